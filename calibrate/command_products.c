@@ -107,7 +107,7 @@ static void put_rates(const struct product_fit *fit, struct gpu_costs *gpu,
                 .low = found->low * ratio * 0.8,
                 .high = found->high * ratio * 1.1,
                 .origin = ORIGIN_ASSUMED,
-                .source = "the fitted rate in 16 bits, by the ratio of the peaks"};
+                .source = "the fitted rate in 16 bits, by the ratio that the costs had"};
         }
         p->product_bytes_per_s = fit->numbers[PRODUCT_BYTES];
         p->product_bytes_per_s.source = source;

@@ -50,12 +50,13 @@ show "megatron golden 15B, A100, dp 24 (chosen by the static bytes)" "$golden" -
     --rows "source~15b,metric!=iteration_time,gpu=A100-80GB" --default vocab=256000,positions=0,bias=0,dropout=0,dp=24,global_batch=384
 show "megatron golden, L12 h512" "$golden" --costs datasheet --rows "hidden=512,metric!=iteration_time"
 # Cold: nothing fitted on iterations.
+recipes=overlap=1,overlap_messages=1,overlap_tensor=1,sp=1,gradient_bytes=2
 show "vtrain_single, cold" "$single" --costs kernels
 show "vtrain_multi, cold" "$multi" --costs kernels
 show "korthikanti, cold" "$sets/korthikanti_2205.05198.csv" --costs kernels
 show "sc21 without ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --default seq=1024,recompute=full --rows zero=0
 show "sc21, ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --default seq=1024,recompute=full --rows zero=3
-show "dgxc v25.04, cold" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1,gradient_bytes=2
+show "dgxc v25.04, cold" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default $recipes
 show "amp, cold" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 --default gradient_bytes=4
 show "bigscience iteration times, cold" "$bigscience" --costs kernels --default heads=96,kv_heads=96 --rows metric=iteration_time
 show "MPT of llm-foundry, cold" data/runs/mpt-llm-foundry.csv --costs kernels
@@ -66,11 +67,24 @@ done
 show "torchtitan, cold" data/runs/torchtitan-llama3.csv --costs kernels
 show "torchtitan, 1 constant, 5 folds" data/runs/torchtitan-llama3.csv --costs kernels --rows metric=throughput --fit sharded_step_factor --folds 5
 show "Llama 3 of its paper, cold" data/runs/llama3-2407.21783.csv --costs kernels
+show "Llama 3 of its paper, 1 constant, 3 folds" data/runs/llama3-2407.21783.csv --costs kernels --fit other_step_factor --folds 3
+nvidia=data/runs/nvidia-megatron.csv
+for part in "5B of,layers=24" "175B of 2022-07" "175B of 2022-09" "NeMo 24.07" "container,gpu=H100-80GB" "container,gpu=B200" "README"; do
+    show "NVIDIA's Megatron, $part, cold" $nvidia --costs kernels --rows "notes~$part"
+    show "NVIDIA's Megatron, $part, 1 constant, 3 folds" $nvidia --costs kernels --rows "notes~$part" --fit megatron_step_factor --folds 3
+done
+# A set that is not shipped: the table that tests/calibrate/layouts_2311.05610.py makes, where LAYOUTS names it.
+[ -z "${LAYOUTS:-}" ] || for rows in "notes~attention2 + RMS," "notes~attention2," ""; do
+    show "arXiv 2311.05610, $rows cold" "$LAYOUTS" --costs kernels --rows "${rows}metric=iteration_time"
+    show "arXiv 2311.05610, $rows 1 constant, 5 folds" "$LAYOUTS" --costs kernels --rows "${rows}metric=iteration_time" \
+        --fit other_step_factor --folds 5
+    show "arXiv 2311.05610, $rows memory" "$LAYOUTS" --costs kernels --rows "${rows}metric=oom"
+done
 show "vtrain_multi, kernels, 1 constant, 5 folds" "$multi" --costs kernels --fit deepspeed_step_factor --folds 5
 show "korthikanti, kernels, 1 constant, 5 folds" "$sets/korthikanti_2205.05198.csv" --costs kernels --fit megatron_step_factor --folds 5
 show "sc21 without ZeRO-3, kernels, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --fit megatron_step_factor \
     --folds 5 --default seq=1024,recompute=full --rows zero=0
-show "dgxc v25.04, kernels, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1,gradient_bytes=2 \
+show "dgxc v25.04, kernels, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default $recipes \
     --fit megatron_step_factor --folds 5
 show "amp, kernels, 1 constant, 5 folds" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 \
     --default gradient_bytes=4 --fit deepspeed_step_factor --folds 5

@@ -16,7 +16,8 @@ bool metric_is_memory(int metric)
 }
 bool metric_is_rate(int metric)
 {
-    return metric == METRIC_TFLOPS_PER_GPU || metric == METRIC_THROUGHPUT;
+    return metric == METRIC_TFLOPS_PER_GPU || metric == METRIC_MODEL_TFLOPS_PER_GPU ||
+           metric == METRIC_THROUGHPUT;
 }
 bool metric_is_time(int metric)
 {
@@ -177,6 +178,12 @@ static double memory_of(const struct run_row *row, const struct prediction *x)
     return (double)x->device_bytes;
 }
 
+// Of an iteration; the figures of a prediction are of its stated time.
+static double tokens_of(const struct run_row *row, const struct prediction *x)
+{
+    return (double)x->sequences * (double)row->seq;
+}
+
 static double throughput(const struct run_row *row, const struct prediction *x, double seconds)
 {
     bool tokens = row->unit == UNIT_TOKENS || row->unit == UNIT_TOKENS_PER_GPU;
@@ -192,6 +199,8 @@ double run_prediction(const struct run_row *row, const struct prediction *x)
     case METRIC_LAYER_FORWARD_TIME: return (double)x->block_forward_ns * 1e-9;
     case METRIC_LAYER_BACKWARD_TIME: return (double)x->block_backward_ns * 1e-9;
     case METRIC_TFLOPS_PER_GPU: return hardware_flop(row, x) / seconds / x->gpus;
+    case METRIC_MODEL_TFLOPS_PER_GPU:
+        return x->model_flop_per_gpu_s / x->tokens_per_s * tokens_of(row, x) / seconds;
     case METRIC_THROUGHPUT: return throughput(row, x, seconds);
     case METRIC_PEAK_MEMORY:
     case METRIC_STATIC_MEMORY: return memory_of(row, x);

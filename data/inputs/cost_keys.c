@@ -49,6 +49,7 @@ const struct cost_key cost_keys[] = {
     OF_GPU("triton_attention_share", ATTENTION, triton_attention_share, COST_RATE, 0, 1),
     OF_GPU("megatron_step_factor", TRAINER, megatron_step_factor, COST_TIME, 0, 100),
     OF_GPU("deepspeed_step_factor", TRAINER, deepspeed_step_factor, COST_TIME, 0, 100),
+    OF_GPU("other_step_factor", TRAINER, other_step_factor, COST_TIME, 0, 100),
     OF_GPU("sharded_step_factor", TRAINER, sharded_step_factor, COST_TIME, 0, 100),
     OF_GPU("backward_memory_bytes_per_s", MEMORY, backward_memory_bytes_per_s, COST_RATE, 0, 1e21),
     OF_GPU("backward_overhead_s", LAUNCHES, backward_overhead_s, COST_TIME, 0, 1e6),

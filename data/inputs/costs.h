@@ -79,6 +79,7 @@ struct gpu_costs {
         triton_attention_share;               // and FlashAttention in Triton reach; 0: 1
     struct estimate megatron_step_factor,
         deepspeed_step_factor; // of a step's kernels over the same kernels alone, by trainer; 0: 1
+    struct estimate other_step_factor;   // of a trainer that is not known; 0: Megatron's
     struct estimate sharded_step_factor; // in their place with ZeRO 3 and by torchtitan; 0:
                                          // the trainer's
     // Measured for choices that are not priced yet (docs/FORMATS.md): values per second, and bytes

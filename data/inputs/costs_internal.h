@@ -23,7 +23,7 @@ struct optional_cost {
     double high;
 };
 enum {
-    OPTIONAL_GPU_COSTS = 27,
+    OPTIONAL_GPU_COSTS = 28,
     OPTIONAL_PRECISION_COSTS = 10,
     OPTIONAL_TRANSFER_COSTS = 1 + NIC_KIND_COUNT,
     OPTIONAL_COSTS = 7

@@ -45,6 +45,7 @@ const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
     {"triton_attention_share", offsetof(struct gpu_costs, triton_attention_share), 1},
     {"megatron_step_factor", offsetof(struct gpu_costs, megatron_step_factor), 100},
     {"deepspeed_step_factor", offsetof(struct gpu_costs, deepspeed_step_factor), 100},
+    {"other_step_factor", offsetof(struct gpu_costs, other_step_factor), 100},
     {"sharded_step_factor", offsetof(struct gpu_costs, sharded_step_factor), 100},
     {"copy_bytes_per_s", offsetof(struct gpu_costs, copy_bytes_per_s), 1e21},
     {"top_k_values_per_s", offsetof(struct gpu_costs, top_k_values_per_s), 1e21},

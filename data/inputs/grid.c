@@ -33,7 +33,7 @@ static const char *unfit_run(const struct layer_run *r)
 static const char *unfit_job(const struct job *j)
 {
     bool compresses = j->boundary_option_count || j->gradient_option_count;
-    return j->trainer != TRAINER_MEGATRON        ? "trainer \"megatron\""
+    return !job_like_megatron(j)                 ? "trainer \"megatron\""
            : j->precision == FP8                 ? "another precision than fp8"
            : j->gathered_logits                  ? "gathered_logits false"
            : compresses                          ? "no boundary_options, no gradient_options"

@@ -78,6 +78,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_BOOL("gathered_logits", OPTIONAL, &j->gathered_logits),
         FIELD_BOOL("scattered_messages", OPTIONAL, &j->scattered_messages),
         FIELD_BOOL("overlapped_messages", OPTIONAL, &j->overlapped_messages),
+        FIELD_BOOL("overlapped_tensor", OPTIONAL, &j->overlapped_tensor),
         FIELD_NAME("attention_kernel", OPTIONAL, &j->attention_kernel, attention_kernel_names),
         FIELD_NAME("objective", OPTIONAL, &j->objective, objective_names),
         FIELD_OBJECT("layout", REQUIRED, &layout),
@@ -314,6 +315,7 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     json_put_bool(&w, "gathered_logits", j->gathered_logits);
     json_put_bool(&w, "scattered_messages", j->scattered_messages);
     if (j->overlapped_messages) json_put_bool(&w, "overlapped_messages", true);
+    if (j->overlapped_tensor) json_put_bool(&w, "overlapped_tensor", true);
     if (j->attention_kernel != ATTENTION_MAKER)
         json_put_text(&w, "attention_kernel", attention_kernel_names[j->attention_kernel]);
     if (j->objective != OBJECTIVE_ITERATION_TIME)

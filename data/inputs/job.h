@@ -19,8 +19,8 @@ enum attention_kernel { ATTENTION_MAKER, ATTENTION_FLASH_2, ATTENTION_TRITON };
 enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT };
 extern const char *const unfused_names[];          // "norms", "rotary", "activation"
 extern const char *const attention_kernel_names[]; // "maker", "flash-attention-2", "triton"
-enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN };
-extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan"
+enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN, TRAINER_OTHER };
+extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan", "other"
 
 // What a plan is to make least. The iteration time is the rule. "pipette": the objective of a
 // published planner, for comparison (docs/FORMULAS.md section 16). "max_load": the busiest device
@@ -228,6 +228,7 @@ struct job {
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
     bool
         overlapped_messages; // ranks compute beside messages between stages, whatever the costs say
+    bool overlapped_tensor;  // sums of tensor ranks go chunk by chunk beside the products
     enum attention_kernel attention_kernel; // of fused attention
     enum objective objective;
     struct layout layout;
@@ -259,6 +260,11 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
 enum status job_check(const struct job *j, struct error *err);
 enum status job_check_layout(const struct job *j, struct error *err);
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err);
+// One that is not known does as Megatron-LM; only how fast it is lies wider open.
+static inline bool job_like_megatron(const struct job *j)
+{
+    return j->trainer == TRAINER_MEGATRON || j->trainer == TRAINER_OTHER;
+}
 // Stated, or the trainer's way.
 static inline bool job_unfused(const struct job *j, enum unfused operation)
 {

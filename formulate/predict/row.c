@@ -8,9 +8,17 @@
 
 #include "data/inputs/job.h"
 
-const char *const run_metric_names[] = {
-    "iteration_time",      "peak_memory", "static_memory", "tflops_per_gpu", "layer_forward_time",
-    "layer_backward_time", "throughput",  "oom",           "failed_or_oom",  NULL};
+const char *const run_metric_names[] = {"iteration_time",
+                                        "peak_memory",
+                                        "static_memory",
+                                        "tflops_per_gpu",
+                                        "model_tflops_per_gpu",
+                                        "layer_forward_time",
+                                        "layer_backward_time",
+                                        "throughput",
+                                        "oom",
+                                        "failed_or_oom",
+                                        NULL};
 
 static const char *const memory_of_names[] = {"fullest", "ends", "last", "allocator", NULL};
 
@@ -79,6 +87,7 @@ static const struct field fields[] = {
     WHOLE(adam, 0, 1),
     WHOLE(overlap, 0, 1),
     WHOLE(overlap_messages, 0, 1),
+    WHOLE(overlap_tensor, 0, 1),
     WHOLE(boundary_rank, 0, 1 << 20),
     WHOLE(boundary_drain, 0, 1),
     WHOLE(gradient_rank, 0, 1 << 20),

@@ -11,7 +11,8 @@ enum run_metric {
     METRIC_ITERATION_TIME,
     METRIC_PEAK_MEMORY,
     METRIC_STATIC_MEMORY,
-    METRIC_TFLOPS_PER_GPU,
+    METRIC_TFLOPS_PER_GPU,       // of arXiv 2104.04473: recomputed ones are counted
+    METRIC_MODEL_TFLOPS_PER_GPU, // of the model (docs/FORMULAS.md 18)
     METRIC_LAYER_FORWARD_TIME,
     METRIC_LAYER_BACKWARD_TIME,
     METRIC_THROUGHPUT,
@@ -46,8 +47,8 @@ struct run_row {
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
     int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
-        boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits, barrier,
-        compiled;
+        overlap_tensor, boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits,
+        barrier, compiled;
     int unfused;                      // bits by enum unfused, or NOT_STATED
     int fused;                        // attention kernel; NOT_STATED, 0 or FUSED_...
     int precision, schedule, trainer; // enums, or NOT_STATED

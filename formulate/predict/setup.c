@@ -236,8 +236,9 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     l->gradient_sync = stated(row->overlap, overlapped) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     set_compression(p, row);
     // Megatron's tensor ranks each send their part of a message, DeepSpeed's the whole.
-    job->scattered_messages = job->trainer == TRAINER_MEGATRON;
+    job->scattered_messages = job_like_megatron(job);
     job->overlapped_messages = stated(row->overlap_messages, 0);
+    job->overlapped_tensor = stated(row->overlap_tensor, 0);
     job->compiled = stated(row->compiled, 0);
     for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = stated(row->unfused, 0) >> i & 1;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);

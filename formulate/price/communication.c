@@ -99,16 +99,24 @@ static void add_projection(const struct pricing *x, const struct link_price *ten
     }
 }
 
+// The engine passes chunks round the ranks within a node while it multiplies others.
+static bool sums_beside_products(const struct pricing *x, const struct layer_run *run,
+                                 const struct link_price *tensor)
+{
+    return x->problem->job.overlapped_tensor && x->problem->job.layout.sequence_parallel &&
+           x->t > 1 && tensor->intra && run->kind == LAYER_BLOCK;
+}
+
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
-                            real *backward_s)
+                            real *backward_s, real *beside_s)
 {
     struct link_price tensor = link_of_tensor_ranks(x, group);
     real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
          activation = slice->tokens * x->h * x->e;
     real start = x->gpus[group]->collective_launch_s.value,
          once = activations_s(x, group, activation);
-    *forward_s = *backward_s = 0;
+    *forward_s = *backward_s = *beside_s = 0;
     if (x->grid) return; // grid.c
     if (run->kind == LAYER_EMBEDDING) {
         *forward_s = once;
@@ -135,6 +143,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
                    exposed * tensor_s(x, &tensor, activation * routed, start) +
                    exchange_s(x, group, slice->tokens * routed);
         }
+        *beside_s = sums_beside_products(x, run, &tensor) ? parts * once : 0;
         *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);
         *backward_s = both + ring_s(x, run, group, slice, 2, beta * attention_s);
         if (run->mtp) add_projection(x, &tensor, activation, start, once, forward_s, backward_s);

@@ -174,9 +174,10 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
 static real step_factor(const struct pricing *x, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    real factor = or_else(x->problem->job.trainer == TRAINER_DEEPSPEED ? &gpu->deepspeed_step_factor
-                                                                       : &gpu->megatron_step_factor,
-                          1);
+    enum trainer trainer = x->problem->job.trainer;
+    real factor = or_else(
+        trainer == TRAINER_DEEPSPEED ? &gpu->deepspeed_step_factor : &gpu->megatron_step_factor, 1);
+    if (trainer == TRAINER_OTHER) factor = or_else(&gpu->other_step_factor, factor);
     bool sharded = x->zero == 3 || x->problem->job.trainer == TRAINER_TORCHTITAN;
     return sharded ? or_else(&gpu->sharded_step_factor, factor) : factor;
 }
@@ -231,6 +232,13 @@ static real floored(const struct layer_run *run, real compute, real launch, real
     return ends ? fmaxl(compute, launch) + communication : fmaxl(compute + communication, launch);
 }
 
+// Of t chunks that are multiplied and sent the first multiplication or the last message stands
+// alone: T + C in t parts take max(C + T/t, T + C/t).
+static real hidden_s(const struct pricing *x, real beside, real compute)
+{
+    return (1 - 1 / x->t) * fminl(beside, compute);
+}
+
 // What selective recomputation repeats: attention; torchtitan's single operators all but it, every
 // second product and the second of a layer's reduce-scatters.
 static real selective_s(const struct pricing *x, const struct layer_run *run, int group,
@@ -255,10 +263,14 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     finish_compute(x, run, group, &c);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
     real launch = x->gpus[group]->layer_launch_s.value * times_of(x, run), twice = 2 * launch,
-         forward_comm, backward_comm;
+         forward_comm, backward_comm, beside;
     bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     struct grid_collectives grid = {0};
-    communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm);
+    communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm,
+                           &beside);
+    bool split = schedule_splits_backward(x->problem->job.layout.schedule);
+    forward_comm -= hidden_s(x, beside, c.forward);
+    backward_comm -= hidden_s(x, beside, split ? c.backward - c.weight : c.backward);
     if (x->grid) grid = collectives_of_grid(x, run, group, slice);
     forward_comm += grid.forward_s, backward_comm += grid.backward_s + grid.gather_back_s;
     if (run->kind == LAYER_EMBEDDING)
@@ -268,7 +280,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
         .forward = joined(x, floored(run, c.forward, launch, forward_comm + grid.gather_s),
                           gathers.weights_s)};
     if (!run_has_gradient(x, run)) return seconds;
-    if (schedule_splits_backward(x->problem->job.layout.schedule)) {
+    if (split) {
         bool apart = c.weight > 0; // what scatters gradients goes with what makes them
         real input = floored(run, c.backward - c.weight, apart ? launch : twice,
                              backward_comm + (apart ? 0 : grid.scatter_s));

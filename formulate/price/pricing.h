@@ -239,9 +239,10 @@ bool score_times(const struct pricing *x, const struct layer_run *run, const str
                  int group, struct product_seconds *to);
 
 // ---- communication.c (section 3)
+// beside_s: the part of either that goes chunk by chunk with the products.
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
-                            real *backward_s);
+                            real *backward_s, real *beside_s);
 real tensor_all_reduce_s(const struct pricing *x, int group,
                          const struct slice *slice); // of a layer's output, where it shows
 

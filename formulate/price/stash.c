@@ -52,7 +52,7 @@ static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, 
     real ffn = moe ? (real)run->experts.shared_ffn : x->f,
          inputs = moe && ffn == 0 ? 1 + (run->mtp ? 2 : 0) : inputs_kept(x, run) / 2,
          outputs = attention_of(x, run).count * x->q;
-    if (job->precision != FP8 || job->trainer != TRAINER_MEGATRON || run->frozen) return 0;
+    if (job->precision != FP8 || !job_like_megatron(job) || run->frozen) return 0;
     real bytes = x->n * (inputs * x->h * x->u +
                          (ffn + (job->layout.fused_attention ? -outputs : outputs)) / x->t);
     return moe ? bytes + routed * (x->h + (real)run->experts.ffn / x->t) : bytes;
@@ -146,7 +146,7 @@ static real bytes_of_loss(const struct pricing *x)
     const struct job *job = &x->problem->job;
     real logits = job->precision == FP32 ? 0 : x->e;
     if (job->trainer == TRAINER_DEEPSPEED) return 8;
-    if (job->trainer == TRAINER_MEGATRON) return logits + (job->fused_loss ? 8 : 4);
+    if (job_like_megatron(job)) return logits + (job->fused_loss ? 8 : 4);
     if (job->fused_loss) return 2 * x->e;
     return logits + (x->t > 1 && !job->gathered_logits ? 16 : 12);
 }

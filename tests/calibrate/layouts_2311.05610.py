@@ -8,7 +8,7 @@ import csv, pathlib, re, sys, xml.etree.ElementTree as tree, zipfile
 
 SHAPES = {"13B": (40, 5120, 13824, 40), "30B": (60, 6656, 17920, 52), "65B": (80, 8192, 22016, 64)}
 COLUMNS = ("id,source,gpu,num_gpus,layers,hidden,ffn,heads,vocab,positions,gated,rms_norm,tied,bias,dropout,seq,tp,pp,dp,"
-           "micro_batch,global_batch,recompute,sp,zero,flash,precision,gradient_bytes,unfused,metric,value,unit,notes")
+           "micro_batch,global_batch,recompute,sp,zero,flash,precision,gradient_bytes,unfused,trainer,metric,value,unit,notes")
 NAMESPACE = {"s": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
 
 
@@ -56,7 +56,7 @@ for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.xlsx")):
                   int(float(run["micro_batch_size"])), 2048 * 2048 // sequence,
                   "full" if run["activation_checkpointing_type"] == "every_layer" else "none",
                   int(run.get("sequence_parallel", "0") in ("1", "True", "TRUE")), 1, flash, "bf16", 2,
-                  "" if "RMS" in kernel else "norms"]
+                  "" if "RMS" in kernel else "norms", "other"]
         if not failed:
             out.writerow(common + ["iteration_time", time, "s", kernel])
         out.writerow(common + ["oom", int(failed), "flag", kernel])

@@ -328,7 +328,7 @@ static void test_name_tables(void **state)
     assert_int_equal(table_length(origin_names), ORIGIN_ASSUMED + 1);
     assert_int_equal(table_length(schedule_names), SCHEDULE_KIND_COUNT);
     assert_int_equal(table_length(gradient_sync_names), SYNC_OVERLAPPED + 1);
-    assert_int_equal(table_length(trainer_names), TRAINER_TORCHTITAN + 1);
+    assert_int_equal(table_length(trainer_names), TRAINER_OTHER + 1);
     assert_int_equal(table_length(rule_action_names), RULE_FORBID + 1);
     assert_int_equal(table_length(outcome_names), OUTCOME_NO_PLAN + 1);
     assert_int_equal(table_length(sample_kind_names), SAMPLE_KIND_COUNT);

@@ -77,8 +77,8 @@ static void one_axis_is_one_dimension(void **state)
         struct slice whole = slice_of(&x, 0);
         for (int r = 0; r < p.model.run_count; r++) {
             const struct layer_run *run = &p.model.runs[r];
-            real forward, backward;
-            communication_of_layer(&x, run, 0, &whole, 0, &forward, &backward);
+            real forward, backward, beside;
+            communication_of_layer(&x, run, 0, &whole, 0, &forward, &backward, &beside);
             struct grid_collectives grid = collectives_of_grid(&x, run, 0, &whole);
             check_near("forward", i, grid.forward_s, forward);
             check_near("backward", i, grid.backward_s, backward);

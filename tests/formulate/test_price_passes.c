@@ -331,6 +331,56 @@ static void single_steps_move_more(void **state)
     bench_end(&b);
 }
 
+// Two machines, one that multiplies and one that sends, and as many chunks as ranks, whichever is
+// first: when the last chunk is through.
+static double chunk_by_chunk_s(double first, double second, int chunks)
+{
+    double done = 0, through = 0;
+    for (int i = 0; i < chunks; i++) {
+        done += first / chunks;
+        through = fmax(through, done) + second / chunks;
+    }
+    return through;
+}
+
+static void sums_go_beside_products(void **state)
+{
+    (void)state;
+    int hidden = 0, shown = 0;
+    for (int ranks = 2; ranks <= 8; ranks *= 2) {
+        for (double rate = 1e8; rate < 1e13; rate *= 7) {
+            struct bench b;
+            bench_begin_gated(&b);
+            b.problem.job.layout.tensor = ranks;
+            b.problem.job.layout.sequence_parallel = true;
+            b.groups[0].intra = (struct link){1e18, 0};
+            struct priced_run compute = block_of(&b);
+            b.groups[0].intra = (struct link){rate, 0};
+            struct priced_run after = block_of(&b);
+            b.problem.job.overlapped_tensor = true;
+            struct priced_run beside = block_of(&b);
+            double products = (double)compute.forward_ns[0], back = (double)compute.backward_ns[0],
+                   sent = (double)(after.forward_ns[0] - compute.forward_ns[0]);
+            if (ranks > b.groups[0].gpus_per_node) { // over nodes they stand alone
+                assert_int_equal(beside.forward_ns[0], after.forward_ns[0]);
+                bench_end(&b);
+                continue;
+            }
+            near_to(beside.forward_ns[0], llround(chunk_by_chunk_s(products, sent, ranks)));
+            near_to(beside.forward_ns[0], llround(chunk_by_chunk_s(sent, products, ranks)));
+            near_to(beside.backward_ns[0], llround(chunk_by_chunk_s(back, sent, ranks)));
+            hidden += sent<products, shown += sent> products;
+            // Not without sequence parallelism.
+            b.problem.job.layout.sequence_parallel = false;
+            struct priced_run whole = block_of(&b);
+            b.problem.job.overlapped_tensor = false;
+            assert_int_equal(block_of(&b).forward_ns[0], whole.forward_ns[0]);
+            bench_end(&b);
+        }
+    }
+    assert_true(hidden > 3 && shown > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +395,7 @@ int main(void)
         cmocka_unit_test(transfers_have_their_own_bandwidth),
         cmocka_unit_test(attention_hides_the_ring),
         cmocka_unit_test(single_steps_move_more),
+        cmocka_unit_test(sums_go_beside_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

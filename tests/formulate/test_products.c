@@ -168,6 +168,14 @@ static void passes_of_a_block(void **state)
            context = by_hand(&usual, 32, 512, 64, 512, 2);
     near_to(block_of(&b).selective_ns[0],
             1e9 * 1.1 * (scores + context + 6.0 * 2 * 16 * 512 * 512 * 2 / 1e12));
+    // Who is not known does as Megatron-LM, at a factor of its own where there is one.
+    int64_t known = block_of(&b).selective_ns[0];
+    b.problem.job.trainer = TRAINER_OTHER;
+    assert_int_equal(block_of(&b).selective_ns[0], known);
+    b.gpus[0].other_step_factor = exactly(1.65);
+    near_to(block_of(&b).selective_ns[0], 1.5 * (double)known);
+    b.problem.job.trainer = TRAINER_MEGATRON;
+    assert_int_equal(block_of(&b).selective_ns[0], known);
     // What sharded weights lose stands in the place of the trainer's.
     b.gpus[0].sharded_step_factor = exactly(2.2);
     int64_t before = block_of(&b).selective_ns[0];

@@ -271,6 +271,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(fused_loss);
     SAME(scattered_messages);
     SAME(overlapped_messages);
+    SAME(overlapped_tensor);
     SAME(attention_kernel);
     SAME(compiled);
     for (int k = 0; k < UNFUSED_COUNT; k++) SAME(unfused[k]);

@@ -70,7 +70,9 @@ static long double narrowed_bytes(const struct price_audit *a, const struct laye
     bool moe = r->kind == LAYER_MOE;
     long double t = j->layout.tensor, ffn = moe ? r->experts.shared_ffn : s->ffn,
                 attended = attentions_of(r) * a->query;
-    if (r->frozen || j->precision != FP8 || j->trainer != TRAINER_MEGATRON) return 0;
+    if (r->frozen || j->precision != FP8 || j->trainer == TRAINER_DEEPSPEED ||
+        j->trainer == TRAINER_TORCHTITAN)
+        return 0;
     // Without shared experts what the router reads is dispatched as it is.
     int read = moe && !r->experts.shared_ffn ? (r->mtp ? 3 : 1) : inputs_read(a, r);
     long double wide = read * s->hidden * a->share,

@@ -88,8 +88,17 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     // attention.
     int sums = a->problem->model.shape.parallel_residual ? 1 : 2;
     if (r->cross_attention) sums++;
-    struct talk talk = {sums * reduce.value, sums * reduce.value, sums * reduce.lost,
-                        gathered.value, gathered.lost};
+    struct talk talk = {.forward_s = sums * reduce.value,
+                        .backward_s = sums * reduce.value,
+                        .lost_s = sums * reduce.lost,
+                        .reduce_s = gathered.value,
+                        .reduce_lost_s = gathered.lost};
+    if (a->problem->job.overlapped_tensor && layout_of(a)->sequence_parallel &&
+        layout_of(a)->tensor > 1 && judged_tensor_link(a, group).inside && r->kind == LAYER_BLOCK) {
+        talk.chunked_s = talk.forward_s;
+        talk.forward_s = talk.backward_s = 0;
+        talk.lost_s += 2 * talk.chunked_s;
+    }
     if (r->kind == LAYER_MOE) {
         long double routed = unsharded * r->experts.top_k *
                              (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);

@@ -242,6 +242,7 @@ long double every_second_product_s(const struct price_audit *a, int run, int gro
                                    struct piece piece);
 struct talk {
     long double forward_s, backward_s, lost_s;
+    long double chunked_s; // beside these, in either pass: goes with the products, chunk by chunk
     long double reduce_s, reduce_lost_s; // a block's output scattered and gathered
 };
 // The same of tensor ranks that are a grid, and what goes over its third axis.

@@ -328,6 +328,8 @@ static struct work work_of(const struct price_audit *a, int run, int group, stru
                                   ? &gpu->deepspeed_step_factor
                                   : &gpu->megatron_step_factor,
                               1);
+    if (a->problem->job.trainer == TRAINER_OTHER)
+        w.step_factor = stated_or(&gpu->other_step_factor, w.step_factor);
     if (a->zero == 3 || a->problem->job.trainer == TRAINER_TORCHTITAN)
         w.step_factor = stated_or(&gpu->sharded_step_factor, w.step_factor);
     w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value /
@@ -349,6 +351,15 @@ static long double at_least(const struct price_audit *a, int run, long double co
 {
     bool end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
     return end ? greatest(compute, launch) + talk : greatest(compute + talk, launch);
+}
+
+// What is said in chunks shows where it outlasts the products it goes with, all but a chunk's; and
+// a chunk of it always.
+static long double chunks_shown_s(const struct price_audit *a, const struct talk *talk,
+                                  long double compute)
+{
+    long double t = layout_of(a)->tensor;
+    return greatest(talk->chunked_s / t, talk->chunked_s - compute * (t - 1) / t);
 }
 
 static long double joined(const struct price_audit *a, long double pass, long double gather)
@@ -393,7 +404,9 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
                 (embedding ? w->weight + w->operands : 0);
     weight *= w->step_factor * w->backward_factor;
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
-    if (!schedule_splits_backward(layout_of(a)->schedule)) {
+    bool together = !schedule_splits_backward(layout_of(a)->schedule);
+    said_s += chunks_shown_s(a, talk, together ? rest + weight : rest);
+    if (together) {
         s->backward_s =
             joined(a, at_least(a, run, rest + weight, launch_back, said_s + said->scatter_s),
                    g->weights_s + g->gradients_s);
@@ -438,8 +451,9 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
     long double kernels = w.linear + w.operands + w.adapters + w.attention + w.memory +
                           w.narrowing + w.small,
                 compute = w.step_factor * (w.forward_factor * kernels + w.overhead),
-                forward = at_least(a, run, compute, w.launch, talk.forward_s);
-    long double gathering = at_least(a, run, compute, w.launch, talk.forward_s + said.gather_s);
+                said_s = talk.forward_s + chunks_shown_s(a, &talk, compute),
+                forward = at_least(a, run, compute, w.launch, said_s);
+    long double gathering = at_least(a, run, compute, w.launch, said_s + said.gather_s);
     struct passes s = {.forward_s = joined(a, gathering, g.weights_s),
                        .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) *
                                  (talk.lost_s + g.lost_s)};
