@@ -99,7 +99,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
         {"--table", OPTION_FLAG, &w.table, 0, 0, NULL,
          "layers' times read off the rows with pp=1, cell by cell; the rows with pp>1 are scored"},
         {"--margin", OPTION_NUMBER, &w.margin, 0.01, 1, NULL,
-         "share of a GPU's memory that may be filled (0.8)"},
+         "share of a GPU's memory that may be filled, of five up to 1 the least (0.8)"},
         {"--margin-bytes", OPTION_INT, &w.margin_bytes, 0, 1LL << 50, NULL,
          "kept free of what that leaves (0)"},
         OPTION_READ_NOTES(&w.choice.read_notes),

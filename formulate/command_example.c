@@ -246,7 +246,7 @@ static struct transformer_request common_request(void)
                                                    LAYOUT_PLAIN(8),
                                                    .micro_batch = 1,
                                                    .schedule = SCHEDULE_1F1B},
-                                        .memory_fraction = 0.8,
+                                        .memory_fraction = MEMORY_FRACTION_DEFAULT,
                                         .quality_budget = -1};
 }
 

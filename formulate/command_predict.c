@@ -255,7 +255,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     enum { WORDS_MAX = 64 };
     static const char *const modes[] = {"none", "selective", "full", NULL};
     const char *words[WORDS_MAX], *defaults = NULL, *set = NULL;
-    struct predict_settings settings = {.margin = 0.8};
+    struct predict_settings settings = {.margin = MEMORY_FRACTION_DEFAULT};
     int count, mode = RECOMPUTE_NONE;
     bool helped, json = false, read_notes = false, told = false, no_ranges = false;
     struct option options[] = {
@@ -268,7 +268,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
         {"--default", OPTION_TEXT, &defaults, 0, 0, NULL,
          "what blank cells mean: column=value,..."},
         {"--margin", OPTION_NUMBER, &settings.margin, 0.01, 1, NULL,
-         "share of a GPU's memory that may be filled (0.8)"},
+         "share of a GPU's memory that may be filled (0.9)"},
         {"--margin-bytes", OPTION_INT, &settings.margin_bytes, 0, 1LL << 50, NULL,
          "kept free of what that leaves (0); of a problem its job says both"},
         {"--no-ranges", OPTION_FLAG, &no_ranges, 0, 0, NULL,

@@ -294,7 +294,7 @@ enum status megatron_job(struct job *j, const struct megatron_arguments *a, int6
     j->gradient_bytes_per_value = wide && !a->gradients_in_bf16 ? 4 : 2;
     j->adam = !strcmp(a->optimizer, "adam"), j->fused_loss = a->fused_loss;
     j->budget = (struct quality_budget){-1, -1, -1, 0};
-    j->memory_fraction = 0.8;
+    j->memory_fraction = MEMORY_FRACTION_DEFAULT;
     j->layout = (struct layout){LAYOUT_PLAIN((int)a->pipeline),
                                 .tensor = (int)a->tensor,
                                 .context = (int)a->context,

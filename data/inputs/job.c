@@ -11,8 +11,6 @@
 #define MARGIN_MAX 1125899906842624 // 2^50 bytes
 #define TOKENS_MAX 1000000000000000
 #define LOCAL_LOSS_MAX_S 1e3
-#define MEMORY_FRACTION_DEFAULT                                                                    \
-    0.8 // never ran out of memory in published experiments (docs/FORMATS.md)
 
 static const char *name_of(const struct job *j)
 {

@@ -166,7 +166,7 @@ enum status example_clusters(struct problem *problem, const struct clusters_requ
                                 .adam = true,
                                 .recompute = {true, true, true, true},
                                 .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1},
-                                .memory_fraction = 0.8,
+                                .memory_fraction = MEMORY_FRACTION_DEFAULT,
                                 .placement = {.homogeneous_groups = r->homogeneous_groups},
                                 .layout = {.tensor = r->tensor,
                                            .context = 1,

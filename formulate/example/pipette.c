@@ -51,7 +51,7 @@ static struct job job_of(const struct pipette_request *r, int data, const char *
                         .layout = layout,
                         .recompute = {true, true, true, true},
                         .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1},
-                        .memory_fraction = 0.8};
+                        .memory_fraction = MEMORY_FRACTION_DEFAULT};
 }
 
 enum status example_pipette(struct problem *problem, const struct pipette_request *r,

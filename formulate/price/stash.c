@@ -146,7 +146,7 @@ static real bytes_of_loss(const struct pricing *x)
     const struct job *job = &x->problem->job;
     real logits = job->precision == FP32 ? 0 : x->e;
     if (job->trainer == TRAINER_DEEPSPEED) return 8;
-    if (job_like_megatron(job)) return logits + (job->fused_loss ? 8 : 4);
+    if (job->trainer == TRAINER_MEGATRON) return logits + (job->fused_loss ? 8 : 4);
     if (job->fused_loss) return 2 * x->e;
     return logits + (x->t > 1 && !job->gathered_logits ? 16 : 12);
 }

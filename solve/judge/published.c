@@ -2,7 +2,7 @@
 // dense transformer in mixed precision with Adam, distributed optimizer, sequence parallelism and
 // fused attention, without recomputation (docs/FORMULAS.md, section 8). An estimate, never a reason
 // to reject. Of 454 runs on A100 and H100, none whose estimate was at most 0.8 of the memory ran
-// out of it: hence a job's default memory_fraction.
+// out of it.
 #include "solve/judge/internal.h"
 
 static int64_t block_count(const struct model *m)

@@ -219,7 +219,7 @@ struct job job_imported(const char *name, const struct settings *s)
                     .gradient_bytes_per_value = 4,
                     .adam = true,
                     .budget = {-1, -1, -1, 0},
-                    .memory_fraction = 0.8,
+                    .memory_fraction = MEMORY_FRACTION_DEFAULT,
                     .layout = {LAYOUT_PLAIN(1), .schedule = SCHEDULE_1F1B}};
     j.recompute[RECOMPUTE_NONE] = true;
     return j;

@@ -175,7 +175,7 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
                  j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
     long double loss = j->precision == FP32 ? 4 : e + 4;
     if (j->trainer == TRAINER_DEEPSPEED) loss = 8;
-    else if (j->trainer == TRAINER_TORCHTITAN)
+    else if (j->trainer == TRAINER_TORCHTITAN || j->trainer == TRAINER_OTHER)
         loss = j->fused_loss ? 2 * e : loss + (apart ? 12 : 8);
     else if (j->fused_loss) loss += 4;
     // What waits is no working memory: the input, and four of the loss's bytes.
