@@ -68,18 +68,20 @@ show "torchtitan, cold" data/runs/torchtitan-llama3.csv --costs kernels
 show "torchtitan, 1 constant, 5 folds" data/runs/torchtitan-llama3.csv --costs kernels --rows metric=throughput --fit sharded_step_factor --folds 5
 show "Llama 3 of its paper, cold" data/runs/llama3-2407.21783.csv --costs kernels
 show "Llama 3 of its paper, 1 constant, 3 folds" data/runs/llama3-2407.21783.csv --costs kernels --fit other_step_factor --folds 3
+show "Megatron-Turing NLG, cold" data/runs/mt-nlg-2201.11990.csv --costs kernels
+show "Megatron-Turing NLG, 1 constant, 3 folds" data/runs/mt-nlg-2201.11990.csv --costs kernels --fit deepspeed_step_factor --folds 3
 nvidia=data/runs/nvidia-megatron.csv
 for part in "5B of,layers=24" "175B of 2022-07" "175B of 2022-09" "NeMo 24.07" "container,gpu=H100-80GB" "container,gpu=B200" "README"; do
     show "NVIDIA's Megatron, $part, cold" $nvidia --costs kernels --rows "notes~$part"
     show "NVIDIA's Megatron, $part, 1 constant, 3 folds" $nvidia --costs kernels --rows "notes~$part" --fit megatron_step_factor --folds 3
 done
-# A set that is not shipped: the table that tests/calibrate/layouts_2311.05610.py makes, where LAYOUTS names it.
-[ -z "${LAYOUTS:-}" ] || for rows in "notes~attention2 + RMS," "notes~attention2," ""; do
-    show "arXiv 2311.05610, $rows cold" "$LAYOUTS" --costs kernels --rows "${rows}metric=iteration_time"
-    show "arXiv 2311.05610, $rows 1 constant, 5 folds" "$LAYOUTS" --costs kernels --rows "${rows}metric=iteration_time" \
-        --fit other_step_factor --folds 5
-    show "arXiv 2311.05610, $rows memory" "$LAYOUTS" --costs kernels --rows "${rows}metric=oom"
+# Sets that are not shipped: the tables that tests/calibrate/layouts_2311.05610.py and mixed_2210.07297.py make, where LAYOUTS and
+# MIXED name them.
+[ -z "${LAYOUTS:-}" ] || for rows in "notes~attention2 + RMS" "notes~attention2" "tp>0"; do
+    show "arXiv 2311.05610, $rows, cold" "$LAYOUTS" --costs kernels --rows "$rows"
+    show "arXiv 2311.05610, $rows, 1 constant, 5 folds" "$LAYOUTS" --costs kernels --rows "$rows" --fit other_step_factor --folds 5
 done
+[ -z "${MIXED:-}" ] || show "AMP's cluster of V100 and T4, cold" "$MIXED" --costs kernels --cluster mixed-v100-t4
 show "vtrain_multi, kernels, 1 constant, 5 folds" "$multi" --costs kernels --fit deepspeed_step_factor --folds 5
 show "korthikanti, kernels, 1 constant, 5 folds" "$sets/korthikanti_2205.05198.csv" --costs kernels --fit megatron_step_factor --folds 5
 show "sc21 without ZeRO-3, kernels, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --fit megatron_step_factor \

@@ -302,7 +302,7 @@ static void test_defaults(void **state)
     assert_int_equal(j.budget.boundaries_max, -1);
     assert_int_equal(j.gradient_bytes_per_value, 4);
     assert_int_equal(job_micro_batches(&j), 4);
-    assert_true(j.memory_fraction > 0.79 && j.memory_fraction < 0.81);
+    assert_true(j.memory_fraction > 0.89 && j.memory_fraction < 0.91);
     assert_true(j.layout.schedule == SCHEDULE_1F1B && j.layout.tensor == 1 &&
                 j.layout.micro_batch == 1);
     load_written(FORMAT_COSTS,
