@@ -15,7 +15,7 @@ fi
 # make OPTION ...: a problem of one layout and its plan in $work/p
 make_plan() {
     rm -rf "$work/p" "$work/near"
-    "$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 --framework any "$@" -o "$work/p" >"$work/log" 2>&1 &&
+    "$plumbline" example gpt --memory-fraction 0.8 --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 --framework any "$@" -o "$work/p" >"$work/log" 2>&1 &&
         "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
 }
 

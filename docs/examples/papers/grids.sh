@@ -13,7 +13,7 @@ shift
 mkdir -p "$folder"
 for row in ${*:-24,4096,64,512 32,7168,256,2048 38,9216,512,4096 42,12288,1024,8192}; do
     here=$folder/$row
-    "$plumbline" example gpt --framework any --model gpt3-175b --gpu a100-80gb --nodes 16 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt3-175b --gpu a100-80gb --nodes 16 \
         --tensor 1 --pipeline 1 --micro-batch 1 --global-batch 1024 --sequence 2048 --precision bf16 \
         --schedule 1f1b --zero 1 --gradient-sync overlapped --boundary-rank 0 --gradient-rank 0 \
         --no-sequence-parallel --force -o "$here" > "$here.log"

@@ -11,7 +11,7 @@ shift
 mkdir -p "$folder"
 for half in ${*:-1024 2048 3072 4096}; do
     here=$folder/$half
-    "$plumbline" example gpt --framework any --model llama-3.1-8b --gpu h100-80gb --nodes 4 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b --gpu h100-80gb --nodes 4 \
         --tensor 1 --pipeline 4 --micro-batch 1 --global-batch 256 --sequence 4096 \
         --schedule 1f1b --zero 1 --force -o "$here" > "$here.log"
     python3 - "$here" "$half" <<'END2'
