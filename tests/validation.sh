@@ -50,7 +50,7 @@ show "megatron golden 15B, A100, dp 24 (chosen by the static bytes)" "$golden" -
     --rows "source~15b,metric!=iteration_time,gpu=A100-80GB" --default vocab=256000,positions=0,bias=0,dropout=0,dp=24,global_batch=384
 show "megatron golden, L12 h512" "$golden" --costs datasheet --rows "hidden=512,metric!=iteration_time"
 # Cold: nothing fitted on iterations.
-recipes=overlap=1,overlap_messages=1,overlap_tensor=1,sp=1,gradient_bytes=2
+recipes=overlap=1,overlap_messages=1,overlap_tensor=1,gradient_bytes=2
 show "vtrain_single, cold" "$single" --costs kernels
 show "vtrain_multi, cold" "$multi" --costs kernels
 show "korthikanti, cold" "$sets/korthikanti_2205.05198.csv" --costs kernels

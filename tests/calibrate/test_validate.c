@@ -521,7 +521,7 @@ static void published_sets_are_predicted(void **state)
          .mean_max = 0.08},
         {.table = SETS "nvidia_dgxc_v25.04.csv",
          .costs = "kernels",
-         .defaults = "overlap=1,overlap_messages=1,overlap_tensor=1,sp=1,gradient_bytes=2",
+         .defaults = "overlap=1,overlap_messages=1,overlap_tensor=1,gradient_bytes=2",
          .rows_min = 58,
          .mean_max = 0.05},
         {.table = SETS "amp_homogeneous_2210.07297.csv",
