@@ -388,6 +388,7 @@ static void draw_job(struct draw *d)
     j->sequence = d->flavour == FLAVOUR_SHAPE ? 4 * random_between(d->rng, 1, 4) : 1;
     j->global_batch = (int64_t)d->micro_batches * j->layout.data * j->layout.micro_batch;
     if (random_chance(d->rng, 30)) j->memory_fraction = 0.8;
+    j->overlapped_tensor = d->rng->state % 3 == 0;
     if (random_chance(d->rng, 30)) j->memory_margin_bytes = random_between(d->rng, 1, 300);
 }
 
