@@ -11,7 +11,7 @@ mkdir -p "$folder"
 for bits in ${*:-16 8 4}; do
     for pipeline in 1 2 4; do
         here=$folder/$bits.$pipeline
-        "$plumbline" example gpt --framework any --model llama-2-70b --gpu a100-80gb --nodes 1 \
+        "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-2-70b --gpu a100-80gb --nodes 1 \
             --tensor 1 --pipeline "$pipeline" --micro-batch 1 --global-batch 16 --sequence 512 \
             --schedule 1f1b --zero 0 --force -o "$here" > "$here.log"
         python3 - "$here" "$bits" "$pipeline" <<'END2'

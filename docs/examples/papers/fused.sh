@@ -17,7 +17,7 @@ for replicas in ${*:-1 2 4}; do
  "runs": [{"name": "embedding", "kind": "embedding", "count": 1}, {"name": "block", "kind": "block", "count": 52},
           {"name": "head", "kind": "head", "count": 1}]}
 END
-    "$plumbline" example gpt --framework any --model "$here/model.json" --gpu a100-80gb \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model "$here/model.json" --gpu a100-80gb \
         --nodes $((4 * replicas)) --tensor 4 --pipeline 4 --data "$replicas" --micro-batch 8 \
         --global-batch $((128 * replicas)) --sequence 1024 --precision fp16 --schedule 1f1b --zero 0 \
         --gradient-sync exposed --gradient-rank 0 --boundary-rank 0 --force -o "$here" > "$here.log"

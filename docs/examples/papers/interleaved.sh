@@ -11,7 +11,7 @@ shift
 mkdir -p "$folder"
 for rate in ${*:-25 3 0.5}; do
     here=$folder/$rate
-    "$plumbline" example gpt --framework any --model gpt3-175b --cluster a100-16x8 --sequence 1024 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt3-175b --cluster a100-16x8 --sequence 1024 \
         --tensor 8 --data 4 --pipeline 4 --micro-batch 8 --global-batch 512 --schedule interleaved \
         --virtual-stages 2 --boundary-rank 2 --gradient-rank 2 --force -o "$here" > "$here.log"
     python3 - "$here" "$rate" <<'END_PYTHON'

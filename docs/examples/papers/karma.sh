@@ -11,7 +11,7 @@ shift
 mkdir -p "$folder"
 for link in ${*:-3 12 48}; do
     here=$folder/$link
-    "$plumbline" example gpt --framework any --model gpt2-xl --cluster v100-16gb-16x8 --tensor 1 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt2-xl --cluster v100-16gb-16x8 --tensor 1 \
         --pipeline 1 --micro-batch 2 --global-batch 256 --sequence 1024 --precision fp16 \
         --schedule 1f1b --zero 3 --gradient-sync exposed --unfused-attention --force \
         -o "$here" > "$here.log"

@@ -18,7 +18,7 @@ mkdir -p "$folder"
 problem() {
     here=$folder/$1 images=$2 trained=$3
     shift 3
-    "$plumbline" example gpt --nodes 1 --tensor 1 --schedule 1f1b "$@" --force -o "$here" > "$here.log" 2>&1
+    "$plumbline" example gpt --memory-fraction 0.8 --nodes 1 --tensor 1 --schedule 1f1b "$@" --force -o "$here" > "$here.log" 2>&1
     python3 - "$here" "$images" "$trained" << 'END2'
 import json, sys
 folder, images, trained = sys.argv[1], int(sys.argv[2]), sys.argv[3]

@@ -11,7 +11,7 @@ shift
 mkdir -p "$folder"
 for gb in ${*:-80 60 40}; do
     here=$folder/$gb
-    "$plumbline" example gpt --framework any --model gpt-neox-20b --gpu h100-80gb --nodes 1 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt-neox-20b --gpu h100-80gb --nodes 1 \
         --tensor 1 --pipeline 1 --micro-batch 1 --global-batch 8 --sequence 2048 \
         --schedule 1f1b --zero 3 --force -o "$here" > "$here.log"
     python3 - "$here" "$gb" "${LINK:-55e9}" <<'END'

@@ -10,7 +10,7 @@ shift
 mkdir -p "$folder"
 for speed in ${*:-0.51 3 12.5 100}; do
     here=$folder/$speed
-    "$plumbline" example gpt --framework any --model bert-large --gpu v100-16gb --nodes 16 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model bert-large --gpu v100-16gb --nodes 16 \
         --tensor 1 --pipeline 1 --micro-batch 16 --global-batch 2048 --sequence 128 \
         --precision fp16 --schedule 1f1b --zero 0 --gradient-sync exposed --gradient-rank 0 --boundary-rank 0 \
         --force -o "$here" > "$here.log"

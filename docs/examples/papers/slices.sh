@@ -10,7 +10,7 @@ shift
 mkdir -p "$folder"
 for tokens in ${*:-4096 16384 32768}; do
     here=$folder/$tokens
-    "$plumbline" example gpt --framework any --model llama-3.1-8b --gpu h100-80gb --gpus 8 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b --gpu h100-80gb --gpus 8 \
         --tensor 1 --pipeline 8 --data 1 --micro-batch 1 --global-batch 1 --sequence "$tokens" \
         --schedule gpipe --force -o "$here" > "$here.log"
     python3 - "$here" "$tokens" <<'END'
