@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { NAME_MOST = 64, CHANGE = 2 };
@@ -34,12 +35,22 @@ static int distance(const char *a, const char *b)
     return row[length];
 }
 
+static int same_letters(const char *a, const char *b)
+{
+    int length = 0;
+    while (a[length] && a[length] == b[length]) length++;
+    return length;
+}
+
+// Of names as near the one that begins alike.
 int name_nearest(const char *name, const char *const *names, int count)
 {
     int best = -1, best_distance = INT_MAX;
     for (int i = 0; i < count; i++) {
         int here = distance(name, names[i]);
-        if (here < best_distance) best = i, best_distance = here;
+        bool alike = here == best_distance &&
+                     same_letters(name, names[i]) > same_letters(name, names[best]);
+        if (here < best_distance || alike) best = i, best_distance = here;
     }
     return best;
 }

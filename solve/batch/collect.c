@@ -83,6 +83,7 @@ enum status batch_collect(int argc, char **argv, int *exit_code, struct arena *a
     if (a.helped) return OK;
     int format = a.format >= 0 ? a.format : format_of(a.to);
     TRY(fill(&t, &b, &a, arena, err));
+    t.to = a.to;
     TRY(choose_columns(&t, &a, format, &columns, &count, err));
     write[format](&t, columns, count, &text, &length);
     return file_write(a.to, text, length, err);

@@ -1,6 +1,7 @@
 // A batch as one page for a browser: what came out, drawings, the table.
 #include <string.h>
 
+#include "data/base/file.h"
 #include "solve/batch/table.h"
 #include "solve/report/html/html.h"
 
@@ -45,7 +46,9 @@ static void put_summary(struct report_out *out, const struct batch_table *t)
         "<p>Times are predicted from the instance's costs, of one iteration. Bound: no plan takes "
         "less; gap: (time - bound) / time. Proven: by a certificate (checked), or as the solver "
         "states. MFU: model FLOP of all GPUs over their peak. A micro-batch and a global batch are "
-        "counted in sequences; degrees that are 1 everywhere are left out; ZeRO is its stage. "
+        "counted in sequences; degrees that are 1 everywhere are left out, whether they were "
+        "searched "
+        "stands below; ZeRO is its stage. "
         "Solve, check: seconds on the machine that solved.</p>\n");
 }
 
@@ -80,6 +83,34 @@ static void put_rows(struct report_out *out, const struct batch_table *t, const 
     html_table(out, &table, arena_print(t->arena, "instances-%d", group));
 }
 
+// What was searched, where that is alike; and the documents of all layouts.
+static void put_searched(struct report_out *out, const struct batch_table *t)
+{
+    const char *all = NULL;
+    bool alike = true, linked = false;
+    for (int i = 0; i < t->row_count; i++) {
+        const char *here = t->rows[i].values[COLUMN_SEARCHED].text;
+        alike = alike && (!here || !all || !strcmp(here, all));
+        if (here) all = here;
+        linked = linked || t->rows[i].values[COLUMN_LAYOUTS].text;
+    }
+    report_print(out, "<section><h2>What was searched</h2>\n");
+    if (all && alike) report_print(out, "<p>Of every layout: %s.</p>\n", all);
+    if (all && !alike) report_print(out, "<p>It differs: the column Searched.</p>\n");
+    if (!all) report_print(out, "<p>Nothing has been solved.</p>\n");
+    if (linked) report_print(out, "<p>Every layout, with what became of it:</p>\n<ul>\n");
+    for (int i = 0; i < t->row_count; i++) {
+        const struct batch_row *row = &t->rows[i];
+        const char *layouts = row->values[COLUMN_LAYOUTS].text;
+        if (!layouts) continue;
+        const char *path = arena_print(t->arena, "%s/%s", t->batch->folder, layouts);
+        if (strcmp(t->to, "-")) path = path_relative(t->to, path, t->arena);
+        report_print(out, "<li><a href=\"%s\">%s</a></li>\n", html_escape(path, t->arena),
+                     html_escape(row->values[COLUMN_NAME].text, t->arena));
+    }
+    report_print(out, "%s</section>\n", linked ? "</ul>\n" : "");
+}
+
 void table_page(const struct batch_table *t, const int *columns, int count, const char **text,
                 size_t *length)
 {
@@ -97,6 +128,7 @@ void table_page(const struct batch_table *t, const int *columns, int count, cons
         put_rows(&out, t, columns, count, g);
         report_print(&out, "</section>\n");
     }
+    put_searched(&out, t);
     html_end(&out);
     *text = out.text, *length = out.length;
 }

@@ -13,6 +13,8 @@ static const struct batch_column built_in[COLUMN_COUNT] = {
     [COLUMN_NAME] = {"name", "Instance", -1, SHOW_ALWAYS},
     [COLUMN_ID] = {"id", "Id", -1, SHOW_NEVER},
     [COLUMN_OUTCOME] = {"outcome", "Outcome", -1, SHOW_VARYING},
+    [COLUMN_SEQUENCE] = {"sequence", "Sequence", 0, SHOW_KNOWN},
+    [COLUMN_PRECISION] = {"precision", "Precision", -1, SHOW_KNOWN},
     [COLUMN_GPUS] = {"gpus", "GPUs", 0, SHOW_KNOWN},
     [COLUMN_TENSOR] = {"tensor", "Tensor", 0, SHOW_NOT_ONE},
     [COLUMN_CONTEXT] = {"context", "Context", 0, SHOW_NOT_ONE},
@@ -28,6 +30,7 @@ static const struct batch_column built_in[COLUMN_COUNT] = {
     [COLUMN_VALUE_S] = {"objective_s", "Objective (s)", 9, SHOW_NEVER},
     [COLUMN_BOUND_S] = {"bound_s", "Bound (s)", 9, SHOW_ALWAYS},
     [COLUMN_GAP] = {"gap_percent", "Gap (%)", 4, SHOW_ALWAYS},
+    [COLUMN_GAP_ASKED] = {"gap_asked_percent", "Gap asked (%)", 4, SHOW_KNOWN},
     [COLUMN_PROVEN] = {"proven", "Proven", -1, SHOW_VARYING},
     [COLUMN_TOKENS] = {"tokens_per_s", "Tokens/s", 0, SHOW_KNOWN},
     [COLUMN_TFLOPS] = {"tflops_per_gpu", "TFLOP/s per GPU", 1, SHOW_NEVER},
@@ -43,6 +46,8 @@ static const struct batch_column built_in[COLUMN_COUNT] = {
     [COLUMN_MEMORY] = {"solver_memory_mb", "Solver's memory (MB)", 0, SHOW_NEVER},
     [COLUMN_HASH] = {"certificate_sha256", "Certificate", -1, SHOW_NEVER},
     [COLUMN_REASON] = {"reason", "Reason", -1, SHOW_KNOWN},
+    [COLUMN_SEARCHED] = {"searched", "Searched", -1, SHOW_VARYING},
+    [COLUMN_LAYOUTS] = {"layouts", "Layouts", -1, SHOW_NEVER},
 };
 
 static void put_text(struct batch_row *row, int column, const char *text)
@@ -128,6 +133,31 @@ static void put_figures(struct batch_row *row, const struct plan *p, const struc
     put_known(row, COLUMN_RUN_PRICE, f.run_price, arena);
 }
 
+// What the search chose among: keys of the job's space with more than one value.
+static const char *searched_of(const struct space *space, struct arena *arena)
+{
+    struct report_out text;
+    report_out_begin(&text, arena);
+    for (int k = 0; k < SPACE_KEY_COUNT && space->given; k++) {
+        const struct space_axis *axis = &space->axes[k];
+        bool one = axis->kind == AXIS_LIST && axis->count < 2;
+        if (axis->kind != AXIS_FIXED && !one)
+            report_print(&text, "%s%s", text.length ? ", " : "", space_key_names[k]);
+    }
+    return text.length ? text.text : "nothing";
+}
+
+static void put_problem(struct batch_row *row, const struct batch *b, const struct problem *p,
+                        struct arena *arena, struct arena *scratch)
+{
+    const char *layouts = "result/plan.layouts.json";
+    put(row, COLUMN_SEQUENCE, (double)p->job.sequence, arena);
+    put_text(row, COLUMN_PRECISION, precision_names[p->job.precision]);
+    put_text(row, COLUMN_SEARCHED, searched_of(&p->job.space, arena));
+    if (batch_has(b, row->instance->id, layouts, scratch))
+        put_text(row, COLUMN_LAYOUTS, arena_print(arena, "%s/%s", row->instance->id, layouts));
+}
+
 static void put_result(struct batch_row *row, const struct result *r, struct arena *arena)
 {
     put_text(row, COLUMN_OUTCOME, r->outcome);
@@ -152,10 +182,12 @@ static enum status put_done(struct batch_row *row, const struct batch *b, const 
     put_result(row, &result, arena);
     TRY(plan_load(&plan, arena_print(scratch, "%s/plan.json", path), scratch, err));
     put_times(row, &plan, &result, arena);
+    put(row, COLUMN_GAP_ASKED, 100 * plan.gap_asked, arena);
+    TRY(problem_load(&problem, batch_path(b, id, "problem.json", scratch), scratch, err));
+    put_problem(row, b, &problem, arena, scratch);
     if (!plan.stage_count && plan.reason)
         put_text(row, COLUMN_REASON, arena_print(arena, "%s", plan.reason));
     if (!plan.stage_count) return OK;
-    TRY(problem_load(&problem, batch_path(b, id, "problem.json", scratch), scratch, err));
     put_layout(row, &plan.layout, arena);
     put_figures(row, &plan, &problem, arena);
     return OK;

@@ -9,6 +9,8 @@ enum column {
     COLUMN_NAME,
     COLUMN_ID,
     COLUMN_OUTCOME,
+    COLUMN_SEQUENCE,
+    COLUMN_PRECISION,
     COLUMN_GPUS,
     COLUMN_TENSOR,
     COLUMN_CONTEXT,
@@ -24,6 +26,7 @@ enum column {
     COLUMN_VALUE_S,
     COLUMN_BOUND_S,
     COLUMN_GAP,
+    COLUMN_GAP_ASKED,
     COLUMN_PROVEN,
     COLUMN_TOKENS,
     COLUMN_TFLOPS,
@@ -39,6 +42,8 @@ enum column {
     COLUMN_MEMORY,
     COLUMN_HASH,
     COLUMN_REASON,
+    COLUMN_SEARCHED,
+    COLUMN_LAYOUTS,
     COLUMN_COUNT // behind them the manifest's keys
 };
 
@@ -70,6 +75,7 @@ struct sorting {
 
 struct batch_table {
     const struct batch *batch;
+    const char *to; // where it is written, for links; "-": standard output
     struct batch_column *columns;
     int column_count;
     struct batch_row *rows;

@@ -38,6 +38,15 @@ for row in rows:
     near(f"{name}: gap_percent", float(row["gap_percent"]) + 1, gap + 1)
     for key in ("tensor", "pipeline", "data", "context", "expert", "micro_batch", "zero"):
         expect(f"{name}: {key}", row[key], str(plan["layout"][key]))
+    expect(f"{name}: sequence, precision", (row["sequence"], row["precision"]), (str(job["sequence"]), job["precision"]))
+    near(f"{name}: gap_asked_percent", float(row["gap_asked_percent"]) + 1, 100 * plan["gap_asked"] + 1)
+    space = job.get("space", {})
+    chosen = set(space.get("all", [])) | {k for k, v in space.items() if k != "all" and isinstance(v, list) and len(v) > 1}
+    expect(f"{name}: searched", set(row["searched"].split(", ")), chosen or {"nothing"})
+    expect(f"{name}: layouts", row["layouts"], f"{row['id']}/result/plan.layouts.json" if space else "")
+    if space:
+        layouts = f"{folder}/{row['layouts']}"
+        expect(f"{name}: a link to its layouts", f'href="{layouts}"' in open(page).read() and os.path.exists(layouts), True)
     gpus = sum(g["nodes"] * g["gpus_per_node"] for g in cluster["groups"])
     expect(f"{name}: gpus", row["gpus"], str(gpus))
     tokens = job["sequence"] * job["global_batch"] / plan["iteration_ns"] * 1e9

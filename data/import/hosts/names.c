@@ -97,7 +97,7 @@ enum status host_group(struct node_group *g, const char *like, struct arena *are
     if (!like)
         return fail(err, BAD_INPUT,
                     "--like is missing: what the nodes have is not in the file; name a cluster of "
-                    "such nodes");
+                    "such nodes (plumbline clusters lists those shipped)");
     TRY(shipped_find(&path, "clusters", like, arena, err));
     TRY(cluster_load(&cluster, path, arena, err));
     *g = cluster.groups[0];
