@@ -17,100 +17,86 @@ static const char *name_of(const struct job *j)
     return j->document.path ? j->document.path : "job";
 }
 
-// ---- reading
+// ---- reading and writing
 
-static enum status read_local_loss(const struct json *object, struct local_loss *l,
-                                   struct arena *arena, struct error *err)
+static const struct member local_loss_rows[] = {
+    KEY_NUMBER(local_loss, forward_s, REQUIRED, ALWAYS_WRITTEN, 0, LOCAL_LOSS_MAX_S),
+    KEY_NUMBER(local_loss, backward_s, REQUIRED, ALWAYS_WRITTEN, 0, LOCAL_LOSS_MAX_S),
+    KEY_COUNT(local_loss, bytes, REQUIRED, ALWAYS_WRITTEN, 0, MARGIN_MAX),
+};
+static MEMBERS(local_loss, struct local_loss, NULL, true, NULL);
+
+static const struct member placement_rows[] = {
+    KEY_BOOL(placement_wishes, homogeneous_groups, OPTIONAL, IF_SET),
+    KEY_BOOL(placement_wishes, uneven_micro_batches, OPTIONAL, IF_SET),
+};
+static MEMBERS(placement, struct placement_wishes, NULL, true, NULL);
+
+GET_MEMBER(get_unfused) { return set_get(value, unfused_names, to, arena, err); }
+
+PUT_MEMBER(put_unfused)
 {
-    struct json_field fields[] = {
-        FIELD_NUMBER("forward_s", REQUIRED, &l->forward_s, 0, LOCAL_LOSS_MAX_S),
-        FIELD_NUMBER("backward_s", REQUIRED, &l->backward_s, 0, LOCAL_LOSS_MAX_S),
-        FIELD_COUNT("bytes", REQUIRED, &l->bytes, 0, MARGIN_MAX),
-    };
-    return json_is_present(object) ? JSON_FIELDS(object, fields, arena, err) : OK;
+    const bool *unfused = from;
+    if (unfused[UNFUSED_NORMS] || unfused[UNFUSED_ROTARY] || unfused[UNFUSED_ACTIVATION])
+        set_put(w, key, unfused_names, unfused);
 }
 
-static enum status read_placement(const struct json *object, struct placement_wishes *p,
-                                  struct arena *arena, struct error *err)
-{
-    struct json_field fields[] = {
-        FIELD_BOOL("homogeneous_groups", OPTIONAL, &p->homogeneous_groups),
-        FIELD_BOOL("uneven_micro_batches", OPTIONAL, &p->uneven_micro_batches),
-    };
-    return json_is_present(object) ? JSON_FIELDS(object, fields, arena, err) : OK;
-}
-
-// Shares of the optimizer's state that a host may hold.
-static enum status percents_get(const struct json *array, int **to, int *count, struct arena *arena,
-                                struct error *err)
-{
-    int64_t *values;
-    if (json_length(array) > OFFLOAD_PERCENTS_MAX)
-        return json_refuse(array, err, "expected at most %d shares, found %d", OFFLOAD_PERCENTS_MAX,
-                           json_length(array));
-    TRY(json_counts(array, 1, 100, &values, count, arena, err));
-    *to = TAKE(arena, *count, int);
-    for (int i = 0; i < *count; i++) (*to)[i] = (int)values[i];
-    return OK;
-}
+static const struct member job_rows[] = {
+    KEY_TEXT(job, name, REQUIRED),
+    KEY_COUNT(job, sequence, REQUIRED, ALWAYS_WRITTEN, 1, SEQUENCE_MAX),
+    KEY_COUNT(job, global_batch, REQUIRED, ALWAYS_WRITTEN, 1, BATCH_MAX),
+    KEY_NAME(job, precision, REQUIRED, ALWAYS_WRITTEN, precision_names),
+    KEY_INT(job, gradient_bytes_per_value, OPTIONAL, ALWAYS_WRITTEN, 2, 4),
+    KEY_BOOL(job, adam, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_NAME(job, trainer, OPTIONAL, ALWAYS_WRITTEN, trainer_names),
+    KEY_BOOL(job, fused_loss, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(job, compiled, OPTIONAL, IF_SET),
+    KEY_PART("unfused", JSON_ARRAY, OPTIONAL, offsetof(struct job, unfused), get_unfused,
+             put_unfused),
+    KEY_BOOL(job, gathered_logits, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(job, scattered_messages, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(job, overlapped_messages, OPTIONAL, IF_SET),
+    KEY_BOOL(job, overlapped_tensor, OPTIONAL, IF_SET),
+    KEY_NAME(job, attention_kernel, OPTIONAL, IF_SET, attention_kernel_names),
+    KEY_NAME(job, objective, OPTIONAL, IF_SET, objective_names),
+    KEY_OBJECT("layout", job, layout, REQUIRED, ALWAYS_WRITTEN, &layout_members),
+    KEY_PART("space", JSON_OBJECT, OPTIONAL, offsetof(struct job, space), space_get, space_put),
+    KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute), modes_get,
+             modes_put),
+    KEY_LIST(job, boundary_options, boundary_option_count, OPTIONAL, ALWAYS_WRITTEN, OPTIONS_MAX,
+             &boundary_offer_members),
+    KEY_LIST(job, gradient_options, gradient_option_count, OPTIONAL, ALWAYS_WRITTEN, OPTIONS_MAX,
+             &gradient_offer_members),
+    KEY_ARRAY(job, offload_percents, offload_percent_count, JSON_INT, OPTIONAL, IF_SET, 1, 100,
+              OFFLOAD_PERCENTS_MAX),
+    KEY_OBJECT("budget", job, budget, OPTIONAL, ALWAYS_WRITTEN, &budget_members),
+    KEY_OBJECT("local_loss", job, local_loss, OPTIONAL, IF_SET, &local_loss_members),
+    KEY_OBJECT("placement", job, placement, OPTIONAL, IF_SET, &placement_members),
+    KEY_NUMBER(job, memory_fraction, OPTIONAL, ALWAYS_WRITTEN, 0, 1),
+    KEY_COUNT(job, memory_margin_bytes, OPTIONAL, ALWAYS_WRITTEN, 0, MARGIN_MAX),
+    KEY_NUMBER(job, iteration_limit_s, OPTIONAL, IF_SET, 0, 1e6),
+    KEY_NUMBER(job, price_limit, OPTIONAL, IF_SET, 0, 1e9),
+    KEY_COUNT(job, run_tokens, OPTIONAL, IF_SET, 0, TOKENS_MAX),
+    KEY_LIST(job, rules, rule_count, OPTIONAL, ALWAYS_WRITTEN, RULES_MAX, &rule_members),
+};
+static MEMBERS(job, struct job, NULL, false, NULL);
 
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, space = {0}, recompute = {0}, boundary = {0}, gradient = {0},
-                budget = {0}, local_loss = {0}, placement = {0}, rules = {0}, percents = {0},
-                unfused = {0};
     *j = (struct job){
         .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
     TRY(document_read(&j->document, path, "plumbline.job", arena, err));
-    struct json_field fields[] = {
-        FIELD_TEXT("name", REQUIRED, &j->name),
-        FIELD_COUNT("sequence", REQUIRED, &j->sequence, 1, SEQUENCE_MAX),
-        FIELD_COUNT("global_batch", REQUIRED, &j->global_batch, 1, BATCH_MAX),
-        FIELD_NAME("precision", REQUIRED, &j->precision, precision_names),
-        FIELD_INT("gradient_bytes_per_value", OPTIONAL, &j->gradient_bytes_per_value, 2, 4),
-        FIELD_BOOL("adam", OPTIONAL, &j->adam),
-        FIELD_NAME("trainer", OPTIONAL, &j->trainer, trainer_names),
-        FIELD_BOOL("fused_loss", OPTIONAL, &j->fused_loss),
-        FIELD_BOOL("compiled", OPTIONAL, &j->compiled),
-        FIELD_ARRAY("unfused", OPTIONAL, &unfused),
-        FIELD_BOOL("gathered_logits", OPTIONAL, &j->gathered_logits),
-        FIELD_BOOL("scattered_messages", OPTIONAL, &j->scattered_messages),
-        FIELD_BOOL("overlapped_messages", OPTIONAL, &j->overlapped_messages),
-        FIELD_BOOL("overlapped_tensor", OPTIONAL, &j->overlapped_tensor),
-        FIELD_NAME("attention_kernel", OPTIONAL, &j->attention_kernel, attention_kernel_names),
-        FIELD_NAME("objective", OPTIONAL, &j->objective, objective_names),
-        FIELD_OBJECT("layout", REQUIRED, &layout),
-        FIELD_OBJECT("space", OPTIONAL, &space),
-        FIELD_ARRAY("recompute", OPTIONAL, &recompute),
-        FIELD_ARRAY("boundary_options", OPTIONAL, &boundary),
-        FIELD_ARRAY("gradient_options", OPTIONAL, &gradient),
-        FIELD_ARRAY("offload_percents", OPTIONAL, &percents),
-        FIELD_OBJECT("budget", OPTIONAL, &budget),
-        FIELD_OBJECT("local_loss", OPTIONAL, &local_loss),
-        FIELD_OBJECT("placement", OPTIONAL, &placement),
-        FIELD_NUMBER("memory_fraction", OPTIONAL, &j->memory_fraction, 0, 1),
-        FIELD_COUNT("memory_margin_bytes", OPTIONAL, &j->memory_margin_bytes, 0, MARGIN_MAX),
-        FIELD_NUMBER("iteration_limit_s", OPTIONAL, &j->iteration_limit_s, 0, 1e6),
-        FIELD_NUMBER("price_limit", OPTIONAL, &j->price_limit, 0, 1e9),
-        FIELD_COUNT("run_tokens", OPTIONAL, &j->run_tokens, 0, TOKENS_MAX),
-        FIELD_ARRAY("rules", OPTIONAL, &rules),
-    };
-    TRY(document_fields(&j->document, fields, ARRAY_LENGTH(fields), arena, err));
-    TRY(layout_get(&layout, &j->layout, arena, err));
-    TRY(space_get(&space, &j->space, arena, err));
-    TRY(set_get(&unfused, unfused_names, j->unfused, arena, err));
-    TRY(modes_get(&recompute, j->recompute, arena, err));
+    TRY(document_members(&j->document, &job_members, j, NULL, arena, err));
     j->recompute[RECOMPUTE_NONE] = true;
-    TRY(compressions_get(&boundary, true, 1, &j->boundary_options, &j->boundary_option_count, arena,
-                         err));
-    TRY(compressions_get(&gradient, false, 1, &j->gradient_options, &j->gradient_option_count,
-                         arena, err));
-    TRY(percents_get(&percents, &j->offload_percents, &j->offload_percent_count, arena, err));
-    TRY(budget_get(&budget, &j->budget, arena, err));
-    TRY(read_local_loss(&local_loss, &j->local_loss, arena, err));
-    TRY(read_placement(&placement, &j->placement, arena, err));
-    TRY(rules_get(&rules, &j->rules, &j->rule_count, arena, err));
     return job_check(j, err);
+}
+
+enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err)
+{
+    struct json_writer w;
+    document_begin(&w, "plumbline.job", j->document.sources, j->document.source_count, arena);
+    members_put(&w, &job_members, j, NULL);
+    return document_write(&w, path, err);
 }
 
 // ---- checking
@@ -241,7 +227,7 @@ static enum status check_options(const struct job *j, struct error *err)
     TRY(check_compressions(j, "gradient_options", j->gradient_options, j->gradient_option_count,
                            err));
     TRY(check_percents(j, err));
-    return budget_check(&j->budget, name_of(j), err);
+    return members_check(&budget_members, &j->budget, name_of(j), "budget.", err);
 }
 
 enum status job_check_layout(const struct job *j, struct error *err)
@@ -256,29 +242,14 @@ enum status job_check_layout(const struct job *j, struct error *err)
 enum status job_check(const struct job *j, struct error *err)
 {
     const char *file = name_of(j);
-    if (j->sequence < 1 || (double)j->sequence > SEQUENCE_MAX)
-        return fail(err, BAD_INPUT, "%s: sequence: expected 1 to 2^24, found %lld", file,
-                    (long long)j->sequence);
-    if (j->global_batch < 1 || (double)j->global_batch > BATCH_MAX)
-        return fail(err, BAD_INPUT, "%s: global_batch: expected 1 to 2^30, found %lld", file,
-                    (long long)j->global_batch);
+    TRY(members_check(&job_members, j, file, "", err));
     if (j->gradient_bytes_per_value != 2 && j->gradient_bytes_per_value != 4)
         return fail(err, BAD_INPUT, "%s: gradient_bytes_per_value: expected 2 or 4, found %d", file,
                     j->gradient_bytes_per_value);
-    if (!(j->memory_fraction > 0 && j->memory_fraction <= 1))
+    if (!(j->memory_fraction > 0))
         return fail(err, BAD_INPUT, "%s: memory_fraction: expected above 0 and at most 1, found %g",
                     file, j->memory_fraction);
-    if (j->run_tokens < 0 || j->run_tokens > TOKENS_MAX)
-        return fail(err, BAD_INPUT, "%s: run_tokens: expected 0 to 1e15, found %lld", file,
-                    (long long)j->run_tokens);
-    if (j->memory_margin_bytes < 0 || j->memory_margin_bytes > MARGIN_MAX)
-        return fail(err, BAD_INPUT, "%s: memory_margin_bytes: expected 0 to 2^50, found %lld", file,
-                    (long long)j->memory_margin_bytes);
-    if (!(j->local_loss.forward_s >= 0 && j->local_loss.forward_s <= LOCAL_LOSS_MAX_S &&
-          j->local_loss.backward_s >= 0 && j->local_loss.backward_s <= LOCAL_LOSS_MAX_S &&
-          j->local_loss.bytes >= 0 && j->local_loss.bytes <= MARGIN_MAX))
-        return fail(err, BAD_INPUT, "%s: local_loss: expected 0 to %g s and 0 to 2^50 bytes", file,
-                    LOCAL_LOSS_MAX_S);
+    TRY(members_check(&local_loss_members, &j->local_loss, file, "local_loss.", err));
     TRY(check_options(j, err));
     TRY(framework_check(j, file, err));
     if (j->space.given && j->placement.uneven_micro_batches)
@@ -291,65 +262,6 @@ enum status job_check(const struct job *j, struct error *err)
     if (!j->space.given) return job_check_layout(j, err);
     TRY(layout_check(&j->layout, file, err));
     return rules_check(j->rules, j->rule_count, STAGES_MAX, 0, file, err);
-}
-
-// ---- writing
-
-enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err)
-{
-    struct json_writer w;
-    document_begin(&w, "plumbline.job", j->document.sources, j->document.source_count, arena);
-    json_put_text(&w, "name", j->name);
-    json_put_count(&w, "sequence", j->sequence);
-    json_put_count(&w, "global_batch", j->global_batch);
-    json_put_text(&w, "precision", precision_names[j->precision]);
-    json_put_count(&w, "gradient_bytes_per_value", j->gradient_bytes_per_value);
-    json_put_bool(&w, "adam", j->adam);
-    json_put_text(&w, "trainer", trainer_names[j->trainer]);
-    json_put_bool(&w, "fused_loss", j->fused_loss);
-    if (j->compiled) json_put_bool(&w, "compiled", true);
-    if (j->unfused[UNFUSED_NORMS] || j->unfused[UNFUSED_ROTARY] || j->unfused[UNFUSED_ACTIVATION])
-        set_put(&w, "unfused", unfused_names, j->unfused);
-    json_put_bool(&w, "gathered_logits", j->gathered_logits);
-    json_put_bool(&w, "scattered_messages", j->scattered_messages);
-    if (j->overlapped_messages) json_put_bool(&w, "overlapped_messages", true);
-    if (j->overlapped_tensor) json_put_bool(&w, "overlapped_tensor", true);
-    if (j->attention_kernel != ATTENTION_MAKER)
-        json_put_text(&w, "attention_kernel", attention_kernel_names[j->attention_kernel]);
-    if (j->objective != OBJECTIVE_ITERATION_TIME)
-        json_put_text(&w, "objective", objective_names[j->objective]);
-    layout_put(&w, "layout", &j->layout);
-    space_put(&w, "space", &j->space);
-    modes_put(&w, "recompute", j->recompute);
-    compressions_put(&w, "boundary_options", true, j->boundary_options, j->boundary_option_count);
-    compressions_put(&w, "gradient_options", false, j->gradient_options, j->gradient_option_count);
-    if (j->offload_percent_count) {
-        json_open_flat_array(&w, "offload_percents");
-        for (int i = 0; i < j->offload_percent_count; i++)
-            json_put_count(&w, NULL, j->offload_percents[i]);
-        json_close_array(&w);
-    }
-    budget_put(&w, "budget", &j->budget);
-    if (j->local_loss.forward_s > 0 || j->local_loss.backward_s > 0 || j->local_loss.bytes > 0) {
-        json_open_flat_object(&w, "local_loss");
-        json_put_number(&w, "forward_s", j->local_loss.forward_s);
-        json_put_number(&w, "backward_s", j->local_loss.backward_s);
-        json_put_count(&w, "bytes", j->local_loss.bytes);
-        json_close_object(&w);
-    }
-    if (j->placement.homogeneous_groups || j->placement.uneven_micro_batches) {
-        json_open_flat_object(&w, "placement");
-        if (j->placement.homogeneous_groups) json_put_bool(&w, "homogeneous_groups", true);
-        if (j->placement.uneven_micro_batches) json_put_bool(&w, "uneven_micro_batches", true);
-        json_close_object(&w);
-    }
-    json_put_number(&w, "memory_fraction", j->memory_fraction);
-    json_put_count(&w, "memory_margin_bytes", j->memory_margin_bytes);
-    if (j->iteration_limit_s > 0) json_put_number(&w, "iteration_limit_s", j->iteration_limit_s);
-    if (j->price_limit > 0) json_put_number(&w, "price_limit", j->price_limit);
-    if (j->run_tokens) json_put_count(&w, "run_tokens", j->run_tokens);
-    rules_put(&w, "rules", j->rules, j->rule_count);
-    return document_write(&w, path, err);
 }
 
 int64_t job_micro_batches_together(const struct job *j)

@@ -277,15 +277,5 @@ static inline bool job_unfused(const struct job *j, enum unfused operation)
 // one of them at least.
 int job_micro_batches(const struct job *j);
 int64_t job_micro_batches_together(const struct job *j); // of all replicas
-// Writers and readers that the priced document shares with the job.
-void layout_put(struct json_writer *w, const char *key, const struct layout *l);
-enum status layout_get(const struct json *object, struct layout *l, struct arena *arena,
-                       struct error *err);
-void rules_put(struct json_writer *w, const char *key, const struct rule *rules, int count);
-enum status rules_get(const struct json *array, struct rule **rules, int *count,
-                      struct arena *arena, struct error *err);
-void budget_put(struct json_writer *w, const char *key, const struct quality_budget *b);
-enum status budget_get(const struct json *object, struct quality_budget *b, struct arena *arena,
-                       struct error *err);
 
 #endif

@@ -1,6 +1,10 @@
 // Samples: load and save. Raw repetitions in the order taken, with where they come from.
 #include "data/inputs/samples.h"
 
+#include <string.h>
+
+#include "data/text/members.h"
+
 const char *const sample_kind_names[] = {"gemm",  "attention", "memory",   "low_rank", "overhead",
                                          "layer", "optimizer", "transfer", "link",     "collective",
                                          "top_k", "quantise",  NULL};
@@ -17,88 +21,169 @@ enum {
     THREADS_MAX = 65536,
     LAUNCHES_MAX = 1024,
     ENDPOINTS_MAX = 65536,
-    QUANTITIES_MAX = 256
+    QUANTITIES_MAX = 256,
+    OBSERVATIONS_MAX = 1 << 24
 };
 
-static enum status read_machine(const struct json *object, struct machine *m, struct arena *arena,
-                                struct error *err)
+static const struct member machine_rows[] = {
+    KEY_TEXT(machine, host, OPTIONAL),
+    KEY_TEXT(machine, processor, OPTIONAL),
+    KEY_TEXT(machine, gpu, REQUIRED),
+    KEY_COUNT(machine, memory_bytes, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
+    KEY_INT(machine, threads, REQUIRED, ALWAYS_WRITTEN, 1, THREADS_MAX),
+    KEY_TEXT(machine, library, OPTIONAL),
+    KEY_TEXT(machine, driver, OPTIONAL),
+    KEY_TEXT(machine, taken_at, OPTIONAL),
+};
+static MEMBERS(machine, struct machine, NULL, false, NULL);
+
+static const struct member condition_rows[] = {
+    KEY_INT(condition, first, REQUIRED, ALWAYS_WRITTEN, 0, REPETITIONS_MAX - 1),
+    KEY_NUMBER(condition, clock_hz, OPTIONAL, ALWAYS_WRITTEN, 0, 1e12),
+    KEY_NUMBER(condition, memory_clock_hz, OPTIONAL, ALWAYS_WRITTEN, 0, 1e12),
+    KEY_NUMBER(condition, temperature_c, OPTIONAL, ALWAYS_WRITTEN, -273, 1000),
+    KEY_NUMBER(condition, power_w, OPTIONAL, ALWAYS_WRITTEN, 0, 1e6),
+    KEY_COUNT(condition, slowdown, OPTIONAL, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
+};
+static MEMBERS(condition, struct condition, NULL, true, NULL);
+
+static const struct member launch_rows[] = {
+    KEY_TEXT(launch, host, OPTIONAL),
+    KEY_TEXT(launch, taken_at, OPTIONAL),
+    KEY_COUNT(launch, seed, OPTIONAL, ALWAYS_WRITTEN, 0, SEED_MAX),
+    KEY_TEXT(launch, command, OPTIONAL),
+};
+static MEMBERS(launch, struct launch, NULL, true, NULL);
+
+static const struct endpoint endpoint_initial = {.device = -1, .clock = -1};
+static const struct member endpoint_rows[] = {
+    KEY_TEXT(endpoint, name, REQUIRED),
+    KEY_TEXT(endpoint, host, OPTIONAL),
+    KEY_INT(endpoint, device, OPTIONAL, IF_STATED, 0, ENDPOINTS_MAX),
+    KEY_INT(endpoint, clock, OPTIONAL, IF_STATED, 0, ENDPOINTS_MAX),
+};
+static MEMBERS(endpoint, struct endpoint, &endpoint_initial, true, NULL);
+
+GET_MEMBER(finish_quantity)
 {
-    struct json_field fields[] = {
-        FIELD_TEXT("host", OPTIONAL, &m->host),
-        FIELD_TEXT("processor", OPTIONAL, &m->processor),
-        FIELD_TEXT("gpu", REQUIRED, &m->gpu),
-        FIELD_COUNT("memory_bytes", REQUIRED, &m->memory_bytes, 0, JSON_COUNT_MAX),
-        FIELD_INT("threads", REQUIRED, &m->threads, 1, THREADS_MAX),
-        FIELD_TEXT("library", OPTIONAL, &m->library),
-        FIELD_TEXT("driver", OPTIONAL, &m->driver),
-        FIELD_TEXT("taken_at", OPTIONAL, &m->taken_at),
-    };
-    return JSON_FIELDS(object, fields, arena, err);
+    struct json values = json_member(value, "values", arena);
+    if (((const struct quantity *)to)->value_count) return OK;
+    return json_refuse(&values, err, "expected at least one observation, found none");
 }
 
-// Whole numbers in [0, limit).
-static enum status read_indices(const struct json *array, int limit, int **values, int *count,
-                                struct arena *arena, struct error *err)
+static const struct member quantity_rows[] = {
+    KEY_TEXT(quantity, name, REQUIRED),
+    KEY_ARRAY(quantity, values, value_count, JSON_NUMBER, REQUIRED, ALWAYS_WRITTEN, 0, 1e30,
+              OBSERVATIONS_MAX),
+};
+static MEMBERS(quantity, struct quantity, NULL, true, finish_quantity);
+
+// The context of these: all samples.
+GET_MEMBER(get_dimensions)
 {
-    int64_t *read;
-    TRY(json_counts(array, 0, limit - 1, &read, count, arena, err));
-    *values = TAKE(arena, *count, int);
-    for (int i = 0; i < *count; i++) (*values)[i] = (int)read[i];
+    struct sample *s = to;
+    int64_t *sizes;
+    if (json_length(value) > (int)ARRAY_LENGTH(s->dimensions))
+        return json_refuse(value, err, "expected at most %d sizes, found %d",
+                           (int)ARRAY_LENGTH(s->dimensions), json_length(value));
+    TRY(json_counts(value, 0, SIZE_MAX_EACH, &sizes, &s->dimension_count, arena, err));
+    for (int i = 0; i < s->dimension_count; i++) s->dimensions[i] = sizes[i];
     return OK;
 }
 
-static enum status read_conditions(const struct json *array, struct sample *s, struct arena *arena,
+PUT_MEMBER(put_dimensions)
+{
+    const struct sample *s = from;
+    json_open_flat_array(w, key);
+    for (int i = 0; i < s->dimension_count; i++) json_put_count(w, NULL, s->dimensions[i]);
+    json_close_array(w);
+}
+
+PUT_MEMBER(put_alone)
+{
+    const struct sample *s =
+        (const struct sample *)((const char *)from - offsetof(struct sample, alone));
+    if (s->kind == SAMPLE_LINK || s->kind == SAMPLE_COLLECTIVE) json_put_bool(w, key, s->alone);
+}
+
+GET_MEMBER(get_launch_repetitions)
+{
+    struct sample *s = to;
+    int count, launches = ((const struct samples *)context)->launch_count;
+    int64_t sum = 0, *values;
+    if (!json_is_present(value)) return OK;
+    TRY(json_counts(value, 0, REPETITIONS_MAX, &values, &count, arena, err));
+    s->launch_repetitions = TAKE(arena, count, int);
+    for (int i = 0; i < count; i++) sum += s->launch_repetitions[i] = (int)values[i];
+    if (count == launches && sum == s->repetitions) return OK;
+    return json_refuse(value, err,
+                       "expected one number for each of %d launches, %d in all, found %d, %lld in "
+                       "all",
+                       launches, s->repetitions, count, (long long)sum);
+}
+
+PUT_MEMBER(put_launch_repetitions)
+{
+    const struct sample *s = from;
+    int launches = ((const struct samples *)context)->launch_count;
+    if (!s->launch_repetitions) return;
+    json_open_flat_array(w, key);
+    for (int i = 0; i < launches; i++) json_put_count(w, NULL, s->launch_repetitions[i]);
+    json_close_array(w);
+}
+
+static enum status check_stop(const struct json *at, const struct sample *s, struct error *err)
+{
+    for (int i = 0; stop_names[i]; i++)
+        if (!strcmp(stop_names[i], s->stopped_by)) return OK;
+    return json_refuse(at, err,
+                       "expected \"width\", \"budget\", \"count\", \"interrupted\" or "
+                       "\"imported\", found \"%.40s\"",
+                       s->stopped_by);
+}
+
+// Number `at` of those of this key: of a repetition, above the one before.
+static enum status check_ascending(const struct json *sample, const char *key, int at,
+                                   const int last_and_this[2], int repetitions, struct arena *arena,
                                    struct error *err)
 {
-    s->condition_count = json_length(array);
-    s->conditions = TAKE(arena, s->condition_count, struct condition);
-    for (int i = 0; i < s->condition_count; i++) {
-        struct json element = json_element(array, i, arena);
-        struct condition *c = &s->conditions[i];
-        struct json_field fields[] = {
-            FIELD_INT("first", REQUIRED, &c->first, i ? s->conditions[i - 1].first + 1 : 0,
-                      s->repetitions - 1),
-            FIELD_NUMBER("clock_hz", OPTIONAL, &c->clock_hz, 0, 1e12),
-            FIELD_NUMBER("memory_clock_hz", OPTIONAL, &c->memory_clock_hz, 0, 1e12),
-            FIELD_NUMBER("temperature_c", OPTIONAL, &c->temperature_c, -273, 1000),
-            FIELD_NUMBER("power_w", OPTIONAL, &c->power_w, 0, 1e6),
-            FIELD_COUNT("slowdown", OPTIONAL, &c->slowdown, 0, JSON_COUNT_MAX),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
+    if (last_and_this[1] > last_and_this[0] && last_and_this[1] < repetitions) return OK;
+    struct json place = json_member(sample, arena_print(arena, key, at), arena);
+    return json_refuse(&place, err, "expected ascending numbers of repetitions below %d, found %d",
+                       repetitions, last_and_this[1]);
+}
+
+static enum status check_marks(const struct json *object, const struct sample *s,
+                               struct arena *arena, struct error *err)
+{
+    for (int i = 0, pair[2] = {-1, -1}; i < s->outlier_count; i++) {
+        pair[0] = pair[1], pair[1] = s->outliers[i];
+        TRY(check_ascending(object, "outliers[%d]", i, pair, s->repetitions, arena, err));
+    }
+    for (int i = 0, pair[2] = {-1, -1}; i < s->condition_count; i++) {
+        pair[0] = pair[1], pair[1] = s->conditions[i].first;
+        TRY(check_ascending(object, "conditions[%d].first", i, pair, s->repetitions, arena, err));
     }
     return OK;
 }
 
-// Where the repetitions belong: launches, outliers, conditions, all by index.
-static enum status read_marks(const struct json *launches, const struct json *outliers,
-                              const struct json *conditions, struct sample *s, int launch_count,
-                              struct arena *arena, struct error *err)
+static enum status check_endpoint(const struct json *sample, const char *key, int endpoint,
+                                  int count, struct arena *arena, struct error *err)
 {
-    int count;
-    if (json_is_present(launches)) {
-        TRY(read_indices(launches, REPETITIONS_MAX, &s->launch_repetitions, &count, arena, err));
-        int64_t sum = 0;
-        for (int i = 0; i < count; i++) sum += s->launch_repetitions[i];
-        if (count != launch_count || sum != s->repetitions)
-            return json_refuse(
-                launches, err,
-                "expected one number for each of %d launches, %d in all, found %d, %lld in all",
-                launch_count, s->repetitions, count, (long long)sum);
-    }
-    TRY(read_indices(outliers, s->repetitions, &s->outliers, &s->outlier_count, arena, err));
-    for (int i = 1; i < s->outlier_count; i++)
-        if (s->outliers[i] <= s->outliers[i - 1])
-            return json_refuse(outliers, err,
-                               "expected ascending numbers of repetitions, found %d behind %d",
-                               s->outliers[i], s->outliers[i - 1]);
-    return read_conditions(conditions, s, arena, err);
+    struct json at = json_member(sample, key, arena);
+    return endpoint < count
+               ? OK
+               : json_refuse(&at, err, "expected a whole number from 0 to %d, found %d", count - 1,
+                             endpoint);
 }
 
-static enum status read_ends(const struct json *object, const struct json *members,
-                             struct sample *s, int endpoint_count, struct arena *arena,
-                             struct error *err)
+static enum status check_ends(const struct json *object, const struct sample *s, int endpoints,
+                              struct arena *arena, struct error *err)
 {
-    TRY(read_indices(members, endpoint_count, &s->members, &s->member_count, arena, err));
+    for (int i = 0; i < s->member_count; i++)
+        TRY(check_endpoint(object, "members", s->members[i], endpoints, arena, err));
+    TRY(check_endpoint(object, "from", s->from, endpoints, arena, err));
+    TRY(check_endpoint(object, "to", s->to, endpoints, arena, err));
     if (s->kind == SAMPLE_LINK ? s->from < 0 || s->to < 0 || s->from == s->to
                                : s->from >= 0 || s->to >= 0)
         return json_refuse(
@@ -109,144 +194,73 @@ static enum status read_ends(const struct json *object, const struct json *membe
     return OK;
 }
 
-static enum status read_sample(const struct json *object, struct sample *s,
-                               const struct samples *all, struct arena *arena, struct error *err)
+GET_MEMBER(finish_sample)
 {
-    struct json dimensions = {0}, seconds = {0}, members = {0}, launches = {0}, outliers = {0},
-                conditions = {0};
-    int64_t *sizes;
-    int stop = 0;
-    s->from = s->to = -1;
-    struct json_field fields[] = {
-        FIELD_NAME("kind", REQUIRED, &s->kind, sample_kind_names),
-        FIELD_TEXT("operation", REQUIRED, &s->operation),
-        FIELD_ARRAY("dimensions", REQUIRED, &dimensions),
-        FIELD_NAME("precision", REQUIRED, &s->precision, precision_names),
-        FIELD_NUMBER("flop", REQUIRED, &s->flop, 0, 1e30),
-        FIELD_NUMBER("bytes", REQUIRED, &s->bytes, 0, 1e30),
-        FIELD_INT("from", OPTIONAL, &s->from, 0, all->endpoint_count - 1),
-        FIELD_INT("to", OPTIONAL, &s->to, 0, all->endpoint_count - 1),
-        FIELD_ARRAY("members", OPTIONAL, &members),
-        FIELD_BOOL("alone", OPTIONAL, &s->alone),
-        FIELD_ARRAY("seconds", REQUIRED, &seconds),
-        FIELD_ARRAY("launch_repetitions", OPTIONAL, &launches),
-        FIELD_ARRAY("outliers", OPTIONAL, &outliers),
-        FIELD_ARRAY("conditions", OPTIONAL, &conditions),
-        FIELD_INT("warm_ups", OPTIONAL, &s->warm_ups, 0, REPETITIONS_MAX),
-        FIELD_NAME("stopped_by", REQUIRED, &stop, stop_names),
-    };
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    s->stopped_by = stop_names[stop];
-    if (json_length(&dimensions) > (int)ARRAY_LENGTH(s->dimensions))
-        return json_refuse(&dimensions, err, "expected at most %d sizes, found %d",
-                           (int)ARRAY_LENGTH(s->dimensions), json_length(&dimensions));
-    TRY(json_counts(&dimensions, 0, SIZE_MAX_EACH, &sizes, &s->dimension_count, arena, err));
-    for (int i = 0; i < s->dimension_count; i++) s->dimensions[i] = sizes[i];
-    if (json_length(&seconds) < 1 || json_length(&seconds) > REPETITIONS_MAX)
-        return json_refuse(&seconds, err, "expected 1 to %d repetitions, found %d", REPETITIONS_MAX,
-                           json_length(&seconds));
-    TRY(json_numbers(&seconds, 0, SECONDS_MAX, &s->seconds, &s->repetitions, arena, err));
-    TRY(read_marks(&launches, &outliers, &conditions, s, all->launch_count, arena, err));
-    return read_ends(object, &members, s, all->endpoint_count, arena, err);
+    const struct sample *s = to;
+    struct json seconds = json_member(value, "seconds", arena),
+                stop = json_member(value, "stopped_by", arena);
+    if (!s->repetitions)
+        return json_refuse(&seconds, err, "expected at least one repetition, found none");
+    TRY(check_stop(&stop, s, err));
+    TRY(check_marks(value, s, arena, err));
+    return check_ends(value, s, ((const struct samples *)context)->endpoint_count, arena, err);
 }
 
-static enum status expect_at_most(const struct json *array, int most, const char *what,
-                                  struct error *err)
-{
-    int count = json_length(array);
-    return count <= most
-               ? OK
-               : json_refuse(array, err, "expected at most %d %s, found %d", most, what, count);
-}
+static const struct sample sample_initial = {.from = -1, .to = -1};
+static const struct member sample_rows[] = {
+    KEY_NAME(sample, kind, REQUIRED, ALWAYS_WRITTEN, sample_kind_names),
+    KEY_TEXT(sample, operation, REQUIRED),
+    KEY_PART("dimensions", JSON_ARRAY, REQUIRED, 0, get_dimensions, put_dimensions),
+    KEY_NAME(sample, precision, REQUIRED, ALWAYS_WRITTEN, precision_names),
+    KEY_NUMBER(sample, flop, REQUIRED, ALWAYS_WRITTEN, 0, 1e30),
+    KEY_NUMBER(sample, bytes, REQUIRED, ALWAYS_WRITTEN, 0, 1e30),
+    KEY_INT(sample, from, OPTIONAL, IF_STATED, 0, ENDPOINTS_MAX),
+    KEY_INT(sample, to, OPTIONAL, IF_STATED, 0, ENDPOINTS_MAX),
+    KEY_ARRAY(sample, members, member_count, JSON_INT, OPTIONAL, IF_SET, 0, ENDPOINTS_MAX,
+              ENDPOINTS_MAX),
+    KEY_OF("alone", JSON_BOOL, OPTIONAL, 0, offsetof(struct sample, alone), 0, 0, NULL, NULL,
+           put_alone),
+    KEY_ARRAY(sample, seconds, repetitions, JSON_NUMBER, REQUIRED, ALWAYS_WRITTEN, 0, SECONDS_MAX,
+              REPETITIONS_MAX),
+    KEY_PART("launch_repetitions", JSON_ARRAY, OPTIONAL, 0, get_launch_repetitions,
+             put_launch_repetitions),
+    KEY_ARRAY(sample, outliers, outlier_count, JSON_INT, OPTIONAL, ALWAYS_WRITTEN, 0,
+              REPETITIONS_MAX, REPETITIONS_MAX),
+    KEY_LIST(sample, conditions, condition_count, OPTIONAL, ALWAYS_WRITTEN, REPETITIONS_MAX,
+             &condition_members),
+    KEY_INT(sample, warm_ups, OPTIONAL, ALWAYS_WRITTEN, 0, REPETITIONS_MAX),
+    KEY_TEXT(sample, stopped_by, REQUIRED),
+};
+static MEMBERS(sample, struct sample, &sample_initial, false, finish_sample);
 
-static enum status read_launches(const struct json *array, struct samples *s, struct arena *arena,
-                                 struct error *err)
-{
-    TRY(expect_at_most(array, LAUNCHES_MAX, "launches", err));
-    s->launch_count = json_length(array);
-    s->launches = TAKE(arena, s->launch_count, struct launch);
-    for (int i = 0; i < s->launch_count; i++) {
-        struct json element = json_element(array, i, arena);
-        struct launch *l = &s->launches[i];
-        struct json_field fields[] = {
-            FIELD_TEXT("host", OPTIONAL, &l->host),
-            FIELD_TEXT("taken_at", OPTIONAL, &l->taken_at),
-            FIELD_COUNT("seed", OPTIONAL, &l->seed, 0, SEED_MAX),
-            FIELD_TEXT("command", OPTIONAL, &l->command),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-    }
-    return OK;
-}
-
-static enum status read_endpoints(const struct json *array, struct samples *s, struct arena *arena,
-                                  struct error *err)
-{
-    TRY(expect_at_most(array, ENDPOINTS_MAX, "endpoints", err));
-    s->endpoint_count = json_length(array);
-    s->endpoints = TAKE(arena, s->endpoint_count, struct endpoint);
-    for (int i = 0; i < s->endpoint_count; i++) {
-        struct json element = json_element(array, i, arena);
-        struct endpoint *e = &s->endpoints[i];
-        e->device = e->clock = -1;
-        struct json_field fields[] = {
-            FIELD_TEXT("name", REQUIRED, &e->name),
-            FIELD_TEXT("host", OPTIONAL, &e->host),
-            FIELD_INT("device", OPTIONAL, &e->device, 0, ENDPOINTS_MAX),
-            FIELD_INT("clock", OPTIONAL, &e->clock, 0, ENDPOINTS_MAX),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-    }
-    return OK;
-}
-
-static enum status read_quantities(const struct json *array, struct samples *s, struct arena *arena,
-                                   struct error *err)
-{
-    TRY(expect_at_most(array, QUANTITIES_MAX, "quantities", err));
-    s->quantity_count = json_length(array);
-    s->quantities = TAKE(arena, s->quantity_count, struct quantity);
-    for (int i = 0; i < s->quantity_count; i++) {
-        struct json element = json_element(array, i, arena), values = {0};
-        struct quantity *q = &s->quantities[i];
-        struct json_field fields[] = {
-            FIELD_TEXT("name", REQUIRED, &q->name),
-            FIELD_ARRAY("values", REQUIRED, &values),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-        TRY(json_numbers(&values, 0, 1e30, &q->values, &q->value_count, arena, err));
-        if (!q->value_count)
-            return json_refuse(&values, err, "expected at least one observation, found none");
-    }
-    return OK;
-}
+static const struct member samples_rows[] = {
+    KEY_OBJECT("machine", samples, machine, REQUIRED, ALWAYS_WRITTEN, &machine_members),
+    KEY_LIST(samples, launches, launch_count, OPTIONAL, ALWAYS_WRITTEN, LAUNCHES_MAX,
+             &launch_members),
+    KEY_LIST(samples, endpoints, endpoint_count, OPTIONAL, ALWAYS_WRITTEN, ENDPOINTS_MAX,
+             &endpoint_members),
+    KEY_LIST(samples, quantities, quantity_count, OPTIONAL, ALWAYS_WRITTEN, QUANTITIES_MAX,
+             &quantity_members),
+    KEY_LIST(samples, samples, sample_count, REQUIRED, ALWAYS_WRITTEN, SAMPLES_MAX,
+             &sample_members),
+};
+static MEMBERS(samples, struct samples, NULL, false, NULL);
 
 enum status samples_load(struct samples *s, const char *path, struct arena *arena,
                          struct error *err)
 {
-    struct json machine = {0}, launches = {0}, endpoints = {0}, quantities = {0}, samples = {0};
     *s = (struct samples){0};
     TRY(document_read(&s->document, path, "plumbline.samples", arena, err));
-    struct json_field fields[] = {
-        FIELD_OBJECT("machine", REQUIRED, &machine),
-        FIELD_ARRAY("launches", OPTIONAL, &launches),
-        FIELD_ARRAY("endpoints", OPTIONAL, &endpoints),
-        FIELD_ARRAY("quantities", OPTIONAL, &quantities),
-        FIELD_ARRAY("samples", REQUIRED, &samples),
-    };
-    TRY(document_fields(&s->document, fields, ARRAY_LENGTH(fields), arena, err));
-    TRY(read_machine(&machine, &s->machine, arena, err));
-    TRY(read_launches(&launches, s, arena, err));
-    TRY(read_endpoints(&endpoints, s, arena, err));
-    TRY(read_quantities(&quantities, s, arena, err));
-    TRY(expect_at_most(&samples, SAMPLES_MAX, "samples", err));
-    s->sample_count = json_length(&samples);
-    s->samples = TAKE(arena, s->sample_count, struct sample);
-    for (int i = 0; i < s->sample_count; i++) {
-        struct json element = json_element(&samples, i, arena);
-        TRY(read_sample(&element, &s->samples[i], s, arena, err));
-    }
-    return OK;
+    return document_members(&s->document, &samples_members, s, s, arena, err);
+}
+
+enum status samples_save(const struct samples *s, const char *path, struct arena *arena,
+                         struct error *err)
+{
+    struct json_writer w;
+    document_begin(&w, "plumbline.samples", s->document.sources, s->document.source_count, arena);
+    members_put(&w, &samples_members, s, s);
+    return document_write(&w, path, err);
 }
 
 bool sample_is_throttled(const struct sample *s, int repetition)
@@ -255,124 +269,4 @@ bool sample_is_throttled(const struct sample *s, int repetition)
     for (int i = 0; i < s->condition_count && s->conditions[i].first <= repetition; i++)
         slowdown = s->conditions[i].slowdown;
     return (slowdown & SLOWDOWN_FLAGGED) != 0;
-}
-
-static void put_text(struct json_writer *w, const char *key, const char *text)
-{
-    if (text) json_put_text(w, key, text);
-}
-
-static void put_indices(struct json_writer *w, const char *key, const int *values, int count)
-{
-    json_open_flat_array(w, key);
-    for (int i = 0; i < count; i++) json_put_count(w, NULL, values[i]);
-    json_close_array(w);
-}
-
-static void put_conditions(struct json_writer *w, const struct sample *s)
-{
-    json_open_array(w, "conditions");
-    for (int i = 0; i < s->condition_count; i++) {
-        const struct condition *c = &s->conditions[i];
-        json_open_flat_object(w, NULL);
-        json_put_count(w, "first", c->first);
-        json_put_number(w, "clock_hz", c->clock_hz);
-        json_put_number(w, "memory_clock_hz", c->memory_clock_hz);
-        json_put_number(w, "temperature_c", c->temperature_c);
-        json_put_number(w, "power_w", c->power_w);
-        json_put_count(w, "slowdown", c->slowdown);
-        json_close_object(w);
-    }
-    json_close_array(w);
-}
-
-static void put_sample(struct json_writer *w, const struct sample *s, int launch_count)
-{
-    json_open_object(w, NULL);
-    json_put_text(w, "kind", sample_kind_names[s->kind]);
-    json_put_text(w, "operation", s->operation);
-    json_open_flat_array(w, "dimensions");
-    for (int i = 0; i < s->dimension_count; i++) json_put_count(w, NULL, s->dimensions[i]);
-    json_close_array(w);
-    json_put_text(w, "precision", precision_names[s->precision]);
-    json_put_number(w, "flop", s->flop);
-    json_put_number(w, "bytes", s->bytes);
-    if (s->kind == SAMPLE_LINK) {
-        json_put_count(w, "from", s->from);
-        json_put_count(w, "to", s->to);
-    }
-    if (s->kind == SAMPLE_COLLECTIVE) put_indices(w, "members", s->members, s->member_count);
-    if (s->kind == SAMPLE_LINK || s->kind == SAMPLE_COLLECTIVE) json_put_bool(w, "alone", s->alone);
-    json_open_flat_array(w, "seconds");
-    for (int i = 0; i < s->repetitions; i++) json_put_number(w, NULL, s->seconds[i]);
-    json_close_array(w);
-    if (s->launch_repetitions)
-        put_indices(w, "launch_repetitions", s->launch_repetitions, launch_count);
-    put_indices(w, "outliers", s->outliers, s->outlier_count);
-    put_conditions(w, s);
-    json_put_count(w, "warm_ups", s->warm_ups);
-    json_put_text(w, "stopped_by", s->stopped_by);
-    json_close_object(w);
-}
-
-static void put_machine(struct json_writer *w, const struct machine *m)
-{
-    json_open_object(w, "machine");
-    put_text(w, "host", m->host);
-    put_text(w, "processor", m->processor);
-    json_put_text(w, "gpu", m->gpu);
-    json_put_count(w, "memory_bytes", m->memory_bytes);
-    json_put_count(w, "threads", m->threads);
-    put_text(w, "library", m->library);
-    put_text(w, "driver", m->driver);
-    put_text(w, "taken_at", m->taken_at);
-    json_close_object(w);
-}
-
-static void put_origins(struct json_writer *w, const struct samples *s)
-{
-    json_open_array(w, "launches");
-    for (int i = 0; i < s->launch_count; i++) {
-        json_open_flat_object(w, NULL);
-        put_text(w, "host", s->launches[i].host);
-        put_text(w, "taken_at", s->launches[i].taken_at);
-        json_put_count(w, "seed", s->launches[i].seed);
-        put_text(w, "command", s->launches[i].command);
-        json_close_object(w);
-    }
-    json_close_array(w);
-    json_open_array(w, "endpoints");
-    for (int i = 0; i < s->endpoint_count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_text(w, "name", s->endpoints[i].name);
-        put_text(w, "host", s->endpoints[i].host);
-        if (s->endpoints[i].device >= 0) json_put_count(w, "device", s->endpoints[i].device);
-        if (s->endpoints[i].clock >= 0) json_put_count(w, "clock", s->endpoints[i].clock);
-        json_close_object(w);
-    }
-    json_close_array(w);
-    json_open_array(w, "quantities");
-    for (int i = 0; i < s->quantity_count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_text(w, "name", s->quantities[i].name);
-        json_open_flat_array(w, "values");
-        for (int j = 0; j < s->quantities[i].value_count; j++)
-            json_put_number(w, NULL, s->quantities[i].values[j]);
-        json_close_array(w);
-        json_close_object(w);
-    }
-    json_close_array(w);
-}
-
-enum status samples_save(const struct samples *s, const char *path, struct arena *arena,
-                         struct error *err)
-{
-    struct json_writer w;
-    document_begin(&w, "plumbline.samples", s->document.sources, s->document.source_count, arena);
-    put_machine(&w, &s->machine);
-    put_origins(&w, s);
-    json_open_array(&w, "samples");
-    for (int i = 0; i < s->sample_count; i++) put_sample(&w, &s->samples[i], s->launch_count);
-    json_close_array(&w);
-    return document_write(&w, path, err);
 }

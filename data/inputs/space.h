@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "data/inputs/job.h"
+#include "data/text/members.h"
 
 // What bounds the space.
 struct space_limits {
@@ -47,8 +48,8 @@ bool space_contains(const struct space *space, const struct space_limits *limits
                     const struct layout *layout, int64_t *number);
 bool layout_equal(const struct layout *a, const struct layout *b);
 
-void space_put(struct json_writer *w, const char *key, const struct space *space);
-enum status space_get(const struct json *object, struct space *space, struct arena *arena,
-                      struct error *err);
+// struct space as a key of an object (data/text/members.h).
+member_get space_get;
+member_put space_put;
 
 #endif

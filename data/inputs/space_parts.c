@@ -79,9 +79,11 @@ static enum status get_list(const struct json *array, int key, struct space_axis
     return OK;
 }
 
-enum status space_get(const struct json *object, struct space *space, struct arena *arena,
+enum status space_get(const struct json *object, void *to, const void *context, struct arena *arena,
                       struct error *err)
 {
+    struct space *space = to;
+    (void)context;
     struct json lists[SPACE_KEY_COUNT] = {0}, all = {0};
     struct json_field fields[SPACE_KEY_COUNT + 5];
     const char **names;
@@ -132,8 +134,10 @@ static void put_list(struct json_writer *w, int key, const struct space_axis *ax
     json_close_array(w);
 }
 
-void space_put(struct json_writer *w, const char *key, const struct space *space)
+void space_put(struct json_writer *w, const char *key, const void *from, const void *context)
 {
+    const struct space *space = from;
+    (void)context;
     if (!space->given) return;
     json_open_object(w, key);
     json_open_flat_array(w, "all");

@@ -15,18 +15,20 @@ double places_factor(const struct places *p, int from, int to)
     return p->factors ? p->factors[pair_of(p, from, to)] : 1;
 }
 
-enum status places_degraded_get(struct places *p, const struct json *array, struct arena *arena,
-                                struct error *err)
+enum status places_degraded_get(const struct json *array, void *to, const void *context,
+                                struct arena *arena, struct error *err)
 {
-    size_t pairs = (size_t)p->node_count * (size_t)p->node_count;
+    struct places *p = to;
+    size_t pairs = pair_of(p, p->node_count, 0);
     bool *seen = TAKE(arena, pairs, bool);
+    (void)context;
     if (!json_length(array)) return OK;
     p->factors = TAKE(arena, pairs, double);
     for (size_t i = 0; i < pairs; i++) p->factors[i] = 1;
     for (int i = 0; i < json_length(array); i++) {
         struct json element = json_element(array, i, arena);
         const char *names[2] = {NULL, NULL};
-        int ends[2];
+        size_t pair;
         double factor = 1;
         struct json_field fields[] = {
             FIELD_TEXT("from", REQUIRED, &names[0]),
@@ -34,33 +36,22 @@ enum status places_degraded_get(struct places *p, const struct json *array, stru
             FIELD_NUMBER("factor", REQUIRED, &factor, PLACES_FACTOR_LEAST, PLACES_FACTOR_MOST),
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
-        for (int k = 0; k < 2; k++) {
-            ends[k] = places_find(p, names[k]);
-            if (ends[k] < 0)
-                return json_refuse(&element, err,
-                                   "%s: expected the name of a node, found \"%.60s\"",
-                                   k ? "to" : "from", names[k]);
-        }
-        if (ends[0] == ends[1])
-            return json_refuse(&element, err, "expected two different nodes, found \"%.60s\" twice",
-                               names[0]);
-        size_t pair = pair_of(p, ends[0], ends[1]);
-        if (seen[pair])
-            return json_refuse(&element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0],
-                               names[1]);
-        seen[pair] = true;
+        TRY(places_pair_get(&element, p, names, seen, &pair, err));
         p->factors[pair] = factor;
     }
     return OK;
 }
 
-void places_degraded_put(struct json_writer *w, const struct places *p)
+void places_degraded_put(struct json_writer *w, const char *key, const void *from,
+                         const void *context)
 {
+    const struct places *p = from;
     bool any = false;
+    (void)context;
     for (int i = 0; i < p->node_count && !any; i++)
         for (int k = 0; k < p->node_count; k++) any = any || places_factor(p, i, k) != 1;
     if (!any) return;
-    json_open_array(w, "degraded");
+    json_open_array(w, key);
     for (int i = 0; i < p->node_count; i++)
         for (int k = 0; k < p->node_count; k++) {
             if (places_factor(p, i, k) == 1) continue;

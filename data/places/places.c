@@ -63,19 +63,38 @@ static enum status read_name(const struct places *p, const struct json *element,
     return OK;
 }
 
-static enum status read_nodes(struct cluster *c, const struct json *array, struct arena *arena,
-                              struct error *err)
+static const struct member level_rows[] = {
+    KEY_TEXT(network_level, name, REQUIRED),
+    KEY_OBJECT("link", network_level, link, REQUIRED, ALWAYS_WRITTEN, &link_members),
+};
+static MEMBERS(level, struct network_level, NULL, true, NULL);
+
+static enum status check_levels(const struct places *p, const struct json *at, struct error *err)
 {
-    struct places *p = &c->places;
-    p->node_count = json_length(array);
+    for (int i = 0; i < p->level_count; i++)
+        for (int k = 0; k < i; k++)
+            if (!strcmp(p->levels[k].name, p->levels[i].name))
+                return json_refuse(at, err, "levels[%d].name: \"%.60s\" names two levels", i,
+                                   p->levels[i].name);
+    return OK;
+}
+
+GET_MEMBER(get_nodes)
+{
+    const struct cluster *c = context;
+    struct places *p = to;
+    TRY(check_levels(p, value, err));
+    if (!c->group_count)
+        return json_refuse(value, err, "expected groups before places, found none");
+    p->node_count = json_length(value);
     if (p->node_count < 1 || p->node_count > PLACES_MAX)
-        return json_refuse(array, err, "expected 1 to %d nodes, found %d", PLACES_MAX,
+        return json_refuse(value, err, "expected 1 to %d nodes, found %d", PLACES_MAX,
                            p->node_count);
     p->nodes = TAKE(arena, p->node_count, struct cluster_node);
     p->switches = TAKE(arena, p->node_count * (p->level_count + 1), const char *);
     int *levels = TAKE(arena, p->node_count * (p->level_count + 1), int);
     for (int i = 0; i < p->node_count; i++) {
-        struct json element = json_element(array, i, arena), switches = {0};
+        struct json element = json_element(value, i, arena), switches = {0};
         struct cluster_node *n = &p->nodes[i];
         const char *group = c->groups[0].name, **names;
         int count;
@@ -95,30 +114,6 @@ static enum status read_nodes(struct cluster *c, const struct json *array, struc
         n->switches = TAKE(arena, p->level_count + 1, int);
         for (int k = 0; k < p->level_count; k++)
             n->switches[k] = k < count ? find_or_add_switch(p, names[k], k, levels) : -1;
-    }
-    return OK;
-}
-
-static enum status read_levels(struct places *p, const struct json *array, struct arena *arena,
-                               struct error *err)
-{
-    p->level_count = json_length(array);
-    if (p->level_count > LEVELS_MAX)
-        return json_refuse(array, err, "expected at most %d levels, found %d", LEVELS_MAX,
-                           p->level_count);
-    p->levels = TAKE(arena, p->level_count + 1, struct network_level);
-    for (int i = 0; i < p->level_count; i++) {
-        struct json element = json_element(array, i, arena), link = {0};
-        struct json_field fields[] = {
-            FIELD_TEXT("name", REQUIRED, &p->levels[i].name),
-            FIELD_OBJECT("link", REQUIRED, &link),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-        for (int k = 0; k < i; k++)
-            if (!strcmp(p->levels[k].name, p->levels[i].name))
-                return json_refuse(&element, err, "name: \"%.60s\" names two levels",
-                                   p->levels[i].name);
-        TRY(link_read(&link, &p->levels[i].link, arena, err));
     }
     return OK;
 }
@@ -198,9 +193,16 @@ static enum status read_cells(struct places *p, const struct json *rates,
     return OK;
 }
 
-static enum status read_matrix(struct places *p, const struct json *object, struct arena *arena,
-                               struct error *err)
+static void take_measured(struct places *p, struct arena *arena)
 {
+    if (!p->measured) p->measured = TAKE(arena, pair_of(p, p->node_count, 0), struct link);
+}
+
+GET_MEMBER(get_matrix)
+{
+    struct places *p = to;
+    if (!json_is_present(value)) return OK;
+    take_measured(p, arena);
     struct json names = {0}, rates = {0}, latencies = {0};
     double latency_s = -1;
     int *order = NULL;
@@ -210,9 +212,9 @@ static enum status read_matrix(struct places *p, const struct json *object, stru
         FIELD_ARRAY("latencies_s", OPTIONAL, &latencies),
         FIELD_NUMBER("latency_s", OPTIONAL, &latency_s, 0, LINK_SECONDS_MAX),
     };
-    TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(JSON_FIELDS(value, fields, arena, err));
     if (latency_s >= 0 && json_is_present(&latencies))
-        return json_refuse(object, err, "latency_s: expected it or latencies_s, found both");
+        return json_refuse(value, err, "latency_s: expected it or latencies_s, found both");
     latency_s = latency_s < 0 ? 0 : latency_s;
     TRY(read_order(p, &names, &order, arena, err));
     const struct json *const tables[] = {&rates, &latencies};
@@ -226,61 +228,127 @@ static enum status read_matrix(struct places *p, const struct json *object, stru
     return OK;
 }
 
-static enum status read_pairs(struct places *p, const struct json *array, struct arena *arena,
-                              struct error *err)
+enum status places_pair_get(const struct json *element, const struct places *p,
+                            const char *const names[2], bool *seen, size_t *pair, struct error *err)
 {
-    bool *seen = TAKE(arena, (size_t)p->node_count * (size_t)p->node_count, bool);
-    for (int i = 0; i < json_length(array); i++) {
-        struct json element = json_element(array, i, arena), link = {0};
+    int ends[2];
+    for (int k = 0; k < 2; k++) {
+        ends[k] = places_find(p, names[k]);
+        if (ends[k] < 0)
+            return json_refuse(element, err, "%s: expected the name of a node, found \"%.60s\"",
+                               k ? "to" : "from", names[k]);
+    }
+    if (ends[0] == ends[1])
+        return json_refuse(element, err, "expected two different nodes, found \"%.60s\" twice",
+                           names[0]);
+    *pair = pair_of(p, ends[0], ends[1]);
+    if (seen[*pair])
+        return json_refuse(element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0], names[1]);
+    seen[*pair] = true;
+    return OK;
+}
+
+GET_MEMBER(get_pairs)
+{
+    struct places *p = to;
+    bool *seen = TAKE(arena, pair_of(p, p->node_count, 0), bool);
+    if (json_length(value)) take_measured(p, arena);
+    for (int i = 0; i < json_length(value); i++) {
+        struct json element = json_element(value, i, arena), link = {0};
         const char *names[2] = {NULL, NULL};
-        int ends[2];
+        size_t pair;
         struct json_field fields[] = {
             FIELD_TEXT("from", REQUIRED, &names[0]),
             FIELD_TEXT("to", REQUIRED, &names[1]),
             FIELD_OBJECT("link", REQUIRED, &link),
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
-        for (int k = 0; k < 2; k++) {
-            ends[k] = places_find(p, names[k]);
-            if (ends[k] < 0)
-                return json_refuse(&element, err,
-                                   "%s: expected the name of a node, found \"%.60s\"",
-                                   k ? "to" : "from", names[k]);
-        }
-        bool *twice = &seen[(size_t)ends[0] * (size_t)p->node_count + (size_t)ends[1]];
-        if (ends[0] == ends[1])
-            return json_refuse(&element, err, "expected two different nodes, found \"%.60s\" twice",
-                               names[0]);
-        if (*twice)
-            return json_refuse(&element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0],
-                               names[1]);
-        *twice = true;
-        TRY(link_read(&link, measured_link(p, ends[0], ends[1]), arena, err));
+        TRY(places_pair_get(&element, p, names, seen, &pair, err));
+        TRY(members_read(&link, &link_members, &p->measured[pair], context, arena, err));
     }
     return OK;
 }
 
-enum status places_read(struct cluster *c, const struct json *object, struct arena *arena,
-                        struct error *err)
+static void put_rows(struct json_writer *w, const char *key, const struct places *p, bool latency)
 {
-    struct places *p = &c->places;
-    struct json levels = {0}, nodes = {0}, matrix = {0}, links = {0}, degraded = {0};
-    struct json_field fields[] = {
-        FIELD_ARRAY("levels", OPTIONAL, &levels),     FIELD_ARRAY("nodes", REQUIRED, &nodes),
-        FIELD_OBJECT("matrix", OPTIONAL, &matrix),    FIELD_ARRAY("links", OPTIONAL, &links),
-        FIELD_ARRAY("degraded", OPTIONAL, &degraded),
-    };
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    if (!c->group_count)
-        return json_refuse(object, err, "expected groups before places, found none");
-    TRY(read_levels(p, &levels, arena, err));
-    TRY(read_nodes(c, &nodes, arena, err));
-    TRY(places_degraded_get(p, &degraded, arena, err));
-    if (!json_is_present(&matrix) && !json_length(&links)) return OK;
-    p->measured = TAKE(arena, (size_t)p->node_count * (size_t)p->node_count, struct link);
-    if (json_is_present(&matrix)) TRY(read_matrix(p, &matrix, arena, err));
-    return read_pairs(p, &links, arena, err);
+    json_open_array(w, key);
+    for (int i = 0; i < p->node_count; i++) {
+        json_open_flat_array(w, NULL);
+        for (int k = 0; k < p->node_count; k++)
+            json_put_number(w, NULL,
+                            latency ? measured_link(p, i, k)->latency_s
+                                    : measured_link(p, i, k)->bytes_per_s);
+        json_close_array(w);
+    }
+    json_close_array(w);
 }
+
+// Whether every pair was measured: then it is a matrix that is written.
+static bool all_measured(const struct places *p)
+{
+    bool all = p->measured && p->node_count > 1;
+    for (int i = 0; all && i < p->node_count; i++)
+        for (int k = 0; k < p->node_count; k++)
+            all &= i == k || measured_link(p, i, k)->bytes_per_s > 0;
+    return all;
+}
+
+PUT_MEMBER(put_matrix)
+{
+    const struct places *p = from;
+    if (!all_measured(p)) return;
+    json_open_object(w, key);
+    json_open_flat_array(w, "nodes");
+    for (int i = 0; i < p->node_count; i++) json_put_text(w, NULL, p->nodes[i].name);
+    json_close_array(w);
+    put_rows(w, "bytes_per_s", p, false);
+    put_rows(w, "latencies_s", p, true);
+    json_close_object(w);
+}
+
+PUT_MEMBER(put_pairs)
+{
+    const struct places *p = from;
+    if (!p->measured || all_measured(p)) return;
+    json_open_array(w, key);
+    for (int i = 0; i < p->node_count; i++)
+        for (int k = 0; k < p->node_count; k++) {
+            if (!(measured_link(p, i, k)->bytes_per_s > 0)) continue;
+            json_open_flat_object(w, NULL);
+            json_put_text(w, "from", p->nodes[i].name);
+            json_put_text(w, "to", p->nodes[k].name);
+            members_write(w, "link", &link_members, measured_link(p, i, k), NULL);
+            json_close_object(w);
+        }
+    json_close_array(w);
+}
+
+PUT_MEMBER(put_nodes)
+{
+    const struct places *p = from;
+    json_open_array(w, key);
+    for (int i = 0; i < p->node_count; i++) {
+        json_open_flat_object(w, NULL);
+        json_put_text(w, "name", p->nodes[i].name);
+        json_put_text(w, "group",
+                      ((const struct cluster *)context)->groups[p->nodes[i].group].name);
+        json_open_flat_array(w, "switches");
+        for (int k = 0; k < p->level_count && p->nodes[i].switches[k] >= 0; k++)
+            json_put_text(w, NULL, p->switches[p->nodes[i].switches[k]]);
+        json_close_array(w);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+static const struct member places_rows[] = {
+    KEY_LIST(places, levels, level_count, OPTIONAL, ALWAYS_WRITTEN, LEVELS_MAX, &level_members),
+    KEY_PART("nodes", JSON_ARRAY, REQUIRED, 0, get_nodes, put_nodes),
+    KEY_PART("matrix", JSON_OBJECT, OPTIONAL, 0, get_matrix, put_matrix),
+    KEY_PART("links", JSON_ARRAY, OPTIONAL, 0, get_pairs, put_pairs),
+    KEY_PART("degraded", JSON_ARRAY, OPTIONAL, 0, places_degraded_get, places_degraded_put),
+};
+MEMBERS(places, struct places, NULL, false, NULL);
 
 // ---- checking
 
@@ -308,7 +376,7 @@ enum status places_check(const struct cluster *c, struct error *err)
     if (!p->node_count) return OK;
     for (int i = 0; i < p->level_count; i++) {
         char where[60];
-        snprintf(where, sizeof where, "places.levels[%d].link", i);
+        snprintf(where, sizeof where, "places.levels[%d].link.", i);
         TRY(link_check(c, where, &p->levels[i].link, err));
     }
     for (int i = 0; i < p->node_count; i++) {
@@ -333,79 +401,4 @@ enum status places_check(const struct cluster *c, struct error *err)
                         "%s: places.nodes: expected the %d nodes of group \"%.60s\", found %d",
                         cluster_file(c), c->groups[g].nodes, c->groups[g].name, nodes[g]);
     return check_absent(c, err);
-}
-
-// ---- writing
-
-static void put_rows(struct json_writer *w, const char *key, const struct places *p, bool latency)
-{
-    json_open_array(w, key);
-    for (int i = 0; i < p->node_count; i++) {
-        json_open_flat_array(w, NULL);
-        for (int k = 0; k < p->node_count; k++)
-            json_put_number(w, NULL,
-                            latency ? measured_link(p, i, k)->latency_s
-                                    : measured_link(p, i, k)->bytes_per_s);
-        json_close_array(w);
-    }
-    json_close_array(w);
-}
-
-static void put_matrix(struct json_writer *w, const struct places *p)
-{
-    json_open_object(w, "matrix");
-    json_open_flat_array(w, "nodes");
-    for (int i = 0; i < p->node_count; i++) json_put_text(w, NULL, p->nodes[i].name);
-    json_close_array(w);
-    put_rows(w, "bytes_per_s", p, false);
-    put_rows(w, "latencies_s", p, true);
-    json_close_object(w);
-}
-
-static void put_pairs(struct json_writer *w, const struct places *p)
-{
-    json_open_array(w, "links");
-    for (int i = 0; i < p->node_count; i++)
-        for (int k = 0; k < p->node_count; k++) {
-            if (!(measured_link(p, i, k)->bytes_per_s > 0)) continue;
-            json_open_flat_object(w, NULL);
-            json_put_text(w, "from", p->nodes[i].name);
-            json_put_text(w, "to", p->nodes[k].name);
-            link_put(w, "link", measured_link(p, i, k));
-            json_close_object(w);
-        }
-    json_close_array(w);
-}
-
-void places_put(struct json_writer *w, const struct places *p, const struct node_group *groups)
-{
-    bool all = p->measured && p->node_count > 1;
-    for (int i = 0; all && i < p->node_count; i++)
-        for (int k = 0; k < p->node_count; k++)
-            all &= i == k || measured_link(p, i, k)->bytes_per_s > 0;
-    json_open_object(w, "places");
-    json_open_array(w, "levels");
-    for (int i = 0; i < p->level_count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_text(w, "name", p->levels[i].name);
-        link_put(w, "link", &p->levels[i].link);
-        json_close_object(w);
-    }
-    json_close_array(w);
-    json_open_array(w, "nodes");
-    for (int i = 0; i < p->node_count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_text(w, "name", p->nodes[i].name);
-        json_put_text(w, "group", groups[p->nodes[i].group].name);
-        json_open_flat_array(w, "switches");
-        for (int k = 0; k < p->level_count && p->nodes[i].switches[k] >= 0; k++)
-            json_put_text(w, NULL, p->switches[p->nodes[i].switches[k]]);
-        json_close_array(w);
-        json_close_object(w);
-    }
-    json_close_array(w);
-    if (p->measured && all) put_matrix(w, p);
-    if (p->measured && !all) put_pairs(w, p);
-    places_degraded_put(w, p);
-    json_close_object(w);
 }

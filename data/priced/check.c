@@ -286,7 +286,7 @@ static enum status check_options(const struct priced *p, struct error *err)
     if (p->stage_count * (boundary + gradient) > SUM_MAX)
         return fail(err, BAD_INPUT, "%s: quality costs of all stages sum to more than 2^52",
                     name_of(p));
-    return budget_check(&p->budget, name_of(p), err);
+    return members_check(&budget_members, &p->budget, name_of(p), "budget.", err);
 }
 
 // The longest any plan can take: all its operations one after another, each at its dearest.

@@ -3,6 +3,7 @@
 #define PLUMBLINE_DATA_PRICED_FIELDS_H
 
 #include "data/priced/priced.h"
+#include "data/text/members.h"
 
 // An array of exactly `expected` prices of at least `low`; an absent one is all zero. And `tables`
 // of them.
@@ -14,12 +15,11 @@ void priced_prices_put(struct json_writer *w, const char *key, const int64_t *va
 void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables,
                        int table_count, int count);
 
-// places.c. `passes_ns`: the longest that all passes can take.
-enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena,
-                              struct error *err);
+// places.c, of the whole priced document. `passes_ns`: the longest that all passes can take.
+member_get priced_places_get;
+member_put priced_places_put;
 enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max,
                                 struct error *err);
-void priced_places_put(struct json_writer *w, const struct priced *priced);
 
 // pipette.c
 enum status priced_pipette_get(const struct json *object, struct priced *priced,

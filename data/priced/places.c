@@ -212,9 +212,12 @@ static enum status read_rings(const struct priced *priced, struct priced_places 
     return OK;
 }
 
-enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena,
-                              struct error *err)
+enum status priced_places_get(const struct json *object, void *to, const void *context,
+                              struct arena *arena, struct error *err)
 {
+    struct priced *priced = to;
+    (void)context;
+    if (!json_is_present(object)) return OK;
     struct priced_places *p = priced->places = TAKE(arena, 1, struct priced_places);
     struct json nodes = {0}, cuts = {0}, transports = {0}, levels = {0}, rings = {0},
                 constants = {0}, embedding = {0}, ring = {0}, pipette = {0};
@@ -433,12 +436,16 @@ static void put_levels(struct json_writer *w, const struct priced *priced)
     json_close_array(w);
 }
 
-void priced_places_put(struct json_writer *w, const struct priced *priced)
+void priced_places_put(struct json_writer *w, const char *key, const void *from,
+                       const void *context)
 {
+    const struct priced *priced = from;
     const struct priced_places *p = priced->places;
+    (void)context;
+    if (!p) return;
     int pairs = p->node_count * p->node_count, rings = (int)ring_prices(p),
         prices = priced->slice_count * pairs * PART_COUNT;
-    json_open_object(w, "places");
+    json_open_object(w, key);
     json_open_array(w, "nodes");
     for (int i = 0; i < p->node_count; i++) {
         json_open_flat_object(w, NULL);

@@ -86,9 +86,12 @@ static enum status read_pipette(const struct json *object, struct plan_placement
     return JSON_FIELDS(object, fields, arena, err);
 }
 
-enum status plan_placement_get(const struct json *object, struct plan *p, struct arena *arena,
-                               struct error *err)
+enum status plan_placement_get(const struct json *object, void *to, const void *context,
+                               struct arena *arena, struct error *err)
 {
+    struct plan *p = to;
+    (void)context;
+    if (!json_is_present(object)) return OK;
     struct plan_placement *x = p->placement = TAKE(arena, 1, struct plan_placement);
     struct json replicas = {0}, rings = {0}, embedding = {0}, pipette = {0};
     x->replica_count = p->layout.data;
@@ -140,10 +143,14 @@ static void put_stage(struct json_writer *w, const struct plan_placement *x, int
     json_close_object(w);
 }
 
-void plan_placement_put(struct json_writer *w, const struct plan *p)
+void plan_placement_put(struct json_writer *w, const char *key, const void *from,
+                        const void *context)
 {
+    const struct plan *p = from;
     const struct plan_placement *x = p->placement;
-    json_open_object(w, "placement");
+    (void)context;
+    if (!x) return;
+    json_open_object(w, key);
     json_open_array(w, "replicas");
     for (int replica = 0; replica < x->replica_count; replica++) {
         json_open_object(w, NULL);

@@ -123,13 +123,17 @@ static enum status read_field(const struct json *value, const struct json_field 
         return OK;
     case JSON_NUMBER: return read_number(value, false, f->low, f->high, f->to, err);
     case JSON_BOOL:
+    case JSON_FLAG:
+    case JSON_UNLESS:
         if (item->type != NODE_TRUE && item->type != NODE_FALSE)
             return expected(value, "true or false", err);
-        *(bool *)f->to = item->type == NODE_TRUE;
+        if (f->type == JSON_FLAG) *(int *)f->to = item->type == NODE_TRUE;
+        else *(bool *)f->to = (item->type == NODE_TRUE) == (f->type == JSON_BOOL);
         return OK;
     case JSON_NAME: return read_name(value, f->names, f->to, err);
     case JSON_OBJECT:
     case JSON_ARRAY:
+    case JSON_VALUE:
         TRY(json_expect(value, f->type, err));
         *(struct json *)f->to = *value;
         return OK;
@@ -164,6 +168,12 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
 
 int json_length(const struct json *array) { return array->node ? array->node->count : 0; }
 bool json_is_present(const struct json *value) { return value->node != NULL; }
+
+struct json json_member(const struct json *object, const char *key, struct arena *arena)
+{
+    return (struct json){node_member(object->node, key), object->file,
+                         child_path(arena, object->path, key)};
+}
 
 struct json json_element(const struct json *array, int index, struct arena *arena)
 {

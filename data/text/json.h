@@ -28,8 +28,11 @@ enum json_type {
     JSON_NUMBER, // to: double, finite, within [low, high]
     JSON_BOOL,   // to: bool
     JSON_NAME,   // to: int, the index in names[] (ended by NULL)
+    JSON_FLAG,   // to: int, 1 for true and 0 for false
+    JSON_UNLESS, // to: bool, the opposite
     JSON_OBJECT, // to: struct json
     JSON_ARRAY,  // to: struct json
+    JSON_VALUE,  // any value; to: struct json
     JSON_SKIP,   // any value, passed over
 };
 
@@ -102,6 +105,8 @@ struct json json_element(const struct json *array, int index,
 // BAD_INPUT: it is no object.
 enum status json_members(const struct json *object, const char *const **keys, struct json **values,
                          int *count, struct arena *arena, struct error *err);
+// An object's member as its place in a message.
+struct json json_member(const struct json *object, const char *key, struct arena *arena);
 bool json_is_present(const struct json *value);                       // set by an OPTIONAL field
 const char *json_text(const struct json *value, struct arena *arena); // of one that is expected
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);

@@ -4,6 +4,7 @@
 #define PLUMBLINE_DATA_INPUTS_MODEL_INTERNAL_H
 
 #include "data/inputs/model/model.h"
+#include "data/text/members.h"
 
 // ---- shape.c
 // of_run: a run's own, without what belongs to embedding and head. `where` names it in an error.
@@ -12,25 +13,13 @@ enum status shape_get(const struct json *object, struct shape *s, bool of_run, s
 enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err);
 void shape_put(struct json_writer *w, const struct shape *s, bool of_run);
 
-// ---- rotary.c
-enum status rotary_get(const struct json *object, struct rotary_scaling *r, struct arena *arena,
-                       struct error *err);
-void rotary_put(struct json_writer *w, const struct rotary_scaling *r); // nothing without a type
-
 // ---- towers.c
-enum status projector_get(const struct json *object, struct projector_shape *s, struct arena *arena,
-                          struct error *err);
-void projector_put(struct json_writer *w, const struct projector_shape *s);
+extern const struct members projector_members;
 // Shapes and tokens of runs' own, and the order that they ask for.
 enum status towers_check(const struct model *m, const char *file, struct error *err);
 
 // ---- kinds.c
-enum status experts_get(const struct json *object, struct expert_shape *e, struct arena *arena,
-                        struct error *err);
-enum status pool_get(const struct json *object, struct pool_shape *s, struct arena *arena,
-                     struct error *err);
-void experts_put(struct json_writer *w, const struct expert_shape *e);
-void pool_put(struct json_writer *w, const struct pool_shape *s);
+extern const struct members experts_members, pool_members;
 // `file` and the run's place name it in an error. What the shape (may be NULL) has to do with it,
 // too.
 enum status run_kind_check(const struct layer_run *run, const struct shape *s, int place,

@@ -3,66 +3,35 @@
 #include "data/inputs/model/internal.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { ADAPTER_RANK_MAX = 65536, EXPERTS_MAX = 65536, TOP_K_MAX = 65536 };
 #define WIDTH_MAX 4194304        // 2^22
 #define VALUES_MAX 1099511627776 // 2^40
 #define IMBALANCE_MAX 1e6
 
-enum status experts_get(const struct json *object, struct expert_shape *e, struct arena *arena,
-                        struct error *err)
-{
-    e->imbalance = 1;
-    struct json_field fields[] = {
-        FIELD_COUNT("experts", REQUIRED, &e->experts, 1, EXPERTS_MAX),
-        FIELD_COUNT("top_k", REQUIRED, &e->top_k, 1, EXPERTS_MAX),
-        FIELD_COUNT("ffn", REQUIRED, &e->ffn, 1, WIDTH_MAX),
-        FIELD_COUNT("shared_ffn", OPTIONAL, &e->shared_ffn, 0, WIDTH_MAX),
-        FIELD_BOOL("shared_gate", OPTIONAL, &e->shared_gate),
-        FIELD_NUMBER("imbalance", OPTIONAL, &e->imbalance, 1, IMBALANCE_MAX),
-    };
-    return JSON_FIELDS(object, fields, arena, err);
-}
+static const struct expert_shape experts_initial = {.imbalance = 1};
 
-enum status pool_get(const struct json *object, struct pool_shape *s, struct arena *arena,
-                     struct error *err)
-{
-    struct json_field fields[] = {
-        FIELD_COUNT("values", REQUIRED, &s->values, 1, VALUES_MAX),
-        FIELD_COUNT("width", REQUIRED, &s->width, 1, WIDTH_MAX),
-        FIELD_COUNT("heads", REQUIRED, &s->heads, 1, TOP_K_MAX),
-        FIELD_COUNT("key_width", REQUIRED, &s->key_width, 1, WIDTH_MAX),
-        FIELD_COUNT("top_k", REQUIRED, &s->top_k, 1, TOP_K_MAX),
-        FIELD_BOOL("gated", OPTIONAL, &s->gated),
-        FIELD_BOOL("shared", OPTIONAL, &s->shared),
-    };
-    return JSON_FIELDS(object, fields, arena, err);
-}
+static const struct member experts_rows[] = {
+    KEY_COUNT(expert_shape, experts, REQUIRED, ALWAYS_WRITTEN, 1, EXPERTS_MAX),
+    KEY_COUNT(expert_shape, top_k, REQUIRED, ALWAYS_WRITTEN, 1, EXPERTS_MAX),
+    KEY_COUNT(expert_shape, ffn, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(expert_shape, shared_ffn, OPTIONAL, ALWAYS_WRITTEN, 0, WIDTH_MAX),
+    KEY_BOOL(expert_shape, shared_gate, OPTIONAL, IF_SET),
+    KEY_NUMBER(expert_shape, imbalance, OPTIONAL, ALWAYS_WRITTEN, 1, IMBALANCE_MAX),
+};
+MEMBERS(experts, struct expert_shape, &experts_initial, true, NULL);
 
-void experts_put(struct json_writer *w, const struct expert_shape *e)
-{
-    json_open_flat_object(w, "moe");
-    json_put_count(w, "experts", e->experts);
-    json_put_count(w, "top_k", e->top_k);
-    json_put_count(w, "ffn", e->ffn);
-    json_put_count(w, "shared_ffn", e->shared_ffn);
-    if (e->shared_gate) json_put_bool(w, "shared_gate", true);
-    json_put_number(w, "imbalance", e->imbalance > 0 ? e->imbalance : 1);
-    json_close_object(w);
-}
-
-void pool_put(struct json_writer *w, const struct pool_shape *s)
-{
-    json_open_flat_object(w, "memory");
-    json_put_count(w, "values", s->values);
-    json_put_count(w, "width", s->width);
-    json_put_count(w, "heads", s->heads);
-    json_put_count(w, "key_width", s->key_width);
-    json_put_count(w, "top_k", s->top_k);
-    json_put_bool(w, "gated", s->gated);
-    if (s->shared) json_put_bool(w, "shared", true);
-    json_close_object(w);
-}
+static const struct member pool_rows[] = {
+    KEY_COUNT(pool_shape, values, REQUIRED, ALWAYS_WRITTEN, 1, VALUES_MAX),
+    KEY_COUNT(pool_shape, width, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(pool_shape, heads, REQUIRED, ALWAYS_WRITTEN, 1, TOP_K_MAX),
+    KEY_COUNT(pool_shape, key_width, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(pool_shape, top_k, REQUIRED, ALWAYS_WRITTEN, 1, TOP_K_MAX),
+    KEY_BOOL(pool_shape, gated, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(pool_shape, shared, OPTIONAL, IF_SET),
+};
+MEMBERS(pool, struct pool_shape, NULL, true, NULL);
 
 static bool is_square(int64_t x)
 {
@@ -73,10 +42,11 @@ static bool is_square(int64_t x)
 static enum status check_experts(const struct expert_shape *e, int i, const char *file,
                                  struct error *err)
 {
-    if (e->experts < 1 || e->experts > EXPERTS_MAX || e->ffn < 1 || e->ffn > WIDTH_MAX ||
-        e->shared_ffn < 0 || e->shared_ffn > WIDTH_MAX)
-        return fail(err, BAD_INPUT, "%s: runs[%d].moe: experts, ffn or shared_ffn is out of range",
-                    file, i);
+    struct expert_shape stated = *e;
+    char where[40];
+    if (stated.imbalance == 0) stated.imbalance = 1;
+    snprintf(where, sizeof where, "runs[%d].moe.", i);
+    TRY(members_check(&experts_members, &stated, file, where, err));
     if (e->shared_gate && !e->shared_ffn)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].moe.shared_gate: expected false without shared experts", file, i);
@@ -84,19 +54,15 @@ static enum status check_experts(const struct expert_shape *e, int i, const char
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].moe.top_k: expected 1 to experts %lld, found %lld", file, i,
                     (long long)e->experts, (long long)e->top_k);
-    if (e->imbalance != 0 && !(e->imbalance >= 1 && e->imbalance <= IMBALANCE_MAX))
-        return fail(err, BAD_INPUT, "%s: runs[%d].moe.imbalance: expected at least 1, found %g",
-                    file, i, e->imbalance);
     return OK;
 }
 
 static enum status check_pool(const struct pool_shape *s, int i, const char *file,
                               struct error *err)
 {
-    if (s->values < 1 || s->values > VALUES_MAX || s->width < 1 || s->width > WIDTH_MAX ||
-        s->heads < 1 || s->heads > TOP_K_MAX || s->key_width < 1 || s->key_width > WIDTH_MAX ||
-        s->top_k < 1 || s->top_k > TOP_K_MAX)
-        return fail(err, BAD_INPUT, "%s: runs[%d].memory: a number is out of range", file, i);
+    char where[40];
+    snprintf(where, sizeof where, "runs[%d].memory.", i);
+    TRY(members_check(&pool_members, s, file, where, err));
     if (!is_square(s->values))
         return fail(
             err, BAD_INPUT,

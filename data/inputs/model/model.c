@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "data/inputs/model/internal.h"
-#include "data/base/units.h"
 
 const char *const layer_kind_names[] = {"embedding", "block",  "head",      "measured",
                                         "moe",       "memory", "projector", NULL};
@@ -23,103 +22,144 @@ static const char *name_of(const struct model *m)
     return m->document.path ? m->document.path : "model";
 }
 
-// ---- reading
+// ---- reading and writing
 
 // Bytes by recomputation mode: {"none", "selective", "full"}; a mode that is not stated is like
 // none.
-static enum status read_modes(const struct json *object, int64_t bytes[3], struct arena *arena,
-                              struct error *err)
+struct by_mode {
+    int64_t none, selective, full;
+};
+
+static const struct member by_mode_rows[] = {
+    KEY_COUNT(by_mode, none, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
+    KEY_COUNT(by_mode, selective, OPTIONAL, ALWAYS_WRITTEN, 0, BYTES_MAX),
+    KEY_COUNT(by_mode, full, OPTIONAL, ALWAYS_WRITTEN, 0, BYTES_MAX),
+};
+static MEMBERS(by_mode, struct by_mode, NULL, true, NULL);
+
+GET_MEMBER(get_modes)
 {
-    bytes[0] = 0;
-    bytes[1] = bytes[2] = -1;
-    struct json_field fields[] = {
-        FIELD_COUNT("none", REQUIRED, &bytes[0], 0, BYTES_MAX),
-        FIELD_COUNT("selective", OPTIONAL, &bytes[1], 0, BYTES_MAX),
-        FIELD_COUNT("full", OPTIONAL, &bytes[2], 0, BYTES_MAX),
-    };
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    for (int mode = 1; mode < 3; mode++)
-        if (bytes[mode] < 0) bytes[mode] = bytes[0];
+    struct by_mode by = {0, -1, -1};
+    int64_t *bytes = to;
+    if (!json_is_present(value)) return OK;
+    TRY(members_read(value, &by_mode_members, &by, context, arena, err));
+    bytes[0] = by.none;
+    bytes[1] = by.selective < 0 ? by.none : by.selective;
+    bytes[2] = by.full < 0 ? by.none : by.full;
     return OK;
 }
 
-static enum status read_measured(const struct json *object, struct measured_bytes *b,
-                                 struct arena *arena, struct error *err)
+PUT_MEMBER(put_modes)
 {
-    struct json stash = {0}, working = {0};
-    struct json_field fields[] = {
-        FIELD_COUNT("weight_bytes", REQUIRED, &b->weight_bytes, 0, BYTES_MAX),
-        FIELD_COUNT("gradient_bytes", REQUIRED, &b->gradient_bytes, 0, BYTES_MAX),
-        FIELD_COUNT("optimizer_bytes", REQUIRED, &b->optimizer_bytes, 0, BYTES_MAX),
-        FIELD_OBJECT("stash_bytes", REQUIRED, &stash),
-        FIELD_OBJECT("working_bytes", OPTIONAL, &working),
-        FIELD_COUNT("boundary_bytes", REQUIRED, &b->boundary_bytes, 0, BYTES_MAX),
-        FIELD_COUNT("matrix_rows", OPTIONAL, &b->matrix_rows, 0, 1 << 26),
-        FIELD_COUNT("matrix_columns", OPTIONAL, &b->matrix_columns, 0, 1 << 26),
-    };
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    TRY(read_modes(&stash, b->stash_bytes, arena, err));
-    return json_is_present(&working) ? read_modes(&working, b->working_bytes, arena, err) : OK;
+    const int64_t *bytes = from;
+    struct by_mode by = {bytes[0], bytes[1], bytes[2]};
+    members_write(w, key, &by_mode_members, &by, context);
 }
 
-// The object that a kind has of its own, where it must be and nowhere else.
-static enum status check_part(const struct json *object, const struct json *part, const char *key,
-                              bool wanted, const struct layer_run *run, struct error *err)
+static const struct member measured_rows[] = {
+    KEY_COUNT(measured_bytes, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
+    KEY_COUNT(measured_bytes, gradient_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
+    KEY_COUNT(measured_bytes, optimizer_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
+    KEY_PART("stash_bytes", JSON_OBJECT, REQUIRED, offsetof(struct measured_bytes, stash_bytes),
+             get_modes, put_modes),
+    KEY_PART("working_bytes", JSON_OBJECT, OPTIONAL, offsetof(struct measured_bytes, working_bytes),
+             get_modes, put_modes),
+    KEY_COUNT(measured_bytes, boundary_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
+    KEY_COUNT(measured_bytes, matrix_rows, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),
+    KEY_COUNT(measured_bytes, matrix_columns, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),
+};
+static MEMBERS(measured, struct measured_bytes, NULL, false, NULL);
+
+GET_MEMBER(get_shape)
 {
-    if (json_is_present(part) == wanted) return OK;
-    if (wanted)
-        return json_refuse(object, err, "key \"%s\" is missing: a layer of kind \"%s\" needs it",
-                           key, layer_kind_names[run->kind]);
-    return json_refuse(object, err, "key \"%s\" does not belong to layers of kind \"%s\"", key,
-                       layer_kind_names[run->kind]);
+    if (!json_is_present(value)) return OK;
+    struct shape *own = TAKE(arena, 1, struct shape);
+    *(const struct shape **)to = own;
+    return shape_get(value, own, true, arena, err);
+}
+
+PUT_MEMBER(put_shape)
+{
+    const struct shape *own = *(const struct shape *const *)from;
+    if (own) shape_put(w, own, true);
+}
+
+static const struct member run_rows[] = {
+    KEY_TEXT(layer_run, name, REQUIRED),
+    KEY_NAME(layer_run, kind, REQUIRED, ALWAYS_WRITTEN, layer_kind_names),
+    KEY_INT(layer_run, count, OPTIONAL, ALWAYS_WRITTEN, 1, LAYERS_MAX),
+    KEY_BOOL(layer_run, recomputable, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(layer_run, frozen, OPTIONAL, IF_SET),
+    KEY_INT(layer_run, adapter_rank, OPTIONAL, IF_STATED, 0, 65536),
+    KEY_INT(layer_run, weight_bits, OPTIONAL, IF_SET, 1, 16),
+    KEY_COUNT(layer_run, window, OPTIONAL, IF_SET, 1, 1 << 30),
+    KEY_COUNT(layer_run, chunk, OPTIONAL, IF_SET, 1, 1 << 30),
+    KEY_BOOL(layer_run, bidirectional, OPTIONAL, IF_SET),
+    KEY_BOOL(layer_run, cross_attention, OPTIONAL, IF_SET),
+    KEY_BOOL(layer_run, shared_weights, OPTIONAL, IF_SET),
+    KEY_BOOL(layer_run, mtp, OPTIONAL, IF_SET),
+    KEY_COUNT(layer_run, more_values, OPTIONAL, IF_SET, 0, MORE_VALUES_MAX),
+    KEY_COUNT(layer_run, tokens, OPTIONAL, IF_SET, 1, 1 << 24),
+    KEY_COUNT(layer_run, pieces, OPTIONAL, IF_SET, 1, 1 << 16),
+    KEY_PART("shape", JSON_OBJECT, OPTIONAL, offsetof(struct layer_run, shape), get_shape,
+             put_shape),
+    KEY_OBJECT("projector", layer_run, projector, OPTIONAL, NOT_BY_TABLE, &projector_members),
+    KEY_OBJECT("moe", layer_run, experts, OPTIONAL, NOT_BY_TABLE, &experts_members),
+    KEY_OBJECT("memory", layer_run, pool, OPTIONAL, NOT_BY_TABLE, &pool_members),
+    KEY_OBJECT("measured", layer_run, measured, OPTIONAL, NOT_BY_TABLE, &measured_members),
+};
+static MEMBERS(run, struct layer_run, NULL, false, NULL);
+
+// The last rows: the object that a kind has of its own. It is there, and with no other kind.
+static const enum layer_kind part_kinds[] = {LAYER_PROJECTOR, LAYER_MOE, LAYER_MEMORY,
+                                             LAYER_MEASURED};
+enum { PARTS = ARRAY_LENGTH(part_kinds), FIRST_PART = ARRAY_LENGTH(run_rows) - PARTS };
+
+static enum status check_part(const struct json *object, const struct layer_run *run, int part,
+                              struct arena *arena, struct error *err)
+{
+    struct json value = {0};
+    const char *key = run_rows[FIRST_PART + part].key;
+    struct json_field field = FIELD_OBJECT(key, OPTIONAL, &value);
+    TRY(json_fields(object, &field, 1, JSON_ENVELOPE, arena, err));
+    if (json_is_present(&value) == (run->kind == part_kinds[part])) return OK;
+    return json_refuse(object, err,
+                       json_is_present(&value)
+                           ? "key \"%s\" does not belong to layers of kind \"%s\""
+                           : "key \"%s\" is missing: a layer of kind \"%s\" needs it",
+                       key, layer_kind_names[run->kind]);
 }
 
 static enum status read_run(const struct json *object, struct layer_run *run, struct arena *arena,
                             struct error *err)
 {
-    struct json measured = {0}, experts = {0}, pool = {0}, projector = {0}, shape = {0};
+    struct json_field kind = FIELD_NAME("kind", REQUIRED, &run->kind, layer_kind_names);
     run->count = 1;
-    struct json_field fields[] = {
-        FIELD_TEXT("name", REQUIRED, &run->name),
-        FIELD_NAME("kind", REQUIRED, &run->kind, layer_kind_names),
-        FIELD_INT("count", OPTIONAL, &run->count, 1, LAYERS_MAX),
-        FIELD_BOOL("recomputable", OPTIONAL, &run->recomputable),
-        FIELD_BOOL("frozen", OPTIONAL, &run->frozen),
-        FIELD_INT("adapter_rank", OPTIONAL, &run->adapter_rank, 0, 65536),
-        FIELD_INT("weight_bits", OPTIONAL, &run->weight_bits, 1, 16),
-        FIELD_COUNT("window", OPTIONAL, &run->window, 1, 1 << 30),
-        FIELD_COUNT("chunk", OPTIONAL, &run->chunk, 1, 1 << 30),
-        FIELD_BOOL("bidirectional", OPTIONAL, &run->bidirectional),
-        FIELD_BOOL("cross_attention", OPTIONAL, &run->cross_attention),
-        FIELD_BOOL("shared_weights", OPTIONAL, &run->shared_weights),
-        FIELD_BOOL("mtp", OPTIONAL, &run->mtp),
-        FIELD_COUNT("more_values", OPTIONAL, &run->more_values, 0, MORE_VALUES_MAX),
-        FIELD_OBJECT("measured", OPTIONAL, &measured),
-        FIELD_OBJECT("moe", OPTIONAL, &experts),
-        FIELD_OBJECT("memory", OPTIONAL, &pool),
-        FIELD_OBJECT("projector", OPTIONAL, &projector),
-        FIELD_OBJECT("shape", OPTIONAL, &shape),
-        FIELD_COUNT("tokens", OPTIONAL, &run->tokens, 1, 1 << 24),
-        FIELD_COUNT("pieces", OPTIONAL, &run->pieces, 1, 1 << 16),
-    };
-    // The default depends on the kind, so the kind is read first.
-    TRY(json_fields(object, fields + 1, 1, JSON_ENVELOPE, arena, err));
+    TRY(json_fields(object, &kind, 1, JSON_ENVELOPE, arena, err)); // a default depends on it
     run->recomputable = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    TRY(check_part(object, &measured, "measured", run->kind == LAYER_MEASURED, run, err));
-    TRY(check_part(object, &experts, "moe", run->kind == LAYER_MOE, run, err));
-    TRY(check_part(object, &pool, "memory", run->kind == LAYER_MEMORY, run, err));
-    TRY(check_part(object, &projector, "projector", run->kind == LAYER_PROJECTOR, run, err));
+    for (int i = 0; i < PARTS; i++) TRY(check_part(object, run, i, arena, err));
+    TRY(members_read(object, &run_members, run, NULL, arena, err));
     if (run->pieces == 1) run->pieces = 0;
-    if (json_is_present(&shape)) {
-        struct shape *own = TAKE(arena, 1, struct shape);
-        TRY(shape_get(&shape, own, true, arena, err));
-        run->shape = own;
+    return OK;
+}
+
+static void put_run(struct json_writer *w, const struct layer_run *run)
+{
+    struct layer_run written = *run;
+    bool parts = run->shape;
+    written.pieces = run->tokens ? run_pieces(run) : 0;
+    if (!run->frozen) written.adapter_rank = -1, written.weight_bits = 0;
+    if (!(run->experts.imbalance > 0)) written.experts.imbalance = 1;
+    for (int i = 0; i < PARTS; i++) parts = parts || run->kind == part_kinds[i];
+    if (parts) json_open_object(w, NULL);
+    else json_open_flat_object(w, NULL);
+    members_put(w, &run_members, &written, NULL);
+    for (int i = 0; i < PARTS; i++) {
+        const struct member *row = &run_rows[FIRST_PART + i];
+        if (run->kind == part_kinds[i])
+            members_write(w, row->key, row->of, (const char *)&written + row->at, NULL);
     }
-    if (run->kind == LAYER_PROJECTOR) return projector_get(&projector, &run->projector, arena, err);
-    if (run->kind == LAYER_MOE) return experts_get(&experts, &run->experts, arena, err);
-    if (run->kind == LAYER_MEMORY) return pool_get(&pool, &run->pool, arena, err);
-    return run->kind == LAYER_MEASURED ? read_measured(&measured, &run->measured, arena, err) : OK;
+    json_close_object(w);
 }
 
 enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err)
@@ -146,6 +186,19 @@ enum status model_load(struct model *m, const char *path, struct arena *arena, s
         m->layer_count += m->runs[i].count;
     }
     return model_check(m, err);
+}
+
+enum status model_save(const struct model *m, const char *path, struct arena *arena,
+                       struct error *err)
+{
+    struct json_writer w;
+    document_begin(&w, "plumbline.model", m->document.sources, m->document.source_count, arena);
+    json_put_text(&w, "name", m->name);
+    if (m->has_shape) shape_put(&w, &m->shape, false);
+    json_open_array(&w, "runs");
+    for (int i = 0; i < m->run_count; i++) put_run(&w, &m->runs[i]);
+    json_close_array(&w);
+    return document_write(&w, path, err);
 }
 
 // ---- checking
@@ -283,73 +336,6 @@ enum status model_check(const struct model *m, struct error *err)
                     "without tokens of its own), a head only the last, and each stands once",
                     name_of(m));
     return check_mtp(m, err);
-}
-
-// ---- writing
-
-static void put_modes(struct json_writer *w, const char *key, const int64_t bytes[3])
-{
-    json_open_flat_object(w, key);
-    for (int mode = 0; mode < 3; mode++) json_put_count(w, recompute_names[mode], bytes[mode]);
-    json_close_object(w);
-}
-
-static void put_run(struct json_writer *w, const struct layer_run *run)
-{
-    const struct measured_bytes *b = &run->measured;
-    bool measured = run->kind == LAYER_MEASURED, parts = measured || run->kind == LAYER_MOE ||
-                                                         run->kind == LAYER_MEMORY ||
-                                                         run->kind == LAYER_PROJECTOR || run->shape;
-    if (parts) json_open_object(w, NULL);
-    else json_open_flat_object(w, NULL);
-    json_put_text(w, "name", run->name);
-    json_put_text(w, "kind", layer_kind_names[run->kind]);
-    json_put_count(w, "count", run->count);
-    json_put_bool(w, "recomputable", run->recomputable);
-    if (run->frozen) {
-        json_put_bool(w, "frozen", true);
-        json_put_count(w, "adapter_rank", run->adapter_rank);
-        if (run->weight_bits) json_put_count(w, "weight_bits", run->weight_bits);
-    }
-    if (run->window) json_put_count(w, "window", run->window);
-    if (run->chunk) json_put_count(w, "chunk", run->chunk);
-    if (run->bidirectional) json_put_bool(w, "bidirectional", true);
-    if (run->cross_attention) json_put_bool(w, "cross_attention", true);
-    if (run->shared_weights) json_put_bool(w, "shared_weights", true);
-    if (run->mtp) json_put_bool(w, "mtp", true);
-    if (run->more_values) json_put_count(w, "more_values", run->more_values);
-    if (run->tokens) json_put_count(w, "tokens", run->tokens);
-    if (run->tokens) json_put_count(w, "pieces", run_pieces(run));
-    if (run->shape) shape_put(w, run->shape, true);
-    if (run->kind == LAYER_PROJECTOR) projector_put(w, &run->projector);
-    if (run->kind == LAYER_MOE) experts_put(w, &run->experts);
-    if (run->kind == LAYER_MEMORY) pool_put(w, &run->pool);
-    if (measured) {
-        json_open_object(w, "measured");
-        json_put_count(w, "weight_bytes", b->weight_bytes);
-        json_put_count(w, "gradient_bytes", b->gradient_bytes);
-        json_put_count(w, "optimizer_bytes", b->optimizer_bytes);
-        put_modes(w, "stash_bytes", b->stash_bytes);
-        put_modes(w, "working_bytes", b->working_bytes);
-        json_put_count(w, "boundary_bytes", b->boundary_bytes);
-        json_put_count(w, "matrix_rows", b->matrix_rows);
-        json_put_count(w, "matrix_columns", b->matrix_columns);
-        json_close_object(w);
-    }
-    json_close_object(w);
-}
-
-enum status model_save(const struct model *m, const char *path, struct arena *arena,
-                       struct error *err)
-{
-    struct json_writer w;
-    document_begin(&w, "plumbline.model", m->document.sources, m->document.source_count, arena);
-    json_put_text(&w, "name", m->name);
-    if (m->has_shape) shape_put(&w, &m->shape, false);
-    json_open_array(&w, "runs");
-    for (int i = 0; i < m->run_count; i++) put_run(&w, &m->runs[i]);
-    json_close_array(&w);
-    return document_write(&w, path, err);
 }
 
 int model_run_of(const struct model *m, int layer)

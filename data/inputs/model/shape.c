@@ -1,12 +1,14 @@
 // A model's shape: read, checked, written. docs/FORMATS.md explains every key.
 #include "data/inputs/model/internal.h"
+#include "data/text/members.h"
 
 const char *const qk_norm_names[] = {"none", "head", "whole", NULL};
 
 #define HIDDEN_MAX (1 << 20)
 #define HEAD_WIDTH_MAX (1 << 16)
+#define ROTARY_MAX 1e15
 
-// ---- reading
+// ---- reading and writing
 
 // What a person may leave out.
 static enum status fill(const struct json *object, struct shape *s, struct error *err)
@@ -25,69 +27,102 @@ static enum status fill(const struct json *object, struct shape *s, struct error
     return OK;
 }
 
-enum { OF_ENDS = 5 }; // fields of embedding and head, behind the others
+// How rotary positions are stretched, named as Hugging Face names it.
+static const struct member rotary_rows[] = {
+    KEY_TEXT(rotary_scaling, type, REQUIRED),
+    KEY_NUMBER(rotary_scaling, low_freq_factor, OPTIONAL, IF_SET, 0, ROTARY_MAX),
+    KEY_NUMBER(rotary_scaling, high_freq_factor, OPTIONAL, IF_SET, 0, ROTARY_MAX),
+    KEY_OF("original_max_position_embeddings", JSON_COUNT, OPTIONAL, IF_SET,
+           offsetof(struct rotary_scaling, original_positions), 0, ROTARY_MAX, NULL, NULL, NULL),
+    KEY_NUMBER(rotary_scaling, beta_fast, OPTIONAL, IF_SET, 0, ROTARY_MAX),
+    KEY_NUMBER(rotary_scaling, beta_slow, OPTIONAL, IF_SET, 0, ROTARY_MAX),
+    KEY_NUMBER(rotary_scaling, mscale, OPTIONAL, IF_SET, 0, ROTARY_MAX),
+    KEY_NUMBER(rotary_scaling, mscale_all_dim, OPTIONAL, IF_SET, 0, ROTARY_MAX),
+};
+static MEMBERS(rotary, struct rotary_scaling, NULL, true, NULL);
+
+// The context: whether it is a run's own.
+PUT_MEMBER(put_tied)
+{
+    if (!*(const bool *)context) json_put_bool(w, key, *(const bool *)from);
+}
+
+// output_bias and linear_bias: a key of its own where the two differ. final_norm is the opposite of
+// its member.
+static const struct member shape_rows[] = {
+    KEY_COUNT(shape, hidden, REQUIRED, ALWAYS_WRITTEN, 1, HIDDEN_MAX),
+    KEY_COUNT(shape, ffn, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 22),
+    KEY_COUNT(shape, heads, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 16),
+    KEY_COUNT(shape, kv_heads, OPTIONAL, ALWAYS_WRITTEN, 1, 1 << 16),
+    KEY_COUNT(shape, head_width, OPTIONAL, ALWAYS_WRITTEN, 1, HEAD_WIDTH_MAX),
+    KEY_COUNT(shape, query_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),
+    KEY_COUNT(shape, kv_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),
+    KEY_COUNT(shape, rotary_width, OPTIONAL, IF_SET, 0, HEAD_WIDTH_MAX),
+    KEY_COUNT(shape, value_width, OPTIONAL, IF_SET, 1, HEAD_WIDTH_MAX),
+    KEY_COUNT(shape, vocabulary, OPTIONAL, IF_SET, 1, 1 << 26),
+    KEY_COUNT(shape, embedding_width, OPTIONAL, IF_SET, 1, HIDDEN_MAX),
+    KEY_COUNT(shape, positions, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),
+    KEY_COUNT(shape, vocabulary_multiple, OPTIONAL, IF_SET, 1, 1 << 16),
+    KEY_INT(shape, norms, OPTIONAL, IF_SET, 1, 8),
+    KEY_NAME(shape, qk_norm, OPTIONAL, IF_SET, qk_norm_names),
+    KEY_BOOL(shape, gated_ffn, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(shape, rms_norm, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(shape, plain_norms, OPTIONAL, IF_SET),
+    KEY_UNLESS("final_norm", shape, no_final_norm),
+    KEY_BOOL(shape, parallel_residual, OPTIONAL, IF_SET),
+    KEY_BOOL(shape, qkv_bias, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(shape, linear_bias, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_FLAG(shape, output_bias),
+    KEY_BOOL(shape, dropout, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_OF("tied_embeddings", JSON_BOOL, OPTIONAL, 0, offsetof(struct shape, tied_embeddings), 0, 0,
+           NULL, NULL, put_tied),
+    KEY_TEXT(shape, activation, OPTIONAL),
+    KEY_NUMBER(shape, norm_epsilon, OPTIONAL, IF_SET, 0, 1),
+    KEY_NUMBER(shape, mtp_loss_scale, OPTIONAL, IF_SET, 0, 1e6),
+    KEY_NUMBER(shape, rotary_base, OPTIONAL, IF_SET, 0, 1e15),
+    KEY_NUMBER(shape, rotary_share, OPTIONAL, IF_SET, 0, 1),
+    KEY_NUMBER(shape, rotary_factor, OPTIONAL, IF_SET, 0, ROTARY_MAX),
+    KEY_OBJECT("rotary_scaling", shape, rotary_scaling, OPTIONAL, IF_SET, &rotary_members),
+};
+static MEMBERS(shape, struct shape, NULL, false, NULL);
+
+// A run's own shape has none of what belongs to embedding and head.
+static enum status check_ends(const struct json *object, bool of_run, struct arena *arena,
+                              struct error *err)
+{
+    static const char *const keys[] = {"vocabulary", "embedding_width", "vocabulary_multiple",
+                                       "final_norm", "tied_embeddings"};
+    TRY(json_expect(object, JSON_OBJECT, err));
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+        struct json value = json_member(object, keys[i], arena);
+        if (of_run && json_is_present(&value))
+            return json_refuse(object, err, "unknown key \"%s\"", keys[i]);
+        if (!of_run && !i && !json_is_present(&value))
+            return json_refuse(object, err, "key \"%s\" is missing", keys[i]);
+    }
+    return OK;
+}
 
 enum status shape_get(const struct json *object, struct shape *s, bool of_run, struct arena *arena,
                       struct error *err)
 {
-    bool final_norm = true, output_bias;
-    int norms_of_heads = QK_NORM_NONE;
-    struct json rotary = {0};
-    struct json_field bias = FIELD_BOOL("linear_bias", OPTIONAL, &s->linear_bias);
-    TRY(json_fields(object, &bias, 1, JSON_ENVELOPE, arena, err)); // another's default
-    output_bias = s->linear_bias;
-    struct json_field fields[] = {
-        FIELD_COUNT("hidden", REQUIRED, &s->hidden, 1, HIDDEN_MAX),
-        FIELD_COUNT("ffn", REQUIRED, &s->ffn, 1, 1 << 22),
-        FIELD_COUNT("heads", REQUIRED, &s->heads, 1, 1 << 16),
-        FIELD_COUNT("kv_heads", OPTIONAL, &s->kv_heads, 1, 1 << 16),
-        FIELD_COUNT("head_width", OPTIONAL, &s->head_width, 1, HEAD_WIDTH_MAX),
-        FIELD_COUNT("query_rank", OPTIONAL, &s->query_rank, 0, HIDDEN_MAX),
-        FIELD_COUNT("kv_rank", OPTIONAL, &s->kv_rank, 0, HIDDEN_MAX),
-        FIELD_COUNT("rotary_width", OPTIONAL, &s->rotary_width, 0, HEAD_WIDTH_MAX),
-        FIELD_COUNT("value_width", OPTIONAL, &s->value_width, 1, HEAD_WIDTH_MAX),
-        FIELD_COUNT("positions", OPTIONAL, &s->positions, 0, 1 << 26),
-        FIELD_INT("norms", OPTIONAL, &s->norms, 1, 8),
-        FIELD_NAME("qk_norm", OPTIONAL, &norms_of_heads, qk_norm_names),
-        FIELD_BOOL("gated_ffn", OPTIONAL, &s->gated_ffn),
-        FIELD_BOOL("rms_norm", OPTIONAL, &s->rms_norm),
-        FIELD_BOOL("plain_norms", OPTIONAL, &s->plain_norms),
-        FIELD_BOOL("parallel_residual", OPTIONAL, &s->parallel_residual),
-        FIELD_BOOL("qkv_bias", OPTIONAL, &s->qkv_bias),
-        FIELD_BOOL("linear_bias", OPTIONAL, &s->linear_bias),
-        FIELD_BOOL("output_bias", OPTIONAL, &output_bias),
-        FIELD_TEXT("activation", OPTIONAL, &s->activation),
-        FIELD_NUMBER("norm_epsilon", OPTIONAL, &s->norm_epsilon, 0, 1),
-        FIELD_NUMBER("mtp_loss_scale", OPTIONAL, &s->mtp_loss_scale, 0, 1e6),
-        FIELD_NUMBER("rotary_base", OPTIONAL, &s->rotary_base, 0, 1e15),
-        FIELD_NUMBER("rotary_share", OPTIONAL, &s->rotary_share, 0, 1),
-        FIELD_NUMBER("rotary_factor", OPTIONAL, &s->rotary_factor, 0, 1e15),
-        FIELD_OBJECT("rotary_scaling", OPTIONAL, &rotary),
-        FIELD_BOOL("dropout", OPTIONAL, &s->dropout),
-        FIELD_COUNT("vocabulary", REQUIRED, &s->vocabulary, 1, 1 << 26),
-        FIELD_COUNT("embedding_width", OPTIONAL, &s->embedding_width, 1, HIDDEN_MAX),
-        FIELD_COUNT("vocabulary_multiple", OPTIONAL, &s->vocabulary_multiple, 1, 1 << 16),
-        FIELD_BOOL("final_norm", OPTIONAL, &final_norm),
-        FIELD_BOOL("tied_embeddings", OPTIONAL, &s->tied_embeddings),
-    };
-    TRY(json_fields(object, fields, ARRAY_LENGTH(fields) - (of_run ? OF_ENDS : 0), JSON_STRICT,
-                    arena, err));
-    if (json_is_present(&rotary)) TRY(rotary_get(&rotary, &s->rotary_scaling, arena, err));
-    s->qk_norm = (enum qk_norm)norms_of_heads;
-    s->no_final_norm = !final_norm;
-    s->output_bias = output_bias == s->linear_bias ? 0 : output_bias ? 1 : -1;
+    TRY(check_ends(object, of_run, arena, err));
+    s->output_bias = -1;
+    TRY(members_read(object, &shape_members, s, &of_run, arena, err));
+    bool as_linear = s->output_bias < 0 || s->output_bias == s->linear_bias;
+    s->output_bias = as_linear ? 0 : s->output_bias ? 1 : -1;
     return fill(object, s, err);
 }
 
-// ---- checking
-
-static enum status check_range(const char *where, const char *key, int64_t value, int64_t low,
-                               int64_t high, struct error *err)
+void shape_put(struct json_writer *w, const struct shape *s, bool of_run)
 {
-    if (value >= low && value <= high) return OK;
-    return fail(err, BAD_INPUT, "%s.%s: expected a whole number from %lld to %lld, found %lld",
-                where, key, (long long)low, (long long)high, (long long)value);
+    struct shape written = *s;
+    written.output_bias = s->output_bias ? s->output_bias > 0 : -1;
+    if (s->vocabulary_multiple == 1) written.vocabulary_multiple = 0;
+    members_write(w, "shape", &shape_members, &written, &of_run);
 }
+
+// ---- checking
 
 static enum status check_heads(const struct shape *s, const char *where, struct error *err)
 {
@@ -119,83 +154,10 @@ static enum status check_latents(const struct shape *s, const char *where, struc
 
 enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err)
 {
-    const struct {
-        const char *key;
-        int64_t value, low, high;
-    } ranges[] = {
-        {"hidden", s->hidden, 1, HIDDEN_MAX},
-        {"ffn", s->ffn, 1, 1 << 22},
-        {"heads", s->heads, 1, 1 << 16},
-        {"kv_heads", s->kv_heads, 1, 1 << 16},
-        {"head_width", s->head_width, 1, HEAD_WIDTH_MAX},
-        {"query_rank", s->query_rank, 0, HIDDEN_MAX},
-        {"kv_rank", s->kv_rank, 0, HIDDEN_MAX},
-        {"rotary_width", s->rotary_width, 0, HEAD_WIDTH_MAX},
-        {"value_width", s->value_width, 0, HEAD_WIDTH_MAX},
-        {"vocabulary", s->vocabulary, of_run ? 0 : 1, of_run ? 0 : 1 << 26},
-        {"embedding_width", s->embedding_width, 0, HIDDEN_MAX},
-        {"positions", s->positions, 0, 1 << 26},
-        {"vocabulary_multiple", s->vocabulary_multiple, 0, 1 << 16},
-        {"norms", s->norms, 0, 8},
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(ranges); i++)
-        TRY(check_range(where, ranges[i].key, ranges[i].value, ranges[i].low, ranges[i].high, err));
+    if (!of_run != (s->vocabulary > 0))
+        return fail(err, BAD_INPUT, "%s.vocabulary: expected %s, found %lld", where,
+                    of_run ? "none" : "at least 1", (long long)s->vocabulary);
+    TRY(members_check(&shape_members, s, where, ".", err));
     TRY(check_heads(s, where, err));
     return check_latents(s, where, err);
-}
-
-// ---- writing
-
-static void put_some(struct json_writer *w, const char *key, int64_t value)
-{
-    if (value) json_put_count(w, key, value);
-}
-
-static void put_set(struct json_writer *w, const char *key, bool value)
-{
-    if (value) json_put_bool(w, key, true);
-}
-
-static void put_number(struct json_writer *w, const char *key, double value)
-{
-    if (value > 0) json_put_number(w, key, value);
-}
-
-void shape_put(struct json_writer *w, const struct shape *s, bool of_run)
-{
-    json_open_object(w, "shape");
-    json_put_count(w, "hidden", s->hidden);
-    json_put_count(w, "ffn", s->ffn);
-    json_put_count(w, "heads", s->heads);
-    json_put_count(w, "kv_heads", s->kv_heads);
-    json_put_count(w, "head_width", s->head_width);
-    put_some(w, "query_rank", s->query_rank);
-    put_some(w, "kv_rank", s->kv_rank);
-    put_some(w, "rotary_width", s->rotary_width);
-    put_some(w, "value_width", s->value_width);
-    if (!of_run) json_put_count(w, "vocabulary", s->vocabulary);
-    put_some(w, "embedding_width", s->embedding_width);
-    json_put_count(w, "positions", s->positions);
-    if (s->vocabulary_multiple > 1)
-        json_put_count(w, "vocabulary_multiple", s->vocabulary_multiple);
-    put_some(w, "norms", s->norms);
-    if (s->qk_norm) json_put_text(w, "qk_norm", qk_norm_names[s->qk_norm]);
-    json_put_bool(w, "gated_ffn", s->gated_ffn);
-    json_put_bool(w, "rms_norm", s->rms_norm);
-    put_set(w, "plain_norms", s->plain_norms);
-    if (s->no_final_norm) json_put_bool(w, "final_norm", false);
-    put_set(w, "parallel_residual", s->parallel_residual);
-    json_put_bool(w, "qkv_bias", s->qkv_bias);
-    json_put_bool(w, "linear_bias", s->linear_bias);
-    if (s->output_bias) json_put_bool(w, "output_bias", s->output_bias > 0);
-    json_put_bool(w, "dropout", s->dropout);
-    if (!of_run) json_put_bool(w, "tied_embeddings", s->tied_embeddings);
-    if (s->activation) json_put_text(w, "activation", s->activation);
-    put_number(w, "norm_epsilon", s->norm_epsilon);
-    put_number(w, "mtp_loss_scale", s->mtp_loss_scale);
-    put_number(w, "rotary_base", s->rotary_base);
-    put_number(w, "rotary_share", s->rotary_share);
-    put_number(w, "rotary_factor", s->rotary_factor);
-    rotary_put(w, &s->rotary_scaling);
-    json_close_object(w);
 }

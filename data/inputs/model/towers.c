@@ -6,27 +6,13 @@
 #define TOKENS_MAX 16777216 // 2^24
 enum { PIECES_MAX = 65536 };
 
-enum status projector_get(const struct json *object, struct projector_shape *s, struct arena *arena,
-                          struct error *err)
-{
-    struct json_field fields[] = {
-        FIELD_COUNT("inputs", REQUIRED, &s->inputs, 1, WIDTH_MAX),
-        FIELD_COUNT("inner", OPTIONAL, &s->inner, 0, WIDTH_MAX),
-        FIELD_COUNT("outputs", REQUIRED, &s->outputs, 1, WIDTH_MAX),
-        FIELD_BOOL("bias", OPTIONAL, &s->bias),
-    };
-    return JSON_FIELDS(object, fields, arena, err);
-}
-
-void projector_put(struct json_writer *w, const struct projector_shape *s)
-{
-    json_open_flat_object(w, "projector");
-    json_put_count(w, "inputs", s->inputs);
-    json_put_count(w, "inner", s->inner);
-    json_put_count(w, "outputs", s->outputs);
-    json_put_bool(w, "bias", s->bias);
-    json_close_object(w);
-}
+static const struct member projector_rows[] = {
+    KEY_COUNT(projector_shape, inputs, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(projector_shape, inner, OPTIONAL, ALWAYS_WRITTEN, 0, WIDTH_MAX),
+    KEY_COUNT(projector_shape, outputs, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_BOOL(projector_shape, bias, OPTIONAL, ALWAYS_WRITTEN),
+};
+MEMBERS(projector, struct projector_shape, NULL, true, NULL);
 
 int64_t run_tokens_out(const struct layer_run *r, int64_t sequence)
 {
@@ -63,10 +49,9 @@ static enum status check_projector(const struct layer_run *r, int i, const char 
                     "%s: runs[%d].tokens: a projector needs them: how many of a sequence's pieces "
                     "it projects",
                     file, i);
-    if (p->inputs < 1 || p->inputs > WIDTH_MAX || p->inner < 0 || p->inner > WIDTH_MAX ||
-        p->outputs < 1 || p->outputs > WIDTH_MAX)
-        return fail(err, BAD_INPUT, "%s: runs[%d].projector: a width is out of range", file, i);
-    return OK;
+    char where[40];
+    snprintf(where, sizeof where, "runs[%d].projector.", i);
+    return members_check(&projector_members, p, file, where, err);
 }
 
 static enum status check_own(const struct layer_run *r, int i, const char *file, struct error *err)

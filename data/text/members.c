@@ -1,0 +1,205 @@
+// Reads, writes and checks structures by tables of their members.
+#include "data/text/members.h"
+
+#include <assert.h>
+#include <string.h>
+
+// ---- reading
+
+static enum status read_numbers(const struct json *array, const struct member *m, void *to,
+                                struct arena *arena, struct error *err)
+{
+    int count;
+    int64_t *whole;
+    if (m->element == JSON_NUMBER)
+        return json_numbers(array, m->low, m->high, (double **)to, &count, arena, err);
+    TRY(json_counts(array, m->low, m->high, &whole, &count, arena, err));
+    if (m->element == JSON_COUNT) return *(int64_t **)to = whole, OK;
+    int *ints = *(int **)to = TAKE(arena, count, int);
+    for (int i = 0; i < count; i++) ints[i] = (int)whole[i];
+    return OK;
+}
+
+static enum status read_list(const struct json *array, const struct member *m, void *whole,
+                             const void *context, struct arena *arena, struct error *err)
+{
+    int count = json_length(array);
+    if (count > m->most)
+        return json_refuse(array, err, "expected at most %d %s, found %d", m->most, m->key, count);
+    *(int *)((char *)whole + m->count_at) = count;
+    if (!m->of) return read_numbers(array, m, (char *)whole + m->at, arena, err);
+    char *elements = *(char **)((char *)whole + m->at) =
+        TAKE(arena, (size_t)count * m->of->size, char);
+    for (int i = 0; i < count; i++) {
+        struct json element = json_element(array, i, arena);
+        TRY(members_read(&element, m->of, elements + (size_t)i * m->of->size, context, arena, err));
+    }
+    return OK;
+}
+
+static enum status read_part(const struct json *value, const struct member *m, void *whole,
+                             const void *context, struct arena *arena, struct error *err)
+{
+    void *to = (char *)whole + m->at;
+    if (m->get) return m->get(value, to, context, arena, err);
+    if (m->type != JSON_OBJECT && m->type != JSON_ARRAY) return OK;
+    if (m->type == JSON_ARRAY) return read_list(value, m, whole, context, arena, err);
+    if (json_is_present(value)) return members_read(value, m->of, to, context, arena, err);
+    if (m->of->initial) memcpy(to, m->of->initial, m->of->size);
+    return OK;
+}
+
+// Fields for all members; objects and arrays go to `parts`.
+static void fields_of(const struct members *m, void *to, struct json_field *fields,
+                      struct json *parts)
+{
+    assert(m->count <= MEMBERS_MAX);
+    if (m->initial) memcpy(to, m->initial, m->size);
+    memset(parts, 0, m->count * sizeof *parts);
+    for (size_t i = 0; i < m->count; i++) {
+        const struct member *row = &m->rows[i];
+        bool part = row->type == JSON_OBJECT || row->type == JSON_ARRAY || row->type == JSON_VALUE;
+        fields[i] = (struct json_field){
+            row->key, row->type, row->need, part ? (void *)&parts[i] : (char *)to + row->at,
+            row->low, row->high, row->names};
+    }
+}
+
+static enum status read_parts(const struct json *object, const struct members *m, void *to,
+                              const struct json *parts, const void *context, struct arena *arena,
+                              struct error *err)
+{
+    for (size_t i = 0; i < m->count; i++)
+        TRY(read_part(&parts[i], &m->rows[i], to, context, arena, err));
+    return m->finish ? m->finish(object, to, context, arena, err) : OK;
+}
+
+enum status members_read(const struct json *object, const struct members *m, void *to,
+                         const void *context, struct arena *arena, struct error *err)
+{
+    struct json_field fields[MEMBERS_MAX];
+    struct json parts[MEMBERS_MAX];
+    fields_of(m, to, fields, parts);
+    TRY(json_fields(object, fields, m->count, JSON_STRICT, arena, err));
+    return read_parts(object, m, to, parts, context, arena, err);
+}
+
+enum status document_members(const struct document *d, const struct members *m, void *to,
+                             const void *context, struct arena *arena, struct error *err)
+{
+    struct json_field fields[MEMBERS_MAX];
+    struct json parts[MEMBERS_MAX];
+    fields_of(m, to, fields, parts);
+    TRY(document_fields(d, fields, m->count, arena, err));
+    return read_parts(&d->root, m, to, parts, context, arena, err);
+}
+
+// ---- what a member is
+
+static bool any_is_set(const struct members *m, const void *from);
+
+// Numbers as they are, else whether there is one.
+static double value_of(const struct member *m, const void *whole)
+{
+    const void *at = (const char *)whole + m->at;
+    switch (m->type) {
+    case JSON_INT:
+    case JSON_NAME:
+    case JSON_FLAG: return *(const int *)at;
+    case JSON_COUNT: return (double)*(const int64_t *)at;
+    case JSON_NUMBER: return *(const double *)at;
+    case JSON_BOOL:
+    case JSON_UNLESS: return *(const bool *)at;
+    case JSON_TEXT: return *(const char *const *)at != NULL;
+    case JSON_OBJECT: return m->of ? any_is_set(m->of, at) : 1;
+    case JSON_ARRAY: return m->get ? 1 : *(const int *)((const char *)whole + m->count_at);
+    case JSON_VALUE:
+    case JSON_SKIP: break;
+    }
+    return 1;
+}
+
+static bool any_is_set(const struct members *m, const void *from)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (value_of(&m->rows[i], from) > 0) return true;
+    return false;
+}
+
+// ---- writing
+
+static void put_list(struct json_writer *w, const struct member *m, const void *whole,
+                     const void *context)
+{
+    const char *elements = *(const char *const *)((const char *)whole + m->at);
+    int count = *(const int *)((const char *)whole + m->count_at);
+    if (m->of) json_open_array(w, m->key);
+    else json_open_flat_array(w, m->key);
+    for (int i = 0; i < count; i++)
+        if (m->of) members_write(w, NULL, m->of, elements + (size_t)i * m->of->size, context);
+        else if (m->element == JSON_INT) json_put_count(w, NULL, ((const int *)elements)[i]);
+        else if (m->element == JSON_COUNT) json_put_count(w, NULL, ((const int64_t *)elements)[i]);
+        else json_put_number(w, NULL, ((const double *)elements)[i]);
+    json_close_array(w);
+}
+
+static void put_member(struct json_writer *w, const struct member *m, const void *whole,
+                       const void *context)
+{
+    const void *from = (const char *)whole + m->at;
+    switch (m->type) {
+    case JSON_TEXT:
+        if (*(const char *const *)from) json_put_text(w, m->key, *(const char *const *)from);
+        return;
+    case JSON_INT: json_put_count(w, m->key, *(const int *)from); return;
+    case JSON_COUNT: json_put_count(w, m->key, *(const int64_t *)from); return;
+    case JSON_NUMBER: json_put_number(w, m->key, *(const double *)from); return;
+    case JSON_BOOL: json_put_bool(w, m->key, *(const bool *)from); return;
+    case JSON_FLAG: json_put_bool(w, m->key, *(const int *)from); return;
+    case JSON_UNLESS: json_put_bool(w, m->key, !*(const bool *)from); return;
+    case JSON_NAME: json_put_text(w, m->key, m->names[*(const int *)from]); return;
+    case JSON_OBJECT: members_write(w, m->key, m->of, from, context); return;
+    case JSON_ARRAY: put_list(w, m, whole, context); return;
+    case JSON_VALUE:
+    case JSON_SKIP: return;
+    }
+}
+
+void members_put(struct json_writer *w, const struct members *m, const void *from,
+                 const void *context)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        const struct member *row = &m->rows[i];
+        if (row->put) row->put(w, row->key, (const char *)from + row->at, context);
+        else if (value_of(row, from) > row->above) put_member(w, row, from, context);
+    }
+}
+
+void members_write(struct json_writer *w, const char *key, const struct members *m,
+                   const void *from, const void *context)
+{
+    if (m->flat) json_open_flat_object(w, key);
+    else json_open_object(w, key);
+    members_put(w, m, from, context);
+    json_close_object(w);
+}
+
+// ---- checking
+
+enum status members_check(const struct members *m, const void *of, const char *file,
+                          const char *where, struct error *err)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        const struct member *row = &m->rows[i];
+        bool whole = row->type == JSON_INT || row->type == JSON_COUNT;
+        if (!whole && row->type != JSON_NUMBER) continue;
+        double value = value_of(row, of);
+        if ((value >= row->low && value <= row->high) ||
+            !(value < row->above || value > row->above))
+            continue;
+        return fail(err, BAD_INPUT,
+                    "%s: %s%s: expected a %snumber from %.17g to %.17g, found %.17g", file, where,
+                    row->key, whole ? "whole " : "", row->low, row->high, value);
+    }
+    return OK;
+}

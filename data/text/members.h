@@ -1,0 +1,124 @@
+// Members of structures as keys of objects: one table reads them, writes them, and checks the
+// ranges of those made in memory.
+#ifndef PLUMBLINE_DATA_TEXT_MEMBERS_H
+#define PLUMBLINE_DATA_TEXT_MEMBERS_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "data/text/document.h"
+
+enum { MEMBERS_MAX = 64 };
+
+// Reading and writing that no table says. `to`, `from`: the member; `context`: as given to
+// members_read and members_write. An absent value is handed over, too.
+typedef enum status member_get(const struct json *value, void *to, const void *context,
+                               struct arena *arena, struct error *err);
+typedef void member_put(struct json_writer *w, const char *key, const void *from,
+                        const void *context);
+
+// The heads of such functions.
+#define GET_MEMBER(name)                                                                           \
+    static enum status name(                                                                       \
+        const struct json *value __attribute__((unused)), void *to __attribute__((unused)),        \
+        const void *context __attribute__((unused)), struct arena *arena __attribute__((unused)),  \
+        struct error *err __attribute__((unused)))
+#define PUT_MEMBER(name)                                                                           \
+    static void name(struct json_writer *w, const char *key __attribute__((unused)),               \
+                     const void *from __attribute__((unused)),                                     \
+                     const void *context __attribute__((unused)))
+
+// What a key's value is left out for when written.
+#define ALWAYS_WRITTEN (-HUGE_VAL) // never but for a text that is NULL
+#define IF_SET 0.0                 // 0, false, the first of the names; an object with no member set
+#define IF_STATED (-1.0)
+#define NOT_BY_TABLE HUGE_VAL
+
+struct member {
+    const char *key;
+    enum json_type type;
+    enum json_need need;
+    double above; // one of the above, or a number: written where the value is greater
+    size_t at;
+    double low, high;
+    const char *const *names;
+    const struct members *of; // of an object, or of each element of a list
+    size_t count_at;          // of a list or array: the int that counts it
+    int most;                 // of them
+    enum json_type element;   // of an array: JSON_INT, JSON_COUNT, JSON_NUMBER; else JSON_SKIP
+    member_get *get;          // instead of all that
+    member_put *put;
+};
+
+struct members {
+    const struct member *rows;
+    size_t count, size;  // size of the structure
+    const void *initial; // what a structure is before it is read; NULL: as it is
+    bool flat;           // written on one line
+    member_get *finish;  // after reading, with the object and the structure; may be NULL
+};
+
+// NAME_members out of NAME_rows; `static` before it where no other file needs it.
+#define MEMBERS(name, type, initial, flat, finish)                                                 \
+    const struct members name##_members = {                                                        \
+        name##_rows, ARRAY_LENGTH(name##_rows), sizeof(type), initial, flat, finish}
+
+#define KEY_ROW(key, type, need, above, at, low, high, names, of, count_at, most, element, get,    \
+                put)                                                                               \
+    {                                                                                              \
+        key, type, need, above, at, low, high, names, of, count_at, most, element, get, put        \
+    }
+#define KEY_OF(key, type, need, above, at, low, high, names, get, put)                             \
+    KEY_ROW(key, type, need, above, at, low, high, names, NULL, 0, 0, JSON_SKIP, get, put)
+#define KEY_SCALAR(s, type, member, need, above, low, high)                                        \
+    KEY_OF(#member, type, need, above, offsetof(struct s, member), low, high, NULL, NULL, NULL)
+#define KEY_TEXT(s, member, need) KEY_SCALAR(s, JSON_TEXT, member, need, ALWAYS_WRITTEN, 0, 0)
+#define KEY_INT(s, member, need, above, low, high)                                                 \
+    KEY_SCALAR(s, JSON_INT, member, need, above, low, high)
+#define KEY_COUNT(s, member, need, above, low, high)                                               \
+    KEY_SCALAR(s, JSON_COUNT, member, need, above, (double)(low), (double)(high))
+#define KEY_COUNT_PUT(s, member, need, low, high, put)                                             \
+    KEY_OF(#member, JSON_COUNT, need, ALWAYS_WRITTEN, offsetof(struct s, member), (double)(low),   \
+           (double)(high), NULL, NULL, put)
+#define KEY_NUMBER(s, member, need, above, low, high)                                              \
+    KEY_SCALAR(s, JSON_NUMBER, member, need, above, low, high)
+#define KEY_BOOL(s, member, need, above) KEY_SCALAR(s, JSON_BOOL, member, need, above, 0, 0)
+// An int: -1 not stated, else 0 or 1.
+#define KEY_FLAG(s, member) KEY_SCALAR(s, JSON_FLAG, member, OPTIONAL, IF_STATED, 0, 0)
+// A bool that is true where the key says false.
+#define KEY_UNLESS(key, s, member)                                                                 \
+    KEY_OF(key, JSON_UNLESS, OPTIONAL, IF_SET, offsetof(struct s, member), 0, 0, NULL, NULL, NULL)
+#define KEY_NAME(s, member, need, above, names)                                                    \
+    KEY_OF(#member, JSON_NAME, need, above, offsetof(struct s, member), 0, 0, names, NULL, NULL)
+#define KEY_OBJECT(key, s, member, need, above, of)                                                \
+    KEY_ROW(key, JSON_OBJECT, need, above, offsetof(struct s, member), 0, 0, NULL, of, 0, 0,       \
+            JSON_SKIP, NULL, NULL)
+// member: a pointer to `count` structures, or numbers from low to high, at most `most` of them.
+#define KEY_LIST(s, member, count, need, above, most, of)                                          \
+    KEY_ROW(#member, JSON_ARRAY, need, above, offsetof(struct s, member), 0, 0, NULL, of,          \
+            offsetof(struct s, count), most, JSON_SKIP, NULL, NULL)
+#define KEY_ARRAY(s, member, count, element, need, above, low, high, most)                         \
+    KEY_ROW(#member, JSON_ARRAY, need, above, offsetof(struct s, member), low, high, NULL, NULL,   \
+            offsetof(struct s, count), most, element, NULL, NULL)
+#define KEY_PART(key, type, need, at, get, put)                                                    \
+    KEY_OF(key, type, need, ALWAYS_WRITTEN, at, 0, 0, NULL, get, put)
+// Passed over when it is read: written for people, or read by `finish`.
+#define KEY_PUT(key, at, put) KEY_PART(key, JSON_SKIP, OPTIONAL, at, NULL, put)
+#define KEY_SKIP(key) KEY_OF(key, JSON_SKIP, OPTIONAL, NOT_BY_TABLE, 0, 0, 0, NULL, NULL, NULL)
+
+enum status members_read(const struct json *object, const struct members *m, void *to,
+                         const void *context, struct arena *arena, struct error *err);
+// The same of a document's root: keys of the envelope pass.
+enum status document_members(const struct document *d, const struct members *m, void *to,
+                             const void *context, struct arena *arena, struct error *err);
+void members_write(struct json_writer *w, const char *key, const struct members *m,
+                   const void *from, const void *context);
+// Of an object that is open already.
+void members_put(struct json_writer *w, const struct members *m, const void *from,
+                 const void *context);
+// BAD_INPUT: a number that is written is out of its range. file: begins the message, where: "",
+// "layout.".
+enum status members_check(const struct members *m, const void *of, const char *file,
+                          const char *where, struct error *err);
+
+#endif
