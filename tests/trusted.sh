@@ -16,7 +16,7 @@ readers problem_load the documents of a problem: JSON, hashes, models, clusters,
 pricing space_one_prices,check_confirm what a layout costs, by the judge, and the tables that the checker reads
 space check_space_certificate,space_open every layout of a space, each with its argument
 places check_places_certificate,space_open_places plans on nodes: the least prices of links, found from the places
-judge verify_plan a plan: its decision, prices, memory and time
+judge verify_plan,plan_load a plan: its document, decision, prices, memory and time
 command command_check,command_verify arguments, files, what is printed'
 
 # claim, the levels that it rests on beside the command: of each what its roots reach, not more.
