@@ -259,13 +259,6 @@ int64_t chains_bound_below(const struct chains *c, int64_t value,
     return bound;
 }
 
-int64_t chains_bound(const struct chains *c, struct arena *arena)
-{
-    const struct chains_settings settings = {0};
-    int64_t steps = 0;
-    return chains_bound_below(c, CHAIN_NONE, &settings, &steps, arena);
-}
-
 int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);

@@ -61,9 +61,6 @@ void chains_solve(struct chains_result *result, const struct chains *c,
 void chains_approach(struct chains_result *result, const struct chains *c,
                      const struct chains_settings *settings, struct arena *arena);
 
-// Of chains_approach its bound alone, without an order to improve on; at most CHAIN_NONE.
-int64_t chains_bound(const struct chains *c, struct arena *arena);
-
 // Puts the chains of an order so that the ring through their first nodes has the least dearest
 // link: exactly up to 20 of them.
 void chains_close_ring(const struct chains *c, int *order, struct arena *arena);

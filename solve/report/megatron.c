@@ -360,13 +360,6 @@ void megatron_begin(struct megatron *e, struct report_out *out, const struct pla
     find_experts(e);
 }
 
-enum status report_megatron(const struct plan *plan, const struct problem *problem,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err)
-{
-    return report_megatron_told(plan, NULL, problem, text, length, arena, err);
-}
-
 enum status report_megatron_told(const struct plan *plan, const struct plan *told,
                                  const struct problem *problem, const char **text, size_t *length,
                                  struct arena *arena, struct error *err)

@@ -27,12 +27,7 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
 
 // Megatron-LM flags, one per line, and as comments what they cannot express. problem: NULL where it
 // is not at hand or has changed since; the flags that describe the model are then left out, and the
-// comments say so.
-enum status report_megatron(const struct plan *plan, const struct problem *problem,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err);
-
-// The same beside the nearest plan with one setting of recomputation for all stages
+// comments say so. told: the nearest plan with one setting of recomputation for all stages
 // (solve/commands/one_recompute.h), whose recomputation the flags then are; NULL: none was looked
 // for. So for all frameworks.
 enum status report_megatron_told(const struct plan *plan, const struct plan *told,

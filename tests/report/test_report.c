@@ -174,7 +174,8 @@ static void test_random_plans(void **state)
             assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
             assert_null(strstr(text, "WARNING"));
             assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), OK);
-            assert_int_equal(report_megatron(&plan, NULL, &text, &length, &arena, &err), OK);
+            assert_int_equal(report_megatron_told(&plan, NULL, NULL, &text, &length, &arena, &err),
+                             OK);
             found++;
         }
         arena_close(&arena);
@@ -250,7 +251,7 @@ static const char *megatron(const struct plan *plan, const struct problem *probl
     struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_megatron(plan, problem, &text, &length, arena, &err), OK);
+    assert_int_equal(report_megatron_told(plan, NULL, problem, &text, &length, arena, &err), OK);
     assert_int_equal(strlen(text), length);
     return text;
 }

@@ -28,7 +28,7 @@ static const char *flags_of(const struct plan *plan, const struct problem *probl
     struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_megatron(plan, problem, &text, &length, arena, &err), OK);
+    assert_int_equal(report_megatron_told(plan, NULL, problem, &text, &length, arena, &err), OK);
     return text;
 }
 
