@@ -46,11 +46,9 @@ static int print_moves(struct report_out *out, const struct plan_placement *befo
 }
 
 // The ring as a circle: who sends to whom.
-static bool same_ring(const struct plan_placement *a, const struct plan_placement *b, int stage)
+static bool same_ring(const int *ring, const int *other, int count)
 {
-    const int *ring = a->rings + stage * a->replica_count,
-              *other = b->rings + stage * a->replica_count;
-    int count = a->replica_count, at = 0;
+    int at = 0;
     while (at < count && other[at] != ring[0]) at++;
     for (int i = 0; i < count; i++)
         if (ring[i] != other[(at + i) % count]) return false;
@@ -59,11 +57,17 @@ static bool same_ring(const struct plan_placement *a, const struct plan_placemen
 
 static void print_rings(struct report_out *out, const struct plan *before, const struct plan *now)
 {
+    const struct plan_placement *a = before->placement, *b = now->placement;
     const char *stages = "";
-    int changed = 0;
-    if (before->placement->replica_count < 3) return; // one ring only
+    int changed = 0, count = a->replica_count;
+    if (a->embedding_ring && b->embedding_ring)
+        report_print(out, "  the fused embedding sync's ring %s\n",
+                     same_ring(a->embedding_ring, b->embedding_ring, 2 * count)
+                         ? "as before"
+                         : "in another order");
+    if (count < 3) return; // one ring only
     for (int s = 0; s < now->stage_count; s++)
-        if (!same_ring(before->placement, now->placement, s))
+        if (!same_ring(a->rings + s * count, b->rings + s * count, count))
             stages = arena_print(out->arena, "%s%s%d", stages, changed++ ? ", " : "", s);
     if (changed)
         report_print(out, "  rings of replicas in another order: stage%s %s\n",
