@@ -215,14 +215,14 @@ static void balance_around(struct balance *k, double more)
     struct box_closer *b = k->b;
     put_atoms(k, more);
     graph_longest(b->g, k->base, b->counts);
-    game_add_path(b->game, path_pool_add(&b->paths, b->counts, NULL), b->counts);
+    box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
     for (int turn = 0; turn < TURNS; turn++) {
         game_solve_exactly(b->game);
         game_mean_durations(b->game, b->durations);
         double known = game_longest(b->game, b->durations),
                time = (double)graph_longest(b->g, b->durations, b->counts);
         if (time <= known * 1.0005) break;
-        game_add_path(b->game, path_pool_add(&b->paths, b->counts, NULL), b->counts);
+        box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
     }
     game_solve_exactly(b->game);
     move_centre(k);

@@ -15,11 +15,13 @@ enum {
     STALLED = 4,
     ROUNDS_BY_RANKS = 100,
     STALLED_BY_RANKS = 7,
-    GAME_STEPS = 200,
+    ROUNDS_TO_MEET = 40,       // a plan, where rows of memory lead to it
     STARTING_PATHS_USED = 600, // one by one; the others only where the game wants them
 };
 
 // ---- steps
+
+#define NEVER_NS (INT64_MAX / 4) // above every time
 
 static bool is_stopped(const struct box_closer *b)
 {
@@ -39,6 +41,14 @@ static const int64_t *used_prices(const struct box_closer *b)
     return prices;
 }
 
+static void note_memory(struct box_closer *b, struct box_step *step)
+{
+    struct memory_price *prices = TAKE(b->arena, b->memory_count, struct memory_price);
+    for (int i = 0; i < b->memory_count; i++)
+        if (b->memory[i].price > 0) prices[step->memory_count++] = b->memory[i];
+    step->memory = prices;
+}
+
 // removing: the steps behind rest on this one. Else it only raised the bound, and the next that
 // raises it takes its place.
 static void note_step(struct box_closer *b, struct box_answer *a, int path_count, bool removing)
@@ -51,8 +61,14 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
     int64_t *weights = TAKE(b->arena, path_count, int64_t);
     memcpy(ids, b->ids, (size_t)path_count * sizeof *ids);
     memcpy(weights, b->weights, (size_t)path_count * sizeof *weights);
-    a->steps[a->step_count++] =
-        (struct box_step){path_count, ids, weights, used_prices(b), b->on_small_table, removing};
+    struct box_step *step = &a->steps[a->step_count++];
+    *step = (struct box_step){.path_count = path_count,
+                              .ids = ids,
+                              .weights = weights,
+                              .prices = used_prices(b),
+                              .relaxed = b->on_small_table,
+                              .removes = removing};
+    note_memory(b, step);
 }
 
 static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
@@ -120,7 +136,9 @@ static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
     struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
                                       .prices = b->prices,
                                       .allowed = box->allowed,
-                                      .spans = box->spans};
+                                      .spans = box->spans,
+                                      .memory = b->memory,
+                                      .memory_count = b->memory_count};
     struct dynamic_answer answer = {
         .chosen = b->chosen, .through_ns = b->through, .spans_ns = box->spans ? b->spans_ns : NULL};
     dynamic_solve(d, &dynamic_box, &answer);
@@ -157,9 +175,16 @@ static bool use_starting_paths(struct box_closer *b, const struct choice_box *bo
     return false;
 }
 
-int box_mix_game(struct box_closer *b)
+// The game's weights, with the prices of memory that belong to them.
+static int take_weights(struct box_closer *b)
 {
     int count = game_weights(b->game, b->ids, b->weights);
+    return b->memory_count ? box_memory_split(b, count) : count;
+}
+
+int box_mix_game(struct box_closer *b)
+{
+    int count = take_weights(b);
     mix(b, b->ids, b->weights, count);
     return count;
 }
@@ -169,9 +194,11 @@ int box_mix_game(struct box_closer *b)
 static int mix_towards_game(struct box_closer *b, int stalled)
 {
     static const int sixteenths[] = {5, 8, 3, 12, 2, 16};
-    int count = game_weights(b->game, b->ids, b->weights),
-        share = sixteenths[stalled % (int)ARRAY_LENGTH(sixteenths)];
+    int count = take_weights(b), share = sixteenths[stalled % (int)ARRAY_LENGTH(sixteenths)];
     for (int i = 0; i < count; i++) b->weights[i] = b->weights[i] / 16 * share;
+    for (int i = 0; i < b->memory_count; i++)
+        b->memory[i].price = b->memory[i].price / 16 * share +
+                             b->best_memory[i] / 16 * (16 - share);
     for (int i = 0; i < b->best_count && count < 2 * WEIGHTS_MAX; i++) {
         int at = 0;
         while (at < count && b->ids[at] != b->best_ids[i]) at++;
@@ -190,103 +217,12 @@ static int mix_towards_game(struct box_closer *b, int stalled)
 static void keep_best(struct box_closer *b, int count)
 {
     b->best_count = 0;
+    for (int i = 0; i < b->memory_count; i++) b->best_memory[i] = b->memory[i].price;
     for (int i = 0; i < count && b->best_count < WEIGHTS_MAX; i++)
         if (b->weights[i] >> (WEIGHT_BITS - 14) > 0) {
             b->best_ids[b->best_count] = b->ids[i];
             b->best_weights[b->best_count++] = b->weights[i];
         }
-}
-
-// ---- plans of the game
-
-static void add_plan(struct box_closer *b)
-{
-    int at = game_add_plan(b->game, b->durations);
-    assert(at >= 0 && at < game_plan_count(b->game));
-    memcpy(b->plans + at * b->stages, b->chosen, (size_t)b->stages * sizeof *b->chosen);
-}
-
-static bool is_made_up(const struct box_closer *b, int place)
-{
-    return b->plans[place * b->stages] < 0;
-}
-
-static bool plan_allowed(const struct box_closer *b, int place, bool *const *allowed)
-{
-    for (int s = 0; s < b->stages; s++)
-        if (b->plans[place * b->stages + s] >= 0 && !allowed[s][b->plans[place * b->stages + s]])
-            return false;
-    return true;
-}
-
-// Plans that the box has lost leave the game, and those that balance made up where `real` is asked.
-static void drop_plans(struct box_closer *b, bool *const *allowed, bool real)
-{
-    int count = game_plan_count(b->game), kept = 0;
-    for (int x = 0; x < count; x++)
-        if (plan_allowed(b, x, allowed) && !(real && is_made_up(b, x))) {
-            memmove(b->plans + kept * b->stages, b->plans + x * b->stages,
-                    (size_t)b->stages * sizeof *b->plans);
-            game_move_plan(b->game, x, kept++);
-        }
-    assert(kept <= count);
-    game_truncate_plans(b->game, kept);
-}
-
-// What balance made up shows quickly where weights lie, but may be better than anything that the
-// box allows: then the bound stays below what real plans let it reach. false: there is none.
-static bool drop_made_up(struct box_closer *b, bool *const *allowed)
-{
-    bool any = false;
-    for (int x = 0; x < game_plan_count(b->game); x++) any = any || is_made_up(b, x);
-    if (any) drop_plans(b, allowed, true);
-    return any;
-}
-
-void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a)
-{
-    int64_t time = graph_longest(b->g, b->durations, b->counts);
-    assert(time >= 0);
-    if (time >= a->found_ns || !choices_fit_together(b->c, chosen)) return;
-    a->found_ns = time;
-    memcpy(a->found, chosen, (size_t)b->stages * sizeof *chosen);
-}
-
-// By ranks the least plan may not fit into memory: one that does, under the same weights.
-static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box,
-                              struct box_answer *a)
-{
-    struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
-                                      .prices = b->prices,
-                                      .allowed = box->allowed,
-                                      .spans = box->spans,
-                                      .fit_ranks = true};
-    struct dynamic_answer answer = {.chosen = b->fitting};
-    dynamic_solve(b->counted, &dynamic_box, &answer);
-    if (answer.bound_ns != DYNAMIC_NOTHING && choices_durations(b->c, b->fitting, b->durations))
-        box_meet_plan(b, b->fitting, a);
-}
-
-// Replays the least plan; its path and the mean plan's join the game.
-static void learn_from_plan(struct box_closer *b, const struct choice_box *box,
-                            struct box_answer *a)
-{
-    bool fits = true;
-    if (choices_durations(b->c, b->chosen, b->durations)) {
-        if (b->c->joint) b->c->joint->put(b->c->joint->of, b->durations);
-        box_meet_plan(b, b->chosen, a);
-        game_add_path(b->game, path_pool_add(&b->paths, b->counts, NULL), b->counts);
-        add_plan(b);
-        for (int r = 0; r < b->c->rank_count && fits; r++)
-            fits = choices_rank_fits(b->c, b->chosen, r);
-    }
-    if (box_closer_is_by_ranks(b)) game_solve_exactly(b->game);
-    else game_solve(b->game, GAME_STEPS);
-    if (!game_plan_count(b->game)) return;
-    game_mean_durations(b->game, b->durations);
-    graph_longest(b->g, b->durations, b->counts);
-    game_add_path(b->game, path_pool_add(&b->paths, b->counts, NULL), b->counts);
-    if (!fits && box_closer_is_by_ranks(b)) meet_fitting_plan(b, box, a);
 }
 
 // Resources that are only priced: dearer where the least plan overdraws, cheaper where it does not.
@@ -331,14 +267,15 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
 static int mix_beginning(struct box_closer *b)
 {
     const struct box_step *step = b->beginning;
-    assert(step->path_count <= 2 * WEIGHTS_MAX && !step->relaxed);
+    assert(step->path_count <= 2 * WEIGHTS_MAX);
     for (int i = 0; i < step->path_count; i++) {
         b->ids[i] = step->ids[i];
         b->weights[i] = step->weights[i];
-        game_add_path(b->game, step->ids[i], box_closer_path(b, step->ids[i]));
+        box_game_add_path(b, step->ids[i], box_closer_path(b, step->ids[i]));
     }
     for (int r = 0; r < dynamic_resource_count(b->counted) && step->prices; r++)
         b->prices[r] = step->prices[r];
+    box_memory_repeat(b, step);
     mix(b, b->ids, b->weights, step->path_count);
     return step->path_count;
 }
@@ -348,14 +285,14 @@ static int mix_beginning(struct box_closer *b)
 static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
                          int rounds, struct box_answer *a)
 {
-    bool by_ranks = box_closer_is_by_ranks(b);
+    bool by_ranks = box_closer_is_by_ranks(b), balanced = box_closer_is_balanced(b);
     int64_t best = 0;
     b->best_count = 0;
     for (int round = 0, stalled = 0;
-         round < rounds && stalled < (by_ranks ? STALLED_BY_RANKS : STALLED) && !is_stopped(b);
+         round < rounds && stalled < (balanced ? STALLED_BY_RANKS : STALLED) && !is_stopped(b);
          round++) {
-        bool begins = round == 0 && by_ranks && b->beginning,
-             towards = by_ranks && b->best_count > 0;
+        bool begins = round == 0 && balanced && b->beginning,
+             towards = balanced && b->best_count > 0;
         int removed, count = begins    ? mix_beginning(b)
                              : towards ? mix_towards_game(b, stalled)
                                        : box_mix_game(b);
@@ -363,25 +300,22 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
-        if (by_ranks && bound > best) keep_best(b, count);
+        if (b->memory_count && !b->beginning && round < 2 * b->c->rank_count) stalled = 0;
+        if (balanced && bound > best) keep_best(b, count);
         best = bound > best ? bound : best;
         assert(a->bound_ns >= best); // what is proven stays so
-        if (removed) drop_plans(b, box->allowed, false);
-        if (stalled == STALLED_BY_RANKS && by_ranks && drop_made_up(b, box->allowed)) stalled = 0;
+        if (removed) box_drop_plans(b, box->allowed, false);
+        if (stalled == STALLED_BY_RANKS && by_ranks && box_drop_made_up(b, box->allowed))
+            stalled = 0;
         adjust_prices(b, target_ns, bound, round);
-        learn_from_plan(b, box, a);
+        box_learn_from_plan(b, box, a);
     }
     return false;
 }
 
-bool box_closer_meet_plan(struct box_closer *b, int *chosen)
+bool box_closer_is_balanced(const struct box_closer *b)
 {
-    struct choice_box whole = choice_box_whole(b, b->arena);
-    struct box_answer a = {.found = chosen, .found_ns = INT64_MAX};
-    for (int id = 0; id < b->starting_count; id++)
-        game_add_path(b->game, id, box_closer_path(b, id));
-    box_balance(b, &whole, &a);
-    return a.found_ns < INT64_MAX;
+    return box_closer_is_by_ranks(b) || b->memory_count;
 }
 
 static bool close_box(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
@@ -396,29 +330,31 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
     b->step_capacity = 0;
     b->removed_ns = INT64_MAX;
     b->last_only_raised = false;
-    game_truncate_plans(b->game, 0);
+    if (b->memory_count) box_drop_plans(b, box->allowed, false);
+    else game_truncate_plans(b->game, 0);
     memset(b->prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->prices);
     box_couple_ranks(b->c, box->allowed);
     bool by_ranks = box_closer_is_by_ranks(b);
+    if (b->memory_count) box_memory_begin(b, target_ns);
     if (by_ranks) {
         if (!b->started && target_ns < INT64_MAX / 8 && use_starting_paths(b, box, target_ns, a))
             return true;
         b->started = true;
         for (int id = 0; id < b->starting_count; id++)
-            game_add_path(b->game, id, box_closer_path(b, id));
+            box_game_add_path(b, id, box_closer_path(b, id));
         box_balance(b, box, a);
     }
     if (!b->started) {
         b->started = true;
         if (use_starting_paths(b, box, target_ns, a)) return true;
         for (int id = 0; id < b->starting_count; id += 1 + b->starting_count / 24)
-            game_add_path(b->game, id, box_closer_path(b, id));
-        learn_from_plan(b, box, a);
+            box_game_add_path(b, id, box_closer_path(b, id));
+        box_learn_from_plan(b, box, a);
     }
     if (use_mixtures(b, box, target_ns,
-                     rounds > 0 ? rounds
-                     : by_ranks ? ROUNDS_BY_RANKS
-                                : ROUNDS,
+                     rounds > 0                  ? rounds
+                     : box_closer_is_balanced(b) ? ROUNDS_BY_RANKS
+                                                 : ROUNDS,
                      a))
         return true;
     if (box_choose_split(b, box, a)) return false;
@@ -439,6 +375,20 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
     // boundaries each by itself may).
     assert(b->c->joint || a->found_ns >= a->bound_ns || a->found_ns >= a->removed_ns);
     return closed;
+}
+
+bool box_closer_meet_plan(struct box_closer *b, int *chosen)
+{
+    struct choice_box whole = choice_box_whole(b, b->arena);
+    struct box_answer a = {.found = chosen, .found_ns = INT64_MAX};
+    if (!box_closer_is_by_ranks(b)) {
+        box_close(b, &whole, NEVER_NS, ROUNDS_TO_MEET, &a);
+        if (a.found_ns < INT64_MAX) memcpy(chosen, a.found, (size_t)b->stages * sizeof *chosen);
+        return a.found_ns < INT64_MAX;
+    }
+    for (int id = 0; id < b->starting_count; id++) box_game_add_path(b, id, box_closer_path(b, id));
+    box_balance(b, &whole, &a);
+    return a.found_ns < INT64_MAX;
 }
 
 // ---- once more
@@ -481,6 +431,7 @@ bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t targ
         int removed, resources = dynamic_resource_count(b->counted);
         mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
         for (int r = 0; r < resources; r++) b->prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
+        box_memory_repeat(b, &steps[i]);
         closed = solve_and_remove(b, steps[i].relaxed, &now, target_ns, &removed) >= target_ns;
     }
     bool holds = closed || (left ? holds_within(b, &now, left)

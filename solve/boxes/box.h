@@ -28,8 +28,10 @@ struct box_step {
     const int64_t *weights; // multiples of 2^-40; weight x laps sums to one at most
     const int64_t *prices; // of resources that the table does not count (solve/boxes/dynamic.h), as
                            // they were used; NULL: none
-    bool relaxed;          // on the small table, which counts nothing
-    bool removes;          // took something out of the box; else it only raised the bound
+    const struct memory_price *memory; // those of memory; NULL: none
+    int memory_count;
+    bool relaxed; // on the small table, which counts nothing
+    bool removes; // took something out of the box; else it only raised the bound
 };
 
 struct box_answer {
@@ -58,6 +60,8 @@ struct box_closer *box_closer_open(const struct choices *c, struct graph *g, str
 struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g,
                                             struct arena *arena);
 bool box_closer_is_by_ranks(const struct box_closer *b);
+// By ranks, or with prices of memory: weights are worth handing on to the boxes within.
+bool box_closer_is_balanced(const struct box_closer *b);
 // All choices, any number of layers.
 struct choice_box choice_box_whole(const struct box_closer *b, struct arena *arena);
 struct choice_box choice_box_copy(const struct box_closer *b, const struct choice_box *box,
@@ -82,7 +86,7 @@ void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argume
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights,
                         int path_count);
 
-// By ranks: weights and prices that gave the bound of a box around the next one: where its own
+// Balanced: weights and prices that gave the bound of a box around the next one: where its own
 // search for weights begins, so that its bound is no less. NULL: none.
 void box_closer_begin_with(struct box_closer *b, const struct box_step *step);
 

@@ -31,6 +31,11 @@ struct box_closer {
     int64_t *weights;
     int *best_ids, best_count; // weights that gave the box its best bound so far (by ranks)
     int64_t *best_weights;
+    // Where ranks have several stages and the programme goes stage by stage (memory.c); else 0
+    // rows.
+    struct memory_price *memory; // prices of the step at hand
+    int memory_count, *wide_counts;
+    int64_t memory_limit, memory_scale_ns, *best_memory;
     const struct box_step *beginning; // of the next box; NULL: none
     int step_capacity;
     int64_t removed_ns;    // the least bound of what left the box at hand
@@ -45,6 +50,26 @@ void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a
 int box_mix_game(struct box_closer *b);
 // By ranks: weights to begin the box with, and plans met on the way.
 void box_balance(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
+
+// Rows of memory beside the paths of the game; prices 0.
+void box_memory_open(struct box_closer *b);
+void box_memory_begin(struct box_closer *b, int64_t target_ns);            // of a box
+void box_memory_repeat(struct box_closer *b, const struct box_step *step); // its prices
+void box_game_add_path(struct box_closer *b, int id, const int *counts);
+// What the rows pay for this decision, behind the symbols of b->durations.
+void box_memory_measure(struct box_closer *b, const int *chosen);
+// b->ids and b->weights without the rows, whose weights become prices; how many are left.
+int box_memory_split(struct box_closer *b, int count);
+// Changes choices, within the box and on the same layers, until every rank fits. false: it does
+// not.
+bool box_memory_refit(struct box_closer *b, bool *const *allowed, int *chosen);
+
+// ---- plans.c
+// Plans that the box has lost leave the game, and those that balance made up where `real` is asked.
+void box_drop_plans(struct box_closer *b, bool *const *allowed, bool real);
+bool box_drop_made_up(struct box_closer *b, bool *const *allowed); // false: there is none
+// Replays the least plan; its path and the mean plan's join the game.
+void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 
 // The split of an open box. 0: it holds one decision.
 int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a);

@@ -33,10 +33,14 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
            symbol_count(b->stages, c->priced->slice_count)); // choices and graph are of one layout
     b->counted = by_ranks ? dynamic_open_by_ranks(c, arena) : dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
-    int plans_max = PLANS_MAX + (dynamic_is_by_ranks(b->counted) ? 2 * b->stages + 1 : 0);
-    b->game = game_open(b->symbols, PATHS_MAX, plans_max, arena);
+    box_memory_open(b);
+    bool many = dynamic_is_by_ranks(b->counted) || b->memory_count;
+    int plans_max = PLANS_MAX + (many ? 2 * b->stages + 1 : 0);
+    b->game =
+        game_open(b->symbols + b->memory_count, PATHS_MAX + b->memory_count, plans_max, arena);
     b->coefficients = TAKE(arena, b->symbols, int64_t);
-    b->durations = TAKE(arena, b->symbols, int64_t);
+    b->durations = TAKE(arena, b->symbols + b->memory_count, int64_t);
+    b->wide_counts = TAKE(arena, path_size(b->symbols + b->memory_count), int);
     b->prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
     b->counts = TAKE(arena, b->paths.size, int);
     b->chosen = TAKE(arena, b->stages, int);
@@ -129,6 +133,6 @@ void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *w
     for (int i = 0; i < path_count; i++) {
         const int *path = paths + (size_t)i * (size_t)b->paths.size;
         if (!weights || weights[i] > 0)
-            game_add_path(b->game, path_pool_add(&b->paths, path, NULL), path);
+            box_game_add_path(b, path_pool_add(&b->paths, path, NULL), path);
     }
 }

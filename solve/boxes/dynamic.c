@@ -155,6 +155,40 @@ static wide choice_value(const struct dynamic *d, const struct dynamic_box *box,
     return value;
 }
 
+// What the prices of memory make of a choice, in 2^-40 ns.
+static wide memory_value(const struct dynamic *d, const struct dynamic_box *box, int s, int i)
+{
+    const struct choices *c = d->c;
+    const struct choice *x = &c->stages[s].items[i];
+    int rank = choices_rank_of(c, s);
+    wide value = 0;
+    for (int k = 0; k < box->memory_count; k++) {
+        const struct memory_price *m = &box->memory[k];
+        if (m->rank != rank || !m->price) continue;
+        int turn = 0;
+        while (choices_stage_of(c, rank, turn) != s) turn++;
+        int64_t bytes = d->stages[s].resident[i] - x->memory.constant_bytes +
+                        c->peaks[rank].in_flight[m->moment][turn] * x->stash_bytes +
+                        (turn == m->turn ? x->memory.working_bytes : 0);
+        value += (wide)m->price * bytes;
+    }
+    return value;
+}
+
+// Their limits, the greatest that a rank may have, rounded up to the costs' unit.
+static wide memory_limits(const struct dynamic *d, const struct dynamic_box *box)
+{
+    int shift = WEIGHT_BITS - d->fraction_bits;
+    wide limit = 0, sum = 0;
+    for (int g = 0; g < d->group_count; g++) {
+        const struct priced_group *group = &d->c->priced->groups[g];
+        int64_t room = group->memory_limit_bytes - group->constant_bytes;
+        if (!group->excluded && group->slots > 0 && room > limit) limit = room;
+    }
+    for (int k = 0; k < box->memory_count; k++) sum += box->memory[k].price * limit;
+    return (sum + (((wide)1 << shift) - 1)) >> shift;
+}
+
 // Of the boundary before stage s. -1: not joined.
 static wide boundary_value(const struct dynamic *d, const struct dynamic_box *box, int s, int pair)
 {
@@ -201,6 +235,7 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
             int i = t->active[k];
             if (!is_allowed(box, s, i)) continue;
             t->value[i] = choice_value(d, box, s, &d->c->stages[s].items[i]);
+            if (box->memory_count) t->value[i] += memory_value(d, box, s, i);
             stage_most = t->value[i] > stage_most ? t->value[i] : stage_most;
         }
         for (int i = 0; i < pair_count(d, s); i++) {
@@ -291,6 +326,7 @@ void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *p
     for (int r = 0; r < dynamic_resource_count(d); r++)
         if (price_of(d, box, r))
             *priced_limits += (wide)price_of(d, box, r) * dynamic_resource_limit(d, r);
+    if (box->memory_count) *priced_limits += memory_limits(d, box);
     if (d->c->joint)
         *priced_limits -= d->c->joint->excess(d->c->joint->of, box->coefficients, d->fraction_bits);
     for (int s = 0; s < d->stage_count; s++) {

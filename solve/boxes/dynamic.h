@@ -33,13 +33,22 @@ struct layer_span {
     int least, most;
 }; // of a rank
 
+// What a byte of a rank costs at one of its fullest moments, with the working memory of the stage
+// of one turn.
+struct memory_price {
+    int rank, moment, turn;
+    int64_t price; // of 2^-40 ns, >= 0
+};
+
 struct dynamic_box {
     const int64_t *coefficients; // [symbol_count], multiples of 2^-40: sum over paths of weight x
                                  // count; weight x laps sum to <= 1
     const int64_t
         *prices; // [group_count + BUDGET_COUNT], multiples of 2^-20 ns, >= 0; NULL: all zero
-    bool *const *allowed;           // [stage][choice]; NULL: all of them
-    const struct layer_span *spans; // [rank], used by ranks only; NULL: any number
+    bool *const *allowed;              // [stage][choice]; NULL: all of them
+    const struct layer_span *spans;    // [rank], used by ranks only; NULL: any number
+    const struct memory_price *memory; // stage by stage only, where all choices are on one group
+    int memory_count;
     bool fit_ranks; // by ranks only: no bound, but a decision whose every rank fits into its memory
 };
 

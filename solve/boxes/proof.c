@@ -52,6 +52,9 @@ const struct box_step *box_steps_copy(const struct box_step *steps, int count, i
         copies[i].ids = copy(steps[i].ids, steps[i].path_count, sizeof *steps[i].ids, arena);
         copies[i].weights =
             copy(steps[i].weights, steps[i].path_count, sizeof *steps[i].weights, arena);
+        copies[i].memory = steps[i].memory_count ? copy(steps[i].memory, steps[i].memory_count,
+                                                        sizeof *steps[i].memory, arena)
+                                                 : NULL;
         copies[i].prices = steps[i].prices
                                ? copy(steps[i].prices, resources, sizeof *steps[i].prices, arena)
                                : NULL;

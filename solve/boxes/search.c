@@ -139,7 +139,7 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
 {
     int64_t closing = closing_ns(s);
     view(s, box);
-    if (s->by_ranks && box->step_count)
+    if (box_closer_is_balanced(s->closer) && box->step_count)
         box_closer_begin_with(s->closer, &box->steps[box->step_count - 1]);
     bool closed = box_close(s->closer, &s->view, closing, 0, a);
     keep_plan(s, a);
@@ -241,7 +241,7 @@ static bool dive(struct box_search *s, struct open_box box)
         if (!closed && s->settings->report)
             s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box.bound_ns),
                                 s->r->boxes, s->open, box_closer_path_count(s->closer));
-        if (!closed && s->by_ranks) {
+        if (!closed && box_closer_is_balanced(s->closer)) {
             push(s, box);
             return true;
         }
@@ -284,6 +284,8 @@ static void improve(struct box_search *s)
         s->r->boxes < at_boxes[s->improvements])
         return;
     int *found = TAKE(s->arena, s->stages, int);
+    if (s->r->found_better) memcpy(found, s->r->found, (size_t)s->stages * sizeof *found);
+    time = s->r->found_better ? s->r->best_ns : INT64_MAX;
     if (!t->improve(t->argument, s->improvements++, found, &time)) return;
     struct box_answer a = {.found = found, .found_ns = time};
     keep_plan(s, &a);
@@ -313,7 +315,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     bool stopped = false;
     while (!stopped && s.open && s.heap[0].bound_ns < closing_ns(&s)) {
         stopped = !dive(&s, heap_pop(s.heap, &s.open));
-        if (s.by_ranks && !stopped) improve(&s);
+        if (box_closer_is_balanced(s.closer) && !stopped) improve(&s);
     }
     r->finished = !stopped;
     r->bound_ns = bound_of(&s, INT64_MAX);

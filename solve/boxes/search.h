@@ -16,7 +16,8 @@ struct box_search_settings {
     bool (*should_stop)(void *argument); // may be NULL
     void (*report)(void *argument, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open,
                    int paths); // may be NULL
-    // By ranks: a further search for plans, the step-th. false: none was found. May be NULL.
+    // Where ranks have several stages: a further search for plans, the step-th, from the best one
+    // met (*found_ns INT64_MAX: none but the known one). false: none was found. May be NULL.
     bool (*improve)(void *argument, int step, int *found, int64_t *found_ns);
     void *argument;
 };

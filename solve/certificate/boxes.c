@@ -165,6 +165,7 @@ static struct proof_round round_of(struct maker *m, const struct check_box *box,
         paths[round.path_count] = path;
         weights[round.path_count++] = step->weights[i];
     }
+    if (!by_ranks) proof_take_memory(&round, step, m->arena);
     if (!has_prices(m, step->prices)) return round;
     round.prices = prices = arena_grow(m->arena, step->prices, (size_t)check_resource_count(&m->p),
                                        (size_t)check_resource_count(&m->p), sizeof *step->prices);

@@ -30,7 +30,7 @@ struct proof_round {
     const int64_t *weights; // those of 0 are not written
     const int64_t *prices;  // [resource]; NULL: none
     bool relaxed, by_ranks;
-    const struct check_memory_price *memory; // by ranks alone
+    const struct check_memory_price *memory;
     int memory_count;
 };
 
@@ -74,6 +74,8 @@ struct proof {
 
 // ---- write.c
 struct proof_box *proof_add_box(struct proof *p);
+// The step's prices of memory.
+void proof_take_memory(struct proof_round *round, const struct box_step *step, struct arena *arena);
 void proof_add_round(struct proof *p, int box, const struct proof_round *round);
 struct proof_path *proof_add_path(struct proof *p, const struct proof_path *path);
 void proof_write(struct proof *p);

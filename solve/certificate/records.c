@@ -76,6 +76,7 @@ static bool take_steps(struct taker *t, int box, const struct box_record *r, boo
                                     .relaxed = step->relaxed && t->relaxes};
         if (!closing && !step->removes) continue;
         if (!has_room(t, step)) return false;
+        proof_take_memory(&round, step, t->p->arena);
         proof_add_round(t->p, box, &round);
     }
     return true;

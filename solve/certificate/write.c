@@ -14,6 +14,17 @@ struct proof_box *proof_add_box(struct proof *p)
     return &p->boxes[p->box_count++];
 }
 
+void proof_take_memory(struct proof_round *round, const struct box_step *step, struct arena *arena)
+{
+    struct check_memory_price *prices = TAKE(arena, step->memory_count, struct check_memory_price);
+    for (int i = 0; i < step->memory_count; i++) {
+        const struct memory_price *m = &step->memory[i];
+        prices[i] = (struct check_memory_price){m->rank, m->moment, m->turn, m->price};
+    }
+    round->memory = prices;
+    round->memory_count = step->memory_count;
+}
+
 void proof_add_round(struct proof *p, int box, const struct proof_round *round)
 {
     struct proof_box *b = &p->boxes[box];

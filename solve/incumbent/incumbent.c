@@ -90,8 +90,10 @@ void incumbent_search(struct incumbent *best, const struct choices *c, struct gr
     struct arena_mark mark = arena_set_mark(arena);
     s.effort_left = replays * EFFORT_REPLAY;
     int *starts[STARTS_MAX];
-    int start_count = c->virtual_stages > 1 ? search_balance(&s, starts, STARTS_MAX) : 0;
+    bool several = c->virtual_stages > 1;
+    int start_count = several ? search_balance(&s, true, starts, STARTS_MAX) : 0;
     if (!start_count) start_count = search_construct(&s, starts, STARTS_MAX);
+    if (!best->found && several) start_count = search_balance(&s, false, starts, STARTS_MAX);
     assert(start_count >= 0 && start_count <= STARTS_MAX);
     if (best->found) improve(&s, starts, start_count);
     assert(!best->found || choices_fit_together(c, best->chosen));

@@ -38,7 +38,7 @@ bool search_resources_hold(const struct search *s, const int *chosen);
 bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads,
                        int *chosen);
 // By ranks (solve/boxes/dynamic.h): the plans that balancing the whole problem meets.
-int search_balance(struct search *s, int **starts, int starts_max);
+int search_balance(struct search *s, bool by_ranks, int **starts, int starts_max);
 
 // Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count] in
 // order of time.

@@ -84,10 +84,11 @@ bool solving_is_cut_off(struct solving *s)
 
 static bool improve(void *solving, int step, int *found, int64_t *found_ns)
 {
-    struct incumbent best;
+    struct incumbent best = {.found = *found_ns < INT64_MAX, .iteration_ns = *found_ns};
+    if (best.found) best.chosen = found;
     if (!solving_improve(solving, step, &best)) return false;
-    memcpy(found, best.chosen,
-           (size_t)((struct solving *)solving)->priced->stage_count * sizeof *found);
+    memmove(found, best.chosen,
+            (size_t)((struct solving *)solving)->priced->stage_count * sizeof *found);
     *found_ns = best.iteration_ns;
     return true;
 }
@@ -95,7 +96,7 @@ static bool improve(void *solving, int step, int *found, int64_t *found_ns)
 enum status solving_run_boxes(struct solving *s, struct error *err)
 {
     if (!is_small(s->priced)) return OK;
-    bool by_ranks = s->choices.virtual_stages > 1 && !s->choices.by_position;
+    bool by_ranks = s->choices.virtual_stages > 1;
     int64_t limit = by_ranks ? s->settings->boxes_max : 0;
     struct box_search_settings settings = {
         .target_ns = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX,

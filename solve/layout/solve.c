@@ -91,7 +91,6 @@ static int64_t search_effort(const struct solving *s, int step)
 
 bool solving_improve(struct solving *s, int step, struct incumbent *best)
 {
-    *best = (struct incumbent){0};
     incumbent_search(best, &s->choices, s->graph, (uint64_t)s->settings->seed + 1 + (uint64_t)step,
                      search_effort(s, step + 1), solving_should_stop, s, s->arena);
     return best->found;
@@ -100,7 +99,7 @@ bool solving_improve(struct solving *s, int step, struct incumbent *best)
 static bool improve_plan(void *solving, int step, int64_t target_ns, struct found_plan *plan)
 {
     struct solving *s = solving;
-    struct incumbent best;
+    struct incumbent best = {0};
     if (!solving_improve(s, step, &best) || best.iteration_ns >= target_ns) return false;
     *plan = (struct found_plan){best.chosen, best.iteration_ns};
     return true;

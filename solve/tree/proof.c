@@ -46,7 +46,12 @@ static struct box_step step_of(struct translation *t, const struct multipliers *
         }
     }
     if (sum > (wide)1 << WEIGHT_BITS) t->proof->sure = false;
-    return (struct box_step){count, ids, weights, prices, true, true};
+    return (struct box_step){.path_count = count,
+                             .ids = ids,
+                             .weights = weights,
+                             .prices = prices,
+                             .relaxed = true,
+                             .removes = true};
 }
 
 static void add_step(struct translation *t, int64_t box, const struct multipliers *y)

@@ -301,7 +301,10 @@ static bool put_memory(struct forgery *f, bool by_ranks, int rank, int moment, i
     if (by_ranks) cJSON_AddTrueToObject(round, "by_ranks");
     return true;
 }
-static bool memory_not_by_ranks(struct forgery *f) { return put_memory(f, false, 0, 0, 0, 1); }
+static bool memory_of_only_stages(struct forgery *f)
+{
+    return f->t->priced.layout.virtual_stages == 1 && put_memory(f, false, 0, 0, 0, 1);
+}
 static bool memory_negative(struct forgery *f) { return put_memory(f, true, 0, 0, 0, -1); }
 static bool memory_of_no_rank(struct forgery *f) { return put_memory(f, true, 99, 0, 0, 1); }
 static bool memory_of_no_moment(struct forgery *f) { return put_memory(f, true, 0, 99, 0, 1); }
@@ -444,7 +447,8 @@ static const struct {
     {"a negative price", price_negative, "negative", true},
     {"a price of no group", price_of_no_group, "no group", true},
     {"a price of what has no limit", price_without_limit, "no limit", true},
-    {"memory priced in a round not by ranks", memory_not_by_ranks, "by ranks alone", true},
+    {"memory priced where ranks have one stage", memory_of_only_stages, "several stages alone",
+     true},
     {"a negative price of memory", memory_negative, "negative", true},
     {"memory of no rank", memory_of_no_rank, "no rank 99", true},
     {"memory of no moment", memory_of_no_moment, "a moment 99", true},

@@ -87,8 +87,10 @@ static enum status read_memory(struct check_proof *k, const struct value *v, con
 {
     if (!v) return OK;
     TRY(value_expect(&k->reader, v, where, VALUE_ARRAY));
-    if (!round->by_ranks)
-        return NOT_PROVEN_HERE(k, "%s: memory is priced in rounds by ranks alone", where);
+    if (k->p->turns == 1)
+        return NOT_PROVEN_HERE(k, "%s: memory is priced where ranks have several stages alone",
+                               where);
+    int64_t sum = 0, most = (int64_t)1 << 60;
     struct check_memory_price *to = TAKE(k->arena, v->count, struct check_memory_price);
     round->memory = to;
     for (const struct value *row = v->first; row; row = row->next) {
@@ -99,6 +101,8 @@ static enum status read_memory(struct check_proof *k, const struct value *v, con
             return NOT_PROVEN_HERE(k, "%s: memory: no rank %lld has a moment %lld and a turn %lld",
                                    where, (long long)n[0], (long long)n[1], (long long)n[2]);
         if (n[3] < 0) return NOT_PROVEN_HERE(k, "%s: memory: a price is negative", where);
+        if (!round->by_ranks && (n[3] > most || (sum += n[3]) > most))
+            return check_refuse(&k->reader, where, "memory: prices of more than 2^60 together");
         to[round->memory_count++] =
             (struct check_memory_price){(int)n[0], (int)n[1], (int)n[2], n[3]};
     }

@@ -32,7 +32,7 @@ struct check_round {
     bool counts;                    // resources that are counted are counted in this round
     wide excess;   // of 2^-40 ns, beside what the tables give: of every plan (chain.h)
     bool by_ranks; // see mix_ranks.c: one group in the box, and nothing is counted
-    const struct check_memory_price *memory; // by ranks alone
+    const struct check_memory_price *memory; // where ranks have several stages
     int memory_count;
 };
 

@@ -51,6 +51,42 @@ static int64_t least_embedding(const struct check_mixer *m, const struct check_b
     return least;
 }
 
+// ---- memory of ranks, stage by stage
+
+// What a choice of a stage adds to what its rank's bytes cost.
+static wide memory_value(const struct check_mixer *m, int s, const struct check_choice *c,
+                         const struct check_round *round)
+{
+    int rank = check_rank_of(m->p, s), turns = m->p->turns;
+    wide value = 0;
+    for (int i = 0; i < round->memory_count; i++) {
+        const struct check_memory_price *price = &round->memory[i];
+        if (price->rank != rank) continue;
+        const int *held = m->c->g->peaks[rank].held + price->moment * turns;
+        for (int turn = 0; turn < turns; turn++)
+            if (check_stage_of(m->p, rank, turn) == s)
+                value += (wide)price->price * (c->resident + held[turn] * c->stash +
+                                               (turn == price->turn ? c->working : 0));
+    }
+    return value;
+}
+
+// The most that a rank may hold on any group that may have one.
+static int64_t greatest_room(const struct check_problem *p)
+{
+    int64_t most = 0;
+    for (int g = 0; g < p->group_count; g++) {
+        int64_t room = p->groups[g].memory_limit - p->groups[g].constant_bytes;
+        if (!p->groups[g].excluded && p->groups[g].slots > 0 && room > most) most = room;
+    }
+    return most;
+}
+
+static bool prices_memory(const struct check_round *round)
+{
+    return round->memory_count && !round->by_ranks; // by ranks: mix_ranks.c
+}
+
 static wide larger(wide a, wide b) { return a > b ? a : b; }
 
 // Values of the allowed choices of a stage, -1: impossible. Returns the greatest.
@@ -67,6 +103,7 @@ static wide value_choices(const struct check_mixer *m, const struct check_box *b
         if (ends)
             values[i] += (wide)round->coefficients[check_symbol(p, KIND_EMBEDDING_SYNC, 0, 0)] *
                          embedding;
+        if (prices_memory(round)) values[i] += memory_value(m, s, c, round);
         if (embedding < 0) values[i] = -1;
         most = larger(most, values[i]);
     }
@@ -103,6 +140,9 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box,
         int pairs = s ? m->stages[s - 1].left_count * m->stages[s].right_count : 0;
         TRY(check_spend(p, m->c->work,
                         (uint64_t)(box->count[s] + pairs) * (uint64_t)(4 + 16 * p->slices)));
+        if (prices_memory(round))
+            TRY(check_spend(p, m->c->work,
+                            (uint64_t)box->count[s] * (uint64_t)(round->memory_count + p->turns)));
         choices[s] = TAKE(m->arena, box->count[s], wide);
         boundaries[s] = TAKE(m->arena, pairs, wide);
         most += value_choices(m, box, round, s, choices[s]);
@@ -120,6 +160,8 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box,
             m->priced_limits += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) *
                                 (limit < beyond ? limit : beyond);
     }
+    for (int i = 0; i < round->memory_count && prices_memory(round); i++)
+        m->priced_limits += (wide)round->memory[i].price * greatest_room(p);
     for (int s = 0; s < p->stages; s++) {
         int pairs = s ? m->stages[s - 1].left_count * m->stages[s].right_count : 0;
         m->stages[s].cost = TAKE(m->arena, box->count[s], int64_t);

@@ -1,0 +1,270 @@
+// Memory of ranks with several stages where the programme goes stage by stage: at one of the rank's
+// fullest moments, with the working memory of one stage, its bytes are a sum over its stages and
+// within the limit for every plan, so that price x (bytes - limit) may be added for any price >= 0
+// (docs/PROOFS.md 5). Good prices come from the game: such a limit is a row beside the paths, whose
+// pay-off rises steeply with what is missing.
+#include <math.h>
+#include <string.h>
+
+#include "data/base/least.h"
+#include "solve/boxes/box_internal.h"
+
+enum { MOMENTS_MAX = 3 };          // of a rank, those that hold the most
+static const double steepness = 1; // a rank that needs its limit once more: so many times the time
+
+static int64_t resident_bytes(const struct choice *x)
+{
+    return memory_total(&x->memory) - x->memory.activation_bytes - x->memory.working_bytes;
+}
+
+// ---- the rows
+
+static int64_t held_at(const struct choices *c, int rank, int moment)
+{
+    int64_t sum = 0;
+    for (int t = 0; t < c->virtual_stages; t++) sum += c->peaks[rank].in_flight[moment][t];
+    return sum;
+}
+
+// The stage that cannot do without the most working memory.
+static int working_turn(const struct choices *c, int rank)
+{
+    int at = 0;
+    int64_t most = -1;
+    for (int t = 0; t < c->virtual_stages; t++) {
+        const struct stage_choices *stage = &c->stages[choices_stage_of(c, rank, t)];
+        int64_t least = INT64_MAX;
+        for (int i = 0; i < stage->count; i++)
+            least = smaller(least, stage->items[i].memory.working_bytes);
+        if (least > most) most = least, at = t;
+    }
+    return at;
+}
+
+static void add_rows(struct box_closer *b, int rank)
+{
+    const struct choices *c = b->c;
+    bool used[256] = {false};
+    int moments = smaller_int(c->peaks[rank].count, 256), turn = working_turn(c, rank);
+    for (int k = 0; k < MOMENTS_MAX && k < moments; k++) {
+        int best = -1;
+        for (int q = 0; q < moments; q++)
+            if (!used[q] && (best < 0 || held_at(c, rank, q) > held_at(c, rank, best))) best = q;
+        used[best] = true;
+        b->memory[b->memory_count++] = (struct memory_price){rank, best, turn, 0};
+    }
+}
+
+// All choices stand on one group: else a rank's limit follows from the plan.
+static bool on_one_group(const struct choices *c, int *group)
+{
+    *group = -1;
+    for (int s = 0; s < c->priced->stage_count; s++)
+        for (int i = 0; i < c->stages[s].count; i++) {
+            if (*group >= 0 && c->stages[s].items[i].group != *group) return false;
+            *group = c->stages[s].items[i].group;
+        }
+    return *group >= 0;
+}
+
+void box_memory_open(struct box_closer *b)
+{
+    int group;
+    b->memory_count = 0;
+    if (b->c->virtual_stages == 1 || dynamic_is_by_ranks(b->counted) || !on_one_group(b->c, &group))
+        return;
+    b->memory_limit = b->c->priced->groups[group].memory_limit_bytes;
+    if (b->memory_limit < 1) return;
+    b->memory = TAKE(b->arena, b->c->rank_count * MOMENTS_MAX, struct memory_price);
+    b->best_memory = TAKE(b->arena, b->c->rank_count * MOMENTS_MAX, int64_t);
+    for (int r = 0; r < b->c->rank_count; r++) add_rows(b, r);
+}
+
+// A row is one path, whichever, with what the rank's bytes beyond the limit cost on top.
+static int row_path(const struct box_closer *b) { return b->starting_count - 1; }
+
+static void add_rows_to_game(struct box_closer *b)
+{
+    const int *path = box_closer_path(b, row_path(b));
+    for (int i = 0; i < b->memory_count; i++) {
+        memset(b->wide_counts, 0, (size_t)(b->symbols + b->memory_count) * sizeof(int));
+        memcpy(b->wide_counts, path, (size_t)b->symbols * sizeof(int));
+        b->wide_counts[b->symbols + i] = b->wide_counts[b->symbols + b->memory_count] =
+            path_laps(path, b->symbols);
+        game_add_path(b->game, -1 - i, b->wide_counts);
+    }
+}
+
+void box_game_add_path(struct box_closer *b, int id, const int *counts)
+{
+    if (b->memory_count) {
+        memset(b->wide_counts, 0, (size_t)(b->symbols + b->memory_count) * sizeof(int));
+        memcpy(b->wide_counts, counts, (size_t)b->symbols * sizeof(int));
+        b->wide_counts[b->symbols + b->memory_count] = path_laps(counts, b->symbols);
+        counts = b->wide_counts;
+    }
+    game_add_path(b->game, id, counts);
+}
+
+// About the time of a plan: that of the lightest choices will do where none is known.
+static void set_scale(struct box_closer *b, int64_t target_ns)
+{
+    int64_t sum = 1;
+    for (int s = 0; s < b->stages; s++) {
+        int64_t least = INT64_MAX;
+        for (int i = 0; i < b->c->stages[s].count; i++)
+            least = smaller(least, b->c->stages[s].items[i].load_ns);
+        sum += b->c->stages[s].count ? least : 0;
+    }
+    b->memory_scale_ns = target_ns < INT64_MAX / 8
+                             ? target_ns
+                             : sum * (1 + b->c->priced->micro_batches / b->c->rank_count);
+    // What all prices make of the limits is no more, a rank's stages pay no more than that each:
+    // sums of costs stay exact.
+    if (b->memory_scale_ns > (int64_t)1 << 42) b->memory_scale_ns = (int64_t)1 << 42;
+    if (b->memory_scale_ns < 1) b->memory_scale_ns = 1;
+}
+
+void box_memory_begin(struct box_closer *b, int64_t target_ns)
+{
+    for (int i = 0; i < b->memory_count; i++) b->memory[i].price = 0;
+    if (!b->memory_scale_ns) set_scale(b, target_ns);
+    add_rows_to_game(b);
+}
+
+void box_memory_repeat(struct box_closer *b, const struct box_step *step)
+{
+    for (int i = 0, k = 0; i < b->memory_count; i++) {
+        struct memory_price *m = &b->memory[i];
+        const struct memory_price *of = k < step->memory_count ? &step->memory[k] : NULL;
+        bool same = of && of->rank == m->rank && of->moment == m->moment && of->turn == m->turn;
+        m->price = same ? of->price : 0;
+        k += same;
+    }
+}
+
+static int64_t bytes_of(const struct box_closer *b, const struct memory_price *row,
+                        const int *chosen)
+{
+    const struct choices *c = b->c;
+    int64_t sum = 0;
+    for (int t = 0; t < c->virtual_stages; t++) {
+        int stage = choices_stage_of(c, row->rank, t);
+        const struct choice *x = &c->stages[stage].items[chosen[stage]];
+        sum += resident_bytes(x) + c->peaks[row->rank].in_flight[row->moment][t] * x->stash_bytes +
+               (t == row->turn ? x->memory.working_bytes : 0);
+    }
+    return sum;
+}
+
+static double price_of_row(const struct box_closer *b)
+{
+    return steepness * (double)b->memory_scale_ns / (double)b->memory_limit;
+}
+
+void box_memory_measure(struct box_closer *b, const int *chosen)
+{
+    for (int i = 0; i < b->memory_count; i++) {
+        int64_t over = bytes_of(b, &b->memory[i], chosen) - b->memory_limit;
+        double ns = price_of_row(b) * (double)over;
+        b->durations[b->symbols + i] = (int64_t)(ns > 0x1p60    ? 0x1p60
+                                                 : ns < -0x1p60 ? -0x1p60
+                                                                : ns);
+    }
+}
+
+// Weights of rows are their path's, and prices.
+int box_memory_split(struct box_closer *b, int count)
+{
+    int kept = 0, at = -1, laps = path_laps(box_closer_path(b, row_path(b)), b->symbols);
+    int64_t sum = 0;
+    double most = 0x1p59 / b->memory_count; // all of them are below 2^60
+    for (int i = 0; i < b->memory_count; i++) b->memory[i].price = 0;
+    for (int i = 0; i < count; i++) {
+        int id = b->ids[i];
+        int64_t weight = b->weights[i];
+        if (id < 0) {
+            double price = (double)weight * laps * price_of_row(b);
+            b->memory[-1 - id].price = (int64_t)(price < most ? price : most);
+            sum += weight;
+            continue;
+        }
+        if (id == row_path(b)) at = kept;
+        b->ids[kept] = id;
+        b->weights[kept++] = weight;
+    }
+    if (sum > 0 && at < 0) b->ids[at = kept++] = row_path(b), b->weights[at] = 0;
+    if (sum > 0) b->weights[at] += sum;
+    return kept;
+}
+
+// ---- plans that fit, near the least one
+
+struct refit {
+    struct box_closer *b;
+    bool *const *allowed;
+    int rank, moment;
+    int64_t excess;
+};
+
+static void weigh(struct refit *f, const int *chosen)
+{
+    const struct choices *c = f->b->c;
+    int64_t working = 0, resident = 0, most = -1;
+    for (int t = 0; t < c->virtual_stages; t++) {
+        int s = choices_stage_of(c, f->rank, t);
+        const struct choice *x = &c->stages[s].items[chosen[s]];
+        resident += resident_bytes(x);
+        working = larger(working, x->memory.working_bytes);
+    }
+    for (int q = 0; q < c->peaks[f->rank].count; q++) {
+        int64_t sum = 0;
+        for (int t = 0; t < c->virtual_stages; t++) {
+            int s = choices_stage_of(c, f->rank, t);
+            sum += c->peaks[f->rank].in_flight[q][t] * c->stages[s].items[chosen[s]].stash_bytes;
+        }
+        if (sum > most) most = sum, f->moment = q;
+    }
+    f->excess = resident + working + most - f->b->memory_limit;
+}
+
+static bool same_place(const struct choice *a, const struct choice *b)
+{
+    return a->first_layer == b->first_layer && a->layer_count == b->layer_count &&
+           a->boundary_option == b->boundary_option && a->cut == b->cut;
+}
+
+// The change of one stage's choice that pays least load for a byte. false: none saves any.
+static bool change_cheapest(const struct refit *f, int *chosen)
+{
+    const struct choices *c = f->b->c;
+    int stage = -1, choice = -1;
+    double least = 0;
+    for (int t = 0; t < c->virtual_stages; t++) {
+        int s = choices_stage_of(c, f->rank, t);
+        const struct choice *now = &c->stages[s].items[chosen[s]];
+        for (int i = 0; i < c->stages[s].count; i++) {
+            const struct choice *x = &c->stages[s].items[i];
+            if (!f->allowed[s][i] || !same_place(now, x)) continue;
+            int64_t saved = resident_bytes(now) - resident_bytes(x) +
+                            c->peaks[f->rank].in_flight[f->moment][t] *
+                                (now->stash_bytes - x->stash_bytes);
+            if (saved <= 0) continue;
+            double price = (double)larger(1, x->load_ns - now->load_ns) /
+                           (double)smaller(saved, f->excess);
+            if (stage < 0 || price < least) stage = s, choice = i, least = price;
+        }
+    }
+    if (stage >= 0) chosen[stage] = choice;
+    return stage >= 0;
+}
+
+bool box_memory_refit(struct box_closer *b, bool *const *allowed, int *chosen)
+{
+    for (int r = 0; r < b->c->rank_count; r++) {
+        struct refit f = {.b = b, .allowed = allowed, .rank = r};
+        for (weigh(&f, chosen); f.excess > 0; weigh(&f, chosen))
+            if (!change_cheapest(&f, chosen)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,111 @@
+// The plans of the game: what each round's least plan teaches, and which plans a box has lost.
+#include <assert.h>
+#include <string.h>
+
+#include "solve/boxes/box.h"
+#include "solve/boxes/box_internal.h"
+
+enum { GAME_STEPS = 200 };
+
+static void add_plan(struct box_closer *b)
+{
+    if (b->memory_count) box_memory_measure(b, b->chosen);
+    int at = game_add_plan(b->game, b->durations);
+    assert(at >= 0 && at < game_plan_count(b->game));
+    memcpy(b->plans + at * b->stages, b->chosen, (size_t)b->stages * sizeof *b->chosen);
+}
+
+static bool is_made_up(const struct box_closer *b, int place)
+{
+    return b->plans[place * b->stages] < 0;
+}
+
+static bool plan_allowed(const struct box_closer *b, int place, bool *const *allowed)
+{
+    for (int s = 0; s < b->stages; s++)
+        if (b->plans[place * b->stages + s] >= 0 && !allowed[s][b->plans[place * b->stages + s]])
+            return false;
+    return true;
+}
+
+// Plans that the box has lost leave the game, and those that balance made up where `real` is asked.
+void box_drop_plans(struct box_closer *b, bool *const *allowed, bool real)
+{
+    int count = game_plan_count(b->game), kept = 0;
+    for (int x = 0; x < count; x++)
+        if (plan_allowed(b, x, allowed) && !(real && is_made_up(b, x))) {
+            memmove(b->plans + kept * b->stages, b->plans + x * b->stages,
+                    (size_t)b->stages * sizeof *b->plans);
+            game_move_plan(b->game, x, kept++);
+        }
+    assert(kept <= count);
+    game_truncate_plans(b->game, kept);
+}
+
+// What balance made up shows quickly where weights lie, but may be better than anything that the
+// box allows: then the bound stays below what real plans let it reach. false: there is none.
+bool box_drop_made_up(struct box_closer *b, bool *const *allowed)
+{
+    bool any = false;
+    for (int x = 0; x < game_plan_count(b->game); x++) any = any || is_made_up(b, x);
+    if (any) box_drop_plans(b, allowed, true);
+    return any;
+}
+
+void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a)
+{
+    int64_t time = graph_longest(b->g, b->durations, b->counts);
+    assert(time >= 0);
+    if (time >= a->found_ns || !choices_fit_together(b->c, chosen)) return;
+    a->found_ns = time;
+    memcpy(a->found, chosen, (size_t)b->stages * sizeof *chosen);
+}
+
+// By ranks the least plan may not fit into memory: one that does, under the same weights.
+static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box,
+                              struct box_answer *a)
+{
+    struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
+                                      .prices = b->prices,
+                                      .allowed = box->allowed,
+                                      .spans = box->spans,
+                                      .fit_ranks = true};
+    struct dynamic_answer answer = {.chosen = b->fitting};
+    dynamic_solve(b->counted, &dynamic_box, &answer);
+    if (answer.bound_ns != DYNAMIC_NOTHING && choices_durations(b->c, b->fitting, b->durations))
+        box_meet_plan(b, b->fitting, a);
+}
+
+// The least plan with other choices where it does not fit.
+static void meet_refitted_plan(struct box_closer *b, const struct choice_box *box,
+                               struct box_answer *a)
+{
+    memcpy(b->fitting, b->chosen, (size_t)b->stages * sizeof *b->chosen);
+    if (!box_memory_refit(b, box->allowed, b->fitting) ||
+        !choices_durations(b->c, b->fitting, b->durations))
+        return;
+    if (b->c->joint) b->c->joint->put(b->c->joint->of, b->durations);
+    box_meet_plan(b, b->fitting, a);
+}
+
+// Replays the least plan; its path and the mean plan's join the game.
+void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
+{
+    bool fits = true;
+    if (choices_durations(b->c, b->chosen, b->durations)) {
+        if (b->c->joint) b->c->joint->put(b->c->joint->of, b->durations);
+        box_meet_plan(b, b->chosen, a);
+        box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
+        add_plan(b);
+        for (int r = 0; r < b->c->rank_count && fits; r++)
+            fits = choices_rank_fits(b->c, b->chosen, r);
+        if (!fits && b->memory_count) meet_refitted_plan(b, box, a);
+    }
+    if (box_closer_is_balanced(b)) game_solve_exactly(b->game);
+    else game_solve(b->game, GAME_STEPS);
+    if (!game_plan_count(b->game)) return;
+    game_mean_durations(b->game, b->durations);
+    graph_longest(b->g, b->durations, b->counts);
+    box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
+    if (!fits && box_closer_is_by_ranks(b)) meet_fitting_plan(b, box, a);
+}
