@@ -87,7 +87,7 @@ static enum status read_memory(struct check_proof *k, const struct value *v, con
 {
     if (!v) return OK;
     TRY(value_expect(&k->reader, v, where, VALUE_ARRAY));
-    if (k->p->turns == 1)
+    if (!round->by_ranks && k->p->turns == 1)
         return NOT_PROVEN_HERE(k, "%s: memory is priced where ranks have several stages alone",
                                where);
     int64_t sum = 0, most = (int64_t)1 << 60;
