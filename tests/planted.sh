@@ -58,9 +58,6 @@ plants() {
     plant same-despite-overlap layouts/compare.c \
         's/SYNC_EXPOSED && y->gradient_sync ==/SYNC_EXPOSED || y->gradient_sync ==/' \
         'with one exposed sync the other may be beside the gradients'
-    plant memory-without-limit boxes/dynamic.c \
-        's/sum += box->memory\[k\].price \* limit;/sum += box->memory[k].price * 0 * limit;/' \
-        'all bytes of a rank cost their price, not those beyond the limit alone'
     # ---- the checker's
     plant bound-last-send space/bound.c \
         's/sync_and_step(s, e) - last_send(s, rank)/sync_and_step(s, e) - 0 * last_send(s, rank)/' \
@@ -89,9 +86,6 @@ plants() {
     plant bound-lost-slices space/across.c \
         's/(before \&\& i < slice) ||/(before \&\& i < 0) ||/' \
         'a rank does all slices before the one that crosses it'
-    plant round-memory-without-limit checker/boxes/mix_price.c \
-        's/.price \* greatest_room(p);/.price * 0 * greatest_room(p);/' \
-        'all bytes of a rank cost their price, not those beyond the limit alone'
     plant room-kept space/held.c 's/least = fullest\[turns - 1\];/least = fullest[0];/' \
         'every stage of a rank holds as many as the one that holds the most'
     plant bound-last-option space/sketch.c \
