@@ -151,6 +151,13 @@ plants() {
     plant tower-judged-sequences judge/price/own.c \
         's/own->audit.sequences = sequences;/own->audit.sequences = whole->sequences;/' \
         'the judge sees the scores of one image of a sequence'
+    # ---- tensor collectives beside the products
+    plant beside-across-nodes formulate/price/communication.c \
+        's/x->t > 1 \&\& tensor->intra \&\& run/x->t > 1 \&\& run/' \
+        'chunks go round beside the products over the network, too'
+    plant beside-any-job judge/price/talk.c \
+        's/a->problem->job.overlapped_tensor \&\& layout_of(a)->sequence_parallel/layout_of(a)->sequence_parallel/' \
+        'the judge takes every sequence-parallel job to pass chunks beside the products'
     bed=test_check_space
     plant tower-context checker/space/walk.c \
         's/if (s->tower \&\& l->value\[KEY_CONTEXT\] > 1)/if (s->tower \&\& l->value[KEY_CONTEXT] > 64)/' \
