@@ -39,7 +39,9 @@ static bool read_operation(const char *operation, enum layer_kind *kind, enum la
 static int find_run(const struct model *m, enum layer_kind kind)
 {
     for (int i = 0; i < m->run_count; i++)
-        if (m->runs[i].kind == kind && !m->runs[i].frozen) return i;
+        if (m->runs[i].kind == kind && !m->runs[i].frozen && !m->runs[i].shape &&
+            !m->runs[i].tokens)
+            return i;
     return -1;
 }
 

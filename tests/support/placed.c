@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "solve/judge/verify.h"
+#include "tests/support/draws/towers.h"
 
 #include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
@@ -55,6 +56,7 @@ void placed_problem_random(struct problem *p, struct random *rng, struct arena *
     limits.keeps = true;
     do {
         random_problem(p, rng, &limits, arena);
+        if (rng->state % 2) random_small_tower(p, rng->state, arena);
         struct layout *l = &p->job.layout;
         l->zero = l->zero > 1 ? 1 : l->zero;
         l->barrier = true;
