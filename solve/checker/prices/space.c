@@ -137,18 +137,19 @@ static void read_model(struct check_space *to, const struct model *m, struct are
 
 void space_read(struct check_space *to, const struct problem *p, struct arena *arena)
 {
-    *to = (struct check_space){
-        .base = space_layout(&p->job.layout),
-        .fewer_devices = p->job.space.fewer_devices,
-        .grids = p->job.space.tensor_grids,
-        .framework = (enum check_framework)kind_named(framework_names[p->job.space.framework],
-                                                      check_framework_names),
-        .global_batch = p->job.global_batch,
-        .sequence = p->job.sequence,
-        .slice_tokens = p->job.space.slice_tokens,
-        .has_options = p->job.boundary_option_count || p->job.gradient_option_count,
-        .rule_stage = -1,
-        .rule_layer = -1};
+    *to = (struct check_space){.base = space_layout(&p->job.layout),
+                               .fewer_devices = p->job.space.fewer_devices,
+                               .grids = p->job.space.tensor_grids,
+                               .framework = (enum check_framework)kind_named(
+                                   framework_names[p->job.space.framework], check_framework_names),
+                               .global_batch = p->job.global_batch,
+                               .sequence = p->job.sequence,
+                               .slice_tokens = p->job.space.slice_tokens,
+                               .has_options = p->job.boundary_option_count ||
+                                              p->job.gradient_option_count ||
+                                              p->job.offload_percent_count,
+                               .rule_stage = -1,
+                               .rule_layer = -1};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         read_axis(&to->axes[keys[i].to], &p->job.space.axes[keys[i].from], keys[i].from, arena);
     for (int g = 0; g < p->cluster.group_count; g++)

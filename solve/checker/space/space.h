@@ -26,7 +26,7 @@ struct check_space {
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices are cut at its multiples, anywhere; 0: equal ones
     int layers;
-    bool has_blocks, has_mixtures, has_options; // options: to compress
+    bool has_blocks, has_mixtures, has_options; // options: to compress, or shares on the host
     bool looks_ahead;                           // attention that is not causal
     bool shares_pool, shares_weights;           // memory layers over one pool; layers
     int64_t heads, kv_heads, ffn, hidden;
