@@ -317,7 +317,7 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 # make test runs 300, 25, 60 and 240. The first two certify each proof, too. Then the bounds of layouts, and the largest claims
 # that are accepted: 200,000 plans, 900 spaces of slices, 1,000 of grids, 20,000 problems and 5,000 sets of tables with extreme
 # prices. 500 that have a plan of each decision and kind of model, of slices, of grids, and of the fused embedding sync on nodes.
-test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths test_slices test_grids test_claims test_claims_extreme)
+test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths test_slices test_grids test_claims test_claims_extreme) $(BIN)/plumbline
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
 	$(OUT)/tests/test_placed 1600 '*fused*'
@@ -330,6 +330,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_grids 1000
 	$(OUT)/tests/test_claims 20000
 	$(OUT)/tests/test_claims_extreme 5000
+	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline $(OUT)/tests/offers 500
 
 # Known errors of thought, planted one by one: the bed of test_claims must find each (docs/PROOFS.md 7). PLANTED="NAME ...": those.
 test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
