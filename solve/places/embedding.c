@@ -93,42 +93,24 @@ static void group_members(const int *members, int count, int *ring)
     assert(at == count);
 }
 
-static void order_exactly(const struct placed *p, const int *members, int *ring,
+// Exactly where they are few, else by exchanges, down to `enough`.
+static void improve_order(const struct placed *p, const int *members, int *ring, int64_t enough,
                           struct arena *arena)
 {
     int count = 2 * p->replicas, all[MEMBERS_EXACT];
     struct arena_mark mark = arena_set_mark(arena);
     int64_t *links = TAKE(arena, count * count, int64_t);
     bool leaves = leaves_node(members, count);
-    for (int a = 0; a < count; a++) {
-        all[a] = a;
+    for (int a = 0; a < count; a++)
         for (int b = 0; b < count; b++)
             links[a * count + b] = a == b ? CHAIN_NONE : link_ns(p, members[a], members[b], leaves);
+    if (count <= MEMBERS_EXACT) {
+        for (int i = 0; i < count; i++) all[i] = i;
+        ring_through(ring, links, count, all, count, arena);
+    } else {
+        placed_improve_ring(links, ring, count, enough);
     }
-    ring_through(ring, links, count, all, count, arena);
     arena_reset(arena, mark);
-}
-
-// Two members change places wherever that makes the dearest link cheaper, down to `enough`.
-static void improve_order(const struct placed *p, const int *members, int *ring, int64_t enough)
-{
-    int count = 2 * p->replicas;
-    int64_t now = dearest(p, members, ring);
-    for (bool improved = true; improved && now > enough;) {
-        improved = false;
-        for (int a = 1; a < count; a++)
-            for (int b = a + 1; b < count && now > enough; b++) {
-                int kept = ring[a];
-                ring[a] = ring[b], ring[b] = kept;
-                int64_t other = dearest(p, members, ring);
-                if (other < now) {
-                    now = other;
-                    improved = true;
-                } else {
-                    ring[b] = ring[a], ring[a] = kept;
-                }
-            }
-    }
 }
 
 static int64_t order_members(const struct placed *p, const int *members, int *ring,
@@ -137,10 +119,7 @@ static int64_t order_members(const struct placed *p, const int *members, int *ri
     int count = 2 * p->replicas;
     int64_t enough = floor_of(p, members, leaves_node(members, count));
     group_members(members, count, ring);
-    if (dearest(p, members, ring) > enough) {
-        if (count <= MEMBERS_EXACT) order_exactly(p, members, ring, arena);
-        else improve_order(p, members, ring, enough);
-    }
+    if (dearest(p, members, ring) > enough) improve_order(p, members, ring, enough, arena);
     assert(placed_is_order(ring, count) && dearest(p, members, ring) >= enough);
     return dearest(p, members, ring);
 }

@@ -111,6 +111,9 @@ int64_t placed_replica_ns(struct placed *p, const struct placed_plan *plan, int 
 // The rings of an evaluated plan in the orders that are best for its slowest replica, up to
 // PLACED_RING_EXACT replicas.
 void placed_improve_rings(struct placed *p, struct placed_plan *plan);
+// Two members of a ring change places wherever that makes its dearest link cheaper, down to
+// `enough`. links[from * count + to] in ns.
+void placed_improve_ring(const int64_t *links, int *ring, int count, int64_t enough);
 
 // As many micro-batches for each replica, or one unit less: the first ones have more. Nothing is
 // chosen anew.

@@ -96,14 +96,13 @@ static int64_t dearest_link(const int64_t *links, const int *ring, int count)
     return dearest;
 }
 
-// Two replicas change places as long as the dearest link gets cheaper.
-static void improve_ring(const int64_t *links, int *ring, int count)
+void placed_improve_ring(const int64_t *links, int *ring, int count, int64_t enough)
 {
     int64_t dearest = dearest_link(links, ring, count);
-    for (bool improved = true; improved;) {
+    for (bool improved = true; improved && dearest > enough;) {
         improved = false;
         for (int a = 1; a < count; a++)
-            for (int b = a + 1; b < count; b++) {
+            for (int b = a + 1; b < count && dearest > enough; b++) {
                 int kept = ring[a];
                 ring[a] = ring[b], ring[b] = kept;
                 int64_t now = dearest_link(links, ring, count);
@@ -122,7 +121,7 @@ static void order_ring(struct placed *p, const int64_t *links, int *ring)
     int count = p->replicas, all[PLACED_RING_EXACT];
     if (p->keep_rings) return;
     if (count > PLACED_RING_EXACT) {
-        improve_ring(links, ring, count);
+        placed_improve_ring(links, ring, count, -1);
         return;
     }
     for (int r = 0; r < count; r++) all[r] = r;
