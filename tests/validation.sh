@@ -70,6 +70,10 @@ show "Llama 3 of its paper, cold" data/runs/llama3-2407.21783.csv --costs kernel
 show "Llama 3 of its paper, 1 constant, 3 folds" data/runs/llama3-2407.21783.csv --costs kernels --fit other_step_factor --folds 3
 show "Megatron-Turing NLG, cold" data/runs/mt-nlg-2201.11990.csv --costs kernels
 show "Megatron-Turing NLG, 1 constant, 3 folds" data/runs/mt-nlg-2201.11990.csv --costs kernels --fit deepspeed_step_factor --folds 3
+show "GLM-130B, cold" data/runs/glm-130b-2210.02414.csv --costs kernels
+show "Megatron-LM as MegaScale's authors ran it, cold" data/runs/megascale-2402.15627.csv --costs kernels
+show "Megatron-LM as MegaScale's authors ran it, 1 constant, 3 folds" data/runs/megascale-2402.15627.csv --costs kernels \
+    --fit megatron_step_factor --folds 3
 nvidia=data/runs/nvidia-megatron.csv
 for part in "5B of,layers=24" "175B of 2022-07" "175B of 2022-09" "NeMo 24.07" "container,gpu=H100-80GB" "container,gpu=B200" "README"; do
     show "NVIDIA's Megatron, $part, cold" $nvidia --costs kernels --rows "notes~$part"

@@ -101,7 +101,7 @@ shape=$(echo $shape | sed "s/fp16/bf16/")
 refused "lacks bf16" "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
 
 # ---- the shipped tables: every row that holds a time or a memory is scored
-for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron mt-nlg-2201.11990 zero-bubble-2401.10241; do
+for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron mt-nlg-2201.11990 megascale-2402.15627 glm-130b-2210.02414 zero-bubble-2401.10241; do
     run validate "$root/data/runs/$table.csv" --list
     sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 && $6 == "" { print $2 }' > left
     [ -s left ] && { complain "$table: rows without a score: $(head -3 left | tr '\n' ' ')"; }
