@@ -184,6 +184,7 @@ bool predict_further(struct problem *p, uint64_t seed, struct arena *arena)
     struct random own = {seed * 0x9e3779b97f4a7c15u + 23};
     struct model *m = &p->model;
     int last = m->run_count - 1;
+    if (last < 2) return false;
     struct layer_run *runs = TAKE(arena, last + 3, struct layer_run), *before = &m->runs[last - 1];
     bool block = before->kind == LAYER_BLOCK || before->kind == LAYER_MOE;
     if (!block || before->frozen || before->shared_weights || before->cross_attention ||
