@@ -29,9 +29,10 @@ done
 [ "$(list "$stage" | wc -l)" = $(($(wc -l < "$there/share/plumbline/installed") + 3)) ] || complain "the list of what was installed is not what is there"
 "$there/bin/plumbline" models gpt2-xl > "$folder/out" || complain "models gpt2-xl, as installed: exit $?"
 (cd "$folder" && "$there/bin/plumbline" example gpt --model gpt2-xl --gpu a100-80gb --nodes 1 --layouts all -o problem > out) || complain "example gpt, as installed"
-# (LeakSanitizer reads /proc: its build looks for no leaks here.)
+# LeakSanitizer, in builds that have it, ends in error where there is no /proc.
 if unshare -m sh -c 'umount -l /proc' 2> /dev/null; then
-    unshare -m sh -c 'umount -l /proc && PATH=$1:$PATH && cd / && ASAN_OPTIONS=detect_leaks=0 plumbline models gpt2-xl' sh "$there/bin" > "$folder/out" 2>&1 || complain "models, without /proc: $(cat "$folder/out")"
+    unshare -m sh -c 'umount -l /proc && PATH=$1:$PATH && cd / && plumbline models gpt2-xl' sh "$there/bin" > "$folder/out" 2>&1 ||
+        grep -q "LeakSanitizer has encountered a fatal error" "$folder/out" || complain "models, without /proc: $(cat "$folder/out")"
 fi
 "$there/bin/plumbline" measure --version > "$folder/out" || complain "measure, as installed"
 if command -v man > /dev/null && man --version 2> /dev/null | grep -q '^man '; then
