@@ -54,6 +54,8 @@ static const struct member job_rows[] = {
     KEY_PART("unfused", JSON_ARRAY, OPTIONAL, offsetof(struct job, unfused), get_unfused,
              put_unfused),
     KEY_BOOL(job, gathered_logits, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(job, whole_gradient_sums, OPTIONAL, IF_SET),
+    KEY_BOOL(job, split_gate, OPTIONAL, IF_SET),
     KEY_BOOL(job, scattered_messages, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, overlapped_messages, OPTIONAL, IF_SET),
     KEY_BOOL(job, overlapped_tensor, OPTIONAL, IF_SET),
@@ -246,6 +248,15 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->gradient_bytes_per_value != 2 && j->gradient_bytes_per_value != 4)
         return fail(err, BAD_INPUT, "%s: gradient_bytes_per_value: expected 2 or 4, found %d", file,
                     j->gradient_bytes_per_value);
+    if (j->whole_gradient_sums && (j->trainer != TRAINER_OTHER || j->gradient_option_count))
+        return fail(
+            err, BAD_INPUT,
+            "%s: whole_gradient_sums: expected trainer other and no gradient_options beside "
+            "it, found %s and %d",
+            file, trainer_names[j->trainer], j->gradient_option_count);
+    if (j->split_gate && j->trainer != TRAINER_OTHER)
+        return fail(err, BAD_INPUT, "%s: split_gate: expected trainer other, found %s", file,
+                    trainer_names[j->trainer]);
     if (!(j->memory_fraction > 0))
         return fail(err, BAD_INPUT, "%s: memory_fraction: expected above 0 and at most 1, found %g",
                     file, j->memory_fraction);

@@ -225,6 +225,9 @@ struct job {
     bool compiled;   // torchtitan's blocks are, so that elementwise operations are fused
     bool unfused[UNFUSED_COUNT]; // of any trainer; torchtitan's all are where it is not compiled
     bool gathered_logits;        // each tensor rank has those of the whole vocabulary
+    bool whole_gradient_sums;    // at ZeRO 1 every rank gets all sums, in fp32; of trainer other
+    bool split_gate; // gate and up are two products, inputs' gradients summed apart; of trainer
+                     // other
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
     bool
         overlapped_messages; // ranks compute beside messages between stages, whatever the costs say

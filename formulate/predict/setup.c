@@ -236,16 +236,24 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     l->gradient_sync = stated(row->overlap, overlapped) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     set_compression(p, row);
     // Megatron's tensor ranks each send their part of a message, DeepSpeed's the whole.
-    job->scattered_messages = job_like_megatron(job);
+    job->scattered_messages = stated(row->scattered_messages, job_like_megatron(job));
     job->overlapped_messages = stated(row->overlap_messages, 0);
     job->overlapped_tensor = stated(row->overlap_tensor, 0);
     job->compiled = stated(row->compiled, 0);
     for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = stated(row->unfused, 0) >> i & 1;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
     job->gathered_logits = stated(row->gathered_logits, 0);
+    job->whole_gradient_sums = stated(row->whole_gradient_sums, 0);
+    job->split_gate = stated(row->split_gate, 0);
     job->gradient_bytes_per_value = (int)stated(
         row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
     job->adam = stated(row->adam, 1);
+    if (((job->whole_gradient_sums || job->split_gate) && job->trainer != TRAINER_OTHER) ||
+        (job->whole_gradient_sums && job->gradient_option_count)) {
+        predict_refuse(prediction, "whole_gradient_sums, split_gate: trainer is not other, or "
+                                   "gradient_rank is stated");
+        return false;
+    }
     job->memory_fraction = p->settings.margin;
     job->memory_margin_bytes = p->settings.margin_bytes;
     if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX) {

@@ -70,7 +70,10 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     if (run->kind != LAYER_BLOCK && !moe) return count;
     count = attention_products(x, run, n, to);
     if (ffn > 0) {
-        to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t1, x->h / x->t2, 1};
+        bool apart = x->problem->job.split_gate && x->g > 2 && !moe;
+        for (int i = 0; i <= (int)apart; i++)
+            to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t1 / (apart ? 2 : 1),
+                                           x->h / x->t2, 1};
         to[count++] = (struct product){"ffn down", n, x->h / x->t2, ffn / x->t1, 1};
     }
     if (run->mtp)

@@ -174,6 +174,12 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
     return gathers;
 }
 
+// All sums, in fp32, to every rank, which then steps its share.
+static bool sums_whole(const struct pricing *x, int zero)
+{
+    return zero == 1 && x->problem->job.whole_gradient_sums;
+}
+
 // Without a barrier the weights are gathered under the next iteration's forward, and only what
 // outlasts the layer's shows.
 static real gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group,
@@ -198,6 +204,7 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     real scatter = scatter_s(x, &link, gradient, x->R) +
                    scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
     real seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
+    if (sums_whole(x, zero)) seconds *= 2 * 4 / x->e_g;
     real gather = scatter_s(x, &link, sent.weight, x->R) +
                   scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
     if (zero) seconds += gather_exposed_s(x, run, group, gather);
@@ -232,7 +239,7 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
 }
 
 // How often a stage's sync goes round the ranks: twice for an all-reduce, or a scatter and a
-// gather.
+// gather; three times for an all-reduce and a gather.
 static int rounds_of(const struct pricing *x, int group, bool experts)
 {
     static const int by_zero[] = {2, 2, 1, 0};
@@ -240,7 +247,7 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
     for (int i = 0; i < x->problem->model.run_count; i++) {
         const struct layer_run *run = &x->problem->model.runs[i];
         if (!run_is_trained(run) || (experts && run->kind != LAYER_MOE)) continue;
-        int rounds = by_zero[zero_of(x, run, group)];
+        int zero = zero_of(x, run, group), rounds = by_zero[zero] + sums_whole(x, zero);
         if (rounds > most) most = rounds;
     }
     return most;

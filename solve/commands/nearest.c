@@ -91,7 +91,7 @@ static void keep_to_framework(struct job *job, enum framework framework)
     job->trainer = titan ? TRAINER_TORCHTITAN : megatron ? TRAINER_MEGATRON : TRAINER_DEEPSPEED;
     job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
-    job->placement.uneven_micro_batches = false;
+    job->placement.uneven_micro_batches = job->whole_gradient_sums = job->split_gate = false;
     l->grid_depth = l->grid_rows = 0;
     if (megatron) job->gathered_logits = false;
     else job->scattered_messages = false;
@@ -358,6 +358,9 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
     tell_count("bytes of a gradient", before->gradient_bytes_per_value,
                job->gradient_bytes_per_value, &comma, s->arena);
     tell_count("gathered logits", before->gathered_logits, job->gathered_logits, &comma, s->arena);
+    tell_count("whole gradient sums", before->whole_gradient_sums, job->whole_gradient_sums, &comma,
+               s->arena);
+    tell_count("gate and up apart", before->split_gate, job->split_gate, &comma, s->arena);
     tell_count("scattered messages", before->scattered_messages, job->scattered_messages, &comma,
                s->arena);
     fprintf(stderr, "%s\n%s\n", *comma == ';' ? "" : "changed: nothing but what it is solved for",

@@ -3,14 +3,16 @@
 # CC BY-NC-SA 4.0: not shipped here) as a table of runs on stdout. Llama shapes on A100-80GB nodes of eight, bf16, ZeRO 1, 2,048
 # sequences of 2,048 tokens or 512 of 8,192 an iteration. A vocabulary of 128,000 and gradients of 2 bytes are assumed: the first
 # gives its FLOP/s to half a per cent, with 4 bytes runs that ran could not have.
-# Logits of the whole vocabulary on each tensor rank are assumed, too: runs whose layers recompute all failed where nothing else is
-# large.
+# What its trainer does is taken from the library that its authors published later (Aleph-Alpha/scaling 2024): logits of the whole
+# vocabulary on each tensor rank (lm_head.py; without them runs whose layers recompute all could have run), gradients summed whole and
+# in fp32 at ZeRO 1 (optimizer/allreduce.py), the gate a product of its own (nn/mlp.py), messages between stages not cut into parts
+# (nn/parallel_module/communicator.py).
 #   layouts_2311.05610.py FOLDER
 import csv, pathlib, re, sys, xml.etree.ElementTree as tree, zipfile
 
 SHAPES = {"13B": (40, 5120, 13824, 40), "30B": (60, 6656, 17920, 52), "65B": (80, 8192, 22016, 64)}
 COLUMNS = ("id,source,gpu,num_gpus,layers,hidden,ffn,heads,vocab,positions,gated,rms_norm,tied,bias,dropout,seq,tp,pp,dp,"
-           "micro_batch,global_batch,recompute,sp,zero,flash,precision,gradient_bytes,unfused,trainer,gathered_logits,metric,value,unit,notes")
+           "micro_batch,global_batch,recompute,sp,zero,flash,precision,gradient_bytes,unfused,trainer,gathered_logits,whole_gradient_sums,split_gate,scattered_messages,metric,value,unit,notes")
 NAMESPACE = {"s": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
 
 
@@ -58,7 +60,7 @@ for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.xlsx")):
                   int(float(run["micro_batch_size"])), 2048 * 2048 // sequence,
                   "full" if run["activation_checkpointing_type"] == "every_layer" else "none",
                   int(run.get("sequence_parallel", "0") in ("1", "True", "TRUE")), 1, flash, "bf16", 2,
-                  "" if "RMS" in kernel else "norms", "other", 1]
+                  "" if "RMS" in kernel else "norms", "other", 1, 1, 1, 0]
         if not failed:
             out.writerow(common + ["iteration_time", time, "s", kernel])
         out.writerow(common + ["oom", int(failed), "flag", kernel])

@@ -57,6 +57,15 @@ less "$(seconds overlap_messages=1)" "$plain" "messages beside the passes"
 less "$(seconds gradient_rank=4)" "$plain" "syncs of rank 4"
 less "$(seconds boundary_rank=4)" "$(seconds boundary_rank=4 boundary_drain=1)" "all messages compressed and those of the drain"
 same "$plain" "$(seconds boundary_rank=0 gradient_rank=0)" "rank 0"
+less "$plain" "$(seconds scattered_messages=0)" "messages in parts and whole"
+own="trainer=other zero=1"
+less "$(seconds $own)" "$(seconds $own whole_gradient_sums=1)" "gradients scattered and summed whole"
+less "$(seconds $own gated=1)" "$(seconds $own gated=1 split_gate=1)" "gate and up joint and apart"
+same "$(seconds $own gated=0)" "$(seconds $own gated=0 split_gate=1)" "no gate to be apart"
+for words in "zero=1 whole_gradient_sums=1" split_gate=1 "$own whole_gradient_sums=1 gradient_rank=4"; do
+    seconds $words > /dev/null
+    grep -q "whole_gradient_sums, split_gate: trainer is not other" err || complain "$words: not refused"
+done
 
 # FlashAttention-2 lags behind the maker's library on H100 alone.
 on() { "$plumbline" predict gpu=$1 num_gpus=8 layers=8 hidden=2048 seq=16384 global_batch=8 precision=bf16 "flash=$2" | sed -n 's/^iteration_s *//p'; }

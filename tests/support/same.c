@@ -267,6 +267,8 @@ void same_job(const struct job *a, const struct job *b)
     SAME(adam);
     SAME(trainer);
     SAME(gathered_logits);
+    SAME(whole_gradient_sums);
+    SAME(split_gate);
     SAME(objective);
     SAME(fused_loss);
     SAME(scattered_messages);

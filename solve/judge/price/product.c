@@ -66,6 +66,15 @@ static void add_feed_forward(const struct limits *l, long double tokens, long do
     add(l, (struct shape_of_product){tokens, h, part, same}, w);
 }
 
+// Of a block whose gate and up are products of their own.
+static void add_apart(const struct limits *l, long double tokens, struct work *w)
+{
+    const struct shape *s = &l->a->problem->model.shape;
+    long double h = s->hidden / l->a->inner, part = s->ffn / l->a->outer;
+    for (int i = 0; i < 2; i++) add(l, (struct shape_of_product){tokens, part, h, 1}, w);
+    add(l, (struct shape_of_product){tokens, h, part, 1}, w);
+}
+
 static void add_layered(const struct limits *l, int run, long double tokens, struct work *w)
 {
     const struct price_audit *a = l->a;
@@ -77,7 +86,8 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     long double ffn = moe ? e->shared_ffn : a->problem->model.shape.ffn;
     for (int i = 0, count = judged_attention(a, run, attention); i < count; i++)
         add(l, (struct shape_of_product){tokens, attention[i].outputs, attention[i].inputs, 1}, w);
-    if (ffn > 0) add_feed_forward(l, tokens, ffn, 1, w);
+    if (a->problem->job.split_gate && a->gates > 2 && !moe) add_apart(l, tokens, w);
+    else if (ffn > 0) add_feed_forward(l, tokens, ffn, 1, w);
     if (r->mtp) add(l, (struct shape_of_product){tokens, h / t, 2 * h, 1}, w);
     if (!moe) return;
     long double held = (long double)e->experts / layout_of(a)->expert,

@@ -263,7 +263,10 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                     shown = {0, 0};
     scatter.lost += saved > 0 ? scatter_both_s(a, group, s.gradient + saved, 0).value : 0;
     if (zero) shown = shown_s(a, run, group, scatter_both_s(a, group, s.weight, s.expert_weight));
+    const struct job *j = &a->problem->job;
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
+    if (zero == 1 && j->whole_gradient_sums)
+        times = 2.0L * sizeof(float) / j->gradient_bytes_per_value;
     return (struct computed){times * scatter.value + shown.value + squeeze.work_s,
                              times * scatter.lost + shown.lost};
 }
@@ -280,6 +283,7 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
     int most = 0;
     for (int i = 0; i < a->problem->model.run_count; i++) {
         int zero = zero_of(a, i, group), rounds = zero < 2 ? 2 : 3 - zero;
+        if (zero == 1 && a->problem->job.whole_gradient_sums) rounds = 3;
         bool counts = run_is_trained(run_of(a, i)) &&
                       (!of_experts || run_of(a, i)->kind == LAYER_MOE);
         if (counts && rounds > most) most = rounds;

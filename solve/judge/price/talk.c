@@ -108,6 +108,12 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.backward_s = talk.forward_s;
         talk.lost_s = 2 * reduce.lost + dispatched.lost;
     }
+    // The inputs' gradients of both products of a gate are summed by themselves.
+    if (a->problem->job.split_gate && a->gates > 2 && r->kind == LAYER_BLOCK &&
+        !layout_of(a)->sequence_parallel) {
+        talk.backward_s += reduce.value;
+        talk.lost_s += reduce.lost;
+    }
     if (r->mtp) add_further_token(a, group, unsharded, reduce, &talk);
     add_ring(a, run, group, p, attention_s, &talk);
     return talk;
