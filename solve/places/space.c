@@ -14,6 +14,8 @@
 #include "solve/places/space.h"
 #include "solve/layout/steps.h"
 
+// Smaller spaces are looked at as fast; so many plans say enough of the others.
+enum { LIKELY_FROM = 8, LIKELY_PLANS = 4 };
 static const char leaves_room[] = "its bound leaves room for a better plan";
 
 struct placed_layout {
@@ -33,6 +35,7 @@ struct placed_space {
     int worked;
     int64_t boxes;
     struct arena *arena;
+    struct kept_cache kept;
     struct arena *work; // of one layout at a time, and the best plan
     enum status status;
     struct error error;
@@ -65,6 +68,29 @@ static bool count_layout(void *argument, int64_t number, const struct layout *la
     return true;
 }
 
+// From the prices alone: what closes most layouts once a good plan is known. INT64_MAX: no room.
+static int64_t bound_by_prices(struct placed_space *s, const struct priced *groups)
+{
+    struct layout_sketch sketch;
+    const char *why;
+    int64_t enough = closing_ns(s);
+    if (!layout_sketch(&sketch, groups, &s->kept, &why)) return 0;
+    if (layout_missing_bytes(&sketch) > 0) return INT64_MAX;
+    int64_t bound = layout_average_bound(&sketch);
+    return bound < enough ? layout_filling_bound(&sketch, enough) : bound;
+}
+
+static enum status bound_priced(struct placed_space *s, const struct priced *groups,
+                                int64_t *bound_ns, struct error *err)
+{
+    int64_t time_ns, quick = bound_by_prices(s, groups);
+    *bound_ns = quick;
+    if (quick >= closing_ns(s)) return OK;
+    TRY(solve_bound(bound_ns, &time_ns, groups, s->work, err));
+    if (*bound_ns < quick) *bound_ns = quick;
+    return OK;
+}
+
 // INT64_MAX: no plan.
 static enum status bound_layout(struct placed_space *s, const struct layout *layout,
                                 int64_t *bound_ns, struct error *err)
@@ -73,13 +99,12 @@ static enum status bound_layout(struct placed_space *s, const struct layout *lay
     struct problem *one = TAKE(s->work, 1, struct problem);
     struct priced *priced = TAKE(s->work, 1, struct priced),
                   *groups = TAKE(s->work, 1, struct priced);
-    int64_t time_ns;
     *one = problem_with_layout(s->problem, layout);
     enum status status = problem_check_layout(one, err);
     if (status == OK) status = problem_check_places(one, err);
     if (status == OK) status = price_problem(priced, one, s->work, err);
     if (status == OK) placed_relax(groups, priced, s->work);
-    if (status == OK) status = solve_bound(bound_ns, &time_ns, groups, s->work, err);
+    if (status == OK) status = bound_priced(s, groups, bound_ns, err);
     arena_reset(s->work, mark);
     return status;
 }
@@ -134,7 +159,6 @@ static void note_work(struct placed_space *s, const struct placed_layout *c,
     struct layouts *l = &s->r->layouts;
     int at = 0;
     while (at < s->worked && l->work[at].number != c->number) at++;
-    assert(at < s->count);
     if (at == s->worked)
         l->work[s->worked++] = (struct layouts_work){.number = c->number, .other = -1};
     if (plan->stage_count &&
@@ -194,7 +218,6 @@ static enum status solve_all(struct placed_space *s, struct error *err)
 {
     static const struct placed_effort efforts[] = {
         {2000, 0, 0.2}, {10000, 20 * 1000, 0.05}, {60000, 300 * 1000, 0.02}};
-    s->r->layouts.work = TAKE(s->arena, s->count, struct layouts_work);
     for (size_t pass = 0; pass < ARRAY_LENGTH(efforts); pass++) {
         for (int64_t i = 0; i < s->count && !is_over(s); i++) {
             struct placed_layout *c = &s->candidates[i];
@@ -206,6 +229,29 @@ static enum status solve_all(struct placed_space *s, struct error *err)
             show_progress(s, i);
         }
         qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
+    }
+    return OK;
+}
+
+// Plans of the layouts that are best without names, before thousands are priced node by node: a
+// search that is cut short has a plan, and bounds are held against it.
+static enum status solve_likely(struct placed_space *s, struct error *err)
+{
+    static const struct placed_effort effort = {2000, 0, 0.2};
+    struct placed_likely *likely;
+    int count, planned = 0;
+    TRY(placed_find_likely(&likely, &count, s->problem, s->clock.settings, s->clock.watch.stop,
+                           s->arena, err));
+    for (int i = 0; i < count && planned < LIKELY_PLANS && !is_over(s); i++) {
+        struct placed_layout c = {likely[i].number, 0, likely[i].layout};
+        if (layouts_fate(&s->r->layouts, c.number) != FATE_OPEN) continue;
+        struct problem one = problem_with_layout(s->problem, &c.layout);
+        if (problem_check_layout(&one, &(struct error){0}) != OK ||
+            problem_check_places(&one, &(struct error){0}) != OK)
+            continue;
+        TRY(solve_one(s, &c, &effort, err));
+        planned += s->r->layouts.work[s->worked - 1].iteration_ns > 0;
+        show_progress(s, i);
     }
     return OK;
 }
@@ -225,6 +271,7 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
                     problem->job.document.path ? problem->job.document.path : "job",
                     objective_names[problem->job.objective]);
     s.work = arena_open_within(arena);
+    s.kept = (struct kept_cache){.arena = arena_open_within(arena)};
     s.clock = (struct solving){
         .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
     *r = (struct layouts_result){0};
@@ -253,6 +300,8 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     if (task && task->plan.stage_count &&
         space_contains(&problem->job.space, &limits, &task->plan.layout, &s.best_number))
         s.best = task->plan;
+    r->layouts.work = TAKE(arena, r->layouts.count, struct layouts_work);
+    if (!s.best.stage_count && r->layouts.count > LIKELY_FROM) TRY(solve_likely(&s, err));
     space_each(&problem->job.space, &limits, look_at, &s);
     if (s.status != OK) {
         *err = s.error;

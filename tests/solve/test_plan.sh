@@ -93,6 +93,15 @@ for files in "torchtitan torchtitan.toml schedule.csv" "deepspeed deepspeed.json
     [ -e "$work/$1/launch/megatron.sh" ] && wrong "$1: Megatron-LM's flags beside it"
 done
 
+# Named nodes: as good a plan as on nodes without names and with the same links, of a space of tens of thousands of layouts.
+for node in a b c d e f; do echo "$node slots=8"; done >"$work/hosts"
+"$plumbline" import hostfile "$work/hosts" --like h100-128x8 -o "$work/named.json" 2>/dev/null || wrong "import hostfile"
+for where in "--cluster $work/named.json" "--gpu h100-80gb --nodes 6"; do
+    expect "per iteration" 0 --model llama-3.1-70b $where --sequence 8192 --global-batch 96 --gap 0.02 --time-limit-s 0 -o "$work/six" --force
+    iteration "$work/six/plan.json" >>"$work/both"
+done
+awk 'NR == 1 { named = $1 } END { exit named * 0.98 > $1 }' "$work/both" || wrong "on named nodes: $(cat "$work/both")"
+
 expect "did you mean h100-80gb" 2 --model llama-3.1-8b --gpu h100 --nodes 2 -o "$work/x"
 expect "llama-3.1-8b" 2 --model llama-3.1-8c --gpu h100-80gb --nodes 2 -o "$work/x"
 expect "--nodes N or --gpus N" 2 --model llama-3.1-8b --gpu h100-80gb -o "$work/x"

@@ -1,0 +1,84 @@
+// Which layouts of a space to try first on named nodes: those that are best where nodes have no
+// names.
+#include <math.h>
+#include <stdlib.h>
+
+#include "data/base/least.h"
+#include "solve/places/space.h"
+
+enum { LIKELY_MAX = 64 };
+#define LIKELY_GAP 0.02
+// Of the time that there is, and of none in particular.
+static const double time_share = 0.25, time_most_s = 10;
+
+// The LIKELY_MAX with the least values, in their order.
+struct likeliest {
+    const struct layouts *layouts;
+    struct placed_likely *items;
+    int count;
+};
+
+static bool take(void *argument, int64_t number, const struct layout *layout)
+{
+    struct likeliest *x = argument;
+    int64_t value = x->layouts->value[number];
+    int at = x->count;
+    if (layout_fate_has_no_plan(layouts_fate(x->layouts, number)) || value <= 0) return true;
+    if (at == LIKELY_MAX && value >= x->items[at - 1].value_ns) return true;
+    if (at < LIKELY_MAX) x->count++;
+    else at--;
+    for (; at > 0 && x->items[at - 1].value_ns > value; at--) x->items[at] = x->items[at - 1];
+    x->items[at] = (struct placed_likely){number, value, *layout};
+    return true;
+}
+
+// Settings of a search that is nobody's answer.
+static struct solve_settings quick(const struct solve_settings *settings)
+{
+    struct solve_settings s = *settings;
+    s.progress = 0;
+    s.tell = NULL;
+    s.alternatives = 0;
+    s.evidence = s.recheck = false;
+    s.program_path = s.map_path = NULL;
+    s.known_bound_ns = s.cutoff_ns = 0;
+    s.gap = fmax(s.gap, LIKELY_GAP);
+    s.time_limit_s = s.time_limit_s > 0 ? fmin(time_share * s.time_limit_s, time_most_s)
+                                        : time_most_s;
+    return s;
+}
+
+// Layouts that plans were met of stand before those of which only a bound is known: a bound tells
+// little of how good a layout is.
+static void put_plans_first(struct layouts *l)
+{
+    int64_t behind = INT64_MAX / 4;
+    for (int64_t i = 0; i < l->count; i++)
+        if (!layout_fate_has_no_plan(layouts_fate(l, i)) && l->value[i] > 0)
+            l->value[i] = smaller(behind + l->value[i], INT64_MAX / 2);
+    for (int64_t i = 0; i < l->work_count; i++)
+        if (l->work[i].iteration_ns) l->value[l->work[i].number] = l->work[i].iteration_ns;
+}
+
+enum status placed_find_likely(struct placed_likely **likely, int *count,
+                               const struct problem *problem, const struct solve_settings *settings,
+                               const volatile int *stop, struct arena *arena, struct error *err)
+{
+    struct problem *bare = TAKE(arena, 1, struct problem);
+    struct solve_settings own = quick(settings);
+    struct layouts_result r;
+    struct space_limits limits = problem_space_limits(problem);
+    struct likeliest x = {&r.layouts, TAKE(arena, LIKELY_MAX, struct placed_likely), 0};
+    *bare = *problem;
+    bare->cluster.places = (struct places){0};
+    bare->job.placement = (struct placement_wishes){0};
+    *likely = x.items, *count = 0;
+    if (problem_check(bare, &(struct error){0}) != OK) return OK;
+    enum status status = layouts_search(&r, bare, &own, NULL, stop, arena, err);
+    if (status == BAD_INPUT) return OK;
+    TRY(status);
+    put_plans_first(&r.layouts);
+    space_each(&problem->job.space, &limits, take, &x);
+    *count = x.count;
+    return OK;
+}
