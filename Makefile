@@ -392,9 +392,9 @@ man: $(OUT)/made/man
 $(OUT)/made/man: $(BIN)/plumbline $(MEASURING)
 	@mkdir -p $(@D)
 	$(SAY) man pages and completion
-	@cd $(@D) && program=$(abspath $(BIN)/plumbline) && $$program help --man > plumbline.1 && \
-	    for name in $$($$program completion words '' | cut -f 1); do $$program help --man $$name > plumbline-$$name.1 || exit 1; done && \
-	    for shell in bash zsh fish; do $$program completion $$shell > $$shell || exit 1; done && \
+	@cd $(@D) && program=$$OLDPWD/$(BIN)/plumbline && "$$program" help --man > plumbline.1 && \
+	    for name in $$("$$program" completion words '' | cut -f 1); do "$$program" help --man $$name > plumbline-$$name.1 || exit 1; done && \
+	    for shell in bash zsh fish; do "$$program" completion $$shell > $$shell || exit 1; done && \
 	    echo '.so man1/plumbline-measure.1' > also-measure && touch man
 
 define PKG_CONFIG
