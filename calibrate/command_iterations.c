@@ -6,6 +6,9 @@
 #include "calibrate/commands.h"
 #include "calibrate/runs/iterations.h"
 
+// Ends of an interval so far apart say that anything may be so.
+enum { FREE_FACTOR = 100 };
+
 static const char *source_of_rows(const struct iterations_fit *fit, const struct run_file *file,
                                   const struct filter *rows, struct arena *arena)
 {
@@ -30,9 +33,29 @@ static void show(const struct iterations_fit *fit)
     else
         fprintf(stderr, "%d rows, mean error %.2f %%, %d steps\n", fit->rows,
                 100 * fit->mean_abs_error, fit->steps);
-    for (int k = 0; k < fit->keys.count; k++)
-        fprintf(stderr, "  %-32s %.6g   95 %%: %.6g to %.6g\n", fit->keys.items[k].name,
-                fit->constants[k].value, fit->constants[k].low, fit->constants[k].high);
+    for (int k = 0; k < fit->keys.count; k++) {
+        const struct fitted *f = &fit->constants[k];
+        fprintf(stderr, "  %-32s %.6g   95 %%: %.6g to %.6g%s\n", fit->keys.items[k].name, f->value,
+                f->low, f->high,
+                f->high > FREE_FACTOR * f->low
+                    ? "; these rows hardly tell it: fit fewer numbers, or more rows"
+                    : "");
+    }
+}
+
+static enum status begin_like(struct predictor *p, const char *like, struct arena *arena,
+                              struct error *err)
+{
+    const char *equals = strchr(like, '=');
+    if (!equals || equals == like || !equals[1])
+        return fail(err, BAD_INPUT,
+                    "--like: expected NEW=GPU, as in b300-288gb=b200-180gb, found "
+                    "'%s'",
+                    like);
+    TRY(costs_add_like(predictor_costs(p), arena_print(arena, "%.*s", (int)(equals - like), like),
+                       equals + 1, arena, err));
+    predictor_costs_changed(p);
+    return OK;
 }
 
 void name_sources(struct costs *costs, const char *role, const char *path, const char *sha256,
@@ -51,7 +74,8 @@ void name_sources(struct costs *costs, const char *role, const char *path, const
 enum status command_iterations(int argc, char **argv, int *exit_code, struct arena *arena,
                                struct error *err)
 {
-    const char *path, *output = "-", *fit_text = NULL, *rows = "", *set_text = NULL, *name = NULL;
+    const char *path, *output = "-", *fit_text = NULL, *rows = "", *set_text = NULL, *name = NULL,
+                      *like = NULL;
     struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct run_choice choice = {0};
     bool helped, iterations, likelihood;
@@ -70,6 +94,8 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
         {"--costs", OPTION_COSTS, &settings.costs, 0, 0, NULL,
          "where the search begins, and all other numbers (published)"},
         {"--set", OPTION_TEXT, &set_text, 0, 0, NULL, "numbers of these costs: name=value,..."},
+        {"--like", OPTION_TEXT, &like, 0, 0, NULL,
+         "NEW=GPU: a GPU that these costs lack, as the cluster calls it, begins as that one"},
         OPTION_READ_NOTES(&choice.read_notes),
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
         {"-o", OPTION_PATH, &output, 0, 0, NULL, "the costs file (standard output)"},
@@ -91,6 +117,7 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
     TRY(filter_read(&choice.rows, "--rows", rows, arena, err));
     TRY(runs_add(&set, path, &choice, err));
     TRY(predictor_open(&p, &settings, arena, err));
+    if (like) TRY(begin_like(p, like, arena, err));
     if (set_text) TRY(predictor_set(p, set_text, err));
     bool *all = TAKE(arena, set.count, bool);
     for (int i = 0; i < set.count; i++) all[i] = true;

@@ -41,8 +41,10 @@ static enum status read_key(struct fit_keys *k, const char *text, int length, st
         while (end < length && text[end] != '+') end++;
         int key = cost_key_find(arena_print(arena, "%.*s", end - at, text + at));
         if (key < 0)
-            return fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found '%.*s'",
-                        end - at, text + at);
+            return fail(err, BAD_INPUT,
+                        "--fit: expected numbers of the costs, found '%.*s'; nearest: %s", end - at,
+                        text + at,
+                        cost_key_nearest(arena_print(arena, "%.*s", end - at, text + at)));
         if (has_key(k, key))
             return fail(err, BAD_INPUT, "--fit: %s stands twice", cost_keys[key].name);
         if (item->count == FIT_TIED_MAX)
@@ -95,7 +97,8 @@ struct search {
     int gpu_count, value_bytes;
     double *residuals, *changed, *jacobian, *observed, *deviation; // the last two: [count + keys]
     double x[FIT_KEYS_MAX];                                        // logarithms
-    struct starts *starts;                                         // [key]
+    const char *refusal;   // why the first row that was passed over cannot be predicted; NULL: none
+    struct starts *starts; // [key]
 };
 
 // ---- the constants in the costs
@@ -190,8 +193,10 @@ static void collect(struct search *s, const struct run_set *set, const bool *tak
     for (int i = 0; i < set->count; i++) {
         const struct run *run = &set->runs[i];
         struct prediction x;
+        if (run->excluded && !s->refusal) s->refusal = run->excluded;
         if (!take[i] || run->excluded || !says_something(s->keys, run->row.metric)) continue;
         predict_row(s->predictor, &run->row, &x);
+        if (*x.reason && !s->refusal) s->refusal = arena_copy_text(arena, x.reason);
         if (*x.reason || !(run_prediction(&run->row, &x) > 0)) continue;
         s->value_bytes = s->count == 0 || s->value_bytes == x.value_bytes ? x.value_bytes : 0;
         s->runs[s->count++] = run;
@@ -222,6 +227,16 @@ static double loss(const struct search *s, const double *residuals)
 // Of the row in the least squares that has the same gradient.
 static double root_weight(double residual) { return pow(1 + pow(residual / loss_scale, 2), -0.25); }
 
+// Where products are priced by their shapes, their one rate says nothing.
+static const char *instead_of(const struct search *s, const struct fit_key *item)
+{
+    const struct gpu_costs *g = costs_find_gpu(predictor_costs(s->predictor), s->gpus[0]);
+    bool by_shapes = g && g->precision_count && g->precisions[0].product_flop_per_s.value > 0;
+    return by_shapes && item->keys[0] == cost_key_find("gemm_flop_per_s")
+               ? ": these costs price products by product_flop_per_s and product_tile_flop_per_s"
+               : "";
+}
+
 // The rows behind the runs' hold each column's length: what damping holds back. A constant that has
 // run off to where no row depends on it any more gets a length of 1, and stays there.
 static enum status find_jacobian(struct search *s, bool first, struct error *err)
@@ -240,7 +255,8 @@ static enum status find_jacobian(struct search *s, bool first, struct error *err
         }
         bool none = length < 1e-14 * s->count;
         if (none && first)
-            return fail(err, BAD_INPUT, "--fit: no row depends on %s", s->keys->items[k].name);
+            return fail(err, BAD_INPUT, "--fit: no row depends on %s%s", s->keys->items[k].name,
+                        instead_of(s, &s->keys->items[k]));
         for (int i = 0; i < n; i++) s->jacobian[(s->count + i) * n + k] = 0;
         s->jacobian[(s->count + k) * n + k] = none ? 1 : sqrt(length);
     }
@@ -390,8 +406,9 @@ enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *ke
     if (keys->by_likelihood) return fit_memory(fit, p, set, take, arena, err);
     collect(&s, set, take, arena);
     if (s.count < keys->count)
-        return fail(err, BAD_INPUT, "--fit: %d constants from %d rows that can be predicted",
-                    keys->count, s.count);
+        return fail(err, BAD_INPUT, "--fit: %d constants from %d rows that can be predicted%s%s",
+                    keys->count, s.count, s.refusal ? "; of another row: " : "",
+                    s.refusal ? s.refusal : "");
     int all = s.count + keys->count;
     s.residuals = TAKE(arena, s.count, double);
     s.changed = TAKE(arena, s.count, double);

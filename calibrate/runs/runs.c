@@ -80,7 +80,10 @@ static int group_of(const struct run_set *set, const struct run *run)
 static const char *why_excluded(const struct run_row *row, const struct run_choice *choice)
 {
     if (is_listed(choice->exclude, row->id)) return "by --exclude";
-    if (row->metric == METRIC_COUNT) return "a metric or unit that is not known";
+    if (row->metric == METRIC_COUNT)
+        return "a metric or unit that is not known (iteration_time in s, ms or us; more in "
+               "FORMATS, "
+               "runs)";
     if (row->metric == NOT_STATED || isnan(row->value)) return "no metric or value";
     if (row->metric == METRIC_OOM || row->metric == METRIC_FAILED_OR_OOM) return NULL;
     return row->value > 0 ? NULL : "a value of 0";

@@ -105,6 +105,20 @@ static void show_excluded(const struct run_set *set, int file, FILE *to)
     }
 }
 
+static void show_rest(const struct run_set *set, int file, FILE *to)
+{
+    show_excluded(set, file, to);
+    if (*set->files[file].ignored)
+        fprintf(to, "    columns not read: %s\n", set->files[file].ignored);
+}
+
+static bool is_scored(const struct validation *v, int file)
+{
+    for (int i = 0; i < v->source_count; i++)
+        if (v->sources[i].file == file) return true;
+    return false;
+}
+
 void validation_show(const struct validation *v, const struct run_set *set,
                      const struct validate_settings *settings, FILE *to)
 {
@@ -130,9 +144,12 @@ void validation_show(const struct validation *v, const struct run_set *set,
                     percent(text[8], x->inside), percent(text[9], x->width));
         if (!last) continue;
         if (s->oom[0].total) show_oom(s, settings, to);
-        show_excluded(set, s->file, to);
-        if (*set->files[s->file].ignored)
-            fprintf(to, "    columns not read: %s\n", set->files[s->file].ignored);
+        show_rest(set, s->file, to);
+    }
+    for (int file = 0; file < set->file_count; file++) {
+        if (is_scored(v, file)) continue;
+        fprintf(to, "%-34s no row states a metric that is known\n", set->files[file].label);
+        show_rest(set, file, to);
     }
 }
 

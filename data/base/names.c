@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NAME_MOST = 64, CHANGE = 2 };
 
@@ -65,6 +66,6 @@ int name_meant(const char *name, const char *const *names, int count)
 {
     int length = (int)strlen(name);
     for (int i = 0; i < count; i++)
-        if (length > 1 && !strncmp(names[i], name, (size_t)length)) return i;
+        if (length > 1 && !strncasecmp(names[i], name, (size_t)length)) return i;
     return name_within(name, names, count, length < 6 ? 2 : length / 3);
 }

@@ -2,7 +2,12 @@
 // more of it means faster.
 #include "data/inputs/cost_keys.h"
 
+#include <assert.h>
 #include <string.h>
+
+#include "data/base/names.h"
+
+enum { COST_KEYS_MOST = 128 };
 
 const char *const cost_group_names[] = {"products", "attention", "memory on devices and hosts",
                                         "launches", "trainer",   "links within nodes",
@@ -103,6 +108,15 @@ int cost_key_find(const char *name)
     return count == 1 ? found : -1;
 }
 
+const char *cost_key_nearest(const char *name)
+{
+    const char *names[COST_KEYS_MOST];
+    assert(cost_key_count <= COST_KEYS_MOST);
+    for (int i = 0; i < cost_key_count; i++) names[i] = cost_keys[i].name;
+    int meant = name_meant(name, names, cost_key_count);
+    return names[meant < 0 ? name_nearest(name, names, cost_key_count) : meant];
+}
+
 static void visit_gpu(struct gpu_costs *g, int key, int value_bytes, cost_visitor *visit,
                       void *context)
 {
@@ -147,6 +161,40 @@ struct costs costs_copy(const struct costs *c, struct arena *arena)
         for (int k = 0; k < t->segment_count; k++) t->segments[k] = c->collectives[i].segments[k];
     }
     return copy;
+}
+
+struct likeness {
+    const char *like;
+    struct arena *arena;
+};
+
+static void assume(struct estimate *e, const struct cost_key *key, void *context)
+{
+    const struct likeness *x = context;
+    (void)key;
+    if (!(e->value > 0)) return;
+    e->origin = ORIGIN_ASSUMED;
+    e->source = arena_print(x->arena, "as of %s: %s", x->like, e->source ? e->source : "");
+}
+
+enum status costs_add_like(struct costs *c, const char *gpu, const char *like, struct arena *arena,
+                           struct error *err)
+{
+    const struct gpu_costs *from = costs_find_gpu(c, like);
+    if (!from) return fail(err, BAD_INPUT, "--like: the costs %s have no GPU %s", c->name, like);
+    if (costs_find_gpu(c, gpu))
+        return fail(err, BAD_INPUT, "--like: the costs %s have numbers of %s already", c->name,
+                    gpu);
+    struct costs more = *c;
+    more.gpus = TAKE(arena, c->gpu_count + 1, struct gpu_costs);
+    for (int i = 0; i < c->gpu_count; i++) more.gpus[i] = c->gpus[i];
+    more.gpus[more.gpu_count] = *from;
+    more.gpus[more.gpu_count++].gpu = gpu;
+    *c = costs_copy(&more, arena);
+    struct likeness x = {like, arena};
+    for (int key = 0; key < cost_key_count; key++)
+        if (cost_keys[key].scope != COST_OF_ALL) costs_visit(c, key, gpu, 0, assume, &x);
+    return OK;
 }
 
 struct movement {

@@ -42,6 +42,7 @@ struct cost_key {
 extern const struct cost_key cost_keys[];
 extern const int cost_key_count;
 int cost_key_find(const char *name); // -1: none. Unambiguous beginnings of names will do
+const char *cost_key_nearest(const char *name);
 
 // Every estimate the key stands for: of one GPU (NULL: all), of its precisions with values of so
 // many bytes (0: all).
@@ -51,6 +52,11 @@ void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cos
 
 // A copy whose estimates can be changed without touching the original's.
 struct costs costs_copy(const struct costs *c, struct arena *arena);
+
+// Gives the costs an entry of their own for a GPU that they lack, with the numbers of one they have
+// and every origin "assumed". BAD_INPUT: they lack the latter, or have the former.
+enum status costs_add_like(struct costs *c, const char *gpu, const char *like, struct arena *arena,
+                           struct error *err);
 
 // A group's estimates at the end of their intervals that makes everything slow, or fast. false:
 // none of them has an interval that times depend on.

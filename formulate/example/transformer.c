@@ -31,10 +31,15 @@ static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, stru
         gpus[i] = cluster->groups[0].gpu;
     }
     int meant = name_meant(gpu, gpus, count);
+    if (meant >= 0)
+        return fail(err, BAD_INPUT,
+                    "%s: no shipped cluster has this GPU; did you mean %s? (plumbline clusters "
+                    "lists them)",
+                    gpu, gpus[meant]);
     return fail(err, BAD_INPUT,
-                "%s: no shipped cluster has this GPU; did you mean %s? (plumbline clusters lists "
-                "them)",
-                gpu, gpus[meant < 0 ? name_nearest(gpu, gpus, count) : meant]);
+                "%s: no shipped cluster has this GPU (plumbline clusters lists them); nodes of "
+                "your own stand in a cluster's file, as for plan --cluster FILE",
+                gpu);
 }
 
 static enum status load_parts(struct problem *p, const struct transformer_request *r,

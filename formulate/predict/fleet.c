@@ -39,7 +39,9 @@ static int add_group(struct predictor *p, struct cell gpu, const struct run_row 
     if (!group) {
         if (!gpu.length) predict_refuse(prediction, "gpu not stated");
         else
-            predict_refuse(prediction, "no cluster has a GPU like '%.*s'",
+            predict_refuse(prediction, "%s%.*s has a GPU like '%.*s'",
+                           p->settings.cluster ? "no group of " : "no cluster", 80,
+                           p->settings.cluster ? p->settings.cluster : "",
                            gpu.length < 60 ? gpu.length : 60, gpu.text);
         return -1;
     }

@@ -11,6 +11,9 @@
 #include "data/base/file.h"
 #include "tests/support/check.h"
 
+static const char unknown_metric[] = "a metric or unit that is not known (iteration_time in s, ms "
+                                     "or us; more in FORMATS, runs)";
+
 static char path[64];
 
 static void assert_near(double got, double want)
@@ -230,8 +233,7 @@ static void every_row_is_accounted_for(void **state)
         "i,A100,24,2048,1024,1,oom,1,flag\n"
         "j,A100,24,2048,1024,256,oom,0,flag\n";
     static const char *const reasons[] = {NULL, "no cluster has a GPU like 'TPU'",
-                                          "no metric or value",
-                                          "a metric or unit that is not known"};
+                                          "no metric or value", unknown_metric};
     struct arena arena;
     struct error err = {OK, ""};
     struct case_of c = {.settings = {.margins = {0.8, 1}, .ran_below = 0.75}};
@@ -331,7 +333,7 @@ static void rates_are_times(void **state)
     for (int i = 1; i < 5; i++) assert_near(c.set.runs[i].predicted, factor[i] / seconds);
     assert_near(c.set.runs[5].predicted, seconds);
     assert_near(c.set.runs[5].row.value, 1);
-    assert_string_equal(c.set.runs[6].excluded, "a metric or unit that is not known");
+    assert_string_equal(c.set.runs[6].excluded, unknown_metric);
     arena_close(&arena);
 }
 
