@@ -12,7 +12,9 @@ SAY = @$(if $(V),:,echo " ")
 CFLAGS_release = -O2 -g
 CFLAGS_debug   = -O0 -g
 CFLAGS_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla $(WERROR)
+# Errors for who works on it with gcc; another compiler's warnings stop no one who builds it.
+WERROR = $(if $(and $(wildcard .git),$(findstring gcc,$(CC))$(filter cc,$(CC))),-Werror)
 # Of all that goes into the shared library only what library/plumbline.h marks is seen from outside.
 CFLAGS_own = -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(WARNINGS) $(CFLAGS_$(BUILD)) -I. -MMD -MP
 CFLAGS_all = $(CFLAGS_own) $(BLAS_CFLAGS) $(CFLAGS)

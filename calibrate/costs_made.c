@@ -316,7 +316,12 @@ void calibration_costs(struct calibration *c, const struct calibrate_settings *s
     take_gpu(g, c, settings, arena);
     // Without a memory rate a device cannot be priced, and no honest number stands in for it.
     if (!(g->memory_bytes_per_s.value > 0)) {
-        c->lacking = "memory was not measured, and no --costs say how fast it is";
+        c->lacking = settings->base
+                         ? arena_print(arena,
+                                       "memory was not measured, and %s have no such GPU (--name "
+                                       "calls it as they do)",
+                                       settings->base->name)
+                         : "memory was not measured, and no --costs say how fast it is";
         if (is_new) c->costs.gpu_count--;
     }
     links_to_costs(&c->costs, &c->links, c->gpu, arena);

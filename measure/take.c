@@ -148,7 +148,9 @@ static void tell_short(const struct take *t, const struct rounds_result *r,
         fprintf(stderr,
                 "%d operations have fewer than %d repetitions: the machine was slower than it "
                 "seemed, or busy; --budget-s %.0f would do\n",
-                count, LOOK_FIRST, ceil(1.5 * needed_s + t->settings->budget_s * probe_share));
+                count, LOOK_FIRST,
+                ceil(fmax(1.5 * needed_s + t->settings->budget_s * probe_share,
+                          1.5 * t->settings->budget_s)));
 }
 
 static void tell(const struct take *t, const struct rounds_result *r, const struct cell *cells,

@@ -160,7 +160,13 @@ enum status example_transformer(struct problem *problem, const struct transforme
 {
     *problem = (struct problem){.name = request->name};
     TRY(load_parts(problem, request, arena, err));
+    int nodes = problem->cluster.groups[0].nodes;
     TRY(resize(&problem->cluster, request->gpus, request->nodes, err));
+    if (problem->cluster.places.node_count && problem->cluster.groups[0].nodes != nodes)
+        return fail(err, BAD_INPUT,
+                    "--nodes, --gpus: %s has %d nodes with names; import the names of those that "
+                    "are to be used",
+                    request->cluster, nodes);
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);

@@ -427,7 +427,9 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
     if (kind != CERTIFICATE_OF_LAYOUT && r->verdict)
         return fail(
             err, BAD_INPUT,
-            "-o: expected a certificate of one layout, found one of a space, or about placements");
+            "-o: expected a certificate of one layout, found one of a space, or about placements; "
+            "--statement says what is proven, verify PLAN.json --certificate %s -o keeps a verdict",
+            r->certificate);
     return audits[kind](proven, r, &certificate, to, &start, arena, err);
 }
 

@@ -139,6 +139,10 @@ static enum status read_request(struct offers_request *r, int argc, char **argv,
         return fail(err, BAD_INPUT, "--model NAME is missing; plumbline models lists them");
     if (!r->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
     if (!r->offers.count) return fail(err, BAD_INPUT, "--offer MACHINE:NODES:PRICE is missing");
+    if (r->budget > 0 && !r->tokens)
+        return fail(err, BAD_INPUT,
+                    "--budget: expected --tokens N beside it: what it is to pay for");
+    if (!r->tokens) r->tokens = 1e6;
     for (int i = 0; i < r->offers.count; i++) TRY(read_offer(r, r->offers.items[i], arena, err));
     return OK;
 }
@@ -180,6 +184,9 @@ static enum status write_problem(const struct offers_request *r, struct offer *o
     o->gpus = problem_space_limits(&o->problem).devices;
     return OK;
 }
+
+// More than a job may state, and than any plan takes.
+static const double iteration_limit_most_s = 1e6;
 
 static double iterations_of(const struct offers_request *r, const struct problem *p)
 {
@@ -233,7 +240,8 @@ static enum status search_offer(const struct offers_request *r, struct offer *o,
     struct solved solved;
     double asked;
     double limit = hours_limit(r, o, best, &asked);
-    if (!isinf(limit)) limited.job.iteration_limit_s = limit * 3600 / iterations_of(r, &o->problem);
+    double seconds = limit * 3600 / iterations_of(r, &o->problem);
+    if (seconds < iteration_limit_most_s) limited.job.iteration_limit_s = seconds;
     solve_defaults(&settings);
     settings.gap = r->gap, settings.time_limit_s = r->time_limit_s;
     TRY(solve_prepare(&solved, &limited, arena, err));
@@ -355,7 +363,6 @@ enum status command_offers(int argc, char **argv, int *exit_code, struct arena *
                            struct error *err)
 {
     struct offers_request r = {.costs = "kernels",
-                               .tokens = 1e6,
                                .global_batch = 1024,
                                .precision = BF16,
                                .framework = FRAMEWORK_MEGATRON,

@@ -13,7 +13,6 @@
 
 static const char unknown_metric[] = "a metric or unit that is not known (iteration_time in s, ms "
                                      "or us; more in FORMATS, runs)";
-
 static char path[64];
 
 static void assert_near(double got, double want)

@@ -248,6 +248,13 @@ static void others_are_refused(void **state)
 {
     (void)state;
     refused("{\"model_type\": \"mamba\"}", "gpt_neox");
+    refused("{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}, "
+            "\"vision_config\": {\"model_type\": \"clip_vision_model\", "
+            "\"image_size\": 26}}",
+            "image_size (26), found 32");
+    refused("{\"model_type\": \"qwen2_audio\", \"text_config\": {\"model_type\": \"qwen2\"}, "
+            "\"audio_config\": {\"max_source_positions\": 1}}",
+            "expected at least 2");
     refused("{\"hidden_size\": 64}", "model_type");
     refused("{\"model_type\": \"llama\", \"num_local_experts\": 8}", "num_local_experts");
     refused("{\"model_type\": \"bert\", \"add_cross_attention\": true}", "encoder");

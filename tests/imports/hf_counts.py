@@ -283,7 +283,7 @@ def draw_tower(rng, kind):
         part, needed = {"vision_config": vision}, {"hidden_size": config["hidden_size"]}
     elif kind == "llava":
         vision = {"hidden_size": width, "intermediate_size": rng.randint(8, 90), "num_hidden_layers": rng.randint(1, 5),
-                  "num_attention_heads": heads, "image_size": rng.randint(20, 60), "patch_size": rng.randint(2, 16),
+                  "num_attention_heads": heads, "image_size": rng.randint(32, 60), "patch_size": rng.randint(2, 16),
                   "num_channels": rng.randint(1, 4)}
         part, needed = {"vision_config": vision}, {"model_type": "clip_vision_model"}
     else:

@@ -60,6 +60,8 @@ import csv
 print(0.7 * min(float(r['hours']) for r in csv.DictReader(open('$work/cheapest/offers.csv')) if r['best'] == '1'))")
 offers within --within-hours "$hours" || wrong "within: $(cat "$work/log")"
 [ "$(compare within cheapest "$hours")" != "$first" ] || wrong "a machine that takes longer than $hours hours is still the cheapest within them"
+"$plumbline" offers --model gpt2-xl --offer a100-80gb:1:1 --tokens 1e6 --budget 1e9 --gap 0.1 -o "$work/plenty" >"$work/out" 2>"$work/log" ||
+    wrong "a budget for years of an iteration: $(cat "$work/log")"
 offers budget --budget 1000000 || wrong "budget: $(cat "$work/log")"
 compare budget fastest 1e6 >/dev/null
 offers none --within-hours 0.001
@@ -72,6 +74,7 @@ grep -q "within what is asked" "$work/none.txt" || wrong "not said that nothing 
 mkdir "$work/drawn"
 python3 "$(dirname "$0")/offers_drawn.py" "$plumbline" "$work/drawn" 5 >"$work/out" 2>"$work/log" || wrong "$(cat "$work/log")"
 
+refuse "expected --tokens N beside it" --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --budget 4000
 refuse "model NAME is missing" --offer h100-80gb:1:2
 refuse "offer MACHINE:NODES:PRICE is missing" --model llama-3.1-8b
 refuse "PRICE above 0" --model llama-3.1-8b --offer h100-80gb:1:free

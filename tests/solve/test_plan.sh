@@ -102,6 +102,7 @@ for where in "--cluster $work/named.json" "--gpu h100-80gb --nodes 6"; do
 done
 awk 'NR == 1 { named = $1 } END { exit named * 0.98 > $1 }' "$work/both" || wrong "on named nodes: $(cat "$work/both")"
 
+expect "has 6 nodes with names" 2 --model llama-3.1-8b --cluster "$work/named.json" --nodes 2 -o "$work/x"
 expect "did you mean h100-80gb" 2 --model llama-3.1-8b --gpu h100 --nodes 2 -o "$work/x"
 expect "llama-3.1-8b" 2 --model llama-3.1-8c --gpu h100-80gb --nodes 2 -o "$work/x"
 expect "--nodes N or --gpus N" 2 --model llama-3.1-8b --gpu h100-80gb -o "$work/x"

@@ -107,6 +107,10 @@ static enum status read_clip(const struct part *part, struct hf_tower *to, struc
         {"num_channels", &channels},
     };
     TRY(read_counts(part, counts, ARRAY_LENGTH(counts), err));
+    if (patch > image)
+        return json_refuse(part->of.root, err,
+                           "key \"patch_size\": expected at most image_size (%lld), found %lld",
+                           (long long)image, (long long)patch);
     TRY(finish_shape(s, part, "quick_gelu", err));
     *patches = (image / patch) * (image / patch);
     s->positions = *patches + 1;
@@ -124,7 +128,7 @@ static enum status read_llava(const struct hf_model *whole, int64_t width, struc
     struct part part;
     struct shape s;
     const char *type = "clip_vision_model", *strategy = "default";
-    int64_t patches;
+    int64_t patches = 0;
     bool bias = true;
     TRY(find_part(whole, "vision_config", &json, &part, err));
     if (part.present) TRY(hf_text(&part.of, "model_type", &type, err));
@@ -190,6 +194,8 @@ static enum status read_qwen2_audio(const struct hf_model *whole, int64_t width,
         {"num_mel_bins", &mels},     {"max_source_positions", &frames},
     };
     TRY(read_counts(&part, counts, ARRAY_LENGTH(counts), err));
+    if (frames < 2)
+        return json_refuse(part.of.root, err, "key \"max_source_positions\": expected at least 2");
     TRY(finish_shape(&s, &part, "gelu", err));
     if (part.present) TRY(hf_text(&part.of, "activation_function", &s.activation, err));
     s.qkv_bias = false, s.output_bias = 0, s.positions = frames;
