@@ -361,24 +361,24 @@ static void find_block(const struct predictor *p, const struct priced *priced,
 }
 
 // The time with some costs moved; all else is as it was priced.
-static bool time_with(struct predictor *p, struct priced *priced, const struct costs *costs,
-                      int64_t *ns, struct prediction *prediction)
+static bool time_with(struct predictor *p, struct pricing *pricing, const struct priced *priced,
+                      const struct costs *costs, int64_t *ns, struct prediction *prediction)
 {
     struct error err = {OK, ""};
     struct kept_graph *kept;
     p->problem.costs = *costs;
-    if (price_times(priced, &p->problem, p->scratch, &err) != OK)
-        return predict_refuse(prediction, "%s", err.text), false;
+    if (price_times(pricing, &err) != OK) return predict_refuse(prediction, "%s", err.text), false;
     return time_of(p, priced, ns, &kept, prediction);
 }
 
-static void find_range(struct predictor *p, struct priced *priced, struct prediction *prediction)
+static void find_range(struct predictor *p, struct pricing *pricing, const struct priced *priced,
+                       struct prediction *prediction)
 {
     struct range range = range_begin(prediction->iteration_ns, &p->problem.costs);
     int64_t ns;
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
-        if (!time_with(p, priced, &m->costs, &ns, prediction)) return;
+        if (!time_with(p, pricing, priced, &m->costs, &ns, prediction)) return;
         range_add(&range, m->end, ns);
     }
     prediction->low_ns = range_end_ns(&range, COSTS_FAST);
@@ -427,9 +427,10 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
 {
     struct error err = {OK, ""};
     struct priced priced;
+    struct pricing *pricing;
     struct kept_graph *kept;
     p->problem.costs = *costs;
-    if (price_terms(&priced, &p->problem, p->scratch, &err) != OK) {
+    if (price_terms_kept(&pricing, &priced, &p->problem, p->scratch, &err) != OK) {
         predict_refuse(prediction, "%s", err.text);
         return;
     }
@@ -441,7 +442,7 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     find_figures(p, priced.stage_count, prediction);
     find_memories(p, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);
-    if (p->settings.ranges) find_range(p, &priced, prediction);
+    if (p->settings.ranges) find_range(p, pricing, &priced, prediction);
 }
 
 void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction)

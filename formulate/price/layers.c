@@ -151,7 +151,7 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     struct kernel_seconds kernels = kernels_of(x, run, work, slice, group);
     struct product_seconds products;
     real learning;
-    if (product_times(x, run, slice->tokens, group, rates.share, &products)) {
+    if (product_times(x, run, slice, group, rates.share, &products)) {
         operands = 0, learning = products.weight;
     } else {
         products = (struct product_seconds){work->linear / rates.forward, work->linear / rates.data,
@@ -255,10 +255,20 @@ static real selective_s(const struct pricing *x, const struct layer_run *run, in
     return factor * seconds + tensor_all_reduce_s(x, group, slice);
 }
 
+static struct layer_work kept_work(const struct pricing *x, const struct layer_run *run, int group,
+                                   const struct slice *slice)
+{
+    struct kept_layer *kept = kept_of(x, run, group, slice->index);
+    if (!kept) return work_of_layer(x, run, slice);
+    if (!kept->has_work) kept->work = work_of_layer(x, run, slice);
+    kept->has_work = true;
+    return kept->work;
+}
+
 static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run,
                                        int group, const struct slice *slice)
 {
-    struct layer_work work = work_of_layer(x, run, slice);
+    struct layer_work work = kept_work(x, run, group, slice);
     struct compute c = compute_of(x, run, &work, slice, group);
     finish_compute(x, run, group, &c);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);

@@ -121,7 +121,12 @@ static struct layer_parameters own_parameters(const struct pricing *x, const str
 // Layers that share weights have none of their own.
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
 {
-    return run->shared_weights ? (struct layer_parameters){0, 0, 0, 0} : own_parameters(x, run);
+    struct kept_layer *kept = kept_of(x, run, 0, 0);
+    if (run->shared_weights) return (struct layer_parameters){0, 0, 0, 0};
+    if (!kept) return own_parameters(x, run);
+    if (!kept->has_parameters) kept->parameters = own_parameters(x, run);
+    kept->has_parameters = true;
+    return kept->parameters;
 }
 
 // Trained values that one device keeps, where ZeRO stages from `stage` on shard them.

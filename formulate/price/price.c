@@ -38,118 +38,6 @@ bool run_has_gradient(const struct pricing *x, const struct layer_run *run)
     return false;
 }
 
-static void find_costs(struct pricing *x)
-{
-    const struct problem *problem = x->problem;
-    for (int i = 0; i < problem->cluster.group_count; i++) {
-        x->gpus[i] = costs_find_gpu(&problem->costs, problem->cluster.groups[i].gpu);
-        x->rates[i] = x->gpus[i] ? costs_find_precision(x->gpus[i], problem->job.precision) : NULL;
-        const struct precision_costs *wide = x->gpus[i] && problem->job.precision == FP8
-                                                 ? costs_find_precision(x->gpus[i], BF16)
-                                                 : NULL;
-        x->head_rates[i] = wide ? wide : x->rates[i];
-    }
-    for (int i = 0; i < problem->model.run_count; i++) {
-        const struct layer_run *run = &problem->model.runs[i];
-        x->has_pool = x->has_pool || run->kind == LAYER_MEMORY;
-        x->has_experts = x->has_experts || run->kind == LAYER_MOE;
-        x->has_trained_experts = x->has_trained_experts || (run->kind == LAYER_MOE && !run->frozen);
-    }
-}
-
-// The vocabulary is padded so that every tensor rank has the same part of it.
-static real padded(const struct shape *shape, real t)
-{
-    real multiple = (real)shape->vocabulary_multiple * t;
-    return shape->vocabulary_multiple > 1 ? ceill((real)shape->vocabulary / multiple) * multiple
-                                          : (real)shape->vocabulary;
-}
-
-// Under a pipeline gradients add up whole and are scattered once, which is ZeRO 1; but DeepSpeed
-// scatters them behind every backward pass.
-static int zero_of_steps(const struct job *job)
-{
-    bool whole = job->layout.pipeline > 1 && job->trainer != TRAINER_DEEPSPEED;
-    return whole && job->layout.zero == 2 ? 1 : job->layout.zero;
-}
-
-// By stages, where the schedule goes through them one by one; FSDP2 does it by micro-batches all
-// the same. Uneven micro-batches have no number to share the gathers.
-static bool shards_by_stages(const struct job *job)
-{
-    return schedule_kinds[job->layout.schedule].layered && zero_of_steps(job) >= 2 &&
-           job->trainer != TRAINER_TORCHTITAN && !job->placement.uneven_micro_batches;
-}
-
-static void take_shape(struct pricing *x, const struct shape *shape)
-{
-    x->shape = shape;
-    x->h = (real)shape->hidden, x->f = (real)shape->ffn, x->a = (real)shape->heads,
-    x->w = (real)shape->head_width;
-    x->q = x->a * x->w, x->kv = (real)shape->kv_heads * x->w, x->g = shape->gated_ffn ? 3 : 2;
-    x->ctx = x->a * (real)shape_value_width(shape);
-}
-
-// Each sequence of the micro-batch brings `pieces` of so many tokens.
-static void take_tokens(struct pricing *x, int64_t tokens, int64_t pieces)
-{
-    const struct layout *layout = &x->problem->job.layout;
-    x->tokens = tokens, x->pieces = pieces;
-    x->b = (real)layout->micro_batch / layout_tensor_axis(layout, 2) * (real)(pieces ? pieces : 1);
-    x->s = (real)(tokens ? tokens : x->problem->job.sequence);
-    x->n = x->b * x->s / x->c;
-}
-
-const struct pricing *pricing_of_run(const struct pricing *x, const struct layer_run *run,
-                                     struct pricing *own)
-{
-    const struct shape *shape = run_shape(&x->problem->model, run);
-    if (shape == x->shape && run->tokens == x->tokens && run->pieces == x->pieces) return x;
-    *own = *x;
-    take_shape(own, shape);
-    take_tokens(own, run->tokens, run->pieces);
-    return own;
-}
-
-struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
-{
-    const struct layout *layout = &problem->job.layout;
-    const struct shape *shape = &problem->model.shape;
-    struct pricing x = {
-        .problem = problem,
-        .priced = priced,
-        .arena = arena,
-        .shape = shape,
-        .c = layout->context,
-        .t = layout->tensor,
-        .grid = layout_has_grid(layout),
-        .t1 = layout_tensor_axis(layout, 0),
-        .t2 = layout_tensor_axis(layout, 1),
-        .t3 = layout_tensor_axis(layout, 2),
-        .d = layout->data,
-        .p = layout->pipeline,
-        .x = layout->expert > 1 ? layout->expert : 1,
-        .m = (real)(problem->job.global_batch / ((int64_t)layout->data * layout->micro_batch)),
-        .zero = zero_of_steps(&problem->job),
-        .layered = shards_by_stages(&problem->job),
-        .overlapped = layout->gradient_sync == SYNC_OVERLAPPED,
-        .e = precision_bytes(problem->job.precision),
-        .e_g = problem->job.gradient_bytes_per_value};
-    if (problem->model.has_shape) {
-        take_shape(&x, shape);
-        x.v = padded(shape, x.t), x.h_e = (real)shape_embedding_width(shape);
-        x.streams = model_crosses(&problem->model) ? 2 : 1;
-        x.predicted = 1 + model_mtp_depth(&problem->model);
-    }
-    take_tokens(&x, 0, 0);
-    x.u = layout->sequence_parallel ? 1 / x.t : 1 / x.t2;
-    x.R = x.d * x.c;
-    x.R_e = x.R / x.x;
-    x.D = x.t * x.c * x.d;
-    find_costs(&x);
-    return x;
-}
-
 // Option 0 is none, the others are those of the job that are allowed.
 static void copy_options(struct compression_option **to, int *count,
                          const struct compression_option *options, int option_count, int rank_min,
@@ -425,8 +313,17 @@ static enum status price_local_loss(struct pricing *x, struct error *err)
                       "local_loss", err);
 }
 
-enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,
-                        struct error *err)
+// The times of what price_run and price_transfers have made room for.
+static enum status price_rest(struct pricing *x, struct error *err)
+{
+    TRY(price_sync_constants(x, err));
+    TRY(price_embedding_sync(x, err));
+    return x->problem->cluster.places.node_count ? price_nodes(x, err) : OK;
+}
+
+static enum status price_all(struct pricing *x, struct priced *priced,
+                             const struct problem *problem, bool keeps, struct arena *arena,
+                             struct error *err)
 {
     const struct job *job = &problem->job;
     *priced = (struct priced){.name = problem->name,
@@ -442,8 +339,12 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
                               .rules = job->rules,
                               .rule_count = job->rule_count};
     add_mtp_rule(priced, &problem->model, arena);
-    struct pricing x = pricing_of(problem, priced, arena);
-    priced->devices_per_stage = (int64_t)x.D;
+    *x = pricing_of(problem, priced, arena);
+    if (keeps)
+        x->kept = TAKE(arena,
+                       priced->run_count * problem->cluster.group_count * priced->slice_count,
+                       struct kept_layer);
+    priced->devices_per_stage = (int64_t)x->D;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
     if (schedule_splits_backward(job->layout.schedule) || priced->slice_count > 1)
@@ -453,30 +354,38 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
     copy_options(&priced->gradient_options, &priced->gradient_option_count, job->gradient_options,
                  job->gradient_option_count, job->budget.rank_min, arena);
     offer_shares(priced, job, arena);
-    TRY(price_groups(&x, err));
-    TRY(price_local_loss(&x, err));
+    TRY(price_groups(x, err));
+    TRY(price_local_loss(x, err));
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);
-    for (int run = 0; run < priced->run_count; run++) TRY(price_run(&x, run, err));
-    TRY(price_sync_constants(&x, err));
-    TRY(price_transfers(&x, err));
-    TRY(price_embedding_sync(&x, err));
-    return problem->cluster.places.node_count ? price_nodes(&x, err) : OK;
+    for (int run = 0; run < priced->run_count; run++) TRY(price_run(x, run, err));
+    TRY(price_transfers(x, err));
+    return price_rest(x, err);
 }
 
-enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena,
+enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,
                         struct error *err)
 {
-    struct pricing x = pricing_of(problem, priced, arena);
-    priced->cut_count = 0;
-    for (int run = 0; run < priced->run_count; run++) {
-        for (int group = 0; group < priced->group_count; group++)
-            if (!priced->groups[group].excluded) TRY(price_layer_times(&x, run, group, err));
-        TRY(price_gradient_syncs(&x, run, err));
+    struct pricing x;
+    return price_all(&x, priced, problem, false, arena, err);
+}
+
+enum status price_terms_kept(struct pricing **kept, struct priced *priced,
+                             const struct problem *problem, struct arena *arena, struct error *err)
+{
+    *kept = TAKE(arena, 1, struct pricing);
+    return price_all(*kept, priced, problem, true, arena, err);
+}
+
+enum status price_times(struct pricing *x, struct error *err)
+{
+    pricing_find_costs(x);
+    for (int run = 0; run < x->priced->run_count; run++) {
+        for (int group = 0; group < x->priced->group_count; group++)
+            if (!x->priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
+        TRY(price_gradient_syncs(x, run, err));
     }
-    TRY(price_sync_constants(&x, err));
-    TRY(price_transfers(&x, err));
-    TRY(price_embedding_sync(&x, err));
-    return problem->cluster.places.node_count ? price_nodes(&x, err) : OK;
+    TRY(price_transfers_again(x, err));
+    return price_rest(x, err);
 }
 
 double price_outside_bytes(const struct problem *problem, int group)

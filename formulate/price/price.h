@@ -16,10 +16,13 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
 // configurations of which most is equal and have checked what is not.
 enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,
                         struct error *err);
-// Once more the times alone, of a priced problem whose costs have changed in nothing else (the ends
-// of their intervals).
-enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena,
-                        struct error *err);
+// The same, with what price_times needs in *kept, which holds all three of them.
+struct pricing;
+enum status price_terms_kept(struct pricing **kept, struct priced *priced,
+                             const struct problem *problem, struct arena *arena, struct error *err);
+// Once more the times alone, of a problem whose costs' numbers have changed since, and nothing else
+// (the ends of their intervals).
+enum status price_times(struct pricing *kept, struct error *err);
 // One layer's kernels on one device of the group, one micro-batch without slices: what the rates
 // alone say, without the overheads, factors, collectives and gathers of a pass. For holding
 // measured layers against them. false: the costs lack the GPU or precision.

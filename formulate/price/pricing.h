@@ -38,6 +38,7 @@ struct pricing {
     int rings[2];  // that leave either
     int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
     struct message *messages; // [cut_count], transfers.c
+    struct kept_layer *kept;  // [(run * group_count + group) * slice_count + slice]; NULL: nothing
     // By group, NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
     const struct precision_costs *rates[GROUPS_MAX],
@@ -81,6 +82,7 @@ struct layer_bytes {
 // those a causal kernel needs, and those that its blocks of 128 compute beside them).
 struct slice {
     real tokens, score_cells, causal_cells, wasted_cells, share, length, before;
+    int index;
 };
 
 // Attention of a block (section 1): how often, values of its matrices (of each tensor rank's own
@@ -115,6 +117,26 @@ struct product_seconds {
     real forward, data, weight;
 };
 
+// What limits products on one device.
+struct product_limits {
+    real launch, flop_per_s, tile_flop_per_s, bytes_per_s, processors, operand_bytes;
+};
+
+// Products that were priced, and with which limits.
+struct kept_products {
+    bool known;
+    struct product_limits limits;
+    struct product_seconds seconds;
+};
+
+// Of a slice of a layer, for the times with other costs (price_times): what no costs change, and
+// products, which only some do.
+struct kept_layer {
+    bool has_parameters, has_work; // parameters: with group and slice 0
+    struct layer_parameters parameters;
+    struct layer_work work;
+    struct kept_products matrices, scores;
+};
 // A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if
 // it is 2^53 or more.
 enum status round_time(int64_t *ns, real seconds, const char *term, const char *of,
@@ -122,13 +144,20 @@ enum status round_time(int64_t *ns, real seconds, const char *term, const char *
 enum status round_bytes(int64_t *bytes, real value, const char *term, const char *of,
                         struct error *err);
 
-// ---- price.c
+// ---- pricing.c (section 1)
 struct pricing pricing_of(const struct problem *problem, struct priced *priced,
                           struct arena *arena);
 // As the run has it: its own shape and tokens in the place of the model's and the job's. *own: room
 // for that.
 const struct pricing *pricing_of_run(const struct pricing *x, const struct layer_run *run,
                                      struct pricing *own);
+// Finds the GPUs' costs in the problem's; again where those are others.
+void pricing_find_costs(struct pricing *x);
+// NULL: nothing is kept.
+struct kept_layer *kept_of(const struct pricing *x, const struct layer_run *run, int group,
+                           int slice);
+
+// ---- price.c
 bool run_has_gradient(const struct pricing *x,
                       const struct layer_run *run); // trained, or something before it is
 
@@ -227,8 +256,8 @@ const struct precision_costs *rates_of_run(const struct pricing *x, const struct
                                            int group);
 // False where the costs do not price products by shape, or the layer has none. share: of its rates
 // that a misaligned head reaches.
-bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,
-                   real share, struct product_seconds *to);
+bool product_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
+                   int group, real share, struct product_seconds *to);
 
 // A block's products that recomputation of single operators repeats, forward.
 real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
@@ -286,6 +315,7 @@ real low_rank_traffic_s(
     const struct pricing *x, int group,
     real bytes); // what compression takes to move them; 0 where no rate is stated
 enum status price_transfers(struct pricing *x, struct error *err);
+enum status price_transfers_again(struct pricing *x, struct error *err); // with other costs
 // One slice of message `m`, sent from `from` to `to` (groups: whose compression it is) over these
 // links and back, into the PART_COUNT prices at forward_ns[at] and backward_ns[option][at].
 struct message_ends {

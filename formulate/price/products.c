@@ -97,11 +97,6 @@ static real pieces(real x, real y)
     return reaches(whole * y, x) ? whole : whole + 1;
 }
 
-// What limits products on one device; `share` of its tile and product rates is reached.
-struct product_limits {
-    real launch, flop_per_s, tile_flop_per_s, bytes_per_s, processors, operand_bytes;
-};
-
 // The least over parts of the depth.
 static real tiles_s(const struct product_limits *l, const struct product *p)
 {
@@ -113,7 +108,7 @@ static real tiles_s(const struct product_limits *l, const struct product *p)
                        parts[k] * l->processors / l->tile_flop_per_s;
         if (parts[k] > 1 && l->bytes_per_s > 0)
             seconds += 4 * (parts[k] + 1) * p->count * p->rows * p->columns / l->bytes_per_s;
-        least = fminl(least, seconds);
+        if (seconds < least) least = seconds;
     }
     return least;
 }
@@ -128,6 +123,7 @@ static real product_s(const struct product_limits *l, const struct product *p, r
     return l->launch + sqrtl(tiles * tiles + work * work + traffic * traffic);
 }
 
+// `share` of its tile and product rates is reached.
 static bool limits_of(const struct pricing *x, const struct precision_costs *rates, int group,
                       real share, struct product_limits *to)
 {
@@ -141,14 +137,35 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
     return rates->product_flop_per_s.value > 0;
 }
 
-bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,
-                   real share, struct product_seconds *to)
+// The products with these limits, where they were priced last with the same.
+static bool take_kept(const struct kept_products *kept, const struct product_limits *l,
+                      struct product_seconds *to)
 {
-    const struct precision_costs *rates = rates_of_run(x, run, group);
+    const struct product_limits *k = &kept->limits;
+    if (!kept->known || k->launch != l->launch || k->flop_per_s != l->flop_per_s ||
+        k->tile_flop_per_s != l->tile_flop_per_s || k->bytes_per_s != l->bytes_per_s ||
+        k->processors != l->processors || k->operand_bytes != l->operand_bytes)
+        return false;
+    *to = kept->seconds;
+    return true;
+}
+
+// The first are kept: of costs that move, most prices are with them as they are.
+static void keep(struct kept_products *kept, const struct product_limits *l,
+                 const struct product_seconds *seconds)
+{
+    if (!kept->known) *kept = (struct kept_products){true, *l, *seconds};
+}
+
+bool product_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
+                   int group, real share, struct product_seconds *to)
+{
+    struct kept_layer *kept = kept_of(x, run, group, slice->index);
     struct product products[PRODUCTS_MAX];
     struct product_limits l;
-    int count = products_of(x, run, tokens, products);
-    if (!count || !limits_of(x, rates, group, share, &l)) return false;
+    if (!limits_of(x, rates_of_run(x, run, group), group, share, &l)) return false;
+    if (kept && take_kept(&kept->matrices, &l, to)) return true;
+    int count = products_of(x, run, slice->tokens, products);
     *to = (struct product_seconds){0};
     real times = times_of(x, run);
     for (int i = 0; i < count; i++) {
@@ -159,7 +176,8 @@ bool product_times(const struct pricing *x, const struct layer_run *run, real to
         to->data += times * product_s(&l, &inputs, x->e);
         to->weight += times * product_s(&l, &weights, 2 * x->e_g);
     }
-    return true;
+    if (kept && count) keep(&kept->matrices, &l, to);
+    return count > 0;
 }
 
 real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
@@ -184,8 +202,10 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
 bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                  int group, struct product_seconds *to)
 {
+    struct kept_layer *kept = kept_of(x, run, group, slice->index);
     struct product_limits l;
     if (!limits_of(x, x->head_rates[group], group, 1, &l)) return false;
+    if (kept && take_kept(&kept->scores, &l, to)) return true;
     real rows = slice->share * x->s, keys = slice->score_cells / (x->b * rows),
          heads = x->b * x->a / x->t1 * (run->cross_attention ? 2 : 1), w_v = x->ctx / x->a;
     struct product scores = {"scores", rows, keys, x->w, heads},
@@ -197,6 +217,7 @@ bool score_times(const struct pricing *x, const struct layer_run *run, const str
     to->forward = product_s(&l, &scores, x->e) + product_s(&l, &context, x->e);
     to->data = product_s(&l, &of_scores, x->e) + product_s(&l, &of_queries, x->e);
     to->weight = product_s(&l, &of_keys, x->e) + product_s(&l, &of_values, x->e);
+    if (kept) keep(&kept->scores, &l, to);
     return true;
 }
 

@@ -136,8 +136,9 @@ static enum status price_slice(const struct pricing *x, struct priced_cut *cut,
     return price_message(x, m, &ends, slice, cut->forward_ns, cut->backward_ns, (size_t)at, err);
 }
 
-static enum status price_class(const struct pricing *x, struct priced_cut *cut,
-                               const struct message *m, struct error *err)
+// Room for its prices.
+static enum status open_class(const struct pricing *x, struct priced_cut *cut,
+                              const struct message *m, struct error *err)
 {
     const struct priced *priced = x->priced;
     size_t pairs = (size_t)(priced->slice_count * priced->group_count * priced->group_count);
@@ -151,10 +152,18 @@ static enum status price_class(const struct pricing *x, struct priced_cut *cut,
         if (!o->forgets && compressed_bytes(x, m, &o->form) > 0)
             cut->feedback_bytes[option] = cut->message_bytes;
     }
-    for (int from = 0; from < priced->group_count; from++)
-        for (int to = 0; to < priced->group_count; to++)
-            for (int slice = 0; slice < priced->slice_count; slice++)
-                TRY(price_slice(x, cut, m, from, to, slice, err));
+    return OK;
+}
+
+enum status price_transfers_again(struct pricing *x, struct error *err)
+{
+    const struct priced *priced = x->priced;
+    for (int class = 0; class < priced->cut_count; class ++)
+        for (int from = 0; from < priced->group_count; from++)
+            for (int to = 0; to < priced->group_count; to++)
+                for (int slice = 0; slice < priced->slice_count; slice++)
+                    TRY(price_slice(x, &priced->cuts[class], &x->messages[class], from, to, slice,
+                                    err));
     return OK;
 }
 
@@ -175,6 +184,6 @@ enum status price_transfers(struct pricing *x, struct error *err)
     }
     priced->cuts = TAKE(x->arena, priced->cut_count, struct priced_cut);
     for (int class = 0; class < priced->cut_count; class ++)
-        TRY(price_class(x, &priced->cuts[class], &messages[class], err));
-    return OK;
+        TRY(open_class(x, &priced->cuts[class], &messages[class], err));
+    return price_transfers_again(x, err);
 }

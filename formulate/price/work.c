@@ -18,7 +18,8 @@ struct slice slice_of(const struct pricing *x, int slice)
                           .wasted_cells = x->b * length * (64 / x->c),
                           .share = length / x->s,
                           .length = length,
-                          .before = before};
+                          .before = before,
+                          .index = slice};
 }
 
 real times_of(const struct pricing *x, const struct layer_run *run)
