@@ -20,7 +20,7 @@ struct memory_parts {
 };
 int64_t memory_total(const struct memory_parts *m);
 
-// What one slice of a micro-batch takes beside the first.
+// What one slice of a micro-batch takes; messages over the boundary behind the stage.
 struct plan_slice {
     int64_t forward_ns, backward_ns, send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT];
 };
@@ -36,12 +36,10 @@ struct plan_stage {
     int boundary_option; // of the backward transfers this stage sends, over boundary stage-1; 0 for
                          // stage 0
     // claims
-    int64_t forward_ns, backward_ns, sync_ns,
-        optimizer_ns;          // of the first slice, where there are several
-    int64_t weight_ns;         // weight gradient, where the schedule splits it off backward
-    struct plan_slice *slices; // [slice_count - 1]: the slices behind the first
-    int64_t send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT],
-        send_epilogue_ns[PART_COUNT]; // over boundary `stage`
+    struct plan_slice *slices; // [slice_count]
+    int64_t sync_ns, optimizer_ns;
+    int64_t weight_ns; // weight gradient, where the schedule splits it off backward
+    int64_t send_epilogue_ns[PART_COUNT]; // the first slice's messages backward, in the drain
     // With several stages on a rank: the stage's own share. Activations at its own peak; the
     // constant with the rank's first.
     struct memory_parts memory;

@@ -74,17 +74,17 @@ static const struct member slice_rows[] = {
 };
 static MEMBERS(slice, struct plan_slice, NULL, false, NULL);
 
-// What stands for the slices behind the first.
+// The first slice's keys are the stage's own, these the others'.
 GET_MEMBER(get_slices)
 {
     const struct plan *p = context;
-    struct plan_slice **slices = to;
-    int count = p->layout.slice_count - 1;
-    if (json_length(value) != count)
-        return json_refuse(value, err, "expected %d slices, found %d", count, json_length(value));
-    *slices = TAKE(arena, count, struct plan_slice);
-    for (int i = 0; i < count; i++) {
-        struct json element = json_element(value, i, arena);
+    struct plan_slice *const *slices = to;
+    int count = p->layout.slice_count;
+    if (json_length(value) != count - 1)
+        return json_refuse(value, err, "expected %d slices, found %d", count - 1,
+                           json_length(value));
+    for (int i = 1; i < count; i++) {
+        struct json element = json_element(value, i - 1, arena);
         TRY(members_read(&element, &slice_members, &(*slices)[i], p, arena, err));
     }
     return OK;
@@ -96,7 +96,7 @@ PUT_MEMBER(put_slices)
     const struct plan_slice *const *slices = from;
     if (p->layout.slice_count == 1) return;
     json_open_array(w, key);
-    for (int i = 0; i < p->layout.slice_count - 1; i++)
+    for (int i = 1; i < p->layout.slice_count; i++)
         members_write(w, NULL, &slice_members, &(*slices)[i], p);
     json_close_array(w);
 }
@@ -206,6 +206,7 @@ GET_MEMBER(finish_stage)
 }
 
 #define STAGE(member) offsetof(struct plan_stage, member)
+#define FIRST_SLICE(member) STAGE(slices), true, offsetof(struct plan_slice, member)
 static const struct member stage_rows[] = {
     KEY_PUT("stage", 0, put_number),
     KEY_PUT("rank", 0, put_rank),
@@ -222,24 +223,28 @@ static const struct member stage_rows[] = {
     KEY_INT(plan_stage, boundary_option, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
     KEY_PUT("compression", 0, put_compression),
     KEY_PUT("offloaded_percent", STAGE(gradient_option), put_offloaded),
-    KEY_COUNT(plan_stage, forward_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
-    KEY_COUNT(plan_stage, backward_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
+    {"forward_ns", JSON_COUNT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(forward_ns), .high = TIME_MAX},
+    {"backward_ns", JSON_COUNT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(backward_ns),
+     .high = TIME_MAX},
     KEY_COUNT_PUT(plan_stage, weight_ns, OPTIONAL, 0, TIME_MAX, put_weight),
     KEY_PART("slices", JSON_ARRAY, OPTIONAL, STAGE(slices), get_slices, put_slices),
     KEY_COUNT(plan_stage, sync_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     KEY_COUNT(plan_stage, optimizer_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
-    KEY_OBJECT("send_forward_ns", plan_stage, send_forward_ns, REQUIRED, ALWAYS_WRITTEN,
-               &parts_members),
-    KEY_OBJECT("send_backward_ns", plan_stage, send_backward_ns, REQUIRED, ALWAYS_WRITTEN,
-               &parts_members),
+    {"send_forward_ns", JSON_OBJECT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(send_forward_ns),
+     .of = &parts_members},
+    {"send_backward_ns", JSON_OBJECT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(send_backward_ns),
+     .of = &parts_members},
     KEY_OBJECT("send_epilogue_ns", plan_stage, send_epilogue_ns, REQUIRED, ALWAYS_WRITTEN,
                &parts_members),
-    KEY_PUT("forward_s", STAGE(forward_ns), put_seconds),
-    KEY_PUT("backward_s", STAGE(backward_ns), put_seconds),
+    {"forward_s", JSON_SKIP, OPTIONAL, ALWAYS_WRITTEN, FIRST_SLICE(forward_ns), .put = put_seconds},
+    {"backward_s", JSON_SKIP, OPTIONAL, ALWAYS_WRITTEN, FIRST_SLICE(backward_ns),
+     .put = put_seconds},
     KEY_PUT("sync_s", STAGE(sync_ns), put_seconds),
     KEY_PUT("optimizer_s", STAGE(optimizer_ns), put_seconds),
-    KEY_PUT("send_forward_s", STAGE(send_forward_ns), put_seconds_of_parts),
-    KEY_PUT("send_backward_s", STAGE(send_backward_ns), put_seconds_of_parts),
+    {"send_forward_s", JSON_SKIP, OPTIONAL, ALWAYS_WRITTEN, FIRST_SLICE(send_forward_ns),
+     .put = put_seconds_of_parts},
+    {"send_backward_s", JSON_SKIP, OPTIONAL, ALWAYS_WRITTEN, FIRST_SLICE(send_backward_ns),
+     .put = put_seconds_of_parts},
     KEY_PUT("send_epilogue_s", STAGE(send_epilogue_ns), put_seconds_of_parts),
     KEY_OBJECT("memory", plan_stage, memory, REQUIRED, ALWAYS_WRITTEN, &memory_members),
     KEY_COUNT(plan_stage, memory_limit_bytes, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
@@ -318,6 +323,7 @@ GET_MEMBER(get_stages)
     p->stages = TAKE(arena, count, struct plan_stage);
     for (int i = 0; i < count; i++) {
         struct json element = json_element(value, i, arena);
+        p->stages[i].slices = TAKE(arena, p->layout.slice_count, struct plan_slice);
         TRY(members_read(&element, &stage_members, &p->stages[i], p, arena, err));
     }
     return OK;

@@ -16,11 +16,8 @@ void make_compute(struct builder *b)
                                                           : t->pass == PASS_BACKWARD
                                                               ? SYMBOL_BACKWARD
                                                               : SYMBOL_WEIGHT;
-            if (t->slice > 0)
-                kind = symbol_slice_kind(t->slice,
-                                         t->pass == PASS_FORWARD ? SLICE_FORWARD : SLICE_BACKWARD);
             *compute_of(b, (int)t->pass, stage, t->micro_batch, t->slice) =
-                add_operation(b, kind, stage, stage, t->micro_batch);
+                add_operation(b, symbol_of_slice(t->slice, kind), stage, stage, t->micro_batch);
         }
 }
 
@@ -34,11 +31,10 @@ static bool is_epilogue(const struct schedule_request *r, int boundary, int rece
 static int message_kind(const struct schedule_request *r, const struct turn *t, int boundary,
                         int receive)
 {
-    bool forward = t->pass == PASS_FORWARD;
-    if (t->slice > 0)
-        return symbol_slice_kind(t->slice, forward ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
-    if (forward) return SYMBOL_SEND_FORWARD;
-    return is_epilogue(r, boundary, receive) ? SYMBOL_SEND_EPILOGUE : SYMBOL_SEND_BACKWARD;
+    bool drains = t->slice == 0 && is_epilogue(r, boundary, receive);
+    return symbol_of_slice(t->slice, t->pass == PASS_FORWARD ? SYMBOL_SEND_FORWARD
+                                     : drains                ? SYMBOL_SEND_EPILOGUE
+                                                             : SYMBOL_SEND_BACKWARD);
 }
 
 // The operations of what a turn of `stage` receives over `boundary`, and who waits for whom. What

@@ -16,9 +16,11 @@
 #include "data/base/status.h"
 #include "data/base/units.h"
 
-// Symbols come in kinds; one of each kind per stage, or per boundary s between stages s and s+1.
+// Symbols come in kinds, of each slice of a micro-batch; one of each kind per stage, or per
+// boundary s between stages s and s+1. Forward, backward and their messages are every slice's; all
+// else, the drain too, is the first one's alone.
 enum symbol_kind {
-    SYMBOL_FORWARD,  // of stage s, one micro-batch (its first slice, where it has several)
+    SYMBOL_FORWARD,  // of stage s, one slice of a micro-batch
     SYMBOL_BACKWARD, // likewise; only the input gradient where the schedule splits it
     SYMBOL_WEIGHT,   // the weight gradient, where the schedule splits it off backward
     SYMBOL_SYNC,
@@ -30,24 +32,12 @@ enum symbol_kind {
         PART_COUNT, // + part: the same in the drain, where options tell them apart
     SYMBOL_EMBEDDING_SYNC = SYMBOL_SEND_EPILOGUE + PART_COUNT, // stage 0 only
     SYMBOL_KIND_COUNT,
-    // Behind these, for each slice but the first: forward, backward, the parts of send_forward and
-    // of send_backward.
-    SLICE_FORWARD = 0,
-    SLICE_BACKWARD,
-    SLICE_SEND_FORWARD,
-    SLICE_SEND_BACKWARD = SLICE_SEND_FORWARD + PART_COUNT,
-    SLICE_KIND_COUNT = SLICE_SEND_BACKWARD + PART_COUNT,
 };
 
-// The kind of slice 1, 2 ... ; slice_kind is one of SLICE_*.
-static inline int symbol_slice_kind(int slice, int slice_kind)
-{
-    return SYMBOL_KIND_COUNT + (slice - 1) * SLICE_KIND_COUNT + slice_kind;
-}
-static inline int symbol_kind_count(int slice_count)
-{
-    return SYMBOL_KIND_COUNT + (slice_count - 1) * SLICE_KIND_COUNT;
-}
+// A slice's kind, and what it is made of.
+static inline int symbol_of_slice(int slice, int kind) { return slice * SYMBOL_KIND_COUNT + kind; }
+static inline int symbol_slice(int kind) { return kind / SYMBOL_KIND_COUNT; }
+static inline int symbol_base_kind(int kind) { return kind % SYMBOL_KIND_COUNT; }
 
 // Durations and counts are arrays [symbol_count], indexed by this.
 static inline int symbol_index(int stage_count, int kind, int stage)
@@ -56,11 +46,8 @@ static inline int symbol_index(int stage_count, int kind, int stage)
 }
 static inline int symbol_count(int stage_count, int slice_count)
 {
-    return symbol_kind_count(slice_count) * stage_count;
+    return slice_count * SYMBOL_KIND_COUNT * stage_count;
 }
-int symbol_base_kind(
-    int kind); // what slice 0 has in its place: SYMBOL_FORWARD ... SYMBOL_SEND_BACKWARD + part
-int symbol_slice(int kind); // 0 for the kinds of every schedule
 const char *symbol_kind_name(
     int kind); // "forward", "send_backward.link", "forward.slice 2" ... of up to SLICES_MAX
 

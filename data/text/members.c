@@ -4,6 +4,18 @@
 #include <assert.h>
 #include <string.h>
 
+static void *place_of(const struct member *m, void *whole)
+{
+    char *at = (char *)whole + m->at;
+    return m->pointed ? *(char **)at + m->inside : at;
+}
+
+static const void *place_in(const struct member *m, const void *whole)
+{
+    const char *at = (const char *)whole + m->at;
+    return m->pointed ? *(const char *const *)at + m->inside : at;
+}
+
 // ---- reading
 
 static enum status read_numbers(const struct json *array, const struct member *m, void *to,
@@ -40,7 +52,7 @@ static enum status read_list(const struct json *array, const struct member *m, v
 static enum status read_part(const struct json *value, const struct member *m, void *whole,
                              const void *context, struct arena *arena, struct error *err)
 {
-    void *to = (char *)whole + m->at;
+    void *to = place_of(m, whole);
     if (m->get) return m->get(value, to, context, arena, err);
     if (m->type != JSON_OBJECT && m->type != JSON_ARRAY) return OK;
     if (m->type == JSON_ARRAY) return read_list(value, m, whole, context, arena, err);
@@ -60,7 +72,7 @@ static void fields_of(const struct members *m, void *to, struct json_field *fiel
         const struct member *row = &m->rows[i];
         bool part = row->type == JSON_OBJECT || row->type == JSON_ARRAY || row->type == JSON_VALUE;
         fields[i] = (struct json_field){
-            row->key, row->type, row->need, part ? (void *)&parts[i] : (char *)to + row->at,
+            row->key, row->type, row->need, part ? (void *)&parts[i] : place_of(row, to),
             row->low, row->high, row->names};
     }
 }
@@ -101,7 +113,7 @@ static bool any_is_set(const struct members *m, const void *from);
 // Numbers as they are, else whether there is one.
 static double value_of(const struct member *m, const void *whole)
 {
-    const void *at = (const char *)whole + m->at;
+    const void *at = place_in(m, whole);
     switch (m->type) {
     case JSON_INT:
     case JSON_NAME:
@@ -146,7 +158,7 @@ static void put_list(struct json_writer *w, const struct member *m, const void *
 static void put_member(struct json_writer *w, const struct member *m, const void *whole,
                        const void *context)
 {
-    const void *from = (const char *)whole + m->at;
+    const void *from = place_in(m, whole);
     switch (m->type) {
     case JSON_TEXT:
         if (*(const char *const *)from) json_put_text(w, m->key, *(const char *const *)from);
@@ -170,7 +182,7 @@ void members_put(struct json_writer *w, const struct members *m, const void *fro
 {
     for (size_t i = 0; i < m->count; i++) {
         const struct member *row = &m->rows[i];
-        if (row->put) row->put(w, row->key, (const char *)from + row->at, context);
+        if (row->put) row->put(w, row->key, place_in(row, from), context);
         else if (value_of(row, from) > row->above) put_member(w, row, from, context);
     }
 }

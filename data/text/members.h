@@ -40,6 +40,9 @@ struct member {
     enum json_need need;
     double above; // one of the above, or a number: written where the value is greater
     size_t at;
+    // The member is in what a pointer at `at` leads to, which stands already when it is read.
+    bool pointed;
+    size_t inside;
     double low, high;
     const char *const *names;
     const struct members *of; // of an object, or of each element of a list
@@ -66,7 +69,8 @@ struct members {
 #define KEY_ROW(key, type, need, above, at, low, high, names, of, count_at, most, element, get,    \
                 put)                                                                               \
     {                                                                                              \
-        key, type, need, above, at, low, high, names, of, count_at, most, element, get, put        \
+        key, type, need, above, at, false, 0, low, high, names, of, count_at, most, element, get,  \
+            put                                                                                    \
     }
 #define KEY_OF(key, type, need, above, at, low, high, names, get, put)                             \
     KEY_ROW(key, type, need, above, at, low, high, names, NULL, 0, 0, JSON_SKIP, get, put)

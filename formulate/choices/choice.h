@@ -23,10 +23,10 @@ struct swap_piece {
     bool swapped;
     int count;
 };
-// Adds to the choice's passes and memory what the transfers of its swapped layers do
-// (docs/FORMULAS.md 8, Swapping).
-void choice_add_swaps(struct choice *x, const struct swap_piece *pieces, int count,
-                      struct arena *scratch);
+// Adds to the choice's passes, which are one slice's, and memory what the transfers of its swapped
+// layers do (docs/FORMULAS.md 8, Swapping).
+void choice_add_swaps(struct choice *x, int64_t *forward_ns, int64_t *backward_ns,
+                      const struct swap_piece *pieces, int count, struct arena *scratch);
 // Whether the numbers of its swapped and recomputed layers are ones that the stage may have.
 bool choice_may_swap(const struct choices *c, int stage, const struct choice *x);
 

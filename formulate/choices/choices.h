@@ -10,27 +10,21 @@
 #include "data/priced/priced.h"
 #include "data/schedule/schedule.h"
 
-// What one slice of a micro-batch behind the first takes.
-struct choice_slice {
-    int64_t forward_ns, backward_ns;
-};
-
 struct choice {
     int first_layer; // -1: any place inside the long run (struct choices, by_position false)
     int layer_count;
     int group;
     enum recompute recompute;
-    int recomputed_layers, swapped_layers; // as in struct plan_stage
-    int gradient_option, boundary_option;  // boundary_option: of what this stage sends backward,
-                                           // over boundary stage-1
-    int cut;                               // class of the message behind the last layer
-    int64_t forward_ns, backward_ns, sync_ns, optimizer_ns; // forward, backward: of the first slice
-    int64_t weight_ns; // where the schedule splits it off backward, else 0
-    const struct choice_slice
-        *slices;          // [slice_count - 1]: the slices behind the first; NULL where there is one
-    int64_t load_ns;      // of one micro-batch: forward + backward + weight of all slices
-    int64_t quality_cost; // of both options
-    int64_t stash_bytes;  // per micro-batch in flight
+    int recomputed_layers, swapped_layers;   // as in struct plan_stage
+    int gradient_option, boundary_option;    // boundary_option: of what this stage sends backward,
+                                             // over boundary stage-1
+    int cut;                                 // class of the message behind the last layer
+    const int64_t *forward_ns, *backward_ns; // [slice] of a micro-batch
+    int64_t sync_ns, optimizer_ns;
+    int64_t weight_ns;          // where the schedule splits it off backward, else 0
+    int64_t load_ns;            // of one micro-batch: forward + backward + weight of all slices
+    int64_t quality_cost;       // of both options
+    int64_t stash_bytes;        // per micro-batch in flight
     struct memory_parts memory; // the stage's own share, as in struct plan_stage
 };
 

@@ -36,6 +36,7 @@ int span_recomputable(const struct priced *p, int first_layer, int layer_count)
 // Sums while walking the stage's layers from the first to the last, which is the order in which
 // their backwards end last.
 struct walk {
+    int64_t *forward_ns, *backward_ns; // [slice]
     int64_t backward_behind_ns; // of the layers walked so far: they end after the layer at hand
     int64_t sync_ns;            // of the layers walked so far
     int64_t tail_ns;            // exposed part of the overlapped syncs
@@ -46,6 +47,12 @@ struct walk {
     struct swap_piece *pieces; // of a stage that swaps, where they are wanted
     int piece_count;
 };
+
+static struct walk open_walk(const struct choices *c)
+{
+    int64_t *ns = TAKE(c->arena, 2 * c->priced->slice_count, int64_t);
+    return (struct walk){.forward_ns = ns, .backward_ns = ns + c->priced->slice_count};
+}
 
 static int64_t layer_sync_ns(const struct choices *c, const struct walk *w,
                              const struct priced_run *run, const struct choice *x)
@@ -74,8 +81,8 @@ static int64_t layer_backward_ns(const struct priced_run *run, int price, enum r
 
 // mode: none, selective or full, of these layers. The last pass over a layer in a micro-batch makes
 // its gradient final.
-static void add_layers(const struct choices *c, struct choice *x, struct choice_slice *slices,
-                       struct walk *w, const struct swap_piece *of)
+static void add_layers(const struct choices *c, struct choice *x, struct walk *w,
+                       const struct swap_piece *of)
 {
     const struct priced_run *run = of->run;
     enum recompute mode = of->mode;
@@ -83,13 +90,11 @@ static void add_layers(const struct choices *c, struct choice *x, struct choice_
     int g = x->group, groups = c->priced->group_count;
     int64_t backward = layer_backward_ns(run, g, mode);
     bool splits = schedule_splits_backward(c->priced->layout.schedule);
-    x->forward_ns += count * run->forward_ns[g];
-    x->backward_ns += count * backward;
-    x->weight_ns += count * run->weight_ns[g];
-    for (int i = 1; i < c->priced->slice_count; i++) {
-        slices[i - 1].forward_ns += count * run->forward_ns[i * groups + g];
-        slices[i - 1].backward_ns += count * layer_backward_ns(run, i * groups + g, mode);
+    for (int i = 0; i < c->priced->slice_count; i++) {
+        w->forward_ns[i] += count * run->forward_ns[i * groups + g];
+        w->backward_ns[i] += count * layer_backward_ns(run, i * groups + g, mode);
     }
+    x->weight_ns += count * run->weight_ns[g];
     x->optimizer_ns += count * priced_optimizer_ns(run, x->gradient_option, g);
     walk_sync(w, layer_sync_ns(c, w, run, x), splits ? run->weight_ns[g] : backward, count);
     x->memory.weight_bytes += count * run->weight_bytes;
@@ -116,8 +121,7 @@ static void take_mode(struct swap_piece *of, const struct choice *x, int *swappe
 }
 
 // Returns the run of the last layer.
-static int walk_layers(const struct choices *c, int stage, struct choice *x,
-                       struct choice_slice *slices, struct walk *w)
+static int walk_layers(const struct choices *c, int stage, struct choice *x, struct walk *w)
 {
     const struct priced *p = c->priced;
     int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count,
@@ -126,7 +130,7 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x,
     for (;;) {
         struct swap_piece of = {.run = &p->runs[run], .count = smaller_int(run_end, end) - layer};
         take_mode(&of, x, &swapped, &recomputed);
-        add_layers(c, x, slices, w, &of);
+        add_layers(c, x, w, &of);
         if (w->pieces) w->pieces[w->piece_count++] = of;
         layer += of.count;
         if (layer == end) return run;
@@ -135,10 +139,10 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x,
 }
 
 // What a stage before a local boundary does beside its layers.
-static void add_local_loss(const struct priced *p, struct choice *x)
+static void add_local_loss(const struct priced *p, struct choice *x, struct walk *w)
 {
-    x->forward_ns += p->local_forward_ns;
-    x->backward_ns += p->local_backward_ns;
+    w->forward_ns[0] += p->local_forward_ns;
+    w->backward_ns[0] += p->local_backward_ns;
     x->memory.weight_bytes += p->local_bytes;
 }
 
@@ -158,9 +162,8 @@ static void add_buffers(const struct choices *c, int stage, struct choice *x)
 
 static void add_loads(struct choice *x, int slice_count)
 {
-    x->load_ns = x->forward_ns + x->backward_ns + x->weight_ns;
-    for (int i = 0; i < slice_count - 1; i++)
-        x->load_ns += x->slices[i].forward_ns + x->slices[i].backward_ns;
+    x->load_ns = x->weight_ns;
+    for (int i = 0; i < slice_count; i++) x->load_ns += x->forward_ns[i] + x->backward_ns[i];
 }
 
 void choice_evaluate(const struct choices *c, int stage, struct choice *x)
@@ -168,20 +171,20 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     const struct priced *p = c->priced;
     const struct priced_group *group = &p->groups[x->group];
     const struct schedule_request *r = &c->schedule->request;
-    struct choice_slice *slices =
-        p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
     bool swaps = x->recompute == RECOMPUTE_SWAP;
-    struct walk walk = {.pieces = swaps ? TAKE(c->arena, p->run_count + 2, struct swap_piece)
-                                        : NULL};
+    struct walk walk = open_walk(c);
+    if (swaps) walk.pieces = TAKE(c->arena, p->run_count + 2, struct swap_piece);
     assert(x->layer_count > 0 && (choice_sends_backward(c, stage) || x->boundary_option == 0));
-    x->forward_ns = x->backward_ns = x->weight_ns = x->optimizer_ns = x->stash_bytes = 0;
+    x->forward_ns = walk.forward_ns, x->backward_ns = walk.backward_ns;
+    x->weight_ns = x->optimizer_ns = x->stash_bytes = 0;
     x->memory =
         (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
-    x->cut = p->runs[walk_layers(c, stage, x, slices, &walk)].cut;
+    x->cut = p->runs[walk_layers(c, stage, x, &walk)].cut;
     x->memory.working_bytes += walk.unsharded_bytes;
-    if (swaps) choice_add_swaps(x, walk.pieces, walk.piece_count, c->arena);
-    x->slices = slices;
-    if (stage < p->stage_count - 1 && schedule_is_local(r, stage)) add_local_loss(p, x);
+    if (swaps)
+        choice_add_swaps(x, walk.forward_ns, walk.backward_ns, walk.pieces, walk.piece_count,
+                         c->arena);
+    if (stage < p->stage_count - 1 && schedule_is_local(r, stage)) add_local_loss(p, x, &walk);
     add_loads(x, p->slice_count);
     x->memory.activation_bytes = c->schedule->in_flight[stage] * x->stash_bytes;
     x->sync_ns = group->sync_constant_ns[x->gradient_option] +
@@ -197,10 +200,9 @@ int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct cho
     const struct priced *p = c->priced;
     struct arena_mark mark = arena_set_mark(c->arena);
     struct choice x = *choice;
-    struct choice_slice *slices =
-        p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
-    struct walk walk = {.places = p->places, .link = link};
-    walk_layers(c, stage, &x, slices, &walk);
+    struct walk walk = open_walk(c);
+    walk.places = p->places, walk.link = link;
+    walk_layers(c, stage, &x, &walk);
     arena_reset(c->arena, mark);
     return p->places->ring_constant_ns[x.gradient_option][link] +
            (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
@@ -274,16 +276,13 @@ int choice_broken_rule(const struct choices *c, int stage, const struct choice *
 static bool no_slower(const struct choices *c, const struct choice *a, const struct choice *b)
 {
     if (c->priced->objective == OBJECTIVE_MAX_LOAD) return a->load_ns <= b->load_ns;
-    if (a->forward_ns > b->forward_ns || a->backward_ns > b->backward_ns ||
-        a->weight_ns > b->weight_ns || a->optimizer_ns > b->optimizer_ns)
-        return false;
-    for (int i = 0; i < c->priced->slice_count - 1; i++)
-        if (a->slices[i].forward_ns > b->slices[i].forward_ns ||
-            a->slices[i].backward_ns > b->slices[i].backward_ns)
+    if (a->weight_ns > b->weight_ns || a->optimizer_ns > b->optimizer_ns) return false;
+    for (int i = 0; i < c->priced->slice_count; i++)
+        if (a->forward_ns[i] > b->forward_ns[i] || a->backward_ns[i] > b->backward_ns[i])
             return false;
     if (c->virtual_stages > 1 || schedule_splits_backward(c->priced->layout.schedule))
         return a->sync_ns <= b->sync_ns;
-    return a->backward_ns + a->sync_ns <= b->backward_ns + b->sync_ns;
+    return a->backward_ns[0] + a->sync_ns <= b->backward_ns[0] + b->sync_ns;
 }
 
 static int64_t resident_bytes(const struct memory_parts *m)

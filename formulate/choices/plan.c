@@ -4,17 +4,15 @@
 
 #include "formulate/choices/choice.h"
 
-// The first slice's transfers over the boundary behind the stage, and the others'.
-static void put_transfers(struct plan_stage *out, struct plan_slice *slices,
-                          const struct choices *c, int stage, const struct choice *x,
-                          const struct choice *next)
+// Over the boundary behind the stage.
+static void put_transfers(struct plan_stage *out, const struct choices *c, int stage,
+                          const struct choice *x, const struct choice *next)
 {
-    choices_send_forward(c, stage, 0, x, next, out->send_forward_ns);
-    choices_send_backward(c, stage, 0, x, next, false, out->send_backward_ns);
     choices_send_backward(c, stage, 0, x, next, true, out->send_epilogue_ns);
-    for (int slice = 1; slice < c->priced->slice_count; slice++) {
-        choices_send_forward(c, stage, slice, x, next, slices[slice - 1].send_forward_ns);
-        choices_send_backward(c, stage, slice, x, next, false, slices[slice - 1].send_backward_ns);
+    for (int slice = 0; slice < c->priced->slice_count; slice++) {
+        struct plan_slice *to = &out->slices[slice];
+        choices_send_forward(c, stage, slice, x, next, to->send_forward_ns);
+        choices_send_backward(c, stage, slice, x, next, false, to->send_backward_ns);
     }
 }
 
@@ -23,11 +21,9 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
 {
     const struct priced *p = c->priced;
     const struct choice *x = &c->stages[stage].items[chosen[stage]];
-    struct plan_slice *slices =
-        p->slice_count > 1 ? TAKE(arena, p->slice_count - 1, struct plan_slice) : NULL;
-    for (int i = 0; i < p->slice_count - 1; i++)
-        slices[i] = (struct plan_slice){.forward_ns = x->slices[i].forward_ns,
-                                        .backward_ns = x->slices[i].backward_ns};
+    struct plan_slice *slices = TAKE(arena, p->slice_count, struct plan_slice);
+    for (int i = 0; i < p->slice_count; i++)
+        slices[i].forward_ns = x->forward_ns[i], slices[i].backward_ns = x->backward_ns[i];
     *out = (struct plan_stage){
         .first_layer = first_layer,
         .layer_count = x->layer_count,
@@ -37,8 +33,6 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
         .swapped_layers = x->swapped_layers,
         .gradient_option = x->gradient_option,
         .boundary_option = x->boundary_option,
-        .forward_ns = x->forward_ns,
-        .backward_ns = x->backward_ns,
         .sync_ns = x->sync_ns,
         .optimizer_ns = x->optimizer_ns,
         .weight_ns = x->weight_ns,
@@ -47,7 +41,7 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
         .memory_limit_bytes = p->groups[x->group].memory_limit_bytes,
     };
     if (stage < p->stage_count - 1)
-        put_transfers(out, slices, c, stage, x, &c->stages[stage + 1].items[chosen[stage + 1]]);
+        put_transfers(out, c, stage, x, &c->stages[stage + 1].items[chosen[stage + 1]]);
 }
 
 static void put_names(struct plan *plan, const struct priced *p, struct arena *arena)

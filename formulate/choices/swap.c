@@ -44,8 +44,8 @@ static void pass_pieces(struct swap_pass *w, const struct swap_piece *pieces, in
     }
 }
 
-void choice_add_swaps(struct choice *x, const struct swap_piece *pieces, int count,
-                      struct arena *scratch)
+void choice_add_swaps(struct choice *x, int64_t *forward_ns, int64_t *backward_ns,
+                      const struct swap_piece *pieces, int count, struct arena *scratch)
 {
     struct arena_mark mark = arena_set_mark(scratch);
     int64_t *gone = TAKE(scratch, x->swapped_layers, int64_t),
@@ -58,7 +58,7 @@ void choice_add_swaps(struct choice *x, const struct swap_piece *pieces, int cou
     for (int backward = 0; backward < 2; backward++) {
         struct swap_pass w = {.gone_ns = gone, .bytes = bytes, .room_bytes = kept + 2 * longest};
         pass_pieces(&w, pieces, count, x->group, backward);
-        *(backward ? &x->backward_ns : &x->forward_ns) = larger(w.computed_ns, w.link_ns);
+        *(backward ? backward_ns : forward_ns) = larger(w.computed_ns, w.link_ns);
     }
     x->memory.working_bytes += 2 * longest;
     arena_reset(scratch, mark);

@@ -5,17 +5,13 @@
 
 #include "formulate/choices/choice.h"
 
+static const int64_t nothing_sent[PART_COUNT];
+
 static bool copy_parts(int64_t *parts, const int64_t *prices)
 {
     memcpy(parts, prices, PART_COUNT * sizeof *parts);
     for (int i = 0; i < PART_COUNT; i++)
         if (prices[i] == PRICE_NONE) return false;
-    return true;
-}
-
-static bool send_nothing(int64_t *parts)
-{
-    memset(parts, 0, PART_COUNT * sizeof *parts);
     return true;
 }
 
@@ -30,71 +26,77 @@ static const struct priced_cut *cut_at(const struct choices *c, int boundary, in
     return &(c->boundary_cuts ? c->boundary_cuts[boundary] : c->priced->cuts)[cut];
 }
 
+static const int64_t *forward_prices(const struct choices *c, int boundary, int slice,
+                                     const struct choice *from, const struct choice *to)
+{
+    if (schedule_is_inner(&c->schedule->request, boundary)) return nothing_sent;
+    return pair_prices(c->priced, cut_at(c, boundary, from->cut)->forward_ns, slice, from->group,
+                       to->group);
+}
+
+static const int64_t *backward_prices(const struct choices *c, int boundary, int slice,
+                                      const struct choice *from, const struct choice *to,
+                                      bool epilogue)
+{
+    const struct priced *p = c->priced;
+    const struct schedule_request *r = &c->schedule->request;
+    int option = to->boundary_option;
+    if (schedule_is_inner(r, boundary) || schedule_is_local(r, boundary)) return nothing_sent;
+    if (!epilogue && p->boundary_options[option].epilogue_only) option = 0;
+    return pair_prices(p, cut_at(c, boundary, from->cut)->backward_ns[option], slice, from->group,
+                       to->group);
+}
+
 bool choices_send_forward(const struct choices *c, int boundary, int slice,
                           const struct choice *from, const struct choice *to, int64_t *parts)
 {
-    const struct priced *p = c->priced;
-    if (schedule_is_inner(&c->schedule->request, boundary)) return send_nothing(parts);
-    return copy_parts(parts, pair_prices(p, cut_at(c, boundary, from->cut)->forward_ns, slice,
-                                         from->group, to->group));
+    return copy_parts(parts, forward_prices(c, boundary, slice, from, to));
 }
 
 bool choices_send_backward(const struct choices *c, int boundary, int slice,
                            const struct choice *from, const struct choice *to, bool epilogue,
                            int64_t *parts)
 {
-    const struct priced *p = c->priced;
-    const struct schedule_request *r = &c->schedule->request;
-    bool applies = epilogue || !p->boundary_options[to->boundary_option].epilogue_only;
-    if (schedule_is_inner(r, boundary) || schedule_is_local(r, boundary))
-        return send_nothing(parts);
-    return copy_parts(
-        parts,
-        pair_prices(p,
-                    cut_at(c, boundary, from->cut)->backward_ns[applies ? to->boundary_option : 0],
-                    slice, from->group, to->group));
+    return copy_parts(parts, backward_prices(c, boundary, slice, from, to, epilogue));
 }
 
-static void put_parts(int64_t *durations, int stages, int kind, int boundary, const int64_t *parts)
+// false: joined by nothing.
+static bool put_parts(int64_t *durations, int stages, int kind, int boundary, const int64_t *parts)
 {
-    for (int part = 0; part < PART_COUNT; part++)
+    bool joined = true;
+    for (int part = 0; part < PART_COUNT; part++) {
         durations[symbol_index(stages, kind + part, boundary)] = parts[part];
+        joined = joined && parts[part] != PRICE_NONE;
+    }
+    return joined;
 }
 
 static bool boundary_durations(const struct choices *c, int boundary, const struct choice *from,
                                const struct choice *to, int64_t *durations)
 {
     int stages = c->priced->stage_count;
-    int64_t parts[PART_COUNT];
-    for (int slice = 0; slice < c->priced->slice_count; slice++) {
-        if (!choices_send_forward(c, boundary, slice, from, to, parts)) return false;
-        put_parts(durations, stages,
-                  slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
-                  boundary, parts);
-        if (!choices_send_backward(c, boundary, slice, from, to, false, parts)) return false;
-        put_parts(durations, stages,
-                  slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD,
-                  boundary, parts);
-    }
-    if (!choices_send_backward(c, boundary, 0, from, to, true, parts)) return false;
-    put_parts(durations, stages, SYMBOL_SEND_EPILOGUE, boundary, parts);
-    return true;
+    for (int slice = 0; slice < c->priced->slice_count; slice++)
+        if (!put_parts(durations, stages, symbol_of_slice(slice, SYMBOL_SEND_FORWARD), boundary,
+                       forward_prices(c, boundary, slice, from, to)) ||
+            !put_parts(durations, stages, symbol_of_slice(slice, SYMBOL_SEND_BACKWARD), boundary,
+                       backward_prices(c, boundary, slice, from, to, false)))
+            return false;
+    return put_parts(durations, stages, SYMBOL_SEND_EPILOGUE, boundary,
+                     backward_prices(c, boundary, 0, from, to, true));
 }
 
 void choices_stage_durations(const struct choices *c, int stage, const struct choice *x,
                              int64_t *durations)
 {
     int stages = c->priced->stage_count;
-    durations[symbol_index(stages, SYMBOL_FORWARD, stage)] = x->forward_ns;
-    durations[symbol_index(stages, SYMBOL_BACKWARD, stage)] = x->backward_ns;
     durations[symbol_index(stages, SYMBOL_WEIGHT, stage)] = x->weight_ns;
     durations[symbol_index(stages, SYMBOL_SYNC, stage)] = x->sync_ns;
     durations[symbol_index(stages, SYMBOL_OPTIMIZER, stage)] = x->optimizer_ns;
-    for (int slice = 1; slice < c->priced->slice_count; slice++) {
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] =
-            x->slices[slice - 1].forward_ns;
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] =
-            x->slices[slice - 1].backward_ns;
+    for (int slice = 0; slice < c->priced->slice_count; slice++) {
+        durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_FORWARD), stage)] =
+            x->forward_ns[slice];
+        durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_BACKWARD), stage)] =
+            x->backward_ns[slice];
     }
 }
 
@@ -135,31 +137,22 @@ static bool node_boundary(const struct choices *c, int boundary, const struct ch
     const struct priced *p = c->priced;
     const struct schedule_request *r = &c->schedule->request;
     const struct compression_option *option = &p->boundary_options[ends[1]->boundary_option];
-    int64_t *const *backward = p->places->backward_ns[ends[0]->cut], parts[PART_COUNT];
+    int64_t *const *backward = p->places->backward_ns[ends[0]->cut];
+    int option_at = ends[1]->boundary_option, within = option->epilogue_only ? 0 : option_at;
     bool returns = !schedule_is_local(r, boundary);
     if (schedule_is_inner(r, boundary)) return true;
     for (int slice = 0; slice < p->slice_count; slice++) {
-        if (!copy_parts(parts,
-                        node_prices(p, p->places->forward_ns[ends[0]->cut], slice, from, to)))
+        if (!put_parts(durations, p->stage_count, symbol_of_slice(slice, SYMBOL_SEND_FORWARD),
+                       boundary,
+                       node_prices(p, p->places->forward_ns[ends[0]->cut], slice, from, to)))
             return false;
-        put_parts(durations, p->stage_count,
-                  slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
-                  boundary, parts);
-        if (!returns) continue;
-        if (!copy_parts(parts,
-                        node_prices(p,
-                                    backward[option->epilogue_only ? 0 : ends[1]->boundary_option],
-                                    slice, from, to)))
+        if (returns &&
+            !put_parts(durations, p->stage_count, symbol_of_slice(slice, SYMBOL_SEND_BACKWARD),
+                       boundary, node_prices(p, backward[within], slice, from, to)))
             return false;
-        put_parts(durations, p->stage_count,
-                  slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD,
-                  boundary, parts);
     }
-    if (!returns) return true;
-    if (!copy_parts(parts, node_prices(p, backward[ends[1]->boundary_option], 0, from, to)))
-        return false;
-    put_parts(durations, p->stage_count, SYMBOL_SEND_EPILOGUE, boundary, parts);
-    return true;
+    return !returns || put_parts(durations, p->stage_count, SYMBOL_SEND_EPILOGUE, boundary,
+                                 node_prices(p, backward[option_at], 0, from, to));
 }
 
 bool choices_node_transfers(const struct choices *c, const struct choice *const *stages,

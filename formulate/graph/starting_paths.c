@@ -30,14 +30,10 @@ static void set_transfer(int64_t *durations, const struct schedule_request *r, i
                          int part, int64_t value)
 {
     const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
-    for (int i = 0; i < 3; i++)
-        durations[symbol_index(r->stage_count, kinds[i] + part, boundary)] = value;
-    for (int slice = 1; slice < r->slice_count; slice++)
-        for (int back = 0; back < 2; back++)
-            durations[symbol_index(
-                r->stage_count,
-                symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) + part,
-                boundary)] = value;
+    for (int slice = 0; slice < r->slice_count; slice++)
+        for (int i = 0; i < 3; i++)
+            durations[symbol_index(r->stage_count, symbol_of_slice(slice, kinds[i] + part),
+                                   boundary)] = value;
 }
 
 static void set_passes(int64_t *durations, const struct schedule_request *r, int stage,
@@ -45,13 +41,11 @@ static void set_passes(int64_t *durations, const struct schedule_request *r, int
 {
     int stages = r->stage_count;
     bool splits = schedule_splits_backward(r->kind);
-    durations[symbol_index(stages, SYMBOL_FORWARD, stage)] = forward;
-    durations[symbol_index(stages, SYMBOL_BACKWARD, stage)] = splits ? forward : 2 * forward;
     durations[symbol_index(stages, SYMBOL_WEIGHT, stage)] = splits ? forward : 0;
-    for (int slice = 1; slice < r->slice_count; slice++) {
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] = forward;
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] = 2 *
-                                                                                           forward;
+    for (int slice = 0; slice < r->slice_count; slice++) {
+        durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_FORWARD), stage)] = forward;
+        durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_BACKWARD), stage)] =
+            splits ? forward : 2 * forward;
     }
 }
 

@@ -142,9 +142,8 @@ static int64_t hop_ns(const struct hops *h, const struct hop *i, int way, int sl
 
 static int kind_of(int way, int slice)
 {
-    static const int first[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE},
-                     later[] = {SLICE_SEND_FORWARD, SLICE_SEND_BACKWARD};
-    return slice ? symbol_slice_kind(slice, later[way]) : first[way];
+    static const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
+    return symbol_of_slice(slice, kinds[way]);
 }
 
 static void add_durations(struct hops *h)
@@ -154,7 +153,7 @@ static void add_durations(struct hops *h)
         *done = TAKE(x->arena, WAY_COUNT * PART_COUNT * slices, int);
     int64_t **values = TAKE(x->arena, WAY_COUNT * PART_COUNT * slices, int64_t *);
     for (int slice = 0; slice < slices; slice++)
-        for (int way = 0; way < (slice ? WAY_EPILOGUE : WAY_COUNT); way++)
+        for (int way = 0; way < WAY_COUNT; way++)
             for (int part = 0; part < PART_COUNT; part++) {
                 int symbol = symbol_index(x->f->ranks, kind_of(way, slice) + part, h->rank);
                 if (!x->used[symbol]) continue;

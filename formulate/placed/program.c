@@ -240,13 +240,10 @@ static void add_passes(struct placing *x, int stage)
         alike = alike && x->f->choice_column[stage][i] == x->f->option_column[stage][i];
     }
     for (int replica = alike ? -1 : 0; replica < (alike ? 0 : x->f->replicas); replica++) {
-        for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++)
-            add_pass(x, replica, stage, symbol_index(x->f->ranks, kinds[k], stage),
-                     (const int64_t *const *)durations);
-        for (int slice = 1; slice < slices; slice++)
-            for (int kind = SLICE_FORWARD; kind <= SLICE_BACKWARD; kind++)
+        for (int slice = 0; slice < slices; slice++)
+            for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++)
                 add_pass(x, replica, stage,
-                         symbol_index(x->f->ranks, symbol_slice_kind(slice, kind), stage),
+                         symbol_index(x->f->ranks, symbol_of_slice(slice, kinds[k]), stage),
                          (const int64_t *const *)durations);
     }
 }

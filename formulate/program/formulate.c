@@ -17,7 +17,7 @@ static int load_kind(int kind)
     if (base == SYMBOL_SYNC || base == SYMBOL_OPTIMIZER || base == SYMBOL_EMBEDDING_SYNC) return -1;
     if (base >= SYMBOL_SEND_FORWARD && (base - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_DELAY)
         return -1;
-    return base >= SYMBOL_SEND_EPILOGUE ? SYMBOL_SEND_BACKWARD + base - SYMBOL_SEND_EPILOGUE : kind;
+    return base >= SYMBOL_SEND_EPILOGUE ? kind - SYMBOL_SEND_EPILOGUE + SYMBOL_SEND_BACKWARD : kind;
 }
 
 bool *symbols_used(const struct choices *c, struct arena *arena)
@@ -102,16 +102,13 @@ static void add_choose_one(struct builder *b, int stage)
 
 static int64_t stage_value(const struct choice *x, int kind)
 {
-    switch (symbol_slice(kind) ? SYMBOL_KIND_COUNT : kind) {
-    case SYMBOL_FORWARD: return x->forward_ns;
-    case SYMBOL_BACKWARD: return x->backward_ns;
+    switch (symbol_base_kind(kind)) {
+    case SYMBOL_FORWARD: return x->forward_ns[symbol_slice(kind)];
+    case SYMBOL_BACKWARD: return x->backward_ns[symbol_slice(kind)];
     case SYMBOL_WEIGHT: return x->weight_ns;
     case SYMBOL_SYNC: return x->sync_ns;
-    case SYMBOL_OPTIMIZER: return x->optimizer_ns;
-    default: break;
+    default: assert(kind == SYMBOL_OPTIMIZER); return x->optimizer_ns;
     }
-    const struct choice_slice *slice = &x->slices[symbol_slice(kind) - 1];
-    return symbol_base_kind(kind) == SYMBOL_FORWARD ? slice->forward_ns : slice->backward_ns;
 }
 
 static void add_stage_symbol(struct builder *b, int kind, int stage)
@@ -136,12 +133,9 @@ static void add_stage_symbol(struct builder *b, int kind, int stage)
 
 static void add_stage_symbols(struct builder *b, int stage)
 {
-    for (int kind = SYMBOL_FORWARD; kind <= SYMBOL_OPTIMIZER; kind++)
-        add_stage_symbol(b, kind, stage);
-    for (int slice = 1; slice < b->p->slice_count; slice++) {
-        add_stage_symbol(b, symbol_slice_kind(slice, SLICE_FORWARD), stage);
-        add_stage_symbol(b, symbol_slice_kind(slice, SLICE_BACKWARD), stage);
-    }
+    for (int slice = 0; slice < b->p->slice_count; slice++)
+        for (int kind = SYMBOL_FORWARD; kind <= SYMBOL_OPTIMIZER; kind++)
+            add_stage_symbol(b, symbol_of_slice(slice, kind), stage);
 }
 
 struct loaded {

@@ -14,8 +14,8 @@ struct side {
     struct state *keys; // one state of each key
 };
 
-// Of each slice: forward, backward; of the first the drain's backward too.
-enum { JOINT_SYMBOLS = (2 * SLICES_MAX + 1) * PART_COUNT };
+// Of each slice: forward, backward, and what is the first one's alone, the drain's backward.
+enum { SERIES_OF_SLICE = 3, JOINT_SYMBOLS = SLICES_MAX * SERIES_OF_SLICE * PART_COUNT };
 
 struct joint {
     int label; // boundary, or stage_count for the embedding sync
@@ -170,14 +170,12 @@ static void add_joint(struct builder *b, const struct joint *j)
     }
 }
 
-// A boundary's symbols come in series of PART_COUNT: forward and backward of the first slice, its
-// drain, forward and backward of the others.
+// A boundary's symbols come in series of PART_COUNT, those of a slice together.
 static int series_kind(int series)
 {
-    if (series == 2) return SYMBOL_SEND_EPILOGUE;
-    if (series < 2) return series ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD;
-    return symbol_slice_kind((series - 1) / 2,
-                             series % 2 ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
+    static const int kinds[SERIES_OF_SLICE] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD,
+                                               SYMBOL_SEND_EPILOGUE};
+    return symbol_of_slice(series / SERIES_OF_SLICE, kinds[series % SERIES_OF_SLICE]);
 }
 
 static bool price_series(const struct choices *c, int boundary, int series,
@@ -187,7 +185,7 @@ static bool price_series(const struct choices *c, int boundary, int series,
     if (symbol_base_kind(kind) == SYMBOL_SEND_FORWARD)
         return choices_send_forward(c, boundary, symbol_slice(kind), from, to, parts);
     return choices_send_backward(c, boundary, symbol_slice(kind), from, to,
-                                 kind == SYMBOL_SEND_EPILOGUE, parts);
+                                 symbol_base_kind(kind) == SYMBOL_SEND_EPILOGUE, parts);
 }
 
 static void price_pair(struct builder *b, struct joint *j, int boundary, int pair)
@@ -205,7 +203,8 @@ static void price_pair(struct builder *b, struct joint *j, int boundary, int pai
 
 static void add_boundary(struct builder *b, int boundary)
 {
-    struct joint j = {.label = boundary, .symbol_count = (2 * b->p->slice_count + 1) * PART_COUNT};
+    struct joint j = {.label = boundary,
+                      .symbol_count = b->p->slice_count * SERIES_OF_SLICE * PART_COUNT};
     j.left = make_side(b, boundary, SEEN_GROUP | SEEN_CUT);
     j.right = make_side(b, boundary + 1, SEEN_GROUP | SEEN_OPTION);
     for (int i = 0; i < j.symbol_count; i++) {

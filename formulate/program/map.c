@@ -42,12 +42,12 @@ void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
         json_put_count(w, boundary_keys[boundary.method], boundary.amount);
         json_put_bool(w, "epilogue_only", p->boundary_options[x->boundary_option].epilogue_only);
     }
-    json_put_count(w, "forward_ns", x->forward_ns);
-    json_put_count(w, "backward_ns", x->backward_ns);
+    json_put_count(w, "forward_ns", x->forward_ns[0]);
+    json_put_count(w, "backward_ns", x->backward_ns[0]);
     if (schedule_splits_backward(p->layout.schedule)) json_put_count(w, "weight_ns", x->weight_ns);
     for (int slice = 1; slice < p->slice_count; slice++) {
-        put_slice(w, "forward_ns", slice, x->slices[slice - 1].forward_ns);
-        put_slice(w, "backward_ns", slice, x->slices[slice - 1].backward_ns);
+        put_slice(w, "forward_ns", slice, x->forward_ns[slice]);
+        put_slice(w, "backward_ns", slice, x->backward_ns[slice]);
     }
     json_put_count(w, "sync_ns", x->sync_ns);
     json_put_count(w, "optimizer_ns", x->optimizer_ns);

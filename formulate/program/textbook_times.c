@@ -92,11 +92,8 @@ static void add_layer_sum(struct textbook *t, int kind, int stage)
 static void add_layer_sums(struct textbook *t, int stage)
 {
     static const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT, SYMBOL_OPTIMIZER};
-    for (int k = 0; k < 4; k++) add_layer_sum(t, kinds[k], stage);
-    for (int slice = 1; slice < t->p->slice_count; slice++) {
-        add_layer_sum(t, symbol_slice_kind(slice, SLICE_FORWARD), stage);
-        add_layer_sum(t, symbol_slice_kind(slice, SLICE_BACKWARD), stage);
-    }
+    for (int slice = 0; slice < t->p->slice_count; slice++)
+        for (int k = 0; k < 4; k++) add_layer_sum(t, symbol_of_slice(slice, kinds[k]), stage);
 }
 
 static int64_t most_sync(const struct textbook *t, int option, int group)
@@ -215,13 +212,9 @@ static void add_transfers(struct textbook *t, int boundary)
     if (!textbook_crosses_ranks(t, boundary)) return;
     for (int part = 0; part < PART_COUNT; part++)
         for (int slice = 0; slice < t->p->slice_count; slice++) {
-            add_transfer(t, boundary,
-                         slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
-                         part);
+            add_transfer(t, boundary, symbol_of_slice(slice, SYMBOL_SEND_FORWARD), part);
             if (local) continue;
-            add_transfer(
-                t, boundary,
-                slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD, part);
+            add_transfer(t, boundary, symbol_of_slice(slice, SYMBOL_SEND_BACKWARD), part);
             if (slice == 0) add_transfer(t, boundary, SYMBOL_SEND_EPILOGUE, part);
         }
 }

@@ -58,7 +58,7 @@ static void add_full(struct balance *k, int stage, double layers)
 {
     int slices = k->b->c->priced->slice_count, groups = k->b->c->priced->group_count;
     for (int slice = 0; slice < slices; slice++)
-        add_to(k, slice ? symbol_slice_kind(slice, SLICE_BACKWARD) : SYMBOL_BACKWARD, stage,
+        add_to(k, symbol_of_slice(slice, SYMBOL_BACKWARD), stage,
                layers * (double)k->run->full_ns[slice * groups + k->group]);
     k->shift_full[stage] += layers;
 }
@@ -68,9 +68,9 @@ static void add_layers(struct balance *k, int stage, double layers)
     int slices = k->b->c->priced->slice_count, groups = k->b->c->priced->group_count;
     for (int slice = 0; slice < slices; slice++) {
         int price = slice * groups + k->group;
-        add_to(k, slice ? symbol_slice_kind(slice, SLICE_FORWARD) : SYMBOL_FORWARD, stage,
+        add_to(k, symbol_of_slice(slice, SYMBOL_FORWARD), stage,
                layers * (double)k->run->forward_ns[price]);
-        add_to(k, slice ? symbol_slice_kind(slice, SLICE_BACKWARD) : SYMBOL_BACKWARD, stage,
+        add_to(k, symbol_of_slice(slice, SYMBOL_BACKWARD), stage,
                layers * (double)k->run->backward_ns[price]);
     }
     add_to(k, SYMBOL_WEIGHT, stage, layers * (double)k->run->weight_ns[k->group]);

@@ -11,14 +11,12 @@
 
 static void list_boundary_kinds(struct dynamic *d, struct arena *arena)
 {
-    const int slice_kinds[] = {SLICE_SEND_FORWARD, SLICE_SEND_BACKWARD};
     int slices = d->c->priced->slice_count,
         *kinds = TAKE(arena, (2 * slices + 1) * PART_COUNT, int), count = 0;
-    for (int k = SYMBOL_SEND_FORWARD; k < SYMBOL_SEND_EPILOGUE + PART_COUNT; k++)
-        kinds[count++] = k;
-    for (int i = 1; i < slices; i++)
-        for (int k = 0; k < 2 * PART_COUNT; k++)
-            kinds[count++] = symbol_slice_kind(i, slice_kinds[k / PART_COUNT] + k % PART_COUNT);
+    for (int part = 0; part < PART_COUNT; part++) kinds[count++] = SYMBOL_SEND_EPILOGUE + part;
+    for (int slice = 0; slice < slices; slice++)
+        for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_SEND_EPILOGUE; kind++)
+            kinds[count++] = symbol_of_slice(slice, kind);
     assert(count == (2 * slices + 1) * PART_COUNT); // the room taken
     d->boundary_kinds = kinds;
     d->boundary_kind_count = count;
@@ -28,17 +26,14 @@ static void list_boundary_kinds(struct dynamic *d, struct arena *arena)
 static bool price_boundary(const struct choices *c, int boundary, const struct choice *from,
                            const struct choice *to, int64_t *parts)
 {
-    if (!choices_send_forward(c, boundary, 0, from, to, parts) ||
-        !choices_send_backward(c, boundary, 0, from, to, false, parts + PART_COUNT) ||
-        !choices_send_backward(c, boundary, 0, from, to, true, parts + 2 * PART_COUNT))
-        return false;
-    for (int i = 1; i < c->priced->slice_count; i++) {
-        parts += (i == 1 ? 3 : 2) * PART_COUNT;
-        if (!choices_send_forward(c, boundary, i, from, to, parts) ||
-            !choices_send_backward(c, boundary, i, from, to, false, parts + PART_COUNT))
-            return false;
+    bool joined = choices_send_backward(c, boundary, 0, from, to, true, parts);
+    for (int slice = 0; slice < c->priced->slice_count && joined; slice++) {
+        parts += PART_COUNT;
+        joined = choices_send_forward(c, boundary, slice, from, to, parts);
+        parts += PART_COUNT;
+        joined = choices_send_backward(c, boundary, slice, from, to, false, parts) && joined;
     }
-    return true;
+    return joined;
 }
 
 static void find_states(struct dynamic *d, int s, struct arena *arena)
@@ -142,16 +137,12 @@ static wide coefficient(const struct dynamic *d, const struct dynamic_box *box, 
 static wide choice_value(const struct dynamic *d, const struct dynamic_box *box, int s,
                          const struct choice *c)
 {
-    wide value = coefficient(d, box, SYMBOL_FORWARD, s) * c->forward_ns +
-                 coefficient(d, box, SYMBOL_BACKWARD, s) * c->backward_ns +
-                 coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns +
+    wide value = coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns +
                  coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns;
     if (c->weight_ns) value += coefficient(d, box, SYMBOL_WEIGHT, s) * c->weight_ns;
-    for (int i = 1; i < d->c->priced->slice_count; i++)
-        value += coefficient(d, box, symbol_slice_kind(i, SLICE_FORWARD), s) *
-                     c->slices[i - 1].forward_ns +
-                 coefficient(d, box, symbol_slice_kind(i, SLICE_BACKWARD), s) *
-                     c->slices[i - 1].backward_ns;
+    for (int i = 0; i < d->c->priced->slice_count; i++)
+        value += coefficient(d, box, symbol_of_slice(i, SYMBOL_FORWARD), s) * c->forward_ns[i] +
+                 coefficient(d, box, symbol_of_slice(i, SYMBOL_BACKWARD), s) * c->backward_ns[i];
     return value;
 }
 

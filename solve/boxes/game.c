@@ -119,7 +119,10 @@ static void play(double *plays, const double *regret, int count)
 {
     double sum = 0;
     for (int i = 0; i < count; i++) sum += regret[i];
-    for (int i = 0; i < count; i++) plays[i] = sum > 0 ? regret[i] / sum : 1.0 / count;
+    if (sum > 0)
+        for (int i = 0; i < count; i++) plays[i] = regret[i] / sum;
+    else
+        for (int i = 0; i < count; i++) plays[i] = 1.0 / count;
 }
 
 static void regret_more(double *regret, const double *gain, const double *plays, int count,
@@ -138,6 +141,22 @@ static void average(double *share, const double *plays, int count, double weight
     for (int i = 0; i < count; i++) share[i] += weight * (plays[i] - share[i]);
 }
 
+// What a path adds to every plan's gain, and its own against the plans played.
+static void add_gains(struct game *g, int path)
+{
+    const double *length = g->length + path * g->plans_max;
+    double play = g->path_play[path], *gain = g->plan_gain;
+    for (int x = 0; x < g->plan_count; x++) gain[x] += play * length[x];
+}
+
+static double gain_of(const struct game *g, int path)
+{
+    const double *length = g->length + path * g->plans_max, *play = g->plan_play;
+    double gain = 0;
+    for (int x = 0; x < g->plan_count; x++) gain += play[x] * length[x];
+    return gain;
+}
+
 void game_solve(struct game *g, int steps)
 {
     if (!g->path_count || !g->plan_count) return;
@@ -148,15 +167,10 @@ void game_solve(struct game *g, int steps)
         play(g->path_play, g->path_regret, g->path_count);
         memset(g->plan_gain, 0, (size_t)g->plan_count * sizeof *g->plan_gain);
         for (int p = 0; p < g->path_count; p++)
-            for (int x = 0; x < g->plan_count && g->path_play[p] > 0; x++)
-                g->plan_gain[x] += g->path_play[p] * g->length[p * g->plans_max + x];
+            if (g->path_play[p] > 0) add_gains(g, p);
         regret_more(g->plan_regret, g->plan_gain, g->plan_play, g->plan_count, -1);
         play(g->plan_play, g->plan_regret, g->plan_count);
-        for (int p = 0; p < g->path_count; p++) {
-            g->path_gain[p] = 0;
-            for (int x = 0; x < g->plan_count; x++)
-                g->path_gain[p] += g->plan_play[x] * g->length[p * g->plans_max + x];
-        }
+        for (int p = 0; p < g->path_count; p++) g->path_gain[p] = gain_of(g, p);
         regret_more(g->path_regret, g->path_gain, g->path_play, g->path_count, 1);
         double weight = 3.0 / (step + 2); // later plays count more, as the square of the step
         average(g->path_share, g->path_play, g->path_count, step == 1 ? 1 : weight);

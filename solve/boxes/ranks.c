@@ -134,12 +134,9 @@ static void weigh_rank(const struct box_closer *b, int rank, const int64_t *midd
     for (int t = 0; t < b->c->virtual_stages; t++) {
         int stage = choices_stage_of(b->c, rank, t);
         const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT};
-        for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-            b->durations[symbol_index(b->stages, kinds[i], stage)] =
-                middle[symbol_index(b->stages, kinds[i], stage)] * numerator / 16;
-        for (int slice = 1; slice < b->c->priced->slice_count; slice++)
-            for (int k = SLICE_FORWARD; k <= SLICE_BACKWARD; k++) {
-                int symbol = symbol_index(b->stages, symbol_slice_kind(slice, k), stage);
+        for (int slice = 0; slice < b->c->priced->slice_count; slice++)
+            for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+                int symbol = symbol_index(b->stages, symbol_of_slice(slice, kinds[i]), stage);
                 b->durations[symbol] = middle[symbol] * numerator / 16;
             }
     }

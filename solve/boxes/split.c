@@ -47,15 +47,19 @@ static void split_by_mixture(const struct box_closer *b, bool *const *allowed, s
     }
 }
 
+static double weighed(const struct box_closer *b, int kind, int stage, int64_t ns)
+{
+    return (double)b->coefficients[symbol_index(b->stages, kind, stage)] * (double)ns;
+}
+
 // What the mixture of paths takes of a stage's load, in 2^-40 ns.
 static double weighed_load(const struct box_closer *b, int stage, const struct choice *c)
 {
-    const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT};
-    const int64_t ns[] = {c->forward_ns, c->backward_ns, c->weight_ns};
     double sum = 0;
-    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-        sum += (double)b->coefficients[symbol_index(b->stages, kinds[i], stage)] * (double)ns[i];
-    return sum;
+    for (int slice = 0; slice < b->c->priced->slice_count; slice++)
+        sum += weighed(b, symbol_of_slice(slice, SYMBOL_FORWARD), stage, c->forward_ns[slice]) +
+               weighed(b, symbol_of_slice(slice, SYMBOL_BACKWARD), stage, c->backward_ns[slice]);
+    return sum + weighed(b, SYMBOL_WEIGHT, stage, c->weight_ns);
 }
 
 // The means of the mixture's plans, by stage: layers, load in ns, weighed load.

@@ -14,21 +14,21 @@ struct chained {
     uint64_t work;
 };
 
-// Kinds of messages beside each other: the checker's, the planner's of the first slice, and of the
-// others.
+// Kinds of messages beside each other, the checker's and the planner's; whether the first slice's
+// alone.
 static const struct {
-    int kind, symbol, of_slice;
+    int kind, symbol;
+    bool first;
 } messages[] = {
-    {KIND_SEND_FORWARD, SYMBOL_SEND_FORWARD, SLICE_SEND_FORWARD},
-    {KIND_SEND_BACKWARD, SYMBOL_SEND_BACKWARD, SLICE_SEND_BACKWARD},
-    {KIND_SEND_EPILOGUE, SYMBOL_SEND_EPILOGUE, -1},
+    {KIND_SEND_FORWARD, SYMBOL_SEND_FORWARD, false},
+    {KIND_SEND_BACKWARD, SYMBOL_SEND_BACKWARD, false},
+    {KIND_SEND_EPILOGUE, SYMBOL_SEND_EPILOGUE, true},
 };
 
 static int symbol_of(const struct check_problem *p, int message, int part, int slice, int boundary)
 {
-    int kind = slice ? symbol_slice_kind(slice, messages[message].of_slice + part)
-                     : messages[message].symbol + part;
-    return symbol_index(p->stages, kind, boundary);
+    int kind = messages[message].symbol + part;
+    return symbol_index(p->stages, symbol_of_slice(slice, kind), boundary);
 }
 
 static int64_t excess(void *of, const int64_t *coefficients, int fraction_bits)
@@ -38,7 +38,7 @@ static int64_t excess(void *of, const int64_t *coefficients, int fraction_bits)
     wide excess;
     for (int boundary = 0; boundary + 1 < p->stages; boundary++)
         for (size_t i = 0; i < ARRAY_LENGTH(messages); i++)
-            for (int slice = 0; slice < (messages[i].of_slice < 0 ? 1 : p->slices); slice++)
+            for (int slice = 0; slice < (messages[i].first ? 1 : p->slices); slice++)
                 for (int part = 0; part < PARTS; part++)
                     c->coefficients[check_symbol(p, messages[i].kind + part, boundary, slice)] =
                         coefficients[symbol_of(p, (int)i, part, slice, boundary)];

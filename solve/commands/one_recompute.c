@@ -95,15 +95,13 @@ static enum status make(struct plan *to, const struct search *s, struct error *e
         struct plan_stage *stage = &to->stages[i];
         *stage = s->plan->stages[i];
         stage->recompute = x->recompute, stage->recomputed_layers = x->recomputed_layers;
-        stage->forward_ns = x->forward_ns, stage->backward_ns = x->backward_ns;
         stage->weight_ns = x->weight_ns, stage->memory = x->memory;
         if (!to->placement) stage->sync_ns = x->sync_ns;
-        if (!stage->slices) continue;
-        stage->slices = TAKE(s->arena, c->priced->slice_count - 1, struct plan_slice);
-        for (int k = 0; k < c->priced->slice_count - 1; k++) {
+        stage->slices = TAKE(s->arena, c->priced->slice_count, struct plan_slice);
+        for (int k = 0; k < c->priced->slice_count; k++) {
             stage->slices[k] = s->plan->stages[i].slices[k];
-            stage->slices[k].forward_ns = x->slices[k].forward_ns;
-            stage->slices[k].backward_ns = x->slices[k].backward_ns;
+            stage->slices[k].forward_ns = x->forward_ns[k];
+            stage->slices[k].backward_ns = x->backward_ns[k];
         }
     }
     for (int rank = 0; to->ranks && rank < c->rank_count; rank++)

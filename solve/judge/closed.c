@@ -19,11 +19,12 @@ static void add_messages(struct totals *t, const struct plan_stage *x,
     if (boundary == r->stage_count - 1 || schedule_is_inner(r, boundary)) return;
     for (int part = 0; part < PART_COUNT; part++) {
         if (!r->parts[part]) continue;
-        int64_t last = r->epilogue ? x->send_epilogue_ns[part] : x->send_backward_ns[part];
+        int64_t last = r->epilogue ? x->send_epilogue_ns[part]
+                                   : x->slices[0].send_backward_ns[part];
         t->messages += (part == PART_OVERHEAD ? 2 : 1) *
-                       (x->send_forward_ns[part] + last); // at both ends
-        t->silent = t->silent && !x->send_forward_ns[part] && !x->send_backward_ns[part] && !last;
-        for (int i = 0; i < r->slice_count - 1; i++)
+                       (x->slices[0].send_forward_ns[part] + last); // at both ends
+        t->silent = t->silent && !last;
+        for (int i = 0; i < r->slice_count; i++)
             t->silent = t->silent && !x->slices[i].send_forward_ns[part] &&
                         !x->slices[i].send_backward_ns[part];
     }
@@ -32,22 +33,22 @@ static void add_messages(struct totals *t, const struct plan_stage *x,
 // Every sum here is the length of a path, or of a lap, so none exceeds the replayed time.
 static struct totals totals_of(const struct plan *p, const struct schedule_request *r)
 {
-    struct totals t = {.equal = true, .silent = true, .ending = p->embedding_sync_ns > 0};
+    struct totals t = {
+        .equal = r->slice_count == 1, .silent = true, .ending = p->embedding_sync_ns > 0};
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s], *first = &p->stages[0];
-        t.forward += x->forward_ns;
-        t.backward += x->backward_ns;
         t.weight += x->weight_ns;
         t.sync += x->sync_ns;
         t.optimizer += x->optimizer_ns;
-        if (x->forward_ns > t.forward_max) t.forward_max = x->forward_ns;
-        if (x->backward_ns > t.backward_max) t.backward_max = x->backward_ns;
-        t.equal = t.equal && x->forward_ns == first->forward_ns &&
-                  x->backward_ns == first->backward_ns && x->weight_ns == first->weight_ns;
-        for (int i = 0; i < r->slice_count - 1; i++) {
-            t.forward += x->slices[i].forward_ns;
-            t.backward += x->slices[i].backward_ns;
-            t.equal = false;
+        t.equal = t.equal && x->weight_ns == first->weight_ns;
+        for (int i = 0; i < r->slice_count; i++) {
+            const struct plan_slice *y = &x->slices[i];
+            t.forward += y->forward_ns;
+            t.backward += y->backward_ns;
+            if (y->forward_ns > t.forward_max) t.forward_max = y->forward_ns;
+            if (y->backward_ns > t.backward_max) t.backward_max = y->backward_ns;
+            t.equal = t.equal && y->forward_ns == first->slices[i].forward_ns &&
+                      y->backward_ns == first->slices[i].backward_ns;
         }
         add_messages(&t, x, r, s);
     }

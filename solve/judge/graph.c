@@ -106,8 +106,8 @@ void audit_graph(struct audit *h)
         sync = sync || x->sync_ns;
         optimizer = optimizer || x->optimizer_ns;
         for (int k = 0; k < PART_COUNT; k++)
-            parts[k] = parts[k] || x->send_forward_ns[k] || x->send_backward_ns[k] ||
-                       x->send_epilogue_ns[k];
+            parts[k] = parts[k] || x->slices[0].send_forward_ns[k] ||
+                       x->slices[0].send_backward_ns[k] || x->send_epilogue_ns[k];
     }
     for (int k = 0; k < PART_COUNT; k++)
         audit_kind(h, arena_print(h->arena, "transfer part %s", transfer_part_names[k]),

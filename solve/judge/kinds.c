@@ -176,8 +176,8 @@ struct alike {
 static struct alike alike_of(const struct plan *p, const struct schedule_request *r)
 {
     const struct plan_stage *x = &p->stages[0];
-    return (struct alike){x->forward_ns,    x->backward_ns, x->weight_ns,
-                          p->micro_batches, r->rank_count,  r->virtual_stages};
+    return (struct alike){x->slices->forward_ns, x->slices->backward_ns, x->weight_ns,
+                          p->micro_batches,      r->rank_count,          r->virtual_stages};
 }
 
 static struct closed_form one_f_one_b_form(const struct plan *p, const struct schedule_request *r)

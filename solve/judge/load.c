@@ -17,10 +17,8 @@ static void add_to(int64_t *load, int64_t ns) { *load = judged_later(*load, ns);
 static void add_passes(struct loads *l, const struct plan *plan, int stage, int rank)
 {
     const struct plan_stage *x = &plan->stages[stage];
-    add_to(&l->rank_ns[rank], x->forward_ns);
-    add_to(&l->rank_ns[rank], x->backward_ns);
     add_to(&l->rank_ns[rank], x->weight_ns);
-    for (int i = 0; i < plan->layout.slice_count - 1; i++) {
+    for (int i = 0; i < plan->layout.slice_count; i++) {
         add_to(&l->rank_ns[rank], x->slices[i].forward_ns);
         add_to(&l->rank_ns[rank], x->slices[i].backward_ns);
     }
@@ -43,9 +41,7 @@ static void add_boundary(struct loads *l, const struct audit *h, const struct pl
     int from = schedule_rank_of(&h->request, boundary),
         to = schedule_rank_of(&h->request, boundary + 1);
     if (!sends_over(h, boundary)) return;
-    add_message(l, from, to, x->send_forward_ns);
-    if (sends_back_over(h, boundary)) add_message(l, to, from, x->send_backward_ns);
-    for (int i = 0; i < plan->layout.slice_count - 1; i++) {
+    for (int i = 0; i < plan->layout.slice_count; i++) {
         add_message(l, from, to, x->slices[i].send_forward_ns);
         if (sends_back_over(h, boundary)) add_message(l, to, from, x->slices[i].send_backward_ns);
     }

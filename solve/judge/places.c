@@ -84,7 +84,7 @@ static int micro_batches_of(const struct audit *h, int replica)
 static void make_plan(struct replica *r, const struct audit *h, int replica)
 {
     const struct plan_placement *x = h->plan->placement;
-    size_t count = (size_t)h->plan->stage_count, slices = (size_t)h->plan->layout.slice_count - 1;
+    size_t count = (size_t)h->plan->stage_count, slices = (size_t)h->plan->layout.slice_count;
     int ranks = h->request.rank_count;
     r->plan = *h->plan;
     r->plan.placement = NULL;
@@ -96,9 +96,7 @@ static void make_plan(struct replica *r, const struct audit *h, int replica)
         r->plan.group_names[rank] = r->problem.cluster.groups[rank].name;
     for (int s = 0; s < h->plan->stage_count; s++) {
         struct plan_stage *stage = &r->plan.stages[s];
-        if (slices)
-            stage->slices =
-                arena_grow(h->arena, stage->slices, slices, slices, sizeof *stage->slices);
+        stage->slices = arena_grow(h->arena, stage->slices, slices, slices, sizeof *stage->slices);
         stage->group = schedule_rank_of(&h->request, s);
         stage->recompute = (enum recompute)x->recompute[replica * h->plan->stage_count + s];
         stage->recomputed_layers = x->recomputed_layers[replica * h->plan->stage_count + s];
@@ -381,8 +379,8 @@ static void audit_messages(struct audit *h, int replica, const struct plan *own)
     for (int s = 0; s + 1 < h->plan->stage_count; s++) {
         const int64_t claims[2] = {x->send_forward_ns[replica * h->plan->stage_count + s],
                                    x->send_backward_ns[replica * h->plan->stage_count + s]};
-        const int64_t own_ns[2] = {from_end_to_end(own->stages[s].send_forward_ns),
-                                   from_end_to_end(own->stages[s].send_backward_ns)};
+        const int64_t own_ns[2] = {from_end_to_end(own->stages[s].slices->send_forward_ns),
+                                   from_end_to_end(own->stages[s].slices->send_backward_ns)};
         for (int way = 0; way < 2; way++) {
             if (claims[way] < 0) continue;
             h->verdict->terms_checked++;

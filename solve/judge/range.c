@@ -10,7 +10,7 @@
 static struct plan copy_of(const struct plan *plan, struct arena *arena)
 {
     struct plan copy = *plan;
-    size_t count = (size_t)plan->stage_count, slices = (size_t)plan->layout.slice_count - 1;
+    size_t count = (size_t)plan->stage_count, slices = (size_t)plan->layout.slice_count;
     copy.stages = arena_grow(arena, plan->stages, count, count, sizeof *copy.stages);
     for (int s = 0; s < plan->stage_count && slices; s++)
         copy.stages[s].slices = arena_grow(arena, plan->stages[s].slices, slices, slices,

@@ -55,24 +55,15 @@ struct waiting judged_waiting(const struct schedule *s, struct arena *arena)
     return w;
 }
 
-// Of a slice behind the first.
-static int64_t slice_duration(const struct plan_slice *x, int base_kind)
-{
-    if (base_kind == SYMBOL_FORWARD) return x->forward_ns;
-    if (base_kind == SYMBOL_BACKWARD) return x->backward_ns;
-    return base_kind < SYMBOL_SEND_BACKWARD ? x->send_forward_ns[base_kind - SYMBOL_SEND_FORWARD]
-                                            : x->send_backward_ns[base_kind - SYMBOL_SEND_BACKWARD];
-}
-
 int64_t judged_duration(const struct plan *plan, const struct operation *o)
 {
     int stages = plan->stage_count, kind = o->symbol / stages;
     const struct plan_stage *x = &plan->stages[o->symbol % stages];
-    if (kind >= SYMBOL_KIND_COUNT)
-        return slice_duration(&x->slices[symbol_slice(kind) - 1], symbol_base_kind(kind));
+    const struct plan_slice *y = &x->slices[symbol_slice(kind)];
+    kind = symbol_base_kind(kind);
     switch (kind) {
-    case SYMBOL_FORWARD: return x->forward_ns;
-    case SYMBOL_BACKWARD: return x->backward_ns;
+    case SYMBOL_FORWARD: return y->forward_ns;
+    case SYMBOL_BACKWARD: return y->backward_ns;
     case SYMBOL_WEIGHT: return x->weight_ns;
     case SYMBOL_SYNC: return x->sync_ns;
     case SYMBOL_OPTIMIZER: return x->optimizer_ns;
@@ -80,8 +71,8 @@ int64_t judged_duration(const struct plan *plan, const struct operation *o)
     default: break;
     }
     int part = (kind - SYMBOL_SEND_FORWARD) % PART_COUNT;
-    if (kind < SYMBOL_SEND_BACKWARD) return x->send_forward_ns[part];
-    return kind < SYMBOL_SEND_EPILOGUE ? x->send_backward_ns[part] : x->send_epilogue_ns[part];
+    if (kind < SYMBOL_SEND_BACKWARD) return y->send_forward_ns[part];
+    return kind < SYMBOL_SEND_EPILOGUE ? y->send_backward_ns[part] : x->send_epilogue_ns[part];
 }
 
 // Absurd claims of a damaged plan must not overflow; they stay absurd.

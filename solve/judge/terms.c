@@ -168,14 +168,17 @@ static struct sum sync_over_ring(const struct audit *h, int stage, struct layer_
     return longest;
 }
 
-static void audit_slice_passes(struct audit *h, int stage, int slice)
+// What a term is called: the first slice's has no number.
+static const char *name_of(const struct audit *h, const char *what, int slice)
 {
-    struct plan_slice *x = &h->plan->stages[stage].slices[slice - 1];
-    struct stage_times t = stage_times_of(h, stage, slice, NULL, -1);
-    audit_price(h, stage, arena_print(h->arena, "forward of slice %d", slice), &x->forward_ns,
-                t.forward);
-    audit_price(h, stage, arena_print(h->arena, "backward of slice %d", slice), &x->backward_ns,
-                t.backward);
+    return slice ? arena_print(h->arena, "%s of slice %d", what, slice) : what;
+}
+
+static void audit_passes(struct audit *h, int stage, int slice, const struct stage_times *t)
+{
+    struct plan_slice *x = &h->plan->stages[stage].slices[slice];
+    audit_price(h, stage, name_of(h, "forward", slice), &x->forward_ns, t->forward);
+    audit_price(h, stage, name_of(h, "backward", slice), &x->backward_ns, t->backward);
 }
 
 static void audit_layer_prices(struct audit *h, int stage)
@@ -196,14 +199,15 @@ static void audit_layer_prices(struct audit *h, int stage)
                 judged_nanoseconds(&h->price_audit, (struct computed){l->backward_s, 0}));
     }
     if (!schedule_splits_backward(h->request.kind)) t.weight = (struct sum){0, 0};
-    audit_price(h, stage, "forward", &x->forward_ns, t.forward);
-    audit_price(h, stage, "backward", &x->backward_ns, t.backward);
+    audit_passes(h, stage, 0, &t);
     audit_price(h, stage, "weight gradient", &x->weight_ns, t.weight);
     audit_price(h, stage, "optimizer", &x->optimizer_ns, t.optimizer);
     audit_price(h, stage, "sync", &x->sync_ns,
                 h->rings ? sync_over_ring(h, stage, layers) : sync_of_stage(h, stage, layers));
-    for (int slice = 1; slice < h->request.slice_count; slice++)
-        audit_slice_passes(h, stage, slice);
+    for (int slice = 1; slice < h->request.slice_count; slice++) {
+        t = stage_times_of(h, stage, slice, NULL, -1);
+        audit_passes(h, stage, slice, &t);
+    }
 }
 
 // ---- messages over the boundary behind a stage
@@ -213,9 +217,8 @@ static void audit_parts(struct audit *h, int stage, const char *what, int slice,
                         const int64_t *own)
 {
     for (int part = 0; part < PART_COUNT; part++) {
-        const char *name = arena_print(h->arena, slice ? "%s.%s of slice %d" : "%s.%s", what,
-                                       transfer_part_names[part], slice);
-        audit_price(h, stage, name, &claimed[part],
+        const char *name = arena_print(h->arena, "%s.%s", what, transfer_part_names[part]);
+        audit_price(h, stage, name_of(h, name, slice), &claimed[part],
                     own ? (struct sum){own[part], 1} : (struct sum){0, 0});
     }
 }
@@ -230,7 +233,7 @@ static void audit_epilogue(struct audit *h, int stage, const int64_t *own)
         audit_parts(h, stage, "send_epilogue", 0, x->send_epilogue_ns, own);
 }
 
-// What goes forward; own NULL as above. The first slice has its claims in the stage itself.
+// What goes forward; own NULL as above.
 static void audit_slices(struct audit *h, int stage, const char *what, bool forward, int from,
                          int to, struct compression_form form)
 {
@@ -238,9 +241,8 @@ static void audit_slices(struct audit *h, int stage, const char *what, bool forw
     int run = judged_run(h, x->first_layer + x->layer_count - 1);
     int64_t own[PART_COUNT];
     for (int slice = 0; slice < h->request.slice_count; slice++) {
-        struct plan_slice *y = slice ? &x->slices[slice - 1] : NULL;
-        int64_t *claimed = forward ? (y ? y->send_forward_ns : x->send_forward_ns)
-                                   : (y ? y->send_backward_ns : x->send_backward_ns);
+        struct plan_slice *y = &x->slices[slice];
+        int64_t *claimed = forward ? y->send_forward_ns : y->send_backward_ns;
         bool sent = from >= 0;
         if (sent)
             transfer_price(&h->price_audit,

@@ -113,9 +113,8 @@ static bool has_claims(struct audit *h)
 {
     const struct plan *p = h->plan;
     bool slices = true;
-    for (int s = 0; s < p->stage_count; s++)
-        slices = slices && (p->layout.slice_count == 1 || p->stages[s].slices);
-    if (!slices) REJECT(h, "layout", -1, "claims for the slices behind the first are missing");
+    for (int s = 0; s < p->stage_count; s++) slices = slices && p->stages[s].slices;
+    if (!slices) REJECT(h, "layout", -1, "claims for the slices are missing");
     if (p->layout.virtual_stages > 1 && !p->ranks)
         REJECT(h, "layout", -1, "claims for the ranks are missing");
     return slices && (p->layout.virtual_stages == 1 || p->ranks);

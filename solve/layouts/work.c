@@ -305,8 +305,8 @@ static void put_plan(struct message *m, const struct plan *p, int slices)
     message_put(m, p->gradient_options,
                 (size_t)p->gradient_option_count * sizeof *p->gradient_options);
     message_put(m, p->stages, (size_t)p->stage_count * sizeof *p->stages);
-    for (int s = 0; s < p->stage_count && slices > 1; s++)
-        message_put(m, p->stages[s].slices, (size_t)(slices - 1) * sizeof(struct plan_slice));
+    for (int s = 0; s < p->stage_count; s++)
+        message_put(m, p->stages[s].slices, (size_t)slices * sizeof(struct plan_slice));
     if (p->ranks) message_put(m, p->ranks, (size_t)p->layout.pipeline * sizeof *p->ranks);
 }
 
@@ -336,8 +336,8 @@ static void get_plan(struct message *m, struct plan *p, const struct problem *pr
     p->gradient_options =
         get_array(m, p->gradient_option_count, sizeof *p->gradient_options, arena);
     p->stages = get_array(m, p->stage_count, sizeof *p->stages, arena);
-    for (int s = 0; s < p->stage_count && slices > 1 && !m->broken; s++)
-        p->stages[s].slices = get_array(m, slices - 1, sizeof(struct plan_slice), arena);
+    for (int s = 0; s < p->stage_count && !m->broken; s++)
+        p->stages[s].slices = get_array(m, slices, sizeof(struct plan_slice), arena);
     if (p->ranks) p->ranks = get_array(m, p->layout.pipeline, sizeof *p->ranks, arena);
     p->document = (struct document){0};
 }

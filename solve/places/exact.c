@@ -139,12 +139,10 @@ static bool fill_least_of_stage(struct exact *e, const struct placed_variant *v,
         int chosen = placed_choice_in(v, s, &p->c->stages[s].items[e->like[s]], g);
         if (chosen < 0) continue;
         choices_stage_durations(v->choices, s, &v->choices->stages[s].items[chosen], one);
-        for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++)
-            take_least(e, found, one, symbol_index(p->stages, kinds[k], s));
-        for (int slice = 1; slice < p->priced->slice_count; slice++)
-            for (int kind = SLICE_FORWARD; kind <= SLICE_BACKWARD; kind++)
+        for (int slice = 0; slice < p->priced->slice_count; slice++)
+            for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++)
                 take_least(e, found, one,
-                           symbol_index(p->stages, symbol_slice_kind(slice, kind), s));
+                           symbol_index(p->stages, symbol_of_slice(slice, kinds[k]), s));
         found = true;
     }
     return found;

@@ -56,8 +56,8 @@ static wide link_beyond(const struct joint *j, const int64_t *coefficients, int 
             (size_t)((slice * p->group_count + p->places->nodes[from].group) * p->group_count +
                      p->places->nodes[to].group) *
             PART_COUNT;
-        int forward = slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
-            backward = slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD;
+        int forward = symbol_of_slice(slice, SYMBOL_SEND_FORWARD),
+            backward = symbol_of_slice(slice, SYMBOL_SEND_BACKWARD);
         if (p->places->forward_ns[cut][at] == PRICE_NONE) return -1;
         sum += parts_beyond(j, coefficients, forward, boundary, p->places->forward_ns[cut] + at,
                             least->forward_ns + group);
@@ -214,10 +214,8 @@ static void put(void *of, int64_t *durations)
                                    PART_COUNT +
                                (size_t)part;
                 const struct priced_cut *least = &j->view->boundary_cuts[boundary][0];
-                int forward = slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD)
-                                    : SYMBOL_SEND_FORWARD,
-                    backward = slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD)
-                                     : SYMBOL_SEND_BACKWARD;
+                int forward = symbol_of_slice(slice, SYMBOL_SEND_FORWARD),
+                    backward = symbol_of_slice(slice, SYMBOL_SEND_BACKWARD);
                 durations[symbol_index(j->p->stages, forward + part, boundary)] +=
                     p->places->forward_ns[0][at] - least->forward_ns[group];
                 if (schedule_is_local(&j->view->schedule->request, boundary)) continue;

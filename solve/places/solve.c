@@ -26,17 +26,13 @@ static void put_claims(struct plan *plan, const struct choices *c, const int64_t
         struct plan_stage *to = &plan->stages[s];
         to->sync_ns = durations[symbol_index(stages, SYMBOL_SYNC, s)];
         for (int part = 0; part < PART_COUNT && s + 1 < stages; part++) {
-            to->send_forward_ns[part] =
-                durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, s)];
-            to->send_backward_ns[part] =
-                durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, s)];
             to->send_epilogue_ns[part] =
                 durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)];
-            for (int slice = 1; slice < c->priced->slice_count; slice++) {
-                to->slices[slice - 1].send_forward_ns[part] = durations[symbol_index(
-                    stages, symbol_slice_kind(slice, SLICE_SEND_FORWARD + part), s)];
-                to->slices[slice - 1].send_backward_ns[part] = durations[symbol_index(
-                    stages, symbol_slice_kind(slice, SLICE_SEND_BACKWARD + part), s)];
+            for (int slice = 0; slice < c->priced->slice_count; slice++) {
+                to->slices[slice].send_forward_ns[part] = durations[symbol_index(
+                    stages, symbol_of_slice(slice, SYMBOL_SEND_FORWARD + part), s)];
+                to->slices[slice].send_backward_ns[part] = durations[symbol_index(
+                    stages, symbol_of_slice(slice, SYMBOL_SEND_BACKWARD + part), s)];
             }
         }
     }

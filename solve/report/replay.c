@@ -7,13 +7,13 @@
 static void set_slice(int64_t *durations, int stages, int stage, int slice,
                       const struct plan_slice *x)
 {
-    durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] = x->forward_ns;
-    durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] =
+    durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_FORWARD), stage)] = x->forward_ns;
+    durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_BACKWARD), stage)] =
         x->backward_ns;
     for (int part = 0; part < PART_COUNT; part++) {
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_FORWARD) + part,
-                               stage)] = x->send_forward_ns[part];
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_BACKWARD) + part,
+        durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_SEND_FORWARD) + part, stage)] =
+            x->send_forward_ns[part];
+        durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_SEND_BACKWARD) + part,
                                stage)] = x->send_backward_ns[part];
     }
 }
@@ -23,21 +23,14 @@ static void set_durations(int64_t *durations, const struct plan *plan)
     int p = plan->stage_count;
     for (int s = 0; s < p; s++) {
         const struct plan_stage *stage = &plan->stages[s];
-        durations[symbol_index(p, SYMBOL_FORWARD, s)] = stage->forward_ns;
-        durations[symbol_index(p, SYMBOL_BACKWARD, s)] = stage->backward_ns;
         durations[symbol_index(p, SYMBOL_WEIGHT, s)] = stage->weight_ns;
         durations[symbol_index(p, SYMBOL_SYNC, s)] = stage->sync_ns;
         durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = stage->optimizer_ns;
-        for (int part = 0; part < PART_COUNT; part++) {
-            durations[symbol_index(p, SYMBOL_SEND_FORWARD + part, s)] =
-                stage->send_forward_ns[part];
-            durations[symbol_index(p, SYMBOL_SEND_BACKWARD + part, s)] =
-                stage->send_backward_ns[part];
+        for (int part = 0; part < PART_COUNT; part++)
             durations[symbol_index(p, SYMBOL_SEND_EPILOGUE + part, s)] =
                 stage->send_epilogue_ns[part];
-        }
-        for (int i = 1; i < plan->layout.slice_count; i++)
-            set_slice(durations, p, s, i, &stage->slices[i - 1]);
+        for (int i = 0; i < plan->layout.slice_count; i++)
+            set_slice(durations, p, s, i, &stage->slices[i]);
     }
     durations[symbol_index(p, SYMBOL_EMBEDDING_SYNC, 0)] = plan->embedding_sync_ns;
 }

@@ -201,13 +201,14 @@ void report_times_table(struct report_table *t, const struct plan *plan, struct 
         drain |= plan->boundary_options[i].epilogue_only;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
+        const struct plan_slice *first = stage->slices;
         bool last = s == plan->stage_count - 1;
         report_cell(t, arena_print(arena, "%d", s));
-        report_cell(t, report_milliseconds(stage->forward_ns, arena));
-        report_cell(t, report_milliseconds(stage->backward_ns, arena));
+        report_cell(t, report_milliseconds(first->forward_ns, arena));
+        report_cell(t, report_milliseconds(first->backward_ns, arena));
         if (split) report_cell(t, report_milliseconds(stage->weight_ns, arena));
-        report_cell(t, last ? "-" : sum_of_parts(stage->send_forward_ns, arena));
-        report_cell(t, last ? "-" : sum_of_parts(stage->send_backward_ns, arena));
+        report_cell(t, last ? "-" : sum_of_parts(first->send_forward_ns, arena));
+        report_cell(t, last ? "-" : sum_of_parts(first->send_backward_ns, arena));
         report_cell(t, last || !drain ? "-" : sum_of_parts(stage->send_epilogue_ns, arena));
         report_cell(t, stage->sync_ns ? report_milliseconds(stage->sync_ns, arena) : "-");
         report_cell(t, stage->optimizer_ns ? report_milliseconds(stage->optimizer_ns, arena) : "-");

@@ -145,8 +145,10 @@ static void compare_choices(const struct check_trial *t, const struct check_choi
             while (k < stage->count && !same_choice(&stage->items[k], c)) k++;
             assert_true(k < stage->count);
             const struct choice *x = &stage->items[k];
-            assert_true(x->forward_ns == c->forward[0] && x->backward_ns == c->backward[0] &&
-                        x->weight_ns == c->weight);
+            for (int slice = 0; slice < own->p->slices; slice++)
+                assert_true(x->forward_ns[slice] == c->forward[slice] &&
+                            x->backward_ns[slice] == c->backward[slice]);
+            assert_true(x->weight_ns == c->weight);
             assert_true(x->sync_ns == c->sync && x->optimizer_ns == c->optimizer &&
                         x->load_ns == c->load);
             assert_true(x->quality_cost == c->cost && x->stash_bytes == c->stash &&

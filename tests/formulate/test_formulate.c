@@ -21,7 +21,7 @@ struct checked {
     struct graph *graph;
     struct formulation f;
     int64_t values[20000];
-    int64_t durations[8 * (SYMBOL_KIND_COUNT + SLICES_MAX * SLICE_KIND_COUNT)];
+    int64_t durations[8 * SLICES_MAX * SYMBOL_KIND_COUNT];
     int chosen[8];
 };
 

@@ -288,12 +288,8 @@ static bool crosses(const struct schedule_request *r, int boundary, bool forward
 static void lengthen(const struct schedule_request *r, int64_t *durations, int stage, int slice,
                      bool forward)
 {
-    int kind = forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD,
-        send = forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD;
-    if (slice) {
-        kind = symbol_slice_kind(slice, forward ? SLICE_FORWARD : SLICE_BACKWARD);
-        send = symbol_slice_kind(slice, forward ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
-    }
+    int kind = symbol_of_slice(slice, forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD),
+        send = symbol_of_slice(slice, forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD);
     for (int boundary = stage - 1; boundary <= stage; boundary++)
         if (crosses(r, boundary, forward))
             durations[symbol_index(r->stage_count, kind, stage)] +=

@@ -166,14 +166,14 @@ static struct checked checked;
 
 static void check_combination(struct checked *k, const bool *used, long *plans)
 {
-    int64_t durations[8 * (SYMBOL_KIND_COUNT + SLICES_MAX * SLICE_KIND_COUNT)];
+    int64_t durations[8 * SLICES_MAX * SYMBOL_KIND_COUNT];
     bool fits = choices_fit_together(&k->raw, k->chosen);
     for (int s = 0; s < k->p.stage_count; s++) fits = fits && k->valid[s][k->chosen[s]];
     set_values(k);
     assert_int_equal(all_hold(k), fits);
     if (!fits) return;
     int decoded[8];
-    int64_t found[8 * (SYMBOL_KIND_COUNT + SLICES_MAX * SLICE_KIND_COUNT)];
+    int64_t found[8 * SLICES_MAX * SYMBOL_KIND_COUNT];
     double *floating = TAKE(&k->arena, k->f.milp.column_count, double);
     choices_durations(&k->raw, k->chosen, durations);
     for (int i = 0; i < symbol_count(k->p.stage_count, k->p.slice_count); i++)

@@ -101,7 +101,8 @@ static bool outcome_infeasible(struct trial *t)
 static bool price_off(struct trial *t)
 {
     struct plan_stage *x = &t->plan.stages[trial_stage(t)];
-    int64_t *prices[] = {&x->forward_ns, &x->backward_ns, &x->sync_ns, &x->optimizer_ns};
+    int64_t *prices[] = {&x->slices->forward_ns, &x->slices->backward_ns, &x->sync_ns,
+                         &x->optimizer_ns};
     *prices[random_between(&t->rng, 0, 3)] += random_chance(&t->rng, 50) ? 1 : -1;
     return true;
 }
@@ -110,7 +111,8 @@ static bool message_off(struct trial *t)
 {
     struct plan_stage *x = &t->plan.stages[trial_stage(t)];
     int part = (int)random_between(&t->rng, 0, PART_COUNT - 1);
-    int64_t *prices[] = {x->send_forward_ns, x->send_backward_ns, x->send_epilogue_ns};
+    int64_t *prices[] = {x->slices->send_forward_ns, x->slices->send_backward_ns,
+                         x->send_epilogue_ns};
     prices[random_between(&t->rng, 0, 2)][part]++;
     return true;
 }
@@ -170,7 +172,8 @@ static bool graph_lacks_and_claims(struct trial *t)
     t->plan.graph.parts[part] = false;
     for (int s = 0; s <= trial_last(t); s++) {
         struct plan_stage *x = &t->plan.stages[s];
-        if (x->send_forward_ns[part] || x->send_backward_ns[part] || x->send_epilogue_ns[part])
+        if (x->slices->send_forward_ns[part] || x->slices->send_backward_ns[part] ||
+            x->send_epilogue_ns[part])
             return false;
     }
     struct schedule_request request = plan_request(&t->plan);
@@ -220,13 +223,18 @@ static void add_claim(struct claims *c, int64_t *value, const char *rule, int st
     c->items[c->count++] = (struct claim){value, rule, name, stage};
 }
 
+static const char *name_of(struct trial *t, const char *what, int slice)
+{
+    return slice ? arena_print(&t->arena, "%s of slice %d: ", what, slice)
+                 : arena_print(&t->arena, "%s: ", what);
+}
+
 static void add_parts(struct trial *t, struct claims *c, int64_t *parts, int stage,
                       const char *what, int slice)
 {
     for (int k = 0; k < PART_COUNT; k++)
         add_claim(c, &parts[k], "price", stage,
-                  arena_print(&t->arena, slice ? "%s.%s of slice %d: " : "%s.%s: ", what,
-                              transfer_part_names[k], slice));
+                  name_of(t, arena_print(&t->arena, "%s.%s", what, transfer_part_names[k]), slice));
 }
 
 static void add_memory(struct trial *t, struct claims *c, struct memory_parts *m, int stage,
@@ -244,20 +252,14 @@ static void add_memory(struct trial *t, struct claims *c, struct memory_parts *m
 static void add_stage(struct trial *t, struct claims *c, int stage)
 {
     struct plan_stage *x = &t->plan.stages[stage];
-    add_claim(c, &x->forward_ns, "price", stage, "forward: ");
-    add_claim(c, &x->backward_ns, "price", stage, "backward: ");
     add_claim(c, &x->weight_ns, "price", stage, "weight gradient: ");
     add_claim(c, &x->optimizer_ns, "price", stage, "optimizer: ");
     add_claim(c, &x->sync_ns, "price", stage, "sync: ");
-    add_parts(t, c, x->send_forward_ns, stage, "send_forward", 0);
-    add_parts(t, c, x->send_backward_ns, stage, "send_backward", 0);
     add_parts(t, c, x->send_epilogue_ns, stage, "send_epilogue", 0);
-    for (int i = 1; i < t->plan.layout.slice_count; i++) {
-        struct plan_slice *y = &x->slices[i - 1];
-        add_claim(c, &y->forward_ns, "price", stage,
-                  arena_print(&t->arena, "forward of slice %d: ", i));
-        add_claim(c, &y->backward_ns, "price", stage,
-                  arena_print(&t->arena, "backward of slice %d: ", i));
+    for (int i = 0; i < t->plan.layout.slice_count; i++) {
+        struct plan_slice *y = &x->slices[i];
+        add_claim(c, &y->forward_ns, "price", stage, name_of(t, "forward", i));
+        add_claim(c, &y->backward_ns, "price", stage, name_of(t, "backward", i));
         add_parts(t, c, y->send_forward_ns, stage, "send_forward", i);
         add_parts(t, c, y->send_backward_ns, stage, "send_backward", i);
     }

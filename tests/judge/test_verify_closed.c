@@ -26,11 +26,10 @@ static struct plan even_plan(const struct layout *l, int micro_batches, struct t
         .layout = *l, .micro_batches = micro_batches, .stage_count = layout_stage_count(l)};
     p.stages = TAKE(arena, p.stage_count, struct plan_stage);
     for (int s = 0; s < p.stage_count; s++) {
-        p.stages[s] =
-            (struct plan_stage){.forward_ns = t.forward,
-                                .backward_ns = t.backward,
-                                .weight_ns = schedule_splits_backward(l->schedule) ? t.weight : 0};
+        p.stages[s].weight_ns = schedule_splits_backward(l->schedule) ? t.weight : 0;
         p.stages[s].slices = TAKE(arena, l->slice_count, struct plan_slice);
+        *p.stages[s].slices =
+            (struct plan_slice){.forward_ns = t.forward, .backward_ns = t.backward};
     }
     return p;
 }
@@ -117,16 +116,16 @@ static void test_no_form(void **state)
     p.graph.parts[PART_DELAY] = p.graph.sync = true;
     struct schedule_request r = plan_request(&p);
     assert_non_null(closed_form_of(&p, &r).name);
-    p.stages[1].send_backward_ns[PART_DELAY] = 1;
+    p.stages[1].slices->send_backward_ns[PART_DELAY] = 1;
     assert_null(closed_form_of(&p, &r).name);
-    p.stages[1].send_backward_ns[PART_DELAY] = 0;
+    p.stages[1].slices->send_backward_ns[PART_DELAY] = 0;
     p.stages[2].sync_ns = 1;
     assert_null(closed_form_of(&p, &r).name);
     p.stages[2].sync_ns = 0;
     r.local_loss_every = 1;
     assert_null(closed_form_of(&p, &r).name);
     r.local_loss_every = 0;
-    p.stages[0].forward_ns++;
+    p.stages[0].slices->forward_ns++;
     assert_null(closed_form_of(&p, &r).name);
     arena_close(&arena);
 }
@@ -182,14 +181,14 @@ static void put_random_times(struct plan *p, struct random *rng)
     for (int s = 0; s < p->stage_count; s++) {
         struct times t = random_times(rng);
         struct plan_stage *x = &p->stages[s];
-        x->forward_ns = t.forward;
-        x->backward_ns = t.backward;
+        x->slices->forward_ns = t.forward;
+        x->slices->backward_ns = t.backward;
         if (schedule_splits_backward(p->layout.schedule)) x->weight_ns = t.weight;
         x->sync_ns = random_between(rng, 0, 90);
         x->optimizer_ns = random_between(rng, 0, 90);
         for (int k = 0; k < PART_COUNT; k++) {
-            x->send_forward_ns[k] = random_between(rng, 0, 20);
-            x->send_backward_ns[k] = random_between(rng, 0, 20);
+            x->slices->send_forward_ns[k] = random_between(rng, 0, 20);
+            x->slices->send_backward_ns[k] = random_between(rng, 0, 20);
         }
     }
     p->graph.sync = random_chance(rng, 70);

@@ -29,7 +29,7 @@ static bool weight_off(struct trial *t)
 static struct plan_slice *some_slice(struct trial *t, int stage)
 {
     int count = t->plan.layout.slice_count;
-    return count > 1 ? &t->plan.stages[stage].slices[random_between(&t->rng, 0, count - 2)] : NULL;
+    return count > 1 ? &t->plan.stages[stage].slices[random_between(&t->rng, 1, count - 1)] : NULL;
 }
 
 static bool slice_off(struct trial *t)
@@ -64,7 +64,7 @@ static bool inner_message(struct trial *t)
 {
     int boundary = some_boundary(t, schedule_is_inner);
     if (boundary < 0) return false;
-    t->plan.stages[boundary].send_forward_ns[PART_DELAY] = 1;
+    t->plan.stages[boundary].slices->send_forward_ns[PART_DELAY] = 1;
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool local_message(struct trial *t)
 {
     int boundary = some_boundary(t, schedule_is_local);
     if (boundary < 0) return false;
-    t->plan.stages[boundary].send_backward_ns[PART_LINK] = 1;
+    t->plan.stages[boundary].slices->send_backward_ns[PART_LINK] = 1;
     return true;
 }
 
@@ -142,7 +142,7 @@ static bool ranks_missing(struct trial *t)
 static bool slices_missing(struct trial *t)
 {
     t->plan.stages[trial_stage(t)].slices = NULL;
-    return t->plan.layout.slice_count > 1;
+    return true;
 }
 
 // ---- decisions

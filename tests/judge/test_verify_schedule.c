@@ -281,14 +281,14 @@ static void random_slice(struct table *t, int64_t *durations, int stage, int sli
                          struct plan_slice *x)
 {
     int stages = t->request.stage_count;
-    durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] =
-        x->forward_ns = draw_duration(&t->rng);
-    durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] =
+    durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_FORWARD), stage)] = x->forward_ns =
+        draw_duration(&t->rng);
+    durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_BACKWARD), stage)] =
         x->backward_ns = draw_duration(&t->rng);
     for (int part = 0; part < PART_COUNT; part++) {
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_FORWARD) + part,
-                               stage)] = x->send_forward_ns[part] = draw_duration(&t->rng);
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_BACKWARD) + part,
+        durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_SEND_FORWARD) + part, stage)] =
+            x->send_forward_ns[part] = draw_duration(&t->rng);
+        durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_SEND_BACKWARD) + part,
                                stage)] = x->send_backward_ns[part] = draw_duration(&t->rng);
     }
 }
@@ -302,23 +302,15 @@ static struct plan random_claims(struct table *t, int64_t *durations)
     durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)] = plan.embedding_sync_ns;
     for (int s = 0; s < stages; s++) {
         struct plan_stage *x = &plan.stages[s];
-        durations[symbol_index(stages, SYMBOL_FORWARD, s)] = x->forward_ns = draw_duration(&t->rng);
-        durations[symbol_index(stages, SYMBOL_BACKWARD, s)] = x->backward_ns =
-            draw_duration(&t->rng);
         durations[symbol_index(stages, SYMBOL_WEIGHT, s)] = x->weight_ns = draw_duration(&t->rng);
         x->slices = TAKE(&t->arena, slices, struct plan_slice);
-        for (int k = 1; k < slices; k++) random_slice(t, durations, s, k, &x->slices[k - 1]);
+        for (int k = 0; k < slices; k++) random_slice(t, durations, s, k, &x->slices[k]);
         durations[symbol_index(stages, SYMBOL_SYNC, s)] = x->sync_ns = draw_duration(&t->rng);
         durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = x->optimizer_ns =
             draw_duration(&t->rng);
-        for (int part = 0; part < PART_COUNT; part++) {
-            durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, s)] =
-                x->send_forward_ns[part] = draw_duration(&t->rng);
-            durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, s)] =
-                x->send_backward_ns[part] = draw_duration(&t->rng);
+        for (int part = 0; part < PART_COUNT; part++)
             durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)] =
                 x->send_epilogue_ns[part] = draw_duration(&t->rng);
-        }
     }
     return plan;
 }

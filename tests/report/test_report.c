@@ -107,7 +107,7 @@ static void test_huge_times(void **state)
     struct report_replay r;
     arena_open(&arena, NULL);
     struct plan plan = small_plan(&arena);
-    plan.stages[0].forward_ns = plan.stages[1].backward_ns = INT64_MAX / 4;
+    plan.stages[0].slices->forward_ns = plan.stages[1].slices->backward_ns = INT64_MAX / 4;
     assert_int_equal(report_replay(&r, &plan, &arena, &err), BAD_INPUT);
     arena_close(&arena);
 }
@@ -129,10 +129,11 @@ static void test_replay_large(void **state)
     plan.graph = (struct plan_graph){{true, true, true}, true, false, false, false};
     plan.stages = TAKE(&arena, 32, struct plan_stage);
     for (int s = 0; s < 32; s++) {
-        plan.stages[s] = (struct plan_stage){.forward_ns = 900000 + 7919 * s % 100000,
-                                             .backward_ns = 1900000 - 104729 * s % 90000};
+        struct plan_slice *slice = plan.stages[s].slices = TAKE(&arena, 1, struct plan_slice);
+        slice->forward_ns = 900000 + 7919 * s % 100000;
+        slice->backward_ns = 1900000 - 104729 * s % 90000;
         for (int part = 0; part < PART_COUNT && s < 31; part++)
-            plan.stages[s].send_forward_ns[part] = plan.stages[s].send_backward_ns[part] =
+            slice->send_forward_ns[part] = slice->send_backward_ns[part] =
                 plan.stages[s].send_epilogue_ns[part] = 1000 * (s + part) + 10;
     }
     assert_int_equal(report_replay(&r, &plan, &arena, &err), OK);

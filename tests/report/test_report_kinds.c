@@ -119,8 +119,9 @@ static void test_text_says_what_is_fixed(void **state)
     plan.layout.schedule = SCHEDULE_TOKEN_SLICED;
     plan.layout.slice_count = 2, plan.layout.slices[0] = 1200, plan.layout.slices[1] = 848;
     for (int s = 0; s < 4; s++)
-        plan.stages[s].slices = TAKE(&arena, 1, struct plan_slice),
-        plan.stages[s].slices[0].forward_ns = 5;
+        plan.stages[s].slices =
+            arena_grow(&arena, plan.stages[s].slices, 1, 2, sizeof *plan.stages[s].slices),
+        plan.stages[s].slices[1].forward_ns = 5;
     claim_replay(&plan, &arena);
     has(text_of(&plan, &arena), "  slices     of 1200, 848 tokens\n");
     arena_close(&arena);

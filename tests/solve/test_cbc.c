@@ -74,7 +74,7 @@ static void read_durations(int64_t *durations, const char *map_path, int stages,
         while (i < count && strcmp(values[i].name, name)) i++;
         CHECK_OK(json_texts(&of, &kinds, &kind_count, arena, &err));
         for (int k = 0; k < kind_count; k++)
-            for (int kind = 0; kind < symbol_kind_count(slices); kind++)
+            for (int kind = 0; kind < slices * SYMBOL_KIND_COUNT; kind++)
                 if (!strcmp(symbol_kind_name(kind), kinds[k]))
                     durations[symbol_index(stages, kind, stage)] =
                         i < count ? llround(values[i].value) : 0;

@@ -37,14 +37,8 @@ static int64_t load_of(const struct plan *plan, struct arena *arena)
         const struct plan_stage *x = &plan->stages[s];
         int here = schedule_rank_of(&r, s),
             there = s + 1 < plan->stage_count ? schedule_rank_of(&r, s + 1) : here;
-        rank_ns[here] += x->forward_ns + x->backward_ns + x->weight_ns;
-        rank_ns[here] += here == there ? 0
-                                       : held_ns(x->send_forward_ns) + held_ns(x->send_backward_ns);
-        rank_ns[there] +=
-            here == there ? 0 : held_ns(x->send_forward_ns) + held_ns(x->send_backward_ns);
-        link_ns[here * ranks + there] += x->send_forward_ns[PART_LINK];
-        link_ns[there * ranks + here] += x->send_backward_ns[PART_LINK];
-        for (int i = 0; i + 1 < plan->layout.slice_count; i++) {
+        rank_ns[here] += x->weight_ns;
+        for (int i = 0; i < plan->layout.slice_count; i++) {
             const struct plan_slice *y = &x->slices[i];
             rank_ns[here] += y->forward_ns + y->backward_ns;
             rank_ns[here] +=

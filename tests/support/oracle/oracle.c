@@ -70,8 +70,9 @@ static bool put_transfer(struct walk *w, int stage)
         steady = p->boundary_options[option].epilogue_only ? 0 : option;
     static const int64_t nothing[PART_COUNT] = {0};
     if (way_boundary_is_inner(p, stage - 1)) {
-        for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_EMBEDDING_SYNC; kind += PART_COUNT)
-            put_parts(w, stage, kind, nothing);
+        for (int i = 0; i < p->slice_count; i++)
+            for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_EMBEDDING_SYNC; kind += PART_COUNT)
+                put_parts(w, stage, symbol_of_slice(i, kind), nothing);
         return true;
     }
     for (int i = 0; i < p->slice_count; i++) {
@@ -83,9 +84,8 @@ static bool put_transfer(struct walk *w, int stage)
                 c->backward_ns[0][at + part] == PRICE_NONE)
                 return false;
         bool local = way_boundary_is_local(p, stage - 1);
-        put_parts(w, stage, i ? symbol_slice_kind(i, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
-                  c->forward_ns + at);
-        put_parts(w, stage, i ? symbol_slice_kind(i, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD,
+        put_parts(w, stage, symbol_of_slice(i, SYMBOL_SEND_FORWARD), c->forward_ns + at);
+        put_parts(w, stage, symbol_of_slice(i, SYMBOL_SEND_BACKWARD),
                   local ? nothing : c->backward_ns[steady] + at);
         if (i == 0)
             put_parts(w, stage, SYMBOL_SEND_EPILOGUE,
@@ -166,9 +166,7 @@ static int64_t greatest_load(const struct walk *w)
         int there = way_rank_of(p, s + 1);
         for (int i = 0; i < p->slice_count; i++)
             for (int back = 0; back < 2; back++) {
-                int kind = i ? symbol_slice_kind(i, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD)
-                           : back ? SYMBOL_SEND_BACKWARD
-                                  : SYMBOL_SEND_FORWARD;
+                int kind = symbol_of_slice(i, back ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD);
                 int64_t held = w->durations[symbol_index(S, kind + PART_BLOCKING, s)] +
                                w->durations[symbol_index(S, kind + PART_OVERHEAD, s)];
                 rank_ns[here] += held;
@@ -228,12 +226,10 @@ static bool put_durations(struct walk *w)
         w->durations[symbol_index(S, SYMBOL_EMBEDDING_SYNC, 0)] = price;
     }
     for (int s = 0; s < S; s++) {
-        w->durations[symbol_index(S, SYMBOL_FORWARD, s)] = w->taken[s]->forward[0];
-        w->durations[symbol_index(S, SYMBOL_BACKWARD, s)] = w->taken[s]->backward[0];
-        for (int i = 1; i < p->slice_count; i++) {
-            w->durations[symbol_index(S, symbol_slice_kind(i, SLICE_FORWARD), s)] =
+        for (int i = 0; i < p->slice_count; i++) {
+            w->durations[symbol_index(S, symbol_of_slice(i, SYMBOL_FORWARD), s)] =
                 w->taken[s]->forward[i];
-            w->durations[symbol_index(S, symbol_slice_kind(i, SLICE_BACKWARD), s)] =
+            w->durations[symbol_index(S, symbol_of_slice(i, SYMBOL_BACKWARD), s)] =
                 w->taken[s]->backward[i];
         }
         w->durations[symbol_index(S, SYMBOL_WEIGHT, s)] = w->taken[s]->weight;

@@ -53,9 +53,7 @@ static int64_t part_duration(const struct pipeline *p, int direction, int stage,
         kind = direction ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD;
     if (direction && p->drains[stage * p->r->micro_batches + micro_batch] && !slice)
         kind = SYMBOL_SEND_EPILOGUE;
-    if (slice)
-        kind = symbol_slice_kind(slice, direction ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD);
-    return duration(p, kind + part, boundary);
+    return duration(p, symbol_of_slice(slice, kind + part), boundary);
 }
 
 static bool is_sent(const struct pipeline *p, int direction, int stage)

@@ -225,13 +225,9 @@ static int64_t greatest_load(const struct priced *p, const int64_t *durations)
         for (int back = 0; back < 2; back++) {
             int64_t link = 0;
             for (int slice = 0; slice < p->slice_count; slice++) {
-                int pass = slice  ? symbol_slice_kind(slice, back ? SLICE_BACKWARD : SLICE_FORWARD)
-                           : back ? SYMBOL_BACKWARD
-                                  : SYMBOL_FORWARD;
-                int send = slice  ? symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD
-                                                                  : SLICE_SEND_FORWARD)
-                           : back ? SYMBOL_SEND_BACKWARD
-                                  : SYMBOL_SEND_FORWARD;
+                int pass = symbol_of_slice(slice, back ? SYMBOL_BACKWARD : SYMBOL_FORWARD),
+                    send =
+                        symbol_of_slice(slice, back ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD);
                 ranks[s] += durations[symbol_index(stages, pass, s)];
                 if (s + 1 == stages) continue;
                 int64_t held = durations[symbol_index(stages, send + PART_BLOCKING, s)] +

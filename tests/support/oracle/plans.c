@@ -35,19 +35,20 @@ struct plan small_plan(struct arena *arena)
             .first_layer = first,
             .layer_count = layers[s],
             .group = s == 2,
-            .forward_ns = 9000000 + 700000 * s,
-            .backward_ns = 19000000 - 900000 * s,
+            .slices = TAKE(arena, 1, struct plan_slice),
             .sync_ns = 14000000 + 1000000 * s,
             .optimizer_ns = 6000000,
             .memory = {4000000000 + 500000000 * (int64_t)layers[s], 2000000000, 9000000000,
                        (int64_t)(4 - s) * 3200000000, 800000000, 100000000, 0, 1500000000},
             .memory_limit_bytes = s == 2 ? 25600000000 : 64000000000,
         };
+        struct plan_slice *slice = stages[s].slices;
+        slice->forward_ns = 9000000 + 700000 * s;
+        slice->backward_ns = 19000000 - 900000 * s;
         if (s < 3) {
-            stages[s].send_forward_ns[PART_BLOCKING] = stages[s].send_backward_ns[PART_BLOCKING] =
+            slice->send_forward_ns[PART_BLOCKING] = slice->send_backward_ns[PART_BLOCKING] =
                 stages[s].send_epilogue_ns[PART_BLOCKING] = 300000;
-            stages[s].send_forward_ns[PART_DELAY] = stages[s].send_backward_ns[PART_DELAY] =
-                1200000;
+            slice->send_forward_ns[PART_DELAY] = slice->send_backward_ns[PART_DELAY] = 1200000;
             stages[s].send_epilogue_ns[PART_DELAY] = s == 1 ? 400000 : 1200000;
         }
         first += layers[s];
@@ -112,17 +113,19 @@ struct plan random_plan(uint64_t *seed, struct arena *arena)
     for (int part = 0; part < PART_COUNT; part++) parts[part] = next_random(seed) % 2;
     for (int s = 0; s < plan.stage_count; s++) {
         struct plan_stage *stage = &plan.stages[s];
+        struct plan_slice *slice = TAKE(arena, 1, struct plan_slice);
+        slice->forward_ns = (int64_t)(next_random(seed) % 3000);
+        slice->backward_ns = (int64_t)(next_random(seed) % 3000);
         *stage = (struct plan_stage){.first_layer = s,
                                      .layer_count = 1,
-                                     .forward_ns = (int64_t)(next_random(seed) % 3000),
-                                     .backward_ns = (int64_t)(next_random(seed) % 3000),
+                                     .slices = slice,
                                      .sync_ns = (int64_t)(next_random(seed) % 900),
                                      .optimizer_ns = (int64_t)(next_random(seed) % 900),
                                      .memory.activation_bytes = 1000000,
                                      .memory_limit_bytes = 2000000};
         for (int part = 0; part < PART_COUNT && s < plan.stage_count - 1; part++) {
-            stage->send_forward_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999) : 0;
-            stage->send_backward_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999)
+            slice->send_forward_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999) : 0;
+            slice->send_backward_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999)
                                                         : 0;
             stage->send_epilogue_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999)
                                                         : 0;
@@ -154,8 +157,9 @@ struct plan wound_plan(uint64_t *seed, struct arena *arena)
         plan.stages[s].first_layer = s;
         plan.stages[s].weight_ns =
             schedule_splits_backward(r.kind) ? 1 + (int64_t)(next_random(seed) % 2000) : 0;
-        plan.stages[s].slices = TAKE(arena, r.slice_count, struct plan_slice);
-        for (int k = 0; k < r.slice_count - 1; k++)
+        plan.stages[s].slices = arena_grow(arena, few[s % count].slices, 1, (size_t)r.slice_count,
+                                           sizeof *plan.stages[s].slices);
+        for (int k = 1; k < r.slice_count; k++)
             plan.stages[s].slices[k] =
                 (struct plan_slice){.forward_ns = 1 + (int64_t)(next_random(seed) % 2000),
                                     .backward_ns = 1 + (int64_t)(next_random(seed) % 2000)};
