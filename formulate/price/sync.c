@@ -174,10 +174,11 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
     return gathers;
 }
 
-// All sums, in fp32, to every rank, which then steps its share.
+// All sums, in fp32, to every rank, which then steps its share; DeepSpeed's has no shares then.
 static bool sums_whole(const struct pricing *x, int zero)
 {
-    return zero == 1 && x->problem->job.whole_gradient_sums;
+    const struct job *job = &x->problem->job;
+    return job->whole_gradient_sums && zero <= (job->trainer == TRAINER_DEEPSPEED ? 0 : 1);
 }
 
 // Without a barrier the weights are gathered under the next iteration's forward, and only what
@@ -203,8 +204,12 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     real gradient = fmaxl(0, sent.gradient - compression->saved_bytes);
     real scatter = scatter_s(x, &link, gradient, x->R) +
                    scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
-    real seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
-    if (sums_whole(x, zero)) seconds *= 2 * 4 / x->e_g;
+    real times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
+    if (sums_whole(x, zero)) times = 2 * 4 / x->e_g;
+    real seconds = times * scatter;
+    if (sums_whole(x, zero)) // put together, made fp32, divided, made narrow, put back
+        seconds += 28 * (sent.gradient + sent.expert_gradient) / x->e_g /
+                   x->gpus[group]->memory_bytes_per_s.value;
     real gather = scatter_s(x, &link, sent.weight, x->R) +
                   scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
     if (zero) seconds += gather_exposed_s(x, run, group, gather);
@@ -247,7 +252,7 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
     for (int i = 0; i < x->problem->model.run_count; i++) {
         const struct layer_run *run = &x->problem->model.runs[i];
         if (!run_is_trained(run) || (experts && run->kind != LAYER_MOE)) continue;
-        int zero = zero_of(x, run, group), rounds = by_zero[zero] + sums_whole(x, zero);
+        int zero = zero_of(x, run, group), rounds = by_zero[zero] + (zero && sums_whole(x, zero));
         if (rounds > most) most = rounds;
     }
     return most;

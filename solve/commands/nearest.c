@@ -91,7 +91,8 @@ static void keep_to_framework(struct job *job, enum framework framework)
     job->trainer = titan ? TRAINER_TORCHTITAN : megatron ? TRAINER_MEGATRON : TRAINER_DEEPSPEED;
     job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
-    job->placement.uneven_micro_batches = job->whole_gradient_sums = job->split_gate = false;
+    job->placement.uneven_micro_batches = job->split_gate = false;
+    if (framework != FRAMEWORK_DEEPSPEED) job->whole_gradient_sums = false;
     l->grid_depth = l->grid_rows = 0;
     if (megatron) job->gathered_logits = false;
     else job->scattered_messages = false;

@@ -64,7 +64,7 @@ less "$(seconds $own gated=1)" "$(seconds $own gated=1 split_gate=1)" "gate and 
 same "$(seconds $own gated=0)" "$(seconds $own gated=0 split_gate=1)" "no gate to be apart"
 for words in "zero=1 whole_gradient_sums=1" split_gate=1 "$own whole_gradient_sums=1 gradient_rank=4"; do
     seconds $words > /dev/null
-    grep -q "whole_gradient_sums, split_gate: trainer is not other" err || complain "$words: not refused"
+    grep -q "whole_gradient_sums, split_gate: not of this trainer" err || complain "$words: not refused"
 done
 
 # FlashAttention-2 lags behind the maker's library on H100 alone.

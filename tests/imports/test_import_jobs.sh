@@ -145,6 +145,12 @@ says 'line 4: train_batchsize is not known and left out; did you mean train_batc
 says 'optimizer SGD'
 printf '{"train_batch_size": 64, "fp16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"}, "zero_optimization": {"stage": 2, "overlap_comm": false, "cpu_offload": true}, "activation_checkpointing": {"partition_activations": true}}' |
     job deepspeed "l['micro_batch']==8;j['precision']=='fp16';j['gradient_bytes_per_value']==4;l['offload_optimizer'];l['gradient_sync']=='exposed';j['recompute']==['none','full']" --sequence 1024 --gpus 8
+for sums in '"communication_data_type": "fp32"' '"fp32_allreduce": true'; do
+    echo "{\"train_batch_size\": 64, \"fp16\": {\"enabled\": true}, $sums}" |
+        job deepspeed "j['whole_gradient_sums'];j['gradient_bytes_per_value']==2;l.get('zero',0)==0" --sequence 1024 --gpus 8
+    echo "{\"train_batch_size\": 64, \"fp16\": {\"enabled\": true}, $sums, \"zero_optimization\": {\"stage\": 1}}" |
+        job deepspeed "'whole_gradient_sums' not in j;j['gradient_bytes_per_value']==2;l['zero']==1" --sequence 1024 --gpus 8
+done
 auto='{"bf16": {"enabled": "auto"}, "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}'
 echo "$auto" | job deepspeed "j['global_batch']==64;l['micro_batch']==2;l['data']==8;j['precision']=='bf16'" --sequence 8 --gpus 8 --global-batch 64 --micro-batch 2 --precision bf16
 echo "$auto" | job deepspeed "j['precision']=='fp32'" --sequence 8 --gpus 8 --micro-batch 2

@@ -13,6 +13,7 @@ config() {
     words=$1; shift
     rm -rf "$work/p"
     "$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 "$@" -o "$work/p" >"$work/log" 2>&1 &&
+        sed -i "s/\"trainer\": \"deepspeed\"/&$job/" "$work/p/job.json" &&
         "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
     "$plumbline" report --format deepspeed "$work/p/plan.json" -o "$work/p/deepspeed.json" || wrong "$*"
     "$python" - "$work/p" "$words" <<'END' 2>"$work/log" || wrong "$*: $(tail -1 "$work/log"): $(cat "$work/p/deepspeed.json")"
@@ -32,7 +33,9 @@ precision = job["precision"]
 assert ("fp16" in c) == (precision == "fp16") and ("bf16" in c) == (precision in ("bf16", "fp8"))
 if precision != "fp32":
     wide = job.get("gradient_bytes_per_value", 4) == 4 and zero["stage"] > 0
-    assert c["data_types"]["grad_accum_dtype"] == c["communication_data_type"] == ("fp32" if wide else "fp16" if "fp16" in c else "bf16")
+    kind = "fp32" if wide else "fp16" if "fp16" in c else "bf16"
+    assert c["data_types"]["grad_accum_dtype"] == kind
+    assert c["communication_data_type"] == ("fp32" if job.get("whole_gradient_sums") and not zero["stage"] else kind)
 notes = "\n".join(c["plumbline"]["not_expressed"])
 for word in words.split(";"):
     assert word in notes, word
@@ -50,12 +53,16 @@ assert read.bfloat16_config.enabled == ("bf16" in c) and read.float16_config.ena
 END
 }
 
-ours="--framework deepspeed"
+ours="--framework deepspeed" job=
 config "sequence of 4096" $ours --tensor 1 --pipeline 1 --data 32 --zero 3
 config "tensor parallelism over 4" $ours --tensor 4 --pipeline 1 --data 8 --zero 2
 config "partition_method" $ours --tensor 2 --pipeline 4 --data 4 --zero 1
 config "model's code" $ours --tensor 4 --pipeline 1 --data 8 --zero 1 --offload-optimizer
 config "gradients of 4 bytes" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision fp16
+job=', "whole_gradient_sums": true'
+config "" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision bf16
+grep -q whole_gradient_sums "$work/p/job.json" && grep -q '"communication_data_type": "fp32"' "$work/p/deepspeed.json" || wrong "sums in fp32"
+job=
 config "zb-h1 schedule" --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule zb-h1 --framework any
 config "low-rank;the trainer megatron" --tensor 2 --pipeline 4 --data 4 --zero 0 --boundary-rank 16 --gradient-rank 16 --framework any
 "$python" -c 'import deepspeed' 2>/dev/null || echo "deepspeed: $python has no deepspeed; its reader was not asked"

@@ -11,9 +11,9 @@ struct deep {
     int64_t train_batch, micro_batch, steps, stage, sequence, tensor, pipeline, context, expert,
         stages_of_rank, gpus;
     const char *offload, *old_offload, *parameters, *overlap, *gradients, *optimizer, *schedule,
-        *recompute, *kernel;
+        *recompute, *kernel, *sums;
     bool fp16, bf16, old_bf16, amp, autocast, fp8, sequence_parallel, unfused, fused_loss, compiled,
-        compile, gathered, scattered, norms, rotary, activation;
+        compile, gathered, scattered, norms, rotary, activation, wide_sums;
 };
 
 #define AT(key, kind, field)                                                                       \
@@ -40,7 +40,8 @@ static const struct setting_known known[] = {
     LEFT("torch_autocast.*"),
     AT("data_types.grad_accum_dtype", TAKE_TEXT, gradients),
     LEFT("data_types.*"),
-    LEFT("communication_data_type"),
+    AT("communication_data_type", TAKE_TEXT, sums),
+    AT("fp32_allreduce", TAKE_FLAG, wide_sums), // of old
     LEFT("seq_parallel_communication_data_type"),
     AT("zero_optimization.stage", TAKE_COUNT, stage),
     AT("zero_optimization.overlap_comm", TAKE_TEXT, overlap),
@@ -302,6 +303,9 @@ static enum status make_job(struct job *j, struct deep *d, struct settings *s, s
     TRY(set_precision(j, d, s, err));
     set_optimizer(j, d, s);
     j->fused_loss = d->fused_loss, j->compiled = d->compiled, j->gathered_logits = d->gathered;
+    // With ZeRO the sums are of the kind that gradients add up in.
+    j->whole_gradient_sums = !j->layout.zero && j->gradient_bytes_per_value == 2 &&
+                             (d->wide_sums || (d->sums && !strcasecmp(d->sums, "fp32")));
     j->scattered_messages = d->scattered;
     j->unfused[UNFUSED_NORMS] = d->norms, j->unfused[UNFUSED_ROTARY] = d->rotary;
     j->unfused[UNFUSED_ACTIVATION] = d->activation;

@@ -250,6 +250,13 @@ static struct computed shown_s(const struct price_audit *a, int run, int group,
                              gather.value + gather.lost + behind.value + behind.lost};
 }
 
+// In fp32: twice four bytes for each value go round. DeepSpeed knows that without ZeRO alone.
+static bool wholly_summed(const struct price_audit *a, int zero)
+{
+    const struct job *j = &a->problem->job;
+    return j->whole_gradient_sums && (zero == 0 || (zero == 1 && j->trainer != TRAINER_DEEPSPEED));
+}
+
 static struct computed layer_sync_s(const struct price_audit *a, int run, int group,
                                     struct compression_form form)
 {
@@ -263,11 +270,15 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                     shown = {0, 0};
     scatter.lost += saved > 0 ? scatter_both_s(a, group, s.gradient + saved, 0).value : 0;
     if (zero) shown = shown_s(a, run, group, scatter_both_s(a, group, s.weight, s.expert_weight));
-    const struct job *j = &a->problem->job;
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
-    if (zero == 1 && j->whole_gradient_sums)
-        times = 2.0L * sizeof(float) / j->gradient_bytes_per_value;
-    return (struct computed){times * scatter.value + shown.value + squeeze.work_s,
+    long double wide = a->problem->job.gradient_bytes_per_value, passes = 0;
+    if (wholly_summed(a, zero)) {
+        // A copy, to fp32, a division there, and both ways back.
+        passes = (2 + 2 + 2 + 4 + 4 + 4 + 4 + 2 + 2 + 2) * (s.gradient + s.expert_gradient) / wide /
+                 gpu_of(a, group)->memory_bytes_per_s.value;
+        times = 8 / wide;
+    }
+    return (struct computed){times * scatter.value + shown.value + squeeze.work_s + passes,
                              times * scatter.lost + shown.lost};
 }
 
@@ -283,7 +294,7 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
     int most = 0;
     for (int i = 0; i < a->problem->model.run_count; i++) {
         int zero = zero_of(a, i, group), rounds = zero < 2 ? 2 : 3 - zero;
-        if (zero == 1 && a->problem->job.whole_gradient_sums) rounds = 3;
+        if (zero == 1 && wholly_summed(a, zero)) rounds = 3;
         bool counts = run_is_trained(run_of(a, i)) &&
                       (!of_experts || run_of(a, i)->kind == LAYER_MOE);
         if (counts && rounds > most) most = rounds;
