@@ -10,6 +10,7 @@ struct batch {
     const struct plan *plan;
     const struct cluster *cluster;
     int64_t gpus, each, nodes; // all of them, of a node
+    const char *hosts; // of a placement: a line for each node in the order of ranks, name and slots
 };
 
 static const struct node_group *group_of_rank(const struct batch *b, int64_t rank)
@@ -20,13 +21,38 @@ static const struct node_group *group_of_rank(const struct batch *b, int64_t ran
     return &b->cluster->groups[b->plan->stages[stage].group];
 }
 
-// Slurm has one shape of node in a job: all alike, and none with stages of two groups.
-static enum status find_nodes(struct batch *b, struct error *err)
+static const char *next_line(const char *line)
 {
-    if (b->plan->placement && b->cluster->group_count > 1)
-        return fail(err, BAD_INPUT,
-                    "a placement on several groups of nodes: its hosts are "
-                    "report's hostfile, rankfile and hosts");
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : line + strlen(line);
+}
+
+static int name_length(const char *line) { return (int)strcspn(line, " \n"); }
+
+// Nodes of a placement have names, whatever their groups; each must hold as many ranks.
+static enum status find_named_nodes(struct batch *b, struct arena *arena, struct error *err)
+{
+    const struct launch_request request = {.format = LAUNCH_HOSTS, .order = 0};
+    size_t length;
+    TRY(report_launch(b->plan, &request, &b->hosts, &length, arena, err));
+    b->gpus = b->plan->layout.pipeline * b->plan->devices_per_stage;
+    const char *shape = b->hosts + name_length(b->hosts);
+    size_t width = strcspn(shape, "\n");
+    for (const char *line = b->hosts; *line; line = next_line(line)) {
+        if (strncmp(line + name_length(line), shape, width + 1))
+            return fail(err, BAD_INPUT,
+                        "its nodes hold unlike numbers of ranks: its hosts are report's hostfile, "
+                        "rankfile and hosts");
+        b->nodes++;
+    }
+    b->each = b->gpus / b->nodes;
+    return OK;
+}
+
+// Slurm has one shape of node in a job: all alike, and none with stages of two groups.
+static enum status find_nodes(struct batch *b, struct arena *arena, struct error *err)
+{
+    if (b->plan->placement) return find_named_nodes(b, arena, err);
     const struct node_group *first = group_of_rank(b, 0);
     b->gpus = b->plan->layout.pipeline * b->plan->devices_per_stage;
     b->each = smaller(first->gpus_per_node, b->gpus);
@@ -48,17 +74,24 @@ static enum status find_nodes(struct batch *b, struct error *err)
     return OK;
 }
 
+// The names, apart by one of the characters.
+static void put_names(struct report_out *out, const char *hosts, char apart)
+{
+    for (const char *line = hosts; *line; line = next_line(line)) {
+        if (line > hosts) report_print(out, "%c", apart);
+        report_print(out, "%.*s", name_length(line), line);
+    }
+}
+
 static void put_node_groups(struct report_out *out, const struct batch *b)
 {
+    if (b->hosts) return;
     for (int64_t node = 0, next; node < b->nodes; node = next) {
         const struct node_group *g = group_of_rank(b, node * b->each);
         for (next = node; next < b->nodes && group_of_rank(b, next * b->each) == g;) next++;
         report_print(out, "# Nodes %" PRId64 " to %" PRId64 " of the job: %s (%s)\n", node,
                      next - 1, g->name, g->gpu);
     }
-    if (b->plan->placement)
-        report_print(out, "# Which host is which: plumbline report --format hosts PLAN > hosts, "
-                          "then SLURM_HOSTFILE=hosts and srun -m arbitrary\n");
 }
 
 static enum status begin(struct batch *b, struct report_out *out, const struct plan *plan,
@@ -72,9 +105,22 @@ static enum status begin(struct batch *b, struct report_out *out, const struct p
         return fail(err, BAD_INPUT,
                     "the plan's problem is not at hand or has changed since: it tells how many "
                     "GPUs a node has");
-    TRY(find_nodes(b, err));
+    TRY(find_nodes(b, arena, err));
     report_out_begin(out, arena);
     return OK;
+}
+
+// Slurm numbers nodes by their names; a placement has an order of its own.
+static void put_master(struct report_out *out, const struct batch *b)
+{
+    if (!b->hosts) {
+        report_print(out, "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n "
+                          "1)\n");
+        return;
+    }
+    report_print(out, "# In the order of their ranks.\nexport PLAN_HOSTS=\"");
+    put_names(out, b->hosts, ' ');
+    report_print(out, "\"\nMASTER_ADDR=${PLAN_HOSTS%%%% *}\n");
 }
 
 enum status report_sbatch(const struct plan *plan, const struct plan *told,
@@ -94,22 +140,32 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
                  "#SBATCH --nodes=%" PRId64 "\n#SBATCH --ntasks-per-node=1\n"
                  "#SBATCH --gpus-per-node=%" PRId64 "\n#SBATCH --exclusive\n",
                  b.nodes, b.each);
+    if (b.hosts) {
+        report_print(&out, "#SBATCH --nodelist=");
+        put_names(&out, b.hosts, ',');
+        report_print(&out, "\n");
+    }
     put_node_groups(&out, &b);
-    report_print(&out,
-                 "set -eu\n"
-                 "# shellcheck source=/dev/null\n"
-                 "source \"${PLAN_DIR:-${SLURM_SUBMIT_DIR:-.}}/megatron.sh\"\n"
-                 "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
-                 "MASTER_PORT=${MASTER_PORT:-29500}\n"
-                 "export MASTER_ADDR MASTER_PORT CUDA_DEVICE_MAX_CONNECTIONS=1\n");
+    report_print(&out, "set -eu\n"
+                       "# shellcheck source=/dev/null\n"
+                       "source \"${PLAN_DIR:-${SLURM_SUBMIT_DIR:-.}}/megatron.sh\"\n");
+    put_master(&out, &b);
+    report_print(&out, "MASTER_PORT=${MASTER_PORT:-29500}\n"
+                       "export MASTER_ADDR MASTER_PORT CUDA_DEVICE_MAX_CONNECTIONS=1\n");
     report_print(&out,
                  "# shellcheck disable=SC2016\n"
-                 "srun --kill-on-bad-exit=1 bash -c 'exec torchrun --nnodes %" PRId64
-                 " --nproc-per-node %" PRId64 " --node-rank \"$SLURM_PROCID\" \\\n"
+                 "srun --kill-on-bad-exit=1 bash -c '%sexec torchrun --nnodes %" PRId64
+                 " --nproc-per-node %" PRId64 " --node-rank \"$%s\" \\\n"
                  "    --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" \"$@\"' "
                  "torchrun \\\n"
                  "    \"${PRETRAIN:-pretrain_gpt.py}\" \"${MEGATRON_ARGS[@]}\" \"$@\"\n",
-                 b.nodes, b.each);
+                 b.hosts ? "rank=0\n"
+                           "for host in $PLAN_HOSTS; do\n"
+                           "    [ \"$host\" != \"$SLURMD_NODENAME\" ] || break\n"
+                           "    rank=$((rank + 1))\n"
+                           "done\n"
+                         : "",
+                 b.nodes, b.each, b.hosts ? "rank" : "SLURM_PROCID");
     *text = out.text;
     *length = out.length;
     return OK;
@@ -118,14 +174,9 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
 // ---- torchrun
 
 // The nodes as they are launched: given at run time, or the plan's own.
-static enum status put_hosts(struct report_out *out, const struct batch *b, struct error *err)
+static void put_hosts(struct report_out *out, const struct batch *b)
 {
-    const char *own = "";
-    if (b->plan->placement) {
-        const struct launch_request request = {.format = LAUNCH_HOSTS, .order = 0};
-        size_t length;
-        TRY(report_launch(b->plan, &request, &own, &length, out->arena, err));
-    }
+    const char *own = b->hosts ? b->hosts : "";
     report_print(out,
                  "# The nodes in the order of their ranks: HOSTS (names between blanks or commas), "
                  "else HOSTFILE (a name a line),\n# else those of Slurm's job%s.\n"
@@ -140,10 +191,7 @@ static enum status put_hosts(struct report_out *out, const struct batch *b, stru
                           "\"$SLURM_JOB_NODELIST\")\n");
     report_print(out, "else\n    hosts=(");
     if (!*own && b->nodes == 1) report_print(out, "\"$(hostname)\"");
-    for (const char *line = own, *end; *line; line = end + 1) {
-        end = strchr(line, '\n');
-        report_print(out, "%s%.*s", line > own ? " " : "", (int)strcspn(line, " "), line);
-    }
+    put_names(out, own, ' ');
     report_print(out,
                  ")\nfi\n"
                  "if [ ${#hosts[@]} -ne $nodes ]; then\n"
@@ -151,7 +199,6 @@ static enum status put_hosts(struct report_out *out, const struct batch *b, stru
                  "${hosts[*]:+: ${hosts[*]}} (HOSTS, HOSTFILE%s)\" >&2\n"
                  "    exit 2\nfi\n",
                  *own ? "" : ", SLURM_JOB_NODELIST");
-    return OK;
 }
 
 // What lies beside the script says which program is run.
@@ -200,7 +247,7 @@ enum status report_torchrun(const struct plan *plan, const struct plan *told,
                  "set -eu\nnodes=%" PRId64 "\neach=%" PRId64 "\n"
                  "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n",
                  b.nodes, b.each);
-    TRY(put_hosts(&out, &b, err));
+    put_hosts(&out, &b);
     report_print(&out,
                  "rank=${NODE_RANK:-}\n"
                  "for ((i = 0; i < nodes; i++)); do\n"

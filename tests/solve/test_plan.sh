@@ -99,8 +99,16 @@ for node in a b c d e f; do echo "$node slots=8"; done >"$work/hosts"
 for where in "--cluster $work/named.json" "--gpu h100-80gb --nodes 6"; do
     expect "per iteration" 0 --model llama-3.1-70b $where --sequence 8192 --global-batch 96 --gap 0.02 --time-limit-s 0 -o "$work/six" --force
     iteration "$work/six/plan.json" >>"$work/both"
+    [ -e "$work/named" ] || cp -r "$work/six" "$work/named"
 done
 awk 'NR == 1 { named = $1 } END { exit named * 0.98 > $1 }' "$work/both" || wrong "on named nodes: $(cat "$work/both")"
+
+# Its batch script asks Slurm for the plan's nodes and numbers them as the plan has them, whatever the numbers of the tasks.
+hosts=$(uniq "$work/named/launch/hostfile" | paste -sd , -) host=$(uniq "$work/named/launch/hostfile" | sed -n 3p)
+grep -q "^#SBATCH --nodelist=$hosts\$" "$work/named/launch/job.sbatch" || wrong "job.sbatch: no --nodelist=$hosts"
+launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$work/named/launch" SLURMD_NODENAME=$host SLURM_PROCID=5 bash "$work/named/launch/job.sbatch")
+echo "$launched" | grep -q -- "<--node-rank> <2> <--master-addr> <${hosts%%,*}>" || wrong "job.sbatch on $host: $launched"
+command -v shellcheck >/dev/null && { shellcheck "$work/named/launch/job.sbatch" >"$work/err" || wrong "$(cat "$work/err")"; }
 
 expect "has 6 nodes with names" 2 --model llama-3.1-8b --cluster "$work/named.json" --nodes 2 -o "$work/x"
 expect "did you mean h100-80gb" 2 --model llama-3.1-8b --gpu h100 --nodes 2 -o "$work/x"
