@@ -84,6 +84,10 @@ command -v python3 > /dev/null || { echo "test_library_examples.sh: skipped: no 
 [ -z "$sanitize" ] || exit $failed
 export PYTHONPATH=$root/docs/examples/library PLUMBLINE_LIBRARY=$lib/libplumbline.so.0 PYTHONDONTWRITEBYTECODE=1
 "$BIN/plumbline" example gpt --model gpt2-xl --gpu a100-80gb --nodes 2 --layouts all --global-batch 64 -o space > /dev/null
+python3 "$root/docs/examples/library/plan.py" > out 2>&1 && complain "plan.py without a folder: exit 0"
+grep -q '^usage: ' out || complain "plan.py without a folder: $(cat out)"
+PLUMBLINE_LIBRARY=libplumbline.so.none python3 "$root/docs/examples/library/plan.py" space > out 2>&1 && complain "plan.py without a library: exit 0"
+grep -q 'PLUMBLINE_LIBRARY=PREFIX' out || complain "plan.py without a library: $(cat out)"
 python3 "$root/docs/examples/library/plan.py" space > out 2> err || complain "plan.py: $(cat err)"
 grep -q '^optimal: ' out && grep -q '^accepted: ' out && grep -q 'times as long' out || complain "plan.py: $(cat out)"
 grep -q '</html>' space/report.html || complain "plan.py: no page"

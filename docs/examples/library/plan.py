@@ -9,6 +9,8 @@ import sys
 
 import plumbline
 
+if len(sys.argv) != 2:
+    sys.exit("usage: python3 plan.py FOLDER, one that plumbline example or plumbline plan made")
 folder = pathlib.Path(sys.argv[1])
 problem = plumbline.Problem(folder / "problem.json")
 

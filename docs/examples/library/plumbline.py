@@ -12,7 +12,10 @@ import ctypes
 import os
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 
-_library = ctypes.CDLL(os.environ.get("PLUMBLINE_LIBRARY", "libplumbline.so.0"))
+try:
+    _library = ctypes.CDLL(os.environ.get("PLUMBLINE_LIBRARY", "libplumbline.so.0"))
+except OSError as wrong:
+    raise ImportError(f"{wrong}: PLUMBLINE_LIBRARY=PREFIX/lib/libplumbline.so.0 says where it is") from None
 
 
 class Error(Exception):
