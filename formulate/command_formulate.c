@@ -100,7 +100,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     const char *why;
     if (r->out) TRY(milp_check_name(r->out, "-o", err));
     if (r->map) TRY(file_check_place(r->map, err));
-    TRY(problem_load(problem, path_of_document(r->problem, "problem.json", arena), arena, err));
+    TRY(problem_load(problem, r->problem, arena, err));
     say_space(problem);
     if (problem->job.objective == OBJECTIVE_PIPETTE)
         return fail(err, BAD_INPUT,

@@ -288,7 +288,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     o->json = json, o->first = true, o->read_notes = read_notes;
     TRY(predictor_open(&p, &settings, arena, err));
     if (set) TRY(predictor_set(p, set, err));
-    if (count == 1 && path_ends_with(words[0], ".json"))
+    if (count == 1 && path_ends_with(path_of_document(words[0], "problem.json", arena), ".json"))
         return predict_file(p, words[0], mode, o, arena, err);
     if (count == 1 && !strchr(words[0], '='))
         return predict_table(p, words[0], defaults, o, arena, err);

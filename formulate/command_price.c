@@ -33,7 +33,7 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
     if (helped) return OK;
     struct problem problem;
     struct priced priced;
-    TRY(problem_load(&problem, path_of_document(path, "problem.json", arena), arena, err));
+    TRY(problem_load(&problem, path, arena, err));
     const char *doubt = cluster_doubt(&problem.cluster, arena);
     if (doubt) fprintf(stderr, "warning: %s\n", doubt);
     say_space(&problem);

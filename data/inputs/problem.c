@@ -54,6 +54,7 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
 {
     const char *model = NULL, *cluster = NULL, *costs = NULL, *job = NULL;
     *p = (struct problem){0};
+    path = path_of_document(path, "problem.json", arena);
     TRY(document_read(&p->document, path, "plumbline.problem", arena, err));
     struct json_field fields[] = {
         FIELD_TEXT("name", OPTIONAL, &p->name),    FIELD_TEXT("model", REQUIRED, &model),

@@ -267,6 +267,7 @@ enum status layouts_load(struct layouts *l, const char *path, struct arena *aren
                          struct error *err)
 {
     *l = (struct layouts){.chosen = -1};
+    path = path_of_document(path, "plan.layouts.json", arena);
     TRY(document_read(&l->document, path, "plumbline.layouts", arena, err));
     return document_members(&l->document, &layouts_members, l, NULL, arena, err);
 }

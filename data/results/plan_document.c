@@ -452,6 +452,7 @@ static MEMBERS(plan, struct plan, NULL, false, NULL);
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err)
 {
     *p = (struct plan){0};
+    path = path_of_document(path, "plan.json", arena);
     TRY(document_read(&p->document, path, "plumbline.plan", arena, err));
     return document_members(&p->document, &plan_members, p, p, arena, err);
 }

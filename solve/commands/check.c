@@ -454,7 +454,9 @@ static enum status check(int argc, char **argv, int *exit_code, struct arena *ar
                      &helped, err));
     if (helped) return OK;
     memory_limit((size_t)memory_mib << 20);
-    r.certificate = paths[0], r.against = paths[1], r.work_limit = (uint64_t)work_limit;
+    r.certificate = paths[0];
+    r.against = paths[1] ? path_of_document(paths[1], "problem.json", arena) : NULL;
+    r.work_limit = (uint64_t)work_limit;
     if (is_stdout(r.verdict) && is_stdout(r.statement))
         return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
     // A document on standard output stands there alone.

@@ -436,7 +436,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         return fail(err, BAD_INPUT,
                     "--top: expected --layouts beside it, or a plan with a placement");
     if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
-    TRY(plan_load(&plan, path_of_document(files[0], "plan.json", arena), arena, err));
+    TRY(plan_load(&plan, files[0], arena, err));
     int64_t claimed_ns = plan.outcome == OUTCOME_INFEASIBLE ? -1 : plan.bound_ns;
     if (verdict)
         TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, claimed_ns, arena, err));

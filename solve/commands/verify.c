@@ -233,7 +233,7 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
     memory_limit((size_t)memory_mib << 20);
     struct plan plan;
     struct verdict verdict;
-    TRY(plan_load(&plan, path_of_document(plan_path, "plan.json", arena), arena, err));
+    TRY(plan_load(&plan, plan_path, arena, err));
     TRY(verify_run(&verdict, &plan, &r, arena, err));
     if (verdict_path) TRY(write_verdict(&verdict, &plan, &r, verdict_path, arena, err));
     if (!verdict_path || strcmp(verdict_path, "-"))
