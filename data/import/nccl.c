@@ -133,7 +133,8 @@ static enum status settle_groups(struct nccl_import *n, const char *where, struc
                     where);
     if (!t->operation)
         return fail(err, BAD_INPUT,
-                    "%s: the file does not tell which collective it is of; --operation does",
+                    "%s: the file does not tell which collective it is of; --operation all_reduce "
+                    "(reduce_scatter, all_gather, all_to_all, send_recv) does",
                     where);
     int *sizes = TAKE(n->arena, NCCL_RANKS_MAX, int);
     for (int i = 0; i < t->rank_count; i++) t->group_count += !sizes[t->groups[i]]++;
