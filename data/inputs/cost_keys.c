@@ -1,11 +1,11 @@
-// One line per estimate of data/inputs/costs.h: its name in documents, where it stands, whether
-// more of it means faster.
+// Estimates of data/inputs/costs.h by name: where each stands, whether more of it means faster.
 #include "data/inputs/cost_keys.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "data/base/names.h"
+#include "data/inputs/costs_internal.h"
 
 enum { COST_KEYS_MOST = 128 };
 
@@ -13,88 +13,20 @@ const char *const cost_group_names[] = {"products", "attention", "memory on devi
                                         "launches", "trainer",   "links within nodes",
                                         "network",  "overlap",   NULL};
 
-#define OF_ALL(name, group, field, sense, low, high)                                               \
-    {                                                                                              \
-        name, COSTS_OF_##group, COST_OF_ALL, sense, offsetof(struct costs, field), low, high       \
-    }
-#define OF_GPU(name, group, field, sense, low, high)                                               \
-    {                                                                                              \
-        name, COSTS_OF_##group, COST_OF_GPU, sense, offsetof(struct gpu_costs, field), low, high   \
-    }
-#define OF_PRECISION(name, group, field, sense, low, high)                                         \
-    {                                                                                              \
-        name, COSTS_OF_##group, COST_OF_PRECISION, sense, offsetof(struct precision_costs, field), \
-            low, high                                                                              \
-    }
+#define COST_KEY(name, group, scope, sense, at, low, high)                                         \
+    {name, COSTS_OF_##group, COST_OF_##scope, COST_##sense, at, low, high},
+#define OF_PRECISION(member, group, sense, need, low, high)                                        \
+    COST_KEY(#member, group, PRECISION, sense, offsetof(struct precision_costs, member), low, high)
+#define OF_GPU(member, group, sense, need, low, high)                                              \
+    COST_KEY(#member, group, GPU, sense, offsetof(struct gpu_costs, member), low, high)
+#define OF_ALL(member, group, sense, need, low, high)                                              \
+    COST_KEY(#member, group, ALL, sense, offsetof(struct costs, member), low, high)
+#define OF_OBJECT(object, key, member, group, sense, need, low, high)                              \
+    COST_KEY(#object "." #key, group, ALL, sense, offsetof(struct costs, member), low, high)
 
-const struct cost_key cost_keys[] = {
-    OF_PRECISION("gemm_flop_per_s", PRODUCTS, gemm_flop_per_s, COST_RATE, 1, 1e21),
-    OF_PRECISION("attention_flop_per_s", ATTENTION, attention_flop_per_s, COST_RATE, 1, 1e21),
-    OF_PRECISION("low_rank_flop_per_s", PRODUCTS, low_rank_flop_per_s, COST_RATE, 1, 1e21),
-    OF_GPU("memory_bytes_per_s", MEMORY, memory_bytes_per_s, COST_RATE, 1, 1e21),
-    OF_GPU("layer_overhead_s", LAUNCHES, layer_overhead_s, COST_TIME, 0, 1e6),
-    OF_GPU("compression_overhead_s", LAUNCHES, compression_overhead_s, COST_TIME, 0, 1e6),
-    OF_PRECISION("misaligned_gemm_share", PRODUCTS, misaligned_gemm_share, COST_RATE, 0, 1),
-    OF_PRECISION("data_gradient_flop_per_s", PRODUCTS, data_gradient_flop_per_s, COST_RATE, 0,
-                 1e21),
-    OF_PRECISION("weight_gradient_flop_per_s", PRODUCTS, weight_gradient_flop_per_s, COST_RATE, 0,
-                 1e21),
-    OF_PRECISION("operand_bytes_per_s", PRODUCTS, operand_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("low_rank_bytes_per_s", PRODUCTS, low_rank_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("backward_attention_flop_per_s", ATTENTION, backward_attention_flop_per_s,
-                 COST_RATE, 0, 1e21),
-    OF_PRECISION("product_flop_per_s", PRODUCTS, product_flop_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("product_tile_flop_per_s", PRODUCTS, product_tile_flop_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("product_bytes_per_s", PRODUCTS, product_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("processors", PRODUCTS, processors, COST_RATE, 0, 1e6),
-    OF_GPU("product_launch_s", LAUNCHES, product_launch_s, COST_TIME, 0, 1e6),
-    OF_GPU("elementwise_launch_s", LAUNCHES, elementwise_launch_s, COST_TIME, 0, 1e6),
-    OF_GPU("score_cells_per_s", ATTENTION, score_cells_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("open_attention_share", ATTENTION, open_attention_share, COST_RATE, 0, 1),
-    OF_GPU("triton_attention_share", ATTENTION, triton_attention_share, COST_RATE, 0, 1),
-    OF_GPU("megatron_step_factor", TRAINER, megatron_step_factor, COST_TIME, 0, 100),
-    OF_GPU("deepspeed_step_factor", TRAINER, deepspeed_step_factor, COST_TIME, 0, 100),
-    OF_GPU("other_step_factor", TRAINER, other_step_factor, COST_TIME, 0, 100),
-    OF_GPU("sharded_step_factor", TRAINER, sharded_step_factor, COST_TIME, 0, 100),
-    OF_GPU("backward_memory_bytes_per_s", MEMORY, backward_memory_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("backward_overhead_s", LAUNCHES, backward_overhead_s, COST_TIME, 0, 1e6),
-    OF_GPU("forward_factor", TRAINER, forward_factor, COST_TIME, 0, 100),
-    OF_GPU("backward_factor", TRAINER, backward_factor, COST_TIME, 0, 100),
-    OF_GPU("constant_bytes", MEMORY, constant_bytes, COST_BYTES, 0, 1125899906842624.0),
-    OF_GPU("layer_launch_s", LAUNCHES, layer_launch_s, COST_TIME, 0, 1e6),
-    OF_GPU("embedding_launch_share", LAUNCHES, embedding_launch_share, COST_TIME, 0, 100),
-    OF_GPU("collective_launch_s", LAUNCHES, collective_launch_s, COST_TIME, 0, 1e6),
-    OF_GPU("step_bytes_per_value", MEMORY, step_bytes_per_value, COST_TIME, 0, 1e6),
-    OF_GPU("host_memory_bytes_per_s", MEMORY, host_memory_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("host_link_bytes_per_s", MEMORY, host_link_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("host_update_values_per_s", MEMORY, host_update_values_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("communicator_bytes", MEMORY, communicator_bytes, COST_BYTES, 0, 1125899906842624.0),
-    OF_GPU("library_bytes", MEMORY, library_bytes, COST_BYTES, 0, 1125899906842624.0),
-    OF_GPU("copy_bytes_per_s", MEMORY, copy_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("top_k_values_per_s", MEMORY, top_k_values_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("top_k_back_values_per_s", MEMORY, top_k_back_values_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("quantise_values_per_s", MEMORY, quantise_values_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("quantise_back_values_per_s", MEMORY, quantise_back_values_per_s, COST_RATE, 0, 1e21),
-    OF_ALL("intra_efficiency", NODE, intra_efficiency, COST_RATE, 1e-6, 1),
-    OF_ALL("network_efficiency.infiniband", NETWORK, network_efficiency[NIC_INFINIBAND], COST_RATE,
-           1e-6, 1),
-    OF_ALL("network_efficiency.roce", NETWORK, network_efficiency[NIC_ROCE], COST_RATE, 1e-6, 1),
-    OF_ALL("network_efficiency.ethernet", NETWORK, network_efficiency[NIC_ETHERNET], COST_RATE,
-           1e-6, 1),
-    OF_ALL("transfer_efficiency.intra", NODE, transfer_intra_efficiency, COST_RATE, 0, 1),
-    OF_ALL("transfer_efficiency.infiniband", NETWORK, transfer_network_efficiency[NIC_INFINIBAND],
-           COST_RATE, 0, 1),
-    OF_ALL("transfer_efficiency.roce", NETWORK, transfer_network_efficiency[NIC_ROCE], COST_RATE, 0,
-           1),
-    OF_ALL("transfer_efficiency.ethernet", NETWORK, transfer_network_efficiency[NIC_ETHERNET],
-           COST_RATE, 0, 1),
-    OF_ALL("tree_bandwidth_share", NETWORK, tree_bandwidth_share, COST_RATE, 0, 1),
-    OF_ALL("transfer_launch_s", LAUNCHES, transfer_launch_s, COST_TIME, 0, 1e6),
-    OF_ALL("overlap_slowdown", OVERLAP, overlap_slowdown, COST_TIME, 0, 1),
-    OF_ALL("tensor_overlap", OVERLAP, tensor_overlap, COST_RATE, 0, 1),
-    OF_ALL("context_overlap", OVERLAP, context_overlap, COST_RATE, 0, 1),
-    OF_ALL("allocator_factor", MEMORY, allocator_factor, COST_BYTES, 1, 10),
-};
+const struct cost_key cost_keys[] = {PRECISION_ESTIMATES(OF_PRECISION) GPU_ESTIMATES(OF_GPU)
+                                         INTRA_ESTIMATES(OF_ALL) NETWORK_ESTIMATES(OF_OBJECT)
+                                             TRANSFER_ESTIMATES(OF_OBJECT) COSTS_ESTIMATES(OF_ALL)};
 const int cost_key_count = ARRAY_LENGTH(cost_keys);
 
 int cost_key_find(const char *name)

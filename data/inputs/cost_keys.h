@@ -1,6 +1,6 @@
 // The numbers of a costs document by name: for settings on a command line, for fitting them, and
 // for the two ends of their intervals. A new estimate in data/inputs/costs.h gets its line in
-// data/inputs/cost_keys.c.
+// data/inputs/costs_internal.h.
 #ifndef PLUMBLINE_DATA_INPUTS_COST_KEYS_H
 #define PLUMBLINE_DATA_INPUTS_COST_KEYS_H
 

@@ -1,59 +1,107 @@
-// What the files data/inputs/costs*.c share: estimates, and the numbers that a costs document need
-// not state (0 is "not stated").
+// What the files data/inputs/cost*.c share: the estimates of a costs document, in its order and
+// each written down once, as rows of data/text/members.h and as keys of data/inputs/cost_keys.h.
 #ifndef PLUMBLINE_DATA_INPUTS_COSTS_INTERNAL_H
 #define PLUMBLINE_DATA_INPUTS_COSTS_INTERNAL_H
 
-#include <stddef.h>
-
 #include "data/inputs/costs.h"
+#include "data/text/members.h"
 
-enum status estimate_get(const struct json *object, struct estimate *e, double low, double high,
-                         struct arena *arena, struct error *err);
-// One that may be left out keeps what *e holds.
-enum status estimate_get_optional(const struct json *object, struct estimate *e, double low,
-                                  double high, struct arena *arena, struct error *err);
-enum status estimate_check(const struct costs *c, const char *where, const char *key,
-                           const struct estimate *e, double low, double high, struct error *err);
-void estimate_put(struct json_writer *w, const char *key, const struct estimate *e);
+// X(member, group, sense, need, low, high). group, sense: of struct cost_key, COSTS_OF_ and COST_
+// taken off. need: NEEDED; DEFAULT, which has a value of its own where it is left out, and is
+// always written; STATED, 0 where it is left out (what 0 means is the formula's matter,
+// docs/FORMULAS.md), and not written then. A document may hold values from low (STATED: 0) to high.
+#define PRECISION_ESTIMATES(X)                                                                     \
+    X(gemm_flop_per_s, PRODUCTS, RATE, NEEDED, 1, 1e21)                                            \
+    X(attention_flop_per_s, ATTENTION, RATE, NEEDED, 1, 1e21)                                      \
+    X(low_rank_flop_per_s, PRODUCTS, RATE, DEFAULT, 1, 1e21)                                       \
+    X(misaligned_gemm_share, PRODUCTS, RATE, STATED, 0, 1)                                         \
+    X(data_gradient_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                   \
+    X(weight_gradient_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                 \
+    X(operand_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                        \
+    X(low_rank_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                       \
+    X(backward_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                             \
+    X(product_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                         \
+    X(product_tile_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                    \
+    X(product_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)
 
-// An estimate that need not be stated: its key, its place in the struct, its range.
-struct optional_cost {
-    const char *key;
-    size_t offset;
-    double high;
-};
-enum {
-    OPTIONAL_GPU_COSTS = 28,
-    OPTIONAL_PRECISION_COSTS = 10,
-    OPTIONAL_TRANSFER_COSTS = 1 + NIC_KIND_COUNT,
-    OPTIONAL_COSTS = 7
-};
-extern const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS],
-    optional_precision_costs[OPTIONAL_PRECISION_COSTS],
-    optional_transfer_costs[OPTIONAL_TRANSFER_COSTS], optional_costs[OPTIONAL_COSTS];
+#define GPU_ESTIMATES(X)                                                                           \
+    X(memory_bytes_per_s, MEMORY, RATE, NEEDED, 1, 1e21)                                           \
+    X(layer_overhead_s, LAUNCHES, TIME, DEFAULT, 0, 1e6)                                           \
+    X(compression_overhead_s, LAUNCHES, TIME, DEFAULT, 0, 1e6)                                     \
+    X(constant_bytes, MEMORY, BYTES, NEEDED, 0, 1125899906842624.0)                                \
+    X(backward_memory_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                  \
+    X(backward_overhead_s, LAUNCHES, TIME, STATED, 0, 1e6)                                         \
+    X(forward_factor, TRAINER, TIME, STATED, 0, 100)                                               \
+    X(backward_factor, TRAINER, TIME, STATED, 0, 100)                                              \
+    X(layer_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                              \
+    X(embedding_launch_share, LAUNCHES, TIME, STATED, 0, 100)                                      \
+    X(collective_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                         \
+    X(step_bytes_per_value, MEMORY, TIME, STATED, 0, 1e6)                                          \
+    X(host_memory_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                      \
+    X(host_link_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                        \
+    X(host_update_values_per_s, MEMORY, RATE, STATED, 0, 1e21)                                     \
+    X(communicator_bytes, MEMORY, BYTES, STATED, 0, 1125899906842624.0)                            \
+    X(library_bytes, MEMORY, BYTES, STATED, 0, 1125899906842624.0)                                 \
+    X(processors, PRODUCTS, RATE, STATED, 0, 1e6)                                                  \
+    X(product_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                            \
+    X(elementwise_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                        \
+    X(score_cells_per_s, ATTENTION, RATE, STATED, 0, 1e21)                                         \
+    X(open_attention_share, ATTENTION, RATE, STATED, 0, 1)                                         \
+    X(triton_attention_share, ATTENTION, RATE, STATED, 0, 1)                                       \
+    X(megatron_step_factor, TRAINER, TIME, STATED, 0, 100)                                         \
+    X(deepspeed_step_factor, TRAINER, TIME, STATED, 0, 100)                                        \
+    X(other_step_factor, TRAINER, TIME, STATED, 0, 100)                                            \
+    X(sharded_step_factor, TRAINER, TIME, STATED, 0, 100)                                          \
+    X(copy_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                             \
+    X(top_k_values_per_s, MEMORY, RATE, STATED, 0, 1e21)                                           \
+    X(top_k_back_values_per_s, MEMORY, RATE, STATED, 0, 1e21)                                      \
+    X(quantise_values_per_s, MEMORY, RATE, STATED, 0, 1e21)                                        \
+    X(quantise_back_values_per_s, MEMORY, RATE, STATED, 0, 1e21)
 
-// objects[i] receives the i-th key's value, if it is there.
-void optional_fields(struct json_field *fields, struct json *objects,
-                     const struct optional_cost *costs, int count);
-enum status optional_get(void *base, const struct json *objects, const struct optional_cost *costs,
-                         int count, struct arena *arena, struct error *err);
-enum status optional_check(const struct costs *c, const char *where, const void *base,
-                           const struct optional_cost *costs, int count, struct error *err);
-void optional_put(struct json_writer *w, const void *base, const struct optional_cost *costs,
-                  int count);
+#define INTRA_ESTIMATES(X) X(intra_efficiency, NODE, RATE, DEFAULT, 1e-6, 1)
 
-enum status transfer_efficiency_get(const struct json *object, struct costs *c, struct arena *arena,
-                                    struct error *err);
-enum status schedule_shares_get(const struct json *object, struct costs *c, struct arena *arena,
-                                struct error *err);
-double transfer_share_sum(
-    const double share[PART_COUNT]); // overhead counts at both ends; NAN where one is below 0
-enum status collectives_get(const struct json *array, struct costs *c, struct arena *arena,
-                            struct error *err);
+// Of objects: X(object, key, member, group, sense, need, low, high).
+#define NETWORK_ESTIMATES(X)                                                                       \
+    X(network_efficiency, infiniband, network_efficiency[NIC_INFINIBAND], NETWORK, RATE, DEFAULT,  \
+      1e-6, 1)                                                                                     \
+    X(network_efficiency, roce, network_efficiency[NIC_ROCE], NETWORK, RATE, DEFAULT, 1e-6, 1)     \
+    X(network_efficiency, ethernet, network_efficiency[NIC_ETHERNET], NETWORK, RATE, DEFAULT,      \
+      1e-6, 1)
+
+#define TRANSFER_ESTIMATES(X)                                                                      \
+    X(transfer_efficiency, intra, transfer_intra_efficiency, NODE, RATE, STATED, 0, 1)             \
+    X(transfer_efficiency, infiniband, transfer_network_efficiency[NIC_INFINIBAND], NETWORK, RATE, \
+      STATED, 0, 1)                                                                                \
+    X(transfer_efficiency, roce, transfer_network_efficiency[NIC_ROCE], NETWORK, RATE, STATED, 0,  \
+      1)                                                                                           \
+    X(transfer_efficiency, ethernet, transfer_network_efficiency[NIC_ETHERNET], NETWORK, RATE,     \
+      STATED, 0, 1)
+
+#define COSTS_ESTIMATES(X)                                                                         \
+    X(transfer_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                           \
+    X(overlap_slowdown, OVERLAP, TIME, STATED, 0, 1)                                               \
+    X(tensor_overlap, OVERLAP, RATE, STATED, 0, 1)                                                 \
+    X(context_overlap, OVERLAP, RATE, STATED, 0, 1)                                                \
+    X(tree_bandwidth_share, NETWORK, RATE, STATED, 0, 1)                                           \
+    X(allocator_factor, MEMORY, BYTES, STATED, 1, 10)
+
+extern const struct members estimate_members; // ESTIMATE_STATED: for costs.c alone
+#define ESTIMATE_ROW(s, key, member, need, low, high, put)                                         \
+    KEY_ROW(key, JSON_OBJECT, need, ALWAYS_WRITTEN, offsetof(struct s, member), low, high, NULL,   \
+            &estimate_members, 0, 0, JSON_SKIP, NULL, put)
+#define ESTIMATE_NEEDED(s, key, member, low, high)                                                 \
+    ESTIMATE_ROW(s, key, member, REQUIRED, low, high, NULL)
+#define ESTIMATE_DEFAULT(s, key, member, low, high)                                                \
+    ESTIMATE_ROW(s, key, member, OPTIONAL, low, high, NULL)
+#define ESTIMATE_STATED(s, key, member, low, high)                                                 \
+    ESTIMATE_ROW(s, key, member, OPTIONAL, 0, high, put_stated)
+
+// Every estimate among the members of `of`. file: begins the message.
+enum status estimates_check(const struct members *m, const void *of, const char *file,
+                            const char *where, struct error *err);
+
+extern const struct members collective_members;
+enum { COLLECTIVES_MAX = 4096 };
 enum status collectives_check(const struct costs *c, struct error *err);
-void collectives_put(struct json_writer *w, const struct costs *c);
-enum status costs_check_optional(
-    const struct costs *c, struct error *err); // of the whole document; a GPU's are checked with it
-void costs_put_optional(struct json_writer *w, const struct costs *c);
 
 #endif

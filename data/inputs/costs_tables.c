@@ -1,10 +1,11 @@
 // Costs of collectives and messages that were measured between so many ranks: tables of points, or
 // segments of straight lines (docs/FORMATS.md; what they mean is docs/FORMULAS.md section 2).
+#include <limits.h>
 #include <stdio.h>
 
 #include "data/inputs/costs_internal.h"
 
-enum { COLLECTIVES_MAX = 4096, POINTS_MAX = 256, SEGMENTS_MAX = 16 };
+enum { POINTS_MAX = 256, SEGMENTS_MAX = 16 };
 #define BYTES_MAX 1e18
 #define SECONDS_MAX 1e6
 #define RATE_MAX 1e21
@@ -14,68 +15,53 @@ static const char *name_of(const struct costs *c)
     return c->document.path ? c->document.path : "costs";
 }
 
-static enum status read_segments(const struct json *array, struct collective_times *to,
-                                 struct arena *arena, struct error *err)
+static const struct member segment_rows[] = {
+    KEY_NUMBER(segment, from_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
+    ESTIMATE_NEEDED(segment, "seconds", seconds, 0, SECONDS_MAX),
+    ESTIMATE_NEEDED(segment, "bytes_per_s", bytes_per_s, 1, RATE_MAX),
+};
+static MEMBERS(segment, struct segment, NULL, false, NULL);
+
+// As many as bytes, which were read before.
+GET_MEMBER(get_seconds)
 {
-    to->segment_count = json_length(array);
-    to->segments = TAKE(arena, to->segment_count, struct segment);
-    for (int i = 0; i < to->segment_count; i++) {
-        struct json element = json_element(array, i, arena), seconds = {0}, rate = {0};
-        struct segment *s = &to->segments[i];
-        struct json_field fields[] = {
-            FIELD_NUMBER("from_bytes", REQUIRED, &s->from_bytes, 0, BYTES_MAX),
-            FIELD_OBJECT("seconds", REQUIRED, &seconds),
-            FIELD_OBJECT("bytes_per_s", REQUIRED, &rate),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-        TRY(estimate_get(&seconds, &s->seconds, 0, SECONDS_MAX, arena, err));
-        TRY(estimate_get(&rate, &s->bytes_per_s, 1, RATE_MAX, arena, err));
-    }
-    return OK;
+    struct collective_times *t = to;
+    int count = 0;
+    if (!json_is_present(value)) return OK;
+    TRY(json_numbers(value, 1e-12, SECONDS_MAX, &t->seconds, &count, arena, err));
+    if (count == t->point_count || !t->point_count) return OK;
+    return json_refuse(value, err, "expected %d numbers, as many as bytes, found %d",
+                       t->point_count, count);
 }
 
-static enum status read_entry(const struct json *entry, struct collective_times *to,
-                              struct arena *arena, struct error *err)
+PUT_MEMBER(put_seconds)
 {
-    struct json bytes = {0}, seconds = {0}, segments = {0};
-    int points = 0;
-    struct json_field fields[] = {
-        FIELD_TEXT("gpu", REQUIRED, &to->gpu),
-        FIELD_BOOL("send", OPTIONAL, &to->send),
-        FIELD_BOOL("between_nodes", OPTIONAL, &to->between_nodes),
-        FIELD_COUNT("ranks", REQUIRED, &to->ranks, 2, 1 << 20),
-        FIELD_ARRAY("bytes", OPTIONAL, &bytes),
-        FIELD_ARRAY("seconds", OPTIONAL, &seconds),
-        FIELD_ARRAY("segments", OPTIONAL, &segments),
-    };
-    TRY(JSON_FIELDS(entry, fields, arena, err));
-    bool lines = json_is_present(&segments);
-    if (json_is_present(&bytes) == lines || json_is_present(&seconds) == lines)
-        return json_refuse(entry, err, "expected either bytes and seconds or segments");
-    if (lines) return read_segments(&segments, to, arena, err);
-    TRY(json_numbers(&bytes, 1, BYTES_MAX, &to->bytes, &to->point_count, arena, err));
-    TRY(json_numbers(&seconds, 1e-12, SECONDS_MAX, &to->seconds, &points, arena, err));
-    if (points != to->point_count)
-        return json_refuse(&seconds, err, "expected %d numbers, as many as bytes, found %d",
-                           to->point_count, points);
-    return OK;
+    const struct collective_times *t = from;
+    if (!t->point_count) return;
+    json_open_flat_array(w, key);
+    for (int i = 0; i < t->point_count; i++) json_put_number(w, NULL, t->seconds[i]);
+    json_close_array(w);
 }
 
-enum status collectives_get(const struct json *array, struct costs *c, struct arena *arena,
-                            struct error *err)
+GET_MEMBER(finish_collective)
 {
-    int count = json_length(array);
-    if (count > COLLECTIVES_MAX)
-        return json_refuse(array, err, "expected at most %d entries, found %d", COLLECTIVES_MAX,
-                           count);
-    c->collective_count = count;
-    c->collectives = TAKE(arena, count, struct collective_times);
-    for (int i = 0; i < count; i++) {
-        struct json entry = json_element(array, i, arena);
-        TRY(read_entry(&entry, &c->collectives[i], arena, err));
-    }
-    return OK;
+    bool lines = json_has(value, "segments");
+    if (json_has(value, "bytes") != lines && json_has(value, "seconds") != lines) return OK;
+    return json_refuse(value, err, "expected either bytes and seconds or segments");
 }
+
+static const struct member collective_rows[] = {
+    KEY_TEXT(collective_times, gpu, REQUIRED),
+    KEY_BOOL(collective_times, send, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_BOOL(collective_times, between_nodes, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_COUNT(collective_times, ranks, REQUIRED, ALWAYS_WRITTEN, 2, 1 << 20),
+    KEY_ARRAY(collective_times, bytes, point_count, JSON_NUMBER, OPTIONAL, IF_SET, 1, BYTES_MAX,
+              INT_MAX),
+    KEY_PART("seconds", JSON_ARRAY, OPTIONAL, 0, get_seconds, put_seconds),
+    KEY_LIST(collective_times, segments, segment_count, OPTIONAL, IF_SET, SEGMENTS_MAX,
+             &segment_members),
+};
+MEMBERS(collective, struct collective_times, NULL, false, finish_collective);
 
 static enum status check_segments(const struct costs *c, int entry, struct error *err)
 {
@@ -88,8 +74,7 @@ static enum status check_segments(const struct costs *c, int entry, struct error
             return fail(err, BAD_INPUT,
                         "%s: %sfrom_bytes: expected 0 of the first and more of each next, found %g",
                         name_of(c), where, s->from_bytes);
-        TRY(estimate_check(c, where, "seconds", &s->seconds, 0, SECONDS_MAX, err));
-        TRY(estimate_check(c, where, "bytes_per_s", &s->bytes_per_s, 1, RATE_MAX, err));
+        TRY(estimates_check(&segment_members, s, name_of(c), where, err));
         // Every end of its interval is priced, too.
         if (!(s->bytes_per_s.low >= 1))
             return fail(err, BAD_INPUT, "%s: %sbytes_per_s.low: expected at least 1, found %g",
@@ -124,41 +109,4 @@ enum status collectives_check(const struct costs *c, struct error *err)
         TRY(check_segments(c, i, err));
     }
     return OK;
-}
-
-static void put_numbers(struct json_writer *w, const char *key, const double *values, int count)
-{
-    json_open_flat_array(w, key);
-    for (int k = 0; k < count; k++) json_put_number(w, NULL, values[k]);
-    json_close_array(w);
-}
-
-void collectives_put(struct json_writer *w, const struct costs *c)
-{
-    if (!c->collective_count) return;
-    json_open_array(w, "collectives");
-    for (int i = 0; i < c->collective_count; i++) {
-        const struct collective_times *t = &c->collectives[i];
-        json_open_object(w, NULL);
-        json_put_text(w, "gpu", t->gpu);
-        json_put_bool(w, "send", t->send);
-        json_put_bool(w, "between_nodes", t->between_nodes);
-        json_put_count(w, "ranks", t->ranks);
-        if (t->segment_count) {
-            json_open_array(w, "segments");
-            for (int k = 0; k < t->segment_count; k++) {
-                json_open_object(w, NULL);
-                json_put_number(w, "from_bytes", t->segments[k].from_bytes);
-                estimate_put(w, "seconds", &t->segments[k].seconds);
-                estimate_put(w, "bytes_per_s", &t->segments[k].bytes_per_s);
-                json_close_object(w);
-            }
-            json_close_array(w);
-        } else {
-            put_numbers(w, "bytes", t->bytes, t->point_count);
-            put_numbers(w, "seconds", t->seconds, t->point_count);
-        }
-        json_close_object(w);
-    }
-    json_close_array(w);
 }

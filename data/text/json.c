@@ -167,6 +167,11 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
 }
 
 int json_length(const struct json *array) { return array->node ? array->node->count : 0; }
+bool json_has(const struct json *object, const char *key)
+{
+    return node_member(object->node, key) != NULL;
+}
+
 bool json_is_present(const struct json *value) { return value->node != NULL; }
 
 struct json json_member(const struct json *object, const char *key, struct arena *arena)

@@ -107,6 +107,7 @@ enum status json_members(const struct json *object, const char *const **keys, st
                          int *count, struct arena *arena, struct error *err);
 // An object's member as its place in a message.
 struct json json_member(const struct json *object, const char *key, struct arena *arena);
+bool json_has(const struct json *object, const char *key);
 bool json_is_present(const struct json *value);                       // set by an OPTIONAL field
 const char *json_text(const struct json *value, struct arena *arena); // of one that is expected
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);

@@ -49,6 +49,10 @@ static enum status read_list(const struct json *array, const struct member *m, v
     return OK;
 }
 
+static enum status read_object(const struct json *object, const struct members *m,
+                               const struct member *range, void *to, const void *context,
+                               struct arena *arena, struct error *err);
+
 static enum status read_part(const struct json *value, const struct member *m, void *whole,
                              const void *context, struct arena *arena, struct error *err)
 {
@@ -56,14 +60,14 @@ static enum status read_part(const struct json *value, const struct member *m, v
     if (m->get) return m->get(value, to, context, arena, err);
     if (m->type != JSON_OBJECT && m->type != JSON_ARRAY) return OK;
     if (m->type == JSON_ARRAY) return read_list(value, m, whole, context, arena, err);
-    if (json_is_present(value)) return members_read(value, m->of, to, context, arena, err);
+    if (json_is_present(value)) return read_object(value, m->of, m, to, context, arena, err);
     if (m->of->initial) memcpy(to, m->of->initial, m->of->size);
     return OK;
 }
 
 // Fields for all members; objects and arrays go to `parts`.
-static void fields_of(const struct members *m, void *to, struct json_field *fields,
-                      struct json *parts)
+static void fields_of(const struct members *m, const struct member *range, void *to,
+                      struct json_field *fields, struct json *parts)
 {
     assert(m->count <= MEMBERS_MAX);
     if (m->initial) memcpy(to, m->initial, m->size);
@@ -75,6 +79,7 @@ static void fields_of(const struct members *m, void *to, struct json_field *fiel
             row->key, row->type, row->need, part ? (void *)&parts[i] : place_of(row, to),
             row->low, row->high, row->names};
     }
+    if (range && range->high > range->low) fields->low = range->low, fields->high = range->high;
 }
 
 static enum status read_parts(const struct json *object, const struct members *m, void *to,
@@ -86,14 +91,21 @@ static enum status read_parts(const struct json *object, const struct members *m
     return m->finish ? m->finish(object, to, context, arena, err) : OK;
 }
 
-enum status members_read(const struct json *object, const struct members *m, void *to,
-                         const void *context, struct arena *arena, struct error *err)
+static enum status read_object(const struct json *object, const struct members *m,
+                               const struct member *range, void *to, const void *context,
+                               struct arena *arena, struct error *err)
 {
     struct json_field fields[MEMBERS_MAX];
     struct json parts[MEMBERS_MAX];
-    fields_of(m, to, fields, parts);
+    fields_of(m, range, to, fields, parts);
     TRY(json_fields(object, fields, m->count, JSON_STRICT, arena, err));
     return read_parts(object, m, to, parts, context, arena, err);
+}
+
+enum status members_read(const struct json *object, const struct members *m, void *to,
+                         const void *context, struct arena *arena, struct error *err)
+{
+    return read_object(object, m, NULL, to, context, arena, err);
 }
 
 enum status document_members(const struct document *d, const struct members *m, void *to,
@@ -101,7 +113,7 @@ enum status document_members(const struct document *d, const struct members *m, 
 {
     struct json_field fields[MEMBERS_MAX];
     struct json parts[MEMBERS_MAX];
-    fields_of(m, to, fields, parts);
+    fields_of(m, NULL, to, fields, parts);
     TRY(document_fields(d, fields, m->count, arena, err));
     return read_parts(&d->root, m, to, parts, context, arena, err);
 }

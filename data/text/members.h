@@ -43,7 +43,7 @@ struct member {
     // The member is in what a pointer at `at` leads to, which stands already when it is read.
     bool pointed;
     size_t inside;
-    double low, high;
+    double low, high; // of an object, unless both are 0: of its first member
     const char *const *names;
     const struct members *of; // of an object, or of each element of a list
     size_t count_at;          // of a list or array: the int that counts it
