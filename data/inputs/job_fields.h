@@ -29,7 +29,6 @@ enum status rules_check(const struct rule *rules, int count, int stage_count, in
 extern const struct members boundary_offer_members, gradient_offer_members, boundary_option_members,
     gradient_option_members;
 
-void ints_put(struct json_writer *w, const char *key, const int *values, int count);
 // Recomputation modes, bool[RECOMPUTE_COUNT], as an array of names.
 member_get modes_get;
 member_put modes_put;

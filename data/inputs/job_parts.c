@@ -22,7 +22,7 @@ const char *layout_tensor_text(const struct layout *l, struct arena *arena)
                        layout_tensor_axis(l, 2));
 }
 
-void ints_put(struct json_writer *w, const char *key, const int *values, int count)
+static void ints_put(struct json_writer *w, const char *key, const int *values, int count)
 {
     json_open_flat_array(w, key);
     for (int i = 0; i < count; i++) json_put_count(w, NULL, values[i]);

@@ -125,7 +125,7 @@ static int add_node(struct graph *g, int symbol, int plain, struct edge edge, in
     int i = g->node_count++;
     // predecessors come first
     assert((unsigned)plain < (unsigned)i && (unsigned)weighted < (unsigned)i);
-    g->nodes[i] = (struct node){plain, weighted, (uint16_t)symbol, (uint16_t)weight};
+    g->nodes[i] = (struct node){plain, weighted, symbol, weight};
     g->operation[i] = operation;
     g->edge_operation[i] = edge.weight;
     return i;
@@ -187,7 +187,7 @@ static void make_nodes(struct compiler *c, struct arena *arena)
     g->edge_operation = TAKE(arena, node_max, int);
     g->node_count = 1;
     g->operation[0] = g->edge_operation[0] = -1;
-    g->nodes[0] = (struct node){0, 0, (uint16_t)g->symbol_count, (uint16_t)g->symbol_count};
+    g->nodes[0] = (struct node){0, 0, g->symbol_count, g->symbol_count};
     make_inputs(c, arena);
     for (int k = 0; k < n; k++)
         if (!c->is_weight[c->order[k]]) make_node(c, c->order[k]);
@@ -205,9 +205,7 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
     int n = schedule->operation_count,
         symbols = symbol_count(schedule->request.stage_count, schedule->request.slice_count);
     struct graph *g = TAKE(arena, 1, struct graph);
-    assert(symbols < UINT16_MAX);
     g->symbol_count = symbols;
-    g->operation_count = n;
     g->request = schedule->request;
     struct compiler c = {
         .schedule = schedule,
@@ -290,27 +288,5 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
     memcpy(counts, g->counts, (size_t)g->symbol_count * sizeof *counts);
     counts[g->symbol_count] = 1;
     path_memory_end(g, counts);
-    return length;
-}
-
-int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations,
-                                 int *operation_count)
-{
-    assert(g->request.barrier);
-    int at = walk(g, durations), count = 0;
-    int64_t length = g->end[at];
-    while (at > 0) {
-        bool weighted = comes_weighted(g, at);
-        if (g->operation[at] >= 0) operations[count++] = g->operation[at];
-        if (weighted && g->edge_operation[at] >= 0) operations[count++] = g->edge_operation[at];
-        at = weighted ? g->nodes[at].weighted : g->nodes[at].plain;
-    }
-    for (int i = 0, j = count - 1; i < j; i++, j--) {
-        int swapped = operations[i];
-        operations[i] = operations[j];
-        operations[j] = swapped;
-    }
-    assert(count <= g->operation_count);
-    *operation_count = count;
     return length;
 }

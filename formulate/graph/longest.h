@@ -33,11 +33,6 @@ void graph_remember_path(struct graph *g, const int *counts, const int *operatio
                          int operation_count);
 const int *graph_path_operations(const struct graph *g, const int *counts, int *operation_count);
 
-// With a barrier: as above, and the operations of the path in order of time:
-// operations[*operation_count], room for all of the schedule's.
-int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations,
-                                 int *operation_count);
-
 // Whether the paths that end at different places are all the paths there are: so it is with loads.
 // They are then the starting rows, and complete.
 bool graph_is_chains(const struct graph *g);

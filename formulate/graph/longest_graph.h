@@ -8,8 +8,7 @@
 
 // Ends at durations[symbol] + max(end of plain, end of weighted + durations[weight]).
 struct node {
-    int32_t plain, weighted;
-    uint16_t symbol, weight;
+    int32_t plain, weighted, symbol, weight;
 };
 
 struct carried {
@@ -18,8 +17,7 @@ struct carried {
 
 struct graph {
     struct schedule_request request;
-    int symbol_count; // durations[symbol_count] is the zero of joins and unweighted edges
-    int operation_count;
+    int symbol_count;   // durations[symbol_count] is the zero of joins and unweighted edges
     struct node *nodes; // node 0 is the start of the iteration; predecessors come first
     int node_count;
     int *last; // nodes that nothing follows

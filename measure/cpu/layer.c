@@ -11,7 +11,7 @@
 
 enum { FLOATS_PER_LINE = 16 };
 
-struct layer_sizes layer_sizes(const struct cell *cell)
+static struct layer_sizes layer_sizes(const struct cell *cell)
 {
     const struct shape *s = cell->layer->shape;
     const int64_t *d = cell->sample.dimensions, t = d[2];

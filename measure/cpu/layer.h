@@ -16,7 +16,6 @@ struct layer_sizes {
         positions; // row = query + 2 key
     bool gated, rms;
 };
-struct layer_sizes layer_sizes(const struct cell *cell);
 
 // What a pass reads stands in one area, what it writes in another; backward alone reads what
 // forward would have kept.

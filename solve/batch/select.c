@@ -6,8 +6,8 @@
 #include "data/base/names.h"
 #include "solve/batch/table.h"
 
-enum status table_find_column(int *column, const struct batch_table *t, const char *key,
-                              struct error *err)
+static enum status find_column(int *column, const struct batch_table *t, const char *key,
+                               struct error *err)
 {
     const char **names = TAKE(t->arena, t->column_count, const char *);
     for (int c = 0; c < t->column_count; c++) {
@@ -79,7 +79,7 @@ enum status table_where(struct batch_table *t, const char *expression, struct er
     const char *key = trimmed(expression, (size_t)(at - expression), t->arena);
     at += strlen(sign);
     struct value than = value_of(trimmed(at, strlen(at), t->arena));
-    TRY(table_find_column(&column, t, key, err));
+    TRY(find_column(&column, t, key, err));
     for (int i = 0; i < t->row_count; i++)
         if (holds(&t->rows[i].values[column], sign, &than)) t->rows[kept++] = t->rows[i];
     t->row_count = kept;
@@ -117,7 +117,7 @@ enum status table_sort(struct batch_table *t, const char *keys, struct error *er
         if (s->count == (int)ARRAY_LENGTH(s->columns))
             return fail(err, BAD_INPUT, "--sort: expected at most %d keys", s->count);
         s->falling[s->count] = *key == '-';
-        TRY(table_find_column(&s->columns[s->count], t, key + (*key == '-'), err));
+        TRY(find_column(&s->columns[s->count], t, key + (*key == '-'), err));
         s->count++;
     }
     arrange(t);
@@ -140,7 +140,7 @@ static void shorten_names(struct batch_table *t)
 
 enum status table_group(struct batch_table *t, const char *key, struct error *err)
 {
-    TRY(table_find_column(&t->group, t, key, err));
+    TRY(find_column(&t->group, t, key, err));
     shorten_names(t);
     t->groups = TAKE(t->arena, t->row_count + 1, const char *);
     for (int i = 0; i < t->row_count; i++) {
@@ -202,7 +202,7 @@ enum status table_columns(const struct batch_table *t, const char *keys, int **c
         if (c != t->group && says_something(t, c)) (*columns)[(*count)++] = c;
     for (size_t length; keys && *keys; keys += length + (keys[length] == ',')) {
         length = strcspn(keys, ",");
-        TRY(table_find_column(&(*columns)[(*count)++], t, trimmed(keys, length, t->arena), err));
+        TRY(find_column(&(*columns)[(*count)++], t, trimmed(keys, length, t->arena), err));
     }
     return OK;
 }

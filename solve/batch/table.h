@@ -92,8 +92,6 @@ enum status table_fill(struct batch_table *t, const struct batch *b, struct aren
                        struct error *err);
 
 // select.c. BAD_INPUT: no such column, told with the nearest; no such expression.
-enum status table_find_column(int *column, const struct batch_table *t, const char *key,
-                              struct error *err);
 enum status table_where(struct batch_table *t, const char *expression, struct error *err);
 enum status table_sort(struct batch_table *t, const char *keys, struct error *err);
 enum status table_group(struct batch_table *t, const char *key, struct error *err);

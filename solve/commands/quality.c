@@ -19,7 +19,7 @@ static struct quality quality_of_stage(const struct plan *p, const struct plan_s
                             (gradient->form.amount > 0) + (boundary->form.amount > 0)};
 }
 
-struct quality quality_of(const struct plan *p)
+static struct quality quality_of(const struct plan *p)
 {
     struct quality sum = {0, 0};
     for (int s = 0; s < p->stage_count; s++) {

@@ -45,7 +45,6 @@ struct quality {
     int64_t cost;
     int taken;
 };
-struct quality quality_of(const struct plan *plan);
 // Of the plans of this one layout that take no longer, one of the least quality cost, as far as a
 // search of some thousand boxes tells. Nothing on places, nor for another objective.
 enum status solve_least_quality(struct plan *plan, const struct problem *problem,

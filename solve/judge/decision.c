@@ -107,7 +107,7 @@ void audit_groups(struct audit *h)
 
 // ---- recomputation and compression options
 
-int recomputable_layers(const struct audit *h, int stage)
+static int recomputable_layers(const struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     const struct model *m = &h->problem->model;

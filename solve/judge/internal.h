@@ -43,8 +43,6 @@ enum status audit_placement(struct audit *h, struct error *err);
 void audit_pipette(struct audit *h, const int *node); // "objective"; node[replica * ranks + rank]
 enum status audit_plan(struct audit *h,
                        struct error *err); // the same of a plan whose ranks stand on groups
-bool audit_layout(
-    struct audit *h); // false: the plan has another shape, nothing else can be compared
 
 void audit_layers(struct audit *h);
 void audit_groups(struct audit *h);  // "count", "joined"
@@ -132,7 +130,6 @@ static inline struct compression_form boundary_form(const struct audit *h, int s
 {
     return h->plan->boundary_options[h->plan->stages[stage].boundary_option].form;
 }
-int recomputable_layers(const struct audit *h, int stage);
 int judged_run(const struct audit *h, int layer);
 // Layers that a stage's plan counts: recomputed, and swapped, ones.
 static inline int counted_layers(const struct plan_stage *x)

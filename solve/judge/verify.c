@@ -120,7 +120,8 @@ static bool has_claims(struct audit *h)
     return slices && (p->layout.virtual_stages == 1 || p->ranks);
 }
 
-bool audit_layout(struct audit *h)
+// False: the plan has another shape, nothing else can be compared.
+static bool audit_layout(struct audit *h)
 {
     h->judged = problem_with_layout(h->problem, &h->plan->layout);
     if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;

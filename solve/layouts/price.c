@@ -14,7 +14,8 @@ struct cached_prices {
     const char *why;
 };
 
-struct layout layout_price_key(const struct layout *layout)
+// Layouts with equal keys have equal prices.
+static struct layout price_key(const struct layout *layout)
 {
     struct layout key = *layout;
     key.virtual_stages = 1;
@@ -55,7 +56,7 @@ static unsigned hash_of(const struct layout *l)
 const struct priced *price_cached(struct price_cache *c, const struct layout *layout,
                                   const char **why)
 {
-    struct layout key = layout_price_key(layout);
+    struct layout key = price_key(layout);
     if (!same_degrees(layout, &c->degrees) || c->count > ENTRIES / 2) {
         arena_reset(c->arena, c->empty);
         for (int i = 0; i < ENTRIES; i++) c->entries[i].used = false;

@@ -5,7 +5,8 @@
 
 #include "data/base/least.h"
 
-int64_t sketch_kept(const struct layout_sketch *s, int rank) { return s->kept[rank].least; }
+// Micro-batches, at the least.
+static int64_t kept_least(const struct layout_sketch *s, int rank) { return s->kept[rank].least; }
 
 bool sketch_folds(const struct layout_sketch *s)
 {
@@ -35,10 +36,11 @@ static int64_t least_of_end(const struct layer_room *end, int64_t kept)
     return end->fixed_bytes + kept * smaller(stash[0], smaller(stash[1], stash[2]));
 }
 
-int64_t sketch_room(const struct layout_sketch *s, const struct group_terms *g, int rank)
+// What is left of a device for main layers' bytes.
+static int64_t room_of(const struct layout_sketch *s, const struct group_terms *g, int rank)
 {
-    int64_t f = sketch_kept(s, rank), room = g->limit_bytes - g->constant_bytes -
-                                             2 * s->message_bytes * sketch_boundaries(s, rank);
+    int64_t f = kept_least(s, rank), room = g->limit_bytes - g->constant_bytes -
+                                            2 * s->message_bytes * sketch_boundaries(s, rank);
     if (sketch_holds_first(s, rank)) room -= least_of_end(&s->first, f);
     if (sketch_holds_last(s, rank)) room -= least_of_end(&s->last, f);
     return room;
@@ -56,7 +58,10 @@ static int64_t fewest(const struct layout_sketch *s, int rank)
     return s->only_ends ? s->turns - sketch_holds_first(s, rank) - sketch_holds_last(s, rank) : 0;
 }
 
-int64_t sketch_kept_by(const struct layout_sketch *s, int rank, int64_t k, int64_t j)
+// Of k main layers on the rank: the sum over j of them of the micro-batches kept. Every stage holds
+// one at least; the others, at best, stand where the fewest are kept, and so do those missing where
+// the first or the last layer has a stage alone. Of the j that keep the most where j < k.
+static int64_t kept_by(const struct layout_sketch *s, int rank, int64_t k, int64_t j)
 {
     const struct kept *kept = &s->kept[rank];
     int64_t forced = fewest(s, rank), turns = s->turns;
@@ -67,9 +72,10 @@ int64_t sketch_kept_by(const struct layout_sketch *s, int rank, int64_t k, int64
     return kept->most[apart + of_forced] - kept->most[apart] + (j - of_forced) * kept->least;
 }
 
-int64_t sketch_bytes(const struct layout_sketch *s, int rank, int64_t k, int mode)
+// Bytes of k main layers, all in one recomputation mode.
+static int64_t bytes_of(const struct layout_sketch *s, int rank, int64_t k, int mode)
 {
-    return k * s->main.fixed_bytes + s->main.stash_bytes[mode] * sketch_kept_by(s, rank, k, k);
+    return k * s->main.fixed_bytes + s->main.stash_bytes[mode] * kept_by(s, rank, k, k);
 }
 
 static int64_t stash_in(const struct layer_room *r, int mode, int64_t f)
@@ -80,7 +86,7 @@ static int64_t stash_in(const struct layer_room *r, int mode, int64_t f)
 // Main layers that fit on the rank at most, at their least.
 static int64_t most_fitting(const struct layout_sketch *s, const struct group_terms *g, int rank)
 {
-    int64_t room = sketch_room(s, g, rank), low = 0, high = s->main_count;
+    int64_t room = room_of(s, g, rank), low = 0, high = s->main_count;
     int mode = 0;
     if (room < 0) return -1;
     for (int other = 1; other < 3; other++)
@@ -88,7 +94,7 @@ static int64_t most_fitting(const struct layout_sketch *s, const struct group_te
             mode = other;
     while (low < high) {
         int64_t k = low + (high - low + 1) / 2;
-        if (sketch_bytes(s, rank, k, mode) <= room) low = k;
+        if (bytes_of(s, rank, k, mode) <= room) low = k;
         else high = k - 1;
     }
     return low;
@@ -133,7 +139,7 @@ int64_t layout_missing_bytes(const struct layout_sketch *s)
         int64_t most = -1, room = INT64_MIN;
         for (int g = 0; g < s->group_count; g++) {
             most = larger(most, most_fitting(s, &s->groups[g], i));
-            room = larger(room, sketch_room(s, &s->groups[g], i));
+            room = larger(room, room_of(s, &s->groups[g], i));
         }
         if (most < fewest(s, i) || most < 0)
             return larger(1, larger(0, fewest(s, i)) * least - room);
@@ -155,13 +161,13 @@ static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struc
             best = -1, all = k;
     int64_t free_full = full ? larger(free_selective, r->stash_bytes[0] - r->stash_bytes[2])
                              : free_selective;
-    if (larger(free_full, free_selective) * sketch_kept_by(s, rank, k, k) < over) return -1;
+    if (larger(free_full, free_selective) * kept_by(s, rank, k, k) < over) return -1;
     for (int64_t fully = 0; fully <= (full ? k : 0); fully++) {
-        int64_t left = over - (free_full - free_selective) * sketch_kept_by(s, rank, k, fully);
-        if (free_selective * sketch_kept_by(s, rank, k, all) < left && fully < all) continue;
-        while (all > fully && free_selective * sketch_kept_by(s, rank, k, all - 1) >= left) all--;
+        int64_t left = over - (free_full - free_selective) * kept_by(s, rank, k, fully);
+        if (free_selective * kept_by(s, rank, k, all) < left && fully < all) continue;
+        while (all > fully && free_selective * kept_by(s, rank, k, all - 1) >= left) all--;
         if (all < fully) all = fully;
-        if (free_selective * sketch_kept_by(s, rank, k, all) < left) continue;
+        if (free_selective * kept_by(s, rank, k, all) < left) continue;
         int64_t cost = fully * g->main.full_ns + (all - fully) * g->main.selective_ns;
         best = best < 0 ? cost : smaller(best, cost);
     }
@@ -178,7 +184,7 @@ static int64_t recomputation_together_ns(const struct layout_sketch *s, const st
     const int64_t costs[2] = {g->main.selective_ns, g->main.full_ns};
     int64_t best = -1;
     for (int mode = 0; mode < 2; mode++) {
-        int64_t freed = sketch_kept(s, rank) * (r->stash_bytes[0] - r->stash_bytes[mode + 1]);
+        int64_t freed = kept_least(s, rank) * (r->stash_bytes[0] - r->stash_bytes[mode + 1]);
         bool partly = mode == 1 && s->partly;
         int64_t excess = over + (partly ? smaller(r->working_bytes[0], r->working_bytes[2])
                                         : r->working_bytes[mode + 1]);
@@ -194,7 +200,7 @@ static int64_t recomputation_together_ns(const struct layout_sketch *s, const st
 static int64_t room_making_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                               int64_t k)
 {
-    int64_t over = sketch_bytes(s, rank, k, 0) - sketch_room(s, g, rank);
+    int64_t over = bytes_of(s, rank, k, 0) - room_of(s, g, rank);
     if (k < 1) return over <= 0 ? 0 : -1;
     if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
     return over + s->main.working_bytes[0] <= 0 ? 0
@@ -310,7 +316,7 @@ static int64_t share_apart_ns(const struct layout_sketch *s, const struct group_
 static int64_t share_room_making_ns(const struct layout_sketch *s, const struct group_terms *g,
                                     int rank, struct layer_share k)
 {
-    int64_t room = sketch_room(s, g, rank);
+    int64_t room = room_of(s, g, rank);
     if (s->turns > 1)
         return share_apart_ns(s, g, rank, k, room - working_bytes(s, rank, k, 0, true));
     return share_together_ns(s, g, rank, k, room);

@@ -90,8 +90,6 @@ void price_cache_open(struct price_cache *c, const struct problem *problem, stru
 // Until the next call. NULL: *why is the error's text.
 const struct priced *price_cached(struct price_cache *c, const struct layout *layout,
                                   const char **why);
-struct layout layout_price_key(
-    const struct layout *layout); // layouts with equal keys have equal prices
 
 // ---- compare.c
 // Every plan of b is one of a as well, and takes no longer there.

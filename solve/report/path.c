@@ -87,6 +87,12 @@ void report_critical_path(struct report_out *out, const struct plan *plan,
                  heaviest, 100 * (double)most_ns / whole);
 }
 
+static int64_t compute_ns_of(const struct report_use *u)
+{
+    return u->compute_ns[SYMBOL_FORWARD] + u->compute_ns[SYMBOL_BACKWARD] +
+           u->compute_ns[SYMBOL_WEIGHT];
+}
+
 struct report_use report_use_of(const struct report_replay *r, const struct plan *plan, int rank)
 {
     const struct schedule_request *q = &r->schedule.request;
@@ -107,16 +113,9 @@ struct report_use report_use_of(const struct report_replay *r, const struct plan
             else u.blocked_ns += duration;
         }
     }
-    u.idle_ns = r->iteration_ns - report_use_compute_ns(&u) - u.blocked_ns - u.sync_ns -
-                u.optimizer_ns;
+    u.idle_ns = r->iteration_ns - compute_ns_of(&u) - u.blocked_ns - u.sync_ns - u.optimizer_ns;
     if (q->virtual_stages > 1 && u.idle_ns < 0) u.idle_ns = 0;
     return u;
-}
-
-int64_t report_use_compute_ns(const struct report_use *u)
-{
-    return u->compute_ns[SYMBOL_FORWARD] + u->compute_ns[SYMBOL_BACKWARD] +
-           u->compute_ns[SYMBOL_WEIGHT];
 }
 
 static const char *share_text(int64_t part, double whole, struct arena *arena)
@@ -154,7 +153,7 @@ double report_use_table(struct report_table *t, const struct plan *plan,
         struct report_use u = report_use_of(r, plan, s);
         idle_sum += (double)u.idle_ns;
         report_cell(t, arena_print(arena, "%d", s));
-        report_cell(t, share_text(report_use_compute_ns(&u), whole, arena));
+        report_cell(t, share_text(compute_ns_of(&u), whole, arena));
         report_cell(t, share_text(u.blocked_ns, whole, arena));
         report_cell(t, share_text(u.sync_ns, whole, arena));
         report_cell(t, share_text(u.optimizer_ns, whole, arena));

@@ -150,7 +150,6 @@ struct report_use {
     int64_t blocked_ns, sync_ns, optimizer_ns, idle_ns;
 };
 struct report_use report_use_of(const struct report_replay *r, const struct plan *plan, int rank);
-int64_t report_use_compute_ns(const struct report_use *u);
 
 // ---- pieces of the text report, which the page (solve/report/html) shows as well
 

@@ -119,8 +119,8 @@ static void test_random(void **state)
         arena_open(&arena, NULL);
         assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
         assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int),
-            *path = TAKE(&arena, s.operation_count, int), path_count;
+        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int), path_count;
+        graph_keep_paths(g, &arena);
         assert_int_equal(symbols, symbol_count(r.stage_count, r.slice_count));
         for (int draw = 0; draw < 4; draw++) {
             int64_t *durations =
@@ -131,7 +131,8 @@ static void test_random(void **state)
             assert_int_equal(graph_longest(g, durations, counts), expected);
             assert_int_equal(graph_longest(g, durations, NULL), expected);
             check_counts(counts, durations, symbols, expected);
-            assert_int_equal(graph_longest_operations(g, durations, path, &path_count), expected);
+            const int *path = graph_path_operations(g, counts, &path_count);
+            assert_non_null(path);
             assert_int_equal(length_of(&s, durations, path, path_count), expected);
             // The path is in order of time, without a gap, and its counts are the row's.
             int64_t now = 0;
@@ -377,11 +378,37 @@ static void test_starting_paths(void **state)
     }
 }
 
+// As many stages and slices as a problem may have: n equal slices take (n + p - 1) (F + B).
+static void test_most_symbols(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct schedule s;
+    struct graph *g;
+    struct schedule_request r = {SCHEDULE_PLAIN(STAGES_MAX), .kind = SCHEDULE_TOKEN_SLICED};
+    r.slice_count = SLICES_MAX, r.micro_batches = 1;
+    arena_open(&arena, NULL);
+    assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
+    assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
+    int64_t *durations = TAKE(&arena, graph_symbol_count(g), int64_t);
+    for (int slice = 0; slice < SLICES_MAX; slice++)
+        for (int stage = 0; stage < STAGES_MAX; stage++) {
+            durations[symbol_index(STAGES_MAX, symbol_of_slice(slice, SYMBOL_FORWARD), stage)] = 5;
+            durations[symbol_index(STAGES_MAX, symbol_of_slice(slice, SYMBOL_BACKWARD), stage)] = 7;
+        }
+    assert_int_equal(graph_longest(g, durations, NULL), (SLICES_MAX + STAGES_MAX - 1) * 12);
+    arena_close(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),         cmocka_unit_test(test_random_pipelines),
-        cmocka_unit_test(test_several_laps),   cmocka_unit_test(test_overheads_lengthen_passes),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_random_pipelines),
+        cmocka_unit_test(test_most_symbols),
+        cmocka_unit_test(test_several_laps),
+        cmocka_unit_test(test_overheads_lengthen_passes),
         cmocka_unit_test(test_starting_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

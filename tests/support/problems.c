@@ -448,7 +448,9 @@ static double swap_count(const struct job *j, int n)
     return n && j->recompute[RECOMPUTE_FULL] ? 2 * n - 1 : n;
 }
 
-double problem_plan_count(const struct problem *p)
+// Plans that an enumeration of layers, groups, modes and options visits, before rules, budgets and
+// memory.
+static double plan_count(const struct problem *p)
 {
     enum { LAYERS = 64 };
     const struct job *j = &p->job;
@@ -514,7 +516,7 @@ static void draw_shares(struct draw *d, double plans_max)
     j->offload_percents[1] = (int)random_between(&own, 61, 100);
     if (j->layout.slice_count > 1 || random_chance(&own, 80)) return;
     j->offload_percent_count = (int)random_between(&own, 1, 2);
-    while (plans_max > 0 && j->offload_percent_count && problem_plan_count(d->p) > plans_max)
+    while (plans_max > 0 && j->offload_percent_count && plan_count(d->p) > plans_max)
         j->offload_percent_count--;
     for (int g = 0; g < d->p->costs.gpu_count && j->offload_percent_count; g++) {
         struct gpu_costs *gpu = &d->p->costs.gpus[g];
@@ -553,7 +555,7 @@ static void draw_swaps(struct draw *d, double plans_max)
     struct random own = {d->rng->state * 0x9e3779b97f4a7c15u + 5};
     if (d->limits->keeps || j->layout.slice_count > 1 || random_chance(&own, 50)) return;
     j->recompute[RECOMPUTE_SWAP] = true;
-    j->recompute[RECOMPUTE_SWAP] = plans_max <= 0 || problem_plan_count(d->p) <= plans_max;
+    j->recompute[RECOMPUTE_SWAP] = plans_max <= 0 || plan_count(d->p) <= plans_max;
     if (!j->recompute[RECOMPUTE_SWAP]) return;
     if (random_chance(&own, 75)) leave_no_room(d, &own);
     for (int g = 0; g < d->p->costs.gpu_count; g++) {
@@ -587,11 +589,11 @@ void random_problem(struct problem *p, struct random *rng, const struct random_l
     do {
         draw_options(&d);
         d.richness = d.richness * 3 / 4;
-    } while (limits->plans_max > 0 && problem_plan_count(p) > limits->plans_max && d.richness > 0);
+    } while (limits->plans_max > 0 && plan_count(p) > limits->plans_max && d.richness > 0);
     draw_rules(&d);
     draw_forms(&d);
     if (layout_has_grid(&p->job.layout)) grids_fit(p);
     draw_shares(&d, limits->plans_max);
     draw_swaps(&d, limits->plans_max);
-    assert(limits->plans_max <= 0 || problem_plan_count(p) <= limits->plans_max);
+    assert(limits->plans_max <= 0 || plan_count(p) <= limits->plans_max);
 }

@@ -31,7 +31,7 @@ enum model_flavour {
 
 struct random_limits {
     int layers_max, stages_max, groups_max, micro_batches_max;
-    double plans_max;    // of an exhaustive enumeration (problem_plan_count); 0: no limit
+    double plans_max;    // of an exhaustive enumeration; 0: no limit
     bool long_and_close; // iterations of a second and more, plans that differ by nanoseconds
     int flavour;         // enum model_flavour
     bool grids;          // tensor ranks may be a grid, where there is a shape
@@ -43,9 +43,5 @@ struct random_limits random_limits_small(
 // Passes model_check ... problem_check. May be infeasible.
 void random_problem(struct problem *p, struct random *rng, const struct random_limits *limits,
                     struct arena *arena);
-
-// Plans that an enumeration of layers, groups, modes and options visits, before rules, budgets and
-// memory.
-double problem_plan_count(const struct problem *p);
 
 #endif

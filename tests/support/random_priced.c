@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-uint64_t random_next(uint64_t *state)
+static uint64_t next_bits(uint64_t *state)
 {
     *state += 0x9e3779b97f4a7c15u;
     uint64_t z = *state;
@@ -19,7 +19,7 @@ uint64_t random_next(uint64_t *state)
 
 int64_t random_less(uint64_t *state, int64_t n)
 {
-    return (int64_t)(random_next(state) % (uint64_t)n);
+    return (int64_t)(next_bits(state) % (uint64_t)n);
 }
 
 static int below(uint64_t *state, int n) { return (int)random_less(state, n); }

@@ -6,7 +6,6 @@
 #include "data/priced/priced.h"
 #include "data/schedule/schedule.h"
 
-uint64_t random_next(uint64_t *state);
 int64_t random_less(uint64_t *state, int64_t n); // 0..n-1
 
 // Every feature now and then: unlike runs, all modes, compression, budgets, rules, groups that

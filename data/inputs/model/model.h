@@ -23,7 +23,6 @@ extern const char *const layer_kind_names[];
 
 // What norms the queries and keys pass: none, one over each head, one over all heads.
 enum qk_norm { QK_NORM_NONE, QK_NORM_HEAD, QK_NORM_WHOLE };
-extern const char *const qk_norm_names[]; // "none", "head", "whole"
 
 // How rotary positions are stretched, with Hugging Face's names: numbers that 0 leaves to the way's
 // default. The factor is the shape's rotary_factor.

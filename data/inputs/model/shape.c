@@ -2,7 +2,7 @@
 #include "data/inputs/model/internal.h"
 #include "data/text/members.h"
 
-const char *const qk_norm_names[] = {"none", "head", "whole", NULL};
+static const char *const qk_norm_names[] = {"none", "head", "whole", NULL};
 
 #define HIDDEN_MAX (1 << 20)
 #define HEAD_WIDTH_MAX (1 << 16)

@@ -30,7 +30,6 @@ const char *export_headline(const struct export *e);
 // The one mode of all stages. false: they differ, or a stage recomputes some of its layers alone;
 // *mode is then what is told instead, and a note says so.
 bool export_recompute(struct export *e, enum recompute *mode);
-int64_t export_gpus(const struct plan *plan);
 char export_layer(const struct export *e, int layer); // report_layer_letter
 
 #endif

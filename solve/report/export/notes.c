@@ -41,7 +41,7 @@ void export_note(struct export *e, const char *format, ...)
     report_print(&e->notes, NOTE_MARK "%s\n", note);
 }
 
-int64_t export_gpus(const struct plan *plan)
+static int64_t export_gpus(const struct plan *plan)
 {
     return plan->layout.pipeline * plan->devices_per_stage;
 }

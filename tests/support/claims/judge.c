@@ -129,8 +129,10 @@ static int64_t truth_of(const struct layout_truth *l, enum claim_kind kind)
     return kind <= CLAIM_SAME ? l->value_ns : l->time_ns;
 }
 
-int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t layout,
-                      int64_t other)
+// One argument for one layout (and another): what is claimed at most. INT64_MAX: that there is no
+// plan; -1: nothing.
+static int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t layout,
+                             int64_t other)
 {
     const struct layout_truth *l = &t->layouts[layout], *o = other < 0 ? NULL : &t->layouts[other];
     switch (kind) {

@@ -75,9 +75,5 @@ int64_t claims_violations(const struct claims *c);
 // A claim that was got in another way. No claim is negative.
 void claims_note(struct claims *c, enum claim_kind kind, int64_t layout, int64_t other,
                  int64_t claim_ns, int64_t truth_ns);
-// One argument for one layout (and another): what is claimed at most. INT64_MAX: that there is no
-// plan; -1: nothing.
-int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t layout,
-                      int64_t other);
 
 #endif

@@ -331,22 +331,3 @@ void proof_change(struct value *proof, struct random *rng, struct arena *arena)
     }
     if (random_chance(rng, 20)) drop_key(proof, "counted");
 }
-
-static void mark(struct proof_marks *m, const struct value *v)
-{
-    const char *key = v->key ? v->key : "";
-    m->prices = m->prices || !strcmp(key, "prices"),
-    m->by_ranks = m->by_ranks || !strcmp(key, "by_ranks"),
-    m->relaxed = m->relaxed || !strcmp(key, "relaxed");
-    m->splits = m->splits || !strcmp(key, "split"), m->leaves = m->leaves || !strcmp(key, "leaf"),
-    m->counted = m->counted || !strcmp(key, "counted");
-    if (v->type != VALUE_ARRAY && v->type != VALUE_OBJECT) return;
-    for (const struct value *e = v->first; e; e = e->next) mark(m, e);
-}
-
-struct proof_marks proof_marks(const struct value *proof)
-{
-    struct proof_marks m = {false, false, false, false, false, false};
-    mark(&m, proof);
-    return m;
-}

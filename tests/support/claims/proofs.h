@@ -20,10 +20,4 @@ void proof_change(struct value *proof, struct random *rng, struct arena *arena);
 int64_t proof_largest(const struct check_problem *p, const struct value *proof, int64_t truth_ns,
                       struct arena *arena);
 
-// What of it all is used, for counting.
-struct proof_marks {
-    bool prices, by_ranks, relaxed, splits, leaves, counted;
-};
-struct proof_marks proof_marks(const struct value *proof);
-
 #endif

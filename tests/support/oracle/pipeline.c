@@ -327,8 +327,10 @@ static bool run_once(struct pipeline *p)
     return true;
 }
 
-bool pipeline_run(const struct schedule *s, const int64_t *durations, int iterations, int64_t *ends,
-                  struct arena *arena)
+// When iteration `iterations` of them, one behind the other, has ended on each rank: ends[iteration
+// * rank_count + rank]. With a barrier one iteration is meant. false: it comes to no end.
+static bool pipeline_run(const struct schedule *s, const int64_t *durations, int iterations,
+                         int64_t *ends, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     const struct schedule_request *r = &s->request;

@@ -8,11 +8,6 @@
 
 #include "data/schedule/schedule.h"
 
-// When iteration `iterations` of them, one behind the other, has ended on each rank: ends[iteration
-// * rank_count + rank]. With a barrier one iteration is meant. false: it comes to no end.
-bool pipeline_run(const struct schedule *s, const int64_t *durations, int iterations, int64_t *ends,
-                  struct arena *arena);
-
 // The iteration time in whole nanoseconds: with a barrier of one iteration, without one the period,
 // read off many. -1: it comes to no end, -2: the period does not show.
 int64_t pipeline_time(const struct schedule *s, const int64_t *durations, struct arena *arena);

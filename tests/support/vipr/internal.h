@@ -94,14 +94,11 @@ mpq_t *vipr_sum(struct vipr *v, int column); // 0 where it was not touched
 void vipr_clear_sums(struct vipr *v);
 
 // ---- sections
-enum status vipr_read_terms(struct vipr *v,
-                            const struct vipr_terms **to); // count at hand, then pairs
 enum status vipr_read_row(struct vipr *v,
                           struct vipr_row *row); // name, sense, right-hand side, terms
 const struct vipr_row *vipr_row_at(const struct vipr *v, int number);
 enum status vipr_read_problem(struct vipr *v); // up to CON
 enum status vipr_read_claim(struct vipr *v);   // RTP, SOL
-enum status vipr_derive(struct vipr *v);       // DER
 
 #define VIPR_NOT_PROVEN(v, ...) fail((v)->err, (enum status)NOT_PROVEN, __VA_ARGS__)
 

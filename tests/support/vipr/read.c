@@ -78,7 +78,8 @@ static enum status count_terms(struct vipr *v, int *count)
     return OK;
 }
 
-enum status vipr_read_terms(struct vipr *v, const struct vipr_terms **to)
+// Count at hand, then pairs.
+static enum status read_terms(struct vipr *v, const struct vipr_terms **to)
 {
     static const struct vipr_terms none = {0};
     int count = 0;
@@ -117,7 +118,7 @@ enum status vipr_read_row(struct vipr *v, struct vipr_row *row)
     TRY(vipr_number(v, v->read));
     row->right = vipr_keep(v->read, v->arena);
     TRY(vipr_next(v));
-    if (strcmp(v->token, "OBJ")) return vipr_read_terms(v, &row->terms);
+    if (strcmp(v->token, "OBJ")) return read_terms(v, &row->terms);
     row->terms = v->objective;
     return OK;
 }
@@ -166,7 +167,7 @@ static enum status read_objective(struct vipr *v)
         return vipr_refuse(v, "OBJ: expected min or max, found '%.40s'", v->token);
     v->minimises = v->result->minimises = !strcmp(v->token, "min");
     TRY(vipr_next(v));
-    return vipr_read_terms(v, &v->objective);
+    return read_terms(v, &v->objective);
 }
 
 enum status vipr_read_problem(struct vipr *v)
@@ -267,7 +268,7 @@ static enum status read_solution(struct vipr *v, int number, mpq_t value)
     const struct vipr_terms *point;
     TRY(vipr_next(v)); // its name
     TRY(vipr_next(v));
-    TRY(vipr_read_terms(v, &point));
+    TRY(read_terms(v, &point));
     for (int i = 0; i < point->count; i++) v->place[point->columns[i]] = i + 1;
     TRY(try_point(v, number, point, value));
     for (int i = 0; i < point->count; i++) v->place[point->columns[i]] = 0;

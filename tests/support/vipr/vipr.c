@@ -367,7 +367,8 @@ static enum status check_last(struct vipr *v)
                                  : VIPR_NOT_PROVEN(v, "DER: the last row does not prove the range");
 }
 
-enum status vipr_derive(struct vipr *v)
+// DER
+static enum status derive(struct vipr *v)
 {
     int count;
     mpq_t *factor = TAKE(v->arena, 1, mpq_t);
@@ -401,7 +402,7 @@ static enum status audit(struct vipr *v)
     TRY(vipr_read_problem(v));
     vipr_open_sums(v);
     TRY(vipr_read_claim(v));
-    return vipr_derive(v);
+    return derive(v);
 }
 
 enum status check_vipr(struct check_vipr_result *result, const struct check_text *file,
