@@ -152,6 +152,7 @@ struct costs {
     double schedule_share[SCHEDULE_KIND_COUNT][PART_COUNT];
 };
 
+extern const struct members costs_members; // its keys (data/text/members.h)
 enum status costs_load(struct costs *c, const char *path, struct arena *arena, struct error *err);
 enum status costs_check(const struct costs *c, struct error *err);
 enum status costs_save(const struct costs *c, const char *path, struct arena *arena,

@@ -81,7 +81,7 @@ static const struct member job_rows[] = {
     KEY_COUNT(job, run_tokens, OPTIONAL, IF_SET, 0, TOKENS_MAX),
     KEY_LIST(job, rules, rule_count, OPTIONAL, ALWAYS_WRITTEN, RULES_MAX, &rule_members),
 };
-static MEMBERS(job, struct job, NULL, false, NULL);
+MEMBERS(job, struct job, NULL, false, NULL);
 
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {

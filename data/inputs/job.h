@@ -261,6 +261,7 @@ enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536 };
 // twenty (docs/VALIDATION.md, section 1).
 #define MEMORY_FRACTION_DEFAULT 0.9
 
+extern const struct members job_members; // its keys (data/text/members.h)
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err);
 // With a space, all but what depends on the layout chosen: that is job_check_layout's.
 enum status job_check(const struct job *j, struct error *err);

@@ -49,23 +49,31 @@ static enum status find_document(const char **found, const char *path, const cha
     return fail(err, BAD_INPUT, "%s: %s: %s", path, key, why.text);
 }
 
+// Paths from the problem's own, or names of what is shipped.
+struct names {
+    const char *name, *model, *cluster, *costs, *job;
+};
+
+static const struct member problem_rows[] = {
+    KEY_TEXT(names, name, OPTIONAL),    KEY_TEXT(names, model, REQUIRED),
+    KEY_TEXT(names, cluster, REQUIRED), KEY_TEXT(names, costs, REQUIRED),
+    KEY_TEXT(names, job, REQUIRED),
+};
+MEMBERS(problem, struct names, NULL, false, NULL);
+
 enum status problem_load(struct problem *p, const char *path, struct arena *arena,
                          struct error *err)
 {
-    const char *model = NULL, *cluster = NULL, *costs = NULL, *job = NULL;
+    struct names n = {0};
     *p = (struct problem){0};
-    path = path_of_document(path, "problem.json", arena);
     TRY(document_read(&p->document, path, "plumbline.problem", arena, err));
-    struct json_field fields[] = {
-        FIELD_TEXT("name", OPTIONAL, &p->name),    FIELD_TEXT("model", REQUIRED, &model),
-        FIELD_TEXT("cluster", REQUIRED, &cluster), FIELD_TEXT("costs", REQUIRED, &costs),
-        FIELD_TEXT("job", REQUIRED, &job),
-    };
-    TRY(document_fields(&p->document, fields, ARRAY_LENGTH(fields), arena, err));
-    TRY(find_document(&model, path, "model", "models", model, arena, err));
-    TRY(find_document(&cluster, path, "cluster", "clusters", cluster, arena, err));
-    TRY(find_document(&costs, path, "costs", "costs", costs, arena, err));
-    return problem_compose(p, model, cluster, costs, path_beside(path, job, arena), arena, err);
+    TRY(document_members(&p->document, &problem_members, &n, NULL, arena, err));
+    p->name = n.name;
+    TRY(find_document(&n.model, path, "model", "models", n.model, arena, err));
+    TRY(find_document(&n.cluster, path, "cluster", "clusters", n.cluster, arena, err));
+    TRY(find_document(&n.costs, path, "costs", "costs", n.costs, arena, err));
+    return problem_compose(p, n.model, n.cluster, n.costs, path_beside(path, n.job, arena), arena,
+                           err);
 }
 
 enum status problem_compose(struct problem *p, const char *model, const char *cluster,
@@ -472,20 +480,11 @@ enum status problem_save(const struct problem *p, const char *path, struct arena
                          struct error *err)
 {
     struct json_writer w;
-    const struct {
-        const char *key;
-        const struct document *document;
-    } named[] = {
-        {"model", &p->model.document},
-        {"cluster", &p->cluster.document},
-        {"costs", &p->costs.document},
-        {"job", &p->job.document},
-    };
+    const struct names n = {p->name, path_relative(path, p->model.document.path, arena),
+                            path_relative(path, p->cluster.document.path, arena),
+                            path_relative(path, p->costs.document.path, arena),
+                            path_relative(path, p->job.document.path, arena)};
     document_begin(&w, "plumbline.problem", p->document.sources, p->document.source_count, arena);
-    if (p->name) json_put_text(&w, "name", p->name);
-    for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
-        assert(named[i].document->path);
-        json_put_text(&w, named[i].key, path_relative(path, named[i].document->path, arena));
-    }
+    members_put(&w, &problem_members, &n, NULL);
     return document_write(&w, path, err);
 }

@@ -22,6 +22,7 @@ struct problem {
 // Loads the problem file and the four it names (paths relative to it; model, cluster and costs may
 // be names of shipped ones), each checked, and checks what needs several of them: names in rules
 // exist, the layout fits the model (heads divisible by tensor ...), batch divisible.
+extern const struct members problem_members; // its keys (data/text/members.h)
 enum status problem_load(struct problem *p, const char *path, struct arena *arena,
                          struct error *err);
 // The same without the problem file: *p has its document and name, or zeros.

@@ -244,7 +244,7 @@ static const struct member samples_rows[] = {
     KEY_LIST(samples, samples, sample_count, REQUIRED, ALWAYS_WRITTEN, SAMPLES_MAX,
              &sample_members),
 };
-static MEMBERS(samples, struct samples, NULL, false, NULL);
+MEMBERS(samples, struct samples, NULL, false, NULL);
 
 enum status samples_load(struct samples *s, const char *path, struct arena *arena,
                          struct error *err)

@@ -117,6 +117,7 @@ struct samples {
 
 bool sample_is_throttled(const struct sample *s, int repetition);
 
+extern const struct members samples_members; // its keys (data/text/members.h)
 enum status samples_load(struct samples *s, const char *path, struct arena *arena,
                          struct error *err);
 enum status samples_save(const struct samples *s, const char *path, struct arena *arena,

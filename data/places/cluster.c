@@ -84,7 +84,7 @@ static const struct member cluster_rows[] = {
     KEY_ROW("places", JSON_OBJECT, OPTIONAL, 0, offsetof(struct cluster, places), 0, 0, NULL,
             &places_members, 0, 0, JSON_SKIP, NULL, put_places),
 };
-static MEMBERS(cluster, struct cluster, NULL, false, NULL);
+MEMBERS(cluster, struct cluster, NULL, false, NULL);
 
 enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,
                          struct error *err)

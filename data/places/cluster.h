@@ -82,6 +82,7 @@ struct cluster {
 
 enum { GROUPS_MAX = 16 };
 
+extern const struct members cluster_members; // its keys (data/text/members.h)
 enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,
                          struct error *err);
 // The first number that no machine has, with the unit that was likely meant; NULL: none. A warning:

@@ -279,7 +279,7 @@ static const struct member priced_rows[] = {
     KEY_LIST(priced, rules, rule_count, OPTIONAL, ALWAYS_WRITTEN, RULES_MAX, &rule_members),
     KEY_PART("places", JSON_OBJECT, OPTIONAL, 0, priced_places_get, priced_places_put),
 };
-static MEMBERS(priced, struct priced, NULL, false, NULL);
+MEMBERS(priced, struct priced, NULL, false, NULL);
 
 enum status priced_load(struct priced *p, const char *path, struct arena *arena, struct error *err)
 {

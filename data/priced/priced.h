@@ -176,6 +176,7 @@ size_t priced_ring_link(const struct priced_places *p, size_t offset, int from, 
 void priced_pipette_layers(const struct priced *p, int stage, int *first,
                            int *count); // of the stage, with the objective pipette
 
+extern const struct members priced_members; // its keys (data/text/members.h)
 enum status priced_load(struct priced *p, const char *path, struct arena *arena, struct error *err);
 enum status priced_check(const struct priced *p, struct error *err);
 enum status priced_save(const struct priced *p, const char *path, struct arena *arena,

@@ -1,6 +1,8 @@
 // Reads the document that plumbline check writes.
 #include "data/results/checked.h"
 
+#include "data/text/members.h"
+
 static enum status check_claims(const struct checked *c, struct error *err)
 {
     const struct json *root = &c->document.root;
@@ -22,30 +24,34 @@ static enum status check_claims(const struct checked *c, struct error *err)
     return OK;
 }
 
+#define COUNT(member, need, low)                                                                   \
+    KEY_COUNT(checked, member, need, ALWAYS_WRITTEN, low, JSON_COUNT_MAX)
+static const struct member checked_rows[] = {
+    KEY_TEXT(checked, name, REQUIRED),
+    KEY_BOOL(checked, accepted, REQUIRED, ALWAYS_WRITTEN),
+    KEY_TEXT(checked, reason, OPTIONAL),
+    KEY_BOOL(checked, infeasible, OPTIONAL, IF_SET),
+    COUNT(iteration_ns, OPTIONAL, 0),
+    COUNT(bound_ns, OPTIONAL, 0),
+    COUNT(certificate_bytes, REQUIRED, 1),
+    COUNT(boxes, REQUIRED, 0),
+    COUNT(splits, REQUIRED, 0),
+    COUNT(leaves, REQUIRED, 0),
+    COUNT(rounds, REQUIRED, 0),
+    COUNT(choices, REQUIRED, 0),
+    COUNT(paths, REQUIRED, 0),
+    COUNT(operations, REQUIRED, 0),
+    COUNT(work, REQUIRED, 0),
+    COUNT(microseconds, REQUIRED, 0),
+};
+MEMBERS(checked, struct checked, NULL, false, NULL);
+
 enum status checked_load(struct checked *c, const char *path, struct arena *arena,
                          struct error *err)
 {
     *c = (struct checked){.iteration_ns = -1, .bound_ns = -1};
-    const struct json_field fields[] = {
-        FIELD_TEXT("name", REQUIRED, &c->name),
-        FIELD_BOOL("accepted", REQUIRED, &c->accepted),
-        FIELD_TEXT("reason", OPTIONAL, &c->reason),
-        FIELD_BOOL("infeasible", OPTIONAL, &c->infeasible),
-        FIELD_COUNT("iteration_ns", OPTIONAL, &c->iteration_ns, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("bound_ns", OPTIONAL, &c->bound_ns, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("certificate_bytes", REQUIRED, &c->certificate_bytes, 1, JSON_COUNT_MAX),
-        FIELD_COUNT("boxes", REQUIRED, &c->boxes, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("splits", REQUIRED, &c->splits, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("leaves", REQUIRED, &c->leaves, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("rounds", REQUIRED, &c->rounds, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("choices", REQUIRED, &c->choices, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("paths", REQUIRED, &c->paths, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("operations", REQUIRED, &c->operations, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("work", REQUIRED, &c->work, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("microseconds", REQUIRED, &c->microseconds, 0, JSON_COUNT_MAX),
-    };
     TRY(document_read(&c->document, path, "plumbline.checked", arena, err));
-    TRY(document_fields(&c->document, fields, ARRAY_LENGTH(fields), arena, err));
+    TRY(document_members(&c->document, &checked_members, c, c, arena, err));
     if (!source_hash(&c->document, "certificate") || !source_hash(&c->document, "priced"))
         return json_refuse(&c->document.root, err,
                            "made_from: expected a certificate and a priced document");

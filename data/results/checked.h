@@ -21,6 +21,7 @@ struct checked {
     int64_t microseconds;
 };
 
+extern const struct members checked_members; // its keys (data/text/members.h)
 enum status checked_load(struct checked *c, const char *path, struct arena *arena,
                          struct error *err);
 

@@ -261,7 +261,7 @@ static const struct member layouts_rows[] = {
     KEY_PART("values", JSON_ARRAY, REQUIRED, 0, get_values, put_values),
     KEY_PART("work", JSON_ARRAY, REQUIRED, 0, get_work, put_work),
 };
-static MEMBERS(layouts, struct layouts, NULL, false, finish_layouts);
+MEMBERS(layouts, struct layouts, NULL, false, finish_layouts);
 
 enum status layouts_load(struct layouts *l, const char *path, struct arena *arena,
                          struct error *err)

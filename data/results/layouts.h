@@ -75,6 +75,7 @@ void layouts_take(struct layouts *l, const struct layouts *known, struct arena *
 bool layouts_reason_known(const struct layouts *l, enum layout_fate fate, const char *text);
 void layouts_count(struct layouts *l); // fills reasons[].count
 
+extern const struct members layouts_members; // its keys (data/text/members.h)
 enum status layouts_load(struct layouts *l, const char *path, struct arena *arena,
                          struct error *err);
 enum status layouts_save(const struct layouts *l, const char *path, struct arena *arena,

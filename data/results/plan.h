@@ -161,6 +161,7 @@ int64_t plan_bound_ns(const struct plan *p);     // to be told: as data/results/
 struct schedule_request plan_request(
     const struct plan *p); // for the schedule that the plan was timed on
 
+extern const struct members plan_members; // its keys (data/text/members.h)
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err);
 enum status plan_save(const struct plan *p, const char *path, struct arena *arena,
                       struct error *err);

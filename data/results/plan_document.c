@@ -447,7 +447,7 @@ static const struct member plan_rows[] = {
     KEY_COUNT(plan, seed, OPTIONAL, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
     KEY_OBJECT("effort", plan, effort, OPTIONAL, ALWAYS_WRITTEN, &effort_members),
 };
-static MEMBERS(plan, struct plan, NULL, false, NULL);
+MEMBERS(plan, struct plan, NULL, false, NULL);
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err)
 {

@@ -30,10 +30,12 @@ struct verdict {
     // Of a device of the first rank: by the judge's own sums, and by a published formula (Fujii et
     // al.). -1: not known, and not for this model.
     int64_t memory_bytes, published_bytes;
+    double published_ratio; // of one that was read: published_bytes / memory_bytes
 };
 
 void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+extern const struct members verdict_members; // its keys (data/text/members.h)
 enum status verdict_save(const struct verdict *v, const char *path, const struct source *sources,
                          int source_count, struct arena *arena, struct error *err);
 

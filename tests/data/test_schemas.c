@@ -1,6 +1,7 @@
 // The published schemas against an existing validator (python3-jsonschema): shipped and saved
 // documents pass, planted damages fail there as they do in our loaders. Skipped, with the reason
-// printed, where the validator is not installed.
+// printed, where the validator is not installed. And the schemas against the tables that read the
+// documents; with "write" as argument they are written (make schemas).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "tests/support/documents.h"
 #include "tests/support/folder.h"
 #include "tests/support/problems.h"
+#include "tests/support/schema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,32 +148,57 @@ static void test_planted(void **state)
     run(command);
 }
 
-// The one schema that names the schedules has those of the table.
-static void test_schedules(void **state)
+// The schemas say what the tables say that read the documents; `written`: they are made so.
+static void expect_schema(const char *name, const char *wanted, bool written, struct arena *arena)
 {
-    (void)state;
-    struct arena arena;
     struct error err = {OK, ""};
-    const char *found;
-    size_t size;
+    const char *path = arena_print(arena, "docs/schemas/%s.schema.json", name), *found;
+    size_t size, same = 0;
+    if (written) assert_int_equal(file_write(path, wanted, strlen(wanted), &err), OK);
+    assert_int_equal(file_read(path, &found, &size, arena, &err), OK);
+    while (wanted[same] && wanted[same] == found[same]) same++;
+    if (wanted[same] || found[same])
+        fail_msg("%s: `make schemas` makes it otherwise: expected\n%.200s\nfound\n%.200s", path,
+                 wanted + same, found + same);
+}
+
+static void expect_schemas(bool written)
+{
+    struct arena arena;
     arena_open(&arena, NULL);
-    const char *wanted = "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
-                         "  \"title\": \"The name of a schedule\",\n  \"enum\": [";
-    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
-        wanted =
-            arena_print(&arena, "%s%s\n    \"%s\"", wanted, kind ? "," : "", schedule_names[kind]);
-    wanted = arena_print(&arena, "%s\n  ]\n}\n", wanted);
-    assert_int_equal(file_read("docs/schemas/schedule.schema.json", &found, &size, &arena, &err),
-                     OK);
-    if (strcmp(found, wanted))
-        fail_msg("docs/schemas/schedule.schema.json (make schemas) should be:\n%s", wanted);
+    expect_schema("schedule", schema_of_schedules(&arena), written, &arena);
+    for (int i = 0; i < schema_count; i++) {
+        struct error err = {OK, ""};
+        const char *missing = NULL, *text = schema_text(&schemas[i], &missing, &arena, &err);
+        if (!text) fail_msg("%s", err.text);
+        if (missing)
+            fail_msg("docs/schemas/%s.schema.json: %s: a function of its own reads this key: write "
+                     "its schema by hand",
+                     schemas[i].name, missing);
+        expect_schema(schemas[i].name, text, written, &arena);
+    }
     arena_close(&arena);
 }
 
-int main(void)
+static void test_tables(void **state)
 {
+    (void)state;
+    expect_schemas(false);
+}
+
+static void write_them(void **state)
+{
+    (void)state;
+    expect_schemas(true);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest writing[] = {cmocka_unit_test(write_them)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shipped), cmocka_unit_test(test_saved),
                                        cmocka_unit_test(test_planted),
-                                       cmocka_unit_test(test_schedules)};
+                                       cmocka_unit_test(test_tables)};
+    if (count > 1 && !strcmp(arguments[1], "write"))
+        return cmocka_run_group_tests(writing, NULL, NULL);
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,25 @@
+// JSON schemas of documents, written from the tables that read them (data/text/members.h).
+#ifndef PLUMBLINE_TESTS_SUPPORT_SCHEMA_H
+#define PLUMBLINE_TESTS_SUPPORT_SCHEMA_H
+
+#include <stdbool.h>
+
+#include "data/text/members.h"
+
+struct schema {
+    const char *name; // docs/schemas/NAME.schema.json
+    const struct members *of;
+    bool units; // a person may write numbers with their units
+};
+extern const struct schema schemas[];
+extern const int schema_count;
+
+// The schema's text as the table has it: keys, types, ranges, names, what is required. What no
+// table says is taken from the schema as it stands: titles, definitions, conditions, and keys that
+// are read by functions of their own. *missing: such a key that it has not; NULL: none.
+const char *schema_text(const struct schema *s, const char **missing, struct arena *arena,
+                        struct error *err);
+// The one that only names the schedules.
+const char *schema_of_schedules(struct arena *arena);
+
+#endif
