@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "calibrate/fit/rounds.h"
+
 static int find_endpoint(const struct samples *s, const char *name)
 {
     for (int i = 0; i < s->endpoint_count; i++)
@@ -61,6 +63,7 @@ enum status inputs_join(struct inputs *in, struct samples *documents, int count,
                           .document_count = count,
                           .all = {.document = device->document, .machine = device->machine}};
     for (int d = 0; d < count; d++) {
+        rounds_even(&documents[d], arena);
         if (!name && names_device(&documents[d]) &&
             strcmp(documents[d].machine.gpu, device->machine.gpu))
             return fail(err, BAD_INPUT,

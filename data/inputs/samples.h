@@ -55,6 +55,8 @@ struct sample {
     bool alone;      // link, collective: nothing else was on the wires
     double *seconds; // [repetitions], in the order taken
     int repetitions;
+    double even_s; // median over what rounds have in common (calibrate/fit/rounds.h); 0: not known.
+                   // Not in the document
     int *launch_repetitions; // [the document's launch_count], their sum is `repetitions`; NULL: one
                              // launch
     int *outliers; // [outlier_count] indices, ascending: flagged, never dropped (sampling's rule,

@@ -115,7 +115,7 @@ static struct median median_over_launches(const struct median *launches, int cou
     return m;
 }
 
-struct median sample_median(const struct sample *s, struct arena *arena)
+static struct median plain_median(const struct sample *s, struct arena *arena)
 {
     bool looked = stopped_by_looking(s);
     int all = sample_launches(s), count = 0;
@@ -128,6 +128,15 @@ struct median sample_median(const struct sample *s, struct arena *arena)
                 median_of_launch(s->seconds + first, s->launch_repetitions[i], looked, arena);
     struct median m = count == 1 ? launches[0] : median_over_launches(launches, count);
     arena_reset(arena, mark);
+    return m;
+}
+
+struct median sample_median(const struct sample *s, struct arena *arena)
+{
+    struct median m = plain_median(s, arena);
+    if (!(s->even_s > 0)) return m;
+    m.value = s->even_s;
+    m.low = fmin(m.low, m.value), m.high = fmax(m.high, m.value);
     return m;
 }
 

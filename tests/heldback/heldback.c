@@ -2,6 +2,7 @@
 // predict it.
 #include <stdio.h>
 
+#include "calibrate/fit/rounds.h"
 #include "tests/heldback/predict.h"
 
 static enum status show_document(const char *path, struct heldback_point **all, int *all_count,
@@ -10,6 +11,7 @@ static enum status show_document(const char *path, struct heldback_point **all, 
     struct samples *samples = TAKE(arena, 1, struct samples);
     struct heldback_shapes shapes;
     TRY(samples_load(samples, path, arena, err));
+    rounds_even(samples, arena);
     TRY(heldback_shapes(&shapes, samples, arena, err));
     for (int held = 0; held < shapes.count; held++) {
         struct heldback_point *points;
