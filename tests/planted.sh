@@ -2,7 +2,8 @@
 # Whether tests/test_claims finds errors of thought that are known: planted.sh [NAME ...], with
 # build/release/tests/test_claims built. Each is planted in a copy of the sources, where one line
 # changes; the bed of test_claims, run against it, must tell of claims above the truth. Without a
-# plant it must tell of none. With names: these plants alone.
+# plant it must tell of none. With names: these plants alone. --apply: only whether each still changes
+# one line, all that do not.
 # TEST_JOBS: so many runs at a time. PLANTED_PROBLEMS=500: problems of each.
 set -u
 out=build/release
@@ -106,8 +107,14 @@ plants() {
         'a layout without a barrier is bounded by one with it'
     # ---- the checker of proofs
     plant proof-prices-alone boxes/mix_price.c \
-        's/m->priced_limits += (/m->priced_limits += 0 * (/' \
+        's/m->priced_limits += ((wide)round->prices/m->priced_limits += 0 * ((wide)round->prices/' \
         'what uses a resource pays, and nothing is granted for its limit'
+    plant proof-memory-alone boxes/mix_price.c \
+        's/m->priced_limits += (wide)round->memory/m->priced_limits += 0 * (wide)round->memory/' \
+        'bytes on a rank pay, and nothing is granted for what it may hold'
+    plant proof-memory-unheld boxes/mix_price.c \
+        's/c->resident + held\[turn\] \* c->stash +/c->resident + (held[turn] + 1) * c->stash +/' \
+        'a stage holds one micro-batch more than its graph says'
     plant proof-dearest-embedding boxes/mix_price.c \
         's/ns < least)) least = ns/ns > least)) least = ns/' \
         'the embedding sync is that of the worst first stage'
@@ -230,13 +237,18 @@ build() {
     echo "$1" >> "$folder/built"
 }
 
-plant() {
-    case " $only " in "  " | *" $1 "*) ;; *) return 0 ;; esac
+# The file's name in file, what the plant makes of it in planted.c.
+apply() {
     file=$(find . -path ./build -prune -o -path "*/$2" -print)
-    [ -f "$file" ] || fail "$1: no file, or several, at */$2"
+    [ -f "$file" ] || { echo "planted: $1: no file, or several, at */$2" >&2; return 1; }
     sed "$3" "$file" > "$folder/planted.c"
-    lines=$(diff "$file" "$folder/planted.c" | grep -c '^[<>]')
-    [ "$lines" = 2 ] || fail "$1: plant no longer applies: it must change one line of $file"
+    [ "$(diff "$file" "$folder/planted.c" | grep -c '^[<>]')" = 2 ] ||
+        { echo "planted: $1: no longer applies: it must change one line of $file" >&2; return 1; }
+}
+
+plant() {
+    case " $only " in "  " | *" $1 "*) ;; " --apply ") apply "$@" || stale=1; return 0 ;; *) return 0 ;; esac
+    apply "$@" || exit 1
     cp "$folder/planted.c" "$tree/$file"
     build "$1"
     cp "$file" "$tree/$file"
@@ -279,6 +291,12 @@ if [ "${1:-}" = --judge ]; then
     exit
 fi
 only=$* bed=test_claims
+if [ "$only" = --apply ]; then
+    folder=$(mktemp -d) stale=0
+    plants
+    rm -rf "$folder"
+    exit $stale
+fi
 copy_tree
 build nothing-planted
 plants

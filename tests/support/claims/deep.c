@@ -13,6 +13,7 @@
 #include "solve/layout/solve.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/claims/proofs.h"
+#include "tests/support/claims/tight.h"
 #include "tests/support/spaces.h"
 
 #include "tests/support/check.h"
@@ -24,18 +25,31 @@ static bool has_proofs(const struct layout_truth *l)
     return l->known && l->tables && l->priced.objective == OBJECTIVE_ITERATION_TIME;
 }
 
-static void try_proof(struct claims *c, const struct layout_truth *l, int changes,
-                      struct random *rng, struct arena *arena)
+static void try_proof(struct claims *c, enum claim_kind kind, const struct layout_truth *l,
+                      int changes, struct random *rng, struct arena *arena)
 {
     struct value *proof = l->alike ? proof_of_layout(l, arena) : NULL;
     if (!proof) return;
-    claims_note(c, CLAIM_PROOF, l->number, -1, proof_largest(l->tables, proof, l->time_ns, arena),
+    claims_note(c, kind, l->number, -1, proof_largest(l->tables, proof, l->time_ns, arena),
                 l->time_ns);
     for (int i = 0; i < changes; i++) {
         proof_change(proof, rng, arena);
         claims_note(c, CLAIM_CHANGED, l->number, -1,
                     proof_largest(l->tables, proof, l->time_ns, arena), l->time_ns);
     }
+}
+
+// Proofs where the best plan has just no room, mixtures where it is the last that has.
+static void try_tight(struct claims *c, const struct space_truth *t, const struct layout_truth *of,
+                      int changes, struct random *rng)
+{
+    struct layout_truth l;
+    if (tighten(&l, of, TIGHT_BEST, t->plans_most, t->arena))
+        try_proof(c, CLAIM_TIGHT, &l, changes, rng, t->arena);
+    if (!tighten(&l, of, TIGHT_ANY, t->plans_most, t->arena)) return;
+    for (int i = 0; i < 4 && l.tables->barrier; i++)
+        claims_note(c, CLAIM_TIGHT, l.number, -1,
+                    mixture_largest(l.tables, l.time_ns, rng, t->arena), l.time_ns);
 }
 
 void claims_proofs(struct claims *c, const struct space_truth *t, int changes, struct random *rng)
@@ -47,7 +61,8 @@ void claims_proofs(struct claims *c, const struct space_truth *t, int changes, s
         if (has_proofs(l) && l->tables->barrier)
             claims_note(c, CLAIM_MIXTURE, i, -1,
                         mixture_largest(l->tables, l->time_ns, rng, t->arena), l->time_ns);
-        if (has_proofs(l) && i == one) try_proof(c, l, changes, rng, t->arena);
+        if (has_proofs(l) && i == one) try_proof(c, CLAIM_PROOF, l, changes, rng, t->arena);
+        if (has_proofs(l) && l->tables->turns > 1) try_tight(c, t, l, changes, rng);
         arena_reset(t->arena, mark);
     }
 }

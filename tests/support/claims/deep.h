@@ -6,7 +6,8 @@
 #include "tests/support/claims/judge.h"
 #include "tests/support/problems.h"
 
-// Mixtures for every layout; the solver's own proof and `changes` changed ones for one of them.
+// Mixtures for every layout; the solver's own proof and `changes` changed ones for one of them, and
+// likewise where memory is tight for all with several stages a rank.
 void claims_proofs(struct claims *c, const struct space_truth *t, int changes, struct random *rng);
 // A search to the end, one with a gap, one that is told to stop at once; solves of one layout.
 void claims_search(struct claims *c, const struct space_truth *t, struct random *rng);

@@ -9,33 +9,14 @@
 
 #include "tests/support/check.h"
 
-const char *const claim_names[CLAIM_KINDS] = {"average",
-                                              "filling",
-                                              "missing",
-                                              "same",
-                                              "refused",
-                                              "room",
-                                              "bound",
-                                              "dominated",
-                                              "mixture",
-                                              "proof",
-                                              "changed proof",
-                                              "layouts",
-                                              "plan",
-                                              "rough layouts",
-                                              "rough plan",
-                                              "written",
-                                              "forged",
-                                              "one box",
-                                              "stopped",
-                                              "placed",
-                                              "placed, rough",
-                                              "placed, groups",
-                                              "placed, certificate",
-                                              "placed, space",
-                                              "logged",
-                                              "saved",
-                                              "said"};
+const char *const claim_names[CLAIM_KINDS] = {
+    "average",       "filling",       "missing",        "same",
+    "refused",       "room",          "bound",          "dominated",
+    "mixture",       "proof",         "changed proof",  "tight proof",
+    "layouts",       "plan",          "rough layouts",  "rough plan",
+    "written",       "forged",        "one box",        "stopped",
+    "placed",        "placed, rough", "placed, groups", "placed, certificate",
+    "placed, space", "logged",        "saved",          "said"};
 
 // ---- the checker's arguments for one layout
 

@@ -18,10 +18,12 @@ enum claim_kind {
     CLAIM_BOUND,
     CLAIM_DOMINATED,
     CLAIM_QUICK,
-    // Rounds of random mixtures; the solver's proof; that proof changed.
+    // Rounds of random mixtures; the solver's proof; that proof changed; the solver's where memory
+    // is just short of the best plan, on ranks with several stages.
     CLAIM_MIXTURE = CLAIM_QUICK,
     CLAIM_PROOF,
     CLAIM_CHANGED,
+    CLAIM_TIGHT,
     // Of a search: what the layouts document says of a layout, what the plan says of all; likewise
     // where it is cut short or a gap is asked.
     CLAIM_LAYOUTS,

@@ -20,6 +20,7 @@ struct mixing {
     struct check_mixer *mixer;
     struct check_round rounds[3];
     int round_count, symbols;
+    int64_t time_ns; // the truth; INT64_MAX: no plan
     int64_t *length; // of the longest way to an operation's end
     int *from;
     uint64_t work;
@@ -47,20 +48,30 @@ static void add_path(struct mixing *m, int64_t weight, int64_t *coefficients)
     for (int at = last; at >= 0; at = m->from[at]) coefficients[check_symbol_of(g, at)] += weight;
 }
 
+// In 2^-40 ns a byte: of any size, or such that a full rank pays about the time of a plan.
+static int64_t draw_memory_price(struct mixing *m)
+{
+    const struct check_group *g = &m->p->groups[random_between(m->rng, 0, m->p->group_count - 1)];
+    double room = (double)(g->memory_limit - g->constant_bytes),
+           even = room > 0 ? 0x1p40 * (double)m->time_ns / room : 0;
+    if (random_chance(m->rng, 20)) return 0;
+    if (random_chance(m->rng, 50) && even > 1 && even < 0x1p57)
+        return random_between(m->rng, 0, 2 * (int64_t)even);
+    return random_between(m->rng, 0, (int64_t)1 << random_between(m->rng, 10, 58));
+}
+
 static void draw_memory(struct mixing *m, struct check_round *round)
 {
-    round->memory_count = (int)random_between(m->rng, 1, 3 * m->p->ranks);
+    round->memory_count =
+        random_chance(m->rng, 40) ? 1 : (int)random_between(m->rng, 1, 3 * m->p->ranks);
     struct check_memory_price *to = TAKE(m->arena, round->memory_count, struct check_memory_price);
     round->memory = to;
     for (int i = 0; i < round->memory_count; i++) {
         int rank = (int)random_between(m->rng, 0, m->p->ranks - 1),
             moments = m->choices.g->peaks[rank].count;
-        to[i] = (struct check_memory_price){
-            rank, (int)random_between(m->rng, 0, moments - 1),
-            (int)random_between(m->rng, 0, m->p->turns - 1),
-            random_chance(m->rng, 20)
-                ? 0
-                : random_between(m->rng, 0, (int64_t)1 << random_between(m->rng, 10, 58))};
+        to[i] = (struct check_memory_price){rank, (int)random_between(m->rng, 0, moments - 1),
+                                            (int)random_between(m->rng, 0, m->p->turns - 1),
+                                            draw_memory_price(m)};
     }
 }
 
@@ -80,7 +91,7 @@ static void draw_round(struct mixing *m, struct check_round *round)
                 random_between(m->rng, 0, (int64_t)1 << random_between(m->rng, 10, 45));
     round->counts = random_chance(m->rng, 50);
     round->by_ranks = m->p->turns > 1 && random_chance(m->rng, 60);
-    if (round->by_ranks && random_chance(m->rng, 60)) draw_memory(m, round);
+    if (m->p->turns > 1 && random_chance(m->rng, 60)) draw_memory(m, round);
 }
 
 // Whether the rounds, one behind the other, close the box of all choices.
@@ -135,6 +146,7 @@ int64_t mixture_largest(const struct check_problem *p, int64_t truth_ns, struct 
     p = own;
     *m = (struct mixing){.p = p,
                          .symbols = check_symbol_count(p),
+                         .time_ns = truth_ns,
                          .work = UINT64_MAX / 2,
                          .rng = rng,
                          .arena = arena,
