@@ -143,7 +143,7 @@ plants() {
         'no grid has all its ranks on the third axis'
     # ---- towers: what they cost is what a model of their own would, or by hand, or by the judge
     bed=test_price_towers
-    plant tower-one-piece formulate/price/price.c 's/ \* (real)(pieces ? pieces : 1);/ * 1;/' \
+    plant tower-one-piece formulate/price/pricing.c 's/ \* (real)(pieces ? pieces : 1);/ * 1;/' \
         'a sequence brings one image, whatever the pieces'
     plant tower-model-norms formulate/price/attention.c \
         's/shape_norms(x->shape)/shape_norms(\&x->problem->model.shape)/' \
