@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/results/bound.h"
 #include "solve/boxes/box_internal.h"
 
 enum {
@@ -20,8 +21,6 @@ enum {
 };
 
 // ---- steps
-
-#define NEVER_NS (INT64_MAX / 4) // above every time
 
 static bool is_stopped(const struct box_closer *b)
 {

@@ -1,27 +1,24 @@
-// See search.h. Open boxes stand in a heap by their bound, then by age, so that the
-// order, and with it the answer, depends on nothing but the problem. Masks of boxes that are done
-// are used again.
-#include "data/results/bound.h"
+// See search.h. Open boxes are taken by their bound, then by age. Those that are done are used
+// again.
 #include "solve/boxes/search.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "data/base/heap.h"
 #include "data/base/least.h"
 #include "solve/boxes/dynamic.h"
+#include "solve/boxes/frontier.h"
 
 enum { MASK_BYTES_MAX = 1 << 28 };
-#define NEVER_NS (INT64_MAX / 4) // above every time
 
 // bound_ns is proven by steps of this box or of one around it.
 struct open_box {
     bool *mask;
-    struct layer_span
-        *spans; // behind the mask, in the same room; NULL where the closer does not go by ranks
+    struct layer_span *spans; // NULL where the closer does not go by ranks
     int64_t bound_ns, number; // number of its record
     const struct box_step *steps;
     int step_count;
+    struct open_box *next; // to be used again
 };
 
 struct box_search {
@@ -33,53 +30,31 @@ struct box_search {
     int stages, ranks, resources, choice_count, *first_choice; // of a stage in a mask
     bool by_ranks;
     int improvements; // asked for
-    struct open_box *heap;
-    int open, capacity;
-    int64_t told_ns; // what was proven for the whole so far
-    int64_t
-        ended_ns; // the least bound of what has ended: boxes that are closed, and what left others
-    bool **spare; // masks to be used again
-    int spare_count, mask_count;
+    struct frontier frontier;
+    struct open_box *spare;
+    int box_count;
     struct choice_box view; // of a mask, by stage
     bool **allowed;
 };
 
-static bool goes_before(const struct open_box *a, const struct open_box *b)
+static void push(struct box_search *s, struct open_box *box)
 {
-    return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->number < b->number;
+    assert(box->number >= 0 && box->number < s->r->proof.count);
+    frontier_push(&s->frontier, box->bound_ns, box->number, box);
 }
 
-HEAP(heap, struct open_box, goes_before)
-
-static void push(struct box_search *s, struct open_box box)
+static struct open_box *take_box(struct box_search *s)
 {
-    if (s->open == s->capacity) {
-        int capacity = 2 * s->capacity + 256;
-        s->heap = arena_grow(s->arena, s->heap, (size_t)s->open, (size_t)capacity, sizeof *s->heap);
-        s->spare = arena_grow(s->arena, s->spare, (size_t)s->spare_count, (size_t)capacity + 4,
-                              sizeof *s->spare);
-        s->capacity = capacity;
+    struct open_box *box = s->spare;
+    if (box) {
+        s->spare = box->next;
+        return box;
     }
-    assert(box.bound_ns >= 0 && box.number >= 0 && box.number < s->r->proof.count);
-    heap_push(s->heap, &s->open, &box);
-}
-
-// Room for a mask with spans behind it.
-static size_t mask_room(const struct box_search *s)
-{
-    return ((size_t)s->choice_count + 15) / 16 * 16;
-}
-
-static bool *take_mask(struct box_search *s)
-{
-    if (s->spare_count) return s->spare[--s->spare_count];
-    s->mask_count++;
-    return TAKE(s->arena, mask_room(s) + (size_t)s->ranks * sizeof(struct layer_span), bool);
-}
-
-static struct layer_span *spans_of(const struct box_search *s, bool *mask)
-{
-    return s->by_ranks ? (struct layer_span *)(void *)(mask + mask_room(s)) : NULL;
+    s->box_count++;
+    box = TAKE(s->arena, 1, struct open_box);
+    box->mask = TAKE(s->arena, s->choice_count, bool);
+    if (s->by_ranks) box->spans = TAKE(s->arena, s->ranks, struct layer_span);
+    return box;
 }
 
 static void view(struct box_search *s, const struct open_box *box)
@@ -95,25 +70,27 @@ static bool is_first_half(const struct box_answer *a, const struct choice *c, in
 }
 
 // Leaves the lighter half (or the other choices) in box and returns the other half.
-static struct open_box split(struct box_search *s, struct open_box *box, const struct box_answer *a)
+static struct open_box *split(struct box_search *s, struct open_box *box,
+                              const struct box_answer *a)
 {
-    struct open_box other = *box;
-    other.mask = take_mask(s);
-    memcpy(other.mask, box->mask, (size_t)s->choice_count);
-    other.spans = spans_of(s, other.mask);
-    if (s->by_ranks) memcpy(other.spans, box->spans, (size_t)s->ranks * sizeof *box->spans);
+    struct open_box *other = take_box(s);
+    memcpy(other->mask, box->mask, (size_t)s->choice_count);
+    if (s->by_ranks) memcpy(other->spans, box->spans, (size_t)s->ranks * sizeof *box->spans);
+    other->bound_ns = box->bound_ns;
+    other->steps = box->steps;
+    other->step_count = box->step_count;
     if (a->branch_rank >= 0) {
         assert(a->branch_rank < s->ranks && a->branch_layers > box->spans[a->branch_rank].least &&
                a->branch_layers <= box->spans[a->branch_rank].most);
         box->spans[a->branch_rank].most = a->branch_layers - 1;
-        other.spans[a->branch_rank].least = a->branch_layers;
+        other->spans[a->branch_rank].least = a->branch_layers;
         return other;
     }
     assert(a->branch_stage >= 0 && a->branch_stage < s->stages &&
            a->branch_choice < s->c->stages[a->branch_stage].count);
     const struct stage_choices *stage = &s->c->stages[a->branch_stage];
     for (int i = 0; i < stage->count; i++)
-        (is_first_half(a, &stage->items[i], i) ? box : &other)
+        (is_first_half(a, &stage->items[i], i) ? box : other)
             ->mask[s->first_choice[a->branch_stage] + i] = false;
     return other;
 }
@@ -122,22 +99,15 @@ static void keep_plan(struct box_search *s, const struct box_answer *a)
 {
     if (a->found_ns >= s->r->best_ns) return;
     assert(a->found_ns >= 0);
-    s->r->best_ns = a->found_ns;
+    s->r->best_ns = s->frontier.best_ns = a->found_ns;
     s->r->found_better = true;
     memcpy(s->r->found, a->found, (size_t)s->stages * sizeof *a->found);
-}
-
-// What a box must reach to be closed: with a gap asked, a little less than the best plan's time.
-static int64_t closing_ns(const struct box_search *s)
-{
-    int64_t best = s->r->best_ns < NEVER_NS ? s->r->best_ns : NEVER_NS;
-    return bound_closing(best, s->settings->gap, s->settings->cutoff_ns);
 }
 
 // Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.
 static bool settle(struct box_search *s, struct open_box *box, struct box_answer *a)
 {
-    int64_t closing = closing_ns(s);
+    int64_t closing = frontier_closing_ns(&s->frontier);
     view(s, box);
     if (box_closer_is_balanced(s->closer) && box->step_count)
         box_closer_begin_with(s->closer, &box->steps[box->step_count - 1]);
@@ -152,7 +122,7 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
     r->single = a->single;
     int64_t ended_ns = closed ? smaller(a->bound_ns, a->removed_ns) : a->removed_ns;
     r->claim_ns = smaller(ended_ns, NEVER_NS);
-    s->ended_ns = smaller(s->ended_ns, ended_ns);
+    frontier_end(&s->frontier, ended_ns);
     assert(closed ? a->single || ended_ns >= closing : ended_ns >= closing);
     assert(s->c->joint ||
            a->found_ns >= box->bound_ns); // no plan of it takes less than was proven before
@@ -170,15 +140,14 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
 {
     struct box_proof *p = &s->r->proof;
     int64_t parent = box->number;
-    struct open_box other = split(s, box, a);
+    struct open_box *other = split(s, box, a);
     box->number =
         box_proof_add(p, box->mask, s->choice_count, box->spans, s->ranks, s->result_arena);
-    other.number =
-        box_proof_add(p, other.mask, s->choice_count, other.spans, s->ranks, s->result_arena);
-    assert(box->number > parent && other.number == box->number + 1);
-    assert(other.bound_ns == box->bound_ns);
+    other->number =
+        box_proof_add(p, other->mask, s->choice_count, other->spans, s->ranks, s->result_arena);
+    assert(box->number > parent && other->number == box->number + 1);
     p->records[parent].first_part = box->number;
-    p->records[box->number].parent = p->records[other.number].parent = parent;
+    p->records[box->number].parent = p->records[other->number].parent = parent;
     struct box_record *r = &p->records[parent];
     r->branch_stage = a->branch_stage;
     r->branch_rank = a->branch_rank;
@@ -203,55 +172,49 @@ static void record_inherited(struct box_search *s, const struct open_box *box)
     r->claim_ns = r->proven_ns = box->bound_ns;
 }
 
-// What is proven for the whole: the least bound of the boxes that are open, of those that have
-// ended and of what left them. Where a gap is asked that is more than what they had to reach.
+// With a gap asked it is more than what boxes had to reach. It does not fall: only boxes below what
+// closes one are looked at, and nothing ends below that.
 static int64_t bound_of(struct box_search *s, int64_t dived_ns)
 {
-    int64_t bound = smaller(smaller(s->r->best_ns, NEVER_NS), s->ended_ns);
-    if (s->open) bound = smaller(bound, s->heap[0].bound_ns);
-    bound = smaller(bound, dived_ns);
-    assert(
-        bound >=
-        s->told_ns); // only boxes below what closes one are looked at, and nothing ends below that
-    return s->told_ns = bound;
+    return frontier_tell(&s->frontier, smaller(frontier_bound(&s->frontier), dived_ns));
 }
 
 static bool is_over(struct box_search *s)
 {
     const struct box_search_settings *t = s->settings;
     return s->r->boxes >= t->boxes_max ||
-           (int64_t)s->mask_count * s->choice_count > MASK_BYTES_MAX ||
+           (int64_t)s->box_count * s->choice_count > MASK_BYTES_MAX ||
            (t->should_stop && t->should_stop(t->argument));
 }
 
 // From one box downwards, the lighter half each time, until it closes. By ranks one box alone: a
 // light half of one of many stages is no lighter where the others take up its layers, and what is
 // asked for is the bound. false: stopped with the box put back.
-static bool dive(struct box_search *s, struct open_box box)
+static bool dive(struct box_search *s, struct open_box *box)
 {
     struct box_answer a;
     bool closed = false;
-    while (!closed && box.bound_ns < closing_ns(s)) {
+    while (!closed && box->bound_ns < frontier_closing_ns(&s->frontier)) {
         if (is_over(s)) {
             push(s, box);
             return false;
         }
-        closed = settle(s, &box, &a);
-        if (!closed) split_box(s, &box, &a);
+        closed = settle(s, box, &a);
+        if (!closed) split_box(s, box, &a);
         if (!closed && s->settings->report)
-            s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box.bound_ns),
-                                s->r->boxes, s->open, box_closer_path_count(s->closer));
+            s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box->bound_ns),
+                                s->r->boxes, s->frontier.count, box_closer_path_count(s->closer));
         if (!closed && box_closer_is_balanced(s->closer)) {
             push(s, box);
             return true;
         }
     }
     if (!closed) {
-        record_inherited(s, &box);
-        s->ended_ns = smaller(s->ended_ns, box.bound_ns);
+        record_inherited(s, box);
+        frontier_end(&s->frontier, box->bound_ns);
     }
-    assert(s->spare_count < s->capacity + 4);
-    s->spare[s->spare_count++] = box.mask;
+    box->next = s->spare;
+    s->spare = box;
     return true;
 }
 
@@ -263,15 +226,13 @@ static void open_search(struct box_search *s)
         s->choice_count += s->c->stages[i].count;
     }
     s->allowed = TAKE(s->arena, s->stages, bool *);
-    bool *whole = take_mask(s);
-    memset(whole, true, (size_t)s->choice_count);
-    struct layer_span *spans = spans_of(s, whole);
-    for (int i = 0; i < s->ranks && spans; i++)
-        spans[i] = (struct layer_span){0, s->c->priced->layer_count};
-    push(s, (struct open_box){.mask = whole,
-                              .spans = spans,
-                              .number = box_proof_add(&s->r->proof, whole, s->choice_count, spans,
-                                                      s->ranks, s->result_arena)});
+    struct open_box *whole = take_box(s);
+    memset(whole->mask, true, (size_t)s->choice_count);
+    for (int i = 0; i < s->ranks && whole->spans; i++)
+        whole->spans[i] = (struct layer_span){0, s->c->priced->layer_count};
+    whole->number = box_proof_add(&s->r->proof, whole->mask, s->choice_count, whole->spans,
+                                  s->ranks, s->result_arena);
+    push(s, whole);
 }
 
 // Another search for plans, ever longer ones, when so many boxes did not end it.
@@ -302,7 +263,11 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     struct box_search s = {.r = r,
                            .settings = settings,
                            .c = c,
-                           .ended_ns = INT64_MAX,
+                           .frontier = {.best_ns = settings->target_ns,
+                                        .gap = settings->gap,
+                                        .cutoff_ns = settings->cutoff_ns,
+                                        .ended_ns = INT64_MAX,
+                                        .arena = scratch},
                            .arena = scratch,
                            .result_arena = arena,
                            .stages = c->priced->stage_count,
@@ -313,16 +278,17 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     box_closer_stop_when(s.closer, settings->should_stop, settings->argument);
     open_search(&s);
     bool stopped = false;
-    while (!stopped && s.open && s.heap[0].bound_ns < closing_ns(&s)) {
-        stopped = !dive(&s, heap_pop(s.heap, &s.open));
+    while (!stopped && frontier_is_wanted(&s.frontier)) {
+        stopped = !dive(&s, frontier_pop(&s.frontier));
         if (box_closer_is_balanced(s.closer) && !stopped) improve(&s);
     }
     r->finished = !stopped;
     r->bound_ns = bound_of(&s, INT64_MAX);
     assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);
-    assert(!r->finished || r->bound_ns >= closing_ns(&s));
+    assert(!r->finished || r->bound_ns >= frontier_closing_ns(&s.frontier));
     assert(!r->found_better || r->best_ns < settings->target_ns);
-    for (int i = 0; i < s.open; i++) record_inherited(&s, &s.heap[i]);
+    for (int i = 0; i < s.frontier.count; i++)
+        record_inherited(&s, s.frontier.open[i].content);
     struct box_proof *p = &r->proof;
     box_proof_take_paths(p, s.closer, graph_symbol_count(g), arena);
     arena_close(scratch);

@@ -5,12 +5,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/results/bound.h"
 #include "formulate/graph/objective.h"
 #include "solve/boxes/box.h"
 #include "solve/layout/steps.h"
 #include "solve/tree/proof.h"
 
-#define NEVER_NS (INT64_MAX / 8) // above every time
 enum { BOUND_ROUNDS = 6 };       // of the dynamic programme, for a quick bound
 
 const char *const engine_names[] = {"tree", "intopt", NULL};
@@ -262,7 +262,7 @@ static void note_cutoff(struct solving *s, const char *why)
 {
     int64_t cutoff = s->settings->cutoff_ns;
     if (cutoff <= 0 || !s->finished || why) return;
-    if (!s->plan_count && (s->bound_ns < cutoff || s->bound_ns >= NEVER_NS)) s->bound_ns = cutoff;
+    if (!s->plan_count && (s->bound_ns < cutoff || s->bound_ns >= NEVER_NS / 2)) s->bound_ns = cutoff;
     s->result->cut_off = s->bound_ns >= cutoff;
 }
 
@@ -321,7 +321,7 @@ enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced
     struct box_closer *closer = box_closer_open_by_ranks(&s.choices, s.graph, arena);
     struct choice_box whole = choice_box_whole(closer, arena);
     struct box_answer answer;
-    box_close(closer, &whole, INT64_MAX / 4, BOUND_ROUNDS, &answer);
+    box_close(closer, &whole, NEVER_NS, BOUND_ROUNDS, &answer);
     *bound_ns = answer.bound_ns;
     if (answer.found_ns < INT64_MAX) *time_ns = answer.found_ns;
     return OK;

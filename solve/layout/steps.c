@@ -16,8 +16,8 @@ struct plan *solving_add_plan(struct solving *s)
 // more than this.
 int64_t solving_closing_ns(const struct solving *s)
 {
-    int64_t best = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX / 4;
-    return bound_closing(best, s->settings->gap, s->settings->cutoff_ns);
+    return bound_closing(s->incumbent.found ? s->incumbent.iteration_ns : NEVER_NS,
+                         s->settings->gap, s->settings->cutoff_ns);
 }
 
 int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof,

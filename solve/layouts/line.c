@@ -136,13 +136,13 @@ static void widen(struct search *s)
     struct filling f = {sorted, sorted + count};
     space_each(&s->problem->job.space, &s->limits, fill_visit, &f);
     assert(f.next == f.end); // the space has every number
-    for (int64_t i = 0; i < count; i++) queue_push(&s->queue, &all[i]);
+    for (int64_t i = 0; i < count; i++) layouts_put_in_line(s, &all[i]);
 }
 
 struct candidate *layouts_first_in_line(struct search *s)
 {
     for (;;) {
-        struct candidate *first = queue_first(&s->queue);
+        struct candidate *first = frontier_first(&s->frontier);
         if (s->order_next == s->order_count) return first;
         int64_t outside_ns = s->layouts->value[s->order[s->order_next]];
         if (first && first->bound_ns < outside_ns) return first;

@@ -39,7 +39,7 @@ bool layouts_sharpen_round(struct search *s)
     int count = 0;
     for (struct candidate *c; count < SHARPEN_ROUND && (c = layouts_first_in_line(s)) &&
                               c->level == LEVEL_SCANNED && c->bound_ns < layouts_closing_ns(s);)
-        round[count++] = queue_pop(&s->queue);
+        round[count++] = frontier_pop(&s->frontier);
     bool whole = layouts_sharpen(s, layouts_closing_ns(s), round, count);
     for (int i = 0; i < count; i++) {
         if (round[i]->bound_ns == INT64_MAX) {
@@ -54,7 +54,7 @@ bool layouts_sharpen_round(struct search *s)
         }
         if (whole) round[i]->level = LEVEL_SHARPENED;
         layouts_set_fate(s, round[i], FATE_OPEN, "its bound leaves room for a better plan");
-        queue_push(&s->queue, round[i]);
+        layouts_put_in_line(s, round[i]);
     }
     return whole;
 }
@@ -131,7 +131,7 @@ enum status layouts_choose_round(struct search *s, enum candidate_level level,
     for (struct candidate *c; *count < most && (c = layouts_first_in_line(s)) &&
                               c->level == level && c->bound_ns < layouts_closing_ns(s);) {
         bool on = true;
-        queue_pop(&s->queue);
+        frontier_pop(&s->frontier);
         if (level == LEVEL_SHARPENED) TRY(goes_on(s, c, &on, err));
         if (on) round[(*count)++] = c;
     }
@@ -144,7 +144,7 @@ void layouts_take_plan(struct search *s, const struct plan *plan, int64_t number
     bool better = !s->best.stage_count || plan->iteration_ns < s->best.iteration_ns ||
                   (plan->iteration_ns == s->best.iteration_ns && number < s->best_number);
     assert(plan->iteration_ns >= 0 && number >= 0 && number < s->layouts->count);
-    if (better) s->best = *plan, s->best_number = number;
+    if (better) s->best = *plan, s->best_number = number, s->frontier.best_ns = plan->iteration_ns;
 }
 
 static void take_answer(struct search *s, struct candidate *c, const struct layout_answer *a,
@@ -171,7 +171,7 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
     layouts_set_fate(s, c, a->finished ? FATE_SOLVED : FATE_OPEN,
                      a->finished ? "solved to the asked gap"
                                  : "its bound leaves room for a better plan");
-    if (!a->finished) queue_push(&s->queue, c);
+    if (!a->finished) layouts_put_in_line(s, c);
 }
 
 static double seconds_left(const struct search *s)
@@ -207,7 +207,7 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
         layouts_set_fate(s, round[i], FATE_OPEN,
                          whole ? "a worker process failed on it"
                                : "stopped while it was looked at");
-        queue_push(&s->queue, round[i]);
+        layouts_put_in_line(s, round[i]);
     }
     return whole;
 }

@@ -164,6 +164,7 @@ void layouts_take_first(struct search *s)
         return;
     assert(s->first_number >= 0 && s->first_number < s->layouts->count);
     s->best = *first, s->best_number = s->first_number;
+    s->frontier.best_ns = first->iteration_ns;
     for (int i = 0; i < s->work_count; i++)
         if (s->work[i].number == s->first_number) {
             s->work[i].iteration_ns = first->iteration_ns;

@@ -27,8 +27,12 @@ static bool pool_should_stop(void *search)
 
 int64_t layouts_closing_ns(const struct search *s)
 {
-    return s->best.stage_count ? bound_closing(s->best.iteration_ns, s->settings->gap, 0)
-                               : INT64_MAX;
+    return s->best.stage_count ? frontier_closing_ns(&s->frontier) : INT64_MAX;
+}
+
+void layouts_put_in_line(struct search *s, struct candidate *c)
+{
+    frontier_push(&s->frontier, c->bound_ns, c->number, c);
 }
 
 // ---- progress
@@ -44,13 +48,10 @@ static int64_t best_known_ns(const struct search *s)
 // are closed at a bound that the best plan's time less the gap does not exceed.
 static int64_t bound_so_far_ns(const struct search *s)
 {
-    const struct candidate *first = queue_first(&s->queue);
-    int64_t bound = s->best.stage_count ? layouts_closing_ns(s) : INT64_MAX;
-    if (first && first->bound_ns < bound) bound = first->bound_ns;
-    if (s->order_next < s->order_count && s->layouts->value[s->order[s->order_next]] < bound)
-        bound = s->layouts->value[s->order[s->order_next]];
-    if (bound == INT64_MAX) bound = 0;
-    return bound > s->shown_bound_ns ? bound : s->shown_bound_ns;
+    int64_t bound = smaller(layouts_closing_ns(s), frontier_open_ns(&s->frontier));
+    if (s->order_next < s->order_count)
+        bound = smaller(bound, s->layouts->value[s->order[s->order_next]]);
+    return larger(bound < INT64_MAX ? bound : 0, s->frontier.told_ns);
 }
 
 static void report_now(struct search *s)
@@ -59,16 +60,16 @@ static void report_now(struct search *s)
     int64_t bound_ns = bound_so_far_ns(s);
     s->shown_s = clock_s();
     if (best_known_ns(s)) bound_ns = smaller(bound_ns, best_known_ns(s)); // a part's may be above
-    s->shown_bound_ns = bound_stated(bound_ns, best_known_ns(s), s->shown_bound_ns);
+    s->frontier.told_ns = bound_stated(bound_ns, best_known_ns(s), s->frontier.told_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
     double seconds = s->shown_s - s->watch.begin_s;
     snprintf(text, sizeof text,
              "%8.1f s  plan %s  bound%s %.9f s  layouts %d solved, %d in line, %lld behind",
              seconds, plan, s->task.part.count ? " of this part" : "",
-             (double)s->shown_bound_ns / 1e9, s->looked_at_count, s->queue.count,
+             (double)s->frontier.told_ns / 1e9, s->looked_at_count, s->frontier.count,
              (long long)(s->order_count - s->order_next));
     solve_tell(s->settings,
-               &(struct solve_progress){seconds, best_known_ns(s), s->shown_bound_ns, text});
+               &(struct solve_progress){seconds, best_known_ns(s), s->frontier.told_ns, text});
 }
 
 static void report(struct search *s)
@@ -158,7 +159,6 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
     s->told = shared;
     s->limits = problem_space_limits(p);
     s->layouts = &r->layouts;
-    s->queue.arena = s->arena;
     r->layouts = (struct layouts){.name = p->name,
                                   .base = p->job.layout,
                                   .space = p->job.space,
@@ -187,7 +187,10 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
 {
     struct search s = {.problem = problem,
                        .settings = settings,
-
+                       .frontier = {.best_ns = INT64_MAX,
+                                    .gap = settings->gap,
+                                    .ended_ns = INT64_MAX,
+                                    .arena = arena},
                        .false_bound = -1,
                        .watch = watch_begin(stop, settings->time_limit_s),
                        .best_number = -1,
@@ -219,7 +222,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
                                       .best_number = s.best_number,
                                       .effort = s.effort,
                                       .closing_ns = layouts_closing_ns(&s),
-                                      .told_ns = s.task.part.count ? 0 : s.shown_bound_ns,
+                                      .told_ns = s.task.part.count ? 0 : s.frontier.told_ns,
                                       .part = s.task.part,
                                       .work = s.work,
                                       .work_count = s.work_count},

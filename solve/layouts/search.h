@@ -4,6 +4,7 @@
 #define PLUMBLINE_SOLVE_LAYOUTS_SEARCH_H
 
 #include "data/base/watch.h"
+#include "solve/boxes/frontier.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layouts/work.h"
 
@@ -27,15 +28,14 @@ struct search {
     struct watch watch;
     volatile int *told; // shared with the workers
     double told_s, shown_s;
-    int64_t shown_bound_ns; // the best bound that was told so far
     struct layouts *layouts;
     struct space_limits limits;
     struct worker_pool *pool;
     struct layouts_context context;
     int64_t *order; // open layouts by scanned bound, ties by number
     int64_t order_count, order_next;
-    struct queue queue;
-    struct plan best; // stage_count 0: none
+    struct frontier frontier; // of struct candidate, ties by number
+    struct plan best;         // stage_count 0: none; frontier.best_ns is its time
     int64_t best_number;
     // The first plan, from before the scan. The search does not know it, so that it takes the
     // course it would take without: it is for whoever stops the search, and for the end.
@@ -54,6 +54,7 @@ struct search {
 };
 // ---- search.c
 bool layouts_is_over(const struct search *s); // by time, or stopped
+void layouts_put_in_line(struct search *s, struct candidate *c);
 // Layouts whose bound reaches this cannot hold a plan that is better by more than the gap.
 int64_t layouts_closing_ns(const struct search *s);
 void layouts_report_scan(struct search *s, const char *text);

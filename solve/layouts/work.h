@@ -117,7 +117,7 @@ struct layouts_end {
 // Settles the fates of r->layouts and states the answer, r->solved.
 void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct arena *arena);
 
-// ---- queue.c: layouts that wait, least bound first, ties by number
+// ---- layouts that wait
 
 enum candidate_level { LEVEL_SCANNED, LEVEL_SHARPENED, LEVEL_ROOTED, LEVEL_SOLVED };
 struct candidate {
@@ -126,14 +126,6 @@ struct candidate {
     int solves;
     struct layout layout;
 };
-struct queue {
-    struct candidate **heap;
-    int count, capacity;
-    struct arena *arena;
-};
-void queue_push(struct queue *q, struct candidate *c);
-struct candidate *queue_first(const struct queue *q); // NULL: empty
-struct candidate *queue_pop(struct queue *q);
 
 // ---- first.c: what is looked at before the space is scanned, so that there is a plan soon
 

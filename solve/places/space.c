@@ -46,8 +46,8 @@ static bool is_over(struct placed_space *s) { return solving_should_stop(&s->clo
 // What a layout's bound must reach.
 static int64_t closing_ns(const struct placed_space *s)
 {
-    int64_t best = s->best.stage_count ? s->best.iteration_ns : INT64_MAX / 4;
-    return bound_closing(best, s->clock.settings->gap, 0);
+    return bound_closing(s->best.stage_count ? s->best.iteration_ns : NEVER_NS,
+                         s->clock.settings->gap, 0);
 }
 
 static void put_fate(struct placed_space *s, int64_t number, enum layout_fate fate, const char *why,

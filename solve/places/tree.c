@@ -8,10 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "data/base/grow.h"
-#include "data/base/heap.h"
 #include "data/base/least.h"
-#include "data/results/bound.h"
+#include "solve/boxes/frontier.h"
 #include "solve/boxes/search.h"
 #include "solve/places/tree.h"
 #include "solve/places/view.h"
@@ -21,7 +19,6 @@ enum { BOXES_OF_PART = 60, BOXES_OF_WHOLE = 4000 };
 struct part {
     int64_t bound_ns;
     int depth;
-    int64_t number;
     int *node;
 };
 
@@ -30,35 +27,18 @@ struct place_tree {
     struct placed_views *views;
     const struct placed_tree_settings *settings;
     struct placed_plan now, *best;
-    struct part *heap;
-    int open, capacity, places;
+    struct frontier frontier; // of struct part
+    int places;
     int *kind; // [node]: the first node whose links are all like its own
     int *left;
     int64_t numbered, effort;
-    int64_t given_up_ns; // the least bound of what was left without proof; INT64_MAX: nothing was
-    int64_t ended_ns;    // the least bound of what is closed
     struct arena *arena, *scratch;
 };
-
-#define NEVER_NS (INT64_MAX / 4) // above every time
-
-// A part that is closed: what it reached is often more than it had to.
-static void note_ended(struct place_tree *t, int64_t bound_ns)
-{
-    t->ended_ns = smaller(t->ended_ns, bound_ns);
-}
 
 static bool is_over(const struct place_tree *t)
 {
     const struct placed_tree_settings *s = t->settings;
     return t->effort > s->effort_max || (s->should_stop && s->should_stop(s->stop_argument));
-}
-
-// What a part must reach to be closed.
-static int64_t closing_ns(const struct place_tree *t)
-{
-    int64_t best = t->best->time_ns < NEVER_NS ? t->best->time_ns : NEVER_NS;
-    return bound_closing(best, t->settings->gap, t->settings->cutoff_ns);
 }
 
 // ---- nodes that are alike
@@ -120,23 +100,16 @@ static void find_kinds(struct place_tree *t)
     }
 }
 
-// ---- the heap of open parts
-
-static bool goes_before(const struct part *a, const struct part *b)
-{
-    if (a->bound_ns != b->bound_ns) return a->bound_ns < b->bound_ns;
-    return a->depth != b->depth ? a->depth > b->depth : a->number < b->number;
-}
-
-HEAP(heap, struct part, goes_before)
-
-static void push(struct place_tree *t, struct part x)
-{
-    GROW(t->arena, t->heap, t->open, t->capacity, 256);
-    heap_push(t->heap, &t->open, &x);
-}
-
 // ---- a part as it stands
+
+// Of equal bounds the deeper one goes first, then the older.
+static void push(struct place_tree *t, int64_t bound_ns, int depth, const int *node)
+{
+    struct part *x = TAKE(t->arena, 1, struct part);
+    *x = (struct part){bound_ns, depth, TAKE(t->arena, t->places, int)};
+    memcpy(x->node, node, (size_t)t->places * sizeof *node);
+    frontier_push(&t->frontier, bound_ns, t->numbered++ - ((int64_t)depth << 40), x);
+}
 
 static int place_of(const struct place_tree *t, int k)
 {
@@ -203,6 +176,7 @@ static int64_t try_plan(struct place_tree *t, const int *node, const int *chosen
     placed_evaluate(p, &t->now, INT64_MAX);
     placed_improve_rings(p, &t->now);
     if (t->now.time_ns < t->best->time_ns) placed_plan_copy(p, t->best, &t->now);
+    t->frontier.best_ns = t->best->time_ns;
     return t->now.time_ns;
 }
 
@@ -258,16 +232,16 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
         sights[r] = look(t, node, r, barred, BOXES_OF_WHOLE, t->arena);
         if (sights[r].found) try_plan(t, node, sights[r].chosen);
         if (sights[r].bound_ns > worst.bound_ns) worst = sights[r];
-        if (worst.bound_ns >= closing_ns(t)) break;
+        if (worst.bound_ns >= frontier_closing_ns(&t->frontier)) break;
     }
-    if (worst.bound_ns >= closing_ns(t)) {
-        note_ended(t, worst.bound_ns);
+    if (worst.bound_ns >= frontier_closing_ns(&t->frontier)) {
+        frontier_end(&t->frontier, worst.bound_ns);
     } else {
         int stage = -1;
         for (int r = 0; r < p->replicas && stage < 0 && worst.found && worst.finished; r++)
             if (sights[r].found) stage = split_stage(t, worst.chosen, sights[r].chosen, barred);
         if (is_over(t) || !worst.found || !worst.finished) {
-            t->given_up_ns = smaller(t->given_up_ns, worst.bound_ns);
+            frontier_end(&t->frontier, worst.bound_ns);
         } else if (stage >= 0) {
             const struct stage_choices *choices = &p->c->stages[stage];
             bool **with = copy_barred(t, barred, t->arena),
@@ -279,7 +253,7 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
             settle(t, node, with);
             settle(t, node, without);
         } else if (!is_evaluated_exactly(p)) {
-            t->given_up_ns = smaller(t->given_up_ns, worst.bound_ns);
+            frontier_end(&t->frontier, worst.bound_ns);
         }
         // Else one decision is left, whose very time no best plan exceeds.
     }
@@ -312,7 +286,7 @@ static bool is_repeated(const struct place_tree *t, int node)
     return false;
 }
 
-static void close_part(struct place_tree *t, const struct part *x)
+static void close_part(struct place_tree *t, struct part *x)
 {
     assert(x->depth >= 0 && x->depth <= t->places);
     if (x->depth == t->places) {
@@ -321,30 +295,25 @@ static void close_part(struct place_tree *t, const struct part *x)
         return;
     }
     int place = place_of(t, x->depth), first = least_node(t, x->node, x->depth);
-    int *node = TAKE(t->arena, t->places, int);
     for (int i = first; i < t->p->nodes; i++) {
         count_left(t, x->node);
         if (!t->left[i] || is_repeated(t, i)) continue;
         if (is_over(t)) {
-            t->given_up_ns = smaller(t->given_up_ns, x->bound_ns);
+            frontier_end(&t->frontier, x->bound_ns);
             return;
         }
-        memcpy(node, x->node, (size_t)t->places * sizeof *node);
-        node[place] = i;
+        x->node[place] = i;
         assert(t->left[i] > 0);
         t->left[i]--;
         struct arena_mark mark = arena_set_mark(t->scratch);
         int64_t bound = larger(
             x->bound_ns,
-            look(t, node, x->depth % t->p->replicas, NULL, BOXES_OF_PART, t->scratch).bound_ns);
+            look(t, x->node, x->depth % t->p->replicas, NULL, BOXES_OF_PART, t->scratch).bound_ns);
         arena_reset(t->scratch, mark);
-        if (bound >= closing_ns(t)) {
-            note_ended(t, bound);
-            continue;
-        }
         assert(bound >= x->bound_ns);
-        push(t, (struct part){bound, x->depth + 1, t->numbered++, node});
-        node = TAKE(t->arena, t->places, int);
+        if (bound >= frontier_closing_ns(&t->frontier)) frontier_end(&t->frontier, bound);
+        else push(t, bound, x->depth + 1, x->node);
+        x->node[place] = -1;
     }
 }
 
@@ -355,8 +324,11 @@ int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns
                            .settings = settings,
                            .best = best,
                            .places = p->replicas * p->ranks,
-                           .given_up_ns = INT64_MAX,
-                           .ended_ns = INT64_MAX,
+                           .frontier = {.best_ns = best->time_ns,
+                                        .gap = settings->gap,
+                                        .cutoff_ns = settings->cutoff_ns,
+                                        .ended_ns = INT64_MAX,
+                                        .arena = arena},
                            .arena = arena};
     t.scratch = arena_open_within(arena);
     t.now = placed_plan_empty(p, arena);
@@ -365,13 +337,8 @@ int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns
     find_kinds(&t);
     int *node = TAKE(arena, t.places, int);
     for (int i = 0; i < t.places; i++) node[i] = -1;
-    push(&t, (struct part){bound_ns, 0, t.numbered++, node});
-    while (t.open && t.heap[0].bound_ns < closing_ns(&t) && !is_over(&t)) {
-        struct part x = heap_pop(t.heap, &t.open);
-        close_part(&t, &x);
-    }
-    int64_t proven = smaller(smaller(best->time_ns, t.ended_ns), smaller(t.given_up_ns, NEVER_NS));
-    if (t.open) proven = smaller(proven, t.heap[0].bound_ns);
-    assert(proven >= 0);
-    return larger(proven, bound_ns);
+    push(&t, bound_ns, 0, node);
+    while (frontier_is_wanted(&t.frontier) && !is_over(&t))
+        close_part(&t, frontier_pop(&t.frontier));
+    return larger(frontier_bound(&t.frontier), bound_ns);
 }

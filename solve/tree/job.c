@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/results/bound.h"
 #include "solve/tree/node.h"
 
 static void push(struct subtree *t, const struct box *box)
@@ -20,8 +21,7 @@ static void set_target(struct subtree *t, int64_t best_ns)
     const struct task *job = t->job;
     t->best_ns = best_ns;
     bool near_will_do = !job->keep_target && best_ns < t->program->hopeless_ns;
-    t->target_ns = gap_closing_ns(best_ns, near_will_do ? job->gap : 0);
-    if (job->cutoff_ns > 0 && job->cutoff_ns < t->target_ns) t->target_ns = job->cutoff_ns;
+    t->target_ns = bound_closing(best_ns, near_will_do ? job->gap : 0, job->cutoff_ns);
 }
 
 static void note_plan(struct subtree *t, const int *chosen)

@@ -18,12 +18,6 @@ struct task {
     struct box box;
 };
 
-// What a bound must reach with this gap asked.
-static inline int64_t gap_closing_ns(int64_t time_ns, double gap)
-{
-    return time_ns - (int64_t)(gap * (double)time_ns);
-}
-
 struct found_plan {
     int *chosen;
     int64_t time_ns;

@@ -153,8 +153,8 @@ void tree_proof(struct box_proof *proof, const struct tree *tree, const struct p
         proof->records[0].single = root->records[0].single;
     }
     for (int i = 0; i < tree->records.count; i++) add_record(&t, &tree->records.items[i]);
-    for (int i = 0; i < tree->open_count; i++) {
-        const struct box *b = &tree->open[i];
+    for (int i = 0; i < tree->frontier.count; i++) {
+        const struct box *b = tree->frontier.open[i].content;
         add_bound(&t, b->number, b->bound_ns, b->ample, &b->proof);
     }
 }

@@ -161,10 +161,11 @@ enum status tree_recheck(const struct tree *tree, struct program *p, int64_t roo
         const char *wrong = check_record(&c, r);
         if (wrong) return fail(err, SOLVER, "recheck: box %lld: %s", (long long)r->box, wrong);
     }
-    for (int i = 0; i < tree->open_count; i++) {
-        const char *wrong = check_open(&c, &tree->open[i]);
+    for (int i = 0; i < tree->frontier.count; i++) {
+        const struct box *box = tree->frontier.open[i].content;
+        const char *wrong = check_open(&c, box);
         if (wrong)
-            return fail(err, SOLVER, "recheck: box %lld: %s", (long long)tree->open[i].number,
+            return fail(err, SOLVER, "recheck: box %lld: %s", (long long)box->number,
                         wrong);
     }
     for (int64_t i = 0; i < c.box_count; i++)

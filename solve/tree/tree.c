@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/base/heap.h"
+#include "data/base/least.h"
 #include "solve/process/worker.h"
 
 // A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide
@@ -25,43 +25,18 @@ struct search {
     const struct tree_settings *settings;
     struct worker_pool *pool;
     struct arena *arena, scratch;
-    int64_t root_bound_ns;
     int improvements; // asked for
 };
 
-// ---- heap of open boxes: least bound first, then the older
-
-static bool goes_before(const struct box *a, const struct box *b)
+// The older one first of those with one bound.
+static void push(struct tree *t, const struct box *box)
 {
-    return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->number < b->number;
-}
-
-HEAP(heap, struct box, goes_before)
-
-static void push(struct tree *t, const struct box *box, struct arena *arena)
-{
-    GROW(arena, t->open, t->open_count, t->open_capacity, 256);
-    assert(box->bound_ns >= 0 && box->number >= 0 && box->number < t->next_number);
-    heap_push(t->open, &t->open_count, box);
+    assert(box->number >= 0 && box->number < t->next_number);
+    frontier_push(&t->frontier, box->bound_ns, box->number,
+                  arena_grow(t->frontier.arena, box, 1, 1, sizeof *box));
 }
 
 // ---- plans
-
-static int64_t target_of(const struct search *s)
-{
-    const struct tree *t = s->tree;
-    return t->plan_count < s->settings->plan_count ? s->program->hopeless_ns
-                                                   : t->plans[t->plan_count - 1].time_ns;
-}
-
-// What a box must reach to be closed.
-static int64_t closing_of(const struct search *s)
-{
-    bool near_will_do = s->settings->plan_count == 1 && s->tree->plan_count == 1;
-    int64_t closing = gap_closing_ns(target_of(s), near_will_do ? s->settings->gap : 0),
-            cutoff = s->settings->cutoff_ns;
-    return cutoff > 0 && cutoff < closing ? cutoff : closing;
-}
 
 static void take_plan(struct search *s, const struct found_plan *plan)
 {
@@ -81,6 +56,9 @@ static void take_plan(struct search *s, const struct found_plan *plan)
     assert(t->plan_count <= s->settings->plan_count);
     assert(at == 0 || t->plans[at - 1].time_ns <= plan->time_ns);
     assert(at + 1 >= t->plan_count || t->plans[at].time_ns <= t->plans[at + 1].time_ns);
+    if (t->plan_count < s->settings->plan_count) return;
+    t->frontier.best_ns = t->plans[t->plan_count - 1].time_ns;
+    if (t->plan_count == 1) t->frontier.gap = s->settings->gap;
 }
 
 // ---- merging
@@ -117,8 +95,7 @@ static int64_t ended_ns(const struct record *r)
 
 static struct record *keep_record(struct tree *t, const struct record *r, struct arena *arena)
 {
-    assert(ended_ns(r) >= 0);
-    if (ended_ns(r) < t->ended_ns) t->ended_ns = ended_ns(r);
+    frontier_end(&t->frontier, ended_ns(r));
     GROW(arena, t->records.items, t->records.count, t->records.capacity, 256);
     t->records.items[t->records.count] = *r;
     return &t->records.items[t->records.count++];
@@ -165,7 +142,7 @@ static void merge(struct search *s, struct job_result *r, int known_rows)
         b->number = global_number(&n, b->number);
         renumber_rows(b->proof.rows, b->proof.count, &n);
         renumber_rows(b->basis.path_rows, b->basis.path_count, &n);
-        push(t, b, s->arena);
+        push(t, b);
     }
 }
 
@@ -197,8 +174,8 @@ static void split_without_worker(struct search *s, const struct box *box)
         r->split = split;
         r->first = first.number;
         keep_record(s->tree, r, s->arena);
-        push(s->tree, &first, s->arena);
-        push(s->tree, &second, s->arena);
+        push(s->tree, &first);
+        push(s->tree, &second);
     }
 }
 
@@ -241,14 +218,17 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
     struct job_result results[JOBS_PER_ROUND];
     bool failed[JOBS_PER_ROUND];
     int count = 0, known_rows = s->program->formulation->milp.row_count;
-    while (count < job_limit && t->open_count) {
-        struct box box = heap_pop(t->open, &t->open_count);
-        tasks[count++] = (struct task){
-            target_of(s),           0,  box_limit, s->settings->plan_count > 1, s->settings->gap,
-            s->settings->cutoff_ns, box};
+    for (; count < job_limit && t->frontier.count; count++) {
+        const struct box *box = frontier_pop(&t->frontier);
+        tasks[count] = (struct task){.target_ns = t->frontier.best_ns,
+                                     .box_limit = box_limit,
+                                     .keep_target = s->settings->plan_count > 1,
+                                     .gap = s->settings->gap,
+                                     .cutoff_ns = s->settings->cutoff_ns,
+                                     .box = *box};
     }
     bool done = run_tasks(s, tasks, count, results, failed);
-    for (int i = 0; !done && i < count; i++) push(t, &tasks[i].box, s->arena);
+    for (int i = 0; !done && i < count; i++) push(t, &tasks[i].box);
     for (int i = 0; done && i < count; i++) {
         struct job_result *r = &results[i];
         int rows = known_rows;
@@ -258,7 +238,7 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
             again.box_limit = 1;
             rows = s->program->formulation->milp.row_count;
             if (!run_tasks(s, &again, 1, r, &failed[i])) {
-                for (int k = i; k < count; k++) push(t, &tasks[k].box, s->arena);
+                for (int k = i; k < count; k++) push(t, &tasks[k].box);
                 return false;
             }
         }
@@ -271,19 +251,15 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
     return done;
 }
 
-static int64_t open_bound(const struct search *s)
+// What was proven once stays so. All that ended reaches what closes a box, too.
+static int64_t proven_bound(struct search *s)
 {
-    const struct tree *t = s->tree;
+    struct tree *t = s->tree;
+    const struct frontier *f = &t->frontier;
     bool several = s->settings->plan_count > 1 && t->plan_count;
-    int64_t bound_ns = several                      ? t->plans[0].time_ns
-                       : target_of(s) < t->ended_ns ? target_of(s)
-                                                    : t->ended_ns;
-    if (!several && bound_ns < closing_of(s))
-        bound_ns = closing_of(s); // all that ended reaches that, too
-    if (t->open_count && t->open[0].bound_ns < bound_ns) bound_ns = t->open[0].bound_ns;
-    if (bound_ns < s->root_bound_ns) bound_ns = s->root_bound_ns;
-    if (bound_ns > s->tree->told_ns) s->tree->told_ns = bound_ns; // what was proven once stays so
-    return s->tree->told_ns;
+    int64_t ended_ns = several ? t->plans[0].time_ns
+                               : larger(smaller(f->best_ns, f->ended_ns), frontier_closing_ns(f));
+    return frontier_tell(&t->frontier, larger(smaller(ended_ns, frontier_open_ns(f)), f->told_ns));
 }
 
 // What the best plan's time closes without another look: the bound it inherited is of a box around
@@ -291,22 +267,20 @@ static int64_t open_bound(const struct search *s)
 static void close_inherited(struct search *s)
 {
     struct tree *t = s->tree;
-    while (t->open_count && t->open[0].bound_ns >= closing_of(s)) {
-        struct box box = heap_pop(t->open, &t->open_count);
+    while (t->frontier.count && !frontier_is_wanted(&t->frontier)) {
+        struct box *box = frontier_pop(&t->frontier);
         struct record_list list = {0};
-        struct record *r = record_add(&list, RECORD_CLOSED, &box, s->program, s->arena);
-        r->proof = box.proof;
+        struct record *r = record_add(&list, RECORD_CLOSED, box, s->program, s->arena);
+        r->proof = box->proof;
         keep_record(t, r, s->arena);
     }
 }
 
 static bool gap_reached(const struct search *s)
 {
-    const struct tree *t = s->tree;
-    if (t->plan_count < s->settings->plan_count) return false;
-    double time = (double)t->plans[t->plan_count - 1].time_ns,
-           bound = t->open_count ? (double)t->open[0].bound_ns : time;
-    return time - bound <= s->settings->gap * time;
+    const struct frontier *f = &s->tree->frontier;
+    return s->tree->plan_count == s->settings->plan_count &&
+           frontier_open_ns(f) >= bound_closing(f->best_ns, s->settings->gap, 0);
 }
 
 static void improve(struct search *s)
@@ -316,16 +290,17 @@ static void improve(struct search *s)
     if (!s->settings->improve || s->improvements == (int)ARRAY_LENGTH(at_boxes) ||
         s->tree->boxes < at_boxes[s->improvements])
         return;
-    if (s->settings->improve(s->settings->argument, s->improvements++, target_of(s), &plan))
+    if (s->settings->improve(s->settings->argument, s->improvements++, s->tree->frontier.best_ns,
+                             &plan))
         take_plan(s, &plan);
 }
 
-static void show(const struct search *s)
+static void show(struct search *s)
 {
     const struct tree *t = s->tree;
     if (!s->settings->report) return;
-    struct tree_progress progress = {t->plan_count ? t->plans[0].time_ns : 0, open_bound(s),
-                                     t->boxes, s->program->paths.count, t->open_count};
+    struct tree_progress progress = {t->plan_count ? t->plans[0].time_ns : 0, proven_bound(s),
+                                     t->boxes, s->program->paths.count, t->frontier.count};
     s->settings->report(s->settings->argument, &progress);
 }
 
@@ -358,8 +333,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     struct search s = {.tree = tree,
                        .program = p,
                        .settings = settings,
-                       .arena = arena,
-                       .root_bound_ns = root_bound_ns};
+                       .arena = arena};
     struct worker_settings workers = {
         .count = settings->threads < JOBS_PER_ROUND ? settings->threads : JOBS_PER_ROUND,
         .memory_limit_bytes = settings->memory_limit_bytes,
@@ -368,21 +342,26 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
         .context = p};
     *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan),
                           .next_number = 1,
-                          .ended_ns = settings->ended_ns ? settings->ended_ns : INT64_MAX};
+                          .frontier = {.best_ns = p->hopeless_ns,
+                                       .cutoff_ns = settings->cutoff_ns,
+                                       .ended_ns = settings->ended_ns ? settings->ended_ns
+                                                                      : INT64_MAX,
+                                       .told_ns = root_bound_ns,
+                                       .arena = arena}};
     for (int i = 0; i < plan_count; i++) take_plan(&s, &plans[i]);
     TRY(worker_pool_open(&s.pool, &workers, arena, err));
     struct box root;
     box_whole(&root, p, arena);
     assert(root_bound_ns >= 0 && settings->plan_count >= 1 && plan_count >= 0);
     root.bound_ns = root_bound_ns;
-    push(tree, &root, arena);
+    push(tree, &root);
     close_inherited(&s);
     bool going = true;
-    for (bool first = true; going && tree->open_count && !gap_reached(&s); first = false) {
+    for (bool first = true; going && tree->frontier.count && !gap_reached(&s); first = false) {
         if (settings->boxes_max && tree->boxes >= settings->boxes_max) break;
-        int box_limit = first                      ? BOXES_FIRST
-                        : tree->open_count < LARGE ? BOXES_PER_JOB
-                                                   : BOXES_IN_LARGE;
+        int box_limit = first                          ? BOXES_FIRST
+                        : tree->frontier.count < LARGE ? BOXES_PER_JOB
+                                                       : BOXES_IN_LARGE;
         arena_open(&s.scratch, arena->exit);
         going = run_round(&s, JOBS_PER_ROUND, box_limit);
         arena_close(&s.scratch);
@@ -391,9 +370,8 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
         show(&s);
     }
     worker_pool_close(s.pool);
-    assert(tree->ended_ns >= 0 && tree->plan_count <= settings->plan_count);
-    tree->finished = going && (!tree->open_count || gap_reached(&s));
-    tree->bound_ns = open_bound(&s);
+    tree->finished = going && (!tree->frontier.count || gap_reached(&s));
+    tree->bound_ns = proven_bound(&s);
     assert(tree->bound_ns >= root_bound_ns);
     assert(!tree->plan_count || tree->bound_ns <= tree->plans[tree->plan_count - 1].time_ns ||
            tree->bound_ns <= root_bound_ns);

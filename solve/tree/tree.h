@@ -4,6 +4,7 @@
 #ifndef PLUMBLINE_SOLVE_TREE_TREE_H
 #define PLUMBLINE_SOLVE_TREE_TREE_H
 
+#include "solve/boxes/frontier.h"
 #include "solve/tree/job.h"
 
 struct tree_progress {
@@ -33,12 +34,9 @@ struct tree {
     int64_t bound_ns; // proven for all plans of the program; hopeless_ns if there is none
     bool finished;    // nothing is open, or the asked gap is reached; else it was stopped
     int64_t boxes, relaxations, iterations;
-    int64_t ended_ns;      // the least bound of the boxes that are closed and of what left others
-    int64_t told_ns;       // the best bound that was told so far
     const char *sidelined; // what was recovered from, or NULL
     struct record_list records;
-    struct box *open; // a heap
-    int open_count, open_capacity;
+    struct frontier frontier; // of struct box; its gap is 0 until the plans that are wanted are known
     int64_t next_number;
 };
 

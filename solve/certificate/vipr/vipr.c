@@ -49,7 +49,7 @@ static enum status grow_tree(struct vipr_maker *m, struct error *err)
     struct found_plan known = {TAKE(m->arena, m->program.stage_count, int), m->target_ns};
     for (int s = 0; s < m->program.stage_count; s++) known.chosen[s] = -1;
     TRY(tree_run(&m->tree, &m->program, &settings, &known, !q->infeasible, 0, m->arena, err));
-    if (!m->tree.finished || m->tree.open_count)
+    if (!m->tree.finished || m->tree.frontier.count)
         return fail(err, SOLVER,
                     "VIPR: within the time the tree by rows does not reach the bound: %lld boxes, "
                     "and more are open",
