@@ -46,7 +46,15 @@ double plan_gap(const struct plan *p)
 
 enum outcome plan_outcome(const struct plan *p)
 {
-    return plan_gap(p) <= p->gap_asked ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    return p->bound_ns >= bound_closing(plan_value_ns(p), p->gap_asked, 0) ? OUTCOME_OPTIMAL
+                                                                            : OUTCOME_OPEN;
+}
+
+void plan_end(struct plan *p, double gap_asked, bool none_is_left)
+{
+    p->gap_asked = gap_asked;
+    if (p->stage_count) p->outcome = plan_outcome(p);
+    else p->outcome = none_is_left ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
 }
 
 struct plan_graph plan_graph_of(const struct schedule_request *request)

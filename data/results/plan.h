@@ -157,6 +157,9 @@ int64_t plan_value_ns(
     const struct plan *p);             // of what was made least: iteration_ns, or objective_ns
 double plan_gap(const struct plan *p); // (value - bound) / value
 enum outcome plan_outcome(const struct plan *p); // of a plan with stages, by the gap asked
+// How a search ends: the gap that was asked and the outcome. none_is_left: without stages there is
+// no plan at all; false: a limit or a signal ended the search.
+void plan_end(struct plan *p, double gap_asked, bool none_is_left);
 int64_t plan_bound_ns(const struct plan *p);     // to be told: as data/results/bound.h has it
 struct schedule_request plan_request(
     const struct plan *p); // for the schedule that the plan was timed on

@@ -85,7 +85,6 @@ void solving_report(void *solving, const struct tree_progress *p)
 static void fill_plan(const struct solving *s, struct plan *plan, const char *why)
 {
     plan->seed = s->settings->seed;
-    plan->gap_asked = s->settings->gap;
     plan->effort = s->effort;
     plan->effort.seconds = watch_elapsed_s(&s->watch);
     plan->bound_ns = s->bound_ns;
@@ -97,8 +96,7 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
                          ? bound_stated(plan->bound_ns, plan->iteration_ns, s->shown_bound_ns)
                          : bound_stated(plan->bound_ns, 0, 0);
     plan->reason = why;
-    if (plan->stage_count) plan->outcome = plan_outcome(plan);
-    else plan->outcome = s->finished && !s->result->cut_off ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
+    plan_end(plan, s->settings->gap, s->finished && !s->result->cut_off);
 }
 
 void solving_finish(struct solving *s, const char *why)

@@ -57,7 +57,6 @@ static void settle_work(struct layouts *l, const struct layouts_end *e)
 
 static void state_no_plan(struct plan *plan, const struct job *job, bool proven)
 {
-    plan->outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
     plan->reason = proven ? "no layout of the space has a plan; the layouts document says why"
                           : "the search was stopped before it met a plan";
     plan->layout = job->layout;
@@ -85,12 +84,11 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
     *plan = e->best;
     plan->name = e->problem->name;
     plan->seed = e->settings->seed;
-    plan->gap_asked = e->settings->gap;
     plan->effort = e->effort;
     plan->bound_ns = least_ns == INT64_MAX ? 0 : least_ns;
     r->solved.finished = r->searched_bound_ns >= e->closing_ns;
-    if (plan->stage_count) plan->outcome = plan_outcome(plan);
-    else state_no_plan(plan, job, least_ns == INT64_MAX);
+    if (!plan->stage_count) state_no_plan(plan, job, least_ns == INT64_MAX);
+    plan_end(plan, e->settings->gap, least_ns == INT64_MAX);
     if (plan->stage_count && job->objective == OBJECTIVE_ITERATION_TIME)
         plan->runner_up_ns = runner_up_ns(e);
     plan->bound_ns =

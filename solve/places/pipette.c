@@ -168,8 +168,7 @@ static void put_nothing(struct plan *plan, const struct rows *r,
                           .layout = p->layout,
                           .micro_batches = p->micro_batches,
                           .devices_per_stage = p->devices_per_stage,
-                          .graph = plan_graph_of(request),
-                          .outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN};
+                          .graph = plan_graph_of(request)};
     plan->reason = proven ? "no rows of nodes have room for all stages with as many blocks each, "
                             "as memory and rules allow, and join them"
                           : "no placement was found that joins all ranks";
@@ -214,15 +213,13 @@ enum status placed_solve_pipette(struct solve_result *r, const struct priced *pr
     if (best.time_ns < INT64_MAX) {
         placed_put_plan(plan, placed, &best, arena);
         put_objective(plan, &rows, arena);
-        plan->outcome = OUTCOME_OPTIMAL;
     } else {
         put_nothing(plan, &rows, &request);
     }
     plan->objective = OBJECTIVE_PIPETTE;
     plan->seed = settings->seed;
-    plan->gap_asked = settings->gap;
     plan->effort.seconds = watch_elapsed_s(&s.watch);
-    if (plan->stage_count && plan_gap(plan) > settings->gap) plan->outcome = OUTCOME_OPEN;
+    plan_end(plan, settings->gap, rows.bound >= CHAIN_NONE);
     r->finished = plan->outcome == OUTCOME_OPTIMAL || plan->outcome == OUTCOME_INFEASIBLE;
     return OK;
 }

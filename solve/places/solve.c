@@ -145,10 +145,10 @@ struct beginning {
 // The longest time that leaves no more than the asked gap above the bound.
 static int64_t enough_for(int64_t bound_ns, double gap)
 {
-    if (!(gap > 0 && bound_ns > 0) || gap >= 1) return gap >= 1 ? INT64_MAX / 4 : bound_ns;
+    if (!(gap > 0 && bound_ns > 0) || gap >= 1) return gap >= 1 ? NEVER_NS : bound_ns;
     double most = floor((double)bound_ns / (1 - gap)) + 1;
     int64_t enough = most < 0x1p60 ? (int64_t)most : (int64_t)1 << 60;
-    while (enough > bound_ns && (double)(enough - bound_ns) > gap * (double)enough) enough--;
+    while (enough > bound_ns && bound_closing(enough, gap, 0) > bound_ns) enough--;
     assert(enough >= bound_ns);
     return enough;
 }
@@ -258,6 +258,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     TRY(solve_run(&first, groups, &relaxed, NULL, stop, arena, err));
     *r = first;
     if (first.cut_off) r->plan.stage_count = 0;
+    plan_end(&r->plan, settings->gap, first.finished && !first.cut_off);
     bool told = r->plan.stage_count;
     if (first.cut_off || (!told && !(start && first.plan.outcome == OUTCOME_NO_PLAN))) return OK;
 
@@ -282,8 +283,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     bool found = best.time_ns < INT64_MAX;
     if (found) placed_improve_rings(placed, &best);
     int64_t bound_ns = first.plan.bound_ns;
-    bool open = !found || (!by_program && (double)(best.time_ns - bound_ns) >
-                                              settings->gap * (double)best.time_ns);
+    bool open = !found || (!by_program && bound_ns < wanted_ns(&s, &best));
     if (open && effort->tree && placed_is_single(placed)) {
         TRY(prove_single(&s, placed, effort, &best, &bound_ns, r, err));
         open = best.time_ns == INT64_MAX ? bound_ns < INT64_MAX : bound_ns < wanted_ns(&s, &best);
@@ -297,18 +297,18 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
         const struct placed_tree_settings tree = {settings->gap, settings->cutoff_ns, effort->tree,
                                                   solving_should_stop, &s};
         bound_ns = placed_tree(placed, &best, bound_ns, &tree, arena);
-        proven = bound_ns >= best.time_ns || bound_ns >= INT64_MAX / 4;
+        proven = bound_ns >= best.time_ns || bound_ns >= NEVER_NS;
     }
     if (placed->status != OK) {
         *err = placed->error;
         return placed->status;
     }
     if (best.time_ns == INT64_MAX) {
-        r->plan.outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
         r->plan.reason = proven ? "no placement on the nodes has room for all ranks, as memory and "
                                   "rules allow, and joins them"
                                 : NULL;
         r->plan.stage_count = 0;
+        plan_end(&r->plan, settings->gap, proven);
         r->plan.iteration_ns = r->plan.objective_ns = 0;
         r->plan.bound_ns = proven ? 0 : bound_ns;
         r->finished = proven;
@@ -329,14 +329,13 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     r->free_links_ns = placed_free_links_ns(placed, &best);
     r->plan.objective = priced->objective;
     if (priced->objective != OBJECTIVE_ITERATION_TIME) r->plan.objective_ns = value_ns;
-    r->plan.gap_asked = settings->gap;
     r->plan.iteration_ns = best.time_ns;
     r->plan.bound_ns =
         bound_stated(bound_ns, value_ns, first.plan.stage_count ? first.plan.bound_ns : 0);
     r->plan.seed = settings->seed;
     r->plan.effort = first.plan.effort;
     r->plan.effort.seconds = watch_elapsed_s(&s.watch);
-    r->plan.outcome = plan_outcome(&r->plan);
+    plan_end(&r->plan, settings->gap, false);
     r->finished = r->plan.outcome == OUTCOME_OPTIMAL;
     return OK;
 }
@@ -348,7 +347,5 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced,
     bool many = priced->places->node_count > TREE_NODES_MAX;
     const struct placed_effort effort = {many ? 200000 : 60000,
                                          settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02};
-    TRY(placed_solve_with(r, priced, settings, start, &effort, stop, arena, err));
-    r->plan.gap_asked = settings->gap; // whatever the program over groups was asked
-    return OK;
+    return placed_solve_with(r, priced, settings, start, &effort, stop, arena, err);
 }

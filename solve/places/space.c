@@ -46,8 +46,8 @@ static bool is_over(struct placed_space *s) { return solving_should_stop(&s->clo
 // What a layout's bound must reach.
 static int64_t closing_ns(const struct placed_space *s)
 {
-    return bound_closing(s->best.stage_count ? s->best.iteration_ns : NEVER_NS,
-                         s->clock.settings->gap, 0);
+    return s->best.stage_count ? bound_closing(s->best.iteration_ns, s->clock.settings->gap, 0)
+                               : INT64_MAX;
 }
 
 static void put_fate(struct placed_space *s, int64_t number, enum layout_fate fate, const char *why,
@@ -197,14 +197,15 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c,
     if (r.plan.stage_count && r.plan.iteration_ns < c->bound_ns)
         return layouts_refuse_known(s->known, c->number, err);
     bool infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
-         better = r.plan.stage_count && r.plan.iteration_ns < closing_ns(s);
+         better = r.plan.stage_count &&
+                  (!s->best.stage_count || r.plan.iteration_ns < s->best.iteration_ns);
     int64_t bound_ns = r.plan.bound_ns > c->bound_ns ? r.plan.bound_ns : c->bound_ns;
     if (r.plan.stage_count) bound_ns = smaller(bound_ns, r.plan.iteration_ns);
     note_work(s, c, &r.plan);
     if (infeasible) put_fate(s, c->number, FATE_INFEASIBLE, r.plan.reason, 0);
     else if (r.cut_off || !r.finished) put_fate(s, c->number, FATE_OPEN, leaves_room, bound_ns);
     else put_fate(s, c->number, FATE_SOLVED, "its best plan is known to the gap asked", bound_ns);
-    if (!better || (s->best.stage_count && r.plan.iteration_ns >= s->best.iteration_ns)) {
+    if (!better) {
         arena_reset(s->work, mark);
         return OK;
     }
