@@ -47,7 +47,7 @@ double plan_gap(const struct plan *p)
 enum outcome plan_outcome(const struct plan *p)
 {
     return p->bound_ns >= bound_closing(plan_value_ns(p), p->gap_asked, 0) ? OUTCOME_OPTIMAL
-                                                                            : OUTCOME_OPEN;
+                                                                           : OUTCOME_OPEN;
 }
 
 void plan_end(struct plan *p, double gap_asked, bool none_is_left)

@@ -160,7 +160,7 @@ enum outcome plan_outcome(const struct plan *p); // of a plan with stages, by th
 // How a search ends: the gap that was asked and the outcome. none_is_left: without stages there is
 // no plan at all; false: a limit or a signal ended the search.
 void plan_end(struct plan *p, double gap_asked, bool none_is_left);
-int64_t plan_bound_ns(const struct plan *p);     // to be told: as data/results/bound.h has it
+int64_t plan_bound_ns(const struct plan *p); // to be told: as data/results/bound.h has it
 struct schedule_request plan_request(
     const struct plan *p); // for the schedule that the plan was timed on
 

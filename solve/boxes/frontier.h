@@ -15,11 +15,11 @@ struct open_item {
 };
 
 struct frontier {
-    int64_t best_ns;   // of the plan that is to be beaten; INT64_MAX: any is wanted
-    double gap;        // asked: plans that are better by no more are of no interest
-    int64_t cutoff_ns; // nor are plans at or above it; 0: all are
-    int64_t ended_ns;  // the least bound of what has ended; INT64_MAX: nothing has
-    int64_t told_ns;   // the best bound that was told
+    int64_t best_ns;        // of the plan that is to be beaten; INT64_MAX: any is wanted
+    double gap;             // asked: plans that are better by no more are of no interest
+    int64_t cutoff_ns;      // nor are plans at or above it; 0: all are
+    int64_t ended_ns;       // the least bound of what has ended; INT64_MAX: nothing has
+    int64_t told_ns;        // the best bound that was told
     struct open_item *open; // a heap
     int count, capacity;
     struct arena *arena;

@@ -287,8 +287,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);
     assert(!r->finished || r->bound_ns >= frontier_closing_ns(&s.frontier));
     assert(!r->found_better || r->best_ns < settings->target_ns);
-    for (int i = 0; i < s.frontier.count; i++)
-        record_inherited(&s, s.frontier.open[i].content);
+    for (int i = 0; i < s.frontier.count; i++) record_inherited(&s, s.frontier.open[i].content);
     struct box_proof *p = &r->proof;
     box_proof_take_paths(p, s.closer, graph_symbol_count(g), arena);
     arena_close(scratch);

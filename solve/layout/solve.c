@@ -11,7 +11,7 @@
 #include "solve/layout/steps.h"
 #include "solve/tree/proof.h"
 
-enum { BOUND_ROUNDS = 6 };       // of the dynamic programme, for a quick bound
+enum { BOUND_ROUNDS = 6 }; // of the dynamic programme, for a quick bound
 
 const char *const engine_names[] = {"tree", "intopt", NULL};
 const char *const formulation_names[] = {"choices", "textbook", NULL};
@@ -262,7 +262,8 @@ static void note_cutoff(struct solving *s, const char *why)
 {
     int64_t cutoff = s->settings->cutoff_ns;
     if (cutoff <= 0 || !s->finished || why) return;
-    if (!s->plan_count && (s->bound_ns < cutoff || s->bound_ns >= NEVER_NS / 2)) s->bound_ns = cutoff;
+    if (!s->plan_count && (s->bound_ns < cutoff || s->bound_ns >= NEVER_NS / 2))
+        s->bound_ns = cutoff;
     s->result->cut_off = s->bound_ns >= cutoff;
 }
 

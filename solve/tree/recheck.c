@@ -164,9 +164,7 @@ enum status tree_recheck(const struct tree *tree, struct program *p, int64_t roo
     for (int i = 0; i < tree->frontier.count; i++) {
         const struct box *box = tree->frontier.open[i].content;
         const char *wrong = check_open(&c, box);
-        if (wrong)
-            return fail(err, SOLVER, "recheck: box %lld: %s", (long long)box->number,
-                        wrong);
+        if (wrong) return fail(err, SOLVER, "recheck: box %lld: %s", (long long)box->number, wrong);
     }
     for (int64_t i = 0; i < c.box_count; i++)
         if (c.boxes[i].allowed && !c.boxes[i].done)

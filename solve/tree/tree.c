@@ -330,24 +330,21 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
                      const struct found_plan *plans, int plan_count, int64_t root_bound_ns,
                      struct arena *arena, struct error *err)
 {
-    struct search s = {.tree = tree,
-                       .program = p,
-                       .settings = settings,
-                       .arena = arena};
+    struct search s = {.tree = tree, .program = p, .settings = settings, .arena = arena};
     struct worker_settings workers = {
         .count = settings->threads < JOBS_PER_ROUND ? settings->threads : JOBS_PER_ROUND,
         .memory_limit_bytes = settings->memory_limit_bytes,
         .silence_limit_s = 300,
         .run = run_in_worker,
         .context = p};
-    *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan),
-                          .next_number = 1,
-                          .frontier = {.best_ns = p->hopeless_ns,
-                                       .cutoff_ns = settings->cutoff_ns,
-                                       .ended_ns = settings->ended_ns ? settings->ended_ns
-                                                                      : INT64_MAX,
-                                       .told_ns = root_bound_ns,
-                                       .arena = arena}};
+    *tree =
+        (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan),
+                      .next_number = 1,
+                      .frontier = {.best_ns = p->hopeless_ns,
+                                   .cutoff_ns = settings->cutoff_ns,
+                                   .ended_ns = settings->ended_ns ? settings->ended_ns : INT64_MAX,
+                                   .told_ns = root_bound_ns,
+                                   .arena = arena}};
     for (int i = 0; i < plan_count; i++) take_plan(&s, &plans[i]);
     TRY(worker_pool_open(&s.pool, &workers, arena, err));
     struct box root;

@@ -36,7 +36,8 @@ struct tree {
     int64_t boxes, relaxations, iterations;
     const char *sidelined; // what was recovered from, or NULL
     struct record_list records;
-    struct frontier frontier; // of struct box; its gap is 0 until the plans that are wanted are known
+    struct frontier
+        frontier; // of struct box; its gap is 0 until the plans that are wanted are known
     int64_t next_number;
 };
 
