@@ -66,6 +66,7 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
 {
     struct names n = {0};
     *p = (struct problem){0};
+    path = path_of_document(path, "problem.json", arena);
     TRY(document_read(&p->document, path, "plumbline.problem", arena, err));
     TRY(document_members(&p->document, &problem_members, &n, NULL, arena, err));
     p->name = n.name;

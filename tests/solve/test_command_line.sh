@@ -178,7 +178,8 @@ for kind in problem plan samples; do
         for file in bad/$kind-*.json; do refuses "$file: " $command "$file"; done
     done
 done
-for file in bad/plan-truncated.json bad/plan-kind.json nothere.json small; do refuses "$file: " solve small/problem.json --start "$file" -o new.json; done
+for file in bad/plan-truncated.json bad/plan-kind.json nothere.json; do refuses "$file: " solve small/problem.json --start "$file" -o new.json; done
+refuses "empty/plan.json: cannot be read" solve small/problem.json --start empty -o new.json
 for file in bad/problem-truncated.json nothere.json; do refuses "$file: " verify small/plan.json --problem "$file"; done
 cp -r small inner
 for kind in model cluster costs job; do         # one file further in

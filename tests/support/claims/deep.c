@@ -47,7 +47,7 @@ static void try_tight(struct claims *c, const struct space_truth *t, const struc
     if (tighten(&l, of, TIGHT_BEST, t->plans_most, t->arena))
         try_proof(c, CLAIM_TIGHT, &l, changes, rng, t->arena);
     if (!tighten(&l, of, TIGHT_ANY, t->plans_most, t->arena)) return;
-    for (int i = 0; i < 4 && l.tables->barrier; i++)
+    for (int i = 0; i < 2 && l.tables->barrier; i++)
         claims_note(c, CLAIM_TIGHT, l.number, -1,
                     mixture_largest(l.tables, l.time_ns, rng, t->arena), l.time_ns);
 }
