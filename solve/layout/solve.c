@@ -182,6 +182,7 @@ static enum status run_tree(struct solving *s, struct error *err)
         .memory_limit_bytes = s->settings->memory_limit_bytes,
         .boxes_max = s->settings->boxes_max,
         .stop_asked = solving_should_stop,
+        .watch = &s->watch,
         .report = solving_report,
         .argument = s};
     if (s->settings->start_search) settings.improve = improve_plan;

@@ -27,6 +27,7 @@ struct lp {
     int *indices; // scratch for one row
     double *values;
     long lost; // glpk_lost when it was made
+    const struct watch *watch;
     struct arena *arena;
 };
 
@@ -172,6 +173,7 @@ struct lp *lp_open(const struct lp_request *r, struct arena *arena)
     lp->arena = arena;
     lp->unit = ldexp(1, r->unit_log2);
     lp->first_path_row = r->first_path_row;
+    lp->watch = r->watch;
     glp_term_out(GLP_OFF);
     make_problem(lp);
     lp->index_of_column = TAKE(arena, r->milp->column_count, int);
@@ -212,6 +214,15 @@ void lp_set_elastic_price(struct lp *lp, double price)
         glp_set_obj_coef(lp->problem, lp->first_elastic + e, price);
 }
 
+enum { RELAXATION_MS_MAX = 20000 };
+
+static int milliseconds_left(const struct lp *lp)
+{
+    if (!lp->watch || lp->watch->limit_s <= 0) return RELAXATION_MS_MAX;
+    double left = 1e3 * (lp->watch->limit_s - watch_elapsed_s(lp->watch));
+    return (int)fmax(1, fmin(left, RELAXATION_MS_MAX));
+}
+
 enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns)
 {
     glp_smcp simplex;
@@ -223,7 +234,7 @@ enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns)
     simplex.it_lim = 1000 +
                      20 * (glp_get_num_rows(lp->problem) +
                            glp_get_num_cols(lp->problem)); // beyond: it goes round in circles
-    simplex.tm_lim = 20000;
+    simplex.tm_lim = milliseconds_left(lp);
     if (method != LP_PRIMAL) simplex.obj_ul = limit_ns / lp->unit;
     if (method == LP_DUAL_SCALED) glp_scale_prob(lp->problem, GLP_SF_GM | GLP_SF_EQ | GLP_SF_2N);
     if (method == LP_PRIMAL) glp_unscale_prob(lp->problem);
@@ -231,6 +242,7 @@ enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns)
     int code = glp_simplex(lp->problem, &simplex);
     if (method == LP_DUAL_SCALED) glp_unscale_prob(lp->problem);
     if (code == GLP_EOBJUL) return LP_ABOVE_LIMIT;
+    if (code == GLP_ETMLIM && lp->watch && watch_is_over(lp->watch)) return LP_STOPPED;
     return code == 0 && glp_get_status(lp->problem) == GLP_OPT ? LP_OPTIMAL : LP_FAILED;
 }
 

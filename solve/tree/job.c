@@ -131,7 +131,8 @@ static void begin(struct subtree *t, const struct task *job, struct job_result *
                                  .first_path_row = p->first_path_row,
                                  .unit_log2 = p->unit_log2,
                                  .elastic_price = t->elastic_price,
-                                 .closed = t->closed};
+                                 .closed = t->closed,
+                                 .watch = job->watch};
     if (!job->attempt) request.basis = &job->box.basis;
     t->lp = lp_open(&request, arena);
 }
@@ -152,7 +153,8 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
     begin(&t, job, r, p, arena);
     push(&t, &job->box);
     bool restore = false;
-    while (t.stack_count && r->explored < job->box_limit) {
+    while (t.stack_count && r->explored < job->box_limit &&
+           !(job->watch && watch_is_over(job->watch))) {
         struct box box = t.stack[--t.stack_count];
         if (box.bound_ns >= t.target_ns) {
             record_add(&r->records, RECORD_CLOSED, &box, p, arena)->proof = box.proof;

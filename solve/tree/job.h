@@ -16,6 +16,7 @@ struct task {
                 // cut-off
     int64_t cutoff_ns;
     struct box box;
+    const struct watch *watch; // ends the job early; NULL: nothing does
 };
 
 struct found_plan {

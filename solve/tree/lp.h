@@ -8,6 +8,7 @@
 #ifndef PLUMBLINE_SOLVE_TREE_LP_H
 #define PLUMBLINE_SOLVE_TREE_LP_H
 
+#include "data/base/watch.h"
 #include "data/program/milp.h"
 
 struct lp;
@@ -32,6 +33,7 @@ struct lp_request {
     double elastic_price;         // in units of time, per unit of violation
     const bool *closed;           // [column_count]: fixed at 0, and left out where the basis allows
     const struct lp_basis *basis; // NULL or not present: the standard basis
+    const struct watch *watch;    // what ends a relaxation early, by its limit; NULL: nothing does
 };
 
 // Lives as long as the arena.
@@ -47,8 +49,10 @@ enum lp_method { LP_DUAL, LP_DUAL_FROM_SCRATCH, LP_DUAL_SCALED, LP_PRIMAL, LP_ME
 enum lp_status {
     LP_OPTIMAL,
     LP_ABOVE_LIMIT,
+    LP_STOPPED,
     LP_FAILED
-}; // ABOVE_LIMIT: dual feasible, and the objective passed the limit
+}; // ABOVE_LIMIT: dual feasible, and the objective passed the limit. STOPPED: the watch's time is
+   // up; multipliers are those of the basis at hand
 enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns);
 
 double lp_objective_ns(const struct lp *lp);

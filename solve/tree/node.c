@@ -170,11 +170,15 @@ enum settled settle(struct subtree *t, struct box *box)
         double limit_ns = (double)t->target_ns - 0.5;
         enum lp_status status = relax(t, limit_ns);
         if (status == LP_FAILED) return SETTLED_BLIND;
+        if (status == LP_STOPPED) { // any multipliers bound the box
+            bound_box(t, box, &exact);
+            return close_box(t, box) ? SETTLED_CLOSED : SETTLED_BLIND;
+        }
         if (status == LP_ABOVE_LIMIT || lp_objective_ns(t->lp) > limit_ns) {
             if (bound_box(t, box, &exact) && close_box(t, box)) return SETTLED_CLOSED;
             limited = false;
         }
-        if (status == LP_ABOVE_LIMIT && !limited && relax(t, 1e300) == LP_FAILED)
+        if (status == LP_ABOVE_LIMIT && !limited && relax(t, 1e300) >= LP_STOPPED)
             return SETTLED_BLIND;
         if (separate(t)) continue;
         if (lp_elastic_use(t->lp) < 1e-7 || raises++ == PRICE_RAISES || !raise_price(t)) break;

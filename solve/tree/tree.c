@@ -304,10 +304,16 @@ static void show(struct search *s)
     s->settings->report(s->settings->argument, &progress);
 }
 
+struct job_context {
+    struct program *program;
+    const struct watch *watch;
+};
+
 static void run_in_worker(void *context, struct message *in, struct message *out,
                           struct arena *arena)
 {
-    struct program *p = context;
+    const struct job_context *x = context;
+    struct program *p = x->program;
     if (!out) {
         int *counts = TAKE(arena, p->paths.size, int);
         while (in->read < in->used) {
@@ -321,6 +327,7 @@ static void run_in_worker(void *context, struct message *in, struct message *out
     struct job_result result;
     int known = p->paths.count;
     job_get(&task, in, p, arena);
+    task.watch = x->watch;
     job_run(&result, &task, p, arena);
     job_result_put(out, &result, p);
     program_forget_paths(p, known);
@@ -331,12 +338,13 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
                      struct arena *arena, struct error *err)
 {
     struct search s = {.tree = tree, .program = p, .settings = settings, .arena = arena};
+    struct job_context context = {p, settings->watch};
     struct worker_settings workers = {
         .count = settings->threads < JOBS_PER_ROUND ? settings->threads : JOBS_PER_ROUND,
         .memory_limit_bytes = settings->memory_limit_bytes,
         .silence_limit_s = 300,
         .run = run_in_worker,
-        .context = p};
+        .context = &context};
     *tree =
         (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan),
                       .next_number = 1,

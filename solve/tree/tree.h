@@ -21,6 +21,7 @@ struct tree_settings {
     int64_t memory_limit_bytes; // of one worker
     int64_t boxes_max;          // more are not begun; 0: no limit
     bool (*stop_asked)(void *argument);
+    const struct watch *watch; // when that is, for what runs between two questions; NULL: nothing
     // Asked now and then in a tree that grows, at box counts that depend on nothing but the tree: a
     // better plan than target_ns, or false. step counts the questions. May be NULL.
     bool (*improve)(void *argument, int step, int64_t target_ns, struct found_plan *plan);
