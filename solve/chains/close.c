@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/internal.h"
 
-enum { LOOKS = 4000000 }; // at links, of one call; shared among its nodes
+// At links, of one call, shared among its nodes; of a node so many times those of one path at least.
+enum { LOOKS = 4000000, LOOKS_OF_PATH = 4 };
 
 struct closing {
     const int64_t *link;
@@ -89,7 +91,7 @@ static bool close_path(struct closing *x, int last, int count)
 static bool lies_on_ring(struct closing *x, int root)
 {
     x->root = root;
-    x->looks = LOOKS / x->n;
+    x->looks = larger(LOOKS / x->n, (int64_t)LOOKS_OF_PATH * x->size * x->n);
     reach(x, root, false);
     memset(x->seen, 0, (size_t)x->n * sizeof *x->seen);
     x->seen[root] = true;
@@ -99,8 +101,9 @@ static bool lies_on_ring(struct closing *x, int root)
     return true;
 }
 
-int rings_within(const int64_t *link, int node_count, int size, int64_t limit, bool *in, int *part,
-                 struct arena *arena)
+// any: only whether there is a ring; one that was found through and through ends the search.
+static int find_rings(const int64_t *link, int node_count, int size, int64_t limit, bool *in,
+                      int *part, bool any, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     struct closing x = {.link = link,
@@ -119,14 +122,20 @@ int rings_within(const int64_t *link, int node_count, int size, int64_t limit, b
         changed = false;
         memset(x.on_ring, 0, (size_t)node_count * sizeof *x.on_ring);
         for (int i = 0; i < node_count; i++) {
-            if (!in[i] || x.on_ring[i] || lies_on_ring(&x, i)) continue;
-            in[i] = false;
-            changed = true;
+            if (!in[i] || x.on_ring[i]) continue;
+            if (!lies_on_ring(&x, i)) in[i] = false, changed = true;
+            else if (any && x.looks > 0) return arena_reset(arena, mark), 1;
         }
         if (changed) parts = split_parts(&x);
     }
     arena_reset(arena, mark);
     return parts;
+}
+
+int rings_within(const int64_t *link, int node_count, int size, int64_t limit, bool *in, int *part,
+                 struct arena *arena)
+{
+    return find_rings(link, node_count, size, limit, in, part, false, arena);
 }
 
 static int compare_links(const void *a, const void *b)
@@ -135,22 +144,34 @@ static int compare_links(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// What the links among them cost, cheapest first, each once.
+static int list_costs(int64_t *sorted, const int64_t *link, int node_count, const bool *among)
+{
+    int count = 0, distinct = 0;
+    for (int i = 0; i < node_count; i++)
+        for (int j = 0; j < node_count; j++) {
+            int64_t cost = link[i * node_count + j];
+            if (i == j || !among[i] || !among[j] || cost >= CHAIN_NONE) continue;
+            if (!count || cost != sorted[count - 1]) sorted[count++] = cost;
+        }
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_links);
+    for (int i = 0; i < count; i++)
+        if (!i || sorted[i] != sorted[distinct - 1]) sorted[distinct++] = sorted[i];
+    return distinct;
+}
+
 int64_t rings_least(const int64_t *link, int node_count, int size, const bool *among,
                     struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int64_t *sorted = TAKE(arena, (size_t)node_count * (size_t)node_count + 1, int64_t);
     bool *in = TAKE(arena, node_count, bool);
-    int *part = TAKE(arena, node_count, int), count = 0, low = 0;
-    for (int i = 0; i < node_count; i++)
-        for (int j = 0; j < node_count; j++)
-            if (i != j && among[i] && among[j] && link[i * node_count + j] < CHAIN_NONE)
-                sorted[count++] = link[i * node_count + j];
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_links);
+    int *part = TAKE(arena, node_count, int), low = 0,
+        count = list_costs(sorted, link, node_count, among);
     for (int high = count; low < high;) { // no ring whose links are all cheaper than sorted[low]
         int middle = low + (high - low) / 2;
         memcpy(in, among, (size_t)node_count * sizeof *in);
-        if (rings_within(link, node_count, size, sorted[middle] + 1, in, part, arena))
+        if (find_rings(link, node_count, size, sorted[middle] + 1, in, part, true, arena))
             high = middle;
         else low = middle + 1;
     }

@@ -15,7 +15,8 @@
 #include "solve/layout/steps.h"
 
 // Smaller spaces are looked at as fast; so many plans say enough of the others.
-enum { LIKELY_FROM = 8, LIKELY_PLANS = 4 };
+enum { LIKELY_FROM = 8, LIKELY_LOOKS = 4 };
+static const double likely_share = 0.1; // of a time limit, for each of them
 static const char leaves_room[] = "its bound leaves room for a better plan";
 
 struct placed_layout {
@@ -178,8 +179,9 @@ static void show_progress(const struct placed_space *s, int64_t looked_at)
                                                            s->best.iteration_ns, 0, text});
 }
 
+// most_s: of the time that is left.
 static enum status solve_one(struct placed_space *s, struct placed_layout *c,
-                             const struct placed_effort *effort, struct error *err)
+                             const struct placed_effort *effort, double most_s, struct error *err)
 {
     struct arena_mark mark = arena_set_mark(s->work);
     struct problem *one = TAKE(s->work, 1, struct problem);
@@ -190,7 +192,7 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c,
     if (s->best.stage_count) settings.cutoff_ns = closing;
     if (settings.time_limit_s > 0)
         settings.time_limit_s =
-            fmax(0.01, settings.time_limit_s - watch_elapsed_s(&s->clock.watch));
+            fmax(0.01, fmin(most_s, settings.time_limit_s - watch_elapsed_s(&s->clock.watch)));
     *one = problem_with_layout(s->problem, &c->layout);
     TRY(price_problem(priced, one, s->work, err));
     TRY(placed_solve_with(&r, priced, &settings, NULL, effort, s->clock.watch.stop, s->work, err));
@@ -223,7 +225,7 @@ static enum status solve_all(struct placed_space *s, struct error *err)
         for (int64_t i = 0; i < s->count && !is_over(s); i++) {
             struct placed_layout *c = &s->candidates[i];
             if (c->bound_ns >= closing_ns(s)) continue;
-            TRY(solve_one(s, c, &efforts[pass], err));
+            TRY(solve_one(s, c, &efforts[pass], INFINITY, err));
             c->bound_ns = layouts_fate(&s->r->layouts, c->number) == FATE_INFEASIBLE
                               ? INT64_MAX
                               : s->r->layouts.value[c->number];
@@ -240,18 +242,18 @@ static enum status solve_likely(struct placed_space *s, struct error *err)
 {
     static const struct placed_effort effort = {2000, 0, 0.2};
     struct placed_likely *likely;
-    int count, planned = 0;
+    int count, looks = 0; // since there is a plan
     TRY(placed_find_likely(&likely, &count, s->problem, s->clock.settings, s->clock.watch.stop,
                            s->arena, err));
-    for (int i = 0; i < count && planned < LIKELY_PLANS && !is_over(s); i++) {
+    for (int i = 0; i < count && looks < LIKELY_LOOKS && !is_over(s); i++) {
         struct placed_layout c = {likely[i].number, 0, likely[i].layout};
         if (layouts_fate(&s->r->layouts, c.number) != FATE_OPEN) continue;
         struct problem one = problem_with_layout(s->problem, &c.layout);
         if (problem_check_layout(&one, &(struct error){0}) != OK ||
             problem_check_places(&one, &(struct error){0}) != OK)
             continue;
-        TRY(solve_one(s, &c, &effort, err));
-        planned += s->r->layouts.work[s->worked - 1].iteration_ns > 0;
+        TRY(solve_one(s, &c, &effort, likely_share * s->clock.settings->time_limit_s, err));
+        looks += s->best.stage_count > 0;
         show_progress(s, i);
     }
     return OK;
