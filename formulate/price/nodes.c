@@ -399,6 +399,33 @@ static void relax_groups(struct pricing *x)
         relax_table(priced, priced->embedding_sync_ns, p->embedding_sync_ns, 1, 1);
 }
 
+static void free_groups(struct priced *priced)
+{
+    size_t pairs = (size_t)priced->group_count * (size_t)priced->group_count,
+           parts = (size_t)priced->slice_count * pairs * PART_COUNT;
+    for (int cut = 0; cut < priced->cut_count; cut++) {
+        memset(priced->cuts[cut].forward_ns, 0, parts * sizeof(int64_t));
+        for (int option = 0; option < priced->boundary_option_count; option++)
+            memset(priced->cuts[cut].backward_ns[option], 0, parts * sizeof(int64_t));
+    }
+    for (int option = 0; option < priced->gradient_option_count; option++)
+        for (int g = 0; g < priced->group_count; g++) {
+            priced->groups[g].sync_constant_ns[option] = 0;
+            for (int run = 0; run < priced->run_count; run++)
+                priced->runs[run].sync_ns[option][g] = 0;
+        }
+    if (priced->has_embedding_sync) memset(priced->embedding_sync_ns, 0, pairs * sizeof(int64_t));
+}
+
+static enum status price_links(struct pricing *x, struct error *err)
+{
+    TRY(price_cuts(x, err));
+    TRY(price_rings(x, err));
+    TRY(price_embeddings(x, err));
+    relax_groups(x);
+    return OK;
+}
+
 // Time of all layers on a group.
 static real load_of(const struct priced *priced, int group)
 {
@@ -453,10 +480,8 @@ enum status price_nodes(struct pricing *x, struct error *err)
             (struct priced_node){places->nodes[i].name, group,
                                  priced->groups[group].excluded ? 0 : node_slots(x, group)};
     }
-    TRY(price_cuts(x, err));
-    TRY(price_rings(x, err));
-    TRY(price_embeddings(x, err));
-    relax_groups(x);
+    if (x->links_free) free_groups(priced);
+    else TRY(price_links(x, err));
     relax_slots(x);
     return x->problem->job.objective == OBJECTIVE_PIPETTE ? price_pipette(x, err) : OK;
 }

@@ -4,6 +4,7 @@
 // price_sync and price_transfers compute.
 #include "formulate/price/price.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -321,9 +322,13 @@ static enum status price_rest(struct pricing *x, struct error *err)
     return x->problem->cluster.places.node_count ? price_nodes(x, err) : OK;
 }
 
+struct pricing_wishes {
+    bool keeps, links_free;
+};
+
 static enum status price_all(struct pricing *x, struct priced *priced,
-                             const struct problem *problem, bool keeps, struct arena *arena,
-                             struct error *err)
+                             const struct problem *problem, struct pricing_wishes wishes,
+                             struct arena *arena, struct error *err)
 {
     const struct job *job = &problem->job;
     *priced = (struct priced){.name = problem->name,
@@ -340,7 +345,8 @@ static enum status price_all(struct pricing *x, struct priced *priced,
                               .rule_count = job->rule_count};
     add_mtp_rule(priced, &problem->model, arena);
     *x = pricing_of(problem, priced, arena);
-    if (keeps)
+    x->links_free = wishes.links_free;
+    if (wishes.keeps)
         x->kept = TAKE(arena,
                        priced->run_count * problem->cluster.group_count * priced->slice_count,
                        struct kept_layer);
@@ -366,14 +372,22 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
                         struct error *err)
 {
     struct pricing x;
-    return price_all(&x, priced, problem, false, arena, err);
+    return price_all(&x, priced, problem, (struct pricing_wishes){0}, arena, err);
+}
+
+enum status price_terms_of_free_links(struct priced *priced, const struct problem *problem,
+                                      struct arena *arena, struct error *err)
+{
+    struct pricing x;
+    assert(problem->cluster.places.node_count && problem->job.objective != OBJECTIVE_PIPETTE);
+    return price_all(&x, priced, problem, (struct pricing_wishes){.links_free = true}, arena, err);
 }
 
 enum status price_terms_kept(struct pricing **kept, struct priced *priced,
                              const struct problem *problem, struct arena *arena, struct error *err)
 {
     *kept = TAKE(arena, 1, struct pricing);
-    return price_all(*kept, priced, problem, true, arena, err);
+    return price_all(*kept, priced, problem, (struct pricing_wishes){.keeps = true}, arena, err);
 }
 
 enum status price_times(struct pricing *x, struct error *err)

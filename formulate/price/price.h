@@ -16,6 +16,10 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
 // configurations of which most is equal and have checked what is not.
 enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,
                         struct error *err);
+// The same, quickly, of a cluster with places whose links take no time, wherever they lead: no plan
+// takes less with the links that there are. Prices of nodes are left out.
+enum status price_terms_of_free_links(struct priced *priced, const struct problem *problem,
+                                      struct arena *arena, struct error *err);
 // The same, with what price_times needs in *kept, which holds all three of them.
 struct pricing;
 enum status price_terms_kept(struct pricing **kept, struct priced *priced,

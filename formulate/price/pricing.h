@@ -15,6 +15,7 @@ struct pricing {
     const struct problem *problem;
     struct priced *priced;
     struct arena *arena;
+    bool links_free; // between nodes (price_terms_of_free_links)
     real b, s, c, t, d, p,
         x;           // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
     bool grid;       // the tensor ranks are a grid, whose axes are:

@@ -70,7 +70,8 @@ const struct priced *price_cached(struct price_cache *c, const struct layout *la
         struct error err = {0};
         struct problem one = problem_with_layout(c->problem, layout);
         *e = (struct cached_prices){.used = true, .key = key};
-        if (price_terms(&e->priced, &one, c->arena, &err) != OK)
+        if ((c->links_free ? price_terms_of_free_links : price_terms)(&e->priced, &one, c->arena,
+                                                                      &err) != OK)
             e->why = arena_copy_text(c->arena, err.text);
         c->count++;
         assert(c->count <= ENTRIES / 2 + 1); // probing ends

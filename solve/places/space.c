@@ -16,11 +16,13 @@
 
 // Smaller spaces are looked at as fast; so many plans say enough of the others.
 enum { LIKELY_FROM = 8, LIKELY_LOOKS = 4 };
-static const double likely_share = 0.1; // of a time limit, for each of them
+static const double likely_share = 0.1;     // of a time limit, for each of them
+static const double share_for_looks = 0.6; // likewise, until layouts are solved
 static const char leaves_room[] = "its bound leaves room for a better plan";
 
 struct placed_layout {
     int64_t number, bound_ns;
+    bool scanned; // its bound is of links that take no time
     struct layout layout;
 };
 
@@ -37,9 +39,8 @@ struct placed_space {
     int64_t boxes;
     struct arena *arena;
     struct kept_cache kept;
+    struct price_cache cache;
     struct arena *work; // of one layout at a time, and the best plan
-    enum status status;
-    struct error error;
 };
 
 static bool is_over(struct placed_space *s) { return solving_should_stop(&s->clock); }
@@ -75,7 +76,7 @@ static int64_t bound_by_prices(struct placed_space *s, const struct priced *grou
     struct layout_sketch sketch;
     const char *why;
     int64_t enough = closing_ns(s);
-    if (!layout_sketch(&sketch, groups, &s->kept, &why)) return 0;
+    if (!layout_sketch(&sketch, groups, &s->kept, &why)) return INT64_MAX; // too few slots
     if (layout_missing_bytes(&sketch) > 0) return INT64_MAX;
     int64_t bound = layout_average_bound(&sketch);
     return bound < enough ? layout_filling_bound(&sketch, enough) : bound;
@@ -110,39 +111,61 @@ static enum status bound_layout(struct placed_space *s, const struct layout *lay
     return status;
 }
 
-// What an earlier search knew of it holds.
-static void take_candidate(struct placed_space *s, int64_t number, const struct layout *layout)
+static void put_no_room(struct placed_space *s, int64_t number)
 {
-    const struct layouts *l = &s->r->layouts;
-    if (layouts_fate(l, number) != FATE_OPEN) return;
-    s->candidates[s->count++] = (struct placed_layout){number, l->value[number], *layout};
+    put_fate(s, number, FATE_MEMORY, "no room on any nodes, whatever the layers and options", 0);
 }
 
-static bool look_at(void *argument, int64_t number, const struct layout *layout)
+static void put_refused(struct placed_space *s, int64_t number, const char *why)
+{
+    put_fate(s, number, FATE_REFUSED, layouts_plain_reason(why, s->problem, s->arena), 0);
+}
+
+static void add_candidate(struct placed_space *s, int64_t number, bool scanned,
+                          const struct layout *layout)
+{
+    s->candidates[s->count++] =
+        (struct placed_layout){number, s->r->layouts.value[number], scanned, *layout};
+}
+
+// A first bound, as if links took no time; what an earlier search knew of a layout holds.
+static bool scan(void *argument, int64_t number, const struct layout *layout)
 {
     struct placed_space *s = argument;
     struct error err = {OK, ""};
-    int64_t bound_ns = 0;
+    const char *why = NULL;
+    bool open = layouts_fate(&s->r->layouts, number) == FATE_OPEN;
     if (is_over(s)) return false;
-    if (s->r->layouts.value[number] || layouts_fate(&s->r->layouts, number) != FATE_OPEN) {
-        take_candidate(s, number, layout);
+    if (s->r->layouts.value[number] || !open) {
+        if (open) add_candidate(s, number, false, layout);
         return true;
     }
-    enum status status = bound_layout(s, layout, &bound_ns, &err);
-    if (status == BAD_INPUT) {
-        put_fate(s, number, FATE_REFUSED, layouts_plain_reason(err.text, s->problem, s->arena), 0);
-    } else if (status != OK) {
-        s->status = status;
-        s->error = err;
-        return false;
-    } else if (bound_ns == INT64_MAX) {
-        put_fate(s, number, FATE_MEMORY, "no room on any nodes, whatever the layers and options",
-                 0);
-    } else {
-        put_fate(s, number, FATE_OPEN, leaves_room, bound_ns);
-        s->candidates[s->count++] = (struct placed_layout){number, bound_ns, *layout};
-    }
+    struct problem one = problem_with_layout(s->problem, layout);
+    if (problem_check_layout(&one, &err) != OK || problem_check_places(&one, &err) != OK)
+        return put_refused(s, number, err.text), true;
+    const struct priced *priced = price_cached(&s->cache, layout, &why);
+    if (!priced) return put_refused(s, number, why), true;
+    int64_t bound_ns = bound_by_prices(s, priced);
+    if (bound_ns == INT64_MAX) return put_no_room(s, number), true;
+    put_fate(s, number, FATE_OPEN, leaves_room, bound_ns);
+    add_candidate(s, number, true, layout);
     return true;
+}
+
+// The bound with the links that there are.
+static enum status look_at(struct placed_space *s, struct placed_layout *c, struct error *err)
+{
+    struct error why = {OK, ""};
+    int64_t bound_ns = 0;
+    enum status status = bound_layout(s, &c->layout, &bound_ns, &why);
+    if (status != OK && status != BAD_INPUT) return *err = why, status;
+    if (status == BAD_INPUT) put_refused(s, c->number, why.text);
+    else if (bound_ns == INT64_MAX) put_no_room(s, c->number);
+    else if (bound_ns > c->bound_ns) put_fate(s, c->number, FATE_OPEN, leaves_room, bound_ns);
+    if (status == BAD_INPUT) bound_ns = INT64_MAX;
+    if (bound_ns > c->bound_ns) c->bound_ns = bound_ns;
+    c->scanned = false;
+    return OK;
 }
 
 static int by_bound(const void *a, const void *b)
@@ -150,6 +173,19 @@ static int by_bound(const void *a, const void *b)
     const struct placed_layout *x = a, *y = b;
     if (x->bound_ns != y->bound_ns) return x->bound_ns < y->bound_ns ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
+}
+
+// Least bound first, so that the least of all rises.
+static enum status look_at_all(struct placed_space *s, struct error *err)
+{
+    double limit_s = share_for_looks * s->clock.settings->time_limit_s;
+    qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
+    for (int64_t i = 0; i < s->count && s->candidates[i].bound_ns < closing_ns(s); i++) {
+        if (is_over(s) || (limit_s > 0 && watch_elapsed_s(&s->clock.watch) > limit_s)) break;
+        if (s->candidates[i].scanned) TRY(look_at(s, &s->candidates[i], err));
+    }
+    qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
+    return OK;
 }
 
 // ---- solving
@@ -246,7 +282,7 @@ static enum status solve_likely(struct placed_space *s, struct error *err)
     TRY(placed_find_likely(&likely, &count, s->problem, s->clock.settings, s->clock.watch.stop,
                            s->arena, err));
     for (int i = 0; i < count && looks < LIKELY_LOOKS && !is_over(s); i++) {
-        struct placed_layout c = {likely[i].number, 0, likely[i].layout};
+        struct placed_layout c = {likely[i].number, 0, false, likely[i].layout};
         if (layouts_fate(&s->r->layouts, c.number) != FATE_OPEN) continue;
         struct problem one = problem_with_layout(s->problem, &c.layout);
         if (problem_check_layout(&one, &(struct error){0}) != OK ||
@@ -275,6 +311,8 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
                     objective_names[problem->job.objective]);
     s.work = arena_open_within(arena);
     s.kept = (struct kept_cache){.arena = arena_open_within(arena)};
+    price_cache_open(&s.cache, problem, arena_open_within(arena), arena);
+    s.cache.links_free = true;
     s.clock = (struct solving){
         .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
     *r = (struct layouts_result){0};
@@ -305,12 +343,8 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
         s.best = task->plan;
     r->layouts.work = TAKE(arena, r->layouts.count, struct layouts_work);
     if (!s.best.stage_count && r->layouts.count > LIKELY_FROM) TRY(solve_likely(&s, err));
-    space_each(&problem->job.space, &limits, look_at, &s);
-    if (s.status != OK) {
-        *err = s.error;
-        return s.status;
-    }
-    qsort(s.candidates, (size_t)s.count, sizeof *s.candidates, by_bound);
+    space_each(&problem->job.space, &limits, scan, &s);
+    TRY(look_at_all(&s, err));
     TRY(solve_all(&s, err));
     struct plan_effort effort = s.best.effort;
     effort.boxes = s.boxes;
