@@ -8,7 +8,8 @@
 #include "data/base/least.h"
 #include "solve/chains/internal.h"
 
-// At links, of one call, shared among its nodes; of a node so many times those of one path at least.
+// At links, of one call, shared among its nodes; of a node so many times those of one path at
+// least.
 enum { LOOKS = 4000000, LOOKS_OF_PATH = 4 };
 
 struct closing {

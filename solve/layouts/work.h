@@ -78,7 +78,7 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
 // depends on
 struct price_cache {
     const struct problem *problem;
-    bool links_free; // prices of free links (formulate/price/price.h)
+    bool links_free;               // prices of free links (formulate/price/price.h)
     struct cached_prices *entries; // by hash, of the degrees at hand
     int count;
     struct layout degrees;

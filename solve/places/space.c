@@ -16,7 +16,7 @@
 
 // Smaller spaces are looked at as fast; so many plans say enough of the others.
 enum { LIKELY_FROM = 8, LIKELY_LOOKS = 4 };
-static const double likely_share = 0.1;     // of a time limit, for each of them
+static const double likely_share = 0.1;    // of a time limit, for each of them
 static const double share_for_looks = 0.6; // likewise, until layouts are solved
 static const char leaves_room[] = "its bound leaves room for a better plan";
 

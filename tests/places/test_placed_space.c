@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formulate/price/price.h"
+#include "solve/layouts/bound.h"
 #include "solve/places/placed.h"
 #include "solve/places/space.h"
 #include "solve/judge/verify.h"
@@ -17,9 +18,27 @@ static int trials = 12;
 struct alone {
     const struct problem *problem;
     const struct layouts *found;
-    int64_t best_ns, layouts, refused;
+    int64_t best_ns, layouts, refused,
+        near; // near: bounds of free links above half of a plan's time
     struct arena *arena;
 };
+
+// As if links took no time: no plan takes less, and what has no room there has no plan.
+static void hold_free_links(struct alone *a, const struct problem *one, const struct plan *plan)
+{
+    struct error err = {OK, ""};
+    struct priced priced;
+    struct layout_sketch sketch;
+    struct kept_cache kept = {.arena = a->arena};
+    const char *why;
+    CHECK_OK(price_terms_of_free_links(&priced, one, a->arena, &err));
+    bool room = layout_sketch(&sketch, &priced, &kept, &why) && layout_missing_bytes(&sketch) <= 0;
+    if (!plan->stage_count) return;
+    assert_true(room);
+    int64_t bound_ns = layout_filling_bound(&sketch, INT64_MAX);
+    assert_true(bound_ns <= plan->iteration_ns);
+    a->near += 2 * bound_ns > plan->iteration_ns;
+}
 
 static bool solve_alone(void *argument, int64_t number, const struct layout *layout)
 {
@@ -40,6 +59,7 @@ static bool solve_alone(void *argument, int64_t number, const struct layout *lay
     settings.progress = 0;
     CHECK_OK(price_problem(&priced, &one, a->arena, &err));
     CHECK_OK(placed_solve(&r, &priced, &settings, NULL, NULL, a->arena, &err));
+    hold_free_links(a, &one, &r.plan);
     if (!r.plan.stage_count) {
         assert_int_equal(r.plan.outcome, OUTCOME_INFEASIBLE);
         if (fate != FATE_MEMORY && fate != FATE_INFEASIBLE && fate != FATE_BOUND)
@@ -71,7 +91,7 @@ static bool draw(struct problem *p, struct random *rng, struct arena *arena)
 static void test_every_layout_alone(void **state)
 {
     int planned = 0;
-    int64_t layouts = 0, refused = 0;
+    int64_t layouts = 0, refused = 0, near = 0;
     for (int trial = 0; trial < trials; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {(uint64_t)trial + 1};
@@ -83,7 +103,7 @@ static void test_every_layout_alone(void **state)
         settings.progress = 0;
         if (draw(&p, &rng, *state)) {
             CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, *state, &err));
-            struct alone a = {&p, &r.layouts, INT64_MAX, 0, 0, *state};
+            struct alone a = {&p, &r.layouts, INT64_MAX, 0, 0, 0, *state};
             struct space_limits limits = problem_space_limits(&p);
             space_each(&p.job.space, &limits, solve_alone, &a);
             const struct plan *plan = &r.solved.plan;
@@ -99,12 +119,14 @@ static void test_every_layout_alone(void **state)
             } else {
                 assert_int_equal(plan->outcome, OUTCOME_INFEASIBLE);
             }
-            layouts += a.layouts, refused += a.refused;
+            layouts += a.layouts, refused += a.refused, near += a.near;
         }
         arena_reset(*state, mark);
     }
-    printf("%d spaces with a plan, %lld layouts, %lld of them refused\n", planned,
-           (long long)layouts, (long long)refused);
+    printf("%d spaces with a plan, %lld layouts, %lld of them refused; %lld bounds of free links "
+           "above half of the time\n",
+           planned, (long long)layouts, (long long)refused, (long long)near);
+    assert_true(near > 0);
     assert_true(planned * 4 > trials && layouts > 2 * trials && refused * 4 < layouts * 3);
 }
 

@@ -106,6 +106,41 @@ static void test_any_multipliers(void **state)
     }
 }
 
+// Where a relaxation stands when the time is over, its multipliers are some like any.
+static void test_stopped(void **state)
+{
+    (void)state;
+    struct random rng = {8};
+    const struct watch over = {NULL, 1e-9, 0};
+    for (int run = 0; run < 50; run++) {
+        struct arena arena;
+        struct small p = {0};
+        struct multipliers y;
+        struct bound_scratch scratch;
+        bool closed[64] = {false};
+        int64_t bound_ns;
+        int rows[32];
+        double values[32];
+        arena_open(&arena, NULL);
+        build(&p, &rng, &arena);
+        bound_prepare(&scratch, &p.milp, &arena);
+        struct lp_request request = {.milp = &p.milp,
+                                     .first_path_row = p.first_path,
+                                     .unit_log2 = UNIT,
+                                     .elastic_price = 1e5,
+                                     .closed = closed,
+                                     .watch = &over};
+        struct lp *lp = lp_open(&request, &arena);
+        assert_int_not_equal(lp_solve(lp, LP_DUAL, 1e300), LP_FAILED);
+        for (int i = 0; i < lp_row_count(lp); i++)
+            rows[i] = lp_row_of(lp, i), values[i] = lp_multiplier(lp, i);
+        bound_round(&y, &scratch, rows, values, lp_row_count(lp), UNIT, &arena);
+        if (bound_evaluate(&bound_ns, NULL, &p.milp, closed, &y, &scratch))
+            assert_true(bound_ns <= least(&p, closed));
+        arena_close(&arena);
+    }
+}
+
 static int64_t relaxed_bound(const struct small *p, const bool *closed, struct multipliers *y,
                              struct arena *arena)
 {
@@ -209,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_multipliers),
         cmocka_unit_test(test_relaxation),
+        cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_planted_coefficient),
     };

@@ -211,6 +211,26 @@ static void test_here(void **state)
     arena_close(&arena);
 }
 
+// A search whose time is over begins no box; what it was given stays open as it was.
+static void test_time_is_over(void **state)
+{
+    (void)state;
+    struct made m = {0};
+    struct arena arena;
+    struct watch over = {NULL, 1e-9, 0};
+    struct job_result r;
+    arena_open(&arena, NULL);
+    make(&m, &arena);
+    struct task task = {.target_ns = m.program.hopeless_ns, .box_limit = 8};
+    box_whole(&task.box, &m.program, &arena);
+    job_run(&r, &task, &m.program, &arena);
+    assert_true(r.explored > 0);
+    task.watch = &over;
+    job_run(&r, &task, &m.program, &arena);
+    assert_true(r.explored == 0 && r.open_count == 1 && r.open[0].bound_ns == task.box.bound_ns);
+    arena_close(&arena);
+}
+
 static void test_message(void **state)
 {
     (void)state;
@@ -229,9 +249,10 @@ static void test_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),     cmocka_unit_test(test_planted),
-        cmocka_unit_test(test_workers),   cmocka_unit_test(test_message),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_here),
+        cmocka_unit_test(test_sound),        cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_workers),      cmocka_unit_test(test_message),
+        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_here),
+        cmocka_unit_test(test_time_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
