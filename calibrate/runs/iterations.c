@@ -39,12 +39,12 @@ static enum status read_key(struct fit_keys *k, const char *text, int length, st
     for (int at = 0; at <= length;) {
         int end = at;
         while (end < length && text[end] != '+') end++;
-        int key = cost_key_find(arena_print(arena, "%.*s", end - at, text + at));
+        const char *name = arena_print(arena, "%.*s", end - at, text + at);
+        int key = cost_key_find(name);
         if (key < 0)
             return fail(err, BAD_INPUT,
-                        "--fit: expected numbers of the costs, found '%.*s'; nearest: %s", end - at,
-                        text + at,
-                        cost_key_nearest(arena_print(arena, "%.*s", end - at, text + at)));
+                        "--fit: expected numbers of the costs, found '%s'; nearest: %s", name,
+                        cost_key_nearest(name));
         if (has_key(k, key))
             return fail(err, BAD_INPUT, "--fit: %s stands twice", cost_keys[key].name);
         if (item->count == FIT_TIED_MAX)

@@ -248,13 +248,12 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->gradient_bytes_per_value != 2 && j->gradient_bytes_per_value != 4)
         return fail(err, BAD_INPUT, "%s: gradient_bytes_per_value: expected 2 or 4, found %d", file,
                     j->gradient_bytes_per_value);
-    if (j->whole_gradient_sums && (j->trainer == TRAINER_MEGATRON ||
-                                   j->trainer == TRAINER_TORCHTITAN || j->gradient_option_count))
+    if (j->whole_gradient_sums && !job_may_sum_whole(j))
         return fail(err, BAD_INPUT,
                     "%s: whole_gradient_sums: expected trainer other or deepspeed and no "
                     "gradient_options beside it, found %s and %d",
                     file, trainer_names[j->trainer], j->gradient_option_count);
-    if (j->split_gate && j->trainer != TRAINER_OTHER)
+    if (j->split_gate && !job_may_split_gate(j))
         return fail(err, BAD_INPUT, "%s: split_gate: expected trainer other, found %s", file,
                     trainer_names[j->trainer]);
     if (!(j->memory_fraction > 0))

@@ -272,6 +272,13 @@ static inline bool job_like_megatron(const struct job *j)
 {
     return j->trainer == TRAINER_MEGATRON || j->trainer == TRAINER_OTHER;
 }
+// Whose way the two may be.
+static inline bool job_may_sum_whole(const struct job *j)
+{
+    return (j->trainer == TRAINER_OTHER || j->trainer == TRAINER_DEEPSPEED) &&
+           !j->gradient_option_count;
+}
+static inline bool job_may_split_gate(const struct job *j) { return j->trainer == TRAINER_OTHER; }
 // Stated, or the trainer's way.
 static inline bool job_unfused(const struct job *j, enum unfused operation)
 {

@@ -4,17 +4,13 @@
 #include <assert.h>
 #include <string.h>
 
-static void *place_of(const struct member *m, void *whole)
-{
-    char *at = (char *)whole + m->at;
-    return m->pointed ? *(char **)at + m->inside : at;
-}
-
 static const void *place_in(const struct member *m, const void *whole)
 {
     const char *at = (const char *)whole + m->at;
     return m->pointed ? *(const char *const *)at + m->inside : at;
 }
+
+static void *place_of(const struct member *m, void *whole) { return (void *)place_in(m, whole); }
 
 // ---- reading
 

@@ -248,9 +248,8 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->gradient_bytes_per_value = (int)stated(
         row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
     job->adam = stated(row->adam, 1);
-    bool other = job->trainer == TRAINER_OTHER, deepspeed = job->trainer == TRAINER_DEEPSPEED;
-    if ((job->whole_gradient_sums && ((!other && !deepspeed) || job->gradient_option_count)) ||
-        (job->split_gate && !other)) {
+    if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
+        (job->split_gate && !job_may_split_gate(job))) {
         predict_refuse(prediction, "whole_gradient_sums, split_gate: not of this trainer, or "
                                    "gradient_rank is stated");
         return false;

@@ -146,9 +146,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         *beside_s = sums_beside_products(x, run, &tensor) ? parts * once : 0;
         *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);
         *backward_s = both + ring_s(x, run, group, slice, 2, beta * attention_s);
-        if (x->problem->job.split_gate && x->g > 2 && run->kind == LAYER_BLOCK &&
-            !x->problem->job.layout.sequence_parallel)
-            *backward_s += once;
+        if (splits_gate(x, run) && !x->problem->job.layout.sequence_parallel) *backward_s += once;
         if (run->mtp) add_projection(x, &tensor, activation, start, once, forward_s, backward_s);
     }
 }

@@ -15,8 +15,12 @@ void pricing_find_costs(struct pricing *x)
                                                  : NULL;
         x->head_rates[i] = wide ? wide : x->rates[i];
     }
-    for (int i = 0; i < problem->model.run_count; i++) {
-        const struct layer_run *run = &problem->model.runs[i];
+}
+
+static void find_kinds(struct pricing *x)
+{
+    for (int i = 0; i < x->problem->model.run_count; i++) {
+        const struct layer_run *run = &x->problem->model.runs[i];
         x->has_pool = x->has_pool || run->kind == LAYER_MEMORY;
         x->has_experts = x->has_experts || run->kind == LAYER_MOE;
         x->has_trained_experts = x->has_trained_experts || (run->kind == LAYER_MOE && !run->frozen);
@@ -112,6 +116,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
     x.R = x.d * x.c;
     x.R_e = x.R / x.x;
     x.D = x.t * x.c * x.d;
+    find_kinds(&x);
     pricing_find_costs(&x);
     return x;
 }

@@ -138,6 +138,7 @@ struct kept_layer {
     struct layer_work work;
     struct kept_products matrices, scores;
 };
+
 // A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if
 // it is 2^53 or more.
 enum status round_time(int64_t *ns, real seconds, const char *term, const char *of,
@@ -260,6 +261,8 @@ const struct precision_costs *rates_of_run(const struct pricing *x, const struct
 bool product_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                    int group, real share, struct product_seconds *to);
 
+// Whether gate and up are two products (the job's split_gate).
+bool splits_gate(const struct pricing *x, const struct layer_run *run);
 // A block's products that recomputation of single operators repeats, forward.
 real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
                          int group);

@@ -56,6 +56,11 @@ int attention_products(const struct pricing *x, const struct layer_run *run, rea
     return count;
 }
 
+bool splits_gate(const struct pricing *x, const struct layer_run *run)
+{
+    return x->problem->job.split_gate && x->g > 2 && run->kind == LAYER_BLOCK;
+}
+
 int products_of(const struct pricing *x, const struct layer_run *run, real n, struct product *to)
 {
     int count = 0;
@@ -70,7 +75,7 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     if (run->kind != LAYER_BLOCK && !moe) return count;
     count = attention_products(x, run, n, to);
     if (ffn > 0) {
-        bool apart = x->problem->job.split_gate && x->g > 2 && !moe;
+        bool apart = splits_gate(x, run);
         for (int i = 0; i <= (int)apart; i++)
             to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t1 / (apart ? 2 : 1),
                                            x->h / x->t2, 1};

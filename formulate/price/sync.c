@@ -205,9 +205,10 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     real scatter = scatter_s(x, &link, gradient, x->R) +
                    scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
     real times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
-    if (sums_whole(x, zero)) times = 2 * 4 / x->e_g;
+    bool whole = sums_whole(x, zero);
+    if (whole) times = 2 * 4 / x->e_g;
     real seconds = times * scatter;
-    if (sums_whole(x, zero)) // put together, made fp32, divided, made narrow, put back
+    if (whole) // put together, made fp32, divided, made narrow, put back
         seconds += 28 * (sent.gradient + sent.expert_gradient) / x->e_g /
                    x->gpus[group]->memory_bytes_per_s.value;
     real gather = scatter_s(x, &link, sent.weight, x->R) +

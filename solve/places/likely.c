@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "data/base/least.h"
+#include "data/results/bound.h"
 #include "solve/places/space.h"
 
 enum { LIKELY_MAX = 64 };
@@ -52,10 +53,9 @@ static struct solve_settings quick(const struct solve_settings *settings)
 // little of how good a layout is.
 static void put_plans_first(struct layouts *l)
 {
-    int64_t behind = INT64_MAX / 4;
     for (int64_t i = 0; i < l->count; i++)
         if (!layout_fate_has_no_plan(layouts_fate(l, i)) && l->value[i] > 0)
-            l->value[i] = smaller(behind + l->value[i], INT64_MAX / 2);
+            l->value[i] = smaller(NEVER_NS + l->value[i], INT64_MAX / 2);
     for (int64_t i = 0; i < l->work_count; i++)
         if (l->work[i].iteration_ns) l->value[l->work[i].number] = l->work[i].iteration_ns;
 }

@@ -82,6 +82,15 @@ static int64_t bound_by_prices(struct placed_space *s, const struct priced *grou
     return bound < enough ? layout_filling_bound(&sketch, enough) : bound;
 }
 
+// The problem of one layout; BAD_INPUT: places do not know such a layout.
+static enum status take_layout(const struct placed_space *s, struct problem *one,
+                               const struct layout *layout, struct error *err)
+{
+    *one = problem_with_layout(s->problem, layout);
+    TRY(problem_check_layout(one, err));
+    return problem_check_places(one, err);
+}
+
 static enum status bound_priced(struct placed_space *s, const struct priced *groups,
                                 int64_t *bound_ns, struct error *err)
 {
@@ -101,9 +110,7 @@ static enum status bound_layout(struct placed_space *s, const struct layout *lay
     struct problem *one = TAKE(s->work, 1, struct problem);
     struct priced *priced = TAKE(s->work, 1, struct priced),
                   *groups = TAKE(s->work, 1, struct priced);
-    *one = problem_with_layout(s->problem, layout);
-    enum status status = problem_check_layout(one, err);
-    if (status == OK) status = problem_check_places(one, err);
+    enum status status = take_layout(s, one, layout, err);
     if (status == OK) status = price_problem(priced, one, s->work, err);
     if (status == OK) placed_relax(groups, priced, s->work);
     if (status == OK) status = bound_priced(s, groups, bound_ns, err);
@@ -140,9 +147,8 @@ static bool scan(void *argument, int64_t number, const struct layout *layout)
         if (open) add_candidate(s, number, false, layout);
         return true;
     }
-    struct problem one = problem_with_layout(s->problem, layout);
-    if (problem_check_layout(&one, &err) != OK || problem_check_places(&one, &err) != OK)
-        return put_refused(s, number, err.text), true;
+    struct problem one;
+    if (take_layout(s, &one, layout, &err) != OK) return put_refused(s, number, err.text), true;
     const struct priced *priced = price_cached(&s->cache, layout, &why);
     if (!priced) return put_refused(s, number, why), true;
     int64_t bound_ns = bound_by_prices(s, priced);
@@ -284,10 +290,8 @@ static enum status solve_likely(struct placed_space *s, struct error *err)
     for (int i = 0; i < count && looks < LIKELY_LOOKS && !is_over(s); i++) {
         struct placed_layout c = {likely[i].number, 0, false, likely[i].layout};
         if (layouts_fate(&s->r->layouts, c.number) != FATE_OPEN) continue;
-        struct problem one = problem_with_layout(s->problem, &c.layout);
-        if (problem_check_layout(&one, &(struct error){0}) != OK ||
-            problem_check_places(&one, &(struct error){0}) != OK)
-            continue;
+        struct problem one;
+        if (take_layout(s, &one, &c.layout, &(struct error){0}) != OK) continue;
         TRY(solve_one(s, &c, &effort, likely_share * s->clock.settings->time_limit_s, err));
         looks += s->best.stage_count > 0;
         show_progress(s, i);

@@ -168,5 +168,7 @@ const char *hf_class_list(struct arena *arena)
     const char *list = classes[0].name;
     for (size_t i = 1; i < ARRAY_LENGTH(classes); i++)
         list = arena_print(arena, "%s, %s", list, classes[i].name);
+    for (int i = 0; hf_tower_name(i); i++)
+        list = arena_print(arena, "%s, %s", list, hf_tower_name(i));
     return list;
 }

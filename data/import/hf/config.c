@@ -226,8 +226,7 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
     return x->class ? OK
                     : json_refuse(
                           x->root, err,
-                          "model_type: expected one of %s, llava, qwen2_vl, qwen2_audio, found "
-                          "\"%s\"; of another kind a "
+                          "model_type: expected one of %s, found \"%s\"; of another kind a "
                           "model document says the layers (docs/FORMATS.md, model; plumbline "
                           "example gpt writes one)",
                           hf_class_list(x->arena), *type);

@@ -72,6 +72,7 @@ struct hf_tower {
     int count;
     const char *part; // the key that says it
 };
+const char *hf_tower_name(int i); // of the kinds with one; NULL: no more
 bool hf_has_tower(const char *type);
 // whole: the config; width: the text's.
 enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_t width,

@@ -218,10 +218,12 @@ static const struct {
               {"qwen2_vl", "vision_config", read_qwen2_vl},
               {"qwen2_audio", "audio_config", read_qwen2_audio}};
 
+const char *hf_tower_name(int i) { return i < (int)ARRAY_LENGTH(towers) ? towers[i].type : NULL; }
+
 bool hf_has_tower(const char *type)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(towers); i++)
-        if (!strcmp(towers[i].type, type)) return true;
+    for (int i = 0; hf_tower_name(i); i++)
+        if (!strcmp(hf_tower_name(i), type)) return true;
     return false;
 }
 

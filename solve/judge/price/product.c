@@ -86,7 +86,7 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     long double ffn = moe ? e->shared_ffn : a->problem->model.shape.ffn;
     for (int i = 0, count = judged_attention(a, run, attention); i < count; i++)
         add(l, (struct shape_of_product){tokens, attention[i].outputs, attention[i].inputs, 1}, w);
-    if (a->problem->job.split_gate && a->gates > 2 && !moe) add_apart(l, tokens, w);
+    if (has_split_gate(a, r)) add_apart(l, tokens, w);
     else if (ffn > 0) add_feed_forward(l, tokens, ffn, 1, w);
     if (r->mtp) add(l, (struct shape_of_product){tokens, h / t, 2 * h, 1}, w);
     if (!moe) return;

@@ -109,8 +109,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.lost_s = 2 * reduce.lost + dispatched.lost;
     }
     // The inputs' gradients of both products of a gate are summed by themselves.
-    if (a->problem->job.split_gate && a->gates > 2 && r->kind == LAYER_BLOCK &&
-        !layout_of(a)->sequence_parallel) {
+    if (has_split_gate(a, r) && !layout_of(a)->sequence_parallel) {
         talk.backward_s += reduce.value;
         talk.lost_s += reduce.lost;
     }

@@ -95,6 +95,11 @@ static inline bool is_layered(const struct price_audit *a,
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
 }
+// Gate and up are two products.
+static inline bool has_split_gate(const struct price_audit *a, const struct layer_run *r)
+{
+    return a->problem->job.split_gate && a->gates > 2 && r->kind == LAYER_BLOCK;
+}
 static inline bool is_projector(const struct price_audit *a, int run)
 {
     return run_of(a, run)->kind == LAYER_PROJECTOR;

@@ -177,7 +177,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     long double operands = e * dense.bytes, flop = dense.flop,
                 bytes = token_passes(a, r) * n * h * e * a->share + a->gates * n * ffn * e / t +
                         2 * n * latent_width(a, r) * e;
-    if (a->problem->job.split_gate && a->gates > 2 && !moe)
+    if (has_split_gate(a, r))
         operands += e * n * h / a->inner; // read by the gate, and by its partner
     if (s->qk_norm != QK_NORM_NONE) bytes += 2 * n * (a->query + a->key) * e / t;
     if (moe) {
