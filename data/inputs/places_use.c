@@ -20,13 +20,6 @@ static double share_reached(const struct estimate *transfers, const struct estim
     return !ring && transfers->value > 0 ? transfers->value : all->value;
 }
 
-static double inside_rate(const struct problem *p, int node, bool ring)
-{
-    const struct costs *c = &p->costs;
-    double nominal = p->cluster.groups[p->cluster.places.nodes[node].group].intra.bytes_per_s;
-    return nominal * share_reached(&c->transfer_intra_efficiency, &c->intra_efficiency, ring);
-}
-
 static void efficiencies(const struct problem *p, bool ring, double *to)
 {
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
@@ -34,16 +27,35 @@ static void efficiencies(const struct problem *p, bool ring, double *to)
                                  &p->costs.network_efficiency[kind], ring);
 }
 
-static double inside_latency(const struct problem *p, int node)
+struct place_link places_inside_link(const struct problem *p, int group, bool ring)
 {
-    return p->cluster.groups[p->cluster.places.nodes[node].group].intra.latency_s;
+    const struct costs *c = &p->costs;
+    const struct link *nominal = &p->cluster.groups[group].intra;
+    double share = share_reached(&c->transfer_intra_efficiency, &c->intra_efficiency, ring);
+    struct place_link inside = {
+        .origin = PLACE_INSIDE, .nic = NIC_KIND_COUNT, .level = p->cluster.places.level_count};
+    place_link_set(&inside, (long double)nominal->bytes_per_s * share, nominal->latency_s);
+    return inside;
 }
 
 // Over cards a ring passes through its nodes as well.
-static void pass_inside(struct link *to, const struct problem *p, int node)
+static void pass_inside(struct place_link *to, const struct problem *p, int group)
 {
-    to->bytes_per_s = fmin(to->bytes_per_s, inside_rate(p, node, true));
-    to->latency_s = fmax(to->latency_s, inside_latency(p, node));
+    struct place_link inside = places_inside_link(p, group, true);
+    if (to->origin == PLACE_CARDS)
+        place_link_set(to, fminl(to->bytes_per_s, inside.bytes_per_s),
+                       fmax(to->link.latency_s, inside.link.latency_s));
+}
+
+bool places_used_group_link(struct place_link *to, const struct problem *p, int from, int to_group,
+                            const struct place_traffic *traffic, bool ring)
+{
+    double efficiency[NIC_KIND_COUNT];
+    efficiencies(p, ring, efficiency);
+    if (!places_group_link(to, &p->cluster, from, to_group, traffic, efficiency)) return false;
+    if (ring) pass_inside(to, p, from);
+    if (ring) pass_inside(to, p, to_group);
+    return true;
 }
 
 // Messages of one stage that leave a node, or reach it, at once.
@@ -58,14 +70,11 @@ static int messages_at(const struct problem *p, int node)
 static bool link_over(struct place_link *to, const struct problem *p, int from, int to_node,
                       const int *rings, int transport)
 {
-    const struct cluster *c = &p->cluster;
     const int ends[2] = {from, to_node};
+    const struct cluster_node *nodes = p->cluster.places.nodes;
     bool ring = rings != NULL;
     if (from == to_node) {
-        *to = (struct place_link){{inside_rate(p, from, ring), inside_latency(p, from)},
-                                  PLACE_INSIDE,
-                                  NIC_KIND_COUNT,
-                                  c->places.level_count};
+        *to = places_inside_link(p, nodes[from].group, ring);
         return true;
     }
     double efficiency[NIC_KIND_COUNT];
@@ -75,9 +84,9 @@ static bool link_over(struct place_link *to, const struct problem *p, int from, 
         traffic.streams[end] = ring ? p->job.layout.tensor : messages_at(p, ends[end]);
         traffic.rings[end] = ring ? rings[end] : 0;
     }
-    if (!places_link_over(to, c, from, to_node, &traffic, efficiency, transport)) return false;
-    for (int end = 0; end < 2 && ring && to->origin == PLACE_CARDS; end++)
-        pass_inside(&to->link, p, ends[end]);
+    if (!places_link_over(to, &p->cluster, from, to_node, &traffic, efficiency, transport))
+        return false;
+    for (int end = 0; end < 2 && ring; end++) pass_inside(to, p, nodes[ends[end]].group);
     return true;
 }
 

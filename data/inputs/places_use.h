@@ -11,6 +11,14 @@
 // Device groups of the job's layout that a node holds.
 int places_slots(const struct problem *p, int node);
 
+// Within a node of the group.
+struct place_link places_inside_link(const struct problem *p, int group, bool ring);
+
+// Between nodes of two groups, or of one, none of which has a name: of a message between stages,
+// or of a ring or exchange, with what passes at once. false: nothing joins them.
+bool places_used_group_link(struct place_link *to, const struct problem *p, int from, int to_group,
+                            const struct place_traffic *traffic, bool ring);
+
 // From a node to another, or (from = to) from one of its device groups to another: a message
 // between stages, or a part of a ring of gradient syncs that is the only one to leave either node.
 // false: nothing joins them.

@@ -5,26 +5,32 @@
 
 #include <math.h>
 
-#define TIE 1e-12 // relative: less is rounding
+#include "data/base/units.h"
 
 static const struct link *measured_link(const struct places *p, int from, int to)
 {
     return &p->measured[(size_t)from * (size_t)p->node_count + (size_t)to];
 }
 
+struct share {
+    long double bytes_per_s;
+    double latency_s;
+};
+
 // Bandwidth of the cards of `kind` in a node for each of `streams` messages at once, and their
 // latency; 0: it has none.
-static struct link card_link(const struct node_group *g, enum nic_kind kind, int streams,
-                             bool spread, const double *efficiency)
+static struct share card_link(const struct node_group *g, enum nic_kind kind, int streams,
+                              bool spread, const double *efficiency)
 {
     for (int i = 0; i < g->nic_count; i++) {
         const struct nic *n = &g->nics[i];
         if (n->kind != kind) continue;
         int shared = spread || streams > n->count ? streams : n->count;
-        return (struct link){n->count * n->link.bytes_per_s * efficiency[kind] / shared,
-                             n->link.latency_s};
+        return (struct share){n->count * (long double)n->link.bytes_per_s * efficiency[kind] /
+                                  shared,
+                              n->link.latency_s};
     }
-    return (struct link){0, 0};
+    return (struct share){0, 0};
 }
 
 static int rings_of(const struct place_traffic *t, int end)
@@ -32,15 +38,18 @@ static int rings_of(const struct place_traffic *t, int end)
     return t->rings[end] ? t->rings[end] : 1;
 }
 
-static struct link link_over(const struct node_group *a, const struct node_group *b,
-                             const struct place_traffic *t, const double *efficiency,
-                             enum nic_kind kind)
+static struct share slower_of(struct share a, struct share b)
+{
+    return (struct share){fminl(a.bytes_per_s, b.bytes_per_s), fmax(a.latency_s, b.latency_s)};
+}
+
+static struct share link_over(const struct node_group *a, const struct node_group *b,
+                              const struct place_traffic *t, const double *efficiency,
+                              enum nic_kind kind)
 {
     bool spread = t->rings[0] > 0;
-    struct link from = card_link(a, kind, t->streams[0] * rings_of(t, 0), spread, efficiency),
-                to = card_link(b, kind, t->streams[1] * rings_of(t, 1), spread, efficiency);
-    return (struct link){from.bytes_per_s < to.bytes_per_s ? from.bytes_per_s : to.bytes_per_s,
-                         from.latency_s > to.latency_s ? from.latency_s : to.latency_s};
+    return slower_of(card_link(a, kind, t->streams[0] * rings_of(t, 0), spread, efficiency),
+                     card_link(b, kind, t->streams[1] * rings_of(t, 1), spread, efficiency));
 }
 
 // The same where no other ring leaves the nodes.
@@ -57,10 +66,10 @@ static enum nic_kind common_kind(const struct node_group *a, const struct node_g
 {
     const struct place_traffic one = alone(t);
     enum nic_kind best = NIC_KIND_COUNT;
-    double best_rate = 0;
+    long double best_rate = 0;
     for (int k = 0; k < NIC_KIND_COUNT; k++) {
-        double rate = link_over(a, b, &one, efficiency, (enum nic_kind)k).bytes_per_s;
-        if (rate <= best_rate * (1 + TIE)) continue;
+        long double rate = link_over(a, b, &one, efficiency, (enum nic_kind)k).bytes_per_s;
+        if (reaches(best_rate, rate)) continue; // less is a tie, up to rounding
         best_rate = rate;
         best = (enum nic_kind)k;
     }
@@ -76,67 +85,79 @@ static int places_shared_level(const struct places *p, int a, int b)
     return p->level_count;
 }
 
-// Measured or stated between the two; NULL: neither.
-static const struct link *known_link(const struct cluster *c, int a, int b,
-                                     enum place_origin *origin)
+// What is stated for two groups; NULL: nothing.
+static const struct link *stated_link(const struct cluster *c, int from, int to)
 {
-    const struct places *p = &c->places;
-    *origin = PLACE_MEASURED;
-    if (p->measured && measured_link(p, a, b)->bytes_per_s > 0) return measured_link(p, a, b);
-    *origin = PLACE_STATED;
     for (int i = 0; i < c->link_count; i++)
-        if (c->links[i].from == p->nodes[a].group && c->links[i].to == p->nodes[b].group)
-            return &c->links[i].link;
+        if (c->links[i].from == from && c->links[i].to == to) return &c->links[i].link;
     return NULL;
 }
 
-// A known link is one over the fastest kind that the two have in common; over another it is no
+// What is known holds for the fastest kind that the two have in common; over another it is no
 // better than that.
-static struct link slower_of(const struct link *known, const struct link *cards)
+static struct share over_known(const struct link *known, const struct node_group *a,
+                               const struct node_group *b, const struct place_traffic *traffic,
+                               const double *efficiency, int transport)
 {
-    return (struct link){known->bytes_per_s < cards->bytes_per_s ? known->bytes_per_s
-                                                                 : cards->bytes_per_s,
-                         known->latency_s > cards->latency_s ? known->latency_s : cards->latency_s};
+    struct share as_is = {known->bytes_per_s, known->latency_s};
+    if (!a->nic_count || !b->nic_count || transport == TRANSPORT_OWN ||
+        transport == TRANSPORT_NONE || transport == (int)common_kind(a, b, traffic, efficiency))
+        return as_is;
+    return slower_of(as_is, link_over(a, b, traffic, efficiency, (enum nic_kind)transport));
 }
 
-static bool whole_link(struct place_link *to, const struct cluster *c, int a, int b,
+// Over cards, or the level that both share where it is slower than they are for one ring.
+static struct share over_cards(struct place_link *to, const struct places *p,
+                               const struct node_group *a, const struct node_group *b,
+                               const struct place_traffic *traffic, const double *efficiency,
+                               int transport)
+{
+    const struct place_traffic one = alone(traffic);
+    const struct link *level = to->level < p->level_count ? &p->levels[to->level].link : NULL;
+    bool cards = a->nic_count && b->nic_count;
+    to->origin = PLACE_CARDS;
+    to->nic = cards && transport != TRANSPORT_OWN ? (enum nic_kind)transport
+                                                  : common_kind(a, b, traffic, efficiency);
+    struct share over = link_over(a, b, traffic, efficiency, to->nic);
+    if (!level || (cards && (!(over.bytes_per_s > 0) ||
+                             reaches(level->bytes_per_s,
+                                     link_over(a, b, &one, efficiency, to->nic).bytes_per_s))))
+        return over;
+    to->origin = PLACE_LEVEL;
+    return (struct share){cards ? fminl(level->bytes_per_s, over.bytes_per_s) : level->bytes_per_s,
+                          level->latency_s};
+}
+
+// Between nodes of two groups that share to->level.
+static bool whole_link(struct place_link *to, const struct cluster *c, int from, int to_group,
+                       const struct link *measured, double factor,
                        const struct place_traffic *traffic, const double *efficiency, int transport)
 {
-    const struct places *p = &c->places;
-    const struct node_group *from_group = &c->groups[p->nodes[a].group],
-                            *to_group = &c->groups[p->nodes[b].group];
-    *to = (struct place_link){.nic = NIC_KIND_COUNT, .level = places_shared_level(p, a, b)};
-    const struct link *known = known_link(c, a, b, &to->origin);
-    bool cards = from_group->nic_count && to_group->nic_count;
-    enum nic_kind own = common_kind(from_group, to_group, traffic, efficiency);
-    bool other = cards && transport != TRANSPORT_OWN && transport != (int)own;
-    enum nic_kind used = other ? (enum nic_kind)transport : own;
-    struct link over = link_over(from_group, to_group, traffic, efficiency, used);
-    if (known) {
-        to->link = other && transport != TRANSPORT_NONE ? slower_of(known, &over) : *known;
-        return to->link.bytes_per_s > 0;
-    }
-    if (cards && !(over.bytes_per_s > 0)) return false;
-    to->origin = PLACE_CARDS;
-    to->link = over;
-    to->nic = used;
-    const struct place_traffic one = alone(traffic);
-    double cards_alone = link_over(from_group, to_group, &one, efficiency, used).bytes_per_s;
-    if (to->level < p->level_count &&
-        (!cards || p->levels[to->level].link.bytes_per_s < cards_alone)) {
-        to->origin = PLACE_LEVEL;
-        to->link = p->levels[to->level].link;
-        if (cards) to->link.bytes_per_s = fmin(to->link.bytes_per_s, over.bytes_per_s);
-    }
-    return to->link.bytes_per_s > 0;
+    const struct node_group *a = &c->groups[from], *b = &c->groups[to_group];
+    const struct link *known = measured ? measured : stated_link(c, from, to_group);
+    to->origin = measured ? PLACE_MEASURED : PLACE_STATED;
+    struct share got = known ? over_known(known, a, b, traffic, efficiency, transport)
+                             : over_cards(to, &c->places, a, b, traffic, efficiency, transport);
+    place_link_set(to, got.bytes_per_s * factor, got.latency_s);
+    return got.bytes_per_s > 0;
+}
+
+bool places_group_link(struct place_link *to, const struct cluster *c, int from, int to_group,
+                       const struct place_traffic *traffic, const double *efficiency)
+{
+    *to = (struct place_link){.nic = NIC_KIND_COUNT, .level = c->places.level_count};
+    return whole_link(to, c, from, to_group, NULL, 1, traffic, efficiency, TRANSPORT_OWN);
 }
 
 bool places_link_over(struct place_link *to, const struct cluster *c, int a, int b,
                       const struct place_traffic *traffic, const double *efficiency, int transport)
 {
-    bool joined = whole_link(to, c, a, b, traffic, efficiency, transport);
-    to->link.bytes_per_s *= places_factor(&c->places, a, b);
-    return joined;
+    const struct places *p = &c->places;
+    const struct link *measured = p->measured ? measured_link(p, a, b) : NULL;
+    *to = (struct place_link){.nic = NIC_KIND_COUNT, .level = places_shared_level(p, a, b)};
+    return whole_link(to, c, p->nodes[a].group, p->nodes[b].group,
+                      measured && measured->bytes_per_s > 0 ? measured : NULL,
+                      places_factor(p, a, b), traffic, efficiency, transport);
 }
 
 bool places_link(struct place_link *to, const struct cluster *c, int a, int b,
@@ -167,7 +188,7 @@ bool places_alike(const struct cluster *c, int group_a, int group_b)
 double places_card_share(const struct node_group *g, int transport, int streams,
                          const double *efficiency)
 {
-    return card_link(g, (enum nic_kind)transport, streams, true, efficiency).bytes_per_s;
+    return (double)card_link(g, (enum nic_kind)transport, streams, true, efficiency).bytes_per_s;
 }
 
 int64_t places_card_rate(const struct node_group *g, int transport, int streams,
@@ -175,6 +196,7 @@ int64_t places_card_rate(const struct node_group *g, int transport, int streams,
 {
     if (transport == TRANSPORT_NONE) return 1;
     if (!g->nic_count) return CARD_RATE_ANY;
-    double rate = places_card_share(g, transport, streams, efficiency);
-    return rate > 0 ? (int64_t)fmin(floor(rate + 0.5), 0x1p51) + 2 : 0;
+    long double rate =
+        card_link(g, (enum nic_kind)transport, streams, true, efficiency).bytes_per_s;
+    return rate > 0 ? (int64_t)fminl(floorl(rate + 0.5L), 0x1p51L) + 2 : 0;
 }

@@ -15,12 +15,19 @@ enum { PLACES_MAX = 4096 };
 enum place_origin { PLACE_MEASURED, PLACE_STATED, PLACE_LEVEL, PLACE_CARDS, PLACE_INSIDE };
 
 struct place_link {
-    struct link link; // of one stream
+    struct link link;        // of one stream
+    long double bytes_per_s; // of it, as exact as the prices that are made of it
     enum place_origin
         origin; // PLACE_CARDS: efficiency and sharing are in it; the others are taken as they are
     enum nic_kind nic; // the common kind; NIC_KIND_COUNT: not asked
     int level;         // that both share; level_count: none
 };
+
+static inline void place_link_set(struct place_link *to, long double bytes_per_s, double latency_s)
+{
+    to->bytes_per_s = bytes_per_s;
+    to->link = (struct link){(double)bytes_per_s, latency_s};
+}
 
 // What passes at once: streams[0] messages leave the first node through its cards, streams[1] reach
 // the second, each through one card. Of rings (rings[0] > 0) so many leave either node, each of as
@@ -37,6 +44,11 @@ bool places_alike(const struct cluster *c, int group_a, int group_b);
 
 double places_factor(const struct places *p, int from,
                      int to); // on the bandwidth; it is in places_link's answer
+
+// The link between nodes of two groups, or of one, by what is stated for the groups or by their
+// cards: that of a cluster whose nodes have no names. false: nothing joins them.
+bool places_group_link(struct place_link *to, const struct cluster *c, int from, int to_group,
+                       const struct place_traffic *traffic, const double *efficiency);
 
 // The link from node a to node b, a != b; efficiency[NIC_KIND_COUNT] of nominal bandwidths. false:
 // nothing joins them.

@@ -107,7 +107,7 @@ static void note_table(struct finder *f, const struct collective_times *t, const
 static void note_messages(struct finder *f, const struct layer_run *run, int from, int to)
 {
     const struct pricing *x = f->x;
-    struct link_price link = link_of_stages(x, from, to);
+    struct link_price link = ends_of_stages(x, from, to).there;
     real bytes = bytes_of_layer(x, run).message;
     bool scattered = x->problem->job.scattered_messages && run->kind != LAYER_MEASURED &&
                      !x->problem->job.layout.sequence_parallel;

@@ -7,100 +7,47 @@
 
 #include "formulate/price/pricing.h"
 
-static const struct group_link *find_stated(const struct cluster *c, int from, int to)
-{
-    for (int i = 0; i < c->link_count; i++)
-        if (c->links[i].from == from && c->links[i].to == to) return &c->links[i];
-    return NULL;
-}
-
-static struct link_price stated_price(const struct group_link *l)
-{
-    return (struct link_price){
-        .joined = true, .bytes_per_s = l->link.bytes_per_s, .latency_s = l->link.latency_s};
-}
-
-static struct link_price intra_price(const struct pricing *x, const struct node_group *g)
+struct link_price price_of_link(const struct place_link *l)
 {
     return (struct link_price){.joined = true,
-                               .intra = true,
-                               .bytes_per_s = (real)g->intra.bytes_per_s *
-                                              x->problem->costs.intra_efficiency.value,
-                               .latency_s = g->intra.latency_s};
+                               .intra = l->origin == PLACE_INSIDE,
+                               .bytes_per_s = l->bytes_per_s,
+                               .latency_s = l->link.latency_s,
+                               .by_cards = l->origin == PLACE_INSIDE || l->origin == PLACE_CARDS};
 }
 
-// What transfers between stages reach of a link, where the costs tell it apart from what
-// collectives reach.
-static real efficiency_of(const struct estimate *transfers, const struct estimate *all,
-                          bool transfer)
+static struct link_price inside_price(const struct pricing *x, int group, bool ring)
 {
-    return transfer && transfers->value > 0 ? transfers->value : all->value;
+    struct place_link link = places_inside_link(x->problem, group, ring);
+    return price_of_link(&link);
 }
 
-static const struct nic *find_nic(const struct node_group *g, enum nic_kind kind)
-{
-    for (int i = 0; i < g->nic_count; i++)
-        if (g->nics[i].kind == kind) return &g->nics[i];
-    return NULL;
-}
-
-// What one of `streams` at this end gets of all NICs of a kind; one_nic: a stream cannot use
-// several.
-static real nic_share(const struct nic *nic, real efficiency, real streams, bool one_nic)
-{
-    real sharing = one_nic && streams < nic->count ? nic->count : streams;
-    return nic->count * (real)nic->link.bytes_per_s * efficiency / sharing;
-}
-
-// `transfer`: between stages.
+// With so many streams at either end; one_nic: a stream cannot use several.
 static struct link_price network_price(const struct pricing *x, int from, int to, real streams_from,
-                                       real streams_to, bool one_nic, bool transfer)
+                                       real streams_to, bool one_nic, bool ring)
 {
-    const struct costs *costs = &x->problem->costs;
-    const struct cluster *cluster = &x->problem->cluster;
-    const struct group_link *stated = find_stated(cluster, from, to);
-    if (stated) return stated_price(stated);
-    struct link_price best = {0};
-    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
-        const struct nic *one = find_nic(&cluster->groups[from], (enum nic_kind)kind),
-                         *other = find_nic(&cluster->groups[to], (enum nic_kind)kind);
-        if (!one || !other) continue;
-        real efficiency = efficiency_of(&costs->transfer_network_efficiency[kind],
-                                        &costs->network_efficiency[kind], transfer);
-        real bandwidth = fminl(nic_share(one, efficiency, streams_from, one_nic),
-                               nic_share(other, efficiency, streams_to, one_nic));
-        if (!best.joined || !reaches(best.bytes_per_s, bandwidth)) // less is a tie, up to rounding
-            best =
-                (struct link_price){.joined = true,
-                                    .bytes_per_s = bandwidth,
-                                    .latency_s = fmaxl(one->link.latency_s, other->link.latency_s)};
-    }
-    return best;
+    const struct place_traffic traffic = {{(int)streams_from, (int)streams_to},
+                                          {!one_nic, !one_nic}};
+    struct place_link link;
+    return places_used_group_link(&link, x->problem, from, to, &traffic, ring)
+               ? price_of_link(&link)
+               : (struct link_price){0};
 }
 
-// Between the nodes of a group, `streams` leaving each. A ring that leaves a node also passes
-// through it: no better than intra.
+// Between the nodes of a group, `streams` leaving each.
 static struct link_price ring_price(const struct pricing *x, int group, real streams, bool one_nic)
 {
-    const struct cluster *cluster = &x->problem->cluster;
-    const struct node_group *g = &cluster->groups[group];
-    streams = fminl(g->gpus_per_node, streams);
-    struct link_price price = network_price(x, group, group, streams, streams, one_nic, false);
-    if (price.joined && !find_stated(cluster, group, group)) {
-        price.bytes_per_s = fminl(price.bytes_per_s, intra_price(x, g).bytes_per_s);
-        price.latency_s = fmaxl(price.latency_s, g->intra.latency_s);
-    }
-    return price;
+    streams = fminl(x->problem->cluster.groups[group].gpus_per_node, streams);
+    return network_price(x, group, group, streams, streams, one_nic, true);
 }
 
 // Within a node, with the table measured there if there is one; else a ring over nodes.
 static struct link_price link_over(const struct pricing *x, int group, bool leaves, real ranks,
                                    real streams, bool one_nic)
 {
-    const struct node_group *g = &x->problem->cluster.groups[group];
-    struct link_price price = leaves ? ring_price(x, group, streams, one_nic) : intra_price(x, g);
-    bool stated = leaves && find_stated(&x->problem->cluster, group, group);
-    if (x->problem->costs.collective_count && ranks > 1 && !stated)
+    struct link_price price = leaves ? ring_price(x, group, streams, one_nic)
+                                     : inside_price(x, group, true);
+    if (x->problem->costs.collective_count && ranks > 1 && price.by_cards)
         price.table = find_collective(x, group, ranks, leaves, false);
     return price;
 }
@@ -194,7 +141,7 @@ static struct link_price own_link_of_replicas(const struct pricing *x, int group
         link_over(x, group, rings > 0, ranks, x->t * (rings > 1 ? rings : 1), goes_by_one_nic(x));
     price.rings = rings;
     if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
-        struct link_price within = intra_price(x, g);
+        struct link_price within = inside_price(x, group, true);
         price.bytes_per_s = fminl(price.bytes_per_s, within.bytes_per_s);
         price.latency_s = fmaxl(price.latency_s, within.latency_s);
     }
@@ -246,43 +193,36 @@ struct link_price link_of_copies(const struct pricing *x, int group)
     return link_over(x, group, outgrow_node(x, group, x->D * x->p), 0, x->t, false);
 }
 
-// Messages between two GPUs of one kind may have been measured.
-static void find_sends(const struct pricing *x, struct link_price *price, int from, int to)
+void find_sends(const struct pricing *x, struct link_price *price, int from, int to)
 {
     const struct cluster *cluster = &x->problem->cluster;
-    if (!x->problem->costs.collective_count ||
+    if (!x->problem->costs.collective_count || !price->by_cards ||
         strcmp(cluster->groups[from].gpu, cluster->groups[to].gpu))
         return;
     price->table = find_collective(x, from, 2, !price->intra, true);
 }
 
+// What is stated joins nodes: within one, messages go inside.
 static struct link_price one_way(const struct pricing *x, int from, int to)
 {
-    const struct cluster *cluster = &x->problem->cluster;
-    const struct group_link *stated = find_stated(cluster, from, to);
-    if (stated) return stated_price(stated);
-    const struct node_group *a = &cluster->groups[from], *b = &cluster->groups[to];
-    if (from == to && x->D * x->p <= a->gpus_per_node) {
-        struct link_price price = intra_price(x, a);
-        const struct costs *costs = &x->problem->costs;
-        price.bytes_per_s =
-            (real)a->intra.bytes_per_s *
-            efficiency_of(&costs->transfer_intra_efficiency, &costs->intra_efficiency, true);
-        find_sends(x, &price, from, to);
-        return price;
-    }
-    struct link_price price = network_price(x, from, to, fminl(a->gpus_per_node, x->D),
-                                            fminl(b->gpus_per_node, x->D), true, true);
+    const struct node_group *groups = x->problem->cluster.groups;
+    bool inside = from == to && x->D * x->p <= groups[from].gpus_per_node;
+    struct link_price price =
+        inside ? inside_price(x, from, false)
+               : network_price(x, from, to, fminl(groups[from].gpus_per_node, x->D),
+                               fminl(groups[to].gpus_per_node, x->D), true, false);
     find_sends(x, &price, from, to);
     return price;
 }
 
-struct link_price link_of_stages(const struct pricing *x, int from, int to)
+struct message_ends ends_of_stages(const struct pricing *x, int from, int to)
 {
-    struct link_price there = one_way(x, from, to), back = one_way(x, to, from);
     const struct priced_group *groups = x->priced->groups;
-    there.joined = there.joined && back.joined && !groups[from].excluded && !groups[to].excluded;
-    return there;
+    struct message_ends ends = {from, to, one_way(x, from, to), {0}};
+    ends.back = from == to ? ends.there : one_way(x, to, from);
+    ends.there.joined = ends.back.joined = ends.there.joined && ends.back.joined &&
+                                           !groups[from].excluded && !groups[to].excluded;
+    return ends;
 }
 
 // How many stages fit: tensor and context ranks stay together in a node where they can, whole nodes

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "data/inputs/places_use.h"
 #include "formulate/price/pricing.h"
 
 int node_slots(const struct pricing *x, int group)
@@ -23,27 +22,17 @@ static bool is_by_cards(const struct pricing *x, const struct place_link *link, 
            own.nic == link->nic;
 }
 
-// Messages between GPUs of one kind may have been measured.
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
 {
-    const struct cluster *c = &x->problem->cluster;
-    int groups[2] = {c->places.nodes[from].group, c->places.nodes[to].group};
+    const struct cluster_node *nodes = x->problem->cluster.places.nodes;
     struct place_link link;
     bool of_ring = ring && x->on_nodes;
     bool joined = of_ring ? places_ring_link(&link, x->problem, from, to, x->rings, x->transport)
                           : places_used_link(&link, x->problem, from, to, ring);
     if (!joined) return (struct link_price){0};
-    struct link_price price = {true,
-                               from == to,
-                               link.link.bytes_per_s,
-                               link.link.latency_s,
-                               NULL,
-                               1,
-                               0,
-                               x->problem->costs.collective_count > 0 &&
-                                   is_by_cards(x, &link, from, to, ring)};
-    if (price.by_cards && !ring && !strcmp(c->groups[groups[0]].gpu, c->groups[groups[1]].gpu))
-        price.table = find_collective(x, groups[0], 2, from != to, true);
+    struct link_price price = price_of_link(&link);
+    price.by_cards = x->problem->costs.collective_count && is_by_cards(x, &link, from, to, ring);
+    if (!ring) find_sends(x, &price, nodes[from].group, nodes[to].group);
     return price;
 }
 

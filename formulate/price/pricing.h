@@ -5,6 +5,7 @@
 #ifndef PLUMBLINE_FORMULATE_PRICE_PRICING_H
 #define PLUMBLINE_FORMULATE_PRICE_PRICING_H
 
+#include "data/inputs/places_use.h"
 #include "formulate/price/price.h"
 
 // Of every intermediate value. With double a price would be rounded the wrong way once in a hundred
@@ -61,7 +62,13 @@ struct link_price {
     const struct collective_times *table;
     int rings;       // of gradient syncs that share it, each as long as the table says; 0: one
     real tree_share; // of gradient syncs that are sums by trees: of its bandwidth; 0: they are not
-    bool by_cards;   // of two nodes: over the cards, or within a node, which tables may stand for
+    bool by_cards;   // over the cards, or within a node, which tables may stand for
+};
+
+// Groups, whose compression it is, and the links from one to the other and back.
+struct message_ends {
+    int from, to;
+    struct link_price there, back;
 };
 
 // Values of one layer on one device (section 4). Trained ones by the ranks that share them; frozen
@@ -167,6 +174,9 @@ bool run_has_gradient(const struct pricing *x,
 void add_mtp_rule(struct priced *priced, const struct model *m, struct arena *arena);
 
 // ---- links.c (section 2)
+struct link_price price_of_link(const struct place_link *l);
+// Messages between two GPUs of one kind may have been measured.
+void find_sends(const struct pricing *x, struct link_price *price, int from, int to);
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_tensor_axis(const struct pricing *x, int group,
                                       int axis); // of a grid, from 0
@@ -177,7 +187,7 @@ struct link_price link_of_expert_sync(const struct pricing *x,
 struct link_price link_of_experts(const struct pricing *x, int group);
 real pool_devices(const struct pricing *x, const struct layer_run *run); // that its pool lies on
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);
-struct link_price link_of_stages(const struct pricing *x, int from, int to);
+struct message_ends ends_of_stages(const struct pricing *x, int from, int to); // groups
 struct link_price link_of_copies(const struct pricing *x,
                                  int group); // of shared weights, on all ranks
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
@@ -320,12 +330,8 @@ real low_rank_traffic_s(
     real bytes); // what compression takes to move them; 0 where no rate is stated
 enum status price_transfers(struct pricing *x, struct error *err);
 enum status price_transfers_again(struct pricing *x, struct error *err); // with other costs
-// One slice of message `m`, sent from `from` to `to` (groups: whose compression it is) over these
-// links and back, into the PART_COUNT prices at forward_ns[at] and backward_ns[option][at].
-struct message_ends {
-    int from, to;
-    struct link_price there, back;
-};
+// One slice of message `m`, sent there and back between these ends, into the PART_COUNT prices at
+// forward_ns[at] and backward_ns[option][at].
 enum status price_message(const struct pricing *x, const struct message *m,
                           const struct message_ends *ends, int slice, int64_t *forward_ns,
                           int64_t **backward_ns, size_t at, struct error *err);

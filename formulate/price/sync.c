@@ -311,7 +311,7 @@ real embedding_sum_s(const struct pricing *x, struct link_price link)
 static real among_replicas_s(const struct pricing *x, int group)
 {
     if (!sums_fused_embeddings(x) || link_of_gradient_sync(x, group).intra) return 0;
-    struct link_price own = link_of_stages(x, group, group);
+    struct link_price own = ends_of_stages(x, group, group).there;
     return own.joined ? embedding_sum_s(x, own) : 0;
 }
 
@@ -324,11 +324,10 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++) {
             int64_t *ns = &priced->embedding_sync_ns[from * priced->group_count + to];
-            struct link_price there = link_of_stages(x, from, to),
-                              back = link_of_stages(x, to, from);
-            *ns = there.joined ? 0 : PRICE_NONE;
-            if (!there.joined || !priced->has_embedding_sync) continue;
-            real between = fmaxl(embedding_sum_s(x, there), embedding_sum_s(x, back)),
+            struct message_ends ends = ends_of_stages(x, from, to);
+            *ns = ends.there.joined ? 0 : PRICE_NONE;
+            if (!ends.there.joined || !priced->has_embedding_sync) continue;
+            real between = fmaxl(embedding_sum_s(x, ends.there), embedding_sum_s(x, ends.back)),
                  seconds =
                      fmaxl(between, fmaxl(among_replicas_s(x, from), among_replicas_s(x, to)));
             TRY(round_time(ns, seconds, "embedding sync time", priced->groups[from].name, err));

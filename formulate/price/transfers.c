@@ -132,7 +132,7 @@ static enum status price_slice(const struct pricing *x, struct priced_cut *cut,
                                struct error *err)
 {
     int at = ((slice * x->priced->group_count + from) * x->priced->group_count + to) * PART_COUNT;
-    struct message_ends ends = {from, to, link_of_stages(x, from, to), link_of_stages(x, to, from)};
+    struct message_ends ends = ends_of_stages(x, from, to);
     return price_message(x, m, &ends, slice, cut->forward_ns, cut->backward_ns, (size_t)at, err);
 }
 

@@ -21,6 +21,7 @@ static void raise_messages(const struct price_audit *a, int run, int from, int t
 {
     const struct job *j = &a->problem->job;
     if (!judged_stage_link(a, from, to).joined || !judged_stage_link(a, to, from).joined) return;
+    if (a->joints && from == to) return; // one rank of a replica on nodes
     for (int slice = 0; slice < layout_of(a)->slice_count; slice++) {
         struct sending back = {
             .run = run, .sender = to, .receiver = from, .slice = slice, .backward = true};

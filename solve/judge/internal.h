@@ -22,17 +22,16 @@ struct audit {
                   // plan is a copy then)
     int64_t embedding_sync_ns; // collected
     // Of a replica that stands on nodes (places.c): the links of each stage's ring with the
-    // groups of the judged cluster that stand for the GPUs at their ends, and the entries of that
-    // cluster for what joins such a group. NULL: syncs go over what joins a stage's group.
+    // groups of the judged cluster that stand for the GPUs at their ends. NULL: syncs go over what
+    // joins a stage's group.
     const struct ring_links {
         const struct ring_link {
-            struct node_link joint;
+            struct joint joint;
             int ends[2];
         } * links;
         int count;
     } * rings;
-    struct group_link *const *ring_entries; // [group]
-    struct stated_for *stated_for;          // [group] of these entries
+    struct joint *joints; // [group] what joins it with itself: the link of the ring at hand
     struct arena *arena;
 };
 

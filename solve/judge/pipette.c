@@ -56,14 +56,13 @@ static int64_t passing_ns(const struct pipette *x, int from, int to, bool ring, 
 {
     static const int64_t alone[2] = {1, 1};
     const struct price_audit *a = &x->h->price_audit;
-    struct node_link joint;
-    if (!(ring ? judged_ring_part(a, from, to, alone, OWN_KIND, &joint)
-               : judged_node_link(a, from, to, &joint))) {
+    struct joint joint = ring ? judged_ring_part(a, from, to, alone, OWN_KIND)
+                              : judged_node_link(a, from, to);
+    if (!joint.joined) {
         REJECT(x->h, "objective", -1, "nothing joins node %d to node %d of the cluster", from, to);
         return 0;
     }
-    return judged_nanoseconds(&x->h->price_audit,
-                              (struct computed){bytes / joint.link.bytes_per_s, 0});
+    return judged_nanoseconds(&x->h->price_audit, (struct computed){bytes / joint.bytes_per_s, 0});
 }
 
 static long double twice_but_one(int ranks) { return 2.0L * (ranks - 1) / ranks; }

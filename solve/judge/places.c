@@ -15,9 +15,8 @@ static const double unlimited = 1e18; // bytes per second
 struct replica {
     struct problem problem;
     struct plan plan;
-    struct group_link **ring_entries;
-    struct stated_for *stated_for; // [link], those of ring_entries first
-    struct summed_by *summed_by;   // [group]
+    struct joint *joints;        // [link], of each group with itself first
+    struct summed_by *summed_by; // [group]
     struct ring_links *rings;
     const int *node; // [rank]
 };
@@ -55,21 +54,17 @@ static void make_links(struct replica *r, const struct audit *h)
 {
     int ranks = h->request.rank_count, groups = r->problem.cluster.group_count, count = 0;
     struct group_link *links = TAKE(h->arena, ranks * ranks + groups, struct group_link);
-    r->ring_entries = TAKE(h->arena, groups, struct group_link *);
-    r->stated_for = TAKE(h->arena, ranks * ranks + groups, struct stated_for);
-    for (int i = 0; i < groups; i++) {
-        links[count] = (struct group_link){i, i, {unlimited, 0}};
-        r->stated_for[count] = (struct stated_for){false, false, 1};
-        r->ring_entries[i] = &links[count++];
+    r->joints = TAKE(h->arena, ranks * ranks + groups, struct joint);
+    for (; count < groups; count++) {
+        links[count] = (struct group_link){.from = count, .to = count};
+        r->joints[count] = (struct joint){true, false, true, unlimited, 0, 1};
     }
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
-            struct node_link joint;
-            if (from == to ||
-                !judged_node_link(&h->price_audit, r->node[from], r->node[to], &joint))
-                continue;
-            r->stated_for[count] = joint.what;
-            links[count++] = (struct group_link){from, to, joint.link};
+            if (from == to) continue;
+            r->joints[count] = judged_node_link(&h->price_audit, r->node[from], r->node[to]);
+            links[count] = (struct group_link){.from = from, .to = to};
+            count += r->joints[count].joined;
         }
     r->problem.cluster.links = links;
     r->problem.cluster.link_count = count;
@@ -224,7 +219,8 @@ static bool audit_ring_link(struct audit *h, int stage, const int *node, const i
     link->ends[0] = x->rank_count + nodes[from].group;
     link->ends[1] = x->rank_count + nodes[to].group;
     audit_kinds(h, stage, from, to);
-    if (!judged_ring_part(&h->price_audit, from, to, rings, kind, &link->joint))
+    link->joint = judged_ring_part(&h->price_audit, from, to, rings, kind);
+    if (!link->joint.joined)
         REJECT(h, "joined", stage, "the ring goes from node '%s' to node '%s', which nothing joins",
                nodes[from].name, nodes[to].name);
     return true;
@@ -284,19 +280,16 @@ static bool audit_embedding_ring(struct audit *h, const int *node)
     for (int at = 0; at < count && wanted; at++) {
         int from = member_node(h, node, x->embedding_ring[at]),
             to = member_node(h, node, x->embedding_ring[(at + 1) % count]);
-        struct node_link way;
+        struct joint way = judged_node_link(&h->price_audit, from, to);
         if (from == to && leaves) continue;
-        if (!judged_node_link(&h->price_audit, from, to, &way)) {
+        if (!way.joined) {
             REJECT(h, "joined", -1,
                    "the ring of the embedding sync goes from node '%s' to node '%s', which nothing "
                    "joins",
                    nodes[from].name, nodes[to].name);
             continue;
         }
-        most = larger(
-            most, embedding_link_price(&h->price_audit, (struct joint){true, way.what.inside, true,
-                                                                       way.link.bytes_per_s,
-                                                                       way.link.latency_s, 1}));
+        most = larger(most, embedding_link_price(&h->price_audit, way));
     }
     h->price_audit.embedding_ring = wanted;
     h->price_audit.embedding_ring_ns = most;
@@ -315,8 +308,7 @@ static enum status begin_audit(struct audit *x, struct replica *r, const struct 
     x->plan = &r->plan;
     x->group = groups;
     x->rings = r->rings;
-    x->ring_entries = r->ring_entries;
-    x->price_audit.stated_for = x->stated_for = r->stated_for;
+    x->price_audit.joints = x->joints = r->joints;
     x->price_audit.summed_by = r->summed_by;
     x->price_audit.embedding_ring = h->price_audit.embedding_ring;
     x->price_audit.embedding_ring_ns = h->price_audit.embedding_ring_ns;
@@ -435,7 +427,6 @@ enum status audit_placement(struct audit *h, struct error *err)
 {
     const struct plan_placement *x = h->plan->placement;
     int ranks = h->request.rank_count, *node, *groups = TAKE(h->arena, ranks, int);
-    h->price_audit.error = greatest(h->price_audit.error, NODE_LINK_ERROR);
     if (!x || !h->problem->cluster.places.node_count) {
         REJECT(h, "placement", -1,
                x ? "the cluster has no places"

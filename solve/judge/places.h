@@ -5,32 +5,20 @@
 
 #include "solve/judge/price/verify_price.h"
 
-// Rates of links between nodes are held in double: three roundings of a half of 2^-52 each.
-#define NODE_LINK_ERROR 0x1p-50L
-
 // Device groups (tensor x context devices) of one of the group's nodes.
 int64_t judged_slots_on(const struct price_audit *a, int group);
 
 // The kind of network card that a ring over these nodes goes over; NO_KIND: their cards have none
 // in common.
-enum { NO_KIND = NIC_KIND_COUNT, OWN_KIND };
 int judged_ring_kind(const struct price_audit *a, const int *nodes, int count);
 
 // Whether the job lets nodes of the two groups be neighbours in a ring.
 bool judged_may_ring(const struct price_audit *a, int from_group, int to_group);
 
-// What joins two nodes, and what that stands for: a table of measured collectives may tell more of
-// cards, and of the inside of a node, than a link's rate does.
-struct node_link {
-    struct link link;
-    struct stated_for what;
-};
-
-// One stream of a message between stages, over the kind of card that is fastest for the two; false:
-// nothing joins them.
-bool judged_node_link(const struct price_audit *a, int from, int to, struct node_link *link);
+// One stream of a message between stages, over the kind of card that is fastest for the two.
+struct joint judged_node_link(const struct price_audit *a, int from, int to);
 // One stream of a ring over this kind of card, or OWN_KIND, where so many rings leave either node.
-bool judged_ring_part(const struct price_audit *a, int from, int to, const int64_t rings[2],
-                      int kind, struct node_link *link);
+struct joint judged_ring_part(const struct price_audit *a, int from, int to, const int64_t rings[2],
+                              int kind);
 
 #endif

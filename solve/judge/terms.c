@@ -145,10 +145,7 @@ static struct sum sync_over_link(const struct audit *h, int stage, const struct 
 {
     int count = h->plan->stages[stage].layer_count;
     struct layer_terms *other = TAKE(h->arena, count, struct layer_terms);
-    for (int end = 0; end < 2; end++) {
-        h->ring_entries[link->ends[end]]->link = link->joint.link;
-        h->stated_for[link->ends[end]] = link->joint.what;
-    }
+    for (int end = 0; end < 2; end++) h->joints[link->ends[end]] = link->joint;
     stage_times_of(h, stage, 0, layers, link->ends[0]);
     stage_times_of(h, stage, 0, other, link->ends[1]);
     for (int i = 0; i < count; i++)

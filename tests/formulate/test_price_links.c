@@ -112,10 +112,13 @@ static void stated_links_have_a_direction(void **state)
     assert_int_equal(backward_parts(&b, 0, 0, 1)[PART_LINK], 104858);
     assert_int_equal(backward_parts(&b, 0, 0, 1)[PART_OVERHEAD], 52429);
     assert_int_equal(forward_parts(&b, 1, 0)[PART_LINK], 104858);
-    assert_int_equal(forward_parts(&b, 0, 0)[PART_LINK], 262144); // in place of intra
-    assert_int_equal(forward_parts(&b, 1, 1)[PART_LINK],
-                     10486); // 2 097 152 / 50e9, a quarter of it on the link
+    // Within a node: 2 097 152 / 50e9, a quarter of it on the link.
+    assert_int_equal(forward_parts(&b, 0, 0)[PART_LINK], 10486);
+    assert_int_equal(forward_parts(&b, 1, 1)[PART_LINK], 10486);
     assert_int_equal(forward_parts(&b, 1, 1)[PART_OVERHEAD], 5243);
+    b.groups[0].gpus_per_node = 1;
+    price(&b);
+    assert_int_equal(forward_parts(&b, 0, 0)[PART_LINK], 262144);
     // Ranks that compute beside their messages: all of it delays the message alone.
     b.problem.job.overlapped_messages = true;
     price(&b);

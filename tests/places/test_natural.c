@@ -21,6 +21,7 @@ static int trials = TRIALS_OF_CI;
 static uint64_t first_seed = 1;
 static struct {
     int compared, rings, leaving, equal, shared, solved, trees, fused, fused_apart, fused_several;
+    int inside; // all ranks on one node of a group with a link stated to itself
 } seen;
 
 // ---- drawing
@@ -80,7 +81,20 @@ static void draw_tables(struct problem *p, struct random *rng, struct arena *are
     }
 }
 
-static void draw(struct problem *p, struct random *rng, bool fused, struct arena *arena)
+// One group, a node of which holds the whole pipeline, and whose link to itself is stated.
+static void gather(struct problem *p, struct random *rng, struct arena *arena)
+{
+    const struct layout *l = &p->job.layout;
+    struct cluster *c = &p->cluster;
+    c->group_count = c->link_count = 1;
+    c->groups[0].gpus_per_node = l->tensor * l->context * l->data * l->pipeline;
+    c->links = TAKE(arena, 1, struct group_link);
+    c->links[0] = (struct group_link){.link = {(double)random_between(rng, 1, 400) * 1e9, 1e-5}};
+}
+
+enum flavour { PLAIN, FUSED, INSIDE };
+
+static void draw(struct problem *p, struct random *rng, enum flavour flavour, struct arena *arena)
 {
     struct random_limits limits = random_limits_small();
     struct error err;
@@ -88,19 +102,20 @@ static void draw(struct problem *p, struct random *rng, bool fused, struct arena
     limits.stages_max = 4;
     limits.groups_max = 2;
     limits.keeps = true;
-    if (fused) limits.flavour = FLAVOUR_SHAPE;
+    if (flavour == FUSED) limits.flavour = FLAVOUR_SHAPE;
     do {
         random_problem(p, rng, &limits, arena);
         struct layout *l = &p->job.layout;
         err = (struct error){OK, ""};
         l->zero = l->zero > 1 ? 1 : l->zero;
         l->barrier = true;
-        if (fused) l->fused_embedding_sync = p->model.shape.tied_embeddings = true;
+        if (flavour == FUSED) l->fused_embedding_sync = p->model.shape.tied_embeddings = true;
         int data = (int)random_between(rng, 1, 12);
         p->job.global_batch = p->job.global_batch / l->data * data;
         l->data = data;
         p->job.rules = NULL, p->job.rule_count = 0;
         draw_groups(p, rng, arena);
+        if (flavour == INSIDE) gather(p, rng, arena);
         if (random_chance(rng, 40)) draw_tables(p, rng, arena);
     } while (p->job.space.given || problem_check(p, &err) != OK);
 }
@@ -219,6 +234,14 @@ static bool stays_within(const struct placed *p, const struct placed_plan *plan)
     return plan->node[0] == plan->node[p->ranks - 1];
 }
 
+// Whether one node has all ranks.
+static bool stays_on_one(const struct placed *p, const struct placed_plan *plan)
+{
+    for (int i = 1; i < p->replicas * p->ranks; i++)
+        if (plan->node[i] != plan->node[0]) return false;
+    return true;
+}
+
 // Whether the ring of both ends stands on one node.
 static bool stays(const struct placed *p, const struct placed_plan *plan)
 {
@@ -281,7 +304,9 @@ static void compare(const struct problem *named, const struct plan *without, uin
     bool regular = true;
     for (int s = 0; s < p->stages; s++)
         regular = regular && is_regular(p, without->stages[s].group);
-    bool whole = priced.group_count == 1 && !stays_within(p, &plan) && regular;
+    bool on_one = stays_on_one(p, &plan),
+         whole = priced.group_count == 1 && (on_one || !stays_within(p, &plan)) && regular;
+    seen.inside += whole && on_one && p->ranks > 1 && named->cluster.link_count;
     if (whole && p->ranks > 1 && plan.time_ns != without->iteration_ns)
         fail_msg("problem %llu: %lld ns, on named nodes %lld ns", (unsigned long long)seed,
                  (long long)without->iteration_ns, (long long)plan.time_ns);
@@ -333,7 +358,7 @@ static bool sums_by_trees(const struct problem *p, const struct priced *with, st
     return other;
 }
 
-static void try_names(int count, bool fused, void **state)
+static void try_names(int count, enum flavour flavour, void **state)
 {
     for (int i = 0; i < count; i++) {
         struct arena_mark mark = arena_set_mark(*state);
@@ -343,7 +368,7 @@ static void try_names(int count, bool fused, void **state)
         struct solve_result r;
         struct solve_settings settings;
         struct error err = {OK, ""};
-        draw(&problem, &rng, fused, *state);
+        draw(&problem, &rng, flavour, *state);
         solve_defaults(&settings);
         settings.progress = 0;
         settings.gap = 0;
@@ -364,7 +389,7 @@ static void try_names(int count, bool fused, void **state)
 
 static void test_names(void **state)
 {
-    try_names(trials, false, state);
+    try_names(trials, PLAIN, state);
     printf("%d plans, %d as long with names; %d rings, %d of them over several nodes, %d beside "
            "another; %d best plans; %d with sums by trees\n",
            seen.compared, seen.equal, seen.rings, seen.leaving, seen.shared, seen.solved,
@@ -373,10 +398,19 @@ static void test_names(void **state)
                 seen.solved * 16 > trials && seen.trees * 100 > trials);
 }
 
+// What is stated for a group joins its nodes, named or not: within one nothing meets it.
+static void test_inside(void **state)
+{
+    memset(&seen, 0, sizeof seen);
+    try_names(trials / 4, INSIDE, state);
+    printf("%d plans, %d on one node beside a stated link\n", seen.compared, seen.inside);
+    assert_true(seen.inside * 16 > trials);
+}
+
 static void test_fused(void **state)
 {
     memset(&seen, 0, sizeof seen);
-    try_names(trials / 2, true, state);
+    try_names(trials / 2, FUSED, state);
     printf("%d plans, %d best plans; %d fused embedding syncs over several nodes as long with "
            "names, %d of several replicas, %d between two groups\n",
            seen.compared, seen.solved, seen.fused, seen.fused_several, seen.fused_apart);
@@ -393,7 +427,7 @@ static void draw_shared(struct priced *priced, struct arena *arena)
     for (uint64_t seed = 1;; seed++) {
         struct random rng = {seed};
         struct problem problem, named;
-        draw(&problem, &rng, false, arena);
+        draw(&problem, &rng, PLAIN, arena);
         if (!name_nodes(&named, &problem, arena)) continue;
         CHECK_OK(price_problem(priced, &named, arena, &err));
         if (priced->places->ring_level_count > 1 && priced->places->transport_count == 1) return;
@@ -432,6 +466,7 @@ int main(int argc, char **argv)
     if (argc > 1) trials = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_fused),
+                                       cmocka_unit_test(test_inside),
                                        cmocka_unit_test(test_documents)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

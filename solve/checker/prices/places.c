@@ -16,8 +16,8 @@ struct place_prices {
     int *run_of; // [cut]: a run that sends its message
     struct problem pair;
     struct node_group ends[2];
-    struct group_link joins[2][2]; // from, to
-    struct stated_for stand[2][2]; // likewise
+    struct group_link joins[2][2]; // from, to: what they stand for is
+    struct joint joints[2][2];     // likewise
     struct summed_by summed_by[2];
     struct price_audit of_pair;
     struct doubts doubts;
@@ -69,12 +69,13 @@ static void open_pair(struct place_prices *x, struct arena *arena)
 {
     for (int from = 0; from < 2; from++)
         for (int to = 0; to < 2; to++)
-            x->joins[from][to] = (struct group_link){from, to, {unlimited, 0}};
+            x->joins[from][to] = (struct group_link){.from = from, .to = to},
+            x->joints[from][to] = (struct joint){true, false, true, unlimited, 0, 1};
     x->ends[0] = x->ends[1] = device_group(x, 0);
     x->pair = *x->problem;
     x->pair.cluster = cluster_of(x, x->ends, 2, x->joins[0], 4);
     x->of_pair = price_audit_over(&x->pair, &x->whole);
-    x->of_pair.stated_for = x->stand[0];
+    x->of_pair.joints = x->joints[0];
     x->of_pair.summed_by = x->summed_by;
     x->run_of = TAKE(arena, x->p->cut_count, int);
     for (int run = x->p->run_count - 1; run >= 0; run--) x->run_of[x->p->runs[run].cut] = run;
@@ -102,21 +103,14 @@ static void price_message(struct place_prices *x, struct sending message, int64_
     to[PART_WORKS] = note(x, parts[PART_OVERHEAD]);
 }
 
-static bool join(struct place_prices *x, int end, int other, int from, int to)
-{
-    struct node_link joint;
-    if (!judged_node_link(&x->whole, from, to, &joint)) return false;
-    x->joins[end][other].link = joint.link;
-    x->stand[end][other] = joint.what;
-    return true;
-}
-
 static bool price_pair(void *context, int from, int to, bool *joined, struct check_pair *prices)
 {
     struct place_prices *x = context;
     const struct check_problem *p = x->p;
     take_ends(x, from, to);
-    *joined = join(x, 0, 1, from, to) && join(x, 1, 0, to, from);
+    x->joints[0][1] = judged_node_link(&x->whole, from, to);
+    x->joints[1][0] = judged_node_link(&x->whole, to, from);
+    *joined = x->joints[0][1].joined && x->joints[1][0].joined;
     for (int c = 0; c < p->cut_count && *joined; c++)
         for (int slice = 0; slice < p->slices; slice++) {
             const struct sending there = {
@@ -144,13 +138,10 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
 static bool price_embedding(void *context, int from, int to, bool *joined, int64_t *ns)
 {
     struct place_prices *x = context;
-    struct node_link way;
+    struct joint way = judged_node_link(&x->whole, from, to);
     x->too_large = false;
-    *joined = judged_node_link(&x->whole, from, to, &way);
-    if (*joined)
-        *ns = note(x, embedding_link_price(&x->whole, (struct joint){true, way.what.inside, true,
-                                                                     way.link.bytes_per_s,
-                                                                     way.link.latency_s, 1}));
+    *joined = way.joined;
+    if (*joined) *ns = note(x, embedding_link_price(&x->whole, way));
     return !x->too_large;
 }
 
@@ -163,12 +154,11 @@ static bool price_link(void *context, int kind, int from, int to, bool *joined,
 {
     struct place_prices *x = context;
     const struct check_problem *p = x->p;
-    struct node_link joint;
+    struct joint joint = judged_ring_part(&x->whole, from, to, (const int64_t[2]){1, 1}, kind);
     take_ends(x, from, to);
-    *joined = judged_ring_part(&x->whole, from, to, (const int64_t[2]){1, 1}, kind, &joint);
+    *joined = joint.joined;
     if (!*joined) return true;
-    x->joins[0][0].link = x->joins[1][1].link = joint.link;
-    x->stand[0][0] = x->stand[1][1] = joint.what;
+    x->joints[0][0] = x->joints[1][1] = joint;
     for (int o = 0; o < p->gradient_count; o++) {
         prices->constant[o] =
             note(x, larger(sync_constant_ns(&x->of_pair, 0), sync_constant_ns(&x->of_pair, 1)));
@@ -236,7 +226,6 @@ enum status space_places(struct check_places *to, const struct problem *problem,
     TRY(space_check_kind(problem, CERTIFICATE_OF_PLACES, err));
     TRY(problem_check_places(problem, err));
     *x = (struct place_prices){.problem = problem, .whole = price_audit_of(problem)};
-    x->whole.error = greatest(x->whole.error, NODE_LINK_ERROR);
     x->whole.doubts = &x->doubts;
     x->whole.direction = -1; // of a doubtful price the lower
     open_ranks(x, arena);

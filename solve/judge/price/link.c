@@ -6,64 +6,93 @@
 #include <math.h>
 #include <string.h>
 
-static struct joint intra(const struct price_audit *a, int group)
+// What transfers between stages reach of a link, where the costs tell it apart.
+static long double efficiency_of(const struct estimate *of_messages, const struct estimate *of_all,
+                                 bool message)
+{
+    return message && of_messages->value > 0 ? of_messages->value : of_all->value;
+}
+
+struct joint judged_inside(const struct price_audit *a, int group, bool message)
 {
     const struct link *l = &a->problem->cluster.groups[group].intra;
-    long double rate = (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value;
+    const struct costs *c = &a->problem->costs;
+    long double rate = (long double)l->bytes_per_s *
+                       efficiency_of(&c->transfer_intra_efficiency, &c->intra_efficiency, message);
     return (struct joint){true, true, false, rate, l->latency_s, 1};
 }
 
-static struct joint stated(const struct price_audit *a, int from, int to)
+struct joint judged_pass_inside(const struct price_audit *a, int group, struct joint link)
+{
+    struct joint inside = judged_inside(a, group, false);
+    link.bytes_per_s = least(link.bytes_per_s, inside.bytes_per_s);
+    link.latency_s = greatest(link.latency_s, inside.latency_s);
+    return link;
+}
+
+struct joint judged_stated(const struct price_audit *a, int from, int to)
 {
     const struct cluster *c = &a->problem->cluster;
     for (int i = 0; i < c->link_count; i++)
-        if (c->links[i].from == from && c->links[i].to == to) {
-            struct stated_for what = a->stated_for ? a->stated_for[i]
-                                                   : (struct stated_for){false, false, 1};
-            return (struct joint){true,
-                                  what.inside,
-                                  !what.by_cards,
-                                  c->links[i].link.bytes_per_s,
-                                  c->links[i].link.latency_s,
-                                  what.rings};
-        }
+        if (c->links[i].from == from && c->links[i].to == to)
+            return a->joints ? a->joints[i] : (struct joint){true,
+                                                             false,
+                                                             true,
+                                                             c->links[i].link.bytes_per_s,
+                                                             c->links[i].link.latency_s,
+                                                             1};
     return (struct joint){0};
 }
 
-static const struct nic *nic_of(const struct node_group *g, enum nic_kind kind)
+static const struct nic *nic_of(const struct node_group *g, int kind)
 {
     for (int i = 0; i < g->nic_count; i++)
-        if (g->nics[i].kind == kind && g->nics[i].count > 0) return &g->nics[i];
+        if ((int)g->nics[i].kind == kind && g->nics[i].count > 0) return &g->nics[i];
     return NULL;
 }
 
-// The best kind of NIC that both groups have, shared by so many streams per node at each end. A
-// message takes one NIC: its share of the node is never more than that one's. efficiencies: which,
-// where above 0, take the place of the usual ones.
-static struct joint network(const struct price_audit *a, const struct estimate *efficiencies,
-                            int from, int to, int64_t from_streams, int64_t to_streams,
-                            bool one_nic)
+long double judged_card_rate(const struct price_audit *a, int group, int kind, int64_t streams,
+                             bool message, bool one_nic)
 {
-    struct joint best = {0};
-    const struct node_group *f = &a->problem->cluster.groups[from],
-                            *t = &a->problem->cluster.groups[to];
+    const struct costs *c = &a->problem->costs;
+    const struct nic *x = nic_of(&a->problem->cluster.groups[group], kind);
+    if (!x) return 0;
+    int64_t shares = one_nic && x->count > streams ? x->count : streams;
+    return x->count * (long double)x->link.bytes_per_s *
+           efficiency_of(&c->transfer_network_efficiency[kind], &c->network_efficiency[kind],
+                         message) /
+           (long double)shares;
+}
+
+struct joint judged_cards(const struct price_audit *a, int from, int to, const struct passing *what,
+                          int kind)
+{
+    const struct node_group *groups = a->problem->cluster.groups;
+    const struct nic *x = nic_of(&groups[from], kind), *y = nic_of(&groups[to], kind);
+    if (!x || !y) return (struct joint){0};
+    long double sending =
+                    judged_card_rate(a, from, kind, what->streams[0], what->message, what->one_nic),
+                receiving =
+                    judged_card_rate(a, to, kind, what->streams[1], what->message, what->one_nic);
+    return (struct joint){true,
+                          false,
+                          false,
+                          least(sending, receiving),
+                          greatest(x->link.latency_s, y->link.latency_s),
+                          1};
+}
+
+// Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
+int judged_fastest_kind(const struct price_audit *a, int from, int to, const struct passing *what)
+{
+    int best = NO_KIND;
+    long double best_rate = 0;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
-        const struct nic *x = nic_of(f, (enum nic_kind)kind), *y = nic_of(t, (enum nic_kind)kind);
-        if (!x || !y) continue;
-        long double efficiency = a->problem->costs.network_efficiency[kind].value;
-        if (efficiencies && efficiencies[kind].value > 0) efficiency = efficiencies[kind].value;
-        int64_t from_shares = one_nic && x->count > from_streams ? x->count : from_streams;
-        int64_t to_shares = one_nic && y->count > to_streams ? y->count : to_streams;
-        long double sending = x->count * (long double)x->link.bytes_per_s * efficiency /
-                              (long double)from_shares;
-        long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency /
-                                (long double)to_shares;
-        long double rate = least(sending, receiving);
-        // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier
-        // kind.
-        if (!best.joined || !judged_reaches(a, best.bytes_per_s, rate))
-            best = (struct joint){
-                true, false, false, rate, greatest(x->link.latency_s, y->link.latency_s), 1};
+        struct joint link = judged_cards(a, from, to, what, kind);
+        if (!link.joined || (best != NO_KIND && judged_reaches(a, best_rate, link.bytes_per_s)))
+            continue;
+        best_rate = link.bytes_per_s;
+        best = kind;
     }
     return best;
 }
@@ -73,12 +102,11 @@ static struct joint network(const struct price_audit *a, const struct estimate *
 static struct joint across_nodes(const struct price_audit *a, int group, int64_t streams,
                                  bool one_nic)
 {
-    struct joint link = stated(a, group, group);
+    const struct passing what = {false, one_nic, {streams, streams}};
+    struct joint link = judged_stated(a, group, group);
     if (link.joined) return link;
-    link = network(a, NULL, group, group, streams, streams, one_nic);
-    link.bytes_per_s = least(link.bytes_per_s, intra(a, group).bytes_per_s);
-    link.latency_s = greatest(link.latency_s, intra(a, group).latency_s);
-    return link;
+    link = judged_cards(a, group, group, &what, judged_fastest_kind(a, group, group, &what));
+    return judged_pass_inside(a, group, link);
 }
 
 // Stages one behind the other on a group's device groups: of one that begins on a node and ends on
@@ -108,36 +136,32 @@ static struct joint replicas_link(const struct price_audit *a, int group)
     int64_t of_a_stage = data / room + (data % room > 0); // nodes
     bool within = room >= data &&
                   (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
-    if (within) return intra(a, group);
+    if (within) return judged_inside(a, group, false);
     if (data <= room || of_a_stage * a->pipeline > g->nodes) rings = rings_on_a_node(a, room);
     struct joint apart = across_nodes(a, group, rings * layout_of(a)->tensor, one_channel);
-    struct joint inside = intra(a, group);
-    if (!a->stated_for) apart.rings = rings;
+    if (!a->joints) apart.rings = rings;
     if (data > room) return apart;
-    if (!apart.joined) return inside;
-    apart.bytes_per_s = least(apart.bytes_per_s, inside.bytes_per_s);
-    apart.latency_s = greatest(apart.latency_s, inside.latency_s);
-    return apart;
+    return apart.joined ? judged_pass_inside(a, group, apart) : judged_inside(a, group, false);
 }
 
 struct joint judged_tensor_link(const struct price_audit *a, int group)
 {
     if (a->problem->job.layout.tensor <= a->problem->cluster.groups[group].gpus_per_node)
-        return intra(a, group);
+        return judged_inside(a, group, false);
     return across_nodes(a, group, 1, false);
 }
 
 struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (apart * ranks <= per_node) return intra(a, group);
+    if (apart * ranks <= per_node) return judged_inside(a, group, false);
     return across_nodes(a, group, smaller(apart, per_node), false);
 }
 
 struct joint judged_ring_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (a->collective <= per_node) return intra(a, group);
+    if (a->collective <= per_node) return judged_inside(a, group, false);
     return across_nodes(a, group, smaller(a->problem->job.layout.tensor, per_node), true);
 }
 
@@ -150,7 +174,7 @@ struct joint judged_expert_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     int64_t together = (int64_t)layout_of(a)->tensor * layout_of(a)->expert;
-    if (together <= per_node) return intra(a, group);
+    if (together <= per_node) return judged_inside(a, group, false);
     return across_nodes(a, group, smaller(together, per_node), true);
 }
 
@@ -163,33 +187,30 @@ struct joint judged_pool_link(const struct price_audit *a, const struct layer_ru
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node,
             devices = judged_pool_devices(a, r);
-    if (devices <= per_node) return intra(a, group);
+    if (devices <= per_node) return judged_inside(a, group, false);
     return across_nodes(a, group, smaller(devices, per_node), true);
 }
 
 struct joint judged_copies_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (a->devices * a->pipeline <= per_node) return intra(a, group);
+    if (a->devices * a->pipeline <= per_node) return judged_inside(a, group, false);
     return across_nodes(a, group, smaller(layout_of(a)->tensor, per_node), false);
 }
 
+// What is stated joins nodes: where the whole pipeline has room in one, messages stay inside.
 struct joint judged_stage_link(const struct price_audit *a, int from, int to)
 {
     const struct node_group *groups = a->problem->cluster.groups;
-    const struct costs *c = &a->problem->costs;
-    struct joint link = stated(a, from, to);
-    if (link.joined) return link;
-    if (from == to && a->devices * a->pipeline <= groups[from].gpus_per_node) {
-        link = intra(a, from);
-        if (c->transfer_intra_efficiency.value > 0)
-            link.bytes_per_s = (long double)groups[from].intra.bytes_per_s *
-                               c->transfer_intra_efficiency.value;
-        return link;
-    }
-    return network(a, c->transfer_network_efficiency, from, to,
-                   smaller(a->devices, groups[from].gpus_per_node),
-                   smaller(a->devices, groups[to].gpus_per_node), true);
+    if (from == to && a->devices * a->pipeline <= groups[from].gpus_per_node)
+        return judged_inside(a, from, true);
+    const struct passing what = {true,
+                                 true,
+                                 {smaller(a->devices, groups[from].gpus_per_node),
+                                  smaller(a->devices, groups[to].gpus_per_node)}};
+    struct joint link = judged_stated(a, from, to);
+    return link.joined ? link
+                       : judged_cards(a, from, to, &what, judged_fastest_kind(a, from, to, &what));
 }
 
 // Ring: every rank sends and receives 2(r-1)/r of the bytes, in 2(r-1) steps.

@@ -48,10 +48,7 @@ struct price_audit {
     int64_t embedding_ring_ns;
     // [link that the cluster states] what it stands for, where a judge of placements states links;
     // NULL: they are the cluster's own.
-    const struct stated_for {
-        bool by_cards, inside; // network cards, or the inside of a node: tables may tell more
-        int64_t rings;         // of gradient syncs that share it
-    } * stated_for;
+    const struct joint *joints;
     // [group] where such a judge has found out by what gradients are summed; NULL: as the group's
     // own links tell.
     const struct summed_by {
@@ -115,10 +112,28 @@ const struct layer_time *stated_time(const struct price_audit *a, int run,
 
 // ---- links (section 2)
 struct joint {
-    bool joined, inside, stated; // inside: of a node
+    bool joined, inside, stated; // inside: of a node; stated: no table tells more
     long double bytes_per_s, latency_s;
     int64_t rings; // of gradient syncs that share it: a table's time is that of one
 };
+struct joint judged_inside(const struct price_audit *a, int group, bool message);
+// A ring that leaves a node over its cards passes inside it as well, and is no better for it.
+struct joint judged_pass_inside(const struct price_audit *a, int group, struct joint link);
+struct joint judged_stated(const struct price_audit *a, int from, int to); // for two groups
+// What asks for the cards at once: messages between stages or collectives, so many streams at
+// either end, each through one NIC or over all of a kind.
+struct passing {
+    bool message, one_nic;
+    int64_t streams[2];
+};
+// What one of the streams gets of a node's NICs of a kind; 0: it has none.
+long double judged_card_rate(const struct price_audit *a, int group, int kind, int64_t streams,
+                             bool message, bool one_nic);
+struct joint judged_cards(const struct price_audit *a, int from, int to, const struct passing *what,
+                          int kind);
+enum { NO_KIND = NIC_KIND_COUNT, OWN_KIND };
+// Of the kinds that both groups have; NO_KIND: there is none.
+int judged_fastest_kind(const struct price_audit *a, int from, int to, const struct passing *what);
 struct joint judged_tensor_link(const struct price_audit *a, int group); // all-reduces of a layer
 // Rings over `ranks` that stand `apart` from each other in the order of the tensor ranks.
 struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks);
