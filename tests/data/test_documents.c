@@ -24,29 +24,17 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it has a macro fail()
 
-static char folder[FOLDER_SIZE];
 static struct arena arena;
 static struct error err;
 
 static const char *in_folder(const char *name)
 {
-    return arena_print(&arena, "%s/%s", folder, name);
+    return arena_print(&arena, "%s/%s", own_folder, name);
 }
 
 static void expect_ok(enum status status)
 {
     if (status != OK) fail_msg("%s", err.text);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    return folder_make(folder);
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
 }
 
 static int open_arena(void **state)
@@ -175,9 +163,9 @@ static void test_manual(void **state)
         }
         expect_ok(file_write(path, bare, length, &err));
         int format = 0;
-        while (
-            format < FORMAT_COUNT &&
-            strcmp(path + strlen(folder) + 1, arena_print(&arena, "%s.json", format_names[format])))
+        while (format < FORMAT_COUNT &&
+               strcmp(path + strlen(own_folder) + 1,
+                      arena_print(&arena, "%s.json", format_names[format])))
             format++;
         assert_true(format < FORMAT_COUNT);
         expect_ok(format_load((enum format)format, path, NULL, &arena, &err));
@@ -488,5 +476,5 @@ int main(void)
         TEST(test_name_tables),     TEST(test_priced_accessors), TEST(test_priced_promises),
         TEST(test_plan_numbers),    TEST(test_import),           TEST(test_fitted_numbers),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

@@ -16,8 +16,6 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it has a macro fail()
 
-static char folder[FOLDER_SIZE];
-
 static void must(enum status status, const struct error *err)
 {
     if (status != OK) fail_msg("%s", err->text);
@@ -28,7 +26,7 @@ static struct model import_line(const char *line, size_t length, int mtp, struct
 {
     struct model m;
     struct error err = {OK, ""};
-    const char *config = arena_print(arena, "%s/config.json", folder);
+    const char *config = arena_print(arena, "%s/config.json", own_folder);
     must(file_write(config, line, length, &err), &err);
     must(model_import_hf(&m, config, "imported", mtp, "-", arena, &err), &err);
     return m;
@@ -164,7 +162,7 @@ static void refused(const char *config, const char *word)
     struct model m;
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
-    const char *path = arena_print(&arena, "%s/config.json", folder);
+    const char *path = arena_print(&arena, "%s/config.json", own_folder);
     must(file_write(path, config, strlen(config), &err), &err);
     assert_int_equal(model_import_hf(&m, path, NULL, -1, "-", &arena, &err), BAD_INPUT);
     if (!strstr(err.text, word)) fail_msg("expected \"%s\" in: %s", word, err.text);
@@ -273,18 +271,6 @@ static void others_are_refused(void **state)
             "heads");
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return folder_make(folder);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,5 +278,5 @@ int main(void)
         cmocka_unit_test(layers_stand_in_their_order),
         cmocka_unit_test(others_are_refused),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

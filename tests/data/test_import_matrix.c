@@ -14,20 +14,18 @@
 
 #include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
-static char folder[FOLDER_SIZE];
-
 static int set_up(void **state)
 {
     static struct arena arena;
     arena_open(&arena, NULL);
     *state = &arena;
-    return folder_make(folder);
+    return folder_open(state);
 }
 
 static int tear_down(void **state)
 {
     arena_close(*state);
-    return folder_remove(folder);
+    return folder_close(state);
 }
 
 enum { OPTIONS = 8 };
@@ -38,8 +36,8 @@ static const char *const like[OPTIONS] = {"--like", "data/clusters/a100-16x8.jso
 static enum status import(struct cluster *c, const char *text, const char *const *options,
                           struct arena *arena, struct error *err)
 {
-    const char *path = arena_print(arena, "%s/matrix.json", folder),
-               *output = arena_print(arena, "%s/cluster.json", folder);
+    const char *path = arena_print(arena, "%s/matrix.json", own_folder),
+               *output = arena_print(arena, "%s/cluster.json", own_folder);
     char *arguments[6 + OPTIONS] = {arena_copy_text(arena, "matrix"), arena_copy_text(arena, path),
                                     arena_copy_text(arena, "-o"), arena_copy_text(arena, output)};
     int count = 4, exit_code = 0;

@@ -18,7 +18,6 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it has a macro fail()
 
-static char folder[FOLDER_SIZE];
 static struct arena arena;
 static struct error err;
 
@@ -27,13 +26,7 @@ static int open_all(void **state)
 {
     (void)state;
     if (!access("/dev/shm", W_OK)) setenv("TMPDIR", "/dev/shm", 0);
-    return folder_make(folder);
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
+    return folder_open(state);
 }
 
 static int open_arena(void **state)
@@ -52,7 +45,7 @@ static int close_arena(void **state)
 
 static const char *in_folder(const char *name)
 {
-    return arena_print(&arena, "%s/%s", folder, name);
+    return arena_print(&arena, "%s/%s", own_folder, name);
 }
 
 static const char *example(const char *name, size_t *size)
@@ -401,7 +394,7 @@ static const char *options_of(const char *file)
 
 static void expect_refused(const char *file, enum status status)
 {
-    if (status != BAD_INPUT || strncmp(err.text, folder, strlen(folder)) ||
+    if (status != BAD_INPUT || strncmp(err.text, own_folder, strlen(own_folder)) ||
         strpbrk(err.text, "\r\n"))
         fail_msg("%s: status %d, \"%s\"", file, status, err.text);
     assert_int_not_equal(access(in_folder("hostile.json"), F_OK), 0);
@@ -527,5 +520,5 @@ int main(void)
         TEST(test_topo),         TEST(test_damages),     TEST(test_cut_at_every_byte),
         TEST(test_random_bytes), TEST(test_too_much),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, folder_close);
 }

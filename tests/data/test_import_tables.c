@@ -16,7 +16,6 @@
 
 #include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
-static char folder[FOLDER_SIZE];
 static char input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];
 static struct arena arena;
 static struct error err;
@@ -24,16 +23,10 @@ static struct error err;
 static int open_all(void **state)
 {
     (void)state;
-    if (folder_make(folder)) return 1;
-    snprintf(input, sizeof input, "%s/in.json", folder);
-    snprintf(output, sizeof output, "%s/out.json", folder);
+    if (folder_open(state)) return 1;
+    snprintf(input, sizeof input, "%s/in.json", own_folder);
+    snprintf(output, sizeof output, "%s/out.json", own_folder);
     return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
 }
 
 static int open_arena(void **state)
@@ -269,7 +262,7 @@ static void test_layers(void **state)
     assert_true(c.gpu_count > 1 && costs_find_gpu(&c, "a100-80gb"));
     assert_int_equal(c.document.source_count, 2);
     char again[FOLDER_SIZE + 40], words[FOLDER_SIZE + 100];
-    snprintf(again, sizeof again, "%s/first.json", folder);
+    snprintf(again, sizeof again, "%s/first.json", own_folder);
     assert_int_equal(rename(output, again), 0);
     snprintf(words, sizeof words, "--gpu G --as a100-80gb --tensor 2 --into %s", again);
     load_costs(&c, layers_text, words);
@@ -358,5 +351,5 @@ int main(void)
         TEST(test_directions_and_units), TEST(test_wrong_matrices),
         TEST(test_published_matrix),     TEST(test_layers),
         TEST(test_wrong_layers),         TEST(test_published_layers)};
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, folder_close);
 }

@@ -18,23 +18,17 @@
 
 #include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
-static char folder[FOLDER_SIZE], input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];
+static char input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];
 static struct arena arena;
 static struct error err;
 
 static int open_all(void **state)
 {
     (void)state;
-    if (folder_make(folder)) return 1;
-    snprintf(input, sizeof input, "%s/in.json", folder);
-    snprintf(output, sizeof output, "%s/out", folder);
+    if (folder_open(state)) return 1;
+    snprintf(input, sizeof input, "%s/in.json", own_folder);
+    snprintf(output, sizeof output, "%s/out", own_folder);
     return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
 }
 
 static int open_arena(void **state)
@@ -394,5 +388,5 @@ int main(void)
         TEST(test_damaged),
         TEST(test_stream),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, folder_close);
 }

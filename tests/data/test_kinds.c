@@ -17,19 +17,6 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it has a macro fail()
 
-static char folder[FOLDER_SIZE];
-
-static int set_up(void **state)
-{
-    (void)state;
-    return folder_make(folder);
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
-}
-
 static void must(enum status status, const struct error *err)
 {
     if (status != OK) fail_msg("%s", err->text);
@@ -134,7 +121,7 @@ static void models_come_back(void **state)
     struct layer_run runs[ARRAY_LENGTH(kinds)];
     arena_open(&arena, NULL);
     struct model m = model_of_kinds(runs), again;
-    const char *path = arena_print(&arena, "%s/model.json", folder);
+    const char *path = arena_print(&arena, "%s/model.json", own_folder);
     must(model_save(&m, path, &arena, &err), &err);
     must(model_load(&again, path, &arena, &err), &err);
     same_model(&m, &again);
@@ -288,7 +275,7 @@ static void costs_come_back(void **state)
     struct costs again;
     arena_open(&arena, NULL);
     set_costs(&b);
-    const char *path = arena_print(&arena, "%s/costs.json", folder);
+    const char *path = arena_print(&arena, "%s/costs.json", own_folder);
     must(costs_check(&b.costs, &err), &err);
     must(costs_save(&b.costs, path, &arena, &err), &err);
     must(costs_load(&again, path, &arena, &err), &err);
@@ -331,5 +318,5 @@ int main(void)
         cmocka_unit_test(senseless_models), cmocka_unit_test(costs_come_back),
         cmocka_unit_test(senseless_costs),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

@@ -20,8 +20,6 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it has a macro fail()
 
-static char folder[FOLDER_SIZE];
-
 static void run(const char *command)
 {
     int code = system(command);
@@ -35,17 +33,6 @@ static bool validator_is_missing(void)
     print_message("skipped: python3 with jsonschema 4 or later (Debian: python3-jsonschema) is not "
                   "installed\n");
     return true;
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    return folder_make(folder);
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
 }
 
 static void test_shipped(void **state)
@@ -88,36 +75,38 @@ static void test_saved(void **state)
     arena_open(&arena, NULL);
     for (int format = 0; format < FORMAT_COUNT; format++) {
         struct error err = {OK, ""};
-        const char *to = arena_print(&arena, "%s/example-%s.json", folder, format_names[format]);
+        const char *to =
+            arena_print(&arena, "%s/example-%s.json", own_folder, format_names[format]);
         assert_int_equal(format_load((enum format)format,
                                      format_example((enum format)format, &arena), to, &arena, &err),
                          OK);
     }
-    save_verdict(arena_print(&arena, "%s/example-accepted.json", folder), true, &arena);
-    save_verdict(arena_print(&arena, "%s/example-rejected.json", folder), false, &arena);
+    save_verdict(arena_print(&arena, "%s/example-accepted.json", own_folder), true, &arena);
+    save_verdict(arena_print(&arena, "%s/example-rejected.json", own_folder), false, &arena);
     for (int i = 0; i < 60; i++) {
         struct error err = {OK, ""};
         struct problem p = {0};
         random_problem(&p, &rng, &limits, &arena);
         assert_int_equal(model_save(&p.model,
-                                    arena_print(&arena, "%s/example-%d-m.json", folder, i), &arena,
-                                    &err),
+                                    arena_print(&arena, "%s/example-%d-m.json", own_folder, i),
+                                    &arena, &err),
                          OK);
         assert_int_equal(cluster_save(&p.cluster,
-                                      arena_print(&arena, "%s/example-%d-c.json", folder, i),
+                                      arena_print(&arena, "%s/example-%d-c.json", own_folder, i),
                                       &arena, &err),
                          OK);
         assert_int_equal(costs_save(&p.costs,
-                                    arena_print(&arena, "%s/example-%d-o.json", folder, i), &arena,
-                                    &err),
+                                    arena_print(&arena, "%s/example-%d-o.json", own_folder, i),
+                                    &arena, &err),
                          OK);
-        assert_int_equal(
-            job_save(&p.job, arena_print(&arena, "%s/example-%d-j.json", folder, i), &arena, &err),
-            OK);
+        assert_int_equal(job_save(&p.job,
+                                  arena_print(&arena, "%s/example-%d-j.json", own_folder, i),
+                                  &arena, &err),
+                         OK);
     }
     arena_close(&arena);
     snprintf(command, sizeof command, "python3 tests/check_schemas.py good %s/example-*.json",
-             folder);
+             own_folder);
     run(command);
 }
 
@@ -133,7 +122,7 @@ static void test_planted(void **state)
     for (size_t i = 0; i < planted_count; i++) {
         if (!planted_damages[i].by_schema) continue;
         const char *text = planted_text(&planted_damages[i], &arena);
-        FILE *f = fopen(arena_print(&arena, "%s/%s-bad%zu.json", folder,
+        FILE *f = fopen(arena_print(&arena, "%s/%s-bad%zu.json", own_folder,
                                     format_names[planted_damages[i].format], i),
                         "w");
         assert_non_null(f);
@@ -144,7 +133,8 @@ static void test_planted(void **state)
     }
     arena_close(&arena);
     assert_true(written > 50);
-    snprintf(command, sizeof command, "python3 tests/check_schemas.py bad %s/*-bad*.json", folder);
+    snprintf(command, sizeof command, "python3 tests/check_schemas.py bad %s/*-bad*.json",
+             own_folder);
     run(command);
 }
 
@@ -200,5 +190,5 @@ int main(int count, char **arguments)
                                        cmocka_unit_test(test_tables)};
     if (count > 1 && !strcmp(arguments[1], "write"))
         return cmocka_run_group_tests(writing, NULL, NULL);
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

@@ -15,24 +15,10 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it takes the name of fail()
 
-static char folder[FOLDER_SIZE];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return folder_make(folder);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
-}
-
 static enum status load(struct job *j, const char *layout, const char *space, struct arena *arena,
                         struct error *err)
 {
-    const char *path = arena_print(arena, "%s/job.json", folder);
+    const char *path = arena_print(arena, "%s/job.json", own_folder);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f,
@@ -51,7 +37,7 @@ static void grids_are_read_and_written(void **state)
     struct error err = {OK, ""};
     struct job j, again;
     arena_open(&arena, NULL);
-    const char *path = arena_print(&arena, "%s/again.json", folder);
+    const char *path = arena_print(&arena, "%s/again.json", own_folder);
     CHECK_OK(load(&j, ", \"tensor\": 24, \"tensor_grid\": [3, 4, 2]", "", &arena, &err));
     assert_int_equal(layout_tensor_axis(&j.layout, 0), 3);
     assert_int_equal(layout_tensor_axis(&j.layout, 1), 4);
@@ -168,8 +154,8 @@ static void misfits_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(grids_are_read_and_written, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(axes_are_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(grids_are_read_and_written, folder_open, folder_close),
+        cmocka_unit_test_setup_teardown(axes_are_refused, folder_open, folder_close),
         cmocka_unit_test(misfits_are_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,19 +15,6 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it has a macro fail()
 
-static char folder[FOLDER_SIZE];
-
-static int set_up(void **state)
-{
-    (void)state;
-    return folder_make(folder);
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
-}
-
 static void refused(enum status status, const struct error *err, const char *word)
 {
     assert_int_equal(status, BAD_INPUT);
@@ -101,7 +88,7 @@ static void towers_come_back(void **state)
     struct shape own;
     struct model m = tower_model(runs, &own), again;
     arena_open(&arena, NULL);
-    const char *path = arena_print(&arena, "%s/tower.json", folder);
+    const char *path = arena_print(&arena, "%s/tower.json", own_folder);
     if (model_save(&m, path, &arena, &err) != OK || model_load(&again, path, &arena, &err) != OK)
         fail_msg("%s", err.text);
     same_model(&m, &again);
@@ -183,7 +170,7 @@ static void ends_have_no_part_in_a_runs_shape(void **state)
         struct error err = {OK, ""};
         struct model m;
         arena_open(&arena, NULL);
-        const char *path = arena_print(&arena, "%s/key.json", folder);
+        const char *path = arena_print(&arena, "%s/key.json", own_folder);
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         fprintf(file, shape_of_run, keys[i]);
@@ -279,5 +266,5 @@ int main(void)
         cmocka_unit_test(ends_have_no_part_in_a_runs_shape),
         cmocka_unit_test(layouts_that_towers_do_not_go_with),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

@@ -17,20 +17,9 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it has a macro fail()
 
-static char folder[FOLDER_SIZE];
 static struct arena arena;
 static struct error err;
 
-static int set_up(void **state)
-{
-    (void)state;
-    return folder_make(folder);
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    return folder_remove(folder);
-}
 static int open_arena(void **state)
 {
     (void)state;
@@ -226,7 +215,7 @@ static void test_verdict_and_statement(void **state)
     struct check_result result;
     struct check_audit h = {&result, &certificate, &priced, NULL, 2554};
     struct checked c;
-    const char *out = arena_print(&arena, "%s/out", folder), *text;
+    const char *out = arena_print(&arena, "%s/out", own_folder), *text;
     size_t length;
     expect_ok(check_certificate(&result, &certificate, &priced, CHECK_WORK_DEFAULT, &arena, &err));
     assert_true(result.accepted);
@@ -255,7 +244,7 @@ static void test_rejected(void **state)
     struct check_result result;
     struct check_audit h = {&result, &certificate, &priced, NULL, 1};
     struct checked c;
-    const char *out = arena_print(&arena, "%s/rejected", folder);
+    const char *out = arena_print(&arena, "%s/rejected", own_folder);
     expect_ok(check_certificate(&result, &certificate, &priced, 1000, &arena, &err));
     assert_false(result.accepted);
     expect_ok(check_write_verdict(&h, out, &arena, &err));
@@ -305,7 +294,7 @@ static void test_damaged(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
         struct checked c;
         const char *at = strstr(text, damages[i].from),
-                   *path = arena_print(&arena, "%s/bad.json", folder);
+                   *path = arena_print(&arena, "%s/bad.json", own_folder);
         if (!at) fail_msg("'%s' is not in the example", damages[i].from);
         const char *bad = arena_print(&arena, "%.*s%s%s", (int)(at - text), text, damages[i].to,
                                       at + strlen(damages[i].from));
@@ -329,5 +318,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rejected, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_damaged, open_arena, close_arena),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

@@ -47,16 +47,15 @@ static enum status run_solve(struct told *told, const char *folder, const char *
     return status;
 }
 #define RUN(told, ...)                                                                             \
-    run_solve(told, folder, (const char *const[]){__VA_ARGS__},                                    \
+    run_solve(told, own_folder, (const char *const[]){__VA_ARGS__},                                \
               (int)ARRAY_LENGTH(((const char *const[]){__VA_ARGS__})), *state)
 
-static char folder[FOLDER_SIZE];
 static const char *problem_path, *plan_path, *used, *other,
     *spare; // of the problem written by write_problem; names of nodes
 
 static const char *in_folder(const char *name, struct arena *arena)
 {
-    return arena_print(arena, "%s/%s", folder, name);
+    return arena_print(arena, "%s/%s", own_folder, name);
 }
 
 // A problem with several replicas and a spare node, as five files, with its plan.
@@ -67,7 +66,7 @@ static int write_problem(void **state)
     struct solve_result result;
     struct told told;
     struct error err = {OK, ""};
-    if (folder_make(folder)) return 1;
+    if (folder_open(state)) return 1;
     for (uint64_t seed = 1; !plan_path; seed++) {
         struct random rng = {seed};
         placed_problem_random(&problem, &rng, *state);
@@ -78,7 +77,7 @@ static int write_problem(void **state)
         if (price_problem(&priced, &problem, *state, &err) != OK ||
             !placed_solve_from(&result, &priced, NULL, false, *state))
             continue;
-        if (example_write(&problem, folder, true, *state, &err) != OK) return 1;
+        if (example_write(&problem, own_folder, true, *state, &err) != OK) return 1;
         problem_path = problem.document.path;
         plan_path = in_folder("plan.json", *state);
         if (RUN(&told, problem_path, "-o", plan_path, "--quiet") != OK || told.exit_code) return 1;
@@ -95,10 +94,7 @@ static int write_problem(void **state)
 
 static int open_commands(void **state) { return check_open_arena(state) || write_problem(state); }
 
-static int close_commands(void **state)
-{
-    return folder_remove(folder) || check_close_arena(state);
-}
+static int close_commands(void **state) { return folder_close(state) || check_close_arena(state); }
 
 static void audit_written(const char *plan_name, const char *problem_name, struct arena *arena)
 {
@@ -184,7 +180,7 @@ static void test_no_room(void **state)
         words[count++] = "--without";
         words[count++] = p.cluster.places.nodes[i].name;
     }
-    assert_int_equal(run_solve(&t, folder, words, count, *state), OK);
+    assert_int_equal(run_solve(&t, own_folder, words, count, *state), OK);
     assert_int_equal(t.exit_code, EXIT_INFEASIBLE);
     assert_says(&t, "new plan             infeasible");
     assert_says(&t, arena_print(*state, "\n    data %d", l->data - 1));

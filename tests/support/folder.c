@@ -17,3 +17,17 @@ int folder_remove(const char *folder)
     snprintf(command, sizeof command, "rm -r %s", folder);
     return system(command) ? 1 : 0;
 }
+
+char own_folder[FOLDER_SIZE];
+
+int folder_open(void **state)
+{
+    (void)state;
+    return folder_make(own_folder);
+}
+
+int folder_close(void **state)
+{
+    (void)state;
+    return folder_remove(own_folder);
+}

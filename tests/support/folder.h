@@ -8,4 +8,9 @@ int folder_make(
     char folder[FOLDER_SIZE]);         // both: 0, or 1 where it fails, as cmocka's fixtures want it
 int folder_remove(const char *folder); // with what is in it
 
+// Fixtures of a group or of a test, which leave *state as it is.
+extern char own_folder[FOLDER_SIZE];
+int folder_open(void **state);
+int folder_close(void **state);
+
 #endif
