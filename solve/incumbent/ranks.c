@@ -83,6 +83,28 @@ static bool take_cheapest_step(struct refit *f, int *const *next, const int *hea
     return true;
 }
 
+// The step back that saves most load and still fits. false: none.
+static bool take_back(struct refit *f, int *const *next, const int *heads)
+{
+    int stage = -1, choice = -1;
+    int64_t best = 0;
+    for (int t = 0; t < f->c->virtual_stages; t++) {
+        int s = choices_stage_of(f->c, f->rank, t), now = f->chosen[s];
+        int64_t load = at(f, t)->load_ns;
+        for (int i = heads[s]; i >= 0; i = next[s][i]) {
+            f->chosen[s] = i;
+            if (load - at(f, t)->load_ns <= best) break; // the chain goes from light to heavy
+            weigh(f);
+            if (f->excess > 0) continue;
+            best = load - at(f, t)->load_ns, stage = s, choice = i;
+            break;
+        }
+        f->chosen[s] = now;
+    }
+    if (stage >= 0) f->chosen[stage] = choice;
+    return stage >= 0;
+}
+
 bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads,
                        int *chosen)
 {
@@ -95,7 +117,10 @@ bool search_refit_rank(const struct choices *c, int rank, int *const *next, cons
     }
     for (int steps = 0; steps < 4 * c->virtual_stages; steps++) {
         weigh(&f);
-        if (f.excess <= 0) return true;
+        if (f.excess <= 0) {
+            while (take_back(&f, next, heads)) continue;
+            return true;
+        }
         if (!take_cheapest_step(&f, next, heads)) return false;
     }
     return false;
