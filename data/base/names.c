@@ -7,28 +7,33 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME_MOST = 64, CHANGE = 2 };
+// A sign between words is soon left out, a number seldom meant for another.
+enum { NAME_MOST = 64, CHANGE = 4, CHANGE_CASE = 2, CHANGE_SIGN = 2, CHANGE_DIGIT = 6 };
+
+static bool is_digit(char c) { return isdigit((unsigned char)c); }
+static int cost_of_one(char c) { return strchr("-_. ", c) ? CHANGE_SIGN : CHANGE; }
 
 static int least(int a, int b, int c) { return a < b ? (a < c ? a : c) : b < c ? b : c; }
 
 static int cost_of(char a, char b)
 {
     if (a == b) return 0;
-    return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : CHANGE;
+    if (is_digit(a) && is_digit(b)) return CHANGE_DIGIT;
+    return tolower((unsigned char)a) == tolower((unsigned char)b) ? CHANGE_CASE : CHANGE;
 }
 
 // Of the first characters of long names.
 static int distance(const char *a, const char *b)
 {
-    int row[NAME_MOST + 1], length = 0;
-    for (; b[length] && length < NAME_MOST; length++) row[length] = CHANGE * length;
-    row[length] = CHANGE * length;
+    int row[NAME_MOST + 1] = {0}, length = 0;
+    for (; b[length] && length < NAME_MOST; length++)
+        row[length + 1] = row[length] + cost_of_one(b[length]);
     for (int i = 0; a[i] && i < NAME_MOST; i++) {
         int diagonal = row[0];
-        row[0] = CHANGE * (i + 1);
+        row[0] += cost_of_one(a[i]);
         for (int j = 1; j <= length; j++) {
-            int here =
-                least(row[j] + CHANGE, row[j - 1] + CHANGE, diagonal + cost_of(a[i], b[j - 1]));
+            int here = least(row[j] + cost_of_one(a[i]), row[j - 1] + cost_of_one(b[j - 1]),
+                             diagonal + cost_of(a[i], b[j - 1]));
             diagonal = row[j];
             row[j] = here;
         }
@@ -44,7 +49,7 @@ static int same_letters(const char *a, const char *b)
 }
 
 // Of names as near the one that begins alike.
-int name_nearest(const char *name, const char *const *names, int count)
+static int of_fewest_changes(const char *name, const char *const *names, int count)
 {
     int best = -1, best_distance = INT_MAX;
     for (int i = 0; i < count; i++) {
@@ -58,7 +63,7 @@ int name_nearest(const char *name, const char *const *names, int count)
 
 int name_within(const char *name, const char *const *names, int count, int changes)
 {
-    int nearest = name_nearest(name, names, count);
+    int nearest = of_fewest_changes(name, names, count);
     return nearest >= 0 && distance(name, names[nearest]) <= CHANGE * changes ? nearest : -1;
 }
 
@@ -68,4 +73,10 @@ int name_meant(const char *name, const char *const *names, int count)
     for (int i = 0; i < count; i++)
         if (length > 1 && !strncasecmp(names[i], name, (size_t)length)) return i;
     return name_within(name, names, count, length < 6 ? 2 : length / 3);
+}
+
+int name_nearest(const char *name, const char *const *names, int count)
+{
+    int meant = name_meant(name, names, count);
+    return meant < 0 ? of_fewest_changes(name, names, count) : meant;
 }

@@ -2,8 +2,9 @@
 #ifndef PLUMBLINE_DATA_BASE_NAMES_H
 #define PLUMBLINE_DATA_BASE_NAMES_H
 
-// The index of the name with the fewest changes of a character (inserted, left out, replaced; case
-// counts for less); -1: there is none.
+// The index of the name that was probably meant, else of that with the fewest changes of a
+// character (inserted, left out, replaced; signs between words and case count for less, digits for
+// more); -1: there is none.
 int name_nearest(const char *name, const char *const *names, int count);
 
 // The name that was probably meant: the first that begins with these characters, else the nearest

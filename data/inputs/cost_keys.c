@@ -45,8 +45,7 @@ const char *cost_key_nearest(const char *name)
     const char *names[COST_KEYS_MOST];
     assert(cost_key_count <= COST_KEYS_MOST);
     for (int i = 0; i < cost_key_count; i++) names[i] = cost_keys[i].name;
-    int meant = name_meant(name, names, cost_key_count);
-    return names[meant < 0 ? name_nearest(name, names, cost_key_count) : meant];
+    return names[name_nearest(name, names, cost_key_count)];
 }
 
 static void visit_gpu(struct gpu_costs *g, int key, int value_bytes, cost_visitor *visit,

@@ -192,16 +192,22 @@ static enum status solve_attempt(const struct search *s, struct attempt *attempt
     return OK;
 }
 
-bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
-                             enum framework framework, struct arena *arena)
+static bool ranks_differ(const struct nearest_request *r)
 {
-    return framework == FRAMEWORK_MEGATRON ? report_megatron_recomputes(plan, problem, arena)
-                                           : export_one_recompute(plan, problem);
+    return r->framework == FRAMEWORK_MEGATRON && !r->alike;
+}
+
+bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
+                             const struct nearest_request *request, struct arena *arena)
+{
+    return request->framework == FRAMEWORK_MEGATRON
+               ? report_megatron_recomputes(plan, problem, ranks_differ(request), arena)
+               : export_one_recompute(plan, problem);
 }
 
 static bool recompute_said(const struct search *s, const struct plan *plan)
 {
-    return nearest_tells_recompute(plan, s->problem, s->request->framework, s->arena);
+    return nearest_tells_recompute(plan, s->problem, s->request, s->arena);
 }
 
 // With each mode for all stages; *found is the best of them.
@@ -233,7 +239,8 @@ static enum status settle_recompute(const struct search *s, struct attempt *atte
     struct error none = {OK, ""};
     struct attempt offered = *attempt;
     if (found->objective == OBJECTIVE_ITERATION_TIME && !found->placement &&
-        one_recompute_find(&told, found, of, s->request->framework, s->arena, &none) != OK)
+        one_recompute_find(&told, found, of, s->request->framework, ranks_differ(s->request),
+                           s->arena, &none) != OK)
         told = NULL;
     TRY(solve_modes(s, attempt, found, of, exit_code, err));
     if (!told || (attempt->value_ns && attempt->value_ns <= told->iteration_ns)) return OK;

@@ -8,6 +8,7 @@
 
 struct nearest_request {
     enum framework framework;
+    bool alike;          // its configuration is one for all ranks, as NeMo's is
     const char *folder;  // job.json, problem.json and plan.json go there; created if missing
     double time_limit_s; // of each solve; 0: none
 };
@@ -24,6 +25,6 @@ enum status nearest_plan(struct plan *plan, struct problem *problem,
 
 // Whether its flags or configuration say each stage's recomputation.
 bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
-                             enum framework framework, struct arena *arena);
+                             const struct nearest_request *request, struct arena *arena);
 
 #endif

@@ -57,27 +57,35 @@ static bool begin(struct search *s, const struct priced *p)
     return true;
 }
 
+// Evaluates stage i with it.
+static void set(const struct search *s, int i, struct setting setting)
+{
+    struct choice *x = &s->stages[i];
+    int some = span_recomputable(s->choices->priced, x->first_layer, x->layer_count);
+    x->recompute = setting.mode;
+    x->recomputed_layers = 0;
+    if (setting.mode == RECOMPUTE_FIRST_LAYERS) {
+        x->recomputed_layers = setting.layers < some ? setting.layers : some;
+        if (!x->recomputed_layers) x->recompute = RECOMPUTE_NONE;
+    }
+    choice_evaluate(s->choices, i, x);
+}
+
+static bool rank_fits(const struct search *s, int rank, struct setting setting)
+{
+    const struct choices *c = s->choices;
+    struct memory_parts memory;
+    for (int k = 0; k < c->virtual_stages; k++) set(s, choices_stage_of(c, rank, k), setting);
+    choices_rank_memory(c, s->chosen, rank, &memory);
+    int group = s->stages[choices_stage_of(c, rank, 0)].group;
+    return memory_total(&memory) <= c->priced->groups[group].memory_limit_bytes;
+}
+
 // Whether all ranks have room for it.
 static bool fits(const struct search *s, struct setting setting)
 {
-    struct choices *c = s->choices;
-    for (int i = 0; i < c->priced->stage_count; i++) {
-        struct choice *x = &s->stages[i];
-        int some = span_recomputable(c->priced, x->first_layer, x->layer_count);
-        x->recompute = setting.mode;
-        x->recomputed_layers = 0;
-        if (setting.mode == RECOMPUTE_FIRST_LAYERS) {
-            x->recomputed_layers = setting.layers < some ? setting.layers : some;
-            if (!x->recomputed_layers) x->recompute = RECOMPUTE_NONE;
-        }
-        choice_evaluate(c, i, x);
-    }
-    for (int rank = 0; rank < c->rank_count; rank++) {
-        int group = s->stages[choices_stage_of(c, rank, 0)].group;
-        struct memory_parts memory;
-        choices_rank_memory(c, s->chosen, rank, &memory);
-        if (memory_total(&memory) > c->priced->groups[group].memory_limit_bytes) return false;
-    }
+    for (int rank = 0; rank < s->choices->rank_count; rank++)
+        if (!rank_fits(s, rank, setting)) return false;
     return true;
 }
 
@@ -122,8 +130,7 @@ static enum status consider(const struct plan **best, const struct search *s,
     return OK;
 }
 
-static enum status search(const struct plan **to, const struct search *s, enum framework framework,
-                          struct error *err)
+static int most_layers(const struct search *s)
 {
     const struct priced *p = s->choices->priced;
     int most = 0;
@@ -131,6 +138,13 @@ static enum status search(const struct plan **to, const struct search *s, enum f
         int some = span_recomputable(p, s->stages[i].first_layer, s->stages[i].layer_count);
         if (some > most) most = some;
     }
+    return most;
+}
+
+static enum status search(const struct plan **to, const struct search *s, enum framework framework,
+                          struct error *err)
+{
+    int most = most_layers(s);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         struct setting setting = {(enum recompute)mode, 0};
         if (mode == RECOMPUTE_FIRST_LAYERS || !framework_recomputes(framework, setting.mode) ||
@@ -148,9 +162,48 @@ static enum status search(const struct plan **to, const struct search *s, enum f
     return OK;
 }
 
+// ---- a setting for each rank
+
+static int64_t rank_load(const struct search *s, int rank)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < s->choices->virtual_stages; k++)
+        sum += s->stages[choices_stage_of(s->choices, rank, k)].load_ns;
+    return sum;
+}
+
+// Of the settings that fit, that of the least work; false: none.
+static bool settle_rank(const struct search *s, int rank, enum framework framework, int most)
+{
+    struct setting best = {RECOMPUTE_NONE, -1};
+    int64_t least = INT64_MAX;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+        bool first = mode == RECOMPUTE_FIRST_LAYERS;
+        if (!framework_recomputes(framework, (enum recompute)mode)) continue;
+        for (int layers = first; layers < (first ? most : 1); layers++) {
+            struct setting setting = {(enum recompute)mode, layers};
+            if (!rank_fits(s, rank, setting) || rank_load(s, rank) >= least) continue;
+            least = rank_load(s, rank), best = setting;
+        }
+    }
+    return best.layers >= 0 && rank_fits(s, rank, best);
+}
+
+static enum status search_ranks(const struct plan **to, const struct search *s,
+                                enum framework framework, struct error *err)
+{
+    int most = most_layers(s);
+    for (int rank = 0; rank < s->choices->rank_count; rank++)
+        if (!settle_rank(s, rank, framework, most)) return OK;
+    struct plan *plan = TAKE(s->arena, 1, struct plan);
+    TRY(make(plan, s, err));
+    *to = plan;
+    return OK;
+}
+
 enum status one_recompute_find(const struct plan **to, const struct plan *plan,
                                const struct problem *problem, enum framework framework,
-                               struct arena *arena, struct error *err)
+                               bool by_rank, struct arena *arena, struct error *err)
 {
     struct problem own = problem_with_layout(problem, &plan->layout);
     struct priced *priced = TAKE(arena, 1, struct priced);
@@ -167,7 +220,7 @@ enum status one_recompute_find(const struct plan **to, const struct plan *plan,
                               .arena = arena};
     struct search s = {.plan = plan, .choices = &choices, .arena = arena};
     if (!begin(&s, priced)) return OK;
-    TRY(search(to, &s, framework, err));
+    TRY(by_rank ? search_ranks(to, &s, framework, err) : search(to, &s, framework, err));
     if (*to) return OK;
     return fail(err, BAD_INPUT,
                 "%s: stages: recomputation differs between them, and no setting that %s has for "

@@ -1,6 +1,6 @@
 // The nearest to a plan whose stages recompute unlike layers, for a framework with one setting for
-// all stages: the same layers on the same devices, the setting that fits into memory and takes the
-// least time.
+// all stages, or for all of a rank: the same layers on the same devices, the setting that fits into
+// memory and takes the least time, of a rank the least work.
 #ifndef PLUMBLINE_SOLVE_COMMANDS_ONE_RECOMPUTE_H
 #define PLUMBLINE_SOLVE_COMMANDS_ONE_RECOMPUTE_H
 
@@ -14,6 +14,6 @@
 // the plan is not of the problem. BAD_INPUT: none fits.
 enum status one_recompute_find(const struct plan **to, const struct plan *plan,
                                const struct problem *problem, enum framework framework,
-                               struct arena *arena, struct error *err);
+                               bool by_rank, struct arena *arena, struct error *err);
 
 #endif

@@ -326,28 +326,32 @@ static enum status find_nearest(struct plan *plan, struct problem *problem, int 
                     "again",
                     plan->document.path);
     request->framework = format_frameworks[format];
+    request->alike = format == FORMAT_NEMO;
     return nearest_plan(plan, problem, request, exit_code, arena, err);
 }
 
-// Flags and configurations have one setting of recomputation: where the stages' differ, the
-// nearest.
+// Configurations have one setting of recomputation, flags one for each rank: where the stages'
+// differ more, the nearest.
 static enum status make_launch(const struct plan *plan, const struct problem *problem, int format,
                                const char **text, size_t *length, struct arena *arena,
                                struct error *err)
 {
-    enum framework framework = format_frameworks[format];
+    struct nearest_request of = {.framework = format_frameworks[format],
+                                 .alike = format == FORMAT_NEMO};
+    bool by_rank = of.framework == FRAMEWORK_MEGATRON && !of.alike;
     bool tells = format == FORMAT_MEGATRON || format == FORMAT_TORCHTITAN ||
                  format == FORMAT_TORCHTITAN_PYTHON || format == FORMAT_DEEPSPEED ||
                  format == FORMAT_NEMO;
     const struct plan *told = NULL;
     if (tells && problem && plan->stage_count &&
-        !nearest_tells_recompute(plan, problem, framework, arena))
-        TRY(one_recompute_find(&told, plan, problem, framework, arena, err));
+        !nearest_tells_recompute(plan, problem, &of, arena))
+        TRY(one_recompute_find(&told, plan, problem, of.framework, by_rank, arena, err));
     if (told)
         fprintf(stderr,
-                "%s has one setting of recomputation for all stages, and the plan's differ: %s; "
+                "%s has one setting of recomputation for all stages%s, and the plan's differ: %s; "
                 "--nearest FOLDER solves for others\n",
-                format_names[format], report_told_text(plan, told, arena));
+                format_names[format], by_rank ? " of a rank" : "",
+                report_told_text(plan, told, by_rank, arena));
     return launchers[format - FORMAT_MEGATRON](plan, told, problem, text, length, arena, err);
 }
 

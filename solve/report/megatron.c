@@ -285,33 +285,38 @@ static void put_model(const struct megatron *e)
 // Layers of a stage that may be recomputed.
 static int all_layers_of(const struct megatron *e, int s) { return e->blocks[s] + e->further[s]; }
 
+static const struct plan_stage *told_stage(const struct megatron *e, int s)
+{
+    return &(e->told ? e->told : e->plan)->stages[s];
+}
+
 // Those that are, fully; or -1 for selective.
 static int full_layers(const struct megatron *e, int s)
 {
-    const struct plan_stage *stage = &(e->told ? e->told : e->plan)->stages[s];
+    const struct plan_stage *stage = told_stage(e, s);
     if (stage->recompute == RECOMPUTE_SELECTIVE) return -1;
     if (stage->recompute == RECOMPUTE_FULL) return all_layers_of(e, s);
     return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
 }
 
-// One setting for the whole model: all selective, or the first k layers of every stage (fewer where
-// a stage has fewer). By blocks no layer that predicts a further token is recomputed.
-bool megatron_recompute_of(const struct megatron *e, struct megatron_recompute *r)
+// One setting for stages first, first + step ...: all selective, or the first k layers of every
+// stage (fewer where a stage has fewer). By blocks no layer that predicts a further token is
+// recomputed.
+static bool setting_of(const struct megatron *e, int first, int step, struct megatron_recompute *r)
 {
-    int most = 0, selective = 0;
+    int most = 0, selective = 0, count = 0;
     bool all_layers = true, uniform = true;
     *r = (struct megatron_recompute){NULL, NULL, 0};
-    for (int s = 0; s < e->plan->stage_count; s++)
-        if (e->plan->stages[s].recompute == RECOMPUTE_SWAP) return false;
-    for (int s = 0; s < e->plan->stage_count; s++) {
+    for (int s = first; s < e->plan->stage_count; s += step, count++) {
+        if (told_stage(e, s)->recompute == RECOMPUTE_SWAP) return false;
         int full = full_layers(e, s);
         selective += full < 0;
         if (full > most) most = full;
         all_layers &= full == all_layers_of(e, s);
     }
-    for (int s = 0; s < e->plan->stage_count && !all_layers; s++)
+    for (int s = first; s < e->plan->stage_count && !all_layers; s += step)
         uniform &= full_layers(e, s) == (most < e->blocks[s] ? most : e->blocks[s]);
-    if (selective == e->plan->stage_count) {
+    if (selective == count) {
         r->granularity = "selective";
         return true;
     }
@@ -322,6 +327,47 @@ bool megatron_recompute_of(const struct megatron *e, struct megatron_recompute *
     return true;
 }
 
+bool megatron_recompute_of(const struct megatron *e, struct megatron_recompute *r)
+{
+    return setting_of(e, 0, 1, r);
+}
+
+// Stage k is a chunk of rank k mod p, so each rank has one setting.
+static bool ranks_have_settings(const struct megatron *e)
+{
+    struct megatron_recompute r;
+    int ranks = (int)e->plan->layout.pipeline;
+    for (int rank = 0; rank < ranks; rank++)
+        if (!setting_of(e, rank, ranks, &r)) return false;
+    return true;
+}
+
+// Each process reads its own flags: those of its rank of the pipeline, the outermost of all ranks.
+static void put_rank_recompute(const struct megatron *e)
+{
+    int ranks = (int)e->plan->layout.pipeline;
+    report_print(
+        e->out, "\n# Recomputation differs between ranks of the pipeline: torchrun runs this file, "
+                "which adds their own flags.\nMEGATRON_RECOMPUTE=(\n");
+    for (int rank = 0; rank < ranks; rank++) {
+        struct megatron_recompute r;
+        setting_of(e, rank, ranks, &r);
+        report_print(e->out, "  '");
+        if (r.granularity) report_print(e->out, "--recompute-granularity %s", r.granularity);
+        if (r.method)
+            report_print(e->out, " --recompute-method %s --recompute-num-layers %d", r.method,
+                         r.layers);
+        report_print(e->out, "'\n");
+    }
+    report_print(e->out,
+                 ")\nMEGATRON_RUN=(--no-python bash \"$(realpath \"${BASH_SOURCE[0]}\")\")\n"
+                 "if [ \"${BASH_SOURCE[0]}\" = \"$0\" ]; then\n"
+                 "    read -r -a own <<<\"${MEGATRON_RECOMPUTE[RANK * %d / WORLD_SIZE]}\"\n"
+                 "    exec \"${PYTHON:-python3}\" -u \"$@\" \"${own[@]}\"\n"
+                 "fi\n",
+                 ranks);
+}
+
 static bool put_recompute(const struct megatron *e)
 {
     struct megatron_recompute r;
@@ -330,16 +376,16 @@ static bool put_recompute(const struct megatron *e)
     if (r.method)
         report_print(e->out, "  --recompute-method %s\n  --recompute-num-layers %d\n", r.method,
                      r.layers);
-    return said && !e->told;
+    return said;
 }
 
 bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
-                                struct arena *arena)
+                                bool by_rank, struct arena *arena)
 {
     struct megatron_recompute r;
     struct megatron e;
     megatron_begin(&e, NULL, plan, problem, arena);
-    return megatron_recompute_of(&e, &r);
+    return megatron_recompute_of(&e, &r) || (by_rank && ranks_have_settings(&e));
 }
 
 // A plan that was edited since may name layers that the model lacks.
@@ -372,26 +418,30 @@ enum status report_megatron_told(const struct plan *plan, const struct plan *tol
     struct megatron e;
     megatron_begin(&e, &out, plan, problem, arena);
     e.told = told;
+    struct megatron_recompute one;
+    e.by_rank = !megatron_recompute_of(&e, &one) && ranks_have_settings(&e);
     const char *proven = report_time(plan->bound_ns, arena);
     if (plan->objective != OBJECTIVE_ITERATION_TIME)
         proven = arena_print(arena, "%s of %s", proven, objective_names[plan->objective]);
     report_print(
         &out,
         "# Megatron-LM flags of the plan %s: %s per iteration, at least %s %s. By plumbline %s.\n"
-        "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, "
-        "tokenizer "
-        "and learning rate\n"
+        "# In bash: source this file, then run %spretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with "
+        "data, "
+        "tokenizer and learning rate\n"
         "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
         plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), proven,
         plan->bound_judged ? "proven" : "as stated by solve", PLUMBLINE_VERSION,
+        e.by_rank ? "torchrun OPTION ... \"${MEGATRON_RUN[@]}\" " : "",
         plan->layout.pipeline * plan->devices_per_stage);
     put_parallel(&e);
     put_model(&e);
-    bool recompute_said = put_recompute(&e);
+    bool said = put_recompute(&e);
     report_print(&out, ")\n");
+    if (e.by_rank) put_rank_recompute(&e);
     megatron_put_placement(&e);
     report_print(&out, "\n# Not expressed by these flags:\n");
-    megatron_put_notes(&e, recompute_said, "");
+    megatron_put_notes(&e, !told && (said || e.by_rank), "");
     *text = out.text;
     *length = out.length;
     return OK;

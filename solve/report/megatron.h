@@ -18,6 +18,7 @@ struct megatron {
     int unknown_layers;                 // neither embedding, block nor head
     const struct expert_shape *experts; // of the model's mixtures, where they are all alike
     bool experts_differ;
+    bool by_rank;         // each rank has flags of its own for recomputation
     bool says_activation; // whatever it is: configurations name more than flags
     bool says_fractions;  // of positions that are stretched evenly, likewise
 };

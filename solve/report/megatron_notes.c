@@ -49,12 +49,14 @@ void megatron_put_placement(const struct megatron *e)
     }
 }
 
-const char *report_told_text(const struct plan *plan, const struct plan *told, struct arena *arena)
+const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,
+                             struct arena *arena)
 {
     const struct plan_stage *most = &told->stages[0];
     for (int s = 1; s < told->stage_count; s++)
         if (told->stages[s].recomputed_layers > most->recomputed_layers) most = &told->stages[s];
-    const char *mode = most->recompute == RECOMPUTE_NONE        ? "nothing is recomputed"
+    const char *mode = by_rank ? "each rank recomputes alike in all its stages"
+                       : most->recompute == RECOMPUTE_NONE      ? "nothing is recomputed"
                        : most->recompute == RECOMPUTE_SELECTIVE ? "all stages recompute selectively"
                        : most->recompute == RECOMPUTE_FULL
                            ? "all layers are recomputed"
@@ -69,7 +71,7 @@ const char *report_told_text(const struct plan *plan, const struct plan *told, s
 static void put_recompute_notes(const struct megatron *e)
 {
     report_print(e->out, "#   - recomputation that differs between stages; %s.\n#     The plan:\n",
-                 e->told ? report_told_text(e->plan, e->told, e->out->arena)
+                 e->told ? report_told_text(e->plan, e->told, e->by_rank, e->out->arena)
                          : "no recompute flag is set, and stages may run out of memory (full "
                            "granularity everywhere takes less, and time)");
     for (int s = 0; s < e->plan->stage_count; s++) {

@@ -34,13 +34,15 @@ enum status report_megatron_told(const struct plan *plan, const struct plan *tol
                                  const struct problem *problem, const char **text, size_t *length,
                                  struct arena *arena, struct error *err);
 
-// Whether flags say each stage's recomputation: all selective, or the first k layers of each.
+// Whether flags say each stage's recomputation: all selective, or the first k layers of each;
+// by_rank: each rank of the pipeline has flags of its own.
 bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
-                                struct arena *arena);
+                                bool by_rank, struct arena *arena);
 
 // For the comments of every framework: what is told in place of the stages' own recomputation, and
 // what that costs; and what none of them does.
-const char *report_told_text(const struct plan *plan, const struct plan *told, struct arena *arena);
+const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,
+                             struct arena *arena);
 void report_compression_notes(struct report_out *out, const struct plan *plan);
 void report_uneven_note(struct report_out *out, const struct plan *plan);
 

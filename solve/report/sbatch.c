@@ -158,7 +158,8 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
                  " --nproc-per-node %" PRId64 " --node-rank \"$%s\" \\\n"
                  "    --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" \"$@\"' "
                  "torchrun \\\n"
-                 "    \"${PRETRAIN:-pretrain_gpt.py}\" \"${MEGATRON_ARGS[@]}\" \"$@\"\n",
+                 "    \"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
+                 "\"${MEGATRON_ARGS[@]}\" \"$@\"\n",
                  b.hosts ? "rank=0\n"
                            "for host in $PLAN_HOSTS; do\n"
                            "    [ \"$host\" != \"$SLURMD_NODENAME\" ] || break\n"
@@ -208,7 +209,8 @@ static void put_program(struct report_out *out)
         out, "if [ -e \"$here/megatron.sh\" ]; then\n"
              "    # shellcheck source=/dev/null\n"
              "    source \"$here/megatron.sh\"\n"
-             "    program=(\"${PRETRAIN:-pretrain_gpt.py}\" \"${MEGATRON_ARGS[@]}\")\n"
+             "    program=(\"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
+             "\"${MEGATRON_ARGS[@]}\")\n"
              "elif [ -e \"$here/torchtitan_plan.py\" ] && ! { [ -e "
              "\"$here/torchtitan.toml\" ] &&\n"
              "    python3 -c 'import torchtitan.config.job_config' 2>/dev/null; }; then "

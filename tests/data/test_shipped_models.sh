@@ -32,6 +32,17 @@ expect models "^deepseek-v3  *671026404352  *37552282624  *61  *7168  *128  *128
 expect clusters "^h100-128x8  *128 x 8  *h100-80gb  *[0-9.]*  *450.0  *8 x 50 infiniband"
 "$plumbline" models lama-3.1-8b 2> "$here/log" && fail "lama-3.1-8b is a model"
 expect log '"llama-3.1-8b" is the nearest'
+while read -r said meant; do
+    "$plumbline" models "$said" 2> "$here/log" && fail "$said is a model"
+    expect log "\"$meant\" is the nearest"
+done <<'END'
+llama3-8b llama-3.1-8b
+Llama_3.1_70B llama-3.1-70b
+gpt3 gpt3-175b
+mixtral mixtral-8x22b
+deepseekv3 deepseek-v3
+gemma2-9b gemma-2-9b
+END
 "$plumbline" models "$here/google/gemma-2-9b.json" gpt2-xl > "$here/out" || fail "models FILE NAME"
 expect out "9241705984"
 expect out "^gpt2-xl  *1557611200"

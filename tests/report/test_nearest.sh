@@ -59,16 +59,20 @@ nearest megatron "stages with compression . -> 0" "low-rank" none
 make_plan --model qwen2.5-72b --tensor 8 --pipeline 4 --data 1 --zero 1 --micro-batch 2
 python3 -c 'import json, sys
 assert len({(s["recompute"], s.get("recomputed_layers")) for s in json.load(open(sys.argv[1]))["stages"]}) > 1' "$work/p/plan.json" || wrong "the stages' recomputation does not differ"
-nearest megatron "bound .* with this recomputation" "recomputation" none
+nearest nemo "bound .* with this recomputation" "recomputation" none
 
-# One stage of twelve recomputes a layer: the first layer of each costs less than layers that fit without, and is what flags and --nearest say.
+# Flags are each rank's own, and say it.
+"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "ranks"
+grep -q "the plan itself" "$work/log" || wrong "ranks, but: $(cat "$work/log")"
+
+# One stage of twelve recomputes a layer: the first layer of each costs less than layers that fit without, and is what the configuration and --nearest say.
 make_plan --model llama-3.1-70b --nodes 6 --sequence 8192 --tensor 2 --context 2 --pipeline 12 --data 1 --offload-optimizer
-"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "first layers: $(cat "$work/log")"
+"$plumbline" report --format nemo --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "first layers: $(cat "$work/log")"
 grep -q "recomputation 1 x first_layers 1, 11 x none -> 12 x first_layers 1" "$work/log" || wrong "first layers: $(cat "$work/log")"
 grep -q "recomputation that differs" "$work/export" && wrong "first layers: recomputation is left over"
 "$plumbline" verify "$work/near/plan.json" >/dev/null || wrong "first layers: not accepted"
-"$plumbline" report --format megatron "$work/p/plan.json" -o "$work/told" 2>"$work/log" || wrong "told: $(cat "$work/log")"
-grep -q "^  --recompute-num-layers 1$" "$work/told" || wrong "told: no flag"
+"$plumbline" report --format nemo "$work/p/plan.json" -o "$work/told" 2>"$work/log" || wrong "told: $(cat "$work/log")"
+grep -q "recompute_num_layers: 1$" "$work/told" || wrong "told: no number of layers"
 took=$(python3 -c 'import json, sys; print("%.6f s per iteration" % (json.load(open(sys.argv[1]))["iteration_ns"] / 1e9))' "$work/near/plan.json")
 grep -q "the first 1 layers of each stage are recomputed instead, which fits into memory and takes $took" "$work/told" "$work/log" || wrong "told: not $took: $(cat "$work/log")"
 

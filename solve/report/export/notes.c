@@ -107,7 +107,7 @@ bool export_recompute(struct export *e, enum recompute *mode)
                 "recomputation that differs between layers or stages: %s has one setting; %s. The "
                 "plan:%s",
                 e->framework,
-                e->told ? report_told_text(e->plan, e->told, e->out->arena)
+                e->told ? report_told_text(e->plan, e->told, false, e->out->arena)
                         : "all layers are recomputed, which takes more time",
                 text.text);
     return false;
