@@ -41,7 +41,8 @@ static enum status read_request(struct request *r, int argc, char **argv, bool *
         {"--svg", OPTION_PATH, &r->drawing, 0, 0, NULL,
          "draw each fit against its samples into this file"},
         {"--model", OPTION_MODEL, &r->model, 0, 0, NULL,
-         "the model whose whole layers were measured: gives what a block takes beside its kernels"},
+         "the model: what its layers take beside their kernels comes from those of its own shape, "
+         "where they were measured, else from all that state a shape"},
         {"--cluster", OPTION_CLUSTER, &r->cluster, 0, 0, NULL,
          "the cluster whose links were measured: gives the share of nominal bandwidths"},
         {"--cluster-out", OPTION_PATH, &r->cluster_output, 0, 0, NULL,
@@ -103,7 +104,7 @@ enum status command_calibrate(int argc, char **argv, int *exit_code, struct aren
                                           r.output ? r.output : "-"};
     TRY(calibrate(&calibration, &inputs, &settings, arena, err));
     struct layer_fits layers = {0};
-    if (r.model) TRY(layers_fit(&layers, &calibration, &model, arena, err));
+    TRY(layers_fit(&layers, &calibration, r.model ? &model : NULL, arena, err));
     if (r.cluster)
         TRY(links_to_cluster(&cluster, &calibration.costs, &calibration.links, calibration.gpu,
                              arena, err));

@@ -227,6 +227,7 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c,
     const struct fit *gemm = p->kernels[KERNEL_GEMM];
     take_traffic(&to->operand_bytes_per_s, c, gemm, arena);
     take_rate(&to->low_rank_flop_per_s, c, p->kernels[KERNEL_LOW_RANK], arena);
+    take_traffic(&to->weight_operand_bytes_per_s, c, p->kernels[KERNEL_GEMM_WEIGHT], arena);
     const struct fit *low_rank = p->kernels[KERNEL_LOW_RANK];
     take_traffic(&to->low_rank_bytes_per_s, c, low_rank, arena);
     if (!(to->gemm_flop_per_s.value > 0)) {

@@ -199,6 +199,7 @@ static void show_costs(FILE *to, const struct gpu_costs *g)
         show_estimate(to, "  for inputs' gradients", &p->data_gradient_flop_per_s, gflop_per_s);
         show_estimate(to, "  for weights' gradients", &p->weight_gradient_flop_per_s, gflop_per_s);
         show_estimate(to, "  operands", &p->operand_bytes_per_s, gb_per_s);
+        show_estimate(to, "    weights' gradients", &p->weight_operand_bytes_per_s, gb_per_s);
         show_estimate(to, "attention", &p->attention_flop_per_s, gflop_per_s);
         show_estimate(to, "  backward", &p->backward_attention_flop_per_s, gflop_per_s);
         show_estimate(to, "low-rank compression", &p->low_rank_flop_per_s, gflop_per_s);
@@ -210,6 +211,10 @@ static void show_costs(FILE *to, const struct gpu_costs *g)
     show_estimate(to, "  backward", &g->backward_overhead_s, us);
     show_estimate(to, "block over kernels", &g->forward_factor, one);
     show_estimate(to, "  backward", &g->backward_factor, one);
+    show_estimate(to, "head over kernels", &g->head_forward_factor, one);
+    show_estimate(to, "  backward", &g->head_backward_factor, one);
+    show_estimate(to, "embedding over kernels", &g->embedding_forward_factor, one);
+    show_estimate(to, "  backward", &g->embedding_backward_factor, one);
     show_estimate(to, "compression overhead", &g->compression_overhead_s, us);
     show_estimate(to, "optimizer, per value", &g->step_bytes_per_value, bytes);
     show_estimate(to, "link to the host", &g->host_link_bytes_per_s, gb_per_s);

@@ -14,7 +14,7 @@ const struct kernel_kind kernel_kinds[KERNEL_COUNT] = {
     [KERNEL_GEMM_DATA] = {"matrix products, gradients of inputs", SAMPLE_GEMM, "data gradient",
                           NULL, UNIT_FLOP, PLAIN},
     [KERNEL_GEMM_WEIGHT] = {"matrix products, gradients of weights", SAMPLE_GEMM, "weight gradient",
-                            NULL, UNIT_FLOP, PLAIN},
+                            NULL, UNIT_FLOP, PLAIN, true},
     [KERNEL_ATTENTION] = {"attention", SAMPLE_ATTENTION, NULL, "backward", UNIT_FLOP, PLAIN},
     [KERNEL_ATTENTION_BACKWARD] = {"attention, backward", SAMPLE_ATTENTION, "backward", NULL,
                                    UNIT_FLOP, PLAIN},
@@ -51,6 +51,8 @@ bool kernel_has(enum kernel kernel, const struct sample *s)
 
 // Of a time, what is left for the work itself, whatever another fit says of the rest.
 static const double least_share_left = 0.1;
+// As fit_best asks of a term.
+static const double worth_it = 0.9;
 
 struct choice {
     enum kernel kernel;
@@ -113,6 +115,20 @@ static bool is_one_size(const struct inputs *in, const struct fit_point *points,
     return true;
 }
 
+// Gradients of weights are added to: their traffic need not be the forward products'.
+static void take_own_traffic(struct fit *f, const struct fit_point *points, int count,
+                             struct arena *arena)
+{
+    static const enum line with_traffic[] = {LINE_WITH_TRAFFIC};
+    struct error unused = {OK, ""};
+    struct fit own;
+    struct fit_point *whole = TAKE(arena, count, struct fit_point);
+    for (int i = 0; i < count; i++) whole[i] = points[i], whole[i].explained_s = 0;
+    if (fit_best(&own, f->name, f->name, with_traffic, 1, whole, count, arena, &unused) == OK &&
+        own.traffic_rate.value > 0 && own.held_out > 0 && own.held_out < worth_it * f->held_out)
+        *f = own;
+}
+
 enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel,
                        enum precision precision, double traffic_bytes_per_s, struct arena *arena,
                        struct error *err)
@@ -129,6 +145,7 @@ enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kern
     *f = TAKE(arena, 1, struct fit);
     TRY(fit_best(*f, in->all.document.path, sample_kind_names[k->kind], k->forms, k->form_count,
                  points, count, arena, err));
+    if (k->may_own) take_own_traffic(*f, points, count, arena);
     fit_widen(*f, documents_apart(in, *f, arena));
     return OK;
 }

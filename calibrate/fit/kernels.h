@@ -37,6 +37,7 @@ struct kernel_kind {
     enum { UNIT_FLOP, UNIT_BYTES, UNIT_VALUES, UNIT_CALLS } unit;
     enum line forms[3]; // tried by held-out error, those with few terms first
     int form_count;
+    bool may_own; // traffic of its own, where the other fit's rate predicts worse
 };
 extern const struct kernel_kind kernel_kinds[KERNEL_COUNT];
 

@@ -1,16 +1,19 @@
-// A sample says micro-batch, sequence, tensor and context degree; the model says the rest, and
-// pricing's own function what its kernels take by the rates fitted so far. Of blocks time = factor
-// x kernels + overhead is fitted, where there are sizes enough and the overhead predicts what was
-// left out better; with one size the factor is what is left when the kernels' overheads are taken
-// off.
+// A sample says micro-batch, sequence, tensor and context degree; its own shape, or the model, says
+// the rest, and pricing's own function what its kernels take by the rates fitted so far. Of blocks
+// time = factor x kernels + overhead is fitted, where there are sizes enough and the overhead
+// predicts what was left out better; with one size the factor is what is left when the kernels'
+// overheads are taken off. Heads and embeddings have a factor alone. Of several shapes each is one
+// group: how far their factors lie apart is how far another shape's may be.
 #include "calibrate/fit/layers.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "data/numbers/intervals.h"
 #include "formulate/price/price.h"
 
 static const double flop_tolerance = 1e-6;
+static const double coverage = 0.95, least_share_left = 0.1, least_factor = 1e-3;
 static const char *const passes[] = {"forward", "backward", "backward selective", "backward full"};
 
 // ---- which samples
@@ -135,6 +138,63 @@ static double no_work(const struct sample *s)
     return 0;
 }
 
+// A model of nothing else but the sample's shape.
+static const struct model *model_of(const struct shape *shape, struct arena *arena)
+{
+    static struct layer_run runs[] = {
+        {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
+        {.name = "block", .kind = LAYER_BLOCK, .count = 1},
+        {.name = "head", .kind = LAYER_HEAD, .count = 1},
+    };
+    struct model *m = TAKE(arena, 1, struct model);
+    *m = (struct model){.name = "a shape",
+                        .has_shape = true,
+                        .shape = *shape,
+                        .runs = runs,
+                        .run_count = ARRAY_LENGTH(runs),
+                        .layer_count = ARRAY_LENGTH(runs)};
+    return m;
+}
+
+static bool is_same_shape(const struct model *a, const struct model *b)
+{
+    const struct shape *s = &a->shape, *t = &b->shape;
+    return a == b || (s->hidden == t->hidden && s->ffn == t->ffn && s->heads == t->heads &&
+                      s->kv_heads == t->kv_heads && s->head_width == t->head_width &&
+                      s->vocabulary == t->vocabulary && s->positions == t->positions &&
+                      s->gated_ffn == t->gated_ffn && s->rms_norm == t->rms_norm);
+}
+
+// Of the model, where there is one and the sample's FLOP are its; else of the shape that the sample
+// states.
+static bool read_check(struct layer_check *k, const struct calibration *c,
+                       const struct model *model, struct arena *arena)
+{
+    const struct model *shapes[] = {
+        model, k->sample->shape ? model_of(k->sample->shape, arena) : NULL};
+    for (int i = 0; i < 2; i++) {
+        if (!shapes[i] ||
+            !kernels_of(&k->point.work, &k->again_s, c, shapes[i], k->sample, k->kind, k->pass) ||
+            !(k->point.work > 0))
+            continue;
+        k->model = shapes[i], k->own = !i;
+        return true;
+    }
+    return false;
+}
+
+static void keep_own(struct layer_fits *f)
+{
+    int all = f->check_count;
+    bool any = false;
+    for (int i = 0; i < all; i++) any = any || f->checks[i].own;
+    if (!any) return;
+    f->check_count = 0;
+    for (int i = 0; i < all; i++)
+        if (f->checks[i].own) f->checks[f->check_count++] = f->checks[i];
+    f->other_count += all - f->check_count;
+}
+
 static enum status take_checks(struct layer_fits *f, const struct calibration *c,
                                const struct model *model, struct arena *arena, struct error *err)
 {
@@ -148,17 +208,41 @@ static enum status take_checks(struct layer_fits *f, const struct calibration *c
         struct layer_check *check = &f->checks[f->check_count];
         *check = (struct layer_check){.sample = points[i].sample, .point = points[i]};
         bool known = read_operation(points[i].operation, &check->kind, &check->pass, &graph) &&
-                     graph != plain &&
-                     kernels_of(&check->point.work, &check->again_s, c, model, check->sample,
-                                check->kind, check->pass) &&
-                     check->point.work > 0;
+                     graph != plain && read_check(check, c, model, arena);
         f->check_count += known;
         f->other_count += !known;
     }
+    keep_own(f);
     return OK;
 }
 
-// ---- blocks
+// ---- factors
+
+// The points of one pass, and whose shape each is: a fit's folds are operations, and stand for
+// shapes here.
+struct group {
+    struct fit_point *points;
+    int count, shapes;
+    bool own;
+};
+
+static struct group group_of(const struct layer_fits *f, enum layer_kind kind,
+                             enum layer_pass pass, struct arena *arena)
+{
+    struct group g = {.points = TAKE(arena, f->check_count, struct fit_point)};
+    const struct model **shapes = TAKE(arena, f->check_count, const struct model *);
+    for (int i = 0; i < f->check_count; i++) {
+        const struct layer_check *k = &f->checks[i];
+        if (k->kind != kind || k->pass != pass) continue;
+        int shape = 0;
+        while (shape < g.shapes && !is_same_shape(shapes[shape], k->model)) shape++;
+        if (shape == g.shapes) shapes[g.shapes++] = k->model;
+        g.points[g.count] = k->point;
+        g.points[g.count++].operation = arena_print(arena, "shape %d", shape);
+        g.own = g.own || k->own;
+    }
+    return g;
+}
 
 // All points have one size: what is left of the time beside the kernels' own overheads.
 static void fit_ratio(struct pass_fit *to, const struct fit_point *points, int count,
@@ -167,9 +251,11 @@ static void fit_ratio(struct pass_fit *to, const struct fit_point *points, int c
     double *value = TAKE(arena, count, double), *low = TAKE(arena, count, double),
            *high = TAKE(arena, count, double);
     for (int i = 0; i < count; i++) {
-        value[i] = fmax(points[i].seconds - overhead_s, 0.1 * points[i].seconds) / points[i].work;
-        low[i] = fmax(points[i].low - overhead_s, 0.1 * points[i].low) / points[i].work;
-        high[i] = fmax(points[i].high - overhead_s, 0.1 * points[i].high) / points[i].work;
+        const struct fit_point *p = &points[i];
+        double left = least_share_left;
+        value[i] = fmax(p->seconds - overhead_s, left * p->seconds) / p->work;
+        low[i] = fmax(p->low - overhead_s, left * p->low) / p->work;
+        high[i] = fmax(p->high - overhead_s, left * p->high) / p->work;
     }
     to->factor =
         (struct interval){median_of(value, count), median_of(low, count), median_of(high, count)};
@@ -177,53 +263,131 @@ static void fit_ratio(struct pass_fit *to, const struct fit_point *points, int c
     to->factor.high = fmax(to->factor.high, to->factor.value);
 }
 
-static enum status fit_pass(struct pass_fit *to, const struct layer_fits *f, enum layer_pass pass,
-                            double overhead_s, struct arena *arena, struct error *err)
+// By how much another shape's factor is off, with 95 %: Student's t of the scatter among shapes'
+// medians, as a new one of them. Of one shape: as much as it is off itself.
+static double shapes_apart(const struct pass_fit *to, const struct group *g, double overhead_s,
+                           struct arena *arena)
+{
+    double *off = TAKE(arena, g->count, double), sum = 0, squares = 0;
+    if (to->has_overhead) overhead_s = to->overhead_s.value;
+    for (int shape = 0; shape < g->shapes; shape++) {
+        const char *name = arena_print(arena, "shape %d", shape);
+        int count = 0;
+        for (int i = 0; i < g->count; i++)
+            if (!strcmp(g->points[i].operation, name))
+                off[count++] =
+                    g->points[i].seconds / (to->factor.value * g->points[i].work + overhead_s) - 1;
+        double median = median_of(off, count);
+        sum += median, squares += median * median;
+    }
+    int n = g->shapes;
+    if (n == 1) return fabs(1 / to->factor.value - 1);
+    double scatter = sqrt(fmax(0, squares - sum * sum / n) / (n - 1));
+    return student_quantile(coverage, n - 1) * scatter * sqrt(1 + 1.0 / n);
+}
+
+static void widen_factor(struct interval *x, double share)
+{
+    double below = hypot(x->value - x->low, share * x->value),
+           above = hypot(x->high - x->value, share * x->value);
+    x->low = fmax(x->value - below, least_factor * x->value);
+    x->high = x->value + above;
+}
+
+// overhead_s: of the kernels; of blocks it is fitted with the factor where there are sizes.
+static enum status fit_sizes(struct pass_fit *to, struct group *g, const char *kind,
+                             const char *pass, double overhead_s, struct arena *arena,
+                             struct error *err)
 {
     static const enum line forms[] = {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD};
-    struct fit_point *points = TAKE(arena, f->check_count, struct fit_point);
-    int count = 0;
-    for (int i = 0; i < f->check_count; i++)
-        if (f->checks[i].kind == LAYER_BLOCK && f->checks[i].pass == pass)
-            points[count++] = f->checks[i].point;
-    *to = (struct pass_fit){.count = count};
-    if (!count) return OK;
-    points_sort(points, count);
-    if (!(points[count - 1].work > 1.01 * points[0].work)) {
-        fit_ratio(to, points, count, overhead_s, arena);
-        return OK;
-    }
     struct fit fit;
-    TRY(fit_best(&fit, "blocks", passes[pass], forms, ARRAY_LENGTH(forms), points, count, arena,
+    for (int i = 0; i < g->count && !to->has_overhead; i++)
+        g->points[i].explained_s =
+            fmin(overhead_s, (1 - least_share_left) * g->points[i].seconds);
+    TRY(fit_best(&fit, kind, pass, forms, to->has_overhead ? 2 : 1, g->points, g->count, arena,
                  err));
     to->factor = (struct interval){1 / fit.rate.value, 1 / fit.rate.high, 1 / fit.rate.low};
     to->overhead_s = fit.overhead_s;
-    to->has_overhead = true;
     to->residual = fit.residual, to->held_out = fit.held_out;
     return OK;
 }
 
-static void put_estimate(struct estimate *to, struct interval i, double most, const char *source)
+static enum status fit_pass(struct pass_fit *to, const struct layer_fits *f, enum layer_kind kind,
+                            enum layer_pass pass, double overhead_s, struct arena *arena,
+                            struct error *err)
 {
-    *to = (struct estimate){.value = fmin(i.value, most),
-                            .low = fmin(i.low, most),
-                            .high = fmin(i.high, most),
-                            .origin = ORIGIN_FITTED,
-                            .source = source};
+    struct group g = group_of(f, kind, pass, arena);
+    *to = (struct pass_fit){.count = g.count, .shapes = g.shapes};
+    if (!g.count) return OK;
+    points_sort(g.points, g.count);
+    if (g.points[g.count - 1].work > 1.01 * g.points[0].work) {
+        to->has_overhead = kind == LAYER_BLOCK;
+        TRY(fit_sizes(to, &g, layer_kind_names[kind], passes[pass], overhead_s, arena, err));
+    } else {
+        fit_ratio(to, g.points, g.count, overhead_s, arena);
+    }
+    if (g.own) return OK;
+    to->apart = shapes_apart(to, &g, overhead_s, arena);
+    widen_factor(&to->factor, to->apart);
+    return OK;
+}
+
+// ---- costs
+
+static struct estimate estimate_of(struct interval i, double most, const char *source)
+{
+    return (struct estimate){.value = fmin(i.value, most),
+                             .low = fmin(i.low, most),
+                             .high = fmin(i.high, most),
+                             .origin = ORIGIN_FITTED,
+                             .source = source};
 }
 
 static void put_pass(struct estimate *factor, struct estimate *overhead, const struct pass_fit *p,
-                     const char *pass, struct arena *arena)
+                     enum layer_kind kind, enum layer_pass pass, struct arena *arena)
 {
     if (!p->count) return;
-    const char *source =
-        arena_print(arena,
-                    "%d whole blocks %s over the sum of their kernels%s; median residual %.1f %%, "
-                    "held out %.1f %%",
-                    p->count, pass, p->has_overhead ? ", and what is beside them" : ", of one size",
-                    100 * p->residual, 100 * p->held_out);
-    put_estimate(factor, p->factor, 100, source);
-    if (p->has_overhead) put_estimate(overhead, p->overhead_s, 1e6, source);
+    const char *source = arena_print(
+        arena, "%d whole %ss %s over the sum of their kernels%s; median residual %.1f %%, "
+               "held out %.1f %%",
+        p->count, layer_kind_names[kind], passes[pass],
+        p->has_overhead ? ", and what is beside them" : "", 100 * p->residual, 100 * p->held_out);
+    if (p->apart > 0)
+        source = arena_print(arena, "%s; %d shape%s, another may be off by %.1f %%", source,
+                             p->shapes, p->shapes == 1 ? "" : "s", 100 * p->apart);
+    *factor = estimate_of(p->factor, 100, source);
+    if (p->has_overhead) *overhead = estimate_of(p->overhead_s, 1e6, source);
+}
+
+static double back_overhead(const struct gpu_costs *g)
+{
+    return g->backward_overhead_s.value > 0 ? g->backward_overhead_s.value
+                                            : g->layer_overhead_s.value;
+}
+
+// Blocks first: their overheads are the heads', too.
+static enum status fit_passes(struct layer_fits *f, struct gpu_costs *g, struct arena *arena,
+                              struct error *err)
+{
+    struct estimate *const factors[][2] = {
+        [LAYER_EMBEDDING] = {&g->embedding_forward_factor, &g->embedding_backward_factor},
+        [LAYER_BLOCK] = {&g->forward_factor, &g->backward_factor},
+        [LAYER_HEAD] = {&g->head_forward_factor, &g->head_backward_factor},
+    };
+    struct estimate *const overheads[] = {&g->layer_overhead_s, &g->backward_overhead_s};
+    static const enum layer_kind kinds[] = {LAYER_BLOCK, LAYER_HEAD, LAYER_EMBEDDING};
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+        enum layer_kind kind = kinds[i];
+        double seconds[] = {g->layer_overhead_s.value, back_overhead(g)};
+        for (int back = 0; back < 2; back++) {
+            double overhead_s = kind == LAYER_EMBEDDING ? 0 : seconds[back];
+            enum layer_pass pass = back ? LAYER_BACKWARD : LAYER_FORWARD;
+            TRY(fit_pass(&f->passes[kind][back], f, kind, pass, overhead_s, arena, err));
+            put_pass(factors[kind][back], overheads[back], &f->passes[kind][back], kind, pass,
+                     arena);
+        }
+    }
+    return OK;
 }
 
 enum status layers_fit(struct layer_fits *f, struct calibration *c, const struct model *model,
@@ -233,20 +397,15 @@ enum status layers_fit(struct layer_fits *f, struct calibration *c, const struct
     TRY(take_checks(f, c, model, arena, err));
     struct gpu_costs *g = (struct gpu_costs *)costs_find_gpu(&c->costs, c->gpu);
     if (!g || !f->check_count) return OK;
-    double forward_s = g->layer_overhead_s.value,
-           backward_s = g->backward_overhead_s.value > 0 ? g->backward_overhead_s.value : forward_s;
-    TRY(fit_pass(&f->passes[0], f, LAYER_FORWARD, forward_s, arena, err));
-    TRY(fit_pass(&f->passes[1], f, LAYER_BACKWARD, backward_s, arena, err));
-    put_pass(&g->forward_factor, &g->layer_overhead_s, &f->passes[0], "forward", arena);
-    put_pass(&g->backward_factor, &g->backward_overhead_s, &f->passes[1], "backward", arena);
-    double of_forward = g->forward_factor.value > 0 ? g->forward_factor.value : 1,
-           of_backward = g->backward_factor.value > 0 ? g->backward_factor.value : 1;
-    forward_s = g->layer_overhead_s.value,
-    backward_s = g->backward_overhead_s.value > 0 ? g->backward_overhead_s.value : forward_s;
+    TRY(fit_passes(f, g, arena, err));
+    double forward_s = g->layer_overhead_s.value, backward_s = back_overhead(g);
     for (int i = 0; i < f->check_count; i++) {
         struct layer_check *k = &f->checks[i];
-        bool block = k->kind == LAYER_BLOCK, back = k->pass != LAYER_FORWARD;
-        k->predicted_s = (block ? back ? of_backward : of_forward : 1) * k->point.work +
+        const struct pass_fit *fits = f->passes[k->kind];
+        bool back = k->pass != LAYER_FORWARD;
+        double of_forward = fits[0].count ? fits[0].factor.value : 1,
+               factor = fits[back].count ? fits[back].factor.value : 1;
+        k->predicted_s = factor * k->point.work +
                          (k->kind == LAYER_EMBEDDING ? 0
                           : back                     ? backward_s
                                                      : forward_s) +
@@ -262,22 +421,25 @@ void layers_show(const struct layer_fits *f, FILE *to)
     if (!f->check_count) return;
     fprintf(to, "-- whole layers, against the sum of their kernels: %d samples%s\n\n",
             f->check_count, f->other_count ? "; others are of another shape, or graphs" : "");
-    fprintf(to, "  %-28s %6s %9s %7s %8s %12s %12s %12s %8s\n", "layer", "micro", "sequence",
-            "tensor", "context", "median ms", "kernels ms", "costs ms", "off");
+    fprintf(to, "  %-28s %6s %6s %9s %7s %8s %12s %12s %12s %8s\n", "layer", "hidden", "micro",
+            "sequence", "tensor", "context", "median ms", "kernels ms", "costs ms", "off");
     for (int i = 0; i < f->check_count; i++) {
         const struct layer_check *k = &f->checks[i];
         const int64_t *d = k->sample->dimensions;
-        fprintf(to, "  %-28.28s %6lld %9lld %7lld %8lld %12.4f %12.4f %12.4f %+6.1f %%\n",
-                k->sample->operation, (long long)d[0], (long long)d[1], (long long)d[2],
+        fprintf(to, "  %-28.28s %6lld %6lld %9lld %7lld %8lld %12.4f %12.4f %12.4f %+6.1f %%\n",
+                k->sample->operation, (long long)k->model->shape.hidden, (long long)d[0], (long long)d[1], (long long)d[2],
                 (long long)d[3], 1e3 * k->point.seconds, 1e3 * (k->point.work + k->again_s),
                 1e3 * k->predicted_s, 100 * (k->predicted_s / k->point.seconds - 1));
     }
-    static const char *const names[] = {"forward", "backward"};
-    for (int p = 0; p < 2; p++)
-        if (f->passes[p].count)
-            fprintf(to,
-                    "  blocks %-9s %.4g times their kernels (95 %%: %.4g to %.4g), and %.4g us\n",
-                    names[p], f->passes[p].factor.value, f->passes[p].factor.low,
-                    f->passes[p].factor.high, 1e6 * f->passes[p].overhead_s.value);
+    for (int kind = LAYER_EMBEDDING; kind <= LAYER_HEAD; kind++)
+        for (int back = 0; back < 2; back++) {
+            const struct pass_fit *p = &f->passes[kind][back];
+            if (!p->count) continue;
+            fprintf(to, "  %ss %-9s %.4g times their kernels (95 %%: %.4g to %.4g)",
+                    layer_kind_names[kind], passes[back], p->factor.value, p->factor.low,
+                    p->factor.high);
+            if (kind == LAYER_BLOCK) fprintf(to, ", and %.4g us", 1e6 * p->overhead_s.value);
+            fputc('\n', to);
+        }
     fputc('\n', to);
 }

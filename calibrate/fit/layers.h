@@ -1,5 +1,5 @@
 // Whole layers as they were measured, against the sum of their kernels: a check of everything that
-// was fitted, and what a block's pass takes beside its kernels.
+// was fitted, and what a layer's pass takes beside its kernels.
 #ifndef PLUMBLINE_CALIBRATE_FIT_LAYERS_H
 #define PLUMBLINE_CALIBRATE_FIT_LAYERS_H
 
@@ -14,9 +14,11 @@ enum layer_pass {
     LAYER_PASS_COUNT
 };
 
-// One sample of the model's own shape.
+// One sample whose shape is known.
 struct layer_check {
     const struct sample *sample;
+    const struct model *model; // of that shape
+    bool own;                  // the shape is that of the model asked for
     enum layer_kind kind;
     enum layer_pass pass;
     struct fit_point
@@ -25,23 +27,29 @@ struct layer_check {
     double predicted_s; // with factor and overhead
 };
 
-// What a block's pass takes: factor x kernels + overhead.
+// What a layer's pass takes: factor x kernels + overhead.
 struct pass_fit {
     struct interval factor, overhead_s;
-    bool has_overhead;
-    int count;
+    bool has_overhead; // fitted with it, of blocks
+    int count, shapes;
     double residual, held_out;
+    double apart; // what another shape's factor is off by with 95 %, as a share; 0: it is the
+                  // model's own that was measured
 };
 
 struct layer_fits {
     struct layer_check *checks;
-    int check_count, other_count; // other: layers of another shape, or started as graphs beside
-                                  // those that were not
-    struct pass_fit passes[2];    // of blocks, forward and backward; count 0: not measured
+    int check_count, other_count;   // other: layers of shapes that are not known, or another than
+                                    // the model's where that was measured; started as graphs beside
+                                    // those that were not
+    struct pass_fit passes[3][2];   // [LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD][forward, backward];
+                                    // count 0: not measured
 };
 
-// Compares, fits, and puts factors and overheads into the costs of the calibration. The samples
-// that belong to `model` are known by their FLOP. No layers: nothing happens.
+// Compares, fits, and puts factors and overheads into the costs of the calibration. Samples that
+// belong to `model` are known by their FLOP and count alone where there are any; else, and with
+// NULL, those that state a shape count, whichever it is. No layers: nothing happens. Formulas:
+// docs/FORMULAS.md section 12.
 enum status layers_fit(struct layer_fits *f, struct calibration *c, const struct model *model,
                        struct arena *arena, struct error *err);
 void layers_show(const struct layer_fits *f, FILE *to);

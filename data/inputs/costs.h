@@ -34,6 +34,8 @@ struct precision_costs {
     struct estimate weight_gradient_flop_per_s; // and of weights
     struct estimate operand_bytes_per_s;  // beside the FLOP, of every product's three matrices; 0:
                                           // they cost nothing
+    struct estimate weight_operand_bytes_per_s; // of the products for gradients of weights; 0: as
+                                                // operand_bytes_per_s
     struct estimate low_rank_bytes_per_s; // beside the FLOP, of what low-rank compression reads and
                                           // writes; 0: they cost nothing
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
@@ -58,6 +60,8 @@ struct gpu_costs {
     struct estimate backward_overhead_s; // fixed, per layer backward; 0: as layer_overhead_s
     struct estimate forward_factor,
         backward_factor; // of a whole block over the sum of its kernels; 0: 1
+    struct estimate head_forward_factor, head_backward_factor; // of a head, likewise
+    struct estimate embedding_forward_factor, embedding_backward_factor;
     struct estimate
         layer_launch_s; // the host's least time to start a layer's kernels, forward; backward twice
     struct estimate embedding_launch_share;   // of it, in an embedding's pass

@@ -18,6 +18,7 @@
     X(data_gradient_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                   \
     X(weight_gradient_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                 \
     X(operand_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                        \
+    X(weight_operand_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                 \
     X(low_rank_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                       \
     X(backward_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                             \
     X(product_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                         \
@@ -33,6 +34,10 @@
     X(backward_overhead_s, LAUNCHES, TIME, STATED, 0, 1e6)                                         \
     X(forward_factor, TRAINER, TIME, STATED, 0, 100)                                               \
     X(backward_factor, TRAINER, TIME, STATED, 0, 100)                                              \
+    X(head_forward_factor, TRAINER, TIME, STATED, 0, 100)                                          \
+    X(head_backward_factor, TRAINER, TIME, STATED, 0, 100)                                         \
+    X(embedding_forward_factor, TRAINER, TIME, STATED, 0, 100)                                     \
+    X(embedding_backward_factor, TRAINER, TIME, STATED, 0, 100)                                    \
     X(layer_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                              \
     X(embedding_launch_share, LAUNCHES, TIME, STATED, 0, 100)                                      \
     X(collective_launch_s, LAUNCHES, TIME, STATED, 0, 1e6)                                         \

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "data/inputs/model/model.h"
 #include "data/text/members.h"
 
 const char *const sample_kind_names[] = {"gemm",  "attention", "memory",   "low_rank", "overhead",
@@ -104,6 +105,42 @@ PUT_MEMBER(put_alone)
     const struct sample *s =
         (const struct sample *)((const char *)from - offsetof(struct sample, alone));
     if (s->kind == SAMPLE_LINK || s->kind == SAMPLE_COLLECTIVE) json_put_bool(w, key, s->alone);
+}
+
+// What a layer's time depends on of a model's shape.
+enum { WIDTH_MAX = 1 << 26 };
+static const struct member shape_rows[] = {
+    KEY_COUNT(shape, hidden, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(shape, ffn, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(shape, heads, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(shape, kv_heads, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(shape, head_width, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(shape, vocabulary, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
+    KEY_COUNT(shape, positions, OPTIONAL, IF_SET, 0, WIDTH_MAX),
+    KEY_BOOL(shape, gated_ffn, OPTIONAL, IF_SET),
+    KEY_BOOL(shape, rms_norm, OPTIONAL, IF_SET),
+};
+static MEMBERS(shape, struct shape, NULL, true, NULL);
+
+GET_MEMBER(get_shape)
+{
+    struct sample *s = to;
+    if (!json_is_present(value)) return OK;
+    TRY(json_expect(value, JSON_OBJECT, err));
+    if (s->kind != SAMPLE_LAYER)
+        return json_refuse(value, err, "expected a shape of whole layers alone");
+    struct shape *shape = TAKE(arena, 1, struct shape);
+    s->shape = shape;
+    TRY(members_read(value, &shape_members, shape, NULL, arena, err));
+    if (shape->heads % shape->kv_heads == 0) return OK;
+    return json_refuse(value, err, "expected kv_heads to divide heads, found %lld and %lld",
+                       (long long)shape->kv_heads, (long long)shape->heads);
+}
+
+PUT_MEMBER(put_shape)
+{
+    const struct sample *s = from;
+    if (s->shape) members_write(w, key, &shape_members, s->shape, NULL);
 }
 
 GET_MEMBER(get_launch_repetitions)
@@ -211,6 +248,8 @@ static const struct member sample_rows[] = {
     KEY_NAME(sample, kind, REQUIRED, ALWAYS_WRITTEN, sample_kind_names),
     KEY_TEXT(sample, operation, REQUIRED),
     KEY_PART("dimensions", JSON_ARRAY, REQUIRED, 0, get_dimensions, put_dimensions),
+    KEY_ROW("shape", JSON_OBJECT, OPTIONAL, ALWAYS_WRITTEN, 0, 0, 0, NULL, &shape_members, 0, 0,
+            JSON_SKIP, get_shape, put_shape),
     KEY_NAME(sample, precision, REQUIRED, ALWAYS_WRITTEN, precision_names),
     KEY_NUMBER(sample, flop, REQUIRED, ALWAYS_WRITTEN, 0, 1e30),
     KEY_NUMBER(sample, bytes, REQUIRED, ALWAYS_WRITTEN, 0, 1e30),

@@ -41,12 +41,16 @@ struct condition {
 // 0x8, 0x20, 0x40, 0x80).
 enum { SLOWDOWN_FLAGGED = 0xec };
 
+struct shape; // data/inputs/model/model.h
+
 // One operation at one size, repeated.
 struct sample {
     enum sample_kind kind;
     const char *operation; // "qkv projection", "scores and context", "copy" ...
     int64_t dimensions[4];
     int dimension_count;
+    const struct shape *shape; // layer: its widths and heads, before degrees divide them; NULL: not
+                               // stated
     enum precision precision;
     double flop, bytes; // of one repetition
     int from, to;       // link: endpoints; else -1

@@ -131,12 +131,19 @@ static real matrices_s(const struct pricing *x, const struct layer_run *run, rea
                               x->gpus[group]->memory_bytes_per_s.value);
 }
 
-static real operands_s(const struct pricing *x, const struct layer_run *run,
-                       const struct layer_work *work, int group)
+// Of products forward and for gradients of inputs, and of those for gradients of weights.
+struct operand_seconds {
+    real products, learning;
+};
+
+static struct operand_seconds operands_of(const struct pricing *x, const struct layer_run *run,
+                                          const struct layer_work *work, int group)
 {
     const struct precision_costs *rates = rates_of_run(x, run, group);
-    return rates->operand_bytes_per_s.value > 0 ? work->operands / rates->operand_bytes_per_s.value
-                                                : 0;
+    real rate = rates->operand_bytes_per_s.value,
+         learning = or_else(&rates->weight_operand_bytes_per_s, rate);
+    return (struct operand_seconds){rate > 0 ? work->operands / rate : 0,
+                                    learning > 0 ? work->operands / learning : 0};
 }
 
 static struct compute compute_of(const struct pricing *x, const struct layer_run *run,
@@ -146,28 +153,28 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     const struct gpu_costs *gpu = x->gpus[group];
     real memory = gpu->memory_bytes_per_s.value,
          back = or_else(&gpu->backward_memory_bytes_per_s, memory);
-    real operands = operands_s(x, run, work, group);
+    struct operand_seconds operands = operands_of(x, run, work, group);
     struct product_rates rates = product_rates_of(x, run, group);
     struct kernel_seconds kernels = kernels_of(x, run, work, slice, group);
     struct product_seconds products;
     real learning;
     if (product_times(x, run, slice, group, rates.share, &products)) {
-        operands = 0, learning = products.weight;
+        operands = (struct operand_seconds){0, 0}, learning = products.weight;
     } else {
         products = (struct product_seconds){work->linear / rates.forward, work->linear / rates.data,
                                             work->linear / rates.weight};
         learning = (work->linear - work->weightless) / rates.weight;
     }
     struct compute c = {.attention = kernels.attention};
-    c.forward = matrices_s(x, run, products.forward, group) + operands +
+    c.forward = matrices_s(x, run, products.forward, group) + operands.products +
                 work->adapters / rates.forward + c.attention +
                 (work->memory + work->casts) / memory + kernels.elementwise;
-    c.backward = matrices_s(x, run, products.data, group) + operands + work->adapters / rates.data +
+    c.backward = matrices_s(x, run, products.data, group) + operands.products + work->adapters / rates.data +
                  work->adapters / rates.weight + kernels.attention_back + 2 * work->memory / back +
                  work->casts / memory + 2 * kernels.elementwise;
     if (run->frozen) c.weight = work->adapters / rates.weight;
-    else if (run->kind != LAYER_EMBEDDING) c.weight = learning + operands;
-    if (!run->frozen) c.backward += products.weight + operands + work->gathered / memory;
+    else if (run->kind != LAYER_EMBEDDING) c.weight = learning + operands.learning;
+    if (!run->frozen) c.backward += products.weight + operands.learning + work->gathered / memory;
     return c;
 }
 
@@ -187,9 +194,22 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
                            struct compute *c)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    bool block = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
-    real forward = block ? or_else(&gpu->forward_factor, 1) : 1,
-         backward = block ? or_else(&gpu->backward_factor, 1) : 1;
+    real forward = 1, backward = 1;
+    switch (run->kind) {
+    case LAYER_BLOCK:
+    case LAYER_MOE:
+        forward = or_else(&gpu->forward_factor, 1), backward = or_else(&gpu->backward_factor, 1);
+        break;
+    case LAYER_HEAD:
+        forward = or_else(&gpu->head_forward_factor, 1);
+        backward = or_else(&gpu->head_backward_factor, 1);
+        break;
+    case LAYER_EMBEDDING:
+        forward = or_else(&gpu->embedding_forward_factor, 1);
+        backward = or_else(&gpu->embedding_backward_factor, 1);
+        break;
+    default: break;
+    }
     real overhead = gpu->layer_overhead_s.value,
          after = or_else(&gpu->backward_overhead_s, overhead), step = step_factor(x, group);
     overhead *= times_of(x, run), after *= times_of(x, run);

@@ -60,6 +60,7 @@ static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, in
                                    graph ? ", graph" : "");
     struct cell *cell = cells_add(c, WORK_LAYER, SAMPLE_LAYER, name);
     cell->layer = layer;
+    cell->sample.shape = c->shape;
     cell_set_size(cell, 4, micro_batch, sequence, c->tensor, c->context);
     cell->sample.flop = flop;
     cell->sample.bytes = bytes;

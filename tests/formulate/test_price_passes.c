@@ -64,6 +64,30 @@ static void operands_take_time(void **state)
     near_to(with.backward_ns[0], before.backward_ns[0] + 2 * (int64_t)(bytes / 1e3));
     near_to(b.priced.runs[HEAD].forward_ns[0],
             head + (int64_t)(2 * (1024.0 * 32000 + 1024.0 * 33024) / 1e3));
+    // Those of weights' gradients at their own rate.
+    b.precisions[0].weight_operand_bytes_per_s = exactly(4e12);
+    near_to(block_of(&b).forward_ns[0], with.forward_ns[0]);
+    near_to(backward_of(&b), before.backward_ns[0] + (int64_t)(1.25 * bytes / 1e3));
+    bench_end(&b);
+}
+
+// A head's and an embedding's kernels in a row over the same alone; overheads stand beside.
+static void ends_have_factors(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    struct priced_run block = block_of(&b), head = b.priced.runs[HEAD],
+                      embedding = b.priced.runs[EMBEDDING];
+    b.gpus[0].head_forward_factor = exactly(1.5), b.gpus[0].head_backward_factor = exactly(0.5);
+    b.gpus[0].embedding_forward_factor = exactly(3);
+    b.gpus[0].embedding_backward_factor = exactly(2);
+    near_to(block_of(&b).forward_ns[0], block.forward_ns[0]);
+    near_to(block_of(&b).backward_ns[0], block.backward_ns[0]);
+    near_to(b.priced.runs[HEAD].forward_ns[0], 10000 + (head.forward_ns[0] - 10000) * 3 / 2);
+    near_to(b.priced.runs[HEAD].backward_ns[0], 10000 + (head.backward_ns[0] - 10000) / 2);
+    near_to(b.priced.runs[EMBEDDING].forward_ns[0], 3 * embedding.forward_ns[0]);
+    near_to(b.priced.runs[EMBEDDING].backward_ns[0], 2 * embedding.backward_ns[0]);
     bench_end(&b);
 }
 
@@ -474,6 +498,7 @@ int main(void)
         cmocka_unit_test(segments_of_collectives),
         cmocka_unit_test(rates_of_the_way_back),
         cmocka_unit_test(operands_take_time),
+        cmocka_unit_test(ends_have_factors),
         cmocka_unit_test(beyond_the_samples),
         cmocka_unit_test(transfers_have_their_own_bandwidth),
         cmocka_unit_test(attention_hides_the_ring),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/fit/layers.h"
 #include "data/numbers/intervals.h"
 #include "formulate/price/price.h"
 #include "measure/request.h"
@@ -60,10 +61,16 @@ static enum status calibrate_without(struct calibration *c, const struct samples
     rest->samples = TAKE(arena, samples->sample_count, struct sample);
     rest->sample_count = 0;
     for (int i = 0; i < samples->sample_count; i++)
-        if (h->of_sample[i] != held) rest->samples[rest->sample_count++] = samples->samples[i];
+        if (h->of_sample[i] != held) {
+            struct sample *s = &rest->samples[rest->sample_count++];
+            *s = samples->samples[i];
+            if (s->kind == SAMPLE_LAYER && !s->shape) s->shape = &h->shapes[h->of_sample[i]];
+        }
     TRY(inputs_join(in, rest, 1, NULL, arena, err));
     const struct calibrate_settings settings = {.output = "-"};
+    struct layer_fits layers;
     TRY(calibrate(c, in, &settings, arena, err));
+    TRY(layers_fit(&layers, c, NULL, arena, err));
     return c->lacking ? fail(err, BAD_INPUT, "%s: %s", samples->document.path, c->lacking) : OK;
 }
 

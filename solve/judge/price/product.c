@@ -130,7 +130,7 @@ bool shaped_products(const struct price_audit *a, int run, int group,
     if (!(rates->product_flop_per_s.value > 0) || !(head || projector || is_layered(a, run)))
         return false;
     struct limits l = limits_of(a, group, rates, slower);
-    w->linear = w->data = w->weight = w->weightless = w->operands = 0;
+    w->linear = w->data = w->weight = w->weightless = w->operands = w->learning_operands = 0;
     if (projector) return add_projector(&l, &run_of(a, run)->projector, piece.tokens, w), true;
     if (!head) {
         add_layered(&l, run, piece.tokens, w);

@@ -25,7 +25,10 @@ static void products(const struct precision_costs *r, long double learning, long
     w->data = flop / (stated_or(&r->data_gradient_flop_per_s, rate) * slower);
     w->weight = learning / for_weights;
     w->weightless = weightless / for_weights;
-    w->operands = r->operand_bytes_per_s.value > 0 ? operands / r->operand_bytes_per_s.value : 0;
+    long double moved = r->operand_bytes_per_s.value,
+                moved_learning = stated_or(&r->weight_operand_bytes_per_s, moved);
+    w->operands = moved > 0 ? operands / moved : 0;
+    w->learning_operands = moved_learning > 0 ? operands / moved_learning : 0;
 }
 
 // Of one product of n tokens: FLOP, and bytes of what it reads and writes.
@@ -320,6 +323,14 @@ static struct work work_of(const struct price_audit *a, int run, int group, stru
         w.forward_factor = stated_or(&gpu->forward_factor, 1);
         w.backward_factor = stated_or(&gpu->backward_factor, 1);
     }
+    if (run_of(a, run)->kind == LAYER_HEAD) {
+        w.forward_factor = stated_or(&gpu->head_forward_factor, 1);
+        w.backward_factor = stated_or(&gpu->head_backward_factor, 1);
+    }
+    if (run_of(a, run)->kind == LAYER_EMBEDDING) {
+        w.forward_factor = stated_or(&gpu->embedding_forward_factor, 1);
+        w.backward_factor = stated_or(&gpu->embedding_backward_factor, 1);
+    }
     assert(rates_of(a, group) && has_shape(a, run));
     if (is_layered(a, run)) layered_work(a, run, group, slice, &w);
     else if (run_of(a, run)->kind == LAYER_MEMORY) memory_work(a, run, group, slice, &w);
@@ -398,12 +409,12 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     long double launch_back = (embedding ? 1 : 2) * w->launch;
     // What makes gradients of weights, and all else: apart, so that nothing needs to be taken off
     // again.
-    long double weight = r->frozen ? w->adapter_weight : embedding ? 0 : w->weight + w->operands;
+    long double weight = r->frozen ? w->adapter_weight : embedding ? 0 : w->weight + w->learning_operands;
     long double rest = w->data + w->operands + w->adapter_data + w->attention_back +
                        w->memory_back + w->narrowing + 2 * w->small;
     if (!r->frozen)
         rest += w->adapter_weight + w->weightless + w->gather +
-                (embedding ? w->weight + w->operands : 0);
+                (embedding ? w->weight + w->learning_operands : 0);
     weight *= w->step_factor * w->backward_factor;
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     bool together = !schedule_splits_backward(layout_of(a)->schedule);
