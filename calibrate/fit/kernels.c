@@ -51,8 +51,8 @@ bool kernel_has(enum kernel kernel, const struct sample *s)
 
 // Of a time, what is left for the work itself, whatever another fit says of the rest.
 static const double least_share_left = 0.1;
-// As fit_best asks of a term.
-static const double worth_it = 0.9;
+// As fit_best asks of a term, and no error below this is worth one.
+static const double worth_it = 0.9, error_floor = 1e-3;
 
 struct choice {
     enum kernel kernel;
@@ -125,7 +125,8 @@ static void take_own_traffic(struct fit *f, const struct fit_point *points, int 
     struct fit_point *whole = TAKE(arena, count, struct fit_point);
     for (int i = 0; i < count; i++) whole[i] = points[i], whole[i].explained_s = 0;
     if (fit_best(&own, f->name, f->name, with_traffic, 1, whole, count, arena, &unused) == OK &&
-        own.traffic_rate.value > 0 && own.held_out > 0 && own.held_out < worth_it * f->held_out)
+        own.traffic_rate.value > 0 && own.held_out > 0 && f->held_out > error_floor &&
+        own.held_out < worth_it * f->held_out)
         *f = own;
 }
 

@@ -159,39 +159,33 @@ static const struct model *model_of(const struct shape *shape, struct arena *are
 static bool is_same_shape(const struct model *a, const struct model *b)
 {
     const struct shape *s = &a->shape, *t = &b->shape;
-    return a == b || (s->hidden == t->hidden && s->ffn == t->ffn && s->heads == t->heads &&
-                      s->kv_heads == t->kv_heads && s->head_width == t->head_width &&
-                      s->vocabulary == t->vocabulary && s->positions == t->positions &&
-                      s->gated_ffn == t->gated_ffn && s->rms_norm == t->rms_norm);
+    return s->hidden == t->hidden && s->ffn == t->ffn && s->heads == t->heads &&
+           s->kv_heads == t->kv_heads && s->head_width == t->head_width &&
+           s->vocabulary == t->vocabulary && s->positions == t->positions &&
+           s->gated_ffn == t->gated_ffn && s->rms_norm == t->rms_norm;
 }
 
-// Of the model, where there is one and the sample's FLOP are its; else of the shape that the sample
-// states.
+// The shape is what the sample states; of one that states none, the model's, if its FLOP are.
 static bool read_check(struct layer_check *k, const struct calibration *c,
                        const struct model *model, struct arena *arena)
 {
-    const struct model *shapes[] = {
-        model, k->sample->shape ? model_of(k->sample->shape, arena) : NULL};
-    for (int i = 0; i < 2; i++) {
-        if (!shapes[i] ||
-            !kernels_of(&k->point.work, &k->again_s, c, shapes[i], k->sample, k->kind, k->pass) ||
-            !(k->point.work > 0))
-            continue;
-        k->model = shapes[i], k->own = !i;
-        return true;
-    }
-    return false;
+    const struct shape *stated = k->sample->shape;
+    k->model = stated ? model_of(stated, arena) : model;
+    k->own = model && (!stated || is_same_shape(k->model, model));
+    return k->model &&
+           kernels_of(&k->point.work, &k->again_s, c, k->model, k->sample, k->kind, k->pass) &&
+           k->point.work > 0;
 }
 
+// Of kinds of layers of which some are the model's own, only those.
 static void keep_own(struct layer_fits *f)
 {
+    bool any[LAYER_KINDS_MEASURED] = {false};
     int all = f->check_count;
-    bool any = false;
-    for (int i = 0; i < all; i++) any = any || f->checks[i].own;
-    if (!any) return;
     f->check_count = 0;
+    for (int i = 0; i < all; i++) any[f->checks[i].kind] |= f->checks[i].own;
     for (int i = 0; i < all; i++)
-        if (f->checks[i].own) f->checks[f->check_count++] = f->checks[i];
+        if (f->checks[i].own || !any[f->checks[i].kind]) f->checks[f->check_count++] = f->checks[i];
     f->other_count += all - f->check_count;
 }
 
@@ -226,8 +220,8 @@ struct group {
     bool own;
 };
 
-static struct group group_of(const struct layer_fits *f, enum layer_kind kind,
-                             enum layer_pass pass, struct arena *arena)
+static struct group group_of(const struct layer_fits *f, enum layer_kind kind, enum layer_pass pass,
+                             struct arena *arena)
 {
     struct group g = {.points = TAKE(arena, f->check_count, struct fit_point)};
     const struct model **shapes = TAKE(arena, f->check_count, const struct model *);
@@ -302,8 +296,7 @@ static enum status fit_sizes(struct pass_fit *to, struct group *g, const char *k
     static const enum line forms[] = {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD};
     struct fit fit;
     for (int i = 0; i < g->count && !to->has_overhead; i++)
-        g->points[i].explained_s =
-            fmin(overhead_s, (1 - least_share_left) * g->points[i].seconds);
+        g->points[i].explained_s = fmin(overhead_s, (1 - least_share_left) * g->points[i].seconds);
     TRY(fit_best(&fit, kind, pass, forms, to->has_overhead ? 2 : 1, g->points, g->count, arena,
                  err));
     to->factor = (struct interval){1 / fit.rate.value, 1 / fit.rate.high, 1 / fit.rate.low};
@@ -348,8 +341,9 @@ static void put_pass(struct estimate *factor, struct estimate *overhead, const s
 {
     if (!p->count) return;
     const char *source = arena_print(
-        arena, "%d whole %ss %s over the sum of their kernels%s; median residual %.1f %%, "
-               "held out %.1f %%",
+        arena,
+        "%d whole %ss %s over the sum of their kernels%s; median residual %.1f %%, "
+        "held out %.1f %%",
         p->count, layer_kind_names[kind], passes[pass],
         p->has_overhead ? ", and what is beside them" : "", 100 * p->residual, 100 * p->held_out);
     if (p->apart > 0)
@@ -427,9 +421,10 @@ void layers_show(const struct layer_fits *f, FILE *to)
         const struct layer_check *k = &f->checks[i];
         const int64_t *d = k->sample->dimensions;
         fprintf(to, "  %-28.28s %6lld %6lld %9lld %7lld %8lld %12.4f %12.4f %12.4f %+6.1f %%\n",
-                k->sample->operation, (long long)k->model->shape.hidden, (long long)d[0], (long long)d[1], (long long)d[2],
-                (long long)d[3], 1e3 * k->point.seconds, 1e3 * (k->point.work + k->again_s),
-                1e3 * k->predicted_s, 100 * (k->predicted_s / k->point.seconds - 1));
+                k->sample->operation, (long long)k->model->shape.hidden, (long long)d[0],
+                (long long)d[1], (long long)d[2], (long long)d[3], 1e3 * k->point.seconds,
+                1e3 * (k->point.work + k->again_s), 1e3 * k->predicted_s,
+                100 * (k->predicted_s / k->point.seconds - 1));
     }
     for (int kind = LAYER_EMBEDDING; kind <= LAYER_HEAD; kind++)
         for (int back = 0; back < 2; back++) {

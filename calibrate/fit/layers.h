@@ -37,18 +37,19 @@ struct pass_fit {
                   // model's own that was measured
 };
 
+enum { LAYER_KINDS_MEASURED = LAYER_HEAD + 1 }; // embedding, block, head
+
 struct layer_fits {
     struct layer_check *checks;
-    int check_count, other_count;   // other: layers of shapes that are not known, or another than
-                                    // the model's where that was measured; started as graphs beside
-                                    // those that were not
-    struct pass_fit passes[3][2];   // [LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD][forward, backward];
-                                    // count 0: not measured
+    int check_count, other_count; // other: layers of shapes that are not known, or another than
+                                  // the model's where that was measured; started as graphs beside
+                                  // those that were not
+    struct pass_fit passes[LAYER_KINDS_MEASURED][2]; // forward, backward; count 0: not measured
 };
 
-// Compares, fits, and puts factors and overheads into the costs of the calibration. Samples that
-// belong to `model` are known by their FLOP and count alone where there are any; else, and with
-// NULL, those that state a shape count, whichever it is. No layers: nothing happens. Formulas:
+// Compares, fits, and puts factors and overheads into the costs of the calibration. A sample's
+// shape is what it states, or that of `model` (may be NULL) if its FLOP are the model's. Of a kind
+// of layer, the model's own count alone where there are any. No layers: nothing happens. Formulas:
 // docs/FORMULAS.md section 12.
 enum status layers_fit(struct layer_fits *f, struct calibration *c, const struct model *model,
                        struct arena *arena, struct error *err);

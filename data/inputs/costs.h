@@ -32,8 +32,8 @@ struct precision_costs {
     struct estimate data_gradient_flop_per_s; // reached by the products for gradients of inputs; 0:
                                               // as gemm_flop_per_s
     struct estimate weight_gradient_flop_per_s; // and of weights
-    struct estimate operand_bytes_per_s;  // beside the FLOP, of every product's three matrices; 0:
-                                          // they cost nothing
+    struct estimate operand_bytes_per_s; // beside the FLOP, of every product's three matrices; 0:
+                                         // they cost nothing
     struct estimate weight_operand_bytes_per_s; // of the products for gradients of weights; 0: as
                                                 // operand_bytes_per_s
     struct estimate low_rank_bytes_per_s; // beside the FLOP, of what low-rank compression reads and

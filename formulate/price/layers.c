@@ -169,9 +169,10 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     c.forward = matrices_s(x, run, products.forward, group) + operands.products +
                 work->adapters / rates.forward + c.attention +
                 (work->memory + work->casts) / memory + kernels.elementwise;
-    c.backward = matrices_s(x, run, products.data, group) + operands.products + work->adapters / rates.data +
-                 work->adapters / rates.weight + kernels.attention_back + 2 * work->memory / back +
-                 work->casts / memory + 2 * kernels.elementwise;
+    c.backward = matrices_s(x, run, products.data, group) + operands.products +
+                 work->adapters / rates.data + work->adapters / rates.weight +
+                 kernels.attention_back + 2 * work->memory / back + work->casts / memory +
+                 2 * kernels.elementwise;
     if (run->frozen) c.weight = work->adapters / rates.weight;
     else if (run->kind != LAYER_EMBEDDING) c.weight = learning + operands.learning;
     if (!run->frozen) c.backward += products.weight + operands.learning + work->gathered / memory;

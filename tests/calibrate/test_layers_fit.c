@@ -1,6 +1,7 @@
 // Whole layers against their kernels: a planted factor and overhead come out, and what follows is
-// what pricing says of the layer; layers of another shape are left alone. Drawings: well-formed,
-// without scripts, the same twice, whatever names files hold.
+// what pricing says of the layer; layers of another shape are left alone, unless they state it and
+// the model's own were not measured. Gradients of weights may have a traffic of their own.
+// Drawings: well-formed, without scripts, the same twice, whatever names files hold.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -190,6 +191,177 @@ static void test_one_size(void **state)
     near_to(f.checks[0].predicted_s, f.checks[0].point.seconds, 1e-9);
 }
 
+// ---- layers of several shapes
+
+enum { SHAPES = 4 };
+static const struct shape shapes[SHAPES] = {
+    {.hidden = 128, .ffn = 512, .heads = 2, .kv_heads = 2, .head_width = 64, .vocabulary = 900},
+    {.hidden = 256, .ffn = 512, .heads = 4, .kv_heads = 1, .head_width = 64, .vocabulary = 500},
+    {.hidden = 320, .ffn = 960, .heads = 5, .kv_heads = 5, .head_width = 64, .vocabulary = 700},
+    {.hidden = 192, .ffn = 640, .heads = 3, .kv_heads = 3, .head_width = 64, .vocabulary = 800},
+};
+
+// What its passes take over their kernels, by kind of layer: forward, backward.
+static const double planted[3][2] = {{2.1, 1.7}, {0.94, 0.91}, {0.97, 0.88}};
+
+static void put_layer(struct samples *samples, const struct shape *s, bool stated,
+                      enum layer_kind kind, bool backward, double b, double off,
+                      struct arena *arena)
+{
+    double n = b * 128, e = 4, h = (double)s->hidden, f = (double)s->ffn,
+           q = (double)(s->heads * s->head_width), kv = (double)(s->kv_heads * s->head_width),
+           v = (double)s->vocabulary, keys = b * 128 * 128, linear = 0, scores = 0,
+           bytes = 2 * n * h * e;
+    if (kind == LAYER_HEAD) linear = 2 * n * h * v, bytes += 12 * n * v;
+    if (kind == LAYER_BLOCK) {
+        linear = 2 * n * (h * (q + 2 * kv) + q * h + 2 * h * f), scores = 4 * keys * q;
+        bytes = 10 * n * h * e + 2 * n * f * e + 6 * keys * (double)s->heads * e;
+    }
+    double kernels = linear / gemm + scores / attention + bytes / memory;
+    struct sample *to =
+        add(samples, SAMPLE_LAYER,
+            arena_print(arena, "%s %s", layer_kind_names[kind], backward ? "backward" : "forward"),
+            off * planted[kind][backward] * (backward ? 2 : 1) * kernels, arena);
+    to->flop = (backward ? 2 : 1) * (linear + scores);
+    to->bytes = (backward ? 2 : 1) * bytes;
+    to->dimensions[0] = (int64_t)b, to->dimensions[1] = 128;
+    to->dimensions[2] = to->dimensions[3] = 1;
+    to->dimension_count = 4;
+    to->shape = stated ? s : NULL;
+}
+
+// All layers of this shape, as often as they take longer than planned.
+static void put_shape(struct samples *samples, const struct shape *s, bool stated, double off,
+                      struct arena *arena)
+{
+    for (enum layer_kind kind = LAYER_EMBEDDING; kind <= LAYER_HEAD; kind++)
+        for (int k = 0; k < 4; k++)
+            put_layer(samples, s, stated, kind, k % 2, 1 + k / 2, off, arena);
+}
+
+static void fit_shapes(struct layer_fits *f, struct gpu_costs *g, struct samples *samples,
+                       const struct model *of, struct arena *arena)
+{
+    struct calibration *c = TAKE(arena, 1, struct calibration);
+    struct error err = {OK, ""};
+    calibrate_all(c, samples, arena);
+    if (layers_fit(f, c, of, arena, &err) != OK) fail_msg("%s", err.text);
+    assert_int_equal(costs_check(&c->costs, &err), OK);
+    *g = c->costs.gpus[0];
+}
+
+static void put_kernels(struct samples *samples, struct arena *arena)
+{
+    put_samples(samples, "planted", arena);
+    samples->sample_count = 12;
+}
+
+static void is_planted(const struct gpu_costs *g, double off)
+{
+    const struct estimate *const found[3][2] = {
+        {&g->embedding_forward_factor, &g->embedding_backward_factor},
+        {&g->forward_factor, &g->backward_factor},
+        {&g->head_forward_factor, &g->head_backward_factor},
+    };
+    for (int kind = 0; kind < 3; kind++)
+        for (int back = 0; back < 2; back++)
+            near_to(found[kind][back]->value, off * planted[kind][back], 1e-3);
+}
+
+// A bias that all shapes have in common comes out, whether the model is one of them or none.
+static void test_shapes(void **state)
+{
+    struct samples samples;
+    struct layer_fits f;
+    struct gpu_costs g;
+    put_kernels(&samples, *state);
+    for (int i = 0; i < 3; i++) put_shape(&samples, &shapes[i], true, 1, *state);
+    fit_shapes(&f, &g, &samples, NULL, *state);
+    assert_int_equal(f.check_count, 3 * 12);
+    is_planted(&g, 1);
+    for (int i = 0; i < f.check_count; i++)
+        near_to(f.checks[i].predicted_s, f.checks[i].point.seconds, 1e-3);
+    fit_shapes(&f, &g, &samples, &model, *state);
+    is_planted(&g, 1);
+    // What does not say its shape counts for nothing; the model's own alone, where there is any.
+    put_shape(&samples, &shapes[3], false, 1.5, *state);
+    fit_shapes(&f, &g, &samples, NULL, *state);
+    assert_int_equal(f.check_count, 3 * 12);
+    assert_int_equal(f.other_count, 12);
+    is_planted(&g, 1);
+    struct model fourth = model;
+    fourth.shape = shapes[3];
+    fit_shapes(&f, &g, &samples, &fourth, *state);
+    assert_int_equal(f.check_count, 12);
+    is_planted(&g, 1.5);
+    assert_true(f.passes[LAYER_BLOCK][0].apart == 0);
+}
+
+// Shapes that differ widen the interval, so that another of their kind lies inside; two by more
+// than four, and one, of which no scatter can be known, reaches to what no sample would say.
+static void test_shapes_apart(void **state)
+{
+    static const double off[SHAPES] = {0.96, 1.03, 0.99, 1.02};
+    double width[SHAPES + 1];
+    for (int count = 1; count <= SHAPES; count++) {
+        struct samples samples;
+        struct layer_fits f;
+        struct gpu_costs g;
+        put_kernels(&samples, *state);
+        for (int i = 0; i < count; i++) put_shape(&samples, &shapes[i], true, off[i], *state);
+        fit_shapes(&f, &g, &samples, NULL, *state);
+        const struct estimate *e = &g.head_backward_factor;
+        width[count] = e->high - e->low;
+        assert_int_equal(f.passes[LAYER_HEAD][1].shapes, count);
+        assert_true(e->low < e->value && e->value < e->high);
+        for (int i = 0; i < SHAPES && count > 1; i++)
+            assert_true(e->low < off[i] * planted[LAYER_HEAD][1] &&
+                        off[i] * planted[LAYER_HEAD][1] < e->high);
+        if (count > 1) continue;
+        near_to(e->value, off[0] * planted[LAYER_HEAD][1], 1e-3);
+        assert_true(e->high > 1 - 1e-3);
+    }
+    assert_true(width[2] > width[3] && width[3] > width[4]);
+}
+
+// ---- gradients of weights
+
+// Products of all three kinds, of many sizes and proportions: seconds at 90 GFLOP/s and, of
+// operands, at 10 GB/s; of weights' gradients at `weights`.
+static void calibrate_products(struct calibration *c, double weights, struct arena *arena)
+{
+    static const char *const kinds[] = {"", ", data gradient", ", weight gradient"};
+    struct samples *samples = TAKE(arena, 1, struct samples);
+    put_kernels(samples, arena);
+    samples->sample_count = 0;
+    for (int i = 0; i < 12; i++) {
+        double m = 100 + 37 * (i * 5 % 12), n = 90 + 61 * (i * 7 % 12), k = 128 << i % 3,
+               bytes = 4 * (m * n + n * k + m * k);
+        for (int kind = 0; kind < 3; kind++) {
+            double rate = kind == 2 ? weights : 1e10;
+            struct sample *s = add(samples, SAMPLE_GEMM, arena_print(arena, "%d%s", i, kinds[kind]),
+                                   2 * m * n * k / gemm + bytes / rate, arena);
+            s->flop = 2 * m * n * k, s->bytes = bytes;
+        }
+        add(samples, SAMPLE_MEMORY, "norms", 1e7 * (i + 1) / memory, arena)->bytes = 1e7 * (i + 1);
+    }
+    samples->sample_count = 48;
+    calibrate_all(c, samples, arena);
+}
+
+static void test_weight_traffic(void **state)
+{
+    struct calibration c;
+    calibrate_products(&c, 3e10, *state);
+    const struct precision_costs *p = c.costs.gpus[0].precisions;
+    near_to(p->operand_bytes_per_s.value, 1e10, 1e-3);
+    near_to(p->weight_operand_bytes_per_s.value, 3e10, 1e-3);
+    near_to(p->weight_gradient_flop_per_s.value, gemm, 1e-3);
+    calibrate_products(&c, 1e10, *state); // no other: not stated
+    assert_true(c.costs.gpus[0].precisions[0].weight_operand_bytes_per_s.value == 0);
+    near_to(c.costs.gpus[0].precisions[0].weight_gradient_flop_per_s.value, gemm, 1e-3);
+}
+
 // ---- drawings
 
 static char *read_all(const char *path, struct arena *arena)
@@ -260,8 +432,9 @@ static void test_drawing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),
-                                       cmocka_unit_test(test_one_size),
-                                       cmocka_unit_test(test_drawing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks),         cmocka_unit_test(test_one_size),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_shapes_apart),
+        cmocka_unit_test(test_weight_traffic), cmocka_unit_test(test_drawing)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -42,6 +42,9 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc && status == OK; i++)
         status = show_document(argv[i], &all, &all_count, &arena, &err);
     struct heldback_errors e = heldback_errors(all, all_count, &arena);
+    if (status == OK) printf("\nmedian errors of all shapes, with their sign\n");
+    for (const char *const *pass = heldback_passes; *pass && status == OK; pass++)
+        printf("%-42s %+6.1f%%\n", *pass, 100 * heldback_bias(all, all_count, *pass, &arena));
     if (status == OK)
         printf("\nall shapes: median error of whole layers %.1f %% (%d), of kernels %.1f %% (%d), "
                "of all %.1f %%\n",

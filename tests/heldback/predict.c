@@ -213,8 +213,7 @@ static double median_error(const struct heldback_point *points, int count, bool 
     for (int i = 0; i < count; i++)
         if (points[i].layer ? layers : kernels)
             errors[(*taken)++] = fabs(points[i].predicted_s / points[i].measured_s - 1);
-    qsort(errors, (size_t)*taken, sizeof *errors, compare_numbers);
-    return *taken ? (errors[(*taken - 1) / 2] + errors[*taken / 2]) / 2 : 0;
+    return median_of(errors, *taken);
 }
 
 struct heldback_errors heldback_errors(const struct heldback_point *points, int count,
@@ -226,6 +225,27 @@ struct heldback_errors heldback_errors(const struct heldback_point *points, int 
     e.kernels = median_error(points, count, false, true, &e.kernel_count, arena);
     e.all = median_error(points, count, true, true, &all, arena);
     return e;
+}
+
+const char *const heldback_passes[] = {"embedding forward",
+                                       "embedding backward",
+                                       "block forward",
+                                       "block backward",
+                                       "block backward selective",
+                                       "block backward full",
+                                       "head forward",
+                                       "head backward",
+                                       NULL};
+
+double heldback_bias(const struct heldback_point *points, int count, const char *pass,
+                     struct arena *arena)
+{
+    double *errors = TAKE(arena, count + 1, double);
+    int taken = 0;
+    for (int i = 0; i < count; i++)
+        if (points[i].layer && !strcmp(points[i].sample->operation, pass))
+            errors[taken++] = points[i].predicted_s / points[i].measured_s - 1;
+    return median_of(errors, taken);
 }
 
 void heldback_show(const struct heldback_point *points, int count, FILE *to)

@@ -41,6 +41,12 @@ struct heldback_errors {
 };
 struct heldback_errors heldback_errors(const struct heldback_point *points, int count,
                                        struct arena *arena);
+
+// Of all samples of whole layers of this name: the median of predicted / measured - 1, with its
+// sign. 0: there are none.
+extern const char *const heldback_passes[]; // "embedding forward" ..., NULL behind the last
+double heldback_bias(const struct heldback_point *points, int count, const char *pass,
+                     struct arena *arena);
 void heldback_show(const struct heldback_point *points, int count, FILE *to);
 
 #endif

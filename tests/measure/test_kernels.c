@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "measure/cpu/compress.h"
+#include "data/inputs/model/model.h"
 #include "data/inputs/samples.h"
 #include "tests/measure/kernels.h"
 #include "tests/support/folder.h"
@@ -426,7 +427,14 @@ static void test_compute_command(void **state)
         "--sequence 128 --micro-batch 1,2 "
         "--tensor 1,2 --context 1,2 --recompute selective",
         *state);
-    for (int i = 0; i < s.sample_count; i++) layers += s.samples[i].kind == SAMPLE_LAYER;
+    for (int i = 0; i < s.sample_count; i++) {
+        const struct shape *shape = s.samples[i].shape;
+        bool layer = s.samples[i].kind == SAMPLE_LAYER;
+        layers += layer;
+        assert_true(layer == (shape != NULL));
+        assert_true(!layer || (shape->hidden == 64 && shape->ffn == 256 && shape->kv_heads == 2 &&
+                               shape->vocabulary == 300 && shape->gated_ffn));
+    }
     assert_int_equal(layers, (2 + 3 + 2) * 2 * 2 * 2);
 }
 

@@ -179,6 +179,10 @@ const struct planted planted_damages[] = {
     {FORMAT_SAMPLES, "0.00011", "\"fast\"", "samples[0].seconds[1]", true},
     {FORMAT_SAMPLES, "\"stopped_by\": \"width\"", "\"stopped_by\": \"lunch\"",
      "samples[1].stopped_by", true},
+    {FORMAT_SAMPLES, "\"stopped_by\": \"width\"",
+     "\"shape\": {\"hidden\": 8, \"ffn\": 8, \"heads\": 2, \"kv_heads\": 1, \"head_width\": 4, "
+     "\"vocabulary\": 9}, \"stopped_by\": \"width\"",
+     "samples[1].shape", false},
     {FORMAT_SAMPLES, "[128, 192, 64]", "[128, 192, 64, 1, 1]", "samples[0].dimensions", true},
     {FORMAT_SAMPLES, "\"from\": 0,", "", "samples[2]", false},
     {FORMAT_SAMPLES, "\"to\": 1,", "\"to\": 0,", "samples[2]", false},

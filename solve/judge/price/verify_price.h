@@ -240,7 +240,7 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double linear, adapters; // products with the layer's matrices, and with its adapters
     long double data, weight;     // the products that make the gradients of inputs and of weights
     long double adapter_data, adapter_weight; // the adapters'
-    long double operands; // beside the FLOP of a pass of products, of their matrices
+    long double operands;          // beside the FLOP of a pass of products, of their matrices
     long double learning_operands; // the same of the pass that makes the gradients of weights
     long double attention_back, memory_back; // of the way back, as often as they are done there
     long double attention,

@@ -409,7 +409,9 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     long double launch_back = (embedding ? 1 : 2) * w->launch;
     // What makes gradients of weights, and all else: apart, so that nothing needs to be taken off
     // again.
-    long double weight = r->frozen ? w->adapter_weight : embedding ? 0 : w->weight + w->learning_operands;
+    long double weight = r->frozen   ? w->adapter_weight
+                         : embedding ? 0
+                                     : w->weight + w->learning_operands;
     long double rest = w->data + w->operands + w->adapter_data + w->attention_back +
                        w->memory_back + w->narrowing + 2 * w->small;
     if (!r->frozen)
