@@ -51,7 +51,7 @@ describe() {
  This package measures messages and collectives under mpirun or srun.' ;;
     libplumbline0) section=libs what=' - library' more=' .
  This package has the shared library.' needs= ;;
-    libplumbline-dev) section=libdevel what=' - development' needs="libplumbline0 (= $version)" more=' .
+    libplumbline-dev) section=libdevel what=' - development' needs="libplumbline0 (= $version), libglpk-dev, nettle-dev" more=' .
  This package has the header, the static library and examples.' ;;
     esac
 }

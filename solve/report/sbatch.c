@@ -113,13 +113,12 @@ static enum status begin(struct batch *b, struct report_out *out, const struct p
 // Slurm numbers nodes by their names; a placement has an order of its own.
 static void put_master(struct report_out *out, const struct batch *b)
 {
-    if (!b->hosts) {
-        report_print(out, "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n "
-                          "1)\n");
-        return;
-    }
-    report_print(out, "# In the order of their ranks.\nexport PLAN_HOSTS=\"");
-    put_names(out, b->hosts, ' ');
+    report_print(out, "# The nodes in the order of their ranks%s.\nexport PLAN_HOSTS=\"",
+                 b->hosts ? "" : ": Slurm's own, or set PLAN_HOSTS");
+    if (b->hosts) put_names(out, b->hosts, ' ');
+    else
+        report_print(out, "${PLAN_HOSTS:-$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | paste "
+                          "-sd ' ')}");
     report_print(out, "\"\nMASTER_ADDR=${PLAN_HOSTS%%%% *}\n");
 }
 
@@ -152,21 +151,23 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
     put_master(&out, &b);
     report_print(&out, "MASTER_PORT=${MASTER_PORT:-29500}\n"
                        "export MASTER_ADDR MASTER_PORT CUDA_DEVICE_MAX_CONNECTIONS=1\n");
-    report_print(&out,
-                 "# shellcheck disable=SC2016\n"
-                 "srun --kill-on-bad-exit=1 bash -c '%sexec torchrun --nnodes %" PRId64
-                 " --nproc-per-node %" PRId64 " --node-rank \"$%s\" \\\n"
-                 "    --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" \"$@\"' "
-                 "torchrun \\\n"
-                 "    \"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
-                 "\"${MEGATRON_ARGS[@]}\" \"$@\"\n",
-                 b.hosts ? "rank=0\n"
-                           "for host in $PLAN_HOSTS; do\n"
-                           "    [ \"$host\" != \"$SLURMD_NODENAME\" ] || break\n"
-                           "    rank=$((rank + 1))\n"
-                           "done\n"
-                         : "",
-                 b.nodes, b.each, b.hosts ? "rank" : "SLURM_PROCID");
+    report_print(
+        &out,
+        "# shellcheck disable=SC2016\n"
+        "srun --kill-on-bad-exit=1 bash -c 'rank=0\n"
+        "for host in $PLAN_HOSTS; do\n"
+        "    [ \"$host\" != \"$SLURMD_NODENAME\" ] || break\n"
+        "    rank=$((rank + 1))\n"
+        "done\n"
+        "[ \"$rank\" -lt %" PRId64
+        " ] || { echo \"job.sbatch: $SLURMD_NODENAME is none of $PLAN_HOSTS\" >&2; exit 2; "
+        "}\n"
+        "exec torchrun --nnodes %" PRId64 " --nproc-per-node %" PRId64 " --node-rank \"$rank\" \\\n"
+        "    --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" \"$@\"' "
+        "torchrun \\\n"
+        "    \"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
+        "\"${MEGATRON_ARGS[@]}\" \"$@\"\n",
+        b.nodes, b.nodes, b.each);
     *text = out.text;
     *length = out.length;
     return OK;
@@ -242,8 +243,11 @@ enum status report_torchrun(const struct plan *plan, const struct plan *told,
     report_print(&out,
                  "#!/bin/bash\n"
                  "# The plan %s by torchrun: bash torchrun.sh OPTION ... on each node, options for "
-                 "the training program. By plumbline %s.\n",
-                 plan->name ? plan->name : "", PLUMBLINE_VERSION);
+                 "the training program. By plumbline %s.\n"
+                 "# Under Slurm: sbatch --nodes=%" PRId64
+                 " --ntasks-per-node=1 --gpus-per-node=%" PRId64
+                 " --exclusive --wrap 'srun bash torchrun.sh OPTION ...'\n",
+                 plan->name ? plan->name : "", PLUMBLINE_VERSION, b.nodes, b.each);
     put_node_groups(&out, &b);
     report_print(&out,
                  "set -eu\nnodes=%" PRId64 "\neach=%" PRId64 "\n"
@@ -254,7 +258,7 @@ enum status report_torchrun(const struct plan *plan, const struct plan *told,
                  "rank=${NODE_RANK:-}\n"
                  "for ((i = 0; i < nodes; i++)); do\n"
                  "    own=$(hostname)\n"
-                 "    for name in \"$own\" \"${own%%%%.*}\"; do\n"
+                 "    for name in \"$own\" \"${own%%%%.*}\" \"${SLURMD_NODENAME:-}\"; do\n"
                  "        if [ -z \"$rank\" ] && { [ \"${hosts[i]}\" = \"$name\" ] || "
                  "[ \"${hosts[i]%%%%.*}\" = \"$name\" ]; }; then rank=$i; fi\n"
                  "    done\n"

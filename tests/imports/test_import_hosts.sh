@@ -95,6 +95,17 @@ level-1 400.0" slurm <<'END'
 SwitchName=s Nodes=a
 SwitchName=top Switches=s Nodes=b
 END
+# As scontrol show topology of Slurm 22.05 prints it: all nodes below stand beside a switch's switches.
+expect "a0 h100 leaf0/spine
+a1 h100 leaf0/spine
+v0 h100 leaf1/spine
+h100 3 8
+leaf 400.0
+level-1 400.0" slurm <<'END'
+SwitchName=leaf0 Level=0 LinkSpeed=1 Nodes=a[0-1]
+SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=v0
+SwitchName=spine Level=1 LinkSpeed=1 Nodes=a[0-1],v0 Switches=leaf[0-1]
+END
 printf 'SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=root Switches=s[1-2]\n' >"$work/topology.conf"
 "$plumbline" import slurm "$work/topology.conf" --like h100-128x8 -o "$work/named.json" 2>"$work/err" || wrong "$(cat "$work/err")"
 "$plumbline" example gpt --model llama-3.1-8b --cluster "$work/named.json" --tensor 8 --pipeline 2 --data 2 --zero 1 --global-batch 16 --sequence 4096 -o "$work/p" >"$work/log" 2>&1 &&

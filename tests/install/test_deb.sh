@@ -36,6 +36,9 @@ has libplumbline-dev usr/lib/$multiarch/pkgconfig/plumbline.pc
 sort plumbline.files libplumbline0.files libplumbline-dev.files | grep -v '/$' | uniq -d | grep . && complain "two packages have these files"
 grep -q cuda plumbline.files && complain "plumbline has what needs CUDA"
 dpkg-deb --field plumbline_*.deb Depends | grep -q libglpk || complain "plumbline needs no libglpk? $(dpkg-deb --field plumbline_*.deb Depends)"
+for package in libglpk-dev nettle-dev; do # what the static library is linked with: pkg-config --static says it
+    dpkg-deb --field libplumbline-dev_*.deb Depends | grep -q "$package" || complain "libplumbline-dev needs no $package"
+done
 dpkg-deb --fsys-tarfile libplumbline-dev_*.deb | tar -xO "./usr/lib/$multiarch/pkgconfig/plumbline.pc" | grep -qx 'prefix=/usr' || complain "plumbline.pc: prefix"
 
 if [ "$(id -u)" = 0 ]; then

@@ -43,12 +43,17 @@ while read -r model gpu nodes sequence batch; do
     done <"$work/again"
     [ "$(iteration "$folder/plan.json")" = "$first" ] || wrong "$model on $gpu: its commands give another plan"
     # The batch script with stand-ins for Slurm and torchrun, as the second node's task.
-    launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" SLURM_JOB_NODELIST=n SLURM_PROCID=1 \
+    launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" SLURM_JOB_NODELIST=n SLURMD_NODENAME=second \
         bash "$folder/launch/job.sbatch" --data-path 'a b')
     for words in "<--nnodes> <$nodes> <--nproc-per-node> <8> <--node-rank> <1> <--master-addr> <first>" \
         "<--seq-length> <$sequence>" "<pretrain_gpt.py> <--tensor-model" "<--data-path> <a b>"; do
         case $launched in *"$words"*) ;; *) wrong "$model on $gpu: torchrun is not told $words but $launched" ;; esac
     done
+    # In an order of one's own; a node that is not among them is told.
+    launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" PLAN_HOSTS="second first" SLURMD_NODENAME=first bash "$folder/launch/job.sbatch")
+    case $launched in *"<--node-rank> <1> <--master-addr> <second>"*) ;; *) wrong "$model on $gpu: PLAN_HOSTS: $launched" ;; esac
+    PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" PLAN_HOSTS="$(seq -s ' ' 1 "$nodes")" SLURMD_NODENAME=x bash "$folder/launch/job.sbatch" >"$work/out" 2>&1
+    [ $? -eq 2 ] && grep -q "job.sbatch: x is none of 1 2" "$work/out" || wrong "$model on $gpu: another node: $(cat "$work/out")"
     # The script for each node: hosts from a variable, a file or Slurm; this host among them, or its number.
     names=$(seq -f n%g 1 $((nodes - 1)))
     printf '# nodes\n\n%s\n%s slots=8\n' "$names" "$(hostname)" >"$work/hosts"
@@ -59,6 +64,10 @@ while read -r model gpu nodes sequence batch; do
         *) wrong "$model on $gpu: $from: $launched" ;;
         esac
     done
+    [ "$nodes" -ne 2 ] || { # by the name that Slurm has for it
+        launched=$(PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n SLURMD_NODENAME=second bash "$folder/launch/torchrun.sh" 2>&1)
+        case $launched in *"<--node-rank> <1> <--master-addr> <first>"*) ;; *) wrong "$model on $gpu: SLURMD_NODENAME: $launched" ;; esac
+    }
     launched=$(PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n NODE_RANK=1 bash "$folder/launch/torchrun.sh" 2>&1)
     got=$?
     if [ "$nodes" -eq 2 ]; then

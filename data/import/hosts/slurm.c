@@ -76,7 +76,9 @@ static enum status read_line(struct tree *tree, const struct text_lines *t, stru
     GROW(tree->arena, tree->switches, tree->count, tree->capacity, 64);
     tree->switches[tree->count++] =
         (struct network_switch){names.items[0], below, t->line, -1, below ? -1 : 0};
-    return nodes ? add_nodes(tree, nodes, t, err) : OK;
+    // What scontrol show topology prints has all nodes below a switch beside its switches.
+    return nodes && !(below && value_of(t, "Level", tree->arena)) ? add_nodes(tree, nodes, t, err)
+                                                                  : OK;
 }
 
 static enum status join_switches(struct tree *tree, struct text_lines *t, struct error *err)
