@@ -278,6 +278,7 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
     const struct layout *l = &p->layout;
     int64_t slots = 0;
     int any = -1;
+    const char *excluded = NULL; // why the first group that holds no stage holds none
     *s = (struct layout_sketch){.priced = p,
                                 .ranks = p->rank_count,
                                 .stages = p->stage_count,
@@ -295,7 +296,7 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
                                 .drain_first_ns = INT64_MAX};
     for (int g = 0; g < p->group_count; g++) {
         if (!usable(p, g)) {
-            if (p->groups[g].excluded && slots == 0) *why = p->groups[g].excluded;
+            if (!excluded) excluded = p->groups[g].excluded;
             continue;
         }
         if (any < 0) gather_layers(s, p, main_run(p, g)), any = main_run(p, g);
@@ -304,7 +305,7 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
         slots += p->groups[g].slots;
     }
     if (slots < p->rank_count) {
-        if (any >= 0) *why = "the node groups have room for fewer ranks";
+        *why = excluded ? excluded : "the node groups have room for fewer ranks";
         return false;
     }
     assert(s->ranks > 0 && s->stages == s->ranks * s->turns && s->group_count > 0);

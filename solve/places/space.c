@@ -118,9 +118,17 @@ static enum status bound_layout(struct placed_space *s, const struct layout *lay
     return status;
 }
 
-static void put_no_room(struct placed_space *s, int64_t number)
+// Nodes that can hold no stage at all have a reason of their own. priced NULL: none of them.
+static void put_no_room(struct placed_space *s, int64_t number, const struct priced *priced)
 {
-    put_fate(s, number, FATE_MEMORY, "no room on any nodes, whatever the layers and options", 0);
+    const char *why = NULL;
+    for (int g = 0; priced && g < priced->group_count && !why; g++)
+        why = priced->groups[g].excluded;
+    put_fate(s, number, FATE_MEMORY,
+             why ? layouts_plain_reason(arena_print(s->arena, "%s; no room on other nodes", why),
+                                        s->problem, s->arena)
+                 : "no room on any nodes, whatever the layers and options",
+             0);
 }
 
 static void put_refused(struct placed_space *s, int64_t number, const char *why)
@@ -152,7 +160,7 @@ static bool scan(void *argument, int64_t number, const struct layout *layout)
     const struct priced *priced = price_cached(&s->cache, layout, &why);
     if (!priced) return put_refused(s, number, why), true;
     int64_t bound_ns = bound_by_prices(s, priced);
-    if (bound_ns == INT64_MAX) return put_no_room(s, number), true;
+    if (bound_ns == INT64_MAX) return put_no_room(s, number, priced), true;
     put_fate(s, number, FATE_OPEN, leaves_room, bound_ns);
     add_candidate(s, number, true, layout);
     return true;
@@ -166,7 +174,7 @@ static enum status look_at(struct placed_space *s, struct placed_layout *c, stru
     enum status status = bound_layout(s, &c->layout, &bound_ns, &why);
     if (status != OK && status != BAD_INPUT) return *err = why, status;
     if (status == BAD_INPUT) put_refused(s, c->number, why.text);
-    else if (bound_ns == INT64_MAX) put_no_room(s, c->number);
+    else if (bound_ns == INT64_MAX) put_no_room(s, c->number, NULL);
     else if (bound_ns > c->bound_ns) put_fate(s, c->number, FATE_OPEN, leaves_room, bound_ns);
     if (status == BAD_INPUT) bound_ns = INT64_MAX;
     if (bound_ns > c->bound_ns) c->bound_ns = bound_ns;

@@ -135,4 +135,16 @@ grep -q "there is one with [5-8] nodes" "$work/out" && grep -q "or with [0-9]* G
     wrong "405b on four nodes: not said what would do: $(cat "$work/out")"
 expect "t4-16gb lacks bf16" 11 --model gpt2-xl --gpu t4-16gb --nodes 2 -o "$work/old"
 grep -q "there is one with" "$work/out" && wrong "bf16 on a T4: more nodes are no remedy"
+# Of unlike nodes those that can hold no stage are told with their reason, with names or without.
+printf 'NODELIST GRES STATE\na0 gpu:a100:8 idle\nv0 gpu:v100:8 idle\n' >"$work/nodes"
+"$plumbline" import sinfo "$work/nodes" --like a100=a100-16x8 --like v100=v100-16gb-16x8 -o "$work/unlike.json" 2>/dev/null || wrong "import sinfo"
+python3 - "$work/unlike.json" "$work/plain.json" <<'END'
+import json, sys
+cluster = json.load(open(sys.argv[1]))
+del cluster["places"]
+json.dump(cluster, open(sys.argv[2], "w"))
+END
+for cluster in unlike plain; do
+    expect "v100-16gb lacks bf16" 11 --model llama-3.2-1b --cluster "$work/$cluster.json" --global-batch 16 -o "$work/lacks-$cluster"
+done
 exit $failed
