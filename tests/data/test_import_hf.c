@@ -145,7 +145,7 @@ static void parameters_are_transformers_own(void **state)
         arena_close(&own);
     }
     print_message("%d configs, %d of them published\n", lines, published);
-    assert_true(lines > 160 && published > 65);
+    assert_true(lines > 355 && published > 105);
     arena_close(&arena);
 }
 
@@ -193,6 +193,16 @@ static void layers_stand_in_their_order(void **state)
     expect_run(&m, 2, "global", LAYER_BLOCK, 1, 0);
     expect_run(&m, 3, "local-2", LAYER_BLOCK, 5, 4096);
     expect_run(&m, 5, "local-3", LAYER_BLOCK, 2, 4096);
+    m = imported("{\"model_type\": \"gpt_oss\", \"num_hidden_layers\": 4}", &arena);
+    expect_run(&m, 1, "local", LAYER_MOE, 1, 128);
+    expect_run(&m, 2, "global", LAYER_MOE, 1, 0);
+    assert_int_equal(m.runs[1].more_values, 64 + 128 * (1 + 3 * 2880)); // sinks, biases
+    m = imported(
+        "{\"model_type\": \"glm4_moe\", \"head_dim\": 128, \"num_nextn_predict_layers\": 1}",
+        &arena);
+    expect_run(&m, 1, "dense", LAYER_BLOCK, 1, 0);
+    expect_run(&m, 2, "mixture", LAYER_MOE, 45, 0);
+    expect_run(&m, 3, "mtp", LAYER_MOE, 1, 0);
     m = imported("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 4, "
                  "\"interleave_moe_layer_step\": 2}",
                  &arena);
@@ -245,7 +255,17 @@ static void layers_stand_in_their_order(void **state)
 static void others_are_refused(void **state)
 {
     (void)state;
-    refused("{\"model_type\": \"mamba\"}", "gpt_neox");
+    refused("{\"model_type\": \"mamba\"}",
+            "has layers of a state space; the nearest that is: llama;");
+    refused("{\"model_type\": \"qwen3_next\"}",
+            "linear attention; the nearest that is: qwen3_moe;");
+    refused("{\"model_type\": \"gemma3n\", \"text_config\": {\"model_type\": \"gemma3n_text\"}}",
+            "the nearest that is: gemma3;");
+    refused("{\"model_type\": \"glm5_moe\"}", "the nearest name that is: glm4_moe;");
+    refused("{\"model_type\": \"wav2vec2\"}", "but llama, mistral,");
+    refused("{\"model_type\": \"hunyuan_v1_moe\", \"moe_topk\": [1, 2]}", "same number of experts");
+    refused("{\"model_type\": \"glm4_moe_lite\", \"mlp_layer_types\": [\"dense\"]}", "47 layers");
+    refused("{\"model_type\": \"ernie4_5_moe\", \"moe_layer_interval\": 0}", "moe_layer_interval");
     refused("{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}, "
             "\"vision_config\": {\"model_type\": \"clip_vision_model\", "
             "\"image_size\": 26}}",

@@ -41,6 +41,11 @@ says 0 "llava: 7063427072 parameters" '{"model_type": "llava", "text_config": {"
 grep -q "left out" "$work/err" && wrong "a tower that is read, told of as left out: $(cat "$work/err")"
 says 0 "vision_config: images of 448 x 448, 256 tokens each" '{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "num_key_value_heads": 4}'
 says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
-says 2 'found "mamba"; of another kind a model document says the layers' '{"model_type": "mamba"}'
+says 0 "gpt_oss: biases of experts are planned whole on every GPU" '{"model_type": "gpt_oss"}'
+says 0 "deepseek_v32: attention is planned over all tokens" '{"model_type": "deepseek_v32"}'
+says 0 "cohere: norms by the mean without biases" '{"model_type": "cohere"}'
+says 0 "vision_config: left out" '{"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}'
+says 2 '"qwen3_next" is not read: it has layers of linear attention; the nearest that is: qwen3_moe; of another' '{"model_type": "qwen3_next"}'
+says 2 '"mamba" is not read: .*; of another kind a model document says the layers' '{"model_type": "mamba"}'
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
 exit $failed

@@ -28,7 +28,7 @@ static enum status refuse_modalities(const struct hf_model *x, const char *type,
 {
     static const char *const keys[] = {"vision_config", "audio_config"};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
-        if (hf_has(x, keys[i]) && !hf_has_tower(type))
+        if (hf_has(x, keys[i]) && !hf_has_tower(type) && !x->class->flat)
             return json_refuse(x->root, err,
                                "key \"%s\": models of several modalities cannot be imported, but "
                                "for their text_config",
@@ -54,6 +54,7 @@ static enum status read_sizes(struct hf_model *x, struct error *err)
 {
     static const char *const dropout[] = {"attention_dropout", NULL};
     static const double none[] = {0};
+    const struct hf_model whole = {.root = x->whole, .arena = x->arena};
     struct shape *s = &x->shape;
     const char *const keys[] = {
         "hidden_size",         "intermediate_size", "num_hidden_layers", "num_attention_heads",
@@ -62,7 +63,9 @@ static enum status read_sizes(struct hf_model *x, struct error *err)
                            &s->kv_heads, &s->vocabulary, &s->head_width,  &x->window};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) TRY(hf_count(x, keys[i], to[i], err));
     if (x->class->fixed_head_width) s->head_width = 0;
-    TRY(hf_flag(x, "tie_word_embeddings", &s->tied_embeddings, err));
+    if (x->class->experts_as_ffn) x->experts.ffn = s->ffn;
+    if (!x->class->whole_ties) TRY(hf_flag(x, "tie_word_embeddings", &s->tied_embeddings, err));
+    TRY(hf_flag(&whole, "tie_word_embeddings", &s->tied_embeddings, err));
     return hf_dropout(x, dropout, none, &s->dropout, err);
 }
 
@@ -74,7 +77,8 @@ static enum status read_experts(struct hf_model *x, struct error *err)
     int64_t *const to[] = {&e->experts, &e->experts, &e->experts, &e->top_k, &e->ffn};
     if (!e->experts) return OK;
     e->imbalance = 1;
-    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) TRY(hf_count(x, keys[i], to[i], err));
+    for (size_t i = 0; i < ARRAY_LENGTH(keys) - x->class->experts_as_ffn; i++)
+        TRY(hf_count(x, keys[i], to[i], err));
     if (e->top_k < 1 || e->experts < 1)
         return json_refuse(x->root, err,
                            "key \"%s\": expected at least 1: this class has no default",
@@ -163,6 +167,7 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     if (l->mixture) r.experts = x->experts;
     *(l->chunked ? &r.chunk : &r.window) = l->window;
     r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
+    r.more_values = x->layer_values + (l->mixture ? x->mixture_values : 0);
     return r;
 }
 
@@ -205,6 +210,16 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static enum status refuse_class(const struct hf_model *x, const char *type, struct error *err)
+{
+    const char *why = hf_why_not(type, x->arena);
+    return json_refuse(
+        x->root, err,
+        "model_type: \"%s\" is not read%s; of another kind a model document says the "
+        "layers (docs/FORMATS.md, model; plumbline example gpt writes one)",
+        type, why);
+}
+
 // Of a model of several modalities the part that reads and writes text.
 static enum status find_class(struct hf_model *x, struct json *text, const char **type,
                               struct error *err)
@@ -214,8 +229,9 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
     TRY(HF_FIELDS(x, types, err));
     TRY(HF_FIELDS(x, parts, err));
     x->class = hf_find_class(*type);
-    if (!x->class && !json_is_present(text) && hf_has_tower(*type))
-        x->class = hf_find_class(arena_print(x->arena, "%s_text", *type));
+    const struct hf_class *of_text = hf_find_class(arena_print(x->arena, "%s_text", *type));
+    if (!x->class && !json_is_present(text) && of_text && (of_text->flat || hf_has_tower(*type)))
+        x->class = of_text;
     if (!x->class && json_is_present(text)) {
         const char *of_part = arena_print(x->arena, "%s_text", *type);
         struct json_field optional[] = {FIELD_TEXT("model_type", OPTIONAL, &of_part)};
@@ -223,13 +239,7 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
         TRY(HF_FIELDS(x, optional, err));
         x->class = hf_find_class(of_part);
     }
-    return x->class ? OK
-                    : json_refuse(
-                          x->root, err,
-                          "model_type: expected one of %s, found \"%s\"; of another kind a "
-                          "model document says the layers (docs/FORMATS.md, model; plumbline "
-                          "example gpt writes one)",
-                          hf_class_list(x->arena), *type);
+    return x->class ? OK : refuse_class(x, *type, err);
 }
 
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
@@ -239,7 +249,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     size_t size;
     struct json root, part = {0};
     struct document config;
-    struct hf_model x = {.root = &root, .arena = arena}, whole = x;
+    struct hf_model x = {.root = &root, .whole = &root, .arena = arena}, whole = x;
     struct hf_tower tower;
     TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};

@@ -84,7 +84,7 @@ static enum status read_rotary(struct hf_model *x, const struct json *object, st
 enum status hf_read_facts(struct hf_model *x, struct error *err)
 {
     static const char *const epsilons[] = {"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon",
-                                           NULL};
+                                           "norm_eps",     "norm_epsilon",   NULL};
     bool alibi = false;
     TRY(read_activation(x, err));
     TRY(number(x, x->root, epsilons, &x->shape.norm_epsilon, err));

@@ -17,7 +17,8 @@ struct hf_class;
 
 // A config while it is read: a class's defaults, then what the file says, then what follows.
 struct hf_model {
-    const struct json *root; // of a model of several modalities its text_config
+    const struct json *root,
+        *whole; // of a model of several modalities its text_config, and all of it
     const struct hf_class *class;
     struct shape shape;
     struct expert_shape experts;
@@ -25,6 +26,7 @@ struct hf_model {
     int64_t layer_count, window;
     int64_t front; // layers of another kind before the others: dense ones, an encoder's
     int64_t embedding_values, head_values; // more_values of both ends
+    int64_t layer_values, mixture_values;  // of each layer; of one with experts beside them
     int64_t further, depth; // layers that predict further tokens: of the config, of the model
     struct arena *arena;
 };
@@ -38,9 +40,15 @@ struct hf_class {
     enum status (*read)(struct hf_model *x, struct error *err);    // NULL: nothing of its own
     enum status (*arrange)(struct hf_model *x, struct error *err); // sets the layers; NULL: alike
     bool fixed_head_width; // hidden / heads, whatever a key head_dim says
+    bool experts_as_ffn;   // an expert is intermediate_size wide, whatever another key says
+    bool flat;       // a config of several modalities may have the text's keys beside the others
+    bool whole_ties; // embedding and head by the whole config's word, not by the text's
+    int64_t plain_width; // of a head that is not rotated, in latent attention
+    int64_t index_heads; // of what picks a token's keys
+    const char *told;    // what of the class the model has not; NULL: nothing
 };
 const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
-const char *hf_class_list(struct arena *arena);
+const char *const *hf_class_names(struct arena *arena); // ended by NULL; towers, too
 
 // ---- keys.c: a missing key leaves *to as it was
 bool hf_has(const struct hf_model *x, const char *key); // null counts
@@ -57,6 +65,11 @@ enum status hf_text(const struct hf_model *x, const char *key, const char **to, 
 // Whole numbers below layer_count; *listed[i] is set for each. Absent or null: nothing is.
 enum status hf_layer_list(const struct hf_model *x, const char *key, bool **listed,
                           struct error *err);
+// A word for each layer; NULL: the key is absent.
+enum status hf_layer_types(const struct hf_model *x, const char *key, const char ***types,
+                           struct error *err);
+// Whose positions are rotated: no_rope_layers, else all but every no_rope_layer_interval-th (4).
+enum status hf_rotated_layers(const struct hf_model *x, bool **rotated, struct error *err);
 // Layers of layer_types "sliding_attention" get the window; without the key those of which
 // `pattern` does not divide the number (counted from 1).
 enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err);
@@ -85,7 +98,11 @@ void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
 enum status hf_read_facts(struct hf_model *x,
                           struct error *err); // facts.c: activation and the like
 
-// ---- llama.c, others.c: of the classes that they are named after
+// Of a class that is not read, as the end of a sentence: why and the nearest that is, else the
+// nearest name, else all names.
+const char *hf_why_not(const char *type, struct arena *arena); // unread.c
+
+// ---- llama.c, variants.c, others.c: of the classes that they are named after
 enum status hf_read_attention_bias(struct hf_model *x, struct error *err);
 enum status hf_read_llama(struct hf_model *x, struct error *err);
 enum status hf_arrange_all_near(struct hf_model *x, struct error *err);
@@ -109,5 +126,28 @@ enum status hf_read_bert(struct hf_model *x, struct error *err);
 enum status hf_arrange_bert(struct hf_model *x, struct error *err);
 enum status hf_read_t5(struct hf_model *x, struct error *err);
 enum status hf_arrange_t5(struct hf_model *x, struct error *err);
+enum status hf_read_glm(struct hf_model *x, struct error *err);
+enum status hf_read_seed_oss(struct hf_model *x, struct error *err);
+enum status hf_read_use_bias(struct hf_model *x, struct error *err);
+enum status hf_read_apertus(struct hf_model *x, struct error *err);
+enum status hf_read_stablelm(struct hf_model *x, struct error *err);
+enum status hf_read_cohere(struct hf_model *x, struct error *err);
+enum status hf_read_bloom(struct hf_model *x, struct error *err);
+enum status hf_arrange_three_of_four(struct hf_model *x, struct error *err);
+enum status hf_arrange_smollm3(struct hf_model *x, struct error *err);
+enum status hf_arrange_mixtures(struct hf_model *x, struct error *err);
+enum status hf_read_gpt_oss(struct hf_model *x, struct error *err);
+enum status hf_arrange_gpt_oss(struct hf_model *x, struct error *err);
+enum status hf_read_glm4_moe(struct hf_model *x, struct error *err);
+enum status hf_read_dots1(struct hf_model *x, struct error *err);
+enum status hf_arrange_dots1(struct hf_model *x, struct error *err);
+enum status hf_read_minimax_m2(struct hf_model *x, struct error *err);
+enum status hf_read_hunyuan_moe(struct hf_model *x, struct error *err);
+enum status hf_read_ernie_moe(struct hf_model *x, struct error *err);
+enum status hf_arrange_ernie_moe(struct hf_model *x, struct error *err);
+enum status hf_read_granite_shared(struct hf_model *x, struct error *err);
+enum status hf_read_phimoe(struct hf_model *x, struct error *err);
+enum status hf_read_indexed(struct hf_model *x, struct error *err);
+enum status hf_arrange_listed(struct hf_model *x, struct error *err);
 
 #endif

@@ -65,18 +65,47 @@ enum status hf_layer_list(const struct hf_model *x, const char *key, bool **list
     return OK;
 }
 
-enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err)
+enum status hf_layer_types(const struct hf_model *x, const char *key, const char ***types,
+                           struct error *err)
 {
     struct json array = {0};
-    struct json_field fields[] = {FIELD_ARRAY("layer_types", OPTIONAL, &array)};
-    const char **types = NULL;
+    struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, &array)};
     int count = 0;
+    *types = NULL;
     TRY(HF_FIELDS(x, fields, err));
-    if (json_is_present(&array)) TRY(json_texts(&array, &types, &count, x->arena, err));
-    if (types && count != x->layer_count)
-        return json_refuse(&array, err, "expected the types of %lld layers, found %d",
+    if (!json_is_present(&array)) return OK;
+    TRY(json_texts(&array, types, &count, x->arena, err));
+    return count == x->layer_count
+               ? OK
+               : json_refuse(&array, err, "expected one of each of %lld layers, found %d",
+                             (long long)x->layer_count, count);
+}
+
+enum status hf_rotated_layers(const struct hf_model *x, bool **rotated, struct error *err)
+{
+    int64_t every = 4, *marks = NULL;
+    int count = 0;
+    struct json array = {0};
+    struct json_field fields[] = {FIELD_ARRAY("no_rope_layers", OPTIONAL, &array)};
+    TRY(hf_count(x, "no_rope_layer_interval", &every, err));
+    TRY(HF_FIELDS(x, fields, err));
+    if (every < 1)
+        return json_refuse(x->root, err, "key \"no_rope_layer_interval\": expected at least 1");
+    if (json_is_present(&array)) TRY(json_counts(&array, 0, 1, &marks, &count, x->arena, err));
+    if (count && count != x->layer_count)
+        return json_refuse(&array, err, "expected one of each of %lld layers, found %d",
                            (long long)x->layer_count, count);
-    for (int i = 0; i < x->layer_count; i++) {
+    *rotated = TAKE(x->arena, x->layer_count, bool);
+    for (int64_t i = 0; i < x->layer_count; i++)
+        (*rotated)[i] = count ? marks[i] > 0 : (i + 1) % every != 0;
+    return OK;
+}
+
+enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err)
+{
+    const char **types;
+    TRY(hf_layer_types(x, "layer_types", &types, err));
+    for (int64_t i = 0; i < x->layer_count; i++) {
         bool near = types ? !strcmp(types[i], "sliding_attention")
                           : pattern > 0 && (i + 1) % pattern != 0;
         if (near) x->layers[i].window = x->window;

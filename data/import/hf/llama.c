@@ -117,7 +117,6 @@ enum status hf_read_qwen2_moe(struct hf_model *x, struct error *err)
 enum status hf_arrange_mixtral(struct hf_model *x, struct error *err)
 {
     for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].mixture = true;
-    x->experts.ffn = x->shape.ffn;
     return hf_arrange_all_near(x, err);
 }
 
@@ -134,28 +133,14 @@ enum status hf_read_llama4(struct hf_model *x, struct error *err)
 // before that.
 static enum status arrange_chunks(struct hf_model *x, struct error *err)
 {
-    int64_t every = 4, *rotated = NULL;
-    const char **types = NULL;
-    int count = 0, type_count = 0;
-    struct json array = {0}, names = {0};
-    struct json_field fields[] = {FIELD_ARRAY("no_rope_layers", OPTIONAL, &array),
-                                  FIELD_ARRAY("layer_types", OPTIONAL, &names)};
+    const char **types;
+    bool *rotated;
     TRY(hf_count(x, "attention_chunk_size", &x->window, err));
-    TRY(hf_count(x, "no_rope_layer_interval", &every, err));
-    TRY(HF_FIELDS(x, fields, err));
-    if (every < 1)
-        return json_refuse(x->root, err, "key \"no_rope_layer_interval\": expected at least 1");
-    if (json_is_present(&array)) TRY(json_counts(&array, 0, 1, &rotated, &count, x->arena, err));
-    if (json_is_present(&names)) TRY(json_texts(&names, &types, &type_count, x->arena, err));
-    if ((count && count != x->layer_count) || (types && type_count != x->layer_count))
-        return json_refuse(types ? &names : &array, err,
-                           "expected one of each of %lld layers, found %d",
-                           (long long)x->layer_count, types ? type_count : count);
+    TRY(hf_rotated_layers(x, &rotated, err));
+    TRY(hf_layer_types(x, "layer_types", &types, err));
     for (int64_t i = 0; i < x->layer_count && x->window; i++) {
         struct hf_layer *l = &x->layers[i];
-        l->chunked = types   ? !strcmp(types[i], "chunked_attention")
-                     : count ? rotated[i] > 0
-                             : (i + 1) % every != 0;
+        l->chunked = types ? !strcmp(types[i], "chunked_attention") : rotated[i];
         if (l->chunked) l->window = x->window;
     }
     return OK;
@@ -177,7 +162,7 @@ enum status hf_arrange_llama4(struct hf_model *x, struct error *err)
 enum status hf_read_deepseek(struct hf_model *x, struct error *err)
 {
     struct shape *s = &x->shape;
-    int64_t plain = 128, shared = x->experts.shared_ffn, every = 1;
+    int64_t plain = x->class->plain_width, shared = x->experts.shared_ffn, every = 1;
     const char *const names[] = {"q_lora_rank", "kv_lora_rank", "qk_rope_head_dim", "v_head_dim",
                                  "qk_nope_head_dim"};
     int64_t *const to[] = {&s->query_rank, &s->kv_rank, &s->rotary_width, &s->value_width, &plain};

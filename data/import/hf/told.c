@@ -34,6 +34,7 @@ void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
     static const char *const parts[] = {"vision_config", "audio_config", "speech_config"};
     const struct hf_model of_all = {.root = whole, .arena = x->arena};
     if (x->further || x->depth) tell_further(x, m);
+    if (x->class->told) fprintf(stderr, "%s: %s\n", x->class->name, x->class->told);
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (hf_has(&of_all, parts[i]) && !(tower->count && !strcmp(parts[i], tower->part)))
             fprintf(stderr,

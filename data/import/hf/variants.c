@@ -1,0 +1,270 @@
+// Decoders that differ from llama in a thing or two: what a config of their classes says of biases,
+// norms, windows and experts under keys of their own.
+#include <string.h>
+
+#include "data/import/hf/internal.h"
+
+// ---- biases and norms
+
+// Biases of queries, keys and values alone.
+enum status hf_read_glm(struct hf_model *x, struct error *err)
+{
+    x->shape.output_bias = -1;
+    return hf_flag(x, "attention_bias", &x->shape.qkv_bias, err);
+}
+
+static enum status read_dropout(struct hf_model *x, const char *key, double absent,
+                                struct error *err)
+{
+    const char *const keys[] = {key, NULL};
+    return hf_dropout(x, keys, &absent, &x->shape.dropout, err);
+}
+
+enum status hf_read_seed_oss(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    bool output = false;
+    TRY(hf_flag(x, "attention_bias", &s->qkv_bias, err));
+    TRY(hf_flag(x, "attention_out_bias", &output, err));
+    TRY(hf_flag(x, "mlp_bias", &s->linear_bias, err));
+    s->output_bias = output ? 1 : -1;
+    return read_dropout(x, "attention_dropout", 0.1, err);
+}
+
+// All linear layers of the blocks together.
+enum status hf_read_use_bias(struct hf_model *x, struct error *err)
+{
+    TRY(hf_flag(x, "use_bias", &x->shape.linear_bias, err));
+    x->shape.qkv_bias = x->shape.linear_bias;
+    return OK;
+}
+
+// Two numbers of the activation are learned.
+enum status hf_read_apertus(struct hf_model *x, struct error *err)
+{
+    x->layer_values = 2;
+    return hf_read_attention_bias(x, err);
+}
+
+// Norms of each head of its own, without biases; one norm of a block where both parts have one
+// input.
+enum status hf_read_stablelm(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"attention_dropout", "hidden_dropout", NULL};
+    static const double absent[] = {0, 0};
+    struct shape *s = &x->shape;
+    bool norms = false;
+    TRY(hf_flag(x, "use_qkv_bias", &s->qkv_bias, err));
+    TRY(hf_flag(x, "use_parallel_residual", &s->parallel_residual, err));
+    TRY(hf_flag(x, "qk_layernorm", &norms, err));
+    if (s->parallel_residual) s->norms = 1;
+    if (!s->kv_heads) s->kv_heads = s->heads;
+    if (norms && s->heads) x->layer_values = (s->heads + s->kv_heads) * (s->hidden / s->heads);
+    return hf_dropout(x, keys, absent, &s->dropout, err);
+}
+
+enum status hf_read_cohere(struct hf_model *x, struct error *err)
+{
+    bool norms = false;
+    TRY(hf_flag(x, "use_qk_norm", &norms, err));
+    if (norms) x->shape.qk_norm = QK_NORM_WHOLE;
+    return hf_read_attention_bias(x, err);
+}
+
+enum status hf_read_bloom(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"attention_dropout", "hidden_dropout", NULL};
+    static const double absent[] = {0, 0};
+    struct shape *s = &x->shape;
+    TRY(hf_count(x, "n_embed", &s->hidden, err));
+    TRY(hf_count(x, "n_layer", &x->layer_count, err));
+    TRY(hf_count(x, "n_head", &s->heads, err));
+    s->ffn = 4 * s->hidden;
+    s->kv_heads = s->heads;
+    x->embedding_values = 2 * s->hidden; // a norm behind the embeddings
+    return hf_dropout(x, keys, absent, &s->dropout, err);
+}
+
+// ---- windows
+
+enum status hf_arrange_three_of_four(struct hf_model *x, struct error *err)
+{
+    int64_t pattern = 4;
+    if (x->window && !hf_has(x, "layer_types"))
+        TRY(hf_count(x, "sliding_window_pattern", &pattern, err));
+    return hf_windows(x, pattern, err);
+}
+
+enum status hf_arrange_smollm3(struct hf_model *x, struct error *err)
+{
+    bool used = false, *rotated;
+    TRY(hf_flag(x, "use_sliding_window", &used, err));
+    if (hf_has(x, "layer_types")) return hf_windows(x, 0, err);
+    TRY(hf_rotated_layers(x, &rotated, err));
+    for (int64_t i = 0; i < x->layer_count && used; i++)
+        if (!rotated[i]) x->layers[i].window = x->window;
+    return OK;
+}
+
+// ---- mixtures
+
+static void all_mixtures(struct hf_model *x, int64_t from)
+{
+    for (int64_t i = from; i < x->layer_count; i++) x->layers[i].mixture = true;
+}
+
+enum status hf_arrange_mixtures(struct hf_model *x, struct error *err)
+{
+    (void)err;
+    all_mixtures(x, 0);
+    return OK;
+}
+
+// A number of each head beside the keys; biases of the router and of each expert.
+enum status hf_read_gpt_oss(struct hf_model *x, struct error *err)
+{
+    const struct expert_shape *e = &x->experts;
+    bool bias = true;
+    TRY(hf_flag(x, "attention_bias", &bias, err));
+    x->shape.qkv_bias = bias;
+    x->shape.output_bias = bias ? 1 : -1;
+    x->layer_values = x->shape.heads;
+    x->mixture_values = e->experts * (1 + 2 * e->ffn + x->shape.hidden);
+    return OK;
+}
+
+enum status hf_arrange_gpt_oss(struct hf_model *x, struct error *err)
+{
+    all_mixtures(x, 0);
+    return hf_windows(x, 2, err);
+}
+
+static enum status read_shared(struct hf_model *x, const char *key, int64_t shared,
+                               struct error *err)
+{
+    TRY(hf_count(x, key, &shared, err));
+    x->experts.shared_ffn = shared * x->experts.ffn;
+    return OK;
+}
+
+enum status hf_read_glm4_moe(struct hf_model *x, struct error *err)
+{
+    bool norms = false;
+    TRY(hf_read_glm(x, err));
+    TRY(hf_flag(x, "use_qk_norm", &norms, err));
+    if (norms) x->shape.qk_norm = QK_NORM_HEAD;
+    TRY(hf_count(x, "num_nextn_predict_layers", &x->further, err));
+    x->depth = x->further;
+    return read_shared(x, "n_shared_experts", 1, err);
+}
+
+enum status hf_read_dots1(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_attention_bias(x, err));
+    return read_shared(x, "n_shared_experts", 0, err);
+}
+
+enum status hf_arrange_dots1(struct hf_model *x, struct error *err)
+{
+    int64_t whole = 62, dense = 0;
+    TRY(hf_count(x, "first_k_dense_replace", &dense, err));
+    TRY(hf_count(x, "max_window_layers", &whole, err));
+    all_mixtures(x, dense);
+    TRY(hf_windows(x, 0, err));
+    for (int64_t i = whole; i < x->layer_count && !hf_has(x, "layer_types"); i++)
+        x->layers[i].window = x->window;
+    return OK;
+}
+
+// The share of a head's width that is rotated.
+enum status hf_read_minimax_m2(struct hf_model *x, struct error *err)
+{
+    int64_t rotated = 0;
+    TRY(hf_count(x, "rotary_dim", &rotated, err));
+    if (rotated && x->shape.head_width)
+        x->shape.rotary_share = (double)rotated / (double)x->shape.head_width;
+    return OK;
+}
+
+// Experts a token uses: a number, or one of each layer.
+enum status hf_read_hunyuan_moe(struct hf_model *x, struct error *err)
+{
+    struct json list = {0};
+    struct error ignored = {OK, ""};
+    struct json_field fields[] = {FIELD_ARRAY("moe_topk", OPTIONAL, &list)};
+    int64_t *each = NULL;
+    int count = 0;
+    x->experts.shared_ffn = x->experts.ffn;
+    TRY(hf_read_attention_bias(x, err));
+    if (HF_FIELDS(x, fields, &ignored) != OK || !json_is_present(&list))
+        return hf_count(x, "moe_topk", &x->experts.top_k, err);
+    TRY(json_counts(&list, 1, HF_SIZE_MAX, &each, &count, x->arena, err));
+    for (int i = 0; i < count; i++)
+        if (each[i] != each[0])
+            return json_refuse(&list, err, "expected the same number of experts in all layers");
+    if (count) x->experts.top_k = each[0];
+    return OK;
+}
+
+enum status hf_read_ernie_moe(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_use_bias(x, err));
+    if (x->shape.linear_bias) x->head_values = x->shape.vocabulary;
+    TRY(hf_count(x, "moe_num_experts", &x->experts.experts, err));
+    TRY(hf_count(x, "moe_k", &x->experts.top_k, err));
+    x->mixture_values = x->experts.experts; // what corrects the scores
+    return read_shared(x, "moe_num_shared_experts", 2, err);
+}
+
+enum status hf_arrange_ernie_moe(struct hf_model *x, struct error *err)
+{
+    int64_t first = 1, interval = 1, last = -1;
+    struct json_field fields[] = {
+        FIELD_COUNT("moe_layer_end_index", OPTIONAL, &last, -1, HF_SIZE_MAX)};
+    TRY(hf_count(x, "moe_layer_start_index", &first, err));
+    TRY(hf_count(x, "moe_layer_interval", &interval, err));
+    TRY(HF_FIELDS(x, fields, err));
+    if (interval < 1)
+        return json_refuse(x->root, err, "key \"moe_layer_interval\": expected at least 1");
+    for (int64_t i = first; i < x->layer_count && (last < 0 || i <= last); i++)
+        x->layers[i].mixture = (i + 1) % interval == 0;
+    return OK;
+}
+
+enum status hf_read_granite_shared(struct hf_model *x, struct error *err)
+{
+    TRY(hf_count(x, "shared_intermediate_size", &x->experts.shared_ffn, err));
+    return hf_read_attention_bias(x, err);
+}
+
+enum status hf_read_phimoe(struct hf_model *x, struct error *err)
+{
+    bool bias = false;
+    TRY(hf_flag(x, "lm_head_bias", &bias, err));
+    if (bias) x->head_values = x->shape.vocabulary;
+    return hf_read_attention_bias(x, err);
+}
+
+// ---- latent attention
+
+// What picks a token's keys, of each layer: heads out of the queries' latents, one key, weights.
+enum status hf_read_indexed(struct hf_model *x, struct error *err)
+{
+    const struct shape *s = &x->shape;
+    int64_t heads = x->class->index_heads, width = 128;
+    TRY(hf_count(x, "index_n_heads", &heads, err));
+    TRY(hf_count(x, "index_head_dim", &width, err));
+    TRY(hf_read_deepseek(x, err));
+    x->layer_values = s->query_rank * heads * width + s->hidden * (width + heads) + 2 * width;
+    return OK;
+}
+
+// "dense" or "sparse" of each layer, instead of how many are dense.
+enum status hf_arrange_listed(struct hf_model *x, struct error *err)
+{
+    const char **types;
+    TRY(hf_layer_types(x, "mlp_layer_types", &types, err));
+    if (!types) return hf_arrange_deepseek(x, err);
+    for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].mixture = !strcmp(types[i], "sparse");
+    return OK;
+}
