@@ -53,7 +53,7 @@ ranks() {
     hosts=$(hostname)
     grep -q '^nodes=2$' "$work/p/torchrun.sh" && hosts=$hosts,b
     (cd "$work/p" && PATH="$work/stand-ins:$PATH" HOSTS="$hosts" PRETRAIN='my train.py' bash torchrun.sh --data-path 'a b') >"$work/by_torchrun" 2>&1
-    (cd "$work/p" && PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n SLURM_PROCID=0 PRETRAIN='my train.py' bash job.sbatch --data-path 'a b') >"$work/by_slurm" 2>&1
+    (cd "$work/p" && PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n SLURMD_NODENAME=first PRETRAIN='my train.py' bash job.sbatch --data-path 'a b') >"$work/by_slurm" 2>&1
     cmp -s "$work/by_torchrun" "$work/by_slurm" || wrong "$*: unlike words: $(diff "$work/by_torchrun" "$work/by_slurm" | head -5)"
     python3 - "$work/p/plan.json" "$work/by_slurm" $told <<'END' || wrong "$*"
 import json, sys
