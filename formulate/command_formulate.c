@@ -31,7 +31,7 @@ static int64_t time_upper_ns(const struct formulation *f, struct graph *graph, s
 
 static void add_starting_rows(struct formulation *f, struct graph *graph, struct arena *arena)
 {
-    int *paths, count = graph_starting_paths(graph, &paths, arena);
+    int *paths, count = graph_starting_paths(graph, &paths, NULL, NULL, arena);
     for (int i = 0; i < count; i++)
         formulate_add_path(f, paths + (size_t)i * ((size_t)graph_symbol_count(graph) + 1));
 }
@@ -78,7 +78,7 @@ static enum status formulate_places(const struct request *r, const struct priced
     TRY(objective_graph(&graph, priced, &schedule, arena, err));
     TRY(choices_build(&choices, priced, &schedule, arena, err));
     TRY(formulate_placed(&f, &choices, graph, 0, arena, err));
-    int count = graph_starting_paths(graph, &paths, arena);
+    int count = graph_starting_paths(graph, &paths, NULL, NULL, arena);
     for (int i = 0; i < count; i++)
         for (int replica = 0; replica < f.replicas; replica++)
             placed_program_add_path(&f, paths + (size_t)i * ((size_t)f.symbols + 1), replica);

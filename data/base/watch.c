@@ -18,6 +18,13 @@ struct watch watch_begin(const volatile int *stop, double limit_s)
 
 double watch_elapsed_s(const struct watch *w) { return clock_s() - w->begin_s; }
 
+double watch_left_s(const struct watch *w)
+{
+    static const double least_s = 1e-3;
+    double left_s = w->limit_s - watch_elapsed_s(w);
+    return w->limit_s <= 0 ? 0 : left_s > least_s ? left_s : least_s;
+}
+
 bool watch_is_over(const struct watch *w)
 {
     return (w->stop && *w->stop) || (w->limit_s > 0 && watch_elapsed_s(w) > w->limit_s);

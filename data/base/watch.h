@@ -13,5 +13,7 @@ double clock_s(void); // monotonic
 struct watch watch_begin(const volatile int *stop, double limit_s);
 double watch_elapsed_s(const struct watch *w);
 bool watch_is_over(const struct watch *w);
+// Of the limit: 0 where there is none, else more than 0 even behind it.
+double watch_left_s(const struct watch *w);
 
 #endif

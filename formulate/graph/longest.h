@@ -39,7 +39,9 @@ bool graph_is_chains(const struct graph *g);
 
 // Starting rows: counts of the critical paths when the stages a..b, or the transfers between them,
 // are made heavy, for all a <= b (of ranks, where they hold several stages). Distinct ones: paths[i
-// * (symbol_count + 1) + symbol], behind each its laps; returns how many.
-int graph_starting_paths(struct graph *g, int **paths, struct arena *arena);
+// * (symbol_count + 1) + symbol], behind each its laps; returns how many, at least one. should_stop
+// (may be NULL), asked before each but the first: true leaves the others out.
+int graph_starting_paths(struct graph *g, int **paths, bool (*should_stop)(void *argument),
+                         void *argument, struct arena *arena);
 
 #endif

@@ -22,8 +22,8 @@ enum {
 };
 
 // Walks that may be spent, in nodes, and ranks: beyond either only windows whose length is a power
-// of two are tried.
-static const int64_t node_budget = (int64_t)1 << 30;
+// of two are tried. Counts that may be kept: beyond them only every so manieth is.
+static const int64_t node_budget = (int64_t)1 << 30, count_budget = (int64_t)1 << 26;
 enum { RANKS_OF_ALL = 32 };
 
 static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary,
@@ -106,40 +106,85 @@ static int all_chains(const struct graph *g, int **paths, struct arena *arena)
     return pool.count;
 }
 
-int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
+struct search {
+    struct graph *g;
+    const struct schedule_request *request;
+    struct path_pool pool;
+    int64_t *durations;
+    int *counts;
+    int64_t tried, every; // only every so manieth is walked
+    bool (*should_stop)(void *argument);
+    void *argument;
+};
+
+// Whether the next one is walked. The first always is.
+static bool is_next(struct search *s)
 {
-    if (graph_is_chains(g)) return all_chains(g, paths, arena);
-    const struct schedule_request *r = graph_request(g);
-    int p = r->rank_count, symbol_total = graph_symbol_count(g),
-        *counts = TAKE(arena, symbol_total + 1, int);
-    int64_t *durations = TAKE(arena, symbol_total, int64_t),
-            walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);
+    if (s->tried++ % s->every) return false;
+    return !s->pool.count || !s->should_stop || !s->should_stop(s->argument);
+}
+
+static void add_path(struct search *s)
+{
+    graph_longest(s->g, s->durations, s->counts);
+    path_pool_add(&s->pool, s->counts, NULL);
+}
+
+// How many windows of ranks and their transfers; walks them where asked.
+static int64_t use_windows(struct search *s, bool all, bool walks)
+{
+    const struct schedule_request *r = s->request;
     const bool *parts = r->parts;
     bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY] ||
-                     parts[PART_OVERHEAD],
-         all = p <= RANKS_OF_ALL && walks * graph_node_count(g) <= node_budget;
-    struct path_pool pool;
-    path_pool_open(&pool, symbol_total + 1, arena);
-    for (int a = 0; a < p; a++)
+                     parts[PART_OVERHEAD];
+    int64_t count = 0;
+    for (int a = 0, p = r->rank_count; a < p; a++)
         for (int b = a; b < p; b++)
             for (int part = -1; part < (b > a && has_parts ? PART_COUNT : 0); part++) {
                 if (!is_tried(b - a + 1, p, all) || (part >= 0 && !parts[part])) continue;
-                weigh_window(durations, r, (struct window){a, b, -1, LIGHT_STAGE, part});
-                graph_longest(g, durations, counts);
-                path_pool_add(&pool, counts, NULL);
+                count++;
+                if (!walks || !is_next(s)) continue;
+                weigh_window(s->durations, r, (struct window){a, b, -1, LIGHT_STAGE, part});
+                add_path(s);
             }
-    // Each stage so heavy that all its passes are on the path; then what ends the iteration, its
-    // sync and optimizer.
-    for (int s = 0; s < r->stage_count; s++) {
-        weigh_window(durations, r, (struct window){0, 0, s, FAINT_STAGE, -1});
-        graph_longest(g, durations, counts);
-        path_pool_add(&pool, counts, NULL);
-        weigh_window(durations, r, (struct window){0, 0, s, LIGHT_STAGE, -1});
-        durations[symbol_index(r->stage_count, SYMBOL_SYNC, s)] =
-            durations[symbol_index(r->stage_count, SYMBOL_OPTIMIZER, s)] = HEAVY_ENDING;
-        graph_longest(g, durations, counts);
-        path_pool_add(&pool, counts, NULL);
+    return count;
+}
+
+// Each stage so heavy that all its passes are on the path; then what ends the iteration, its sync
+// and optimizer.
+static void use_stages(struct search *s)
+{
+    const struct schedule_request *r = s->request;
+    for (int stage = 0; stage < r->stage_count; stage++) {
+        if (!is_next(s)) continue;
+        weigh_window(s->durations, r, (struct window){0, 0, stage, FAINT_STAGE, -1});
+        add_path(s);
+        weigh_window(s->durations, r, (struct window){0, 0, stage, LIGHT_STAGE, -1});
+        s->durations[symbol_index(r->stage_count, SYMBOL_SYNC, stage)] =
+            s->durations[symbol_index(r->stage_count, SYMBOL_OPTIMIZER, stage)] = HEAVY_ENDING;
+        add_path(s);
     }
-    *paths = pool.paths;
-    return pool.count;
+}
+
+int graph_starting_paths(struct graph *g, int **paths, bool (*should_stop)(void *argument),
+                         void *argument, struct arena *arena)
+{
+    if (graph_is_chains(g)) return all_chains(g, paths, arena);
+    int symbol_total = graph_symbol_count(g);
+    struct search s = {.g = g,
+                       .request = graph_request(g),
+                       .durations = TAKE(arena, symbol_total, int64_t),
+                       .counts = TAKE(arena, symbol_total + 1, int),
+                       .should_stop = should_stop,
+                       .argument = argument};
+    int64_t p = s.request->rank_count, walks = p * (p + 1) / 2 * (PART_COUNT + 1);
+    bool all = p <= RANKS_OF_ALL && walks * graph_node_count(g) <= node_budget;
+    int64_t most = use_windows(&s, all, false) + 2 * s.request->stage_count;
+    s.every = 1 + most * (symbol_total + 1) / count_budget;
+    path_pool_open(&s.pool, symbol_total + 1, arena);
+    use_windows(&s, all, true);
+    use_stages(&s);
+    assert(s.pool.count > 0);
+    *paths = s.pool.paths;
+    return s.pool.count;
 }

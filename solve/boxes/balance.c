@@ -216,7 +216,7 @@ static void balance_around(struct balance *k, double more)
     put_atoms(k, more);
     graph_longest(b->g, k->base, b->counts);
     box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < TURNS && !box_is_stopped(b); turn++) {
         game_solve_exactly(b->game);
         game_mean_durations(b->game, b->durations);
         double known = game_longest(b->game, b->durations),
@@ -353,6 +353,7 @@ void box_balance(struct box_closer *b, const struct choice_box *box, struct box_
     take_centre(&k, b->fitting);
     memcpy(b->durations, k.base, (size_t)b->symbols * sizeof *k.base);
     box_meet_plan(b, b->fitting, a);
+    if (box_is_stopped(b)) return;
     balance_around(&k, b->stages);
     balance_around(&k, 0.5 * b->stages);
     box_mix_game(b);

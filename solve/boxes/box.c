@@ -22,7 +22,7 @@ enum {
 
 // ---- steps
 
-static bool is_stopped(const struct box_closer *b)
+bool box_is_stopped(const struct box_closer *b)
 {
     return b->should_stop && b->should_stop(b->stop_argument);
 }
@@ -162,7 +162,7 @@ static bool use_starting_paths(struct box_closer *b, const struct choice_box *bo
                                int64_t target_ns, struct box_answer *a)
 {
     b->weights[0] = (int64_t)1 << WEIGHT_BITS;
-    for (int id = 0; id < b->starting_count && !is_stopped(b);
+    for (int id = 0; id < b->starting_count && !box_is_stopped(b);
          id += 1 + b->starting_count / STARTING_PATHS_USED) {
         int removed;
         b->ids[0] = id;
@@ -288,7 +288,7 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
     int64_t best = 0;
     b->best_count = 0;
     for (int round = 0, stalled = 0;
-         round < rounds && stalled < (balanced ? STALLED_BY_RANKS : STALLED) && !is_stopped(b);
+         round < rounds && stalled < (balanced ? STALLED_BY_RANKS : STALLED) && !box_is_stopped(b);
          round++) {
         bool begins = round == 0 && balanced && b->beginning,
              towards = balanced && b->best_count > 0;

@@ -55,9 +55,14 @@ struct box_answer {
     int step_count;
 };
 
-struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena);
+// should_stop (may be NULL) is asked while paths to begin with are looked for and between the steps
+// of a box: true leaves the box open with what is proven so far.
+struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
+                                   bool (*should_stop)(void *argument), void *argument,
+                                   struct arena *arena);
 // By ranks even where a rank has one stage: quicker to a first bound, without a known plan.
 struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g,
+                                            bool (*should_stop)(void *argument), void *argument,
                                             struct arena *arena);
 bool box_closer_is_by_ranks(const struct box_closer *b);
 // By ranks, or with prices of memory: weights are worth handing on to the boxes within.
@@ -76,10 +81,6 @@ void box_closer_take_paths(struct box_closer *b, const int *counts, int count);
 // (solve/boxes/dynamic.h).
 int box_closer_resource_count(const struct box_closer *b);
 bool box_closer_counts(const struct box_closer *b, int resource);
-
-// Asked between the steps of a box: true leaves the box open with what is proven so far.
-void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument),
-                          void *argument);
 
 // Weights from elsewhere (path multipliers of a relaxation) to be tried first on the next box;
 // weights may be NULL: one path on its own.

@@ -43,6 +43,7 @@ struct box_closer {
     bool on_small_table;   // the step at hand
 };
 
+bool box_is_stopped(const struct box_closer *b);
 // Keeps the plan whose durations stand in b->durations if it fits together and is the best met; its
 // path is in b->counts.
 void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a);
@@ -79,7 +80,7 @@ int box_choose_split(struct box_closer *b, const struct choice_box *box, struct 
 // the least of the others exceeds the limit.
 void box_couple_ranks(const struct choices *c, bool *const *allowed);
 // Paths to begin with where a rank has several stages: critical ones when a rank is heavy, or a
-// little heavier than the others. paths[count * path_size], count
+// little heavier than the others; the first when none is. paths[count * path_size], count
 int box_rank_paths(struct box_closer *b, int **paths);
 
 #endif

@@ -19,13 +19,30 @@ const int *box_closer_path(const struct box_closer *b, int id)
     return path_pool_at(&b->paths, id);
 }
 
+static void take_starting_paths(struct box_closer *b)
+{
+    int *paths;
+    bool by_rank = (b->c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted)) &&
+                   !graph_is_chains(b->g);
+    int count =
+        by_rank ? box_rank_paths(b, &paths)
+                : graph_starting_paths(b->g, &paths, b->should_stop, b->stop_argument, b->arena);
+    for (int i = 0; i < count; i++)
+        path_pool_add(&b->paths, paths + (size_t)i * (size_t)b->paths.size, NULL);
+    b->starting_count = b->paths.count;
+    assert(b->starting_count > 0);
+}
+
 static struct box_closer *open_closer(const struct choices *c, struct graph *g, bool by_ranks,
+                                      bool (*should_stop)(void *argument), void *argument,
                                       struct arena *arena)
 {
     struct box_closer *b = TAKE(arena, 1, struct box_closer);
     *b = (struct box_closer){.c = c,
                              .g = g,
                              .arena = arena,
+                             .should_stop = should_stop,
+                             .stop_argument = argument,
                              .stages = c->priced->stage_count,
                              .symbols = graph_symbol_count(g)};
     path_pool_open(&b->paths, path_size(b->symbols), arena);
@@ -55,26 +72,22 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
     b->weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
     b->best_ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
     b->best_weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
-    int *paths;
-    bool by_rank = (c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted)) &&
-                   !graph_is_chains(g);
-    b->starting_count = by_rank ? box_rank_paths(b, &paths)
-                                : graph_starting_paths(g, &paths, arena);
-    for (int i = 0; i < b->starting_count; i++)
-        path_pool_add(&b->paths, paths + (size_t)i * (size_t)b->paths.size, NULL);
-    b->starting_count = b->paths.count;
-    assert(b->starting_count > 0 && b->stages == b->c->priced->stage_count);
+    take_starting_paths(b);
+    assert(b->stages == b->c->priced->stage_count);
     return b;
 }
 
-struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena)
+struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
+                                   bool (*should_stop)(void *argument), void *argument,
+                                   struct arena *arena)
 {
-    return open_closer(c, g, false, arena);
+    return open_closer(c, g, false, should_stop, argument, arena);
 }
 struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g,
+                                            bool (*should_stop)(void *argument), void *argument,
                                             struct arena *arena)
 {
-    return open_closer(c, g, true, arena);
+    return open_closer(c, g, true, should_stop, argument, arena);
 }
 bool box_closer_is_by_ranks(const struct box_closer *b) { return dynamic_is_by_ranks(b->counted); }
 
@@ -99,12 +112,6 @@ struct choice_box choice_box_copy(const struct box_closer *b, const struct choic
 struct choice_box choice_box_whole(const struct box_closer *b, struct arena *arena)
 {
     return choice_box_copy(b, NULL, arena);
-}
-
-void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument), void *argument)
-{
-    b->should_stop = should_stop;
-    b->stop_argument = argument;
 }
 
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count)

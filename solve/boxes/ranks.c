@@ -145,16 +145,14 @@ static void weigh_rank(const struct box_closer *b, int rank, const int64_t *midd
 int box_rank_paths(struct box_closer *b, int **paths)
 {
     static const int64_t numerators[] = {1600, 17};
-    int count = 0;
+    int count = 0, total = (int)ARRAY_LENGTH(numerators) * b->c->rank_count;
     int64_t *middle = TAKE(b->arena, b->symbols, int64_t);
-    *paths = TAKE(b->arena, (2 * b->c->rank_count + 1) * b->paths.size, int);
+    *paths = TAKE(b->arena, (total + 1) * b->paths.size, int);
     put_middling(b, middle);
-    for (size_t k = 0; k < ARRAY_LENGTH(numerators); k++)
-        for (int r = 0; r < b->c->rank_count; r++) {
-            weigh_rank(b, r, middle, numerators[k]);
-            graph_longest(b->g, b->durations, *paths + count++ * b->paths.size);
-        }
     graph_longest(b->g, middle, *paths + count++ * b->paths.size);
-    assert(count == 2 * b->c->rank_count + 1);
+    for (int i = 0; i < total && !box_is_stopped(b); i++) {
+        weigh_rank(b, i % b->c->rank_count, middle, numerators[i / b->c->rank_count]);
+        graph_longest(b->g, b->durations, *paths + count++ * b->paths.size);
+    }
     return count;
 }

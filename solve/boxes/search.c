@@ -273,9 +273,8 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
                            .stages = c->priced->stage_count,
                            .ranks = c->rank_count,
                            .resources = c->priced->group_count + BUDGET_COUNT};
-    s.closer = box_closer_open(c, g, scratch);
+    s.closer = box_closer_open(c, g, settings->should_stop, settings->argument, scratch);
     s.by_ranks = box_closer_is_by_ranks(s.closer);
-    box_closer_stop_when(s.closer, settings->should_stop, settings->argument);
     open_search(&s);
     bool stopped = false;
     while (!stopped && frontier_is_wanted(&s.frontier)) {

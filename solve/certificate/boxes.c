@@ -312,7 +312,8 @@ static bool divides(struct maker *m, const struct check_box *box, const struct p
 static bool open_closer(struct maker *m)
 {
     if (!open_planner(m)) return false;
-    if (!m->closer) m->closer = box_closer_open(&m->planner, m->request->evidence->graph, m->arena);
+    if (!m->closer)
+        m->closer = box_closer_open(&m->planner, m->request->evidence->graph, NULL, NULL, m->arena);
     return true;
 }
 

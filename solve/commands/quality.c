@@ -79,9 +79,8 @@ static void take_decision(struct plan *plan, const struct plan *other)
 // What the search has left of its time; false: nothing.
 static bool take_time(struct solve_settings *settings, const struct watch *w)
 {
-    if (watch_is_over(w)) return false;
-    if (w->limit_s > 0) settings->time_limit_s = w->limit_s - watch_elapsed_s(w);
-    return w->limit_s <= 0 || settings->time_limit_s > 0;
+    settings->time_limit_s = watch_left_s(w);
+    return !watch_is_over(w);
 }
 
 static struct watch watch_behind(const struct plan *plan, const struct solve_settings *settings,

@@ -24,8 +24,8 @@ static enum answer ask(const struct remedies *r, const struct problem *changed)
     struct error err = {OK, ""};
     enum answer answer = ANSWER_OPEN;
     struct solve_settings settings = r->settings;
-    settings.time_limit_s = r->watch.limit_s - watch_elapsed_s(&r->watch);
-    if (watch_is_over(&r->watch) || settings.time_limit_s <= 0) return ANSWER_OPEN;
+    settings.time_limit_s = watch_left_s(&r->watch);
+    if (watch_is_over(&r->watch)) return ANSWER_OPEN;
     if (layouts_search(&result, changed, &settings, NULL, r->watch.stop, r->scratch, &err) == OK)
         answer = result.solved.plan.stage_count                     ? ANSWER_PLAN
                  : result.solved.plan.outcome == OUTCOME_INFEASIBLE ? ANSWER_NONE

@@ -108,7 +108,7 @@ static bool solve_within_resources(struct construction *k)
 {
     bool mended = false;
     for (;;) {
-        if (!solve(k, mended)) return false;
+        if (search_is_stopped(k->s) || !solve(k, mended)) return false;
         int resource = 0, count = dynamic_resource_count(k->d);
         while (resource < count && dynamic_resource_use(k->d, resource, k->chosen) <=
                                        dynamic_resource_limit(k->d, resource))
@@ -164,7 +164,7 @@ static bool construct_under(struct construction *k, int64_t cap_ns)
 static int least_cap(struct construction *k, const int64_t *loads, int load_count)
 {
     int low = 0, high = load_count;
-    while (low < high) {
+    while (low < high && !search_is_stopped(k->s)) {
         int middle = (low + high) / 2;
         allow_loads(k, loads[middle]);
         if (solve(k, false)) high = middle;

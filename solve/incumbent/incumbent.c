@@ -12,11 +12,13 @@ enum { STARTS_MAX = 12 };
 
 uint64_t search_random(struct search *s, uint64_t below) { return random_next(&s->random) % below; }
 
-bool search_is_over(struct search *s)
+bool search_is_stopped(struct search *s)
 {
     if (!s->stopped && s->should_stop && s->should_stop(s->stop_argument)) s->stopped = true;
-    return s->stopped || s->effort_left <= 0;
+    return s->stopped;
 }
+
+bool search_is_over(struct search *s) { return search_is_stopped(s) || s->effort_left <= 0; }
 
 bool search_resources_hold(const struct search *s, const int *chosen)
 {
@@ -39,6 +41,7 @@ bool search_resources_hold(const struct search *s, const int *chosen)
 
 int64_t search_replay(struct search *s, const int *chosen, int *counts)
 {
+    if (search_is_stopped(s)) return INT64_MAX;
     struct arena_mark mark = arena_set_mark(s->arena);
     int64_t *durations = TAKE(s->arena, s->symbols, int64_t), time = INT64_MAX;
     s->effort_left -= EFFORT_REPLAY;

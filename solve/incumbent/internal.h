@@ -24,9 +24,10 @@ struct search {
 };
 
 // Replays a decision that fits together; keeps it if it is the best so far. The time, or INT64_MAX:
-// does not fit. counts, if not NULL, receives the critical path's.
+// does not fit, or the search is stopped. counts, if not NULL, receives the critical path's.
 int64_t search_replay(struct search *s, const int *chosen, int *counts);
-bool search_is_over(struct search *s);
+bool search_is_stopped(struct search *s);
+bool search_is_over(struct search *s); // stopped, or no effort is left
 uint64_t search_random(struct search *s, uint64_t below);
 
 // Whether slots, ranks with several stages and budget hold.

@@ -54,9 +54,7 @@ static enum status write_program(struct solving *s, const struct box_search_resu
 {
     struct program program;
     if (!s->settings->program_path) return OK;
-    if (s->incumbent.found)
-        eliminate(&s->choices, s->graph, s->incumbent.iteration_ns + 1, NULL, NULL, 0, NULL,
-                  s->arena);
+    if (s->incumbent.found) solving_eliminate(s, s->incumbent.iteration_ns + 1, NULL, NULL);
     TRY(solving_formulate(s, &program, err));
     for (int i = 0; i < r->proof.paths; i++) {
         bool is_new;

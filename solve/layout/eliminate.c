@@ -68,11 +68,12 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
 }
 
 int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths,
-                  const int64_t *weights, int path_count, int64_t *removed_ns, struct arena *arena)
+                  const int64_t *weights, int path_count, bool (*should_stop)(void *argument),
+                  void *argument, int64_t *removed_ns, struct arena *arena)
 {
     struct arena *scratch =
         arena_open_within(arena); // the list of removed choices may grow in the other
-    struct box_closer *closer = box_closer_open(c, g, scratch);
+    struct box_closer *closer = box_closer_open(c, g, should_stop, argument, scratch);
     box_closer_suggest(closer, paths, weights, path_count);
     int64_t bound_ns = sweep(c, g, closer, target_ns, NULL, removed_ns, scratch, arena);
     arena_close(scratch);
@@ -80,10 +81,11 @@ int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const i
 }
 
 int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns,
+                           bool (*should_stop)(void *argument), void *argument,
                            struct box_proof *proof, int64_t *removed_ns, struct arena *arena)
 {
     struct arena *scratch = arena_open_within(arena);
-    struct box_closer *closer = box_closer_open(c, g, scratch);
+    struct box_closer *closer = box_closer_open(c, g, should_stop, argument, scratch);
     *proof = (struct box_proof){0};
     box_proof_add(proof, NULL, 0, NULL, 0, arena);
     int64_t bound_ns = sweep(c, g, closer, target_ns, proof, removed_ns, scratch, arena);

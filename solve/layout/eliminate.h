@@ -14,12 +14,15 @@
 // lower bound on every plan of the remaining choices and of those removed that stays below
 // target_ns, or target_ns when nothing better can exist; then with removed_ns, not NULL, the proven
 // bound itself, which may be more. *removed_ns: the least bound of what was removed, target_ns at
-// least; INT64_MAX: nothing was.
+// least; INT64_MAX: nothing was. should_stop (may be NULL): asked between its steps; true ends it
+// with what is proven so far.
 int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths,
-                  const int64_t *weights, int path_count, int64_t *removed_ns, struct arena *arena);
+                  const int64_t *weights, int path_count, bool (*should_stop)(void *argument),
+                  void *argument, int64_t *removed_ns, struct arena *arena);
 
 // The same with weights of its own, and in *proof one record of all steps.
 int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns,
+                           bool (*should_stop)(void *argument), void *argument,
                            struct box_proof *proof, int64_t *removed_ns, struct arena *arena);
 
 #endif

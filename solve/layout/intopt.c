@@ -93,7 +93,7 @@ enum status solving_run_intopt(struct solving *s, struct error *err)
     struct worker_pool *pool;
     TRY(formulate(s, &program, err));
     struct intopt_work work = {.program = &program,
-                               .time_limit_s = s->settings->time_limit_s,
+                               .time_limit_s = watch_left_s(&s->watch),
                                .arena = s->arena,
                                .symbol_ns = TAKE(s->arena, program.symbol_count, double)};
     make_branch_keys(&work);

@@ -5,6 +5,7 @@
 
 #include "solve/layout/steps.h"
 
+enum { FAMILY_S_MAX = 10 }; // seconds for each
 enum family { FAMILY_SLOTS, FAMILY_BUDGET, FAMILY_RULES, FAMILY_MEMORY, FAMILY_COUNT };
 static const char *const family_names[] = {"the number of devices of each group",
                                            "the quality budget", "the rules", "memory"};
@@ -40,9 +41,14 @@ enum status solving_find_reason(struct solving *s, const char **why, struct erro
     settings.program_path = NULL;
     settings.engine = ENGINE_TREE;
     settings.formulation = FORMULATION_CHOICES;
-    settings.time_limit_s = 10;
     for (int f = 0; f < FAMILY_COUNT; f++) {
         if (!matters(s->priced, (enum family)f)) continue;
+        if (watch_is_over(&s->watch)) {
+            *why = "no plan satisfies the limits";
+            return OK;
+        }
+        double left_s = watch_left_s(&s->watch);
+        settings.time_limit_s = left_s > 0 && left_s < FAMILY_S_MAX ? left_s : FAMILY_S_MAX;
         struct priced relaxed = *s->priced;
         struct solve_result result;
         relax_family(&relaxed, (enum family)f, s->arena);

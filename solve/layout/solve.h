@@ -84,8 +84,10 @@ enum status solve_run(struct solve_result *r, const struct priced *priced,
                       const volatile int *stop, struct arena *arena, struct error *err);
 
 // A proven bound on every plan, quickly: one box, no search for plans. INT64_MAX: there is no plan.
-// *time_ns is a plan's that was met on the way, 0 without one.
+// *time_ns is a plan's that was met on the way, 0 without one. should_stop (may be NULL): true ends
+// it with what is proven so far, 0 at worst.
 enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced *priced,
-                        struct arena *arena, struct error *err);
+                        bool (*should_stop)(void *argument), void *argument, struct arena *arena,
+                        struct error *err);
 
 #endif

@@ -24,13 +24,15 @@ int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof
                           int64_t *removed_ns)
 {
     if (s->result->evidence && proof)
-        return eliminate_recorded(&s->choices, s->graph, target_ns, proof, removed_ns, s->arena);
-    return eliminate(&s->choices, s->graph, target_ns, NULL, NULL, 0, removed_ns, s->arena);
+        return eliminate_recorded(&s->choices, s->graph, target_ns, solving_should_stop, s, proof,
+                                  removed_ns, s->arena);
+    return eliminate(&s->choices, s->graph, target_ns, NULL, NULL, 0, solving_should_stop, s,
+                     removed_ns, s->arena);
 }
 
 void solving_add_starting_paths(struct solving *s, struct program *program)
 {
-    int *paths, count = graph_starting_paths(s->graph, &paths, s->arena);
+    int *paths, count = graph_starting_paths(s->graph, &paths, solving_should_stop, s, s->arena);
     for (int i = 0; i < count; i++) {
         bool is_new;
         program_add_path(program, paths + (size_t)i * (size_t)program->paths.size, &is_new);

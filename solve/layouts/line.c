@@ -69,7 +69,7 @@ bool layouts_scan(struct search *s)
         message_begin(&requests[i], s->arena);
         request_scan(&requests[i], ranges[i].first, ranges[i].end);
     }
-    bool whole = layouts_ask(s, requests, count, answers) && !*s->told;
+    bool whole = layouts_ask(s, requests, count, answers) && !layouts_is_over(s);
     for (int i = 0; i < count; i++)
         if (answers[i].used && !answers[i].broken)
             answer_scan(&answers[i], s->layouts, ranges[i].first, ranges[i].end, s->arena);

@@ -10,8 +10,6 @@
 
 enum { OPERATIONS = 4 * 1000 * 1000, REPLAYS_LEAST = 10 };
 
-static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
-
 static bool any_stage_empty(const struct choices *c)
 {
     for (int s = 0; s < c->priced->stage_count; s++)
@@ -44,8 +42,8 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     struct incumbent best = {0};
     int64_t replays = OPERATIONS / (schedule.operation_count + 1); // large graphs get fewer
     replays = replays < effort.replays ? replays + REPLAYS_LEAST : effort.replays;
-    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, replays, is_told,
-                     (void *)(uintptr_t)x->stop, arena);
+    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, replays,
+                     layouts_should_stop, (void *)(uintptr_t)x, arena);
     if (best.found) keep_plan(a, &choices, best.chosen, best.iteration_ns, arena);
     if (!effort.boxes) return OK;
     int64_t target_ns = best.found ? best.iteration_ns : INT64_MAX;
@@ -53,8 +51,8 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     struct box_search_settings settings = {.target_ns = target_ns,
                                            .gap = x->settings->gap,
                                            .boxes_max = effort.boxes,
-                                           .should_stop = is_told,
-                                           .argument = (void *)(uintptr_t)x->stop};
+                                           .should_stop = layouts_should_stop,
+                                           .argument = (void *)(uintptr_t)x};
     struct box_search_result r;
     box_search(&r, &choices, graph, &settings, arena);
     if (r.found_better) keep_plan(a, &choices, r.found, r.best_ns, arena);

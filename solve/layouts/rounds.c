@@ -174,14 +174,6 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
     if (!a->finished) layouts_put_in_line(s, c);
 }
 
-static double seconds_left(const struct search *s)
-{
-    double limit = s->settings->time_limit_s;
-    if (limit <= 0) return 0;
-    double left = limit - watch_elapsed_s(&s->watch);
-    return left > 0.05 ? left : 0.05;
-}
-
 bool layouts_look_round(struct search *s, enum layouts_request request, struct candidate **round,
                         int count)
 {
@@ -190,7 +182,7 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
         request_look(&requests[i], request, &round[i]->layout,
-                     s->best.stage_count ? s->best.iteration_ns : 0, seconds_left(s),
+                     s->best.stage_count ? s->best.iteration_ns : 0, watch_left_s(&s->watch),
                      round[i]->solves);
     }
     bool whole = layouts_ask(s, requests, count, answers);
@@ -205,8 +197,8 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
         // asked again.
         round[i]->level = request == REQUEST_ROOT ? LEVEL_ROOTED : LEVEL_SOLVED;
         layouts_set_fate(s, round[i], FATE_OPEN,
-                         whole ? "a worker process failed on it"
-                               : "stopped while it was looked at");
+                         whole && !layouts_is_over(s) ? "a worker process failed on it"
+                                                      : "stopped while it was looked at");
         layouts_put_in_line(s, round[i]);
     }
     return whole;

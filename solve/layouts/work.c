@@ -106,9 +106,15 @@ struct scan {
     struct arena *arena;
 };
 
+bool layouts_should_stop(void *context)
+{
+    const struct layouts_context *c = context;
+    return *c->stop || (c->watch && watch_is_over(c->watch));
+}
+
 static bool should_stop(const struct layouts_context *c)
 {
-    return *c->stop || (c->watch && watch_is_over(c->watch));
+    return layouts_should_stop((void *)(uintptr_t)c);
 }
 
 // What model and job refuse does not depend on these switches.
@@ -256,7 +262,7 @@ static void serve_sharpen(const struct layouts_context *c, struct message *in, s
     struct arena turns;
     arena_open(&turns, arena->exit);
     struct kept_cache kept = {.arena = &turns};
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !should_stop(c); i++) {
         struct arena_mark mark = arena_set_mark(arena);
         struct layout layout;
         struct priced priced;
@@ -354,10 +360,8 @@ static void solve_settings_of(struct solve_settings *settings, const struct layo
 // Of what is left of the search's own.
 static void keep_limit(struct solve_settings *settings, const struct watch *w)
 {
-    if (!w || w->limit_s <= 0) return;
-    double left_s = w->limit_s - watch_elapsed_s(w);
-    if (left_s < 1e-3) left_s = 1e-3;
-    if (settings->time_limit_s <= 0 || left_s < settings->time_limit_s)
+    double left_s = w ? watch_left_s(w) : 0;
+    if (left_s > 0 && (settings->time_limit_s <= 0 || left_s < settings->time_limit_s))
         settings->time_limit_s = left_s;
 }
 
@@ -456,6 +460,7 @@ void layouts_serve(void *context, struct message *in, struct message *out, struc
 {
     const struct layouts_context *c = context;
     enum layouts_request request = (enum layouts_request)message_get_count(in);
+    if (should_stop(c)) return; // an empty answer says nothing
     switch (request) {
     case REQUEST_SCAN: serve_scan(c, in, out, arena); break;
     case REQUEST_SHARPEN: serve_sharpen(c, in, out, arena); break;

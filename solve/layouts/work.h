@@ -17,6 +17,7 @@ struct layouts_context {
     const struct watch *watch; // to be looked at beside it where there are none; NULL: not
 };
 worker_function layouts_serve;
+bool layouts_should_stop(void *context);
 
 // The text of an error without the files' names and numbers: many layouts are refused alike.
 const char *layouts_plain_reason(const char *text, const struct problem *problem,

@@ -22,9 +22,14 @@ struct exact {
     int most;         // that one can have
     const struct placed_variant *fewest; // with the fewest: whatever fits at all fits there
     int64_t effort, effort_max;
+    bool (*should_stop)(void *argument);
+    void *argument;
 };
 
-static bool is_over(const struct exact *e) { return e->effort > e->effort_max; }
+static bool is_over(const struct exact *e)
+{
+    return e->effort > e->effort_max || (e->should_stop && e->should_stop(e->argument));
+}
 
 // ---- nodes of a decision
 
@@ -224,7 +229,7 @@ static void try_stage(struct exact *e, int stage, int layer)
 }
 
 bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max,
-                  struct arena *arena)
+                  bool (*should_stop)(void *argument), void *argument, struct arena *arena)
 {
     struct exact e = {.p = p,
                       .now = placed_plan_empty(p, arena),
@@ -233,7 +238,9 @@ bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max
                       .least = TAKE(arena, p->symbols, int64_t),
                       .one = TAKE(arena, p->symbols, int64_t),
                       .left = TAKE(arena, p->nodes, int),
-                      .effort_max = effort_max};
+                      .effort_max = effort_max,
+                      .should_stop = should_stop,
+                      .argument = argument};
     if (p->stages != p->ranks || p->replicas > PLACED_RING_EXACT || p->most / p->unit > UNITS_MAX)
         return false;
     e.fewest = placed_variant(p, p->uneven ? p->unit : p->most);

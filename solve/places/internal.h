@@ -130,10 +130,8 @@ bool placed_schedules_nest(const struct priced *priced); // struct placed, neste
 // (placed_relax).
 struct placed_share_settings {
     const struct solve_settings *solve;
-    double time_limit_s; // of one program
-    const volatile int *stop;
-    bool (*should_stop)(void *argument);
-    void *stop_argument;
+    double time_limit_s;       // of one program
+    const struct watch *watch; // of all of them; NULL: none
 };
 enum status placed_share(struct placed *p, const struct priced *relaxed, int64_t wanted_ns,
                          int64_t *bound_ns, const struct placed_share_settings *settings,

@@ -138,7 +138,8 @@ enum status placed_milp(struct placed_milp_result *r, struct placed_plan *plan, 
     path_pool_open(&w.paths, w.program.symbols + 1, arena);
     w.counts = TAKE(arena, w.program.symbols + 1, int);
     w.slowest = TAKE(arena, w.program.symbols + 1, int);
-    int count = graph_starting_paths(p->own->graph, &paths, arena);
+    int count = graph_starting_paths(p->own->graph, &paths, settings->should_stop,
+                                     settings->argument, arena);
     for (int i = 0; i < count; i++) add_path(&w, paths + (size_t)i * (size_t)w.paths.size);
     r->columns = w.program.milp.column_count;
     r->rows = w.program.milp.row_count;

@@ -10,8 +10,8 @@
 
 // ---- time
 
-static bool fill_durations(struct placed *p, const struct placed_plan *plan, int replica,
-                           int64_t *durations)
+bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica,
+                      int64_t *durations)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
     const struct choice **stages = TAKE(p->arena, p->stages, const struct choice *);
@@ -30,13 +30,12 @@ static bool fill_durations(struct placed *p, const struct placed_plan *plan, int
     return joined;
 }
 
-bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica,
-                      int64_t *durations)
+bool placed_sync_kept(struct placed *p, const struct placed_plan *plan)
 {
     struct placed_plan same = *plan;
     bool kept = p->keep_rings;
     p->keep_rings = true;
-    bool joined = placed_sync_all(p, &same) && fill_durations(p, plan, replica, durations);
+    bool joined = placed_sync_all(p, &same);
     p->keep_rings = kept;
     return joined;
 }
@@ -51,6 +50,7 @@ static bool is_of_links(int kind)
 int64_t placed_free_links_ns(struct placed *p, const struct placed_plan *plan)
 {
     int64_t slowest = 0;
+    if (!placed_sync_kept(p, plan)) return 0;
     for (int replica = 0; replica < p->replicas; replica++) {
         if (!placed_durations(p, plan, replica, p->durations)) return 0;
         for (int symbol = 0; symbol < p->symbols; symbol++)
@@ -102,7 +102,7 @@ static int64_t replica_ns(struct placed *p, struct placed_variant *v, int64_t at
 int64_t placed_replica_ns(struct placed *p, const struct placed_plan *plan, int replica,
                           int64_t at_least)
 {
-    if (!fill_durations(p, plan, replica, p->durations)) return INT64_MAX;
+    if (!placed_durations(p, plan, replica, p->durations)) return INT64_MAX;
     return replica_ns(p, placed_variant(p, plan->micro_batches[replica]), at_least);
 }
 
@@ -123,7 +123,7 @@ void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_leas
     int64_t slowest = -1;
     for (int i = 0; i < p->replicas; i++) {
         int replica = (first + i) % p->replicas;
-        if (!fill_durations(p, plan, replica, p->durations)) return;
+        if (!placed_durations(p, plan, replica, p->durations)) return;
         int64_t time_ns = replica_ns(p, placed_variant(p, plan->micro_batches[replica]), at_least);
         if (time_ns > slowest || (time_ns == slowest && replica < plan->slowest)) {
             slowest = time_ns;

@@ -43,7 +43,9 @@ void placed_plan_copy(const struct placed *p, struct placed_plan *to,
 enum { PLACED_RING_EXACT = 8 };
 void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_least);
 
-// Durations of a replica's symbols, [symbol_count]. false: joined by nothing.
+// Works out the syncs of a plan's rings as they are; false: some link joins nothing. Then, of this
+// plan, the durations of a replica's symbols, [symbol_count]; false likewise.
+bool placed_sync_kept(struct placed *p, const struct placed_plan *plan);
 bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica,
                       int64_t *durations);
 
@@ -118,9 +120,9 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
 
 // Makes `best` the best placed plan there is, whatever it was. false: it would have taken more than
 // `effort_max` steps, or ranks have several stages, or there are more replicas than rings are put
-// in order exactly.
+// in order exactly, or should_stop (may be NULL) said so.
 bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max,
-                  struct arena *arena);
+                  bool (*should_stop)(void *argument), void *argument, struct arena *arena);
 
 // The program over groups that bounds every placement: p's, with syncs no cheaper than the best
 // ring's.

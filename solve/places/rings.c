@@ -55,15 +55,20 @@ static int64_t link_ns(struct placed *p, const struct placed_plan *plan, int sta
     return most;
 }
 
-// links[from * replicas + to] between the stage's replicas.
+// links[from * replicas + to] between the stage's replicas; where rings are kept, those of its ring
+// alone.
 static void fill_links(struct placed *p, const struct placed_plan *plan, int stage,
                        const struct stage_ring *ring, int64_t *links)
 {
+    const int *order = plan->ring + stage * p->replicas;
+    int *next = p->keep_rings ? TAKE(p->arena, p->replicas, int) : NULL;
+    for (int at = 0; at < p->replicas && next; at++)
+        next[order[at]] = order[(at + 1) % p->replicas];
     for (int a = 0; a < p->replicas; a++)
         for (int b = 0; b < p->replicas; b++) {
             int from = node_of(p, plan, a, stage), to = node_of(p, plan, b, stage);
             int64_t *ns = &links[a * p->replicas + b];
-            if (a == b) *ns = CHAIN_NONE;
+            if (a == b || (next && next[a] != b)) *ns = CHAIN_NONE;
             else if (from == to && ring->leaves) *ns = 0;
             else *ns = link_ns(p, plan, stage, link_between(p, ring, from, to));
         }

@@ -5,6 +5,7 @@
 // the L only those are worked out that some sharing below the goal leans on; the others stand for
 // less: L grows with m and falls with k (docs/FORMULAS.md section 15).
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "solve/places/internal.h"
@@ -205,13 +206,15 @@ static enum status solve_part(struct share *x, int part, int units, int64_t goal
     settings.cutoff_ns = goal_ns;
     settings.gap = settings.gap * share_of_gap > close_enough ? settings.gap * share_of_gap
                                                               : close_enough;
-    settings.time_limit_s = x->settings->time_limit_s;
+    const struct watch *watch = x->settings->watch;
+    if (watch && watch->limit_s > 0)
+        settings.time_limit_s = fmin(x->settings->time_limit_s, watch_left_s(watch));
     settings.program_path = settings.map_path = NULL;
     settings.evidence = false;
     settings.alternatives = 0;
     settings.progress = 0;
     enum status status =
-        solve_without_reason(&r, &one, &settings, x->settings->stop, x->arena, err);
+        solve_without_reason(&r, &one, &settings, watch ? watch->stop : NULL, x->arena, err);
     int64_t bound_ns = 0;
     if (status == OK)
         bound_ns = r.finished && !r.plan.stage_count && !r.cut_off ? INT64_MAX : r.plan.bound_ns;
@@ -264,7 +267,7 @@ static enum status reach_goals(struct share *x, int64_t wanted_ns, int64_t *boun
 {
     int64_t low = proven_ns(x), high = wanted_ns, goal = wanted_ns;
     while (low < high && x->solves < SOLVES_MAX &&
-           !(x->settings->should_stop && x->settings->should_stop(x->settings->stop_argument))) {
+           !(x->settings->watch && watch_is_over(x->settings->watch))) {
         int part, units;
         if (!can_share(x, goal - 1)) {
             low = goal;

@@ -99,6 +99,7 @@ void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *be
     x->micro_batches = p->uneven ? best->micro_batches : NULL;
     for (int i = 0; i < p->replicas * p->ranks; i++)
         x->nodes[i] = arena_copy_text(arena, p->priced->places->nodes[best->node[i]].name);
+    placed_sync_kept(p, best);
     for (int replica = 0; replica < p->replicas; replica++)
         put_replica(x, p, best, replica, durations);
     placed_durations(p, best, best->slowest, durations);
@@ -112,6 +113,7 @@ static enum status find_slowest(struct placed *p, struct placed_plan *best, stru
     if (p->priced->objective == OBJECTIVE_ITERATION_TIME) return OK;
     TRY(graph_compile(&p->own->graph, p->own->schedule, p->arena, err));
     best->time_ns = -1;
+    placed_sync_kept(p, best);
     for (int replica = 0; replica < p->replicas; replica++) {
         placed_durations(p, best, replica, p->durations);
         int64_t time_ns = graph_longest(p->own->graph, p->durations, NULL);
@@ -128,8 +130,8 @@ static enum status solve_program(struct solving *s, struct placed *placed, struc
                                  struct solve_result *r, struct error *err)
 {
     struct placed_milp_settings settings = {
-        !s->settings->threads,           s->settings->time_limit_s, 0,
-        s->settings->memory_limit_bytes, solving_should_stop,       s};
+        !s->settings->threads,           watch_left_s(&s->watch), 0,
+        s->settings->memory_limit_bytes, solving_should_stop,     s};
     struct placed_milp_result result;
     TRY(placed_milp(&result, best, placed, &settings, s->arena, err));
     if (result.sidelined) r->sidelined = result.sidelined;
@@ -183,14 +185,14 @@ static int64_t wanted_ns(const struct solving *s, const struct placed_plan *best
 static enum status prove_uneven(struct solving *s, struct placed *p, const struct priced *relaxed,
                                 struct placed_plan *best, int64_t *bound_ns, struct error *err)
 {
-    const struct placed_share_settings settings = {s->settings,
-                                                   s->settings->time_limit_s * share_for_part,
-                                                   s->watch.stop, solving_should_stop, s};
+    const struct placed_share_settings settings = {
+        s->settings, s->settings->time_limit_s * share_for_part, &s->watch};
     bool few = p->replicas * p->ranks <= FEW_PLACES;
     if (!few && best->time_ns < INT64_MAX)
         TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
     if (best->time_ns < INT64_MAX && *bound_ns >= wanted_ns(s, best)) return OK;
-    if (placed_prove(p, best, few ? proof_steps : proof_steps / 20, s->arena))
+    if (placed_prove(p, best, few ? proof_steps : proof_steps / 20, solving_should_stop, s,
+                     s->arena))
         *bound_ns = best->time_ns;
     else if (few && best->time_ns < INT64_MAX)
         TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
@@ -205,10 +207,8 @@ static enum status prove_single(struct solving *s, struct placed *p,
     enum { WORTH = 75 };
     struct solve_settings settings = *s->settings;
     settings.boxes_max = effort->tree == INT64_MAX ? 0 : effort->tree / WORTH;
-    if (settings.time_limit_s > 0)
-        settings.time_limit_s = share_for_single *
-                                (settings.time_limit_s - watch_elapsed_s(&s->watch));
-    if (s->settings->time_limit_s > 0 && settings.time_limit_s <= 0) return OK;
+    settings.time_limit_s = share_for_single * watch_left_s(&s->watch);
+    if (solving_should_stop(s)) return OK;
     struct solve_evidence *evidence = NULL;
     TRY(placed_single(p, best, bound_ns, &evidence, &settings, s->watch.stop, s->arena, err));
     if (!evidence) return OK;

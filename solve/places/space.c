@@ -97,7 +97,7 @@ static enum status bound_priced(struct placed_space *s, const struct priced *gro
     int64_t time_ns, quick = bound_by_prices(s, groups);
     *bound_ns = quick;
     if (quick >= closing_ns(s)) return OK;
-    TRY(solve_bound(bound_ns, &time_ns, groups, s->work, err));
+    TRY(solve_bound(bound_ns, &time_ns, groups, solving_should_stop, &s->clock, s->work, err));
     if (*bound_ns < quick) *bound_ns = quick;
     return OK;
 }
@@ -219,12 +219,16 @@ static void note_work(struct placed_space *s, const struct placed_layout *c,
     s->boxes += plan->effort.boxes;
 }
 
-static void show_progress(const struct placed_space *s, int64_t looked_at)
+// looked_at of so many of these layouts.
+static void show_progress(const struct placed_space *s, int64_t looked_at, int64_t count,
+                          const char *which)
 {
-    char text[128];
+    char text[128], plan[48] = "no plan yet";
     if (!solve_tells(s->clock.settings)) return;
-    snprintf(text, sizeof text, "%lld of %lld layouts, best %.9f s", (long long)looked_at + 1,
-             (long long)s->count, (double)s->best.iteration_ns / 1e9);
+    if (s->best.stage_count)
+        snprintf(plan, sizeof plan, "best %.9f s", (double)s->best.iteration_ns / 1e9);
+    snprintf(text, sizeof text, "%lld of %lld %s, %s", (long long)looked_at, (long long)count,
+             which, plan);
     solve_tell(s->clock.settings, &(struct solve_progress){watch_elapsed_s(&s->clock.watch),
                                                            s->best.iteration_ns, 0, text});
 }
@@ -241,8 +245,7 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c,
     int64_t closing = closing_ns(s);
     if (s->best.stage_count) settings.cutoff_ns = closing;
     if (settings.time_limit_s > 0)
-        settings.time_limit_s =
-            fmax(0.01, fmin(most_s, settings.time_limit_s - watch_elapsed_s(&s->clock.watch)));
+        settings.time_limit_s = fmin(most_s, watch_left_s(&s->clock.watch));
     *one = problem_with_layout(s->problem, &c->layout);
     TRY(price_problem(priced, one, s->work, err));
     TRY(placed_solve_with(&r, priced, &settings, NULL, effort, s->clock.watch.stop, s->work, err));
@@ -279,7 +282,7 @@ static enum status solve_all(struct placed_space *s, struct error *err)
             c->bound_ns = layouts_fate(&s->r->layouts, c->number) == FATE_INFEASIBLE
                               ? INT64_MAX
                               : s->r->layouts.value[c->number];
-            show_progress(s, i);
+            show_progress(s, i + 1, s->count, "layouts");
         }
         qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
     }
@@ -302,7 +305,7 @@ static enum status solve_likely(struct placed_space *s, struct error *err)
         if (take_layout(s, &one, &c.layout, &(struct error){0}) != OK) continue;
         TRY(solve_one(s, &c, &effort, likely_share * s->clock.settings->time_limit_s, err));
         looks += s->best.stage_count > 0;
-        show_progress(s, i);
+        show_progress(s, i + 1, count, "likely layouts");
     }
     return OK;
 }

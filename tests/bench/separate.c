@@ -65,7 +65,7 @@ static enum status open_loop(struct loop *l, const char *path, bool textbook, st
         l->durations[i] =
             l->f.symbol_column[i] < 0 ? 0 : l->f.milp.columns[l->f.symbol_column[i]].upper;
     l->f.milp.columns[0].upper = graph_longest(l->graph, l->durations, NULL);
-    int *paths, count = graph_starting_paths(l->graph, &paths, arena);
+    int *paths, count = graph_starting_paths(l->graph, &paths, NULL, NULL, arena);
     for (int i = 0; i < count; i++)
         formulate_add_path(&l->f, paths + (size_t)i * ((size_t)symbols + 1));
     l->values = TAKE(arena, l->f.milp.column_count, double);

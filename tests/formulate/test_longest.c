@@ -349,7 +349,7 @@ static void test_starting_paths(void **state)
         assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
         assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
         int symbols = graph_symbol_count(g), *paths,
-            count = graph_starting_paths(g, &paths, &arena);
+            count = graph_starting_paths(g, &paths, NULL, NULL, &arena);
         assert_true(count >= 1);
         for (int draw = 0; draw < 5; draw++) {
             int64_t *durations = draw_durations(&seed, symbols, 1000, &arena),

@@ -168,7 +168,7 @@ static int64_t time_by_cbc(struct placed_case *c, struct arena *arena)
     assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &err), OK);
     double *values = TAKE(arena, f.milp.column_count, double);
     int *counts = TAKE(arena, f.symbols + 1, int), *paths,
-        count = graph_starting_paths(c->placed->own->graph, &paths, arena);
+        count = graph_starting_paths(c->placed->own->graph, &paths, NULL, NULL, arena);
     int64_t *durations = TAKE(arena, f.symbols, int64_t);
     for (int i = 0; i < count; i++)
         for (int r = 0; r < f.replicas; r++)

@@ -177,7 +177,8 @@ static void test_bounds(void **state)
             const struct placed_share_settings share = {.solve = &settings};
             assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
             placed_relax(&relaxed, &priced, *state);
-            assert_int_equal(solve_bound(&simple, &(int64_t){0}, &relaxed, *state, &err), OK);
+            assert_int_equal(
+                solve_bound(&simple, &(int64_t){0}, &relaxed, NULL, NULL, *state, &err), OK);
             bound = simple;
             assert_int_equal(placed_share(p, &relaxed, best, &bound, &share, *state, &err), OK);
             if (bound > best || bound < simple)

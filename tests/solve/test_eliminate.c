@@ -108,7 +108,7 @@ static void draw_coefficients(struct prepared *p, struct random *rng, int64_t *c
                               struct arena *arena)
 {
     int *all, symbols = graph_symbol_count(p->graph),
-              count = graph_starting_paths(p->graph, &all, arena);
+              count = graph_starting_paths(p->graph, &all, NULL, NULL, arena);
     int size = symbols + 1, *paths = TAKE(arena, PATHS * size, int);
     int64_t weights[PATHS], left = one;
     for (int i = 0; i < PATHS; i++) {
@@ -199,7 +199,8 @@ static void check_eliminate(struct prepared *p, struct random *rng, struct arena
         before[s].items = arena_grow(arena, p->choices.stages[s].items, (size_t)before[s].count,
                                      (size_t)before[s].count, sizeof(struct choice));
     }
-    int64_t bound = eliminate(&p->choices, p->graph, target, NULL, NULL, 0, NULL, arena);
+    int64_t bound =
+        eliminate(&p->choices, p->graph, target, NULL, NULL, 0, NULL, NULL, NULL, arena);
     assert_true(bound <= target);
     assert_true(bound <= e.best_ns || bound == target);
     assert_true(e.best_ns >= target || bound <= e.best_ns);
@@ -273,7 +274,8 @@ static void check_boxes(struct prepared *p, struct random *rng, struct arena *ar
 {
     struct enumeration e;
     enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
-    struct search s = {p, box_closer_open(&p->choices, p->graph, arena), arena, INT64_MAX / 4, 0};
+    struct search s = {p, box_closer_open(&p->choices, p->graph, NULL, NULL, arena), arena,
+                       INT64_MAX / 4, 0};
     bool start_at_best = random_chance(rng, 30) && e.best_ns < INT64_MAX;
     if (start_at_best) s.best_ns = e.best_ns + random_between(rng, 0, 1);
     struct choice_box whole = choice_box_whole(s.closer, arena);
@@ -295,7 +297,7 @@ static void check_repeat(struct prepared *p, struct random *rng, struct arena *a
     struct enumeration e;
     enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
     if (e.best_ns == INT64_MAX) return;
-    struct box_closer *closer = box_closer_open(&p->choices, p->graph, arena);
+    struct box_closer *closer = box_closer_open(&p->choices, p->graph, NULL, NULL, arena);
     struct choice_box whole = choice_box_whole(closer, arena);
     struct box_step steps[20];
     for (int i = 0; i < 20; i++) {

@@ -327,7 +327,7 @@ static void check_bound(const struct prepared *p, int64_t best_ns, struct arena 
 {
     struct error err = {0};
     int64_t bound_ns, time_ns;
-    assert_int_equal(solve_bound(&bound_ns, &time_ns, &p->priced, arena, &err), OK);
+    assert_int_equal(solve_bound(&bound_ns, &time_ns, &p->priced, NULL, NULL, arena, &err), OK);
     if (best_ns < INT64_MAX) assert_true(bound_ns <= best_ns && bound_ns > 0);
     assert_true(time_ns == 0 || time_ns >= best_ns);
 }

@@ -30,7 +30,7 @@ static enum status build_program(struct vipr_maker *m, struct error *err)
     m->milp = &m->formulation.milp;
     m->formulation.milp.columns[0].upper = greatest_ns;
     program_prepare(&m->program, &m->formulation, m->graph, greatest_ns, m->arena);
-    int *paths, count = graph_starting_paths(m->graph, &paths, m->arena);
+    int *paths, count = graph_starting_paths(m->graph, &paths, NULL, NULL, m->arena);
     for (int i = 0; i < count; i++) {
         bool is_new;
         program_add_path(&m->program, paths + (size_t)i * (size_t)m->program.paths.size, &is_new);

@@ -108,7 +108,7 @@ static void solve_one(struct claims *c, const struct layout_truth *l, struct ran
     struct solve_result r;
     int64_t bound_ns, time_ns,
         each = l->priced.objective == OBJECTIVE_MAX_LOAD ? l->priced.micro_batches : 1;
-    CHECK_OK(solve_bound(&bound_ns, &time_ns, &l->priced, arena, &err));
+    CHECK_OK(solve_bound(&bound_ns, &time_ns, &l->priced, NULL, NULL, arena, &err));
     claims_note(c, CLAIM_ONE_BOX, l->number, -1,
                 bound_ns == INT64_MAX ? INT64_MAX : bound_ns * each, l->value_ns);
     solve_defaults(&settings);

@@ -41,7 +41,7 @@ static void bound_groups(struct claims *c, const struct place_trial *t)
     int64_t bound_ns, time_ns;
     placed_relax(&relaxed, &t->priced, t->arena);
     relaxed.places = NULL;
-    CHECK_OK(solve_bound(&bound_ns, &time_ns, &relaxed, t->arena, &err));
+    CHECK_OK(solve_bound(&bound_ns, &time_ns, &relaxed, NULL, NULL, t->arena, &err));
     claims_note(c, CLAIM_PLACED_GROUPS, -1, -1, bound_ns, t->best_ns);
 }
 
