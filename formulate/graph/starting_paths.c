@@ -23,7 +23,7 @@ enum {
 
 // Walks that may be spent, in nodes, and ranks: beyond either only windows whose length is a power
 // of two are tried. Counts that may be kept: beyond them only every so manieth is.
-static const int64_t node_budget = (int64_t)1 << 30, count_budget = (int64_t)1 << 26;
+static const int64_t node_budget = (int64_t)1 << 30, count_budget = (int64_t)1 << 25;
 enum { RANKS_OF_ALL = 32 };
 
 static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary,

@@ -378,6 +378,46 @@ static void test_starting_paths(void **state)
     }
 }
 
+struct countdown {
+    int left, asked;
+};
+
+static bool is_at_zero(void *argument)
+{
+    struct countdown *c = argument;
+    c->asked++;
+    return c->left-- <= 0;
+}
+
+// Told to stop, it walks no further: the first path is always there, and so are those before.
+static void test_starting_paths_stop(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct schedule s;
+    struct graph *g;
+    struct schedule_request r = {SCHEDULE_PLAIN(8), .kind = SCHEDULE_1F1B};
+    r.micro_batches = 16;
+    arena_open(&arena, NULL);
+    assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
+    assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
+    int *all, *some, most = graph_starting_paths(g, &all, NULL, NULL, &arena), last = 0;
+    size_t bytes = (size_t)(graph_symbol_count(g) + 1) * sizeof *all;
+    for (int after = 0; after < 100; after++) {
+        struct countdown c = {.left = after};
+        int count = graph_starting_paths(g, &some, is_at_zero, &c, &arena);
+        assert_true(count >= 1 && count >= last && count <= 1 + 2 * after);
+        for (int i = 0; i < count; i++)
+            assert_memory_equal((char *)some + (size_t)i * bytes, (char *)all + (size_t)i * bytes,
+                                bytes);
+        if (!after) assert_int_equal(count, 1);
+        last = count;
+    }
+    assert_int_equal(last, most);
+    arena_close(&arena);
+}
+
 // As many stages and slices as a problem may have: n equal slices take (n + p - 1) (F + B).
 static void test_most_symbols(void **state)
 {
@@ -410,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_several_laps),
         cmocka_unit_test(test_overheads_lengthen_passes),
         cmocka_unit_test(test_starting_paths),
+        cmocka_unit_test(test_starting_paths_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,9 +88,20 @@ static bool draw(struct problem *p, struct random *rng, struct arena *arena)
     return problem_check(p, &err) == OK && problem_check_places(p, &err) == OK;
 }
 
+// So many of so many, likely ones and all of them.
+static void hear(void *likely, const struct solve_progress *progress)
+{
+    long long looked_at, count;
+    if (!strstr(progress->text, "layouts, ")) return; // a layout's own search
+    assert_int_equal(sscanf(progress->text, "%lld of %lld ", &looked_at, &count), 2);
+    assert_true(looked_at >= 1 && looked_at <= count);
+    assert_int_equal(strstr(progress->text, "no plan yet") != NULL, !progress->plan_ns);
+    *(int *)likely += strstr(progress->text, "likely layouts") != NULL;
+}
+
 static void test_every_layout_alone(void **state)
 {
-    int planned = 0;
+    int planned = 0, likely = 0;
     int64_t layouts = 0, refused = 0, near = 0;
     for (int trial = 0; trial < trials; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
@@ -100,7 +111,8 @@ static void test_every_layout_alone(void **state)
         struct solve_settings settings;
         struct error err = {OK, ""};
         solve_defaults(&settings);
-        settings.progress = 0;
+        settings.progress = 1;
+        settings.tell = hear, settings.tell_argument = &likely;
         if (draw(&p, &rng, *state)) {
             CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, *state, &err));
             struct alone a = {&p, &r.layouts, INT64_MAX, 0, 0, 0, *state};
@@ -126,7 +138,7 @@ static void test_every_layout_alone(void **state)
     printf("%d spaces with a plan, %lld layouts, %lld of them refused; %lld bounds of free links "
            "above half of the time\n",
            planned, (long long)layouts, (long long)refused, (long long)near);
-    assert_true(near > 0);
+    assert_true(near > 0 && likely > 0);
     assert_true(planned * 4 > trials && layouts > 2 * trials && refused * 4 < layouts * 3);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formulate/price/price.h"
+#include "solve/boxes/search.h"
 #include "solve/incumbent/incumbent.h"
 #include "tests/support/oracle/enumerate.h"
 #include "tests/support/prepare.h"
@@ -159,7 +160,29 @@ static void test_a_seed_means_a_plan_and_a_start_is_kept(void **state)
     assert_true(more.found && more.iteration_ns <= a.iteration_ns);
     struct incumbent stopped = {0};
     incumbent_search(&stopped, &p.choices, p.graph, 7, 1000000000, stop_at_once, &asked, &arena);
-    assert_true(asked > 0);
+    assert_int_equal(asked, 1); // before the first replay
+    assert_false(stopped.found);
+    arena_close(&arena);
+}
+
+// Boxes that are told to stop have one path, no box, and no bound but 0.
+static void test_boxes_stop(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct prepared p = {0};
+    int asked = 0;
+    struct box_search_settings settings = {
+        .target_ns = INT64_MAX, .boxes_max = 1000, .should_stop = stop_at_once, .argument = &asked};
+    struct box_search_result r;
+    arena_open(&arena, NULL);
+    chain_priced(&p.priced, 40, 6, 3, 12, &arena);
+    prepare(&p, &arena);
+    box_search(&r, &p.choices, p.graph, &settings, &arena);
+    assert_false(r.finished || r.found_better);
+    assert_int_equal(r.boxes, 0);
+    assert_int_equal(r.bound_ns, 0);
+    assert_true(r.proof.paths <= 1);
     arena_close(&arena);
 }
 
@@ -170,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_every_schedule),
         cmocka_unit_test(test_chains_are_solved),
         cmocka_unit_test(test_a_seed_means_a_plan_and_a_start_is_kept),
+        cmocka_unit_test(test_boxes_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
