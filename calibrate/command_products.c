@@ -2,6 +2,7 @@
 // numbers of their form out. What else the costs hold stays.
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -20,6 +21,7 @@ struct measured_gpu {
     const char *name;
     struct product_sample *samples;
     int count, capacity;
+    struct product_fit fit;
 };
 
 struct products_table {
@@ -51,14 +53,32 @@ static enum status read_row(const struct table *table, const int *columns, struc
     }
     struct measured_gpu *gpu = find_gpu(t, table->cells[columns[COLUMN_GPU]], arena);
     GROW(arena, gpu->samples, gpu->count, gpu->capacity, 256);
-    gpu->samples[gpu->count++] =
-        (struct product_sample){numbers[COLUMN_ROWS], numbers[COLUMN_COLUMNS],
-                                numbers[COLUMN_DEPTH], numbers[COLUMN_SECONDS] * 1e-6};
+    gpu->samples[gpu->count++] = (struct product_sample){.rows = numbers[COLUMN_ROWS],
+                                                         .columns = numbers[COLUMN_COLUMNS],
+                                                         .depth = numbers[COLUMN_DEPTH],
+                                                         .seconds = numbers[COLUMN_SECONDS] * 1e-6};
     return OK;
 }
 
-static enum status read_table(struct products_table *t, const char *path, struct arena *arena,
+// Depths with commas between: of the products whose inputs were zeros.
+static enum status mark_zeros(struct products_table *t, const char *depths, struct arena *arena,
                               struct error *err)
+{
+    char *rest = arena_copy_text(arena, depths), *word, *end;
+    while ((word = strtok_r(rest, ",", &rest))) {
+        double depth = strtod(word, &end);
+        if (*end || !(depth > 0))
+            return fail(err, BAD_INPUT,
+                        "--zeros: expected depths above 0 with commas between, found '%s'", word);
+        for (int g = 0; g < t->count; g++)
+            for (int i = 0; i < t->gpus[g].count; i++)
+                t->gpus[g].samples[i].zeros |= t->gpus[g].samples[i].depth == depth;
+    }
+    return OK;
+}
+
+static enum status read_table(struct products_table *t, const char *path, const char *zeros,
+                              struct arena *arena, struct error *err)
 {
     struct table table;
     int columns[COLUMN_COUNT];
@@ -75,7 +95,8 @@ static enum status read_table(struct products_table *t, const char *path, struct
         TRY(read_row(&table, columns, t, arena, err));
     }
     sha256_text(table.text, table.size, t->sha256);
-    return t->count ? OK : fail(err, BAD_INPUT, "%s: expected rows, found none", path);
+    if (!t->count) return fail(err, BAD_INPUT, "%s: expected rows, found none", path);
+    return zeros ? mark_zeros(t, zeros, arena, err) : OK;
 }
 
 // The table's a100 is a100-80gb: the first of the costs that begins with it.
@@ -109,30 +130,41 @@ static void put_rates(const struct product_fit *fit, struct gpu_costs *gpu,
                 .origin = ORIGIN_ASSUMED,
                 .source = "the fitted rate in 16 bits, by the ratio that the costs had"};
         }
+        if (fit->numbers[PRODUCT_SQUARE].value > 0)
+            p->product_square_tile_share = fit->numbers[PRODUCT_SQUARE],
+            p->product_square_tile_share.source = source;
         p->product_bytes_per_s = fit->numbers[PRODUCT_BYTES];
         p->product_bytes_per_s.source = source;
     }
 }
 
-static enum status fit_gpu(const struct measured_gpu *measured, struct gpu_costs *gpu,
-                           const char *path, struct arena *arena, struct error *err)
+static void tell(const char *what, const struct estimate *e)
+{
+    if (e->value > 0) fprintf(stderr, ", %s %.3f (%.3f to %.3f)", what, e->value, e->low, e->high);
+}
+
+static enum status fit_gpu(struct measured_gpu *measured, struct gpu_costs *gpu, const char *path,
+                           struct arena *arena, struct error *err)
 {
     const struct precision_costs *rates = costs_find_precision(gpu, BF16);
-    struct product_fit fit;
+    struct product_fit *fit = &measured->fit;
     if (!rates) rates = costs_find_precision(gpu, FP16);
     if (!rates)
         return fail(err, BAD_INPUT, "%s: expected rates of bf16 or fp16 in the costs, found none",
                     gpu->gpu);
-    TRY(products_fit(&fit, measured->samples, measured->count, gpu, rates, arena, err));
+    TRY(products_fit(fit, measured->samples, measured->count, true, gpu, rates, arena, err));
     fprintf(stderr,
             "%s: %d products of %d shapes, mean error %.2f %% (from 1,024 rows on %.2f %%), of "
-            "shapes kept back %.2f %% (%.2f %%)\n",
-            gpu->gpu, fit.sample_count, fit.shape_count, 100 * fit.fitted.all,
-            100 * fit.fitted.long_ones, 100 * fit.kept_back.all, 100 * fit.kept_back.long_ones);
-    put_rates(
-        &fit, gpu, rates,
-        arena_print(arena, "%d products of %d shapes in %s; mean error of shapes kept back %.1f %%",
-                    fit.sample_count, fit.shape_count, path_name(path), 100 * fit.kept_back.all));
+            "shapes kept back %.2f %% (%.2f %%)",
+            gpu->gpu, fit->sample_count, fit->shape_count, 100 * fit->fitted.all,
+            100 * fit->fitted.long_ones, 100 * fit->kept_back.all, 100 * fit->kept_back.long_ones);
+    tell("long ones over short ones", &fit->numbers[PRODUCT_LONG]);
+    tell("zeros' rate", &fit->numbers[PRODUCT_ZEROS]);
+    fprintf(stderr, "\n");
+    put_rates(fit, gpu, rates,
+              arena_print(
+                  arena, "%d products of %d shapes in %s; mean error of shapes kept back %.1f %%",
+                  fit->sample_count, fit->shape_count, path_name(path), 100 * fit->kept_back.all));
     return OK;
 }
 
@@ -144,11 +176,12 @@ static int find_costs(const struct costs *costs, const char *name)
     return -1;
 }
 
-static enum status score(const char *path, const struct costs *costs, struct arena *arena,
-                         struct error *err)
+// Under the conditions that the fit to the same GPU's products found.
+static enum status score(const char *path, const char *zeros, struct products_table *fitted,
+                         const struct costs *costs, struct arena *arena, struct error *err)
 {
     struct products_table table = {0};
-    TRY(read_table(&table, path, arena, err));
+    TRY(read_table(&table, path, zeros, arena, err));
     for (int i = 0; i < table.count; i++) {
         const struct measured_gpu *m = &table.gpus[i];
         int g = find_costs(costs, m->name);
@@ -157,7 +190,11 @@ static enum status score(const char *path, const struct costs *costs, struct are
         if (!rates || !(rates->product_flop_per_s.value > 0))
             return fail(err, BAD_INPUT, "%s: the costs price no products of '%s' by their shapes",
                         path, m->name);
-        struct product_errors e = products_errors(m->samples, m->count, &costs->gpus[g], rates);
+        struct product_conditions c = {1, 1};
+        for (int k = 0; k < fitted->count; k++)
+            if (find_costs(costs, fitted->gpus[k].name) == g)
+                c = products_conditions(&fitted->gpus[k].fit);
+        struct product_errors e = products_errors(m->samples, m->count, &c, &costs->gpus[g], rates);
         fprintf(stderr, "%s: %d products of %s, mean error %.2f %% (from 1,024 rows on %.2f %%)\n",
                 costs->gpus[g].gpu, m->count, path, 100 * e.all, 100 * e.long_ones);
     }
@@ -167,7 +204,7 @@ static enum status score(const char *path, const struct costs *costs, struct are
 enum status command_products(int argc, char **argv, int *exit_code, struct arena *arena,
                              struct error *err)
 {
-    const char *path, *output = "-", *name = NULL, *other = NULL;
+    const char *path, *output = "-", *name = NULL, *other = NULL, *zeros = NULL;
     struct predict_settings settings = {.margin = 0.8, .costs = "kernels-datasheet"};
     bool helped, products;
     const struct option options[] = {
@@ -177,6 +214,8 @@ enum status command_products(int argc, char **argv, int *exit_code, struct arena
          "where the search begins, and all other numbers (kernels-datasheet)"},
         {"--score", OPTION_PATH, &other, 0, 0, NULL,
          "another such table: tell how far the fit is from it"},
+        {"--zeros", OPTION_TEXT, &zeros, 0, 0, NULL,
+         "depths K,K,... of the products, in both, whose inputs were zeros"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
         {"-o", OPTION_PATH, &output, 0, 0, NULL, "the costs file (standard output)"},
     };
@@ -187,7 +226,7 @@ enum status command_products(int argc, char **argv, int *exit_code, struct arena
     struct products_table table = {0};
     struct predictor *p;
     struct costs *costs;
-    TRY(read_table(&table, path, arena, err));
+    TRY(read_table(&table, path, zeros, arena, err));
     TRY(predictor_open(&p, &settings, arena, err));
     costs = predictor_costs(p);
     for (int i = 0; i < table.count; i++) {
@@ -197,7 +236,7 @@ enum status command_products(int argc, char **argv, int *exit_code, struct arena
                         table.gpus[i].name);
         TRY(fit_gpu(&table.gpus[i], &costs->gpus[g], path, arena, err));
     }
-    if (other) TRY(score(other, costs, arena, err));
+    if (other) TRY(score(other, zeros, &table, costs, arena, err));
     if (name) costs->name = name;
     name_sources(costs, "products", path, table.sha256, output, arena);
     return costs_save(costs, output, arena, err);

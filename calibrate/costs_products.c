@@ -14,9 +14,10 @@ static int collect(struct product_sample *to, const struct samples *all, enum pr
         const struct sample *s = &all->samples[i];
         if (s->kind != SAMPLE_GEMM || s->precision != precision || s->dimension_count != 3)
             continue;
-        to[count++] = (struct product_sample){(double)s->dimensions[0], (double)s->dimensions[1],
-                                              (double)s->dimensions[2],
-                                              sample_median(s, arena).value};
+        to[count++] = (struct product_sample){.rows = (double)s->dimensions[0],
+                                              .columns = (double)s->dimensions[1],
+                                              .depth = (double)s->dimensions[2],
+                                              .seconds = sample_median(s, arena).value};
     }
     return count;
 }
@@ -49,7 +50,7 @@ static enum status refit(struct calibration *c, struct gpu_costs *g, struct prec
         p->product_flop_per_s = (struct estimate){0}; // the measured line holds
         return OK;
     }
-    TRY(products_fit(&fit, samples, count, g, p, arena, err));
+    TRY(products_fit(&fit, samples, count, false, g, p, arena, err));
     take_launches(g, c);
     products_put(&fit, g, p,
                  arena_print(arena,

@@ -22,7 +22,8 @@ make_costs a100-bigscience bigscience_176B_prequel_A100 a100-tables --default he
     --fit allocator_factor
 "$plumbline" import layers "$sets/sailor/layer_profiles.json" --model OPT-350 --gpu GH-96 --as gh-96 --into "$here/gh200-links.json" \
     --name gh200-sailor -o "$out/gh200-sailor.json" || exit 1
-"$plumbline" calibrate --products "$sets/gemm_shapes.csv" --costs "$here/kernels-datasheet.json" --name kernels \
+zeros=1376,1728,1792,2752,3456,3584,5504,6912,7168,11008,13824,14336,22016,28672 # of the FFNs' second products: docs/FORMULAS.md 10
+"$plumbline" calibrate --products "$sets/gemm_shapes.csv" --zeros $zeros --costs "$here/kernels-datasheet.json" --name kernels \
     -o "$out/kernels.json" || exit 1
 "$plumbline" import collectives "$sets/collectives_in_node.csv" --inside --gpu a100_dgx=a100-80gb --gpu h100_dgx=h100-80gb \
     --into "$here/kernels.json" --name kernels-dgx -o "$out/kernels-dgx.json" || exit 1

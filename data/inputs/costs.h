@@ -41,8 +41,10 @@ struct precision_costs {
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
     struct estimate product_flop_per_s; // products by shape: reached for long, however they are
                                         // cut; 0: not by shape
-    struct estimate product_tile_flop_per_s; // by all processors together on whole tiles
-    struct estimate product_bytes_per_s;     // of each of a product's matrices once
+    struct estimate product_tile_flop_per_s;   // by all processors together on whole tiles
+    struct estimate product_square_tile_share; // of it, on tiles of 128 x 128 values instead of
+                                               // 128 x 256; 0: 1
+    struct estimate product_bytes_per_s;       // of each of a product's matrices once
     struct estimate peak_flop_per_s; // of the data sheet; no price uses it (data/inputs/figures.h)
 };
 

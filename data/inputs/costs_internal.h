@@ -23,6 +23,7 @@
     X(backward_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                             \
     X(product_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                         \
     X(product_tile_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                    \
+    X(product_square_tile_share, PRODUCTS, RATE, STATED, 0, 1)                                     \
     X(product_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)
 
 #define GPU_ESTIMATES(X)                                                                           \

@@ -127,7 +127,7 @@ struct product_seconds {
 
 // What limits products on one device.
 struct product_limits {
-    real launch, flop_per_s, tile_flop_per_s, bytes_per_s, processors, operand_bytes;
+    real launch, flop_per_s, tile_flop_per_s, square_share, bytes_per_s, processors, operand_bytes;
 };
 
 // Products that were priced, and with which limits.

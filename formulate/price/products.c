@@ -4,7 +4,7 @@
 
 #include "formulate/price/pricing.h"
 
-enum { TILE = 128 }; // values, either way
+enum { TILE = 128, WIDE_TILE = 256 }; // values
 
 // Down to the latents on every tensor rank, up from them on each for its heads.
 static int latent_products(const struct pricing *x, real n, struct product *to)
@@ -102,20 +102,34 @@ static real pieces(real x, real y)
     return reaches(whole * y, x) ? whole : whole + 1;
 }
 
-// The least over parts of the depth.
-static real tiles_s(const struct product_limits *l, const struct product *p)
+// The least over parts of the depth, with tiles so wide.
+static real tiles_of_s(const struct product_limits *l, const struct product *p, int wide,
+                       real flop_per_s)
 {
     static const int parts[] = {1, 2, 4};
-    real count = p->count * pieces(p->rows, TILE) * pieces(p->columns, TILE), least = INFINITY;
-    if (!(l->processors > 0 && l->tile_flop_per_s > 0)) return 0;
+    real count = p->count * pieces(p->rows, TILE) * pieces(p->columns, wide), least = INFINITY;
     for (size_t k = 0; k < ARRAY_LENGTH(parts); k++) {
-        real seconds = pieces(count * parts[k], l->processors) * 2 * TILE * TILE * p->depth /
-                       parts[k] * l->processors / l->tile_flop_per_s;
+        real seconds = pieces(count * parts[k], l->processors) * 2 * TILE * wide * p->depth /
+                       parts[k] * l->processors / flop_per_s;
         if (parts[k] > 1 && l->bytes_per_s > 0)
             seconds += 4 * (parts[k] + 1) * p->count * p->rows * p->columns / l->bytes_per_s;
         if (seconds < least) least = seconds;
     }
     return least;
+}
+
+// At one rate wide tiles never end earlier.
+static real tiles_s(const struct product_limits *l, const struct product *p)
+{
+    if (!(l->processors > 0 && l->tile_flop_per_s > 0)) return 0;
+    real square = tiles_of_s(l, p, TILE, l->tile_flop_per_s * l->square_share);
+    return l->square_share == 1 ? square
+                                : fminl(square, tiles_of_s(l, p, WIDE_TILE, l->tile_flop_per_s));
+}
+
+static real square_share_of(const struct precision_costs *rates)
+{
+    return rates->product_square_tile_share.value > 0 ? rates->product_square_tile_share.value : 1;
 }
 
 static real product_s(const struct product_limits *l, const struct product *p, real output_bytes)
@@ -136,6 +150,7 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
     *to = (struct product_limits){gpu->product_launch_s.value,
                                   rates->product_flop_per_s.value * share,
                                   rates->product_tile_flop_per_s.value * share,
+                                  square_share_of(rates),
                                   rates->product_bytes_per_s.value,
                                   gpu->processors.value,
                                   rates->precision == FP8 ? 1 : x->e};
@@ -148,8 +163,9 @@ static bool take_kept(const struct kept_products *kept, const struct product_lim
 {
     const struct product_limits *k = &kept->limits;
     if (!kept->known || k->launch != l->launch || k->flop_per_s != l->flop_per_s ||
-        k->tile_flop_per_s != l->tile_flop_per_s || k->bytes_per_s != l->bytes_per_s ||
-        k->processors != l->processors || k->operand_bytes != l->operand_bytes)
+        k->tile_flop_per_s != l->tile_flop_per_s || k->square_share != l->square_share ||
+        k->bytes_per_s != l->bytes_per_s || k->processors != l->processors ||
+        k->operand_bytes != l->operand_bytes)
         return false;
     *to = kept->seconds;
     return true;
@@ -231,11 +247,10 @@ double product_kernel_s(const struct gpu_costs *gpu, const struct precision_cost
 {
     double bytes = precision_bytes(rates->precision);
     struct product p = {"product", rows, columns, depth, 1};
-    struct product_limits l = {gpu->product_launch_s.value,
-                               rates->product_flop_per_s.value,
-                               rates->product_tile_flop_per_s.value,
-                               rates->product_bytes_per_s.value,
-                               gpu->processors.value,
-                               rates->precision == FP8 ? 1 : bytes};
+    struct product_limits l = {
+        gpu->product_launch_s.value,          rates->product_flop_per_s.value,
+        rates->product_tile_flop_per_s.value, square_share_of(rates),
+        rates->product_bytes_per_s.value,     gpu->processors.value,
+        rates->precision == FP8 ? 1 : bytes};
     return (double)product_s(&l, &p, bytes);
 }

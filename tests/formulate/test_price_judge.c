@@ -79,6 +79,7 @@ static struct precision_costs random_rates(enum precision precision, struct rand
         .weight_operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
         .product_flop_per_s = sometimes(rng, 60, 50e12, 700e12),
         .product_tile_flop_per_s = sometimes(rng, 80, 50e12, 900e12),
+        .product_square_tile_share = sometimes(rng, 50, 0.5, 1),
         .product_bytes_per_s = sometimes(rng, 80, 5e11, 4e12),
         .backward_attention_flop_per_s = sometimes(rng, 40, 50e12, 300e12)};
 }

@@ -16,9 +16,10 @@ static void near_to(int64_t a, double b)
 struct machine {
     double launch, flop_per_s, tile_flop_per_s, bytes_per_s;
     int processors;
+    double square_share; // 0: not stated
 };
 
-static const struct machine usual = {5e-6, 0.9e15, 1.4e15, 3.3e12, 132};
+static const struct machine usual = {5e-6, 0.9e15, 1.4e15, 3.3e12, 132, 0.8};
 
 static void set_machine(struct gpu_costs *gpu, struct precision_costs *rates,
                         const struct machine *m)
@@ -28,6 +29,7 @@ static void set_machine(struct gpu_costs *gpu, struct precision_costs *rates,
     rates->product_flop_per_s = exactly(m->flop_per_s);
     rates->product_tile_flop_per_s = exactly(m->tile_flop_per_s);
     rates->product_bytes_per_s = exactly(m->bytes_per_s);
+    if (m->square_share > 0) rates->product_square_tile_share = exactly(m->square_share);
 }
 
 static double kernel_of(const struct machine *m, int rows, int columns, int depth)
@@ -40,20 +42,21 @@ static double kernel_of(const struct machine *m, int rows, int columns, int dept
 
 // Every tile goes to the next processor in turn; whoever has most ends last.
 static double dealt_out(const struct machine *m, int count, int rows, int columns, int depth,
-                        int parts)
+                        int parts, int width)
 {
     int *load = calloc((size_t)m->processors, sizeof *load), next = 0, most = 0;
     for (int matrix = 0; matrix < count; matrix++)
         for (int top = 0; top < rows; top += 128)
-            for (int left = 0; left < columns; left += 128)
+            for (int left = 0; left < columns; left += width)
                 for (int part = 0; part < parts; part++) {
                     if (++load[next] > most) most = load[next];
                     next = (next + 1) % m->processors;
                 }
     free(load);
-    double one_processor = m->tile_flop_per_s / m->processors,
+    double share = width == 128 && m->square_share > 0 ? m->square_share : 1,
+           one_processor = share * m->tile_flop_per_s / m->processors,
            sums = parts == 1 ? 0 : 4.0 * (parts + 1) * count * rows * columns / m->bytes_per_s;
-    return most * (2.0 * 128 * 128 * depth / parts) / one_processor + sums;
+    return most * (2.0 * 128 * width * depth / parts) / one_processor + sums;
 }
 
 static double by_hand(const struct machine *m, int count, int rows, int columns, int depth,
@@ -61,7 +64,8 @@ static double by_hand(const struct machine *m, int count, int rows, int columns,
 {
     double best = INFINITY;
     for (int parts = 1; parts < 8; parts *= 2)
-        best = fmin(best, dealt_out(m, count, rows, columns, depth, parts));
+        for (int width = 128; width <= 256; width += 128)
+            best = fmin(best, dealt_out(m, count, rows, columns, depth, parts, width));
     double work = 2.0 * count * rows * columns * depth / m->flop_per_s,
            moved = ((double)rows * depth + (double)columns * depth) * 2 * count +
                    written_bytes * rows * columns * count;
@@ -70,10 +74,13 @@ static double by_hand(const struct machine *m, int count, int rows, int columns,
 
 static struct machine random_machine(struct random *rng)
 {
-    return (struct machine){
-        1e-7 * (double)random_between(rng, 0, 100), 1e13 * (double)random_between(rng, 1, 100),
-        1e13 * (double)random_between(rng, 1, 100), 1e11 * (double)random_between(rng, 1, 50),
-        (int)random_between(rng, 1, 300)};
+    return (struct machine){1e-7 * (double)random_between(rng, 0, 100),
+                            1e13 * (double)random_between(rng, 1, 100),
+                            1e13 * (double)random_between(rng, 1, 100),
+                            1e11 * (double)random_between(rng, 1, 50),
+                            (int)random_between(rng, 1, 300),
+                            random_chance(rng, 30) ? 0
+                                                   : 0.01 * (double)random_between(rng, 30, 100)};
 }
 
 static void tiles_are_dealt_out(void **state)

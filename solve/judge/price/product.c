@@ -7,7 +7,7 @@
 // What stands against a product on one GPU: times per FLOP and per byte.
 struct limits {
     const struct price_audit *a;
-    long double start, per_flop, per_tile_flop, per_byte, processors, read_bytes;
+    long double start, per_flop, per_tile_flop, per_square_flop, per_byte, processors, read_bytes;
 };
 
 // m tokens against a weight of n outputs and k inputs, `same` of them alike.
@@ -24,11 +24,14 @@ static long double rounds(const struct limits *l, long double amount, long doubl
     return judged_reaches(l->a, full * size, amount) ? full : full + 1;
 }
 
-// Waves of tiles of 128 x 128 values, the depth cut in so many parts that are added up later.
-static long double waves_s(const struct limits *l, struct shape_of_product p, int parts)
+// Waves of tiles, the depth cut in so many parts that are added up later.
+static long double waves_s(const struct limits *l, struct shape_of_product p, bool square,
+                           int parts)
 {
-    long double tiles = rounds(l, p.m, 128) * rounds(l, p.n, 128) * p.same * parts;
-    long double wave = l->processors * l->per_tile_flop * 2 * 128 * 128 * p.k / parts,
+    long double width = square ? 128 : 256,
+                tiles = rounds(l, p.m, 128) * rounds(l, p.n, width) * p.same * parts,
+                per_flop = square ? l->per_square_flop : l->per_tile_flop,
+                wave = l->processors * per_flop * 2 * 128 * width * p.k / parts,
                 sums = parts > 1 ? 4.0L * (parts + 1) * p.m * p.n * p.same * l->per_byte : 0;
     return rounds(l, tiles, l->processors) * wave + sums;
 }
@@ -36,7 +39,11 @@ static long double waves_s(const struct limits *l, struct shape_of_product p, in
 static long double tiling_s(const struct limits *l, struct shape_of_product p)
 {
     if (l->processors == 0 || l->per_tile_flop == 0) return 0;
-    return least(waves_s(l, p, 1), least(waves_s(l, p, 2), waves_s(l, p, 4)));
+    long double best = waves_s(l, p, true, 1);
+    for (int parts = 2; parts <= 4; parts *= 2) best = least(best, waves_s(l, p, true, parts));
+    if (l->per_square_flop == l->per_tile_flop) return best;
+    for (int parts = 1; parts <= 4; parts *= 2) best = least(best, waves_s(l, p, false, parts));
+    return best;
 }
 
 static long double one_s(const struct limits *l, struct shape_of_product p,
@@ -112,10 +119,13 @@ static struct limits limits_of(const struct price_audit *a, int group,
                                const struct precision_costs *rates, long double slower)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
+    long double tile = inverse(rates->product_tile_flop_per_s.value) / slower,
+                share = rates->product_square_tile_share.value;
     return (struct limits){.a = a,
                            .start = gpu->product_launch_s.value,
                            .per_flop = inverse(rates->product_flop_per_s.value) / slower,
-                           .per_tile_flop = inverse(rates->product_tile_flop_per_s.value) / slower,
+                           .per_tile_flop = tile,
+                           .per_square_flop = share > 0 ? tile / share : tile,
                            .per_byte = inverse(rates->product_bytes_per_s.value),
                            .processors = gpu->processors.value,
                            .read_bytes = rates->precision == FP8 ? 1 : a->value_bytes};
