@@ -62,7 +62,7 @@ static const struct member job_rows[] = {
     KEY_NAME(job, attention_kernel, OPTIONAL, IF_SET, attention_kernel_names),
     KEY_NAME(job, objective, OPTIONAL, IF_SET, objective_names),
     KEY_OBJECT("layout", job, layout, REQUIRED, ALWAYS_WRITTEN, &layout_members),
-    KEY_PART("space", JSON_OBJECT, OPTIONAL, offsetof(struct job, space), space_get, space_put),
+    KEY_SPACE(job, space, OPTIONAL),
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute), modes_get,
              modes_put),
     KEY_LIST(job, boundary_options, boundary_option_count, OPTIONAL, ALWAYS_WRITTEN, OPTIONS_MAX,

@@ -262,28 +262,13 @@ void set_put(struct json_writer *w, const char *key, const char *const *names, c
 }
 
 // "a", "b" or "c".
-static const char *alternatives(const char *const *names, struct arena *arena)
-{
-    const char *text = arena_print(arena, "\"%s\"", names[0]);
-    for (int i = 1; names[i]; i++)
-        text = arena_print(arena, "%s%s\"%s\"", text, names[i + 1] ? ", " : " or ", names[i]);
-    return text;
-}
-
 enum status set_get(const struct json *array, const char *const *names, bool *set,
                     struct arena *arena, struct error *err)
 {
-    const char **found;
-    int count;
-    TRY(json_texts(array, &found, &count, arena, err));
-    for (int i = 0; i < count; i++) {
-        int at = 0;
-        while (names[at] && strcmp(names[at], found[i])) at++;
+    for (int i = 0, at; i < json_length(array); i++) {
         struct json element = json_element(array, i, arena);
-        if (!names[at])
-            return json_refuse(&element, err, "expected %s, found \"%.40s\"",
-                               alternatives(names, arena), found[i]);
-        if (set[at]) return json_refuse(&element, err, "\"%s\" stands twice", found[i]);
+        TRY(json_name(&element, names, &at, err));
+        if (set[at]) return json_refuse(&element, err, "\"%s\" stands twice", names[at]);
         set[at] = true;
     }
     return OK;

@@ -48,8 +48,11 @@ bool space_contains(const struct space *space, const struct space_limits *limits
                     const struct layout *layout, int64_t *number);
 bool layout_equal(const struct layout *a, const struct layout *b);
 
-// struct space as a key of an object (data/text/members.h).
-member_get space_get;
+// A key of an object (data/text/members.h), which is written where the space is given.
+extern const struct members space_members;
 member_put space_put;
+#define KEY_SPACE(s, member, need)                                                                 \
+    KEY_ROW(#member, JSON_OBJECT, need, ALWAYS_WRITTEN, offsetof(struct s, member), 0, 0, NULL,    \
+            &space_members, 0, 0, JSON_SKIP, NULL, space_put)
 
 #endif

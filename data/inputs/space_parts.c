@@ -1,8 +1,6 @@
 // The `space` of a job: {"all": [keys], key: [values] ..., "fewer_devices": bool,
 // "framework": name, "slice_tokens": count, "tensor_grids": bool}. Switches are
 // listed as 0 and 1, schedules and gradient_sync by name.
-#include <string.h>
-
 #include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
 
@@ -23,133 +21,80 @@ const char *const space_key_names[] = {"tensor",
                                        "slice_count",
                                        NULL};
 
-static const char *const *names_of(int key)
-{
-    return key == SPACE_SCHEDULE        ? schedule_names
-           : key == SPACE_GRADIENT_SYNC ? gradient_sync_names
-                                        : NULL;
-}
-
-static int find_name(const char *const *names, const char *name)
-{
-    for (int i = 0; names[i]; i++)
-        if (!strcmp(names[i], name)) return i;
-    return -1;
-}
-
-static const struct {
-    int low, high;
-} limits_of[SPACE_KEY_COUNT] = {
-    [SPACE_TENSOR] = {1, DEGREE_MAX},         [SPACE_CONTEXT] = {1, DEGREE_MAX},
-    [SPACE_PIPELINE] = {1, STAGES_MAX},       [SPACE_DATA] = {1, DEGREE_MAX},
-    [SPACE_VIRTUAL_STAGES] = {1, STAGES_MAX}, [SPACE_MICRO_BATCH] = {1, RANK_MAX},
-    [SPACE_SEQUENCE_PARALLEL] = {0, 1},       [SPACE_ZERO] = {0, 3},
-    [SPACE_OFFLOAD_OPTIMIZER] = {0, 1},       [SPACE_BARRIER] = {0, 1},
-    [SPACE_FUSED_EMBEDDING_SYNC] = {0, 1},    [SPACE_LOCAL_LOSS_EVERY] = {0, STAGES_MAX},
-    [SPACE_SLICE_COUNT] = {2, SLICES_MAX},
-};
-
 enum { AXIS_VALUES_MAX = 256 };
 
-static enum status get_list(const struct json *array, int key, struct space_axis *axis,
-                            struct arena *arena, struct error *err)
-{
-    const char *const *names = names_of(key);
-    const char **texts = NULL;
-    int64_t *counts = NULL;
-    int count = json_length(array);
-    if (count < 1 || count > AXIS_VALUES_MAX)
-        return json_refuse(array, err, "expected 1 to %d values, found %d", AXIS_VALUES_MAX, count);
-    if (names) TRY(json_texts(array, &texts, &count, arena, err));
-    else
-        TRY(json_counts(array, limits_of[key].low, limits_of[key].high, &counts, &count, arena,
-                        err));
-    *axis = (struct space_axis){AXIS_LIST, TAKE(arena, count, int), count};
-    for (int i = 0; i < count; i++) {
-        axis->values[i] = names ? find_name(names, texts[i]) : (int)counts[i];
-        if (axis->values[i] < 0) {
-            struct json element = json_element(array, i, arena);
-            return json_refuse(&element, err, "expected a %s, found \"%.40s\"",
-                               space_key_names[key], texts[i]);
-        }
-        for (int k = 0; k < i; k++)
-            if (axis->values[k] == axis->values[i])
-                return json_refuse(array, err, "a value stands twice");
-    }
-    return OK;
-}
-
-enum status space_get(const struct json *object, void *to, const void *context, struct arena *arena,
-                      struct error *err)
+GET_MEMBER(get_all)
 {
     struct space *space = to;
-    (void)context;
-    struct json lists[SPACE_KEY_COUNT] = {0}, all = {0};
-    struct json_field fields[SPACE_KEY_COUNT + 5];
-    const char **names;
-    int count;
-    *space = (struct space){.given = json_is_present(object)};
-    if (!space->given) return OK;
-    for (int key = 0; key < SPACE_KEY_COUNT; key++)
-        fields[key] = (struct json_field)FIELD_ARRAY(space_key_names[key], OPTIONAL, &lists[key]);
-    fields[SPACE_KEY_COUNT] = (struct json_field)FIELD_ARRAY("all", OPTIONAL, &all);
-    fields[SPACE_KEY_COUNT + 1] =
-        (struct json_field)FIELD_BOOL("fewer_devices", OPTIONAL, &space->fewer_devices);
-    fields[SPACE_KEY_COUNT + 2] =
-        (struct json_field)FIELD_NAME("framework", OPTIONAL, &space->framework, framework_names);
-    fields[SPACE_KEY_COUNT + 3] = (struct json_field)FIELD_INT(
-        "slice_tokens", OPTIONAL, &space->slice_tokens, 1, SLICE_TOKENS_MAX);
-    fields[SPACE_KEY_COUNT + 4] =
-        (struct json_field)FIELD_BOOL("tensor_grids", OPTIONAL, &space->tensor_grids);
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    TRY(json_texts(&all, &names, &count, arena, err));
-    for (int i = 0; i < count; i++) {
-        int key = find_name(space_key_names, names[i]);
-        struct json element = json_element(&all, i, arena);
-        if (key < 0)
-            return json_refuse(&element, err,
-                               "expected a key of the layout that can be chosen, found \"%.40s\"",
-                               names[i]);
-        if (space->axes[key].kind == AXIS_ALL)
-            return json_refuse(&element, err, "\"%s\" stands twice", names[i]);
-        space->axes[key].kind = AXIS_ALL;
-    }
+    bool all[SPACE_KEY_COUNT] = {false};
+    TRY(set_get(value, space_key_names, all, arena, err));
+    for (int i = 0; i < SPACE_KEY_COUNT; i++)
+        if (all[i]) space->axes[i].kind = AXIS_ALL;
+    return OK;
+}
+
+PUT_MEMBER(put_all)
+{
+    const struct space *space = from;
+    bool all[SPACE_KEY_COUNT];
+    for (int i = 0; i < SPACE_KEY_COUNT; i++) all[i] = space->axes[i].kind == AXIS_ALL;
+    set_put(w, key, space_key_names, all);
+}
+
+// A list is of values that differ, and of none where all are meant.
+GET_MEMBER(finish_space)
+{
+    struct space *space = to;
+    space->given = true;
     for (int key = 0; key < SPACE_KEY_COUNT; key++) {
-        if (!json_is_present(&lists[key])) continue;
-        if (space->axes[key].kind == AXIS_ALL)
-            return json_refuse(&lists[key], err, "is in \"all\" already");
-        TRY(get_list(&lists[key], key, &space->axes[key], arena, err));
+        struct space_axis *axis = &space->axes[key];
+        struct json list = json_member(value, space_key_names[key], arena);
+        if (!json_is_present(&list)) continue;
+        if (axis->kind == AXIS_ALL) return json_refuse(&list, err, "is in \"all\" already");
+        if (!axis->count)
+            return json_refuse(&list, err, "expected 1 to %d values, found 0", AXIS_VALUES_MAX);
+        for (int i = 0; i < axis->count; i++)
+            for (int k = 0; k < i; k++)
+                if (axis->values[k] == axis->values[i])
+                    return json_refuse(&list, err, "a value stands twice");
+        axis->kind = AXIS_LIST;
     }
     return OK;
 }
 
-static void put_list(struct json_writer *w, int key, const struct space_axis *axis)
-{
-    const char *const *names = names_of(key);
-    json_open_flat_array(w, space_key_names[key]);
-    for (int i = 0; i < axis->count; i++) {
-        if (names) json_put_text(w, NULL, names[axis->values[i]]);
-        else json_put_count(w, NULL, axis->values[i]);
-    }
-    json_close_array(w);
-}
+#define KEY_AXIS(key, at, low, high, names, element)                                               \
+    KEY_ROW(key, JSON_ARRAY, OPTIONAL, IF_SET, offsetof(struct space, axes[at].values), low, high, \
+            names, NULL, offsetof(struct space, axes[at].count), AXIS_VALUES_MAX, element, NULL,   \
+            NULL)
+#define KEY_COUNTS(key, at, low, high) KEY_AXIS(key, at, low, high, NULL, JSON_INT)
+#define KEY_NAMES(key, at, names) KEY_AXIS(key, at, 0, 0, names, JSON_NAME)
+static const struct member space_rows[] = {
+    KEY_PART("all", JSON_ARRAY, OPTIONAL, 0, get_all, put_all),
+    KEY_COUNTS("tensor", SPACE_TENSOR, 1, DEGREE_MAX),
+    KEY_COUNTS("context", SPACE_CONTEXT, 1, DEGREE_MAX),
+    KEY_COUNTS("pipeline", SPACE_PIPELINE, 1, STAGES_MAX),
+    KEY_COUNTS("data", SPACE_DATA, 1, DEGREE_MAX),
+    KEY_NAMES("schedule", SPACE_SCHEDULE, schedule_names),
+    KEY_COUNTS("virtual_stages", SPACE_VIRTUAL_STAGES, 1, STAGES_MAX),
+    KEY_COUNTS("micro_batch", SPACE_MICRO_BATCH, 1, RANK_MAX),
+    KEY_COUNTS("sequence_parallel", SPACE_SEQUENCE_PARALLEL, 0, 1),
+    KEY_COUNTS("zero", SPACE_ZERO, 0, 3),
+    KEY_NAMES("gradient_sync", SPACE_GRADIENT_SYNC, gradient_sync_names),
+    KEY_COUNTS("offload_optimizer", SPACE_OFFLOAD_OPTIMIZER, 0, 1),
+    KEY_COUNTS("barrier", SPACE_BARRIER, 0, 1),
+    KEY_COUNTS("fused_embedding_sync", SPACE_FUSED_EMBEDDING_SYNC, 0, 1),
+    KEY_COUNTS("local_loss_every", SPACE_LOCAL_LOSS_EVERY, 0, STAGES_MAX),
+    KEY_COUNTS("slice_count", SPACE_SLICE_COUNT, 2, SLICES_MAX),
+    KEY_BOOL(space, fewer_devices, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_NAME(space, framework, OPTIONAL, IF_SET, framework_names),
+    KEY_BOOL(space, tensor_grids, OPTIONAL, IF_SET),
+    KEY_INT(space, slice_tokens, OPTIONAL, IF_SET, 1, SLICE_TOKENS_MAX),
+};
+static const struct space no_space;
+MEMBERS(space, struct space, &no_space, false, finish_space);
 
 void space_put(struct json_writer *w, const char *key, const void *from, const void *context)
 {
     const struct space *space = from;
-    (void)context;
-    if (!space->given) return;
-    json_open_object(w, key);
-    json_open_flat_array(w, "all");
-    for (int i = 0; i < SPACE_KEY_COUNT; i++)
-        if (space->axes[i].kind == AXIS_ALL) json_put_text(w, NULL, space_key_names[i]);
-    json_close_array(w);
-    for (int i = 0; i < SPACE_KEY_COUNT; i++)
-        if (space->axes[i].kind == AXIS_LIST) put_list(w, i, &space->axes[i]);
-    json_put_bool(w, "fewer_devices", space->fewer_devices);
-    if (space->framework != FRAMEWORK_ANY)
-        json_put_text(w, "framework", framework_names[space->framework]);
-    if (space->tensor_grids) json_put_bool(w, "tensor_grids", true);
-    if (space->slice_tokens) json_put_count(w, "slice_tokens", space->slice_tokens);
-    json_close_object(w);
+    if (space->given) members_write(w, key, &space_members, space, context);
 }

@@ -15,6 +15,34 @@ void priced_prices_put(struct json_writer *w, const char *key, const int64_t *va
 void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables,
                        int table_count, int count);
 
+// Arrays of prices whose lengths follow from the document read so far, which is the context: the
+// functions of a member that has so many.
+#define PRICES(name, count, low)                                                                   \
+    GET_MEMBER(get_##name)                                                                         \
+    {                                                                                              \
+        const struct priced *p = context;                                                          \
+        return priced_prices_get(value, count, low, to, arena, err);                               \
+    }                                                                                              \
+    PUT_MEMBER(put_##name)                                                                         \
+    {                                                                                              \
+        const struct priced *p = context;                                                          \
+        priced_prices_put(w, key, *(int64_t *const *)from, count);                                 \
+    }
+#define TABLES(name, tables, count)                                                                \
+    GET_MEMBER(get_##name)                                                                         \
+    {                                                                                              \
+        const struct priced *p = context;                                                          \
+        return priced_tables_get(value, tables, count, PRICE_NONE, to, arena, err);                \
+    }                                                                                              \
+    PUT_MEMBER(put_##name)                                                                         \
+    {                                                                                              \
+        const struct priced *p = context;                                                          \
+        priced_tables_put(w, key, *(int64_t * *const *)from, tables, count);                       \
+    }
+// A member with such functions.
+#define KEY_PRICES(s, member, need, kind)                                                          \
+    KEY_PART(#member, JSON_ARRAY, need, offsetof(struct s, member), get_##kind, put_##kind)
+
 // places.c, of the whole priced document. `passes_ns`: the longest that all passes can take.
 member_get priced_places_get;
 member_put priced_places_put;
@@ -22,9 +50,7 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
                                 struct error *err);
 
 // pipette.c
-enum status priced_pipette_get(const struct json *object, struct priced *priced,
-                               struct arena *arena, struct error *err);
+extern const struct members pipette_members; // context: a priced document with its nodes
 enum status priced_pipette_check(const struct priced *p, double sum_max, struct error *err);
-void priced_pipette_put(struct json_writer *w, const struct priced *priced);
 
 #endif

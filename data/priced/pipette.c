@@ -5,25 +5,18 @@
 
 static int pairs_of(const struct priced_places *p) { return p->node_count * p->node_count; }
 
-enum status priced_pipette_get(const struct json *object, struct priced *priced,
-                               struct arena *arena, struct error *err)
-{
-    struct priced_places *p = priced->places;
-    struct priced_pipette *x = p->pipette = TAKE(arena, 1, struct priced_pipette);
-    struct json hops = {0}, rings = {0}, inner = {0};
-    struct json_field fields[] = {
-        FIELD_INT("replicas_per_node", REQUIRED, &x->replicas_per_node, 1, 65536),
-        FIELD_INT("first_block", REQUIRED, &x->first_block, 0, LAYERS_MAX),
-        FIELD_INT("blocks_per_stage", REQUIRED, &x->blocks_per_stage, 1, LAYERS_MAX),
-        FIELD_ARRAY("hop_ns", REQUIRED, &hops),
-        FIELD_ARRAY("ring_ns", REQUIRED, &rings),
-        FIELD_ARRAY("inner_ns", REQUIRED, &inner),
-    };
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    TRY(priced_prices_get(&hops, pairs_of(p), PRICE_NONE, &x->hop_ns, arena, err));
-    TRY(priced_prices_get(&rings, pairs_of(p), PRICE_NONE, &x->ring_ns, arena, err));
-    return priced_prices_get(&inner, p->node_count, 0, &x->inner_ns, arena, err);
-}
+PRICES(pairs, pairs_of(p->places), PRICE_NONE)
+PRICES(nodes, p->places->node_count, 0)
+
+static const struct member pipette_rows[] = {
+    KEY_INT(priced_pipette, replicas_per_node, REQUIRED, ALWAYS_WRITTEN, 1, 65536),
+    KEY_INT(priced_pipette, first_block, REQUIRED, ALWAYS_WRITTEN, 0, LAYERS_MAX),
+    KEY_INT(priced_pipette, blocks_per_stage, REQUIRED, ALWAYS_WRITTEN, 1, LAYERS_MAX),
+    KEY_PRICES(priced_pipette, hop_ns, REQUIRED, pairs),
+    KEY_PRICES(priced_pipette, ring_ns, REQUIRED, pairs),
+    KEY_PRICES(priced_pipette, inner_ns, REQUIRED, nodes),
+};
+MEMBERS(pipette, struct priced_pipette, NULL, false, NULL);
 
 static double greatest(const int64_t *values, int count)
 {
@@ -74,20 +67,6 @@ enum status priced_pipette_check(const struct priced *p, double sum_max, struct 
                 "%s: places.pipette: the objective could come to %.3g ns; sums must stay within "
                 "2^52 ns (52 days)",
                 name_of(p), longest);
-}
-
-void priced_pipette_put(struct json_writer *w, const struct priced *priced)
-{
-    const struct priced_places *p = priced->places;
-    const struct priced_pipette *x = p->pipette;
-    json_open_object(w, "pipette");
-    json_put_count(w, "replicas_per_node", x->replicas_per_node);
-    json_put_count(w, "first_block", x->first_block);
-    json_put_count(w, "blocks_per_stage", x->blocks_per_stage);
-    priced_prices_put(w, "hop_ns", x->hop_ns, pairs_of(p));
-    priced_prices_put(w, "ring_ns", x->ring_ns, pairs_of(p));
-    priced_prices_put(w, "inner_ns", x->inner_ns, p->node_count);
-    json_close_object(w);
 }
 
 void priced_pipette_layers(const struct priced *p, int stage, int *first, int *count)

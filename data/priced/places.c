@@ -97,6 +97,23 @@ int64_t *priced_embedding_pairs(const struct priced *p, struct arena *arena)
     return pairs;
 }
 
+GET_MEMBER(finish_node)
+{
+    const struct priced *p = context;
+    const struct priced_node *node = to;
+    struct json group = json_member(value, "group", arena);
+    if (node->group < p->group_count) return OK;
+    return json_refuse(&group, err, "expected a whole number from 0 to %d, found %d",
+                       p->group_count - 1, node->group);
+}
+
+static const struct member node_rows[] = {
+    KEY_TEXT(priced_node, name, REQUIRED),
+    KEY_INT(priced_node, group, REQUIRED, ALWAYS_WRITTEN, 0, GROUPS_MAX - 1),
+    KEY_INT(priced_node, slots, REQUIRED, ALWAYS_WRITTEN, 0, 65536),
+};
+static MEMBERS(node, struct priced_node, NULL, true, finish_node);
+
 static enum status read_nodes(const struct priced *priced, struct priced_places *p,
                               const struct json *array, struct arena *arena, struct error *err)
 {
@@ -105,16 +122,7 @@ static enum status read_nodes(const struct priced *priced, struct priced_places 
         return json_refuse(array, err, "expected 1 to %d nodes, found %d", PLACED_NODES_MAX,
                            p->node_count);
     p->nodes = TAKE(arena, p->node_count, struct priced_node);
-    for (int i = 0; i < p->node_count; i++) {
-        struct json element = json_element(array, i, arena);
-        struct json_field fields[] = {
-            FIELD_TEXT("name", REQUIRED, &p->nodes[i].name),
-            FIELD_INT("group", REQUIRED, &p->nodes[i].group, 0, priced->group_count - 1),
-            FIELD_INT("slots", REQUIRED, &p->nodes[i].slots, 0, 65536),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-    }
-    return OK;
+    return members_read_each(array, &node_members, p->nodes, priced, arena, err);
 }
 
 static enum status read_cuts(const struct priced *priced, struct priced_places *p,
@@ -244,7 +252,10 @@ enum status priced_places_get(const struct json *object, void *to, const void *c
     TRY(read_rings(priced, p, &rings, arena, err));
     TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)ring_prices(p),
                           PRICE_NONE, &p->ring_constant_ns, arena, err));
-    if (json_is_present(&pipette)) TRY(priced_pipette_get(&pipette, priced, arena, err));
+    if (json_is_present(&pipette)) {
+        p->pipette = TAKE(arena, 1, struct priced_pipette);
+        TRY(members_read(&pipette, &pipette_members, p->pipette, priced, arena, err));
+    }
     bool sync = priced->has_embedding_sync, fused = priced->layout.fused_embedding_sync;
     if (json_is_present(&embedding) != (sync && !fused) ||
         json_is_present(&ring) != (sync && fused))
@@ -446,15 +457,7 @@ void priced_places_put(struct json_writer *w, const char *key, const void *from,
     int pairs = p->node_count * p->node_count, rings = (int)ring_prices(p),
         prices = priced->slice_count * pairs * PART_COUNT;
     json_open_object(w, key);
-    json_open_array(w, "nodes");
-    for (int i = 0; i < p->node_count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_text(w, "name", p->nodes[i].name);
-        json_put_count(w, "group", p->nodes[i].group);
-        json_put_count(w, "slots", p->nodes[i].slots);
-        json_close_object(w);
-    }
-    json_close_array(w);
+    members_write_each(w, "nodes", &node_members, p->nodes, p->node_count, priced);
     json_open_array(w, "cuts");
     for (int i = 0; i < priced->cut_count; i++) {
         json_open_object(w, NULL);
@@ -478,6 +481,6 @@ void priced_places_put(struct json_writer *w, const char *key, const void *from,
         priced_prices_put(w, "embedding_ring_ns", p->embedding_ring_ns, pairs);
     else if (p->embedding_sync_ns)
         priced_prices_put(w, "embedding_sync_ns", p->embedding_sync_ns, pairs);
-    if (p->pipette) priced_pipette_put(w, priced);
+    if (p->pipette) members_write(w, "pipette", &pipette_members, p->pipette, priced);
     json_close_object(w);
 }

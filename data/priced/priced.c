@@ -58,31 +58,6 @@ void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *t
     json_close_array(w);
 }
 
-// Arrays of prices whose lengths follow from the document read so far, which is the context: the
-// functions of a member that has so many.
-#define PRICES(name, count, low)                                                                   \
-    GET_MEMBER(get_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        return priced_prices_get(value, count, low, to, arena, err);                               \
-    }                                                                                              \
-    PUT_MEMBER(put_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        priced_prices_put(w, key, *(int64_t *const *)from, count);                                 \
-    }
-#define TABLES(name, tables, count)                                                                \
-    GET_MEMBER(get_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        return priced_tables_get(value, tables, count, PRICE_NONE, to, arena, err);                \
-    }                                                                                              \
-    PUT_MEMBER(put_##name)                                                                         \
-    {                                                                                              \
-        const struct priced *p = context;                                                          \
-        priced_tables_put(w, key, *(int64_t * *const *)from, tables, count);                       \
-    }
-
 static int pass_count(const struct priced *p) { return p->slice_count * p->group_count; }
 
 static int link_count(const struct priced *p)
@@ -168,10 +143,6 @@ PUT_MEMBER(put_offloaded)
 {
     if (priced_offloads(context)) put_syncs(w, key, from, context);
 }
-
-// A member with such functions.
-#define KEY_PRICES(s, member, need, kind)                                                          \
-    KEY_PART(#member, JSON_ARRAY, need, offsetof(struct s, member), get_##kind, put_##kind)
 
 static const struct member run_rows[] = {
     KEY_TEXT(priced_run, name, REQUIRED),

@@ -247,7 +247,7 @@ static MEMBERS(limits, struct layouts, NULL, true, NULL);
 static const struct member layouts_rows[] = {
     KEY_TEXT(layouts, name, REQUIRED),
     KEY_OBJECT("layout", layouts, base, REQUIRED, ALWAYS_WRITTEN, &layout_members),
-    KEY_PART("space", JSON_OBJECT, REQUIRED, offsetof(struct layouts, space), space_get, space_put),
+    KEY_SPACE(layouts, space, REQUIRED),
     KEY_OBJECT("limits", layouts, document, REQUIRED, ALWAYS_WRITTEN, &limits_members),
     KEY_NUMBER(layouts, gap_asked, REQUIRED, ALWAYS_WRITTEN, 0, 1),
     KEY_NAME(layouts, objective, OPTIONAL, IF_SET, objective_names),

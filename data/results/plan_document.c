@@ -83,22 +83,15 @@ GET_MEMBER(get_slices)
     if (json_length(value) != count - 1)
         return json_refuse(value, err, "expected %d slices, found %d", count - 1,
                            json_length(value));
-    for (int i = 1; i < count; i++) {
-        struct json element = json_element(value, i - 1, arena);
-        TRY(members_read(&element, &slice_members, &(*slices)[i], p, arena, err));
-    }
-    return OK;
+    return members_read_each(value, &slice_members, *slices + 1, p, arena, err);
 }
 
 PUT_MEMBER(put_slices)
 {
     const struct plan *p = context;
     const struct plan_slice *const *slices = from;
-    if (p->layout.slice_count == 1) return;
-    json_open_array(w, key);
-    for (int i = 1; i < p->layout.slice_count; i++)
-        members_write(w, NULL, &slice_members, &(*slices)[i], p);
-    json_close_array(w);
+    if (p->layout.slice_count > 1)
+        members_write_each(w, key, &slice_members, *slices + 1, p->layout.slice_count - 1, p);
 }
 
 GET_MEMBER(get_group)
@@ -219,15 +212,15 @@ static const struct member stage_rows[] = {
     KEY_NAME(plan_stage, recompute, REQUIRED, ALWAYS_WRITTEN, recompute_names),
     KEY_INT(plan_stage, recomputed_layers, REQUIRED, ALWAYS_WRITTEN, 0, LAYERS_MAX),
     KEY_INT(plan_stage, swapped_layers, OPTIONAL, IF_SET, 0, LAYERS_MAX),
-    KEY_INT(plan_stage, gradient_option, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
-    KEY_INT(plan_stage, boundary_option, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
+    KEY_INT(plan_stage, gradient_option, REQUIRED, ALWAYS_WRITTEN, 0, OPTIONS_MAX),
+    KEY_INT(plan_stage, boundary_option, REQUIRED, ALWAYS_WRITTEN, 0, OPTIONS_MAX),
     KEY_PUT("compression", 0, put_compression),
     KEY_PUT("offloaded_percent", STAGE(gradient_option), put_offloaded),
     {"forward_ns", JSON_COUNT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(forward_ns), .high = TIME_MAX},
     {"backward_ns", JSON_COUNT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(backward_ns),
      .high = TIME_MAX},
     KEY_COUNT_PUT(plan_stage, weight_ns, OPTIONAL, 0, TIME_MAX, put_weight),
-    KEY_PART("slices", JSON_ARRAY, OPTIONAL, STAGE(slices), get_slices, put_slices),
+    KEY_EACH("slices", OPTIONAL, STAGE(slices), &slice_members, get_slices, put_slices),
     KEY_COUNT(plan_stage, sync_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     KEY_COUNT(plan_stage, optimizer_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     {"send_forward_ns", JSON_OBJECT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(send_forward_ns),
@@ -321,21 +314,15 @@ GET_MEMBER(get_stages)
                            planned ? "stages" : "no stage", outcome_names[p->outcome], count);
     p->stage_count = count;
     p->stages = TAKE(arena, count, struct plan_stage);
-    for (int i = 0; i < count; i++) {
-        struct json element = json_element(value, i, arena);
+    for (int i = 0; i < count; i++)
         p->stages[i].slices = TAKE(arena, p->layout.slice_count, struct plan_slice);
-        TRY(members_read(&element, &stage_members, &p->stages[i], p, arena, err));
-    }
-    return OK;
+    return members_read_each(value, &stage_members, p->stages, p, arena, err);
 }
 
 PUT_MEMBER(put_stages)
 {
     const struct plan *p = from;
-    json_open_array(w, key);
-    for (int i = 0; i < p->stage_count; i++)
-        members_write(w, NULL, &stage_members, &p->stages[i], p);
-    json_close_array(w);
+    members_write_each(w, key, &stage_members, p->stages, p->stage_count, p);
 }
 
 PUT_MEMBER(put_rank_number)
@@ -357,21 +344,13 @@ GET_MEMBER(get_ranks)
     if (json_length(value) != expected)
         return json_refuse(value, err, "expected %d ranks, found %d", expected, json_length(value));
     if (expected) p->ranks = TAKE(arena, expected, struct plan_rank);
-    for (int i = 0; i < expected; i++) {
-        struct json element = json_element(value, i, arena);
-        TRY(members_read(&element, &rank_members, &p->ranks[i], p, arena, err));
-    }
-    return OK;
+    return members_read_each(value, &rank_members, p->ranks, p, arena, err);
 }
 
 PUT_MEMBER(put_ranks)
 {
     const struct plan *p = from;
-    if (!p->ranks) return;
-    json_open_array(w, key);
-    for (int i = 0; i < p->layout.pipeline; i++)
-        members_write(w, NULL, &rank_members, &p->ranks[i], p);
-    json_close_array(w);
+    if (p->ranks) members_write_each(w, key, &rank_members, p->ranks, p->layout.pipeline, p);
 }
 
 // Only beside another objective than the iteration time.
@@ -441,9 +420,9 @@ static const struct member plan_rows[] = {
              OPTIONS_MAX + 1, &boundary_option_members),
     KEY_LIST(plan, gradient_options, gradient_option_count, REQUIRED, ALWAYS_WRITTEN,
              OPTIONS_MAX + 1, &gradient_option_members),
-    KEY_PART("stages", JSON_ARRAY, REQUIRED, 0, get_stages, put_stages),
+    KEY_EACH("stages", REQUIRED, 0, &stage_members, get_stages, put_stages),
     KEY_PART("placement", JSON_OBJECT, OPTIONAL, 0, plan_placement_get, plan_placement_put),
-    KEY_PART("ranks", JSON_ARRAY, OPTIONAL, 0, get_ranks, put_ranks),
+    KEY_EACH("ranks", OPTIONAL, 0, &rank_members, get_ranks, put_ranks),
     KEY_COUNT(plan, seed, OPTIONAL, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
     KEY_OBJECT("effort", plan, effort, OPTIONAL, ALWAYS_WRITTEN, &effort_members),
 };

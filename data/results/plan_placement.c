@@ -3,6 +3,19 @@
 #include "data/inputs/model/model.h"
 #include "data/results/internal.h"
 
+struct placed_stage {
+    int recompute, recomputed_layers;
+    int64_t send_forward_ns, send_backward_ns;
+};
+static const struct member stage_rows[] = {
+    KEY_NAME(placed_stage, recompute, REQUIRED, ALWAYS_WRITTEN, recompute_names),
+    KEY_INT(placed_stage, recomputed_layers, OPTIONAL, ALWAYS_WRITTEN, 0, LAYERS_MAX),
+    KEY_COUNT(placed_stage, send_forward_ns, OPTIONAL, IF_STATED, 0, JSON_COUNT_MAX),
+    KEY_COUNT(placed_stage, send_backward_ns, OPTIONAL, IF_STATED, 0, JSON_COUNT_MAX),
+};
+static const struct placed_stage unsent = {0, 0, -1, -1};
+static MEMBERS(stage, struct placed_stage, &unsent, true, NULL);
+
 static enum status read_modes(const struct json *array, const struct plan *p, int replica,
                               struct arena *arena, struct error *err)
 {
@@ -13,14 +26,11 @@ static enum status read_modes(const struct json *array, const struct plan *p, in
     for (int stage = 0; stage < p->stage_count; stage++) {
         struct json element = json_element(array, stage, arena);
         int at = replica * p->stage_count + stage;
-        struct json_field fields[] = {
-            FIELD_NAME("recompute", REQUIRED, &x->recompute[at], recompute_names),
-            FIELD_INT("recomputed_layers", OPTIONAL, &x->recomputed_layers[at], 0, LAYERS_MAX),
-            FIELD_COUNT("send_forward_ns", OPTIONAL, &x->send_forward_ns[at], 0, JSON_COUNT_MAX),
-            FIELD_COUNT("send_backward_ns", OPTIONAL, &x->send_backward_ns[at], 0, JSON_COUNT_MAX),
-        };
-        x->send_forward_ns[at] = x->send_backward_ns[at] = -1;
-        TRY(JSON_FIELDS(&element, fields, arena, err));
+        struct placed_stage one;
+        TRY(members_read(&element, &stage_members, &one, p, arena, err));
+        x->recompute[at] = one.recompute, x->recomputed_layers[at] = one.recomputed_layers;
+        x->send_forward_ns[at] = one.send_forward_ns;
+        x->send_backward_ns[at] = one.send_backward_ns;
     }
     return OK;
 }
@@ -73,18 +83,12 @@ static enum status read_ring(const struct json *array, int *ring, int members, c
     return OK;
 }
 
-static enum status read_pipette(const struct json *object, struct plan_placement *x,
-                                struct arena *arena, struct error *err)
-{
-    if (!json_is_present(object)) return OK;
-    x->pipette = TAKE(arena, 1, struct plan_pipette);
-    struct json_field fields[] = {
-        FIELD_COUNT("hops_ns", REQUIRED, &x->pipette->hops_ns, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("ring_ns", REQUIRED, &x->pipette->ring_ns, 0, JSON_COUNT_MAX),
-        FIELD_COUNT("inner_ns", REQUIRED, &x->pipette->inner_ns, 0, JSON_COUNT_MAX),
-    };
-    return JSON_FIELDS(object, fields, arena, err);
-}
+static const struct member pipette_rows[] = {
+    KEY_COUNT(plan_pipette, hops_ns, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
+    KEY_COUNT(plan_pipette, ring_ns, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
+    KEY_COUNT(plan_pipette, inner_ns, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
+};
+static MEMBERS(pipette, struct plan_pipette, NULL, true, NULL);
 
 enum status plan_placement_get(const struct json *object, void *to, const void *context,
                                struct arena *arena, struct error *err)
@@ -104,7 +108,10 @@ enum status plan_placement_get(const struct json *object, void *to, const void *
         FIELD_OBJECT("pipette", OPTIONAL, &pipette),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    TRY(read_pipette(&pipette, x, arena, err));
+    if (json_is_present(&pipette)) {
+        x->pipette = TAKE(arena, 1, struct plan_pipette);
+        TRY(members_read(&pipette, &pipette_members, x->pipette, p, arena, err));
+    }
     if (json_length(&replicas) != x->replica_count)
         return json_refuse(&replicas, err, "expected %d replicas, found %d", x->replica_count,
                            json_length(&replicas));
@@ -134,13 +141,9 @@ enum status plan_placement_get(const struct json *object, void *to, const void *
 
 static void put_stage(struct json_writer *w, const struct plan_placement *x, int at)
 {
-    json_open_flat_object(w, NULL);
-    json_put_text(w, "recompute", recompute_names[x->recompute[at]]);
-    json_put_count(w, "recomputed_layers", x->recomputed_layers[at]);
-    if (x->send_forward_ns[at] >= 0) json_put_count(w, "send_forward_ns", x->send_forward_ns[at]);
-    if (x->send_backward_ns[at] >= 0)
-        json_put_count(w, "send_backward_ns", x->send_backward_ns[at]);
-    json_close_object(w);
+    const struct placed_stage one = {x->recompute[at], x->recomputed_layers[at],
+                                     x->send_forward_ns[at], x->send_backward_ns[at]};
+    members_write(w, NULL, &stage_members, &one, NULL);
 }
 
 void plan_placement_put(struct json_writer *w, const char *key, const void *from,
@@ -182,12 +185,6 @@ void plan_placement_put(struct json_writer *w, const char *key, const void *from
         json_close_array(w);
     }
     json_put_count(w, "slowest", x->slowest);
-    if (x->pipette) {
-        json_open_flat_object(w, "pipette");
-        json_put_count(w, "hops_ns", x->pipette->hops_ns);
-        json_put_count(w, "ring_ns", x->pipette->ring_ns);
-        json_put_count(w, "inner_ns", x->pipette->inner_ns);
-        json_close_object(w);
-    }
+    if (x->pipette) members_write(w, "pipette", &pipette_members, x->pipette, p);
     json_close_object(w);
 }

@@ -70,8 +70,8 @@ static enum status read_number(const struct json *value, bool whole, double low,
     return OK;
 }
 
-static enum status read_name(const struct json *value, const char *const *names, int *to,
-                             struct error *err)
+enum status json_name(const struct json *value, const char *const *names, int *to,
+                      struct error *err)
 {
     const struct json_node *item = value->node;
     char what[400] = "one of";
@@ -130,7 +130,7 @@ static enum status read_field(const struct json *value, const struct json_field 
         if (f->type == JSON_FLAG) *(int *)f->to = item->type == NODE_TRUE;
         else *(bool *)f->to = (item->type == NODE_TRUE) == (f->type == JSON_BOOL);
         return OK;
-    case JSON_NAME: return read_name(value, f->names, f->to, err);
+    case JSON_NAME: return json_name(value, f->names, f->to, err);
     case JSON_OBJECT:
     case JSON_ARRAY:
     case JSON_VALUE:

@@ -111,6 +111,8 @@ bool json_has(const struct json *object, const char *key);
 bool json_is_present(const struct json *value);                       // set by an OPTIONAL field
 const char *json_text(const struct json *value, struct arena *arena); // of one that is expected
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);
+enum status json_name(const struct json *value, const char *const *names, int *to,
+                      struct error *err); // as a JSON_NAME field
 // A BAD_INPUT error at this value: "FILE: path: " and the given text.
 enum status json_refuse(const struct json *value, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -14,6 +14,18 @@ static void *place_of(const struct member *m, void *whole) { return (void *)plac
 
 // ---- reading
 
+static enum status read_names(const struct json *array, const char *const *names, int **to,
+                              struct arena *arena, struct error *err)
+{
+    int count = json_length(array);
+    *to = TAKE(arena, count, int);
+    for (int i = 0; i < count; i++) {
+        struct json element = json_element(array, i, arena);
+        TRY(json_name(&element, names, &(*to)[i], err));
+    }
+    return OK;
+}
+
 static enum status read_numbers(const struct json *array, const struct member *m, void *to,
                                 struct arena *arena, struct error *err)
 {
@@ -21,6 +33,7 @@ static enum status read_numbers(const struct json *array, const struct member *m
     int64_t *whole;
     if (m->element == JSON_NUMBER)
         return json_numbers(array, m->low, m->high, (double **)to, &count, arena, err);
+    if (m->element == JSON_NAME) return read_names(array, m->names, to, arena, err);
     TRY(json_counts(array, m->low, m->high, &whole, &count, arena, err));
     if (m->element == JSON_COUNT) return *(int64_t **)to = whole, OK;
     int *ints = *(int **)to = TAKE(arena, count, int);
@@ -33,16 +46,13 @@ static enum status read_list(const struct json *array, const struct member *m, v
 {
     int count = json_length(array);
     if (count > m->most)
-        return json_refuse(array, err, "expected at most %d %s, found %d", m->most, m->key, count);
+        return json_refuse(array, err, "expected at most %d %s, found %d", m->most,
+                           m->of ? m->key : "values", count);
     *(int *)((char *)whole + m->count_at) = count;
     if (!m->of) return read_numbers(array, m, (char *)whole + m->at, arena, err);
-    char *elements = *(char **)((char *)whole + m->at) =
+    void *elements = *(void **)((char *)whole + m->at) =
         TAKE(arena, (size_t)count * m->of->size, char);
-    for (int i = 0; i < count; i++) {
-        struct json element = json_element(array, i, arena);
-        TRY(members_read(&element, m->of, elements + (size_t)i * m->of->size, context, arena, err));
-    }
-    return OK;
+    return members_read_each(array, m->of, elements, context, arena, err);
 }
 
 static enum status read_object(const struct json *object, const struct members *m,
@@ -104,6 +114,16 @@ enum status members_read(const struct json *object, const struct members *m, voi
     return read_object(object, m, NULL, to, context, arena, err);
 }
 
+enum status members_read_each(const struct json *array, const struct members *m, void *to,
+                              const void *context, struct arena *arena, struct error *err)
+{
+    for (int i = 0; i < json_length(array); i++) {
+        struct json element = json_element(array, i, arena);
+        TRY(members_read(&element, m, (char *)to + (size_t)i * m->size, context, arena, err));
+    }
+    return OK;
+}
+
 enum status document_members(const struct document *d, const struct members *m, void *to,
                              const void *context, struct arena *arena, struct error *err)
 {
@@ -151,12 +171,15 @@ static bool any_is_set(const struct members *m, const void *from)
 static void put_list(struct json_writer *w, const struct member *m, const void *whole,
                      const void *context)
 {
-    const char *elements = *(const char *const *)((const char *)whole + m->at);
+    const void *elements = *(const void *const *)((const char *)whole + m->at);
     int count = *(const int *)((const char *)whole + m->count_at);
-    if (m->of) json_open_array(w, m->key);
-    else json_open_flat_array(w, m->key);
+    if (m->of) {
+        members_write_each(w, m->key, m->of, elements, count, context);
+        return;
+    }
+    json_open_flat_array(w, m->key);
     for (int i = 0; i < count; i++)
-        if (m->of) members_write(w, NULL, m->of, elements + (size_t)i * m->of->size, context);
+        if (m->element == JSON_NAME) json_put_text(w, NULL, m->names[((const int *)elements)[i]]);
         else if (m->element == JSON_INT) json_put_count(w, NULL, ((const int *)elements)[i]);
         else if (m->element == JSON_COUNT) json_put_count(w, NULL, ((const int64_t *)elements)[i]);
         else json_put_number(w, NULL, ((const double *)elements)[i]);
@@ -202,6 +225,15 @@ void members_write(struct json_writer *w, const char *key, const struct members 
     else json_open_object(w, key);
     members_put(w, m, from, context);
     json_close_object(w);
+}
+
+void members_write_each(struct json_writer *w, const char *key, const struct members *m,
+                        const void *from, int count, const void *context)
+{
+    json_open_array(w, key);
+    for (int i = 0; i < count; i++)
+        members_write(w, NULL, m, (const char *)from + (size_t)i * m->size, context);
+    json_close_array(w);
 }
 
 // ---- checking

@@ -3,6 +3,7 @@
 #ifndef PLUMBLINE_DATA_TEXT_MEMBERS_H
 #define PLUMBLINE_DATA_TEXT_MEMBERS_H
 
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -48,7 +49,7 @@ struct member {
     const struct members *of; // of an object, or of each element of a list
     size_t count_at;          // of a list or array: the int that counts it
     int most;                 // of them
-    enum json_type element;   // of an array: JSON_INT, JSON_COUNT, JSON_NUMBER; else JSON_SKIP
+    enum json_type element;   // of an array: JSON_INT, _COUNT, _NUMBER, _NAME; else JSON_SKIP
     member_get *get;          // instead of all that
     member_put *put;
 };
@@ -106,17 +107,26 @@ struct members {
             offsetof(struct s, count), most, element, NULL, NULL)
 #define KEY_PART(key, type, need, at, get, put)                                                    \
     KEY_OF(key, type, need, ALWAYS_WRITTEN, at, 0, 0, NULL, get, put)
+// An array of structures of a table that functions read and write, as many as they say.
+#define KEY_EACH(key, need, at, of, get, put)                                                      \
+    KEY_ROW(key, JSON_ARRAY, need, ALWAYS_WRITTEN, at, 0, 0, NULL, of, 0, INT_MAX, JSON_SKIP, get, \
+            put)
 // Passed over when it is read: written for people, or read by `finish`.
 #define KEY_PUT(key, at, put) KEY_PART(key, JSON_SKIP, OPTIONAL, at, NULL, put)
 #define KEY_SKIP(key) KEY_OF(key, JSON_SKIP, OPTIONAL, NOT_BY_TABLE, 0, 0, 0, NULL, NULL, NULL)
 
 enum status members_read(const struct json *object, const struct members *m, void *to,
                          const void *context, struct arena *arena, struct error *err);
+// All elements of an array, to as many structures.
+enum status members_read_each(const struct json *array, const struct members *m, void *to,
+                              const void *context, struct arena *arena, struct error *err);
 // The same of a document's root: keys of the envelope pass.
 enum status document_members(const struct document *d, const struct members *m, void *to,
                              const void *context, struct arena *arena, struct error *err);
 void members_write(struct json_writer *w, const char *key, const struct members *m,
                    const void *from, const void *context);
+void members_write_each(struct json_writer *w, const char *key, const struct members *m,
+                        const void *from, int count, const void *context);
 // Of an object that is open already.
 void members_put(struct json_writer *w, const struct members *m, const void *from,
                  const void *context);

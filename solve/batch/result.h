@@ -5,6 +5,7 @@
 #include "solve/batch/batch.h"
 
 struct result {
+    const char *id;      // the instance's
     const char *outcome; // as the plan has it: optimal, open, infeasible, no_plan; or failed
     const char *reason;  // of a failure, and where a bound has no certificate; NULL: none
     bool verified;       // the judge accepted the plan
@@ -16,6 +17,7 @@ struct result {
     int64_t memory_bytes;              // of the largest process
 };
 
+extern const struct members result_members; // its keys (data/text/members.h)
 enum status result_save(const struct result *r, const struct instance *i, const char *path,
                         struct arena *arena, struct error *err);
 enum status result_load(struct result *r, const char *path, struct arena *arena, struct error *err);

@@ -165,6 +165,8 @@ const struct planted planted_damages[] = {
      false},
     {FORMAT_PLAN, "\"gradient_option\": 0", "\"gradient_option\": -1", "stages[0].gradient_option",
      true},
+    {FORMAT_PLAN, "\"gradient_option\": 0", "\"gradient_option\": 1e15",
+     "stages[0].gradient_option", true},
     {FORMAT_PLAN, "\"weight_bytes\": 1000", "\"weight_bytes\": \"1000\"",
      "stages[0].memory.weight_bytes", true},
     {FORMAT_PLAN, "\"link\", \"delay\"", "\"link\", \"dely\"", "graph.transfer_parts[2]", true},

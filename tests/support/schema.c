@@ -7,6 +7,7 @@
 #include "data/inputs/job_fields.h"
 #include "data/inputs/problem.h"
 #include "data/inputs/samples.h"
+#include "data/inputs/space.h"
 #include "data/priced/priced.h"
 #include "data/results/checked.h"
 #include "data/results/layouts.h"
@@ -14,15 +15,17 @@
 #include "data/results/verdict.h"
 #include "data/schedule/kinds.h"
 #include "data/text/unit.h"
+#include "solve/batch/result.h"
 
 const struct schema schemas[] = {
     {"budget", &budget_members, true},    {"checked", &checked_members, false},
     {"cluster", &cluster_members, true},  {"costs", &costs_members, true},
     {"job", &job_members, true},          {"layout", &layout_members, true},
-    {"layouts", &layouts_members, false}, {"plan", &plan_members, false},
-    {"priced", &priced_members, false},   {"problem", &problem_members, true},
-    {"rule", &rule_members, true},        {"samples", &samples_members, true},
-    {"verdict", &verdict_members, false},
+    {"layouts", &layouts_members, false}, {"model", &model_members, true},
+    {"plan", &plan_members, false},       {"priced", &priced_members, false},
+    {"problem", &problem_members, true},  {"rule", &rule_members, true},
+    {"samples", &samples_members, true},  {"space", &space_members, true},
+    {"status", &result_members, false},   {"verdict", &verdict_members, false},
 };
 const int schema_count = ARRAY_LENGTH(schemas);
 
@@ -154,7 +157,7 @@ static void put_array(struct json_writer *w, const struct member *row, const cha
     struct json items = child(now, "items", pen->arena);
     struct member element = *row;
     element.type = row->of ? JSON_OBJECT : row->element;
-    element.get = NULL, element.names = NULL;
+    element.get = NULL;
     json_put_text(w, "type", "array");
     put_row(w, "items", &element, arena_print(pen->arena, "%s[]", path), &items, pen);
     if (row->most < INT_MAX) json_put_count(w, "maxItems", row->most);
@@ -201,6 +204,7 @@ static const char *find_definition(const struct member *row, const char *path, s
     struct json *values;
     int count;
     struct error err = {OK, ""};
+    struct pen trial = *pen; // what is missing in another definition is not missing
     if (!json_is_present(&pen->definitions) ||
         json_members(&pen->definitions, &keys, &values, &count, pen->arena, &err) != OK)
         return NULL;
@@ -209,7 +213,7 @@ static const char *find_definition(const struct member *row, const char *path, s
         json_begin(&as_is, pen->arena);
         json_put_value(&as_is, NULL, &values[i]);
         json_begin(&made, pen->arena);
-        put_whole(&made, NULL, row, path, &values[i], pen);
+        put_whole(&made, NULL, row, path, &values[i], &trial);
         if (!strcmp(text_of(&as_is), text_of(&made))) return keys[i];
     }
     return NULL;

@@ -7,11 +7,12 @@
 #include "data/text/members.h"
 
 // ---- shape.c
-// of_run: a run's own, without what belongs to embedding and head. `where` names it in an error.
-enum status shape_get(const struct json *object, struct shape *s, bool of_run, struct arena *arena,
-                      struct error *err);
+// A model's, and a run's own, without what belongs to embedding and head.
+extern const struct members shape_members, own_shape_members;
+void shape_put(struct json_writer *w, const char *key, const struct shape *s,
+               const struct members *members);
+// `where` names it in an error.
 enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err);
-void shape_put(struct json_writer *w, const struct shape *s, bool of_run);
 
 // ---- towers.c
 extern const struct members projector_members;

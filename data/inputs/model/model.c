@@ -56,14 +56,15 @@ PUT_MEMBER(put_modes)
     members_write(w, key, &by_mode_members, &by, context);
 }
 
+#define KEY_MODES(member, need)                                                                    \
+    KEY_ROW(#member, JSON_OBJECT, need, ALWAYS_WRITTEN, offsetof(struct measured_bytes, member),   \
+            0, 0, NULL, &by_mode_members, 0, 0, JSON_SKIP, get_modes, put_modes)
 static const struct member measured_rows[] = {
     KEY_COUNT(measured_bytes, weight_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
     KEY_COUNT(measured_bytes, gradient_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
     KEY_COUNT(measured_bytes, optimizer_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
-    KEY_PART("stash_bytes", JSON_OBJECT, REQUIRED, offsetof(struct measured_bytes, stash_bytes),
-             get_modes, put_modes),
-    KEY_PART("working_bytes", JSON_OBJECT, OPTIONAL, offsetof(struct measured_bytes, working_bytes),
-             get_modes, put_modes),
+    KEY_MODES(stash_bytes, REQUIRED),
+    KEY_MODES(working_bytes, OPTIONAL),
     KEY_COUNT(measured_bytes, boundary_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
     KEY_COUNT(measured_bytes, matrix_rows, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),
     KEY_COUNT(measured_bytes, matrix_columns, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),
@@ -75,14 +76,17 @@ GET_MEMBER(get_shape)
     if (!json_is_present(value)) return OK;
     struct shape *own = TAKE(arena, 1, struct shape);
     *(const struct shape **)to = own;
-    return shape_get(value, own, true, arena, err);
+    return members_read(value, &own_shape_members, own, context, arena, err);
 }
 
 PUT_MEMBER(put_shape)
 {
     const struct shape *own = *(const struct shape *const *)from;
-    if (own) shape_put(w, own, true);
+    if (own) shape_put(w, key, own, &own_shape_members);
 }
+
+static enum status finish_run(const struct json *object, void *to, const void *context,
+                              struct arena *arena, struct error *err);
 
 static const struct member run_rows[] = {
     KEY_TEXT(layer_run, name, REQUIRED),
@@ -101,44 +105,37 @@ static const struct member run_rows[] = {
     KEY_COUNT(layer_run, more_values, OPTIONAL, IF_SET, 0, MORE_VALUES_MAX),
     KEY_COUNT(layer_run, tokens, OPTIONAL, IF_SET, 1, 1 << 24),
     KEY_COUNT(layer_run, pieces, OPTIONAL, IF_SET, 1, 1 << 16),
-    KEY_PART("shape", JSON_OBJECT, OPTIONAL, offsetof(struct layer_run, shape), get_shape,
-             put_shape),
+    KEY_ROW("shape", JSON_OBJECT, OPTIONAL, ALWAYS_WRITTEN, offsetof(struct layer_run, shape), 0, 0,
+            NULL, &own_shape_members, 0, 0, JSON_SKIP, get_shape, put_shape),
     KEY_OBJECT("projector", layer_run, projector, OPTIONAL, NOT_BY_TABLE, &projector_members),
     KEY_OBJECT("moe", layer_run, experts, OPTIONAL, NOT_BY_TABLE, &experts_members),
     KEY_OBJECT("memory", layer_run, pool, OPTIONAL, NOT_BY_TABLE, &pool_members),
     KEY_OBJECT("measured", layer_run, measured, OPTIONAL, NOT_BY_TABLE, &measured_members),
 };
-static MEMBERS(run, struct layer_run, NULL, false, NULL);
+static const struct layer_run one_layer = {.count = 1};
+static MEMBERS(run, struct layer_run, &one_layer, false, finish_run);
 
 // The last rows: the object that a kind has of its own. It is there, and with no other kind.
 static const enum layer_kind part_kinds[] = {LAYER_PROJECTOR, LAYER_MOE, LAYER_MEMORY,
                                              LAYER_MEASURED};
 enum { PARTS = ARRAY_LENGTH(part_kinds), FIRST_PART = ARRAY_LENGTH(run_rows) - PARTS };
 
-static enum status check_part(const struct json *object, const struct layer_run *run, int part,
+static enum status finish_run(const struct json *object, void *to, const void *context,
                               struct arena *arena, struct error *err)
 {
-    struct json value = {0};
-    const char *key = run_rows[FIRST_PART + part].key;
-    struct json_field field = FIELD_OBJECT(key, OPTIONAL, &value);
-    TRY(json_fields(object, &field, 1, JSON_ENVELOPE, arena, err));
-    if (json_is_present(&value) == (run->kind == part_kinds[part])) return OK;
-    return json_refuse(object, err,
-                       json_is_present(&value)
-                           ? "key \"%s\" does not belong to layers of kind \"%s\""
-                           : "key \"%s\" is missing: a layer of kind \"%s\" needs it",
-                       key, layer_kind_names[run->kind]);
-}
-
-static enum status read_run(const struct json *object, struct layer_run *run, struct arena *arena,
-                            struct error *err)
-{
-    struct json_field kind = FIELD_NAME("kind", REQUIRED, &run->kind, layer_kind_names);
-    run->count = 1;
-    TRY(json_fields(object, &kind, 1, JSON_ENVELOPE, arena, err)); // a default depends on it
-    run->recomputable = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
-    for (int i = 0; i < PARTS; i++) TRY(check_part(object, run, i, arena, err));
-    TRY(members_read(object, &run_members, run, NULL, arena, err));
+    struct layer_run *run = to;
+    (void)context, (void)arena;
+    for (int i = 0; i < PARTS; i++) {
+        const char *key = run_rows[FIRST_PART + i].key;
+        bool there = json_has(object, key);
+        if (there != (run->kind == part_kinds[i]))
+            return json_refuse(object, err,
+                               there ? "key \"%s\" does not belong to layers of kind \"%s\""
+                                     : "key \"%s\" is missing: a layer of kind \"%s\" needs it",
+                               key, layer_kind_names[run->kind]);
+    }
+    if (!json_has(object, "recomputable"))
+        run->recomputable = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     if (run->pieces == 1) run->pieces = 0;
     return OK;
 }
@@ -162,29 +159,41 @@ static void put_run(struct json_writer *w, const struct layer_run *run)
     json_close_object(w);
 }
 
+PUT_MEMBER(put_model_shape)
+{
+    if (((const struct model *)context)->has_shape) shape_put(w, key, from, &shape_members);
+}
+
+PUT_MEMBER(put_runs)
+{
+    const struct model *m = context;
+    json_open_array(w, key);
+    for (int i = 0; i < m->run_count; i++) put_run(w, &m->runs[i]);
+    json_close_array(w);
+}
+
+GET_MEMBER(finish_model)
+{
+    struct model *m = to;
+    m->has_shape = json_has(value, "shape");
+    for (int i = 0; i < m->run_count; i++) m->layer_count += m->runs[i].count;
+    return OK;
+}
+
+static const struct member model_rows[] = {
+    KEY_TEXT(model, name, REQUIRED),
+    KEY_ROW("shape", JSON_OBJECT, OPTIONAL, ALWAYS_WRITTEN, offsetof(struct model, shape), 0, 0,
+            NULL, &shape_members, 0, 0, JSON_SKIP, NULL, put_model_shape),
+    KEY_ROW("runs", JSON_ARRAY, REQUIRED, ALWAYS_WRITTEN, offsetof(struct model, runs), 0, 0, NULL,
+            &run_members, offsetof(struct model, run_count), LAYERS_MAX, JSON_SKIP, NULL, put_runs),
+};
+MEMBERS(model, struct model, NULL, false, finish_model);
+
 enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err)
 {
-    struct json shape = {0}, runs = {0};
     *m = (struct model){0};
     TRY(document_read(&m->document, path, "plumbline.model", arena, err));
-    struct json_field fields[] = {
-        FIELD_TEXT("name", REQUIRED, &m->name),
-        FIELD_OBJECT("shape", OPTIONAL, &shape),
-        FIELD_ARRAY("runs", REQUIRED, &runs),
-    };
-    TRY(document_fields(&m->document, fields, ARRAY_LENGTH(fields), arena, err));
-    m->has_shape = json_is_present(&shape);
-    if (m->has_shape) TRY(shape_get(&shape, &m->shape, false, arena, err));
-    int count = json_length(&runs);
-    if (count > LAYERS_MAX)
-        return json_refuse(&runs, err, "expected at most %d runs, found %d", LAYERS_MAX, count);
-    m->run_count = count;
-    m->runs = TAKE(arena, count, struct layer_run);
-    for (int i = 0; i < count; i++) {
-        struct json run = json_element(&runs, i, arena);
-        TRY(read_run(&run, &m->runs[i], arena, err));
-        m->layer_count += m->runs[i].count;
-    }
+    TRY(document_members(&m->document, &model_members, m, m, arena, err));
     return model_check(m, err);
 }
 
@@ -193,11 +202,7 @@ enum status model_save(const struct model *m, const char *path, struct arena *ar
 {
     struct json_writer w;
     document_begin(&w, "plumbline.model", m->document.sources, m->document.source_count, arena);
-    json_put_text(&w, "name", m->name);
-    if (m->has_shape) shape_put(&w, &m->shape, false);
-    json_open_array(&w, "runs");
-    for (int i = 0; i < m->run_count; i++) put_run(&w, &m->runs[i]);
-    json_close_array(&w);
+    members_put(&w, &model_members, m, m);
     return document_write(&w, path, err);
 }
 

@@ -170,6 +170,7 @@ bool model_looks_ahead(const struct model *m);
 // or latents, one residual) has not; NULL: nothing.
 const char *model_peculiarity(const struct model *m);
 
+extern const struct members model_members; // its keys (data/text/members.h)
 enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err);
 enum status model_check(
     const struct model *m,

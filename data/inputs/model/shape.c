@@ -11,8 +11,11 @@ static const char *const qk_norm_names[] = {"none", "head", "whole", NULL};
 // ---- reading and writing
 
 // What a person may leave out.
-static enum status fill(const struct json *object, struct shape *s, struct error *err)
+GET_MEMBER(finish_shape)
 {
+    struct shape *s = to;
+    bool as_linear = !json_has(value, "output_bias") || s->output_bias == s->linear_bias;
+    s->output_bias = as_linear ? 0 : s->output_bias ? 1 : -1;
     if (s->vocabulary_multiple == 1) s->vocabulary_multiple = 0;
     if (s->embedding_width == s->hidden) s->embedding_width = 0;
     if (s->norms == 2) s->norms = 0;
@@ -20,7 +23,7 @@ static enum status fill(const struct json *object, struct shape *s, struct error
     if (s->head_width) return OK;
     if (s->hidden % s->heads)
         return json_refuse(
-            object, err,
+            value, err,
             "key \"head_width\" is missing, and hidden %lld is no multiple of heads %lld",
             (long long)s->hidden, (long long)s->heads);
     s->head_width = s->hidden / s->heads;
@@ -41,85 +44,54 @@ static const struct member rotary_rows[] = {
 };
 static MEMBERS(rotary, struct rotary_scaling, NULL, true, NULL);
 
-// The context: whether it is a run's own.
-PUT_MEMBER(put_tied)
-{
-    if (!*(const bool *)context) json_put_bool(w, key, *(const bool *)from);
-}
+// What only an embedding and a head have is not in a run's own shape. output_bias and linear_bias:
+// a key of its own where the two differ. final_norm is the opposite of its member.
+#define SHAPE_ROWS(vocabulary, multiple, final_norm, tied)                                         \
+    KEY_COUNT(shape, hidden, REQUIRED, ALWAYS_WRITTEN, 1, HIDDEN_MAX),                             \
+        KEY_COUNT(shape, ffn, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 22),                               \
+        KEY_COUNT(shape, heads, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 16),                             \
+        KEY_COUNT(shape, kv_heads, OPTIONAL, ALWAYS_WRITTEN, 1, 1 << 16),                          \
+        KEY_COUNT(shape, head_width, OPTIONAL, ALWAYS_WRITTEN, 1, HEAD_WIDTH_MAX),                 \
+        KEY_COUNT(shape, query_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),                             \
+        KEY_COUNT(shape, kv_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),                                \
+        KEY_COUNT(shape, rotary_width, OPTIONAL, IF_SET, 0, HEAD_WIDTH_MAX),                       \
+        KEY_COUNT(shape, value_width, OPTIONAL, IF_SET, 1, HEAD_WIDTH_MAX),                        \
+        vocabulary KEY_COUNT(shape, positions, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),              \
+        multiple KEY_INT(shape, norms, OPTIONAL, IF_SET, 1, 8),                                    \
+        KEY_NAME(shape, qk_norm, OPTIONAL, IF_SET, qk_norm_names),                                 \
+        KEY_BOOL(shape, gated_ffn, OPTIONAL, ALWAYS_WRITTEN),                                      \
+        KEY_BOOL(shape, rms_norm, OPTIONAL, ALWAYS_WRITTEN),                                       \
+        KEY_BOOL(shape, plain_norms, OPTIONAL, IF_SET),                                            \
+        final_norm KEY_BOOL(shape, parallel_residual, OPTIONAL, IF_SET),                           \
+        KEY_BOOL(shape, qkv_bias, OPTIONAL, ALWAYS_WRITTEN),                                       \
+        KEY_BOOL(shape, linear_bias, OPTIONAL, ALWAYS_WRITTEN), KEY_FLAG(shape, output_bias),      \
+        KEY_BOOL(shape, dropout, OPTIONAL, ALWAYS_WRITTEN),                                        \
+        tied KEY_TEXT(shape, activation, OPTIONAL),                                                \
+        KEY_NUMBER(shape, norm_epsilon, OPTIONAL, IF_SET, 0, 1),                                   \
+        KEY_NUMBER(shape, mtp_loss_scale, OPTIONAL, IF_SET, 0, 1e6),                               \
+        KEY_NUMBER(shape, rotary_base, OPTIONAL, IF_SET, 0, 1e15),                                 \
+        KEY_NUMBER(shape, rotary_share, OPTIONAL, IF_SET, 0, 1),                                   \
+        KEY_NUMBER(shape, rotary_factor, OPTIONAL, IF_SET, 0, ROTARY_MAX),                         \
+        KEY_OBJECT("rotary_scaling", shape, rotary_scaling, OPTIONAL, IF_SET, &rotary_members)
+#define VOCABULARY                                                                                 \
+    KEY_COUNT(shape, vocabulary, REQUIRED, IF_SET, 1, 1 << 26),                                    \
+        KEY_COUNT(shape, embedding_width, OPTIONAL, IF_SET, 1, HIDDEN_MAX),
+#define MULTIPLE KEY_COUNT(shape, vocabulary_multiple, OPTIONAL, IF_SET, 1, 1 << 16),
+#define FINAL_NORM KEY_UNLESS("final_norm", shape, no_final_norm),
+#define TIED KEY_BOOL(shape, tied_embeddings, OPTIONAL, ALWAYS_WRITTEN),
 
-// output_bias and linear_bias: a key of its own where the two differ. final_norm is the opposite of
-// its member.
-static const struct member shape_rows[] = {
-    KEY_COUNT(shape, hidden, REQUIRED, ALWAYS_WRITTEN, 1, HIDDEN_MAX),
-    KEY_COUNT(shape, ffn, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 22),
-    KEY_COUNT(shape, heads, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 16),
-    KEY_COUNT(shape, kv_heads, OPTIONAL, ALWAYS_WRITTEN, 1, 1 << 16),
-    KEY_COUNT(shape, head_width, OPTIONAL, ALWAYS_WRITTEN, 1, HEAD_WIDTH_MAX),
-    KEY_COUNT(shape, query_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),
-    KEY_COUNT(shape, kv_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),
-    KEY_COUNT(shape, rotary_width, OPTIONAL, IF_SET, 0, HEAD_WIDTH_MAX),
-    KEY_COUNT(shape, value_width, OPTIONAL, IF_SET, 1, HEAD_WIDTH_MAX),
-    KEY_COUNT(shape, vocabulary, OPTIONAL, IF_SET, 1, 1 << 26),
-    KEY_COUNT(shape, embedding_width, OPTIONAL, IF_SET, 1, HIDDEN_MAX),
-    KEY_COUNT(shape, positions, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),
-    KEY_COUNT(shape, vocabulary_multiple, OPTIONAL, IF_SET, 1, 1 << 16),
-    KEY_INT(shape, norms, OPTIONAL, IF_SET, 1, 8),
-    KEY_NAME(shape, qk_norm, OPTIONAL, IF_SET, qk_norm_names),
-    KEY_BOOL(shape, gated_ffn, OPTIONAL, ALWAYS_WRITTEN),
-    KEY_BOOL(shape, rms_norm, OPTIONAL, ALWAYS_WRITTEN),
-    KEY_BOOL(shape, plain_norms, OPTIONAL, IF_SET),
-    KEY_UNLESS("final_norm", shape, no_final_norm),
-    KEY_BOOL(shape, parallel_residual, OPTIONAL, IF_SET),
-    KEY_BOOL(shape, qkv_bias, OPTIONAL, ALWAYS_WRITTEN),
-    KEY_BOOL(shape, linear_bias, OPTIONAL, ALWAYS_WRITTEN),
-    KEY_FLAG(shape, output_bias),
-    KEY_BOOL(shape, dropout, OPTIONAL, ALWAYS_WRITTEN),
-    KEY_OF("tied_embeddings", JSON_BOOL, OPTIONAL, 0, offsetof(struct shape, tied_embeddings), 0, 0,
-           NULL, NULL, put_tied),
-    KEY_TEXT(shape, activation, OPTIONAL),
-    KEY_NUMBER(shape, norm_epsilon, OPTIONAL, IF_SET, 0, 1),
-    KEY_NUMBER(shape, mtp_loss_scale, OPTIONAL, IF_SET, 0, 1e6),
-    KEY_NUMBER(shape, rotary_base, OPTIONAL, IF_SET, 0, 1e15),
-    KEY_NUMBER(shape, rotary_share, OPTIONAL, IF_SET, 0, 1),
-    KEY_NUMBER(shape, rotary_factor, OPTIONAL, IF_SET, 0, ROTARY_MAX),
-    KEY_OBJECT("rotary_scaling", shape, rotary_scaling, OPTIONAL, IF_SET, &rotary_members),
-};
-static MEMBERS(shape, struct shape, NULL, false, NULL);
+static const struct member shape_rows[] = {SHAPE_ROWS(VOCABULARY, MULTIPLE, FINAL_NORM, TIED)};
+MEMBERS(shape, struct shape, NULL, false, finish_shape);
+static const struct member own_shape_rows[] = {SHAPE_ROWS(, , , )};
+MEMBERS(own_shape, struct shape, NULL, false, finish_shape);
 
-// A run's own shape has none of what belongs to embedding and head.
-static enum status check_ends(const struct json *object, bool of_run, struct arena *arena,
-                              struct error *err)
-{
-    static const char *const keys[] = {"vocabulary", "embedding_width", "vocabulary_multiple",
-                                       "final_norm", "tied_embeddings"};
-    TRY(json_expect(object, JSON_OBJECT, err));
-    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
-        struct json value = json_member(object, keys[i], arena);
-        if (of_run && json_is_present(&value))
-            return json_refuse(object, err, "unknown key \"%s\"", keys[i]);
-        if (!of_run && !i && !json_is_present(&value))
-            return json_refuse(object, err, "key \"%s\" is missing", keys[i]);
-    }
-    return OK;
-}
-
-enum status shape_get(const struct json *object, struct shape *s, bool of_run, struct arena *arena,
-                      struct error *err)
-{
-    TRY(check_ends(object, of_run, arena, err));
-    s->output_bias = -1;
-    TRY(members_read(object, &shape_members, s, &of_run, arena, err));
-    bool as_linear = s->output_bias < 0 || s->output_bias == s->linear_bias;
-    s->output_bias = as_linear ? 0 : s->output_bias ? 1 : -1;
-    return fill(object, s, err);
-}
-
-void shape_put(struct json_writer *w, const struct shape *s, bool of_run)
+void shape_put(struct json_writer *w, const char *key, const struct shape *s,
+               const struct members *members)
 {
     struct shape written = *s;
     written.output_bias = s->output_bias ? s->output_bias > 0 : -1;
     if (s->vocabulary_multiple == 1) written.vocabulary_multiple = 0;
-    members_write(w, "shape", &shape_members, &written, &of_run);
+    members_write(w, key, members, &written, NULL);
 }
 
 // ---- checking
@@ -157,7 +129,7 @@ enum status shape_check(const struct shape *s, bool of_run, const char *where, s
     if (!of_run != (s->vocabulary > 0))
         return fail(err, BAD_INPUT, "%s.vocabulary: expected %s, found %lld", where,
                     of_run ? "none" : "at least 1", (long long)s->vocabulary);
-    TRY(members_check(&shape_members, s, where, ".", err));
+    TRY(members_check(of_run ? &own_shape_members : &shape_members, s, where, ".", err));
     TRY(check_heads(s, where, err));
     return check_latents(s, where, err);
 }
