@@ -209,6 +209,14 @@ plants() {
     plant fused-judged-open judge/places.c \
         's/if (from == to \&\& leaves) continue;/if (at + 1 == count || (from == to \&\& leaves)) continue;/' \
         'the ring that the judge sees does not close'
+    # ---- a rank alone sends nothing: nodes that nothing joins, on which a transfer would have a cost
+    plant alone-judged-sending judge/graph.c \
+        's/if (a->joints \&\& from == to) return;/if (a->joints \&\& from > to) return;/' \
+        'a rank on a node sends to itself'
+    bed=test_layouts
+    plant refused-whatever-shared layouts/work.c \
+        's/if (!model_shared_pool(m) \&\& !model_shares_weights(m)) x.zero/if (m) x.zero/' \
+        'no refusal depends on the barrier or on ZeRO'
     bed=test_check_places
     plant fused-two-ranks formulate/price/sync.c \
         's/sums_fused_embeddings(x) ? 2 \* x->R : 2);/sums_fused_embeddings(x) ? 2 : 2);/' \
@@ -269,7 +277,7 @@ judge_law() {
 judge() {
     begun=$(date +%s) log=$folder/$1.log
     for law in test_price_grids test_price_judge test_grids test_price_towers test_check_space \
-        test_exact_decisions test_placed test_check_places; do
+        test_exact_decisions test_placed test_layouts test_check_places; do
         [ ! -f "$tree/bin-$1/$law" ] || { judge_law "$1" "$law"; return; }
     done
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1

@@ -117,13 +117,14 @@ static bool should_stop(const struct layouts_context *c)
     return layouts_should_stop((void *)(uintptr_t)c);
 }
 
-// What model and job refuse does not depend on these switches.
-static bool refused_alike(const struct layout *a, const struct layout *b)
+// What model and job refuse does not depend on these switches; on the barrier and ZeRO it does
+// where layers share a pool or weights.
+static bool refused_alike(const struct model *m, const struct layout *a, const struct layout *b)
 {
     struct layout x = *a;
-    x.zero = b->zero, x.gradient_sync = b->gradient_sync,
-    x.offload_optimizer = b->offload_optimizer, x.barrier = b->barrier;
+    x.gradient_sync = b->gradient_sync, x.offload_optimizer = b->offload_optimizer;
     x.fused_embedding_sync = b->fused_embedding_sync;
+    if (!model_shared_pool(m) && !model_shares_weights(m)) x.zero = b->zero, x.barrier = b->barrier;
     return layout_equal(&x, b);
 }
 
@@ -145,7 +146,8 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
     const char *why = NULL;
     struct problem one;
     *value = 0;
-    if (s->refusal >= 0 && refused_alike(&s->refused, layout)) return s->refusal;
+    if (s->refusal >= 0 && refused_alike(&s->problem->model, &s->refused, layout))
+        return s->refusal;
     one = problem_with_layout(s->problem, layout);
     if (problem_check_layout(&one, &err) != OK) return refuse(s, layout, err.text);
     const struct priced *priced = price_cached(&s->cache, layout, &why);

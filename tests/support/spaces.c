@@ -4,6 +4,7 @@
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/grids.h"
+#include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
 
 enum { LAYOUTS_MOST_DRAWN = 60 };
@@ -25,12 +26,22 @@ int64_t spaces_count(const struct problem *p)
 static bool give_space(struct problem *p, struct random *rng)
 {
     struct space *space = &p->job.space;
+    bool shares = model_shared_pool(&p->model) || model_shares_weights(&p->model);
     *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
     for (int key = 0; key < SPACE_KEY_COUNT; key++)
-        if (random_chance(rng, key <= SPACE_DATA ? 75 : key == SPACE_SCHEDULE ? 60 : 25))
+        if (random_chance(rng, key <= SPACE_DATA                                       ? 75
+                               : key == SPACE_SCHEDULE                                 ? 60
+                               : shares && (key == SPACE_BARRIER || key == SPACE_ZERO) ? 50
+                                                                                       : 25))
             space->axes[key].kind = AXIS_ALL;
     int64_t count = spaces_count(p);
     return count > 1 && count <= LAYOUTS_MOST_DRAWN;
+}
+
+// Pools or weights that layers share: what a barrier or ZeRO is refused for then.
+static void draw_sharing(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    if (!random_pools(p, seed, arena)) share_weights(p);
 }
 
 void spaces_draw(struct problem *p, struct random *rng, struct arena *arena)
@@ -46,6 +57,7 @@ void spaces_draw(struct problem *p, struct random *rng, struct arena *arena)
         for (int i = 0; i < p->costs.layer_time_count && random_chance(rng, 40); i++)
             p->costs.layer_times[i].optimizer_s *= 30;
         if (rng->state % 2) random_small_tower(p, rng->state, arena);
+        else if (rng->state % 8 < 4) draw_sharing(p, rng->state, arena);
     } while (!give_space(p, rng) || problem_check(p, &err) != OK);
 }
 

@@ -88,6 +88,19 @@ static void draw_batch(struct job *j, struct random *rng, bool uneven, bool seve
     j->placement.uneven_micro_batches = uneven;
 }
 
+// One rank on one of the nodes, which nothing joins: what starts a transfer has a cost, and none is
+// ever sent.
+static void draw_alone(struct problem *p)
+{
+    struct cluster *c = &p->cluster;
+    p->job.global_batch /= p->job.layout.data;
+    p->job.layout.data = 1;
+    p->costs.transfer_launch_s = exactly(1e-5);
+    memset(c->places.measured, 0, NODES * NODES * sizeof *c->places.measured);
+    c->places.level_count = c->link_count = 0;
+    for (int g = 0; g < c->group_count; g++) c->groups[g].nic_count = 0;
+}
+
 // A matrix that is nothing, or most of an iteration. Most would have no plan, or a great many.
 static void draw_fused(struct problem *p, struct random *rng)
 {
@@ -121,6 +134,7 @@ void random_placed_problem(struct problem *p, struct random *rng, int asked, str
         draw_batch(&p->job, rng, uneven, uneven || (fused && random_chance(rng, 80)));
         p->cluster.places = (struct places){0};
         put_places(p, rng, arena);
+        if (!asked && l->pipeline == 1 && random_chance(rng, 20)) draw_alone(p);
     } while (p->job.space.given || p->job.layout.virtual_stages > 1 ||
              (fused && p->job.layout.pipeline < 2) || problem_check(p, &err) != OK ||
              problem_check_places(p, &err) != OK);
