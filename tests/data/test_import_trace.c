@@ -232,6 +232,9 @@ static void test_outputs(void **state)
     write_input("\x1f\x8b\x08");
     assert_int_equal(import(""), BAD_INPUT);
     assert_non_null(strstr(err.text, "gunzip -c"));
+    write_input("SQLite format 3");
+    assert_int_equal(import(""), BAD_INPUT);
+    assert_non_null(strstr(err.text, "export_chrome_trace"));
     remove(input);
     assert_int_equal(import(""), BAD_INPUT);
     assert_non_null(strstr(err.text, "cannot be read"));

@@ -43,6 +43,7 @@ says 0 "vision_config: images of 448 x 448, 256 tokens each" '{"model_type": "qw
 says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
 says 0 "gpt_oss: biases of experts are planned whole on every GPU" '{"model_type": "gpt_oss"}'
 says 0 "deepseek_v32: attention is planned over all tokens" '{"model_type": "deepseek_v32"}'
+says 0 "deepseek_v32: 683" '{"model_type": "deepseek_v32", "num_nextn_predict_layers": 1}'
 says 0 "cohere: norms by the mean without biases" '{"model_type": "cohere"}'
 says 0 "vision_config: left out" '{"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}'
 says 2 '"qwen3_next" is not read: it has layers of linear attention; the nearest that is: qwen3_moe; of another' '{"model_type": "qwen3_next"}'

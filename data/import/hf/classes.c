@@ -15,8 +15,8 @@
 #define SIZES(h, f, a, k, v) .hidden = h, .ffn = f, .heads = a, .kv_heads = k, .vocabulary = v
 
 #define INDEXED                                                                                    \
-    .told = "attention is planned over all tokens; what picks some of them has its parameters "    \
-            "counted, its work not"
+    .told = "attention is planned over all tokens; of what picks some of them the parameters are " \
+            "counted (but in layers of multi-token prediction), the work is not"
 #define BIASLESS                                                                                   \
     .told = "norms by the mean without biases are planned as norms by the root mean square"
 

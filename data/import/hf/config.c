@@ -175,6 +175,7 @@ struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth)
 {
     struct layer_run r = run_of_layer(x, &x->layers[x->layer_count - 1]);
     r.name = "mtp", r.mtp = true, r.count = (int)depth;
+    r.more_values = 0; // such a layer has none
     return r;
 }
 

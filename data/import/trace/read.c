@@ -267,6 +267,11 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, 
     if (c == 0x1f)
         return fail(err, BAD_INPUT, "%s: is compressed: gunzip -c FILE | plumbline import trace -",
                     name);
+    if (c == 'S') // of no JSON the first letter
+        return fail(err, BAD_INPUT,
+                    "%s: expected the JSON of PyTorch's profiler (export_chrome_trace); what nsys "
+                    "exports, SQLite among it, is not read",
+                    name);
     if (c != EOF) ungetc(c, from);
     trace_begin(t);
     t->ops.wanted = ops;
