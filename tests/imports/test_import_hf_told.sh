@@ -44,6 +44,8 @@ says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_co
 says 0 "gpt_oss: biases of experts are planned whole on every GPU" '{"model_type": "gpt_oss"}'
 says 0 "deepseek_v32: attention is planned over all tokens" '{"model_type": "deepseek_v32"}'
 says 0 "deepseek_v32: 683" '{"model_type": "deepseek_v32", "num_nextn_predict_layers": 1}'
+says 0 "bloom: positions as distances" '{"model_type": "bloom"}'
+says 0 "alibi: positions as distances" '{"model_type": "falcon", "alibi": true}'
 says 0 "cohere: norms by the mean without biases" '{"model_type": "cohere"}'
 says 0 "vision_config: left out" '{"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}'
 says 2 '"qwen3_next" is not read: it has layers of linear attention; the nearest that is: qwen3_moe; of another' '{"model_type": "qwen3_next"}'

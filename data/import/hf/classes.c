@@ -361,6 +361,7 @@ static const struct hf_class classes[] = {
      .shape = {FACTS("gelu", 1e-5, 0), SIZES(64, 256, 8, 0, 250880), BIASES, TIED},
      .layers = 2,
      .fixed_head_width = true,
+     .told = hf_alibi,
      .read = hf_read_bloom},
     {.name = "roberta",
      .shape = {FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, 50265), .no_final_norm = true,

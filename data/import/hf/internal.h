@@ -91,6 +91,7 @@ bool hf_has_tower(const char *type);
 enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_t width,
                           struct hf_tower *to, struct error *err);
 
+extern const char hf_alibi[]; // what is told of models with these positions
 // told.c: tells on stderr what of the whole config is not in the model.
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
                       const struct hf_tower *tower, const struct model *m);

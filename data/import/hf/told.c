@@ -28,12 +28,20 @@ static void tell_further(const struct hf_model *x, const struct model *m)
             values / 1e9, 100 * flop / of, TOLD_SEQUENCE);
 }
 
+const char hf_alibi[] =
+    "positions as distances (ALiBi) are left out: what is written to launch the "
+    "plan names rotary ones";
+
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
                       const struct hf_tower *tower, const struct model *m)
 {
     static const char *const parts[] = {"vision_config", "audio_config", "speech_config"};
     const struct hf_model of_all = {.root = whole, .arena = x->arena};
     if (x->further || x->depth) tell_further(x, m);
+    bool alibi = false;
+    struct error ignored = {OK, ""};
+    if (hf_flag(x, "alibi", &alibi, &ignored) == OK && alibi)
+        fprintf(stderr, "alibi: %s\n", hf_alibi);
     if (x->class->told) fprintf(stderr, "%s: %s\n", x->class->name, x->class->told);
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (hf_has(&of_all, parts[i]) && !(tower->count && !strcmp(parts[i], tower->part)))
