@@ -69,13 +69,15 @@ FACTS = [
     ("llama-4-", 1e-5, 5e5, None), ("mistral-7b", 1e-5, 1e4, None), ("mistral-nemo-", 1e-5, 1e6, None), ("mixtral-", 1e-5, 1e6, None),
     ("qwen", 1e-6, 1e6, None), ("deepseek-", 1e-6, 1e4, 40.0), ("phi-4", 1e-5, 25e4, None), ("olmo-2-", 1e-6, 5e5, None),
     ("gemma-3-1b", 1e-6, 1e6, None), ("gemma-3-", 1e-6, 1e6, 8.0), ("falcon-2-", 1e-5, 500042.0, None),
+    ("kimi-k2", 1e-6, 5e4, 32.0), ("gpt-oss-", 1e-5, 15e4, 32.0), ("glm-4.5", 1e-5, 1e6, None), ("minimax-m2", 1e-6, 5e6, None),
+    ("smollm3-", 1e-6, 5e6, None), ("olmo-3-", 1e-6, 5e5, None), ("mistral-small-3", 1e-5, 1e8, None), ("apertus-", 1e-5, 12e6, 8.0),
 ]
 
 
 def with_facts(name, config):
     for start, epsilon, base, factor in FACTS:
         if name.startswith(start):
-            kind = "llama3" if name.startswith("llama") else "yarn" if name.startswith("deepseek") else "linear"
+            kind = "llama3" if name.startswith(("llama", "apertus")) else "linear" if name.startswith("gemma") else "yarn"
             more = {"layer_norm_epsilon" if name.startswith("falcon") else "rms_norm_eps": epsilon, "rope_theta": base}
             if factor:
                 more["rope_scaling"] = {"rope_type": kind, "factor": factor}
@@ -83,8 +85,10 @@ def with_facts(name, config):
                 more["rope_scaling"].update(low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=8192)
             if factor and kind == "yarn":
                 scale = 0.707 if name.startswith("deepseek-v2") else 1.0
-                more["rope_scaling"].update(beta_fast=32, beta_slow=1, mscale=scale, mscale_all_dim=scale,
+                more["rope_scaling"].update(beta_fast=1 if name.startswith("kimi") else 32, beta_slow=1,
                                             original_max_position_embeddings=4096)
+                if not name.startswith("gpt-oss"):
+                    more["rope_scaling"].update(mscale=scale, mscale_all_dim=scale)
             if "text_config" in config:
                 return {"text_config": dict(config["text_config"], **more)}
             return dict(config, **more)
@@ -181,7 +185,7 @@ PUBLISHED = [
                                       num_nextn_predict_layers=1)),
     ("glm-4-9b", "glm", sizes(4096, 13696, 40, 32, 2, 151552, head_dim=128)),
     ("glm-4-32b-0414", "glm4", sizes(6144, 23040, 61, 48, 2, 151552, head_dim=128, attention_bias=False)),
-    ("smollm3-3b", "smollm3", sizes(2048, 11008, 36, 16, 4, 128256, rope_theta=5e6)),
+    ("smollm3-3b", "smollm3", sizes(2048, 11008, 36, 16, 4, 128256)),
     ("olmo-7b", "olmo", sizes(4096, 11008, 32, 32, 32, 50304)),
     ("olmo-3-7b", "olmo3", sizes(4096, 11008, 32, 32, 32, 100278, sliding_window=4096)),
     ("olmo-3-32b", "olmo3", sizes(5120, 27648, 64, 40, 8, 100278, sliding_window=4096)),
