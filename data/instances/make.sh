@@ -1,6 +1,7 @@
 #!/bin/sh
 # make instances: the public instances, made anew by their commands, solved, certified, verified and checked, and held against
-# data/instances/table.csv: no worse than the best known, no bound above it. With --write the table takes what is better, and
+# data/instances/table.csv: no worse than the best known, no bound above it. With --write the table takes what is better, and the
+# certificates of documents that have changed since;
 # docs/INSTANCES.md is made from it. usage: make.sh [--write]
 set -eu
 case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$(pwd)/$BIN/plumbline ;; esac
@@ -43,7 +44,7 @@ LIST
 tr -d '\r' < found.csv | awk -F, -v OFS=, -v table="$table" -v version="$(cat version)" -v date="$(date -u +%Y-%m-%d)" '
     function complain(text) { print "instances: " text > "/dev/stderr"; bad = 1 }
     BEGIN {
-        while ((getline < table) > 0) { if (!header) header = $0; else { line[$1] = $0; time[$1] = $3; bound[$1] = $4 } }
+        while ((getline < table) > 0) { if (!header) header = $0; else { line[$1] = $0; time[$1] = $3; bound[$1] = $4; hash[$1] = $7 } }
         print header
     }
     NR > 1 {
@@ -53,7 +54,9 @@ tr -d '\r' < found.csv | awk -F, -v OFS=, -v table="$table" -v version="$(cat ve
             if ($3 > time[$1]) complain($1 ": " $3 " s, the best known is " time[$1])
             if ($4 > time[$1]) complain($1 ": a bound of " $4 " s, above the best known " time[$1])
             if (bound[$1] > $3) complain($1 ": " $3 " s, below the bound that is known, " bound[$1])
-            if ($3 == time[$1] && $4 <= bound[$1]) now = line[$1]
+            if ($3 == time[$1] && $4 == bound[$1] && $7 != hash[$1])
+                print "instances: " $1 ": as known, but its certificate is another: documents that it names have changed" > "/dev/stderr"
+            else if ($3 == time[$1] && $4 <= bound[$1]) now = line[$1]
             else if ($3 <= time[$1]) print "instances: " $1 ": better than what is known: " $3 " s, bound " $4 " s" > "/dev/stderr"
         }
         print now
