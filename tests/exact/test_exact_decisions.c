@@ -25,7 +25,7 @@ static const char *only; // NULL: all decisions
 
 static struct {
     int feasible, taken;
-    int64_t draws, plans, prices;
+    int64_t draws, plans, prices, textbook;
 } seen;
 
 // ---- models
@@ -268,6 +268,9 @@ static void check_one(const struct decision *d, uint64_t seed)
     draw(&t, d, seed, &arena);
     exact_trial_check(&t, seed, &arena);
     seen.prices += exact_trial_prices(&t, seed, &arena);
+    // A swap's times are no sums over layers, which the textbook's rows need.
+    if (!t.priced.recompute[RECOMPUTE_SWAP])
+        seen.textbook += exact_trial_textbook(&t, seed, &arena);
     for (int s = 0; s < t.priced.stage_count && !taken; s++)
         taken = d->takes(&t.priced, &t.oracle.best[s]);
     seen.feasible++, seen.taken += taken, seen.plans += t.oracle.plans;
@@ -285,9 +288,10 @@ static void each_decision_is_exact(void **state)
         memset(&seen, 0, sizeof seen);
         for (int i = 0; i < problem_count; i++) check_one(d, first_seed + (uint64_t)i);
         printf("%s: %d problems with a plan where it is offered, of %lld drawn; %lld plans; in the "
-               "first best plan in %d; %lld prices of planner, judge and checker\n",
+               "first best plan in %d; %lld prices of planner, judge and checker; %lld by the "
+               "textbook\n",
                d->name, seen.feasible, (long long)seen.draws, (long long)seen.plans, seen.taken,
-               (long long)seen.prices);
+               (long long)seen.prices, (long long)seen.textbook);
         assert_int_equal(seen.feasible, problem_count);
         assert_true(seen.taken > problem_count / 20);
     }

@@ -96,10 +96,8 @@ bool exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct are
     settings.formulation = FORMULATION_TEXTBOOK;
     settings.engine = ENGINE_INTOPT;
     settings.progress = 0;
-    if (solve_run(&result, &t->priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE) {
-        fprintf(stderr, "TB %s\n", err.text);
+    if (solve_run(&result, &t->priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE)
         return false;
-    }
     if (err.status != OK) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
     if (result.sidelined)
         fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, result.sidelined);
