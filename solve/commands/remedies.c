@@ -188,5 +188,9 @@ void solve_advise(struct plan *plan, const struct layouts *layouts, const struct
         plan->reason = arena_print(arena, "%s; what would be enough was not found within %.9g s",
                                    plan->reason, limit_s);
     if (*advice)
-        plan->reason = arena_print(arena, "%s; there is one with %s", plan->reason, advice);
+        plan->reason = arena_print(
+            arena, "%s; there is one with %s%s", plan->reason, advice,
+            watch_is_over(&r.watch)
+                ? arena_print(arena, "; not all that may help was tried within %.9g s", limit_s)
+                : "");
 }
