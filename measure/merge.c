@@ -1,7 +1,7 @@
-// Samples belong together if kind, operation, dimensions, precision, endpoints, members and "alone"
-// are the same; several alike within a document belong to those of the same number in the others.
-// What ended the repetitions is kept of the launch that knows least. Outliers are marked anew,
-// launch by launch.
+// Samples belong together if kind, operation, dimensions, shape, precision, endpoints, members and
+// "alone" are the same; several alike within a document belong to those of the same number in the
+// others. What ended the repetitions is kept of the launch that knows least. Outliers are marked
+// anew, launch by launch.
 #include "measure/merge.h"
 
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/inputs/model/model.h"
 #include "data/numbers/intervals.h"
 
 enum { DOCUMENTS_MAX = 64, LAUNCHES_MAX = 1024, REPETITIONS_MAX = 1000000 };
@@ -21,6 +22,20 @@ struct entry {
 
 static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
+// Of whole layers; one that is not stated comes first.
+static int compare_shapes(const struct shape *a, const struct shape *b)
+{
+    if (!a || !b) return order(a != NULL, b != NULL);
+    const int orders[] = {order(a->hidden, b->hidden),         order(a->ffn, b->ffn),
+                          order(a->heads, b->heads),           order(a->kv_heads, b->kv_heads),
+                          order(a->head_width, b->head_width), order(a->vocabulary, b->vocabulary),
+                          order(a->positions, b->positions),   order(a->gated_ffn, b->gated_ffn),
+                          order(a->rms_norm, b->rms_norm)};
+    for (size_t i = 0; i < ARRAY_LENGTH(orders); i++)
+        if (orders[i]) return orders[i];
+    return 0;
+}
+
 static int compare_samples(const struct sample *a, const struct sample *b)
 {
     int c = order(a->kind, b->kind);
@@ -28,6 +43,7 @@ static int compare_samples(const struct sample *a, const struct sample *b)
     if (!c) c = order(a->dimension_count, b->dimension_count);
     for (int i = 0; !c && i < a->dimension_count; i++)
         c = order(a->dimensions[i], b->dimensions[i]);
+    if (!c) c = compare_shapes(a->shape, b->shape);
     if (!c) c = order(a->precision, b->precision);
     if (!c) c = order(a->from, b->from);
     if (!c) c = order(a->to, b->to);
@@ -135,6 +151,7 @@ static const char *sample_name(const struct sample *s, struct arena *arena)
     for (int i = 0; i < s->dimension_count; i++)
         text = arena_print(arena, "%s %s%lld", text, i ? "x " : "", (long long)s->dimensions[i]);
     text = arena_print(arena, "%s %s", text, precision_names[s->precision]);
+    if (s->shape) text = arena_print(arena, "%s of hidden %lld", text, (long long)s->shape->hidden);
     return s->kind == SAMPLE_LINK ? arena_print(arena, "%s from %d to %d", text, s->from, s->to)
                                   : text;
 }

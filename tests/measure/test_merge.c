@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "data/inputs/costs.h"
+#include "data/inputs/model/model.h"
 #include "data/numbers/intervals.h"
 #include "measure/merge.h"
 #include "tests/support/folder.h"
@@ -115,6 +116,31 @@ static void test_what_belongs_together(void **state)
     assert_int_equal(merged.quantity_count, 2);
     assert_int_equal(merged.quantities[0].value_count, 3);
     assert_true(merged.quantities[0].values[2] == 8);
+}
+
+// Whole layers of several shapes have names and sizes alike: each shape's are joined, whatever the
+// order in which a launch took them.
+static void test_shapes(void **state)
+{
+    struct arena *arena = &((struct bench *)*state)->arena;
+    const struct shape narrow = {.hidden = 64, .heads = 2, .ffn = 256},
+                       wide = {.hidden = 64, .heads = 4, .ffn = 256}, of_other = narrow;
+    struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("x", 1, 100, 8, arena)};
+    struct sample b[] = {make_sample("x", 1, 150, 8, arena), make_sample("x", 1, 11, 8, arena)};
+    a[0].shape = &narrow, a[1].shape = &wide, b[0].shape = &wide, b[1].shape = &of_other;
+    for (int i = 0; i < 2; i++) a[i].kind = b[i].kind = SAMPLE_LAYER;
+    struct samples documents[] = {make_document("a", a, 2), make_document("b", b, 2)}, merged;
+    struct error err = {OK, ""};
+    assert_int_equal(samples_merge(&merged, documents, 2, false, arena, &err), OK);
+    assert_int_equal(merged.sample_count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(merged.samples[i].seconds[0] == (i ? 100 : 1));
+        assert_true(merged.samples[i].seconds[8] == (i ? 150 : 11));
+        assert_int_equal(merged.samples[i].shape->heads, i ? 4 : 2);
+    }
+    b[1].shape = &wide;
+    assert_int_equal(samples_merge(&merged, documents, 2, false, arena, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "of hidden 64"));
 }
 
 // Each difference by itself is refused by name; --partial keeps what only some have.
@@ -333,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_belongs_together),
+        cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_words),
