@@ -62,6 +62,7 @@ static int *slot_of(struct table *t, int operation)
         return o->stage == x.place && x.pass < t->passes
                    ? turn_at(t, x.pass, x.place, x.micro_batch, x.slice)
                    : NULL;
+    if (x.direction < 0) return NULL;
     bool received = x.piece == RECEIVED;
     if (!carries_message(r, x.direction, x.place) || !r->parts[received ? PART_OVERHEAD : x.piece])
         return NULL;
