@@ -328,7 +328,7 @@ static void test_going_home(void **state)
                  problem.cluster.groups[0].gpus_per_node >
                      problem.job.layout.tensor * problem.job.layout.context ||
                  priced.layout.data < 2 ||
-                 !placed_solve_from(&result, &priced, NULL, true, *state));
+                 !placed_solve_within(&result, &priced, NULL, 0.9, false, *state));
         int ranks = priced.rank_count, places = ranks * priced.layout.data, home[PLACES],
             like[PLACES * 2], order[NODES];
         assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
