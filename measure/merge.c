@@ -22,20 +22,6 @@ struct entry {
 
 static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-// Of whole layers; one that is not stated comes first.
-static int compare_shapes(const struct shape *a, const struct shape *b)
-{
-    if (!a || !b) return order(a != NULL, b != NULL);
-    const int orders[] = {order(a->hidden, b->hidden),         order(a->ffn, b->ffn),
-                          order(a->heads, b->heads),           order(a->kv_heads, b->kv_heads),
-                          order(a->head_width, b->head_width), order(a->vocabulary, b->vocabulary),
-                          order(a->positions, b->positions),   order(a->gated_ffn, b->gated_ffn),
-                          order(a->rms_norm, b->rms_norm)};
-    for (size_t i = 0; i < ARRAY_LENGTH(orders); i++)
-        if (orders[i]) return orders[i];
-    return 0;
-}
-
 static int compare_samples(const struct sample *a, const struct sample *b)
 {
     int c = order(a->kind, b->kind);
@@ -43,7 +29,7 @@ static int compare_samples(const struct sample *a, const struct sample *b)
     if (!c) c = order(a->dimension_count, b->dimension_count);
     for (int i = 0; !c && i < a->dimension_count; i++)
         c = order(a->dimensions[i], b->dimensions[i]);
-    if (!c) c = compare_shapes(a->shape, b->shape);
+    if (!c) c = sample_compare_shapes(a->shape, b->shape);
     if (!c) c = order(a->precision, b->precision);
     if (!c) c = order(a->from, b->from);
     if (!c) c = order(a->to, b->to);

@@ -158,11 +158,7 @@ static const struct model *model_of(const struct shape *shape, struct arena *are
 
 static bool is_same_shape(const struct model *a, const struct model *b)
 {
-    const struct shape *s = &a->shape, *t = &b->shape;
-    return s->hidden == t->hidden && s->ffn == t->ffn && s->heads == t->heads &&
-           s->kv_heads == t->kv_heads && s->head_width == t->head_width &&
-           s->vocabulary == t->vocabulary && s->positions == t->positions &&
-           s->gated_ffn == t->gated_ffn && s->rms_norm == t->rms_norm;
+    return !sample_compare_shapes(&a->shape, &b->shape);
 }
 
 // The shape is what the sample states; of one that states none, the model's, if its FLOP are.

@@ -122,6 +122,19 @@ static const struct member shape_rows[] = {
 };
 static MEMBERS(shape, struct shape, NULL, true, NULL);
 
+int sample_compare_shapes(const struct shape *a, const struct shape *b)
+{
+    if (!a || !b) return (a != NULL) - (b != NULL);
+    const int64_t of_both[][2] = {{a->hidden, b->hidden},         {a->ffn, b->ffn},
+                                  {a->heads, b->heads},           {a->kv_heads, b->kv_heads},
+                                  {a->head_width, b->head_width}, {a->vocabulary, b->vocabulary},
+                                  {a->positions, b->positions},   {a->gated_ffn, b->gated_ffn},
+                                  {a->rms_norm, b->rms_norm}};
+    for (size_t i = 0; i < ARRAY_LENGTH(of_both); i++)
+        if (of_both[i][0] != of_both[i][1]) return of_both[i][0] > of_both[i][1] ? 1 : -1;
+    return 0;
+}
+
 GET_MEMBER(get_shape)
 {
     struct sample *s = to;

@@ -121,6 +121,9 @@ struct samples {
     int sample_count;
 };
 
+// Orders shapes by what a layer's time depends on; one that is not stated comes first. 0: the same.
+int sample_compare_shapes(const struct shape *a, const struct shape *b);
+
 bool sample_is_throttled(const struct sample *s, int repetition);
 
 extern const struct members samples_members; // its keys (data/text/members.h)

@@ -192,7 +192,7 @@ static enum status solve_attempt(const struct search *s, struct attempt *attempt
     return OK;
 }
 
-static bool ranks_differ(const struct nearest_request *r)
+bool nearest_by_rank(const struct nearest_request *r)
 {
     return r->framework == FRAMEWORK_MEGATRON && !r->alike;
 }
@@ -201,7 +201,7 @@ bool nearest_tells_recompute(const struct plan *plan, const struct problem *prob
                              const struct nearest_request *request, struct arena *arena)
 {
     return request->framework == FRAMEWORK_MEGATRON
-               ? report_megatron_recomputes(plan, problem, ranks_differ(request), arena)
+               ? report_megatron_recomputes(plan, problem, nearest_by_rank(request), arena)
                : export_one_recompute(plan, problem);
 }
 
@@ -239,7 +239,7 @@ static enum status settle_recompute(const struct search *s, struct attempt *atte
     struct error none = {OK, ""};
     struct attempt offered = *attempt;
     if (found->objective == OBJECTIVE_ITERATION_TIME && !found->placement &&
-        one_recompute_find(&told, found, of, s->request->framework, ranks_differ(s->request),
+        one_recompute_find(&told, found, of, s->request->framework, nearest_by_rank(s->request),
                            s->arena, &none) != OK)
         told = NULL;
     TRY(solve_modes(s, attempt, found, of, exit_code, err));

@@ -23,6 +23,9 @@ enum status nearest_plan(struct plan *plan, struct problem *problem,
                          const struct nearest_request *request, int *exit_code, struct arena *arena,
                          struct error *err);
 
+// Whether each rank of the pipeline has flags of its own.
+bool nearest_by_rank(const struct nearest_request *request);
+
 // Whether its flags or configuration say each stage's recomputation.
 bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
                              const struct nearest_request *request, struct arena *arena);

@@ -338,7 +338,7 @@ static enum status make_launch(const struct plan *plan, const struct problem *pr
 {
     struct nearest_request of = {.framework = format_frameworks[format],
                                  .alike = format == FORMAT_NEMO};
-    bool by_rank = of.framework == FRAMEWORK_MEGATRON && !of.alike;
+    bool by_rank = nearest_by_rank(&of);
     bool tells = format == FORMAT_MEGATRON || format == FORMAT_TORCHTITAN ||
                  format == FORMAT_TORCHTITAN_PYTHON || format == FORMAT_DEEPSPEED ||
                  format == FORMAT_NEMO;
