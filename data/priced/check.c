@@ -12,11 +12,6 @@
 
 #define SUM_MAX 4503599627370496.0 // 2^52
 
-static const char *name_of(const struct priced *p)
-{
-    return p->document.path ? p->document.path : "priced document";
-}
-
 // ---- pure accessors
 
 int priced_run_of(const struct priced *p, int layer)
@@ -60,8 +55,9 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part)
     for (int c = 0; c < p->cut_count; c++) {
         if (table_uses_part(p, p->cuts[c].forward_ns, p->cuts[c].backward_ns, pairs, part))
             return true;
-        if (nodes && table_uses_part(p, p->places->forward_ns[c], p->places->backward_ns[c],
-                                     (size_t)p->slice_count * nodes * nodes, part))
+        if (nodes &&
+            table_uses_part(p, p->places->cuts[c].forward_ns, p->places->cuts[c].backward_ns,
+                            (size_t)p->slice_count * nodes * nodes, part))
             return true;
     }
     return false;
@@ -159,7 +155,7 @@ static enum status check_offloaded(const struct priced *p, int i, struct error *
                 : fail(err, BAD_INPUT,
                        "%s: runs[%d]: offloaded_bytes, offloaded_ns: expected those of option 0 as "
                        "optimizer_bytes and optimizer_ns, and no bytes above",
-                       name_of(p), i);
+                       priced_file(p), i);
 }
 
 // Where stages may swap, on each group all layers have a price or none has.
@@ -168,14 +164,14 @@ static enum status check_swap(const struct priced *p, int i, struct error *err)
     const struct priced_run *r = &p->runs[i];
     if (!r->swap_ns != !p->recompute[RECOMPUTE_SWAP])
         return fail(err, BAD_INPUT,
-                    "%s: runs[%d].swap_ns: expected it where \"swap\" is offered alone", name_of(p),
-                    i);
+                    "%s: runs[%d].swap_ns: expected it where \"swap\" is offered alone",
+                    priced_file(p), i);
     for (int g = 0; r->swap_ns && g < p->group_count; g++)
         if ((r->swap_ns[g] < 0) != (p->runs[0].swap_ns[g] < 0) && !p->groups[g].excluded)
             return fail(err, BAD_INPUT,
                         "%s: runs[%d].swap_ns: expected prices of all runs or of none on group "
                         "\"%s\"",
-                        name_of(p), i, p->groups[g].name);
+                        priced_file(p), i, p->groups[g].name);
     return OK;
 }
 
@@ -186,14 +182,14 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
     TRY(check_swap(p, i, err));
     if (r->cut < 0 || r->cut >= p->cut_count)
         return fail(err, BAD_INPUT, "%s: runs[%d].cut: expected a class below %d, found %d",
-                    name_of(p), i, p->cut_count, r->cut);
+                    priced_file(p), i, p->cut_count, r->cut);
     if (r->count < 1)
-        return fail(err, BAD_INPUT, "%s: runs[%d].count: expected at least 1, found %d", name_of(p),
-                    i, r->count);
+        return fail(err, BAD_INPUT, "%s: runs[%d].count: expected at least 1, found %d",
+                    priced_file(p), i, r->count);
     for (int k = 0; k < i; k++)
         if (!strcmp(p->runs[k].name, r->name))
-            return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", name_of(p), i,
-                        r->name);
+            return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", priced_file(p),
+                        i, r->name);
     for (int g = 0; g < p->group_count; g++) {
         bool missing = r->weight_ns[g] < 0 || r->optimizer_ns[g] < 0;
         for (int pass = g; pass < p->slice_count * p->group_count; pass += p->group_count)
@@ -203,7 +199,7 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
             missing = missing || r->sync_ns[o][g] < 0 || priced_optimizer_ns(r, o, g) < 0;
         if (missing && !p->groups[g].excluded)
             return fail(err, BAD_INPUT, "%s: runs[%d]: a price on group \"%s\" is negative",
-                        name_of(p), i, p->groups[g].name);
+                        priced_file(p), i, p->groups[g].name);
     }
     return OK;
 }
@@ -213,21 +209,21 @@ static enum status check_group(const struct priced *p, int i, struct error *err)
     const struct priced_group *g = &p->groups[i];
     if (!g->name || !*g->name)
         return fail(err, BAD_INPUT, "%s: groups[%d].name: expected a name, found nothing",
-                    name_of(p), i);
+                    priced_file(p), i);
     if (g->slots < 0 || g->memory_limit_bytes < 0 || g->constant_bytes < 0)
         return fail(
             err, BAD_INPUT,
             "%s: groups[%d]: slots, memory_limit_bytes, constant_bytes: expected at least 0",
-            name_of(p), i);
+            priced_file(p), i);
     for (int k = 0; k < i; k++)
         if (!strcmp(p->groups[k].name, g->name))
-            return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups", name_of(p),
-                        i, g->name);
+            return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups",
+                        priced_file(p), i, g->name);
     for (int o = 0; o < p->gradient_option_count; o++)
         if (g->sync_constant_ns[o] < 0 && !g->excluded)
             return fail(err, BAD_INPUT,
                         "%s: groups[%d].sync_constant_ns[%d]: expected at least 0, found %lld",
-                        name_of(p), i, o, (long long)g->sync_constant_ns[o]);
+                        priced_file(p), i, o, (long long)g->sync_constant_ns[o]);
     return OK;
 }
 
@@ -247,7 +243,7 @@ static enum status check_cut(const struct priced *p, int i, struct error *err)
                 return fail(
                     err, BAD_INPUT,
                     "%s: cuts[%d]: \"%s\" to \"%s\": expected all parts of all prices or none (-1)",
-                    name_of(p), i, p->groups[link / groups % groups].name,
+                    priced_file(p), i, p->groups[link / groups % groups].name,
                     p->groups[link % groups].name);
         }
     }
@@ -261,16 +257,16 @@ static enum status check_options(const struct priced *p, struct error *err)
         p->boundary_options[0].epilogue_only || p->boundary_options[0].quality_cost)
         return fail(err, BAD_INPUT,
                     "%s: boundary_options[0]: expected rank 0 (none) at no quality cost",
-                    name_of(p));
+                    priced_file(p));
     if (p->gradient_option_count < 1 || p->gradient_options[0].form.amount != 0 ||
         p->gradient_options[0].quality_cost || p->gradient_options[0].offloaded_percent)
         return fail(err, BAD_INPUT,
                     "%s: gradient_options[0]: expected rank 0 (none) at no quality cost",
-                    name_of(p));
+                    priced_file(p));
     for (int o = 1; o < p->boundary_option_count; o++) {
         if (p->boundary_options[o].form.amount < 1 || p->boundary_options[o].quality_cost < 0)
             return fail(err, BAD_INPUT, "%s: boundary_options[%d]: expected a compression",
-                        name_of(p), o);
+                        priced_file(p), o);
         boundary = larger_double(boundary, (double)p->boundary_options[o].quality_cost);
     }
     for (int o = 1; o < p->gradient_option_count; o++) {
@@ -280,13 +276,13 @@ static enum status check_options(const struct priced *p, struct error *err)
             return fail(err, BAD_INPUT,
                         "%s: gradient_options[%d]: expected a compression, or an "
                         "offloaded_percent of 1 to 100",
-                        name_of(p), o);
+                        priced_file(p), o);
         gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);
     }
     if (p->stage_count * (boundary + gradient) > SUM_MAX)
         return fail(err, BAD_INPUT, "%s: quality costs of all stages sum to more than 2^52",
-                    name_of(p));
-    return members_check(&budget_members, &p->budget, name_of(p), "budget.", err);
+                    priced_file(p));
+    return members_check(&budget_members, &p->budget, priced_file(p), "budget.", err);
 }
 
 // The longest any plan can take: all its operations one after another, each at its dearest.
@@ -365,14 +361,14 @@ static enum status check_rule_names(const struct priced *p, struct error *err)
             if (g == p->group_count)
                 return fail(err, BAD_INPUT,
                             "%s: rules[%d].groups[%d]: expected the name of a group, found \"%s\"",
-                            name_of(p), i, n, r->groups[n]);
+                            priced_file(p), i, n, r->groups[n]);
         }
         int run = 0;
         while (r->run && run < p->run_count && strcmp(p->runs[run].name, r->run)) run++;
         if (r->run && run == p->run_count)
             return fail(err, BAD_INPUT,
-                        "%s: rules[%d].run: expected the name of a run, found \"%s\"", name_of(p),
-                        i, r->run);
+                        "%s: rules[%d].run: expected the name of a run, found \"%s\"",
+                        priced_file(p), i, r->run);
     }
     return OK;
 }
@@ -386,54 +382,55 @@ static enum status check_counts(const struct priced *p, struct error *err)
         return fail(
             err, BAD_INPUT,
             "%s: layer_count: expected the sum of the runs' counts (%lld, at most %d), found %d",
-            name_of(p), (long long)layers, LAYERS_MAX, p->layer_count);
+            priced_file(p), (long long)layers, LAYERS_MAX, p->layer_count);
     if (p->group_count < 1 || p->group_count > GROUPS_MAX)
-        return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d, found %d", name_of(p),
+        return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d, found %d", priced_file(p),
                     GROUPS_MAX, p->group_count);
     if (p->stage_count != layout_stage_count(&p->layout) || p->rank_count != p->layout.pipeline ||
         p->slice_count != p->layout.slice_count)
         return fail(err, BAD_INPUT, "%s: stage_count: expected the layout's %d stages, found %d",
-                    name_of(p), layout_stage_count(&p->layout), p->stage_count);
+                    priced_file(p), layout_stage_count(&p->layout), p->stage_count);
     if (p->stage_count > p->layer_count)
         return fail(err, BAD_INPUT, "%s: stage_count: expected at most %d layers, found %d",
-                    name_of(p), p->layer_count, p->stage_count);
+                    priced_file(p), p->layer_count, p->stage_count);
     if (p->devices_per_stage != devices)
         return fail(err, BAD_INPUT,
                     "%s: devices_per_stage: expected tensor x context x data %lld, found %lld",
-                    name_of(p), (long long)devices, (long long)p->devices_per_stage);
+                    priced_file(p), (long long)devices, (long long)p->devices_per_stage);
     if (p->micro_batches < 1 || p->micro_batches > MICRO_BATCHES_MAX)
-        return fail(err, BAD_INPUT, "%s: micro_batches: expected 1 to %d, found %d", name_of(p),
+        return fail(err, BAD_INPUT, "%s: micro_batches: expected 1 to %d, found %d", priced_file(p),
                     MICRO_BATCHES_MAX, p->micro_batches);
     if (p->recompute[RECOMPUTE_SWAP] &&
         (schedule_splits_backward(p->layout.schedule) || p->slice_count > 1))
         return fail(err, BAD_INPUT,
                     "%s: recompute: expected no \"swap\" with schedules that split the backward or "
                     "slice tokens",
-                    name_of(p));
+                    priced_file(p));
     if (!p->recompute[RECOMPUTE_NONE])
-        return fail(err, BAD_INPUT, "%s: recompute: expected \"none\" among the modes", name_of(p));
+        return fail(err, BAD_INPUT, "%s: recompute: expected \"none\" among the modes",
+                    priced_file(p));
     return OK;
 }
 
 enum status priced_check(const struct priced *p, struct error *err)
 {
-    TRY(layout_check(&p->layout, name_of(p), err));
+    TRY(layout_check(&p->layout, priced_file(p), err));
     TRY(check_counts(p, err));
     TRY(check_options(p, err));
     for (int i = 0; i < p->group_count; i++) TRY(check_group(p, i, err));
     for (int i = 0; i < p->run_count; i++) TRY(check_run(p, i, err));
     for (int i = 0; i < p->cut_count; i++) TRY(check_cut(p, i, err));
-    TRY(rules_check(p->rules, p->rule_count, p->stage_count, p->layer_count, name_of(p), err));
+    TRY(rules_check(p->rules, p->rule_count, p->stage_count, p->layer_count, priced_file(p), err));
     TRY(check_rule_names(p, err));
     double longest = longest_iteration(p), largest = largest_memory(p);
     if (!(longest <= SUM_MAX))
         return fail(err, BAD_INPUT,
                     "%s: an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)",
-                    name_of(p), longest);
+                    priced_file(p), longest);
     TRY(priced_places_check(p, longest, SUM_MAX, err));
     if (!(largest <= SUM_MAX))
         return fail(err, BAD_INPUT,
                     "%s: a device could need %.3g bytes; sums must stay within 2^52 bytes",
-                    name_of(p), largest);
+                    priced_file(p), largest);
     return OK;
 }

@@ -5,6 +5,9 @@
 #include "data/priced/priced.h"
 #include "data/text/members.h"
 
+// The document's path as it stands in messages.
+const char *priced_file(const struct priced *p);
+
 // An array of exactly `expected` prices of at least `low`; an absent one is all zero. And `tables`
 // of them.
 enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values,
@@ -43,9 +46,11 @@ void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *t
 #define KEY_PRICES(s, member, need, kind)                                                          \
     KEY_PART(#member, JSON_ARRAY, need, offsetof(struct s, member), get_##kind, put_##kind)
 
-// places.c, of the whole priced document. `passes_ns`: the longest that all passes can take.
+// places.c, of the whole priced document
+extern const struct members priced_places_members;
 member_get priced_places_get;
 member_put priced_places_put;
+// places_check.c; `passes_ns`: the longest that all passes can take
 enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max,
                                 struct error *err);
 

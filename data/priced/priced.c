@@ -13,6 +13,11 @@
 #define PRICE_MAX 4503599627370496.0 // 2^52
 enum { RUNS_MAX = LAYERS_MAX };
 
+const char *priced_file(const struct priced *p)
+{
+    return p->document.path ? p->document.path : "priced document";
+}
+
 // ---- arrays
 
 enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values,
@@ -103,15 +108,10 @@ static enum status expect(const struct json *value, bool wanted, const char *whe
                 where);
 }
 
-static const char *name_of(const struct priced *p)
-{
-    return p->document.path ? p->document.path : "priced document";
-}
-
 GET_MEMBER(get_swaps)
 {
     const struct priced *p = context;
-    TRY(expect(value, p->recompute[RECOMPUTE_SWAP], name_of(p), err));
+    TRY(expect(value, p->recompute[RECOMPUTE_SWAP], priced_file(p), err));
     return json_is_present(value) ? get_groups(value, to, context, arena, err) : OK;
 }
 
@@ -123,7 +123,7 @@ PUT_MEMBER(put_swaps)
 GET_MEMBER(get_offloaded_bytes)
 {
     const struct priced *p = context;
-    TRY(expect(value, priced_offloads(p), name_of(p), err));
+    TRY(expect(value, priced_offloads(p), priced_file(p), err));
     return json_is_present(value) ? get_of_gradients(value, to, context, arena, err) : OK;
 }
 
@@ -135,7 +135,7 @@ PUT_MEMBER(put_offloaded_bytes)
 GET_MEMBER(get_offloaded)
 {
     const struct priced *p = context;
-    TRY(expect(value, priced_offloads(p), name_of(p), err));
+    TRY(expect(value, priced_offloads(p), priced_file(p), err));
     return json_is_present(value) ? get_syncs(value, to, context, arena, err) : OK;
 }
 
@@ -248,7 +248,7 @@ static const struct member priced_rows[] = {
     KEY_COUNT_PUT(priced, local_bytes, OPTIONAL, 0, PRICE_MAX, put_local),
     KEY_OBJECT("budget", priced, budget, OPTIONAL, ALWAYS_WRITTEN, &budget_members),
     KEY_LIST(priced, rules, rule_count, OPTIONAL, ALWAYS_WRITTEN, RULES_MAX, &rule_members),
-    KEY_PART("places", JSON_OBJECT, OPTIONAL, 0, priced_places_get, priced_places_put),
+    KEY_OBJECT_PART("places", 0, &priced_places_members, priced_places_get, priced_places_put),
 };
 MEMBERS(priced, struct priced, NULL, false, NULL);
 

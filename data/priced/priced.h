@@ -72,6 +72,18 @@ struct priced_node {
 enum { TRANSPORTS_MAX = 4 }; // kinds of network card, and none
 enum { RING_LEVELS_MAX = 1 << 16, RING_PRICES_MAX = 1 << 28 };
 
+// A cut's messages from node to node.
+struct priced_hops {
+    int64_t *forward_ns;   // [((slice * node_count + from) * node_count + to) * PART_COUNT + part]
+    int64_t **backward_ns; // [boundary_option][...]: from `to` back to `from`
+};
+
+// A ring takes the transport whose least rate among the ring's groups is greatest.
+struct priced_transport {
+    const char *name;     // a kind of network card, or "none"
+    int64_t *bytes_per_s; // [group]
+};
+
 // Where the cluster has places, what depends on the very nodes, by ordered pairs: [from *
 // node_count + to]; from = to: two device groups of one node. PRICE_NONE where nothing joins them.
 // What stands in the groups, cuts and runs is then the least over all pairs of nodes, so that a
@@ -82,14 +94,10 @@ struct priced_places {
     // Of all replicas, where each may take a number of its own: some replica then has the
     // document's micro_batches or more. 0: each has those.
     int64_t micro_batches_together;
-    int64_t *
-        *forward_ns; // [cut][((slice * node_count + from) * node_count + to) * PART_COUNT + part]
-    int64_t ***backward_ns; // [cut][boundary_option][...]: from `to` back to `from`
+    struct priced_hops *cuts; // [cut_count]
     // A ring goes over what all its nodes have in common, so that rings are priced once for each
     // transport (at least one).
-    const char **transports;  // [transport] names of kinds of network card, or "none"
-    int64_t **transport_rate; // [transport][group]: a ring goes over the one whose least among its
-                              // groups is greatest
+    struct priced_transport *transports;
     int transport_count;
     // The rings that leave a node share its cards. A link's prices go by levels: 0 where its ring
     // is the only one at both ends, none less than that; in general the greater of its ends'

@@ -111,6 +111,10 @@ struct members {
 #define KEY_EACH(key, need, at, of, get, put)                                                      \
     KEY_ROW(key, JSON_ARRAY, need, ALWAYS_WRITTEN, at, 0, 0, NULL, of, 0, INT_MAX, JSON_SKIP, get, \
             put)
+// An optional object of a table that functions read and write.
+#define KEY_OBJECT_PART(key, at, of, get, put)                                                     \
+    KEY_ROW(key, JSON_OBJECT, OPTIONAL, ALWAYS_WRITTEN, at, 0, 0, NULL, of, 0, 0, JSON_SKIP, get,  \
+            put)
 // Passed over when it is read: written for people, or read by `finish`.
 #define KEY_PUT(key, at, put) KEY_PART(key, JSON_SKIP, OPTIONAL, at, NULL, put)
 #define KEY_SKIP(key) KEY_OF(key, JSON_SKIP, OPTIONAL, NOT_BY_TABLE, 0, 0, 0, NULL, NULL, NULL)

@@ -137,14 +137,14 @@ static bool node_boundary(const struct choices *c, int boundary, const struct ch
     const struct priced *p = c->priced;
     const struct schedule_request *r = &c->schedule->request;
     const struct compression_option *option = &p->boundary_options[ends[1]->boundary_option];
-    int64_t *const *backward = p->places->backward_ns[ends[0]->cut];
+    int64_t *const *backward = p->places->cuts[ends[0]->cut].backward_ns;
     int option_at = ends[1]->boundary_option, within = option->epilogue_only ? 0 : option_at;
     bool returns = !schedule_is_local(r, boundary);
     if (schedule_is_inner(r, boundary)) return true;
     for (int slice = 0; slice < p->slice_count; slice++) {
         if (!put_parts(durations, p->stage_count, symbol_of_slice(slice, SYMBOL_SEND_FORWARD),
                        boundary,
-                       node_prices(p, p->places->forward_ns[ends[0]->cut], slice, from, to)))
+                       node_prices(p, p->places->cuts[ends[0]->cut].forward_ns, slice, from, to)))
             return false;
         if (returns &&
             !put_parts(durations, p->stage_count, symbol_of_slice(slice, SYMBOL_SEND_BACKWARD),

@@ -58,7 +58,7 @@ static void add_hop_columns(struct hops *h)
             if (!room || placing_node_column(x, h->replica, h->rank, from) < 0 ||
                 placing_node_column(x, h->replica, h->rank + 1, to) < 0)
                 continue;
-            if (x->places->forward_ns[0][at_of(x, 0, from, to)] == PRICE_NONE) continue;
+            if (x->places->cuts[0].forward_ns[at_of(x, 0, from, to)] == PRICE_NONE) continue;
             for (int k = 0; k < h->cut_count * h->option_count; k++) {
                 struct milp_column column = {.role = COLUMN_HOP,
                                              .a = h->rank,
@@ -134,10 +134,10 @@ static int64_t hop_ns(const struct hops *h, const struct hop *i, int way, int sl
 {
     const struct priced_places *places = h->x->places;
     size_t at = at_of(h->x, slice, i->from, i->to) + (size_t)part;
-    if (way == WAY_FORWARD) return places->forward_ns[i->cut][at];
+    if (way == WAY_FORWARD) return places->cuts[i->cut].forward_ns[at];
     if (schedule_is_local(&h->x->c->schedule->request, h->rank)) return 0;
     bool applies = way == WAY_EPILOGUE || !h->x->p->boundary_options[i->option].epilogue_only;
-    return places->backward_ns[i->cut][applies ? i->option : 0][at];
+    return places->cuts[i->cut].backward_ns[applies ? i->option : 0][at];
 }
 
 static int kind_of(int way, int slice)

@@ -42,7 +42,7 @@ static void put_link(struct json_writer *w, const struct placed_program *f,
 
 static void put_transport(struct json_writer *w, const struct placed_program *f, int transport)
 {
-    json_put_text(w, "transport", f->choices->priced->places->transports[transport]);
+    json_put_text(w, "transport", f->choices->priced->places->transports[transport].name);
 }
 
 static void put_column(struct json_writer *w, const struct placed_program *f, int column)

@@ -46,9 +46,10 @@ static bool are_alike(const struct placing *x, int a, int b)
     if (n->nodes[a].group != n->nodes[b].group || n->nodes[a].slots != 1 || n->nodes[b].slots != 1)
         return false;
     for (int cut = 0; cut < p->cut_count; cut++) {
-        if (!is_symmetric(x, n->forward_ns[cut], p->slice_count, PART_COUNT, a, b)) return false;
+        if (!is_symmetric(x, n->cuts[cut].forward_ns, p->slice_count, PART_COUNT, a, b))
+            return false;
         for (int o = 0; o < p->boundary_option_count; o++)
-            if (!is_symmetric(x, n->backward_ns[cut][o], p->slice_count, PART_COUNT, a, b))
+            if (!is_symmetric(x, n->cuts[cut].backward_ns[o], p->slice_count, PART_COUNT, a, b))
                 return false;
     }
     int tables = n->ring_level_count * n->transport_count;

@@ -72,19 +72,18 @@ static enum status price_cuts(struct pricing *x, struct error *err)
     struct priced *priced = x->priced;
     struct priced_places *p = priced->places;
     size_t nodes = (size_t)p->node_count, pairs = (size_t)priced->slice_count * nodes * nodes;
-    p->forward_ns = TAKE(x->arena, priced->cut_count, int64_t *);
-    p->backward_ns = TAKE(x->arena, priced->cut_count, int64_t **);
+    p->cuts = TAKE(x->arena, priced->cut_count, struct priced_hops);
     for (int cut = 0; cut < priced->cut_count; cut++) {
-        p->forward_ns[cut] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
-        p->backward_ns[cut] = TAKE(x->arena, priced->boundary_option_count, int64_t *);
+        p->cuts[cut].forward_ns = TAKE(x->arena, pairs * PART_COUNT, int64_t);
+        p->cuts[cut].backward_ns = TAKE(x->arena, priced->boundary_option_count, int64_t *);
         for (int option = 0; option < priced->boundary_option_count; option++)
-            p->backward_ns[cut][option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
+            p->cuts[cut].backward_ns[option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
         for (size_t pair = 0; pair < pairs; pair++) {
             int slice = (int)(pair / (nodes * nodes)), from = (int)(pair / nodes % nodes),
                 to = (int)(pair % nodes);
             struct message_ends ends = ends_of(x, from, to);
             enum status status = price_message(x, &x->messages[cut], &ends, slice,
-                                               p->forward_ns[cut], p->backward_ns[cut],
+                                               p->cuts[cut].forward_ns, p->cuts[cut].backward_ns,
                                                pair * PART_COUNT, err);
             if (status != OK) return blame_link(x, from, to, status, err);
         }
@@ -125,15 +124,14 @@ static void find_transports(struct pricing *x, int *numbers)
     for (unsigned groups = usable; groups; groups = (groups - 1) & usable)
         needed[transport_of(rates, groups)] = true;
     if (!usable) needed[TRANSPORT_NONE] = true;
-    p->transports = TAKE(x->arena, TRANSPORT_COUNT, const char *);
-    p->transport_rate = TAKE(x->arena, TRANSPORT_COUNT, int64_t *);
+    p->transports = TAKE(x->arena, TRANSPORT_COUNT, struct priced_transport);
     for (int t = 0; t < TRANSPORT_COUNT; t++) {
         if (!needed[t]) continue;
-        p->transports[p->transport_count] = t == TRANSPORT_NONE ? "none" : nic_kind_names[t];
-        p->transport_rate[p->transport_count] =
-            arena_grow(x->arena, rates[t], (size_t)cluster->group_count,
-                       (size_t)cluster->group_count, sizeof rates[t][0]);
-        numbers[p->transport_count++] = t;
+        numbers[p->transport_count] = t;
+        p->transports[p->transport_count++] =
+            (struct priced_transport){t == TRANSPORT_NONE ? "none" : nic_kind_names[t],
+                                      arena_grow(x->arena, rates[t], (size_t)cluster->group_count,
+                                                 (size_t)cluster->group_count, sizeof rates[t][0])};
     }
 }
 
@@ -368,11 +366,11 @@ static void relax_groups(struct pricing *x)
     const struct priced_places *p = priced->places;
     int64_t **least = TAKE(x->arena, priced->group_count, int64_t *);
     for (int cut = 0; cut < priced->cut_count; cut++) {
-        relax_table(priced, priced->cuts[cut].forward_ns, p->forward_ns[cut], priced->slice_count,
-                    PART_COUNT);
+        relax_table(priced, priced->cuts[cut].forward_ns, p->cuts[cut].forward_ns,
+                    priced->slice_count, PART_COUNT);
         for (int option = 0; option < priced->boundary_option_count; option++)
-            relax_table(priced, priced->cuts[cut].backward_ns[option], p->backward_ns[cut][option],
-                        priced->slice_count, PART_COUNT);
+            relax_table(priced, priced->cuts[cut].backward_ns[option],
+                        p->cuts[cut].backward_ns[option], priced->slice_count, PART_COUNT);
     }
     for (int option = 0; option < priced->gradient_option_count; option++) {
         for (int run = 0; run < priced->run_count; run++) {

@@ -58,16 +58,16 @@ static wide link_beyond(const struct joint *j, const int64_t *coefficients, int 
             PART_COUNT;
         int forward = symbol_of_slice(slice, SYMBOL_SEND_FORWARD),
             backward = symbol_of_slice(slice, SYMBOL_SEND_BACKWARD);
-        if (p->places->forward_ns[cut][at] == PRICE_NONE) return -1;
-        sum += parts_beyond(j, coefficients, forward, boundary, p->places->forward_ns[cut] + at,
-                            least->forward_ns + group);
+        if (p->places->cuts[cut].forward_ns[at] == PRICE_NONE) return -1;
+        sum += parts_beyond(j, coefficients, forward, boundary,
+                            p->places->cuts[cut].forward_ns + at, least->forward_ns + group);
         if (schedule_is_local(r, boundary)) continue;
         sum += parts_beyond(j, coefficients, backward, boundary,
-                            p->places->backward_ns[cut][steady] + at,
+                            p->places->cuts[cut].backward_ns[steady] + at,
                             least->backward_ns[steady] + group);
         if (!slice)
             sum += parts_beyond(j, coefficients, SYMBOL_SEND_EPILOGUE, boundary,
-                                p->places->backward_ns[cut][option] + at,
+                                p->places->cuts[cut].backward_ns[option] + at,
                                 least->backward_ns[option] + group);
     }
     return sum;
@@ -217,9 +217,9 @@ static void put(void *of, int64_t *durations)
                 int forward = symbol_of_slice(slice, SYMBOL_SEND_FORWARD),
                     backward = symbol_of_slice(slice, SYMBOL_SEND_BACKWARD);
                 durations[symbol_index(j->p->stages, forward + part, boundary)] +=
-                    p->places->forward_ns[0][at] - least->forward_ns[group];
+                    p->places->cuts[0].forward_ns[at] - least->forward_ns[group];
                 if (schedule_is_local(&j->view->schedule->request, boundary)) continue;
-                int64_t back = p->places->backward_ns[0][0][at] - least->backward_ns[0][group];
+                int64_t back = p->places->cuts[0].backward_ns[0][at] - least->backward_ns[0][group];
                 durations[symbol_index(j->p->stages, backward + part, boundary)] += back;
                 if (!slice)
                     durations[symbol_index(j->p->stages, SYMBOL_SEND_EPILOGUE + part, boundary)] +=

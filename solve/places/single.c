@@ -95,8 +95,8 @@ static void put_nodes(struct priced *to, const struct placed *p, struct arena *a
     to->cuts = arena_grow(arena, from->cuts, (size_t)from->cut_count, (size_t)from->cut_count,
                           sizeof *from->cuts);
     for (int cut = 0; cut < from->cut_count; cut++) {
-        to->cuts[cut].forward_ns = from->places->forward_ns[cut];
-        to->cuts[cut].backward_ns = from->places->backward_ns[cut];
+        to->cuts[cut].forward_ns = from->places->cuts[cut].forward_ns;
+        to->cuts[cut].backward_ns = from->places->cuts[cut].backward_ns;
     }
     bool one_rank = choices_rank_of(p->c, 0) == choices_rank_of(p->c, p->stages - 1);
     if (from->has_embedding_sync) to->embedding_sync_ns = embedding_of(from, one_rank, arena);

@@ -59,9 +59,9 @@ static bool is_same_link(const struct priced *p, size_t a, size_t b)
     const struct priced_places *x = p->places;
     size_t pairs = (size_t)x->node_count * (size_t)x->node_count, slices = (size_t)p->slice_count;
     for (int cut = 0; cut < p->cut_count; cut++) {
-        if (!same_pair(x->forward_ns[cut], PART_COUNT, slices, pairs, a, b)) return false;
+        if (!same_pair(x->cuts[cut].forward_ns, PART_COUNT, slices, pairs, a, b)) return false;
         for (int option = 0; option < p->boundary_option_count; option++)
-            if (!same_pair(x->backward_ns[cut][option], PART_COUNT, slices, pairs, a, b))
+            if (!same_pair(x->cuts[cut].backward_ns[option], PART_COUNT, slices, pairs, a, b))
                 return false;
     }
     size_t tables = (size_t)(x->ring_level_count * x->transport_count);

@@ -140,12 +140,13 @@ static struct priced_cut *boundary_cuts(const struct view_making *m, int boundar
     for (int cut = 0; cut < priced->cut_count; cut++) {
         cuts[cut].forward_ns = TAKE(m->arena, size, int64_t);
         cuts[cut].backward_ns = TAKE(m->arena, priced->boundary_option_count, int64_t *);
-        least_pairs(m, a, b, cuts[cut].forward_ns, priced->places->forward_ns[cut],
+        least_pairs(m, a, b, cuts[cut].forward_ns, priced->places->cuts[cut].forward_ns,
                     priced->slice_count, PART_COUNT);
         for (int option = 0; option < priced->boundary_option_count; option++) {
             cuts[cut].backward_ns[option] = TAKE(m->arena, size, int64_t);
             least_pairs(m, a, b, cuts[cut].backward_ns[option],
-                        priced->places->backward_ns[cut][option], priced->slice_count, PART_COUNT);
+                        priced->places->cuts[cut].backward_ns[option], priced->slice_count,
+                        PART_COUNT);
         }
     }
     return cuts;

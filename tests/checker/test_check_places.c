@@ -53,10 +53,10 @@ static void same_pair(const struct place_trial *t, int from, int to, bool joined
         for (int slice = 0; slice < p->slices; slice++) {
             size_t at = (size_t)((slice * x->node_count + from) * x->node_count + to) * PART_COUNT;
             int cut = p->runs[run].cut, planned = t->priced.runs[run].cut;
-            same_parts(t, x->forward_ns[planned] + at,
+            same_parts(t, x->cuts[planned].forward_ns + at,
                        joined ? own->forward + (cut * p->slices + slice) * PARTS : NULL);
             for (int o = 0; o < p->boundary_count; o++)
-                same_parts(t, x->backward_ns[planned][o] + at,
+                same_parts(t, x->cuts[planned].backward_ns[o] + at,
                            joined ? own->backward +
                                         ((cut * p->boundary_count + o) * p->slices + slice) * PARTS
                                   : NULL);
@@ -137,8 +137,8 @@ static void same_links(const struct place_trial *t)
             for (int k = 0; k < t->priced.places->transport_count; k++) {
                 joined = false;
                 if (both && may_ring(t, from, to))
-                    assert_true(x->link(x->context, kind_of(t->priced.places->transports[k]), from,
-                                        to, &joined, &link));
+                    assert_true(x->link(x->context, kind_of(t->priced.places->transports[k].name),
+                                        from, to, &joined, &link));
                 same_link(t, k, from, to, joined, &link);
             }
         }

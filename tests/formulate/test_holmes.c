@@ -219,9 +219,10 @@ static void test_priced_document(void **state)
     assert_int_equal(a->transport_count, 3);
     assert_int_equal(b->transport_count, 3);
     for (int t = 0; t < 3; t++) {
-        assert_string_equal(a->transports[t], nic_kind_names[t]);
-        assert_string_equal(b->transports[t], nic_kind_names[t]);
-        assert_memory_equal(a->transport_rate[t], b->transport_rate[t], 2 * sizeof(int64_t));
+        assert_string_equal(a->transports[t].name, nic_kind_names[t]);
+        assert_string_equal(b->transports[t].name, nic_kind_names[t]);
+        assert_memory_equal(a->transports[t].bytes_per_s, b->transports[t].bytes_per_s,
+                            2 * sizeof(int64_t));
     }
     for (int run = 0; run < priced.run_count; run++)
         assert_memory_equal(a->ring_ns[run][0], b->ring_ns[run][0],

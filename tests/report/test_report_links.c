@@ -129,10 +129,10 @@ static int check_message(const struct trial *t, const struct report_link *x)
     bool back = x->use == USE_BACKWARD;
     int ends[2] = {back ? x->to : x->from, back ? x->from : x->to};
     size_t at = ((size_t)ends[0] * NODES + (size_t)ends[1]) * PART_COUNT;
-    const int64_t *prices = back ? p->places->backward_ns[cut][option] + at
-                                 : p->places->forward_ns[cut] + at;
+    const int64_t *prices = back ? p->places->cuts[cut].backward_ns[option] + at
+                                 : p->places->cuts[cut].forward_ns + at;
     if (back && p->boundary_options[option].epilogue_only)
-        prices = p->places->backward_ns[cut][0] + at;
+        prices = p->places->cuts[cut].backward_ns[0] + at;
     assert_int_equal(x->ns, end_to_end(prices));
     if (back || t->problem.job.scattered_messages || p->slice_count > 1 || !x->ns) return 0;
     double ns = 1e9 * ((double)p->cuts[cut].message_bytes / x->link.link.bytes_per_s +

@@ -83,7 +83,7 @@ static int transport_of(const struct oracle *o, int stage, const double *efficie
     if (p->transport_count == 1) return 0;
     int without = -1;
     for (int t = 0; t < p->transport_count; t++) {
-        if (!strcmp(p->transports[t], best)) return t;
+        if (!strcmp(p->transports[t].name, best)) return t;
         if (!strcmp(best, "none")) without = 0;
     }
     return without; // nodes without cards only: any
