@@ -8,11 +8,12 @@ plumbline=$BIN/plumbline
 wrong() { echo "import of hosts: $*" >&2; : >"$work/failed"; } # behind a pipe, too
 
 # nodes FORMAT OPTION ...: standard input as a cluster; its nodes as "name group switch/switch ..."
+likes=h100-128x8
 nodes() {
     format=$1; shift
     cat >"$work/in"
     rm -f "$work/cluster.json"
-    "$plumbline" import "$format" "$work/in" --like h100-128x8 "$@" -o "$work/cluster.json" 2>"$work/err" || { wrong "$format: $(cat "$work/err")"; return; }
+    "$plumbline" import "$format" "$work/in" --like "$likes" "$@" -o "$work/cluster.json" 2>"$work/err" || { wrong "$format: $(cat "$work/err")"; return; }
     python3 - "$work/cluster.json" <<'END'
 import json, sys
 c = json.load(open(sys.argv[1]))
@@ -182,6 +183,28 @@ c|(null)|idle
 a|gpu:8|down*
 b|gpu:8(S:0-1)|idle
 END
+# A cluster that has the nodes gives each its group; those that it does not have are left out.
+printf 'NODELIST GRES\na0 gpu:a100:8\nv0 gpu:v100:4\na1 gpu:a100:8\n' >"$work/sinfo.txt"
+"$plumbline" import sinfo "$work/sinfo.txt" --like a100=a100-16x8 --like v100=v100-16gb-16x8 \
+    -o "$work/mixed.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+likes=$work/mixed.json
+expect "a0 a100-of-8 leaf0/spine
+a1 a100-of-8 leaf0/spine
+v0 v100-of-4 leaf1/spine
+a100-of-8 2 8
+v100-of-4 1 4
+leaf 200.0
+level-1 200.0" slurm <<'END'
+SwitchName=leaf0 Nodes=a[0-1],down7
+SwitchName=leaf1 Nodes=v0
+SwitchName=spine Switches=leaf[0-1]
+END
+expect "v0 v100-of-4 s
+v100-of-4 1 4
+leaf 50.0" slurm <<'END'
+SwitchName=s Nodes=v0
+END
+likes=h100-128x8
 refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' $like
 refuse 'line 2: gres: GPUs of one node are of h100 and of a100' sinfo 'NODELIST GRES\nn1 gpu:h100:4,gpu:a100:4\n' $like
 refuse 'line 1: expected names of nodes' hostfile '{\n' $like

@@ -89,17 +89,23 @@ enum status host_names_add(struct host_names *names, const char *list, const str
 
 // ---- the cluster
 
-enum status host_group(struct node_group *g, const char *like, struct arena *arena,
-                       struct error *err)
+enum status host_cluster(struct cluster *c, const char *like, struct arena *arena,
+                         struct error *err)
 {
     const char *path;
-    struct cluster cluster;
     if (!like)
         return fail(err, BAD_INPUT,
                     "--like is missing: what the nodes have is not in the file; name a cluster of "
                     "such nodes (plumbline clusters lists those shipped)");
     TRY(shipped_find(&path, "clusters", like, arena, err));
-    TRY(cluster_load(&cluster, path, arena, err));
+    return cluster_load(c, path, arena, err);
+}
+
+enum status host_group(struct node_group *g, const char *like, struct arena *arena,
+                       struct error *err)
+{
+    struct cluster cluster;
+    TRY(host_cluster(&cluster, like, arena, err));
     *g = cluster.groups[0];
     return OK;
 }

@@ -15,7 +15,9 @@ struct host_names {
 enum status host_names_add(struct host_names *names, const char *list, const struct text_lines *at,
                            struct error *err);
 
-// The first group of the shipped cluster or file `like`.
+// The shipped cluster or file `like`, and its first group. BAD_INPUT: NULL, none of that name.
+enum status host_cluster(struct cluster *c, const char *like, struct arena *arena,
+                         struct error *err);
 enum status host_group(struct node_group *g, const char *like, struct arena *arena,
                        struct error *err);
 // Checks and writes a cluster of the document that was read.

@@ -129,16 +129,24 @@ static enum status find_heights(struct tree *tree, int *levels, struct text_line
     return OK;
 }
 
-// All cards of a node together, over how many times as much as a level passes on.
-static enum status put_levels(struct places *p, const struct tree *tree, int levels,
-                              const struct node_group *g, const char *oversubscription,
-                              struct error *err)
+// The most that all cards of one kind in a node pass on.
+static struct link cards_of(const struct cluster *c)
 {
     struct link cards = {0, 0};
-    for (int i = 0; i < g->nic_count; i++)
-        if (g->nics[i].count * g->nics[i].link.bytes_per_s > cards.bytes_per_s)
-            cards = (struct link){g->nics[i].count * g->nics[i].link.bytes_per_s,
-                                  g->nics[i].link.latency_s};
+    for (int g = 0; g < c->group_count; g++)
+        for (int i = 0; i < c->groups[g].nic_count; i++) {
+            const struct nic *nic = &c->groups[g].nics[i];
+            double all = nic->count * nic->link.bytes_per_s;
+            if (all > cards.bytes_per_s) cards = (struct link){all, nic->link.latency_s};
+        }
+    return cards;
+}
+
+static enum status put_levels(struct places *p, const struct tree *tree, int levels,
+                              const struct cluster *c, const char *oversubscription,
+                              struct error *err)
+{
+    struct link cards = cards_of(c);
     if (!(cards.bytes_per_s > 0))
         return fail(err, BAD_INPUT, "--like: its nodes have no network cards");
     p->level_count = levels;
@@ -161,14 +169,60 @@ static enum status put_levels(struct places *p, const struct tree *tree, int lev
     return OK;
 }
 
-static void put_nodes(struct places *p, const struct tree *tree, int levels)
+// ---- nodes and their groups
+
+static int group_in(const struct cluster *like, const char *name)
+{
+    for (int i = 0; i < like->places.node_count; i++)
+        if (!strcmp(like->places.nodes[i].name, name)) return like->places.nodes[i].group;
+    return -1;
+}
+
+// Each node's group in `like`; if it has none of the nodes, its first group for all.
+static int *find_groups(const struct cluster *like, const struct tree *tree)
+{
+    int count = tree->nodes.count, known = 0;
+    int *groups = TAKE(tree->arena, count, int);
+    for (int i = 0; i < count; i++) {
+        groups[i] = group_in(like, tree->nodes.items[i]);
+        known += groups[i] >= 0;
+    }
+    if (!known) memset(groups, 0, (size_t)count * sizeof *groups);
+    return groups;
+}
+
+// The groups of `like` that have nodes; number[group]: which of them it is.
+static void put_groups(struct cluster *c, const struct cluster *like, const int *groups, int count,
+                       int number[GROUPS_MAX], struct arena *arena)
+{
+    int used[GROUPS_MAX] = {0};
+    for (int i = 0; i < count; i++)
+        if (groups[i] >= 0) used[groups[i]]++;
+    c->groups = TAKE(arena, like->group_count, struct node_group);
+    for (int g = 0; g < like->group_count; g++) {
+        if (!used[g]) continue;
+        number[g] = c->group_count;
+        c->groups[c->group_count] = like->groups[g];
+        c->groups[c->group_count++].nodes = used[g];
+    }
+    c->links = TAKE(arena, like->link_count, struct group_link);
+    for (int i = 0; i < like->link_count; i++) {
+        struct group_link link = like->links[i];
+        if (!used[link.from] || !used[link.to]) continue;
+        link.from = number[link.from], link.to = number[link.to];
+        c->links[c->link_count++] = link;
+    }
+}
+
+static void put_nodes(struct places *p, const struct tree *tree, int levels, const int *groups,
+                      const int number[GROUPS_MAX])
 {
     p->switch_count = tree->count;
     p->switches = TAKE(tree->arena, tree->count, const char *);
     for (int i = 0; i < tree->count; i++) p->switches[i] = tree->switches[i].name;
-    p->node_count = tree->nodes.count;
-    p->nodes = TAKE(tree->arena, p->node_count, struct cluster_node);
-    for (int i = 0; i < p->node_count; i++) {
+    p->nodes = TAKE(tree->arena, tree->nodes.count, struct cluster_node);
+    for (int i = 0; i < tree->nodes.count; i++) {
+        if (groups[i] < 0) continue;
         int *at = TAKE(tree->arena, levels, int);
         for (int k = 0; k < levels; k++) at[k] = -1;
         for (int s = tree->leaf[i]; s >= 0; s = tree->switches[s].parent)
@@ -177,7 +231,8 @@ static void put_nodes(struct places *p, const struct tree *tree, int levels)
         // A level that is passed by has a switch of its own for what is below.
         for (int k = 1; k < levels && at[levels - 1] >= 0; k++)
             if (at[k] < 0) at[k] = at[k - 1];
-        p->nodes[i] = (struct cluster_node){tree->nodes.items[i], 0, at};
+        p->nodes[p->node_count++] =
+            (struct cluster_node){tree->nodes.items[i], number[groups[i]], at};
     }
 }
 
@@ -190,13 +245,15 @@ enum status import_slurm(int argc, char **argv, int *exit_code, struct arena *ar
     int levels;
     struct text_lines t;
     struct tree tree = {.nodes = {.arena = arena}, .arena = arena};
-    struct cluster c = {.groups = TAKE(arena, 1, struct node_group), .group_count = 1};
+    struct cluster c = {0}, known;
+    int number[GROUPS_MAX] = {0};
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the cluster is written; - is standard output (default)"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the cluster's name (default: slurm)"},
         {"--like", OPTION_CLUSTER, &like, 0, 0, NULL,
-         "a cluster, shipped or a file: nodes as in its first group"},
+         "a cluster, shipped or a file: its nodes of these names, else nodes as in its first "
+         "group"},
         {"--oversubscription", OPTION_TEXT, &times, 0, 0, NULL,
          "of each level, the nearest first, as 1,4: a node gets its cards' bandwidth over that "
          "(1)"},
@@ -206,7 +263,7 @@ enum status import_slurm(int argc, char **argv, int *exit_code, struct arena *ar
                      "plumbline import slurm topology.conf --like CLUSTER [-o cluster.json]",
                      options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
-    TRY(host_group(&c.groups[0], like, arena, err));
+    TRY(host_cluster(&known, like, arena, err));
     TRY(import_read(&c.document, path, &text, &size, arena, err));
     text_open(&t, c.document.path, text, size, arena);
     while (true) {
@@ -218,11 +275,17 @@ enum status import_slurm(int argc, char **argv, int *exit_code, struct arena *ar
         return fail(err, BAD_INPUT, "%s: expected switches with nodes, found none", path);
     TRY(join_switches(&tree, &t, err));
     TRY(find_heights(&tree, &levels, &t, err));
-    TRY(put_levels(&c.places, &tree, levels, &c.groups[0], times, err));
-    put_nodes(&c.places, &tree, levels);
+    int *groups = find_groups(&known, &tree);
+    put_groups(&c, &known, groups, tree.nodes.count, number, arena);
+    TRY(put_levels(&c.places, &tree, levels, &c, times, err));
+    put_nodes(&c.places, &tree, levels, groups, number);
     c.name = name;
-    c.groups[0].nodes = tree.nodes.count;
     TRY(host_cluster_save(&c, "topology", output, arena, err));
-    fprintf(stderr, "%d nodes on %d switches of %d levels\n", tree.nodes.count, tree.count, levels);
+    fprintf(stderr, "%d nodes in %d group%s on %d switches of %d levels", c.places.node_count,
+            c.group_count, c.group_count == 1 ? "" : "s", tree.count, levels);
+    if (c.places.node_count < tree.nodes.count)
+        fprintf(stderr, "; %d that %s does not have left out",
+                tree.nodes.count - c.places.node_count, like);
+    fputc('\n', stderr);
     return OK;
 }
