@@ -1,7 +1,6 @@
-// The checker of certificates: does a file prove what it says of a priced document? It believes
-// neither the solver nor the file, shares no code with what plans (nor with the judge), and
-// computes in integers alone. What it verifies, what it assumes and how the file is written stands
-// in docs/PROOFS.md.
+// The checker of certificates: does a file prove what it claims about a priced document? It trusts
+// neither the solver nor the file, shares no code with the planner or the judge, and computes only
+// in integers. docs/PROOFS.md says what it verifies, what it assumes and how the file is written.
 #ifndef PLUMBLINE_SOLVE_CHECKER_CHECK_H
 #define PLUMBLINE_SOLVE_CHECKER_CHECK_H
 
@@ -18,17 +17,17 @@ struct check_problem;
 
 struct check_result {
     bool accepted;
-    char reason[CHECK_REASON_MAX]; // why not
+    char reason[CHECK_REASON_MAX]; // why it was not accepted
     bool infeasible;               // claimed: there is no plan at all
-    int64_t iteration_ns;          // of the plan in the file; -1: it holds none
-    int64_t bound_ns;              // no plan takes less; -1 where infeasible is claimed
+    int64_t iteration_ns;          // of the plan in the file; -1: it has none
+    int64_t bound_ns;              // a lower bound on every plan; -1 where infeasible is claimed
     int64_t operations, choices, paths, rounds, boxes, splits, leaves;
-    int64_t confirmed; // numbers of the priced document that the problem's own prices are; 0: they
-                       // are assumed
+    int64_t confirmed; // numbers of the priced document that equal the problem's own prices; 0:
+                       // prices are assumed
     int64_t parts;     // of a tree over placements
-    int64_t doubtful;  // prices met on the way that could be one more or less
+    int64_t doubtful;  // prices used that could be one more or less
     uint64_t work;     // steps taken
-    const struct check_problem *problem; // as it was read; NULL: it was not
+    const struct check_problem *problem; // as read; NULL: it was not read
 };
 
 struct check_text {
@@ -37,20 +36,21 @@ struct check_text {
 };
 #define CHECK_WORK_DEFAULT 100000000000 // a few minutes
 
-// OK: audited; *result says whether it is proven. BAD_INPUT: one of the two files is none that can
-// be audited.
+// OK: audited, and *result says whether the claim is proven. BAD_INPUT: one of the two files
+// cannot be audited.
 enum status check_certificate(struct check_result *result, const struct check_text *certificate,
                               const struct check_text *priced, uint64_t work_limit,
                               struct arena *arena, struct error *err);
 
-// The same of a problem. confirm: whether the priced document has the prices of that problem, and
-// it or the certificate (made_from) the hashes of what they are from; how many numbers it compared.
+// The same for a problem. confirm checks that the priced document has the prices of the problem,
+// and that it or the certificate (made_from) states the hashes of its sources; it returns how many
+// numbers it compared.
 struct value;
 struct check_basis {
     enum status (*confirm)(const struct check_basis *basis, const struct check_problem *priced,
                            const struct value *made_from, int64_t *confirmed);
-    const struct check_problem *own;  // its tables as somebody prices it who is no planner
-    const struct check_input *inputs; // the problem and what it names (solve/checker/sources.h)
+    const struct check_problem *own;  // its tables as priced by someone other than the planner
+    const struct check_input *inputs; // the problem and its inputs (solve/checker/sources.h)
     int input_count;
 };
 enum status check_certificate_of(struct check_result *result, const struct check_text *certificate,

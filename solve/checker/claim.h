@@ -1,5 +1,5 @@
-// What a certificate proves of a problem, for commands beside `plumbline check`, which audits it in
-// the same way: by the judge's prices, with every source's hash compared.
+// What a certificate proves about a problem, for commands other than `plumbline check`. It is
+// audited as that command does: by the judge's prices, with the hash of every source compared.
 #ifndef PLUMBLINE_SOLVE_CHECKER_CLAIM_H
 #define PLUMBLINE_SOLVE_CHECKER_CLAIM_H
 
@@ -11,7 +11,7 @@
 
 enum { CHECK_CLAIM_SOURCES = 5 };
 
-// A file as it was read when the certificate was audited.
+// A file as read when the certificate was audited.
 struct check_audited {
     const char *role, *path;
     char sha256[65];
@@ -19,14 +19,14 @@ struct check_audited {
 
 struct check_claim {
     bool accepted;
-    const char *reason; // why not; "" where accepted
+    const char *reason; // why it was not accepted; "" if it was
     bool infeasible;    // proven: there is no plan
     int64_t bound_ns;   // proven: no plan takes less; -1 where infeasible
     struct check_audited certificate;
-    struct check_audited sources[CHECK_CLAIM_SOURCES]; // of the problem: itself and what it names
+    struct check_audited sources[CHECK_CLAIM_SOURCES]; // the problem and what it names
 };
 
-// BAD_INPUT: one of the files cannot be read, or the two are not about the same kind of problem.
+// BAD_INPUT: a file cannot be read, or the two are not about the same kind of problem.
 enum status check_claim_of(struct check_claim *claim, const char *certificate_path,
                            const char *problem_path, struct arena *arena, struct error *err);
 

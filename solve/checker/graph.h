@@ -1,7 +1,7 @@
-// The graph of one iteration, built by the checker from the layout alone: operations, who waits for
-// whom, and how many micro-batches are in flight. An operation's number is its place in the order
-// by kind, stage or boundary, micro-batch and slice, so that the successors of an operation have an
-// order that a certificate can refer to.
+// The graph of one iteration, built by the checker from the layout alone: operations, their
+// dependences, and how many micro-batches are in flight. Operations are numbered by kind, stage or
+// boundary, micro-batch and slice, so that the successors of an operation have an order that a
+// certificate can refer to.
 #ifndef PLUMBLINE_SOLVE_CHECKER_GRAPH_H
 #define PLUMBLINE_SOLVE_CHECKER_GRAPH_H
 
@@ -38,17 +38,18 @@ struct check_peaks {
 
 struct check_graph {
     const struct check_problem *p;
-    bool parts[PARTS], epilogue, sync, optimizer; // what the graph has of them
+    bool parts[PARTS], epilogue, sync, optimizer; // which of these the graph has
     int offset[KINDS + 1];                        // where a kind's operations start
-    int micro_batches[KINDS], slices[KINDS];      // that a kind tells apart
+    int micro_batches[KINDS], slices[KINDS];      // that a kind distinguishes
     int *first, *next;           // successors of i: next[first[i]] .. next[first[i + 1] - 1]
-    unsigned char *lap;          // beside next: 1 where it lies in the iteration behind
-    int *order, operation_count; // those that exist, each behind what it waits for within the lap
+    unsigned char *lap;          // beside next: 1 where the wait is for the previous lap
+    int *order, operation_count; // those that exist, each after what it waits for within the lap
     bool *exists;
     struct check_peaks *peaks; // [rank]
 };
 
-// Of a rank whose turns are these; *comparisons of moments, of all ranks so far, have a limit.
+// For a rank with these turns; *comparisons counts comparisons of moments over all ranks so far,
+// and is limited.
 enum status check_find_peaks(struct check_graph *g, int rank, const struct check_turn *turns,
                              int64_t *comparisons, struct arena *arena);
 enum status check_build_graph(struct check_graph *g, const struct check_problem *p,
@@ -72,8 +73,8 @@ static inline int check_symbol_count(const struct check_problem *p)
 }
 int check_symbol_of(const struct check_graph *g, int operation);
 
-// The compute streams where transfers block both their ends (streams.c): stream[rank]
-// receives the operations of its turns with the blocking parts between them. blocking(x, rank, i,
+// The compute streams where transfers block both ends (streams.c): stream[rank] receives the
+// operations of the rank's turns with the blocking parts between them. blocking(x, rank, i,
 // sends): the transfer that turn i of a rank ends or starts with.
 struct check_streams {
     const struct check_graph *g;
@@ -82,11 +83,11 @@ struct check_streams {
 };
 enum status check_weave_streams(struct check_streams *x, struct arena *arena);
 int check_turn_operation(const struct check_graph *g, int rank, const struct check_turn *t);
-// A part of the message that a turn sends or gets over a boundary, once all messages stand in the
-// graph; half: what is added to its micro-batch, of the receiver's overhead.
+// A part of the message that a turn sends or receives over a boundary, once the graph has all
+// messages; half is added to its micro-batch for the receiver's overhead.
 int check_message_part(const struct check_graph *g, const struct check_turn *t, int boundary,
                        int part, int half);
-// The boundary over which a turn waits for a message or sends one, or -1.
+// The boundary over which a turn receives a message, or sends one; -1: none.
 int check_boundary_in(const struct check_problem *p, int rank, const struct check_turn *t);
 int check_boundary_out(const struct check_problem *p, int rank, const struct check_turn *t);
 

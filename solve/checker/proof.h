@@ -1,4 +1,4 @@
-// What the files of the checker that read the proof itself share.
+// Shared by the files of the checker that read the proof itself.
 #ifndef PLUMBLINE_SOLVE_CHECKER_PROOF_H
 #define PLUMBLINE_SOLVE_CHECKER_PROOF_H
 
@@ -13,11 +13,11 @@ enum status check_one_proof(const struct reader *r, const struct value *proof,
                             const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena);
 
-// What an audit that ended so leaves: accepted, a reason why not, or an error.
+// Sets the result from how the audit ended: accepted, a reason for refusal, or an error.
 enum status check_conclude(struct check_result *result, enum status status, const struct error *why,
                            struct error *err);
 
-// One proof: of one priced document.
+// One proof about one priced document.
 struct check_proof {
     struct reader reader;
     const struct check_problem *p;
@@ -27,7 +27,7 @@ struct check_proof {
     struct check_replay replay;
     int *counts, *laps; // [path * symbols + symbol], [path]
     int path_count;
-    int64_t *coefficients; // of the round at hand
+    int64_t *coefficients; // of the current round
     struct check_result *result;
     uint64_t *work;
     struct arena *arena;

@@ -1,5 +1,5 @@
-// What documents are, what they say that they were made from, and their hashes: around a proof, not
-// in it.
+// Kinds of documents, what they state that they were made from, and their hashes: everything
+// around a proof.
 #ifndef PLUMBLINE_SOLVE_CHECKER_SOURCES_H
 #define PLUMBLINE_SOLVE_CHECKER_SOURCES_H
 
@@ -9,13 +9,13 @@
 enum { CHECK_HASH = 65 };
 void check_hash(const char *text, size_t size, char hex[CHECK_HASH]); // SHA-256
 
-// The text as it is parsed; one that the arena holds is parsed once.
+// The parsed text; a text that the arena holds is parsed only once.
 enum status check_parse_text(const struct reader *r, const struct check_text *text,
                              struct value **root, struct arena *arena);
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
                                 struct value **root, struct arena *arena);
-// The path and the hash that the list (NULL: none) states for a role, once at most; NULL: it does
-// not. Likewise the priced document's, which a certificate has to state.
+// The path and hash that the list (NULL: none) states for a role, at most once; NULL: not stated.
+// check_find_priced: the same for the priced document, which a certificate must state.
 enum status check_find_priced(const struct reader *r, const struct value *certificate,
                               const char **path, const char **hash);
 
@@ -24,29 +24,29 @@ struct check_input {
     struct check_text text;
 }; // a document that prices come from
 
-// Each input is stated with its own hash, in the first list or the second (NULL: there is none),
-// and nowhere with another.
+// Each input is stated with its own hash in the first or the second list (NULL: none), and nowhere
+// with another hash.
 enum status check_same_sources(const struct reader *r, const struct value *list,
                                const struct value *other, const struct check_input *inputs,
                                int count);
 
-// What a document (a certificate, a priced document) says it was made from.
+// What a document (a certificate, a priced document) states that it was made from.
 struct check_source {
     const char *role, *path, *sha256;
 };
 enum status check_list_sources(struct check_source **list, int *count,
                                const struct check_text *document, struct arena *arena,
                                struct error *err);
-// Whether it is a priced document or a problem (*is_problem); BAD_INPUT: neither.
+// Whether it is a problem (*is_problem) or a priced document; BAD_INPUT: neither.
 enum status check_is_problem(bool *is_problem, const struct check_text *document,
                              struct arena *arena, struct error *err);
 
-// The path that the certificate gives for the priced document it was made from.
+// The path that the certificate states for the priced document it was made from.
 enum status check_priced_path(const char **path, const struct check_text *certificate,
                               struct arena *arena, struct error *err);
 
-// What the certificate is about: one layout, a whole space of them (solve/checker/space/space.h),
-// placements on nodes (solve/checker/places/places.h).
+// What the certificate is about: one layout, a whole space of layouts
+// (solve/checker/space/space.h), or placements on nodes (solve/checker/places/places.h).
 enum check_certificate_kind { CERTIFICATE_OF_LAYOUT, CERTIFICATE_OF_SPACE, CERTIFICATE_OF_PLACES };
 enum status check_certificate_kind(enum check_certificate_kind *kind,
                                    const struct check_text *certificate, struct arena *arena,

@@ -1,6 +1,5 @@
-// What an audit of a certificate leaves behind: a document for reports (kind "plumbline.checked"),
-// and a page in words for the appendix of a paper. Both say what the checker found, never what the
-// file claims.
+// The output of an audit: a document for reports (kind "plumbline.checked"), and a page in words
+// for the appendix of a paper. Both state what the checker found, never what the file claims.
 #ifndef PLUMBLINE_SOLVE_CHECKER_VERDICT_H
 #define PLUMBLINE_SOLVE_CHECKER_VERDICT_H
 
@@ -9,19 +8,19 @@
 struct check_audit {
     const struct check_result *result;
     const struct check_text *certificate, *priced;
-    const struct check_text *problem; // the one that was given; NULL: none was
-    int64_t microseconds;             // from start to verdict, the reading of the files included
+    const struct check_text *problem; // the one given; NULL: none
+    int64_t microseconds;             // from start to verdict, including reading the files
 };
 
-// "-": standard output. BAD_INPUT: cannot be written; nothing is left behind.
+// "-": standard output. BAD_INPUT: cannot be written; no partial file remains.
 enum status check_write_verdict(const struct check_audit *h, const char *path, struct arena *arena,
                                 struct error *err);
-// Of an accepted certificate.
+// For an accepted certificate.
 enum status check_write_statement(const struct check_audit *h, const char *path,
                                   struct arena *arena, struct error *err);
 
-// `to` as seen from the folder of the file `from`; both as seen from here. Where that folder lies
-// above here, `to` stays as it is.
+// `to` relative to the folder of the file `from`; both are relative to the current folder. If that
+// folder lies above the current one, `to` is unchanged.
 const char *check_path_from(const char *from, const char *to, struct arena *arena);
 
 // ---- shared by both
@@ -32,7 +31,7 @@ struct check_page {
 };
 void page_print(struct check_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// The ending of a statement about a problem: the files by their hashes, how to repeat the check.
+// The end of a statement about a problem: the files by their hashes, and how to repeat the check.
 void page_files(struct check_page *page, const struct check_text *certificate,
                 const struct check_input *sources, int source_count);
 enum status page_write(const struct check_page *page, const char *path, struct error *err);

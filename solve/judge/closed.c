@@ -1,14 +1,14 @@
-// Closed forms of the iteration time (docs/FORMULAS.md, section 9): of what a schedule takes when
-// its stages are alike and messages take no time, a second opinion beside the replay. Where one
-// does not hold exactly, there is none.
+// Closed forms of the iteration time (docs/FORMULAS.md, section 9) for schedules whose stages are
+// alike and whose messages take no time: an independent check of the replay. Where no form holds
+// exactly, there is none.
 #include "solve/judge/internal.h"
 #include "solve/judge/table.h"
 
 struct totals {
-    int64_t forward, backward, weight; // sums over the stages, one micro-batch
+    int64_t forward, backward, weight; // sums over the stages, for one micro-batch
     int64_t forward_max, backward_max;
     int64_t sync, optimizer;
-    int64_t messages; // one micro-batch's way there and back
+    int64_t messages; // both ways, for one micro-batch
     bool equal, silent,
         ending; // all stages alike; no message ever takes time; any sync or optimizer
 };
@@ -30,7 +30,7 @@ static void add_messages(struct totals *t, const struct plan_stage *x,
     }
 }
 
-// Every sum here is the length of a path, or of a lap, so none exceeds the replayed time.
+// Each sum is the length of a path or of a lap, so none exceeds the replayed time.
 static struct totals totals_of(const struct plan *p, const struct schedule_request *r)
 {
     struct totals t = {
@@ -56,8 +56,8 @@ static struct totals totals_of(const struct plan *p, const struct schedule_reque
     return t;
 }
 
-// On one rank one thing comes after the other: whatever the schedule, all passes and then what ends
-// the iteration. Of several stages one's sync may hide behind another's passes or optimizer step.
+// On one rank everything runs in sequence, whatever the schedule: all passes, then the end of the
+// iteration. With several stages, one stage's sync may overlap another's passes or optimizer step.
 static struct closed_form one_rank(const struct plan *p, const struct schedule_request *r,
                                    const struct totals *t)
 {

@@ -1,5 +1,5 @@
-// What a plan costs: its iteration times the devices that its layout uses, and what they are let
-// for. The iteration itself is judged elsewhere.
+// The cost of a plan: its iteration time multiplied by the devices of its layout and their rental
+// price. The iteration time is judged elsewhere.
 #include "solve/judge/internal.h"
 
 void audit_cost(struct audit *h)

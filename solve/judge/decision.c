@@ -1,4 +1,4 @@
-// The decision itself, before any price: layers, node groups, options.
+// The decision itself, without prices: layers, node groups, options.
 #include <string.h>
 
 #include "solve/judge/internal.h"
@@ -53,7 +53,7 @@ static bool audit_group(struct audit *h, int stage)
     return !reason;
 }
 
-// All stages of a rank stand on its devices.
+// All stages of a rank are on its devices.
 static void audit_rank_groups(struct audit *h, int rank, int *used)
 {
     int first = schedule_stage_of(&h->request, rank, 0);

@@ -1,6 +1,6 @@
-// The end of an iteration in a schedule's table, by the judge's own rule: syncs behind gradients,
-// the embedding's behind both ends', optimizer steps behind theirs; and without a barrier what the
-// next iteration waits for.
+// The end of an iteration in a schedule's table, by the judge's own rule: syncs after gradients,
+// the embedding's sync after those of both ends, optimizer steps after their syncs; and, without a
+// barrier, what the next iteration waits for.
 #include <stdlib.h>
 
 #include "solve/judge/table.h"
@@ -31,7 +31,7 @@ bool check_sync_streams(struct table *t)
     return true;
 }
 
-// What a stage's ending waits for first: its own last gradient, or the rank's.
+// What a stage's ending waits for first: the last gradient of the stage, or of the rank.
 static int gradients_of(const struct table *t, int stage)
 {
     const struct schedule_request *r = t->r;
@@ -93,7 +93,7 @@ static bool check_rank_carried(struct table *t, int rank, int *wanted)
     return !r->embedding_sync || !end || wants(t, t->embedding_sync, first, wanted);
 }
 
-// Every one of them, and, as none is needless, no more.
+// All of them are there, and no others: none is redundant.
 bool check_carried(struct table *t)
 {
     int wanted = 0;

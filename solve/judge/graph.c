@@ -1,6 +1,6 @@
-// Which operations the schedule's graph has: a kind of operation stands in it if any of its prices,
-// for any choice, is more than nothing (docs/FORMULAS.md, section 9). A plan states what its graph
-// has, and the judge's own prices decide.
+// Which operations the schedule's graph has: a kind of operation is in it if any of its prices,
+// for any choice, exceeds zero (docs/FORMULAS.md, section 9). A plan states what its graph has;
+// the judge's own prices decide.
 #include "solve/judge/internal.h"
 
 static void raise_to(int64_t *largest, int64_t ns)
@@ -83,7 +83,7 @@ static void audit_kind(struct audit *h, const char *what, bool stated, int64_t l
     else if (!stated && claimed)
         verdict_add(h->verdict, h->arena, "schedule", -1,
                     "the plan's graph has no %s, yet it claims a time for it", what);
-    // Of a replica on nodes only its own links are looked at, not all that it could stand on.
+    // For a replica on nodes only its own links count, not all that it could have had.
     if (stated && !h->rings && !largest_ns)
         verdict_add(h->verdict, h->arena, "schedule", -1,
                     "the plan's graph has %s, which takes no time anywhere", what);

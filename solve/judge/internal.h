@@ -1,5 +1,5 @@
-// What the files of the judge share: one audit per plan, and its parts in the order in which they
-// are gone through.
+// Shared by the files of the judge: one audit per plan, and its parts in the order in which they
+// run.
 #ifndef PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 #define PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 
@@ -12,17 +12,17 @@ struct audit {
     struct verdict *verdict;
     const struct plan *plan;
     const struct problem *problem;  // as given; the job may leave the layout open
-    struct problem judged;          // with the plan's layout
+    struct problem judged;          // with the plan's layout filled in
     struct price_audit price_audit; // of `judged`
     struct schedule_request request;
     struct schedule schedule;
-    int *group;   // [plan's group]: the cluster's group of that name, -1: there is none
-    bool *sound;  // [stage]: layers, group and options exist, so that the stage can be priced
-    bool collect; // prices are not compared with the plan's claims but written in their place (the
-                  // plan is a copy then)
-    int64_t embedding_sync_ns; // collected
-    // Of a replica that stands on nodes (places.c): the links of each stage's ring with the
-    // groups of the judged cluster that stand for the GPUs at their ends. NULL: syncs go over what
+    int *group;   // [plan's group]: the cluster's group of that name, -1: none
+    bool *sound;  // [stage]: layers, group and options exist, so the stage can be priced
+    bool collect; // prices are not compared with the plan's claims but written in their place; the
+                  // plan is then a copy
+    int64_t embedding_sync_ns; // set when collecting
+    // Links of a replica that stands on nodes (places.c): the ring of each stage, with the groups
+    // of the judged cluster that stand for the GPUs at the ends of its links. NULL: syncs use what
     // joins a stage's group.
     const struct ring_links {
         const struct ring_link {
@@ -31,17 +31,17 @@ struct audit {
         } * links;
         int count;
     } * rings;
-    struct joint *joints; // [group] what joins it with itself: the link of the ring at hand
+    struct joint *joints; // [group] what joins the group with itself: the current link of the ring
     struct arena *arena;
 };
 
 #define REJECT(h, rule, stage, ...) verdict_add((h)->verdict, (h)->arena, rule, stage, __VA_ARGS__)
 
-// Everything behind the layout, of a plan with a placement: replica by replica.
+// Everything after the layout, for a plan with a placement: replica by replica.
 enum status audit_placement(struct audit *h, struct error *err);
 void audit_pipette(struct audit *h, const int *node); // "objective"; node[replica * ranks + rank]
 enum status audit_plan(struct audit *h,
-                       struct error *err); // the same of a plan whose ranks stand on groups
+                       struct error *err); // the same for a plan whose ranks stand on groups
 
 void audit_layers(struct audit *h);
 void audit_groups(struct audit *h);  // "count", "joined"
@@ -49,39 +49,39 @@ void audit_options(struct audit *h); // "compression", "recompute"
 void audit_budget(struct audit *h);
 void audit_rules(struct audit *h);
 
-void audit_graph(struct audit *h); // "schedule": what the plan's graph has against what has a price
+void audit_graph(struct audit *h); // "schedule": the plan's graph against what has a price
 void audit_prices(struct audit *h);
-void audit_memory(struct audit *h); // of stages, and of ranks with several
+void audit_memory(struct audit *h); // of stages, and of ranks with several stages
 
-// The table against its request, without the generator: "schedule". Any table, so that a test can
-// damage one.
+// Checks the table against its request, without the generator: "schedule". Any table, so that a
+// test can damage one.
 void audit_schedule(struct verdict *v, const struct schedule *s,
                     const struct schedule_request *request, struct arena *arena);
 void audit_time(struct audit *h);  // "iteration", "closed_form"
-void audit_range(struct audit *h); // "range": what the costs leave open, the runner-up
+void audit_range(struct audit *h); // "range": the uncertainty of the costs, and the runner-up
 int64_t judged_time(const struct schedule *s, const struct plan *plan,
                     struct arena *arena); // replay, or period
 
 // ---- the schedule's table with the plan's own durations (replay.c, period.c)
 
-// Who waits for whom: streams give an operation at most two successors, dependences any number.
+// Dependences: streams give an operation at most two successors, other dependences any number.
 struct waiting {
-    int *open;  // [operation]: what it still waits for
-    int *first; // [operation + 1]: where its successors begin
+    int *open;  // [operation]: predecessors still to finish
+    int *first; // [operation + 1]: index of its first successor
     int *successors;
 };
 struct waiting judged_waiting(const struct schedule *s, struct arena *arena);
 int64_t judged_duration(const struct plan *plan, const struct operation *o);
-int64_t judged_later(int64_t start_ns, int64_t duration_ns); // no claim overflows it
-// Event by event; -1: the table has a cycle, or is malformed.
+int64_t judged_later(int64_t start_ns, int64_t duration_ns); // saturates: no claim overflows it
+// Event by event; -1: the table has a cycle or is malformed.
 int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena);
 // Without a barrier: the least T such that no cycle of the repeated graph takes longer than its
 // laps x T. -1 as above.
 int64_t judged_period(const struct schedule *s, const struct plan *plan, struct arena *arena);
 
 // ---- the greatest load (load.c)
-int64_t judged_load(const struct audit *h, const struct plan *plan); // of the plan's own prices
-// "objective": whether this is what is claimed, where the job asks for the least greatest load.
+int64_t judged_load(const struct audit *h, const struct plan *plan); // at the plan's own prices
+// "objective": compares this with the claim, where the job minimises the greatest load.
 void audit_load(struct audit *h, int64_t own_ns);
 void audit_cost(struct audit *h); // cost.c: the objective cost, and the job's limits
 
@@ -90,7 +90,7 @@ struct published_memory {
     int64_t state_bytes, activation_bytes;
 }; // of a device of the first stage
 bool published_memory_of(const struct problem *problem,
-                         struct published_memory *p); // false: it is not for this model
+                         struct published_memory *p); // false: not for this model
 void audit_published(struct audit *h);
 
 // ---- closed forms (closed.c)
@@ -100,7 +100,7 @@ struct closed_form {
 }; // NULL: there is none for this plan
 struct closed_form closed_form_of(const struct plan *plan, const struct schedule_request *request);
 
-// ---- claims against the judge's own sums of so many terms
+// ---- claims against the judge's own sums, with their number of terms
 struct sum {
     int64_t value, terms;
 };
@@ -112,7 +112,7 @@ static inline void sum_add(struct sum *s, int64_t value)
 void audit_claim(struct audit *h, const char *rule, int stage, const char *what, const char *unit,
                  int64_t claimed, struct sum own);
 
-// ---- of a stage whose decision is sound
+// ---- for a stage whose decision is sound
 static inline int judged_group(const struct audit *h, int stage)
 {
     return h->group[h->plan->stages[stage].group];
@@ -130,27 +130,27 @@ static inline struct compression_form boundary_form(const struct audit *h, int s
     return h->plan->boundary_options[h->plan->stages[stage].boundary_option].form;
 }
 int judged_run(const struct audit *h, int layer);
-// Layers that a stage's plan counts: recomputed, and swapped, ones.
+// Layers that a stage's plan counts: those recomputed and those swapped.
 static inline int counted_layers(const struct plan_stage *x)
 {
     return x->recomputed_layers + (x->recompute == RECOMPUTE_SWAP ? x->swapped_layers : 0);
 }
-// The mode of one layer: first_layers is full for the first so many that can be recomputed, swap is
-// swap for the first, then full. *left counts those down, from counted_layers.
+// The mode of one layer: in first_layers, full for the counted number of layers that can be
+// recomputed; in swap, swap for the first ones, then full. *left counts down from counted_layers.
 enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int run, int *left);
 
 // ---- swap.c (docs/FORMULAS.md 8, Swapping)
 
-// The passes of a stage with swapped layers, and what these add to its working memory.
+// The passes of a stage with swapped layers, and the working memory that swapping adds.
 struct swapping {
     int64_t forward_ns, backward_ns, buffer_bytes;
 };
 struct swapping swapping_of(const struct audit *h, int stage);
-void audit_swap(struct audit *h, int stage, int recomputable); // what the plan says of it
+void audit_swap(struct audit *h, int stage, int recomputable); // checks the plan's statement
 
 // ---- of boundaries; false for -1 and for the last stage's
-bool sends_over(const struct audit *h, int boundary);      // its stages stand on two ranks
-bool sends_back_over(const struct audit *h, int boundary); // a gradient too
-bool learns_locally(const struct audit *h, int stage);     // the boundary behind the stage is local
+bool sends_over(const struct audit *h, int boundary);      // its stages are on different ranks
+bool sends_back_over(const struct audit *h, int boundary); // and a gradient comes back
+bool learns_locally(const struct audit *h, int stage);     // the next boundary has a local loss
 
 #endif

@@ -1,7 +1,7 @@
-// The table of schedules as the judge has them: of each the written order, a number for each turn
-// of a rank, larger where it comes later, and the closed form of the iteration time where there is
-// one (docs/FORMULAS.md 9 and 14). A stream whose turns have rising numbers, each turn once, is the
-// schedule's. From the published schedules:
+// The judge's table of schedules. For each: the written order, as a number for each turn of a
+// rank, larger where it comes later; and the closed form of the iteration time, if any
+// (docs/FORMULAS.md 9 and 14). A stream is the schedule's if it has each turn once, with rising
+// numbers. From the published schedules:
 //   GPipe (1811.06965), 1F1B (2104.04473), interleaved (Megatron-LM), ZB-H1 and ZB-H2 (2401.10241),
 //   ZB-V (its README), looped (2211.05953), token-sliced (2102.07988), V-Half and V-Min
 //   (2405.15362).
@@ -23,8 +23,8 @@ static int64_t way_of(const struct schedule_request *r, const struct place *at)
     return at->pass == FORWARD ? at->turn : r->virtual_stages - 1 - at->turn;
 }
 
-// A group of p micro-batches goes through one stage of the rank after the other, on the way back in
-// the reverse order.
+// A group of p micro-batches passes through the rank's stages one after the other, in reverse
+// order in the backward pass.
 static int64_t interleaved_place(const struct schedule_request *r, int rank, const struct place *at)
 {
     int64_t p = r->rank_count, stages = r->virtual_stages, way = way_of(r, at),
@@ -50,7 +50,7 @@ static int64_t zb_h1_place(const struct schedule_request *r, int rank, const str
 
 static int64_t zb_h2_place(const struct schedule_request *r, int rank, const struct place *at)
 {
-    // Weight gradients wait for 2 rank backwards, but no longer than there are forwards left.
+    // Weight gradients lag by 2 rank backwards, but by no more than the forwards that are left.
     int64_t ahead = 2 * (int64_t)(r->rank_count - 1 - rank), left = r->micro_batches - 1 - ahead;
     return alternating(ahead, smaller(2 * (int64_t)rank, larger(left, 0)), at->pass,
                        at->micro_batch);
@@ -71,9 +71,9 @@ static int64_t sliced_place(const struct schedule_request *r, int rank, const st
            (at->pass == FORWARD ? at->slice : last - at->slice);
 }
 
-// ZB-V in slots: `fill` forwards down; `rank` pairs up, down; p - rank rounds up, back, weight;
-// rounds of six; `rank` pairs of backwards; p - rank pairs backward down, weight down; then weights
-// up, then weights down.
+// ZB-V by slots: `fill` forwards down; `rank` pairs up, down; p - rank rounds of up, backward,
+// weight; rounds of six; `rank` pairs of backwards; p - rank pairs backward down, weight down;
+// then weights up, then weights down.
 struct fold {
     int64_t p, rank, rounds, fill, turning, steady, pairs, drain, rest;
 };
@@ -94,7 +94,7 @@ static struct fold fold_of(const struct schedule_request *r, int rank)
 
 static int64_t down_place(const struct fold *f, int pass, int64_t n)
 {
-    int64_t late = n - f->rounds; // of those behind the rounds of six
+    int64_t late = n - f->rounds; // index among those after the rounds of six
     if (pass == FORWARD && n < f->fill) return n;
     if (pass == FORWARD && n < f->fill + f->rank) return f->fill + 2 * (n - f->fill) + 1;
     if (pass == FORWARD) return f->steady + 6 * (n - f->fill - f->rank);
@@ -121,9 +121,9 @@ static int64_t zb_v_place(const struct schedule_request *r, int rank, const stru
                          : up_place(&f, at->pass, at->micro_batch);
 }
 
-// V-Half and V-Min: a slot for each pass of the first micro-batch on the rank, six later for each
-// further one. Passes back and forth have slots of their own by the published offsets; weight
-// gradients have the two of six that are left, so that the longer of their waits is the least.
+// V-Half and V-Min: a slot for each pass of the first micro-batch on the rank, and six slots later
+// for each further one. Forward and backward passes have slots given by the published offsets.
+// Weight gradients take the remaining two of six, in the order that minimises the longer wait.
 struct offsets {
     int64_t down, up, up_back, down_back;
 };
@@ -166,8 +166,8 @@ static int64_t v_min_place(const struct schedule_request *r, int rank, const str
     return block_place(&o, at);
 }
 
-// ---- closed forms: equal stages, silent messages, nothing but passes. A stage takes F, B (input
-// gradients alone where split) and W.
+// ---- closed forms: equal stages, messages of no time, nothing but passes. A stage takes F, B
+// (input gradients only where the backward is split) and W.
 
 struct alike {
     int64_t f, b, w, m, ranks, stages;

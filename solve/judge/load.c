@@ -1,8 +1,8 @@
-// The greatest load, where the job asks for the least of it: what one micro-batch occupies of every
-// rank and of every link direction, summed up from the prices of the stages without the schedule's
-// table. A stage computes, and at either end of a message its rank is held up by the part that
-// blocks and by the overhead; the link's part occupies the direction from rank to rank; a delay
-// nobody. What an iteration does once is no load, nor is the drain's way of sending
+// The greatest load, where the job minimises it: the time that one micro-batch occupies each rank
+// and each link direction, summed from the prices of the stages without the schedule's table. A
+// rank is occupied by its stage's passes and, at either end of a message, by the blocking part and
+// the overhead. The link part occupies the direction from rank to rank, and a delay occupies
+// nothing. What an iteration does once is no load, nor is the drain's way of sending
 // (docs/FORMULAS.md section 17).
 #include "solve/judge/internal.h"
 

@@ -1,6 +1,6 @@
-// Memory of each stage, and of each rank that has several (docs/FORMULAS.md, sections 4, 5 and 8):
-// sums of the judge's own terms against the plan's claims and the limit. What is in flight is
-// counted along the ranks' streams, moment by moment.
+// Memory of each stage, and of each rank with several stages (docs/FORMULAS.md, sections 4, 5 and
+// 8): sums of the judge's own terms against the plan's claims and the limit. Micro-batches in
+// flight are counted along the ranks' streams, moment by moment.
 #include "solve/judge/internal.h"
 
 enum {
@@ -22,13 +22,14 @@ static const char *const part_names[MEMORY_PARTS] = {
 struct stage_bytes {
     struct sum parts[MEMORY_PARTS];
     struct sum stash; // of one micro-batch
-    int in_flight;    // the most
+    int in_flight;    // the maximum
 };
 
 // ---- what is in flight
 
-// In the order of a rank's compute stream: a forward of the first slice adds its stage's stash, the
-// pass that ends with the first slice (the weight gradient where backward is split) takes it away.
+// Walks a rank's compute stream in order: a forward of the first slice adds its stage's stash, and
+// the pass that ends with the first slice (the weight gradient where the backward is split)
+// removes it.
 static void walk_stream(const struct audit *h, const struct stream *stream,
                         struct stage_bytes *stages, struct sum *most)
 {
@@ -60,7 +61,7 @@ static void add_buffers(struct sum *buffers, const struct audit *h, int last_lay
     sum_add(buffers, message);
 }
 
-// Whether what compression leaves out is kept, to be sent another time.
+// Whether what compression leaves out is kept and sent later.
 static bool remembers(const struct compression_option *options, int chosen)
 {
     return options[chosen].form.amount > 0 && !options[chosen].forgets;
@@ -117,7 +118,7 @@ static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage
     }
     if (sends_over(h, stage))
         add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer + x->layer_count - 1);
-    // The constant is there once a rank; its first stage carries it.
+    // The constant counts once per rank, at its first stage.
     if (stage < h->request.rank_count)
         sum_add(&parts[MEMORY_CONSTANT],
                 constant_bytes_of(&h->price_audit, judged_group(h, stage)));
@@ -125,8 +126,8 @@ static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage
 
 // ---- claims
 
-// Each part, and the sum of the judge's own and of the claims against the limit; at: the stage the
-// limit is taken from. Of a plan that claims nothing (collect) the judge's own sum alone.
+// Each part, and the sums of the judge's terms and of the claims against the limit; at: the stage
+// the limit is taken from. For a plan that claims nothing (collect), the judge's sum only.
 static struct sum audit_parts(struct audit *h, int stage, const char *whose,
                               const struct memory_parts *m, const struct sum *own)
 {
@@ -172,8 +173,8 @@ static void audit_stage_memory(struct audit *h, int stage, struct stage_bytes *o
     if (stage == 0) h->verdict->memory_bytes = total.value;
 }
 
-// Activations are the rank's fullest moment, working memory the largest of its stages'; the rest
-// adds up.
+// Activations are those of the rank's fullest moment, working memory is the largest of its
+// stages'; the rest adds up.
 static void audit_rank_memory(struct audit *h, int rank, const struct stage_bytes *stages,
                               struct sum activations)
 {
@@ -203,7 +204,7 @@ void audit_memory(struct audit *h)
     struct sum *most = TAKE(h->arena, h->request.rank_count, struct sum);
     bool *known = TAKE(h->arena, count, bool);
     for (int s = 0; s < count; s++) {
-        // The message before a stage is known only where the stage before it ends where this one
+        // The message before a stage is known only if the previous stage ends where this one
         // begins.
         known[s] = h->sound[s] && (s == 0 || h->plan->stages[s].first_layer > 0);
         if (known[s]) add_stage(&stages[s], h, s);

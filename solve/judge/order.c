@@ -1,6 +1,6 @@
-// The compute streams of a table: the turns in the schedule's written order (solve/judge/kinds.c
-// has a number for each), then what stands between the turns, what a link carries, and what is held
-// at the fullest moments.
+// The compute streams of a table: turns in the schedule's written order (numbered by
+// solve/judge/kinds.c), what lies between turns, what a link carries, and what is held at the
+// fullest moments.
 #include <string.h>
 
 #include "solve/judge/table.h"
@@ -12,8 +12,8 @@ static int turn_of_stage(const struct schedule_request *r, int stage)
     return stage / r->rank_count;
 }
 
-// The sender's overhead stands right behind the turn that made the message, the receiver's right
-// before the turn that needs it; what has no overhead stands in no compute stream.
+// The sender's overhead comes right after the turn that made the message, the receiver's right
+// before the turn that needs it; overhead of no time is in no compute stream.
 static bool check_overhead(struct table *t, const struct stream *stream, int at, int turn)
 {
     struct identity m = identity_of(t, stream->operations[at]);
@@ -25,10 +25,10 @@ static bool check_overhead(struct table *t, const struct stream *stream, int at,
                  stream->rank, at, stream->operations[at]);
 }
 
-// A transfer that blocks follows the turn that made its message, with nothing but such transfers
-// between; it comes before the turn that needs it, right before where the schedule neither loops
-// nor splits the backward. Else a rank may have to take it earlier, and in which order those
-// between two turns go is the table's choice anyway: a wrong one is a cycle.
+// A blocking transfer follows the turn that made its message, with only such transfers between. It
+// comes before the turn that needs it, and right before it where the schedule neither loops nor
+// splits the backward. In other schedules a rank may have to take it earlier. The order of
+// transfers between two turns is free: a wrong one is a cycle.
 static bool check_blocking(struct table *t, const struct stream *stream, int at, int before,
                            int after)
 {
@@ -56,8 +56,7 @@ static bool check_blocking(struct table *t, const struct stream *stream, int at,
                stream->operations[at]);
 }
 
-// The turns by their numbers, one rising above the other; transfers between them; optimizer steps
-// behind.
+// Turns with strictly rising numbers; transfers between them; optimizer steps at the end.
 static bool check_turns(struct table *t, const struct stream *stream, int *turn_count)
 {
     int64_t last = -1;
@@ -73,7 +72,7 @@ static bool check_turns(struct table *t, const struct stream *stream, int *turn_
                 return false;
             continue;
         }
-        if (x.pass < 0) continue; // an optimizer step: the end is looked at by itself
+        if (x.pass < 0) continue; // an optimizer step: the end is checked separately
         if (schedule_rank_of(t->r, x.place) != stream->rank)
             return FAULT(t, x.place, "compute stream of rank %d: operation %d is another rank's",
                          stream->rank, stream->operations[at]);
@@ -127,7 +126,7 @@ bool check_compute(struct table *t, const struct stream *stream)
 
 // ---- a link
 
-// It carries its messages in the order of the turns that made them.
+// A link carries its messages in the order of the turns that made them.
 bool check_link(struct table *t, const struct stream *stream)
 {
     int last = -1, p = t->r->rank_count;
@@ -166,7 +165,7 @@ static bool is_below(const int *one, const int *other, int count)
     return true;
 }
 
-// held[]: at one moment of a rank. Marks the peaks that it reaches; false if it is under none.
+// held[]: at one moment of a rank. Marks the peaks that equal it; false if no peak covers it.
 static bool is_covered(const struct table *t, int rank, const int *held, bool *reached)
 {
     bool covered = false;

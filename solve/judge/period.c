@@ -1,25 +1,26 @@
 // The iteration time of a graph without a barrier: the period of the graph repeated for ever. A
-// period of T is possible if and only if start times exist that keep every dependence when each
-// iteration begins T after the one before. That is a question of longest paths between the
-// operations that wait for the iteration before (entries): their times are raised until nothing is
-// too early any more, or until they chase each other round a cycle. The least possible T is found
-// by bisection; a right claim takes two tries, at it and 1 ns below.
+// period T is feasible if and only if start times exist that keep every dependence when each
+// iteration begins T after the previous one. This is a longest-path problem between the operations
+// that wait for the previous iteration (entries): their times are raised until nothing is too
+// early, or until the raises form a cycle. Bisection finds the least T; a correct claim takes two
+// tries, at it and 1 ns below.
 #include "solve/judge/internal.h"
 
 struct entries {
     const struct schedule *s;
     const int64_t *duration; // [operation]
-    const int *order;        // operations, each behind those it waits for
+    const int *order;        // operations, each after those it waits for
     struct waiting w;
     int64_t *start, *end; // [operation], of one iteration
-    int *origin;          // [operation]: the entry that its time comes from, -1: none
-    int64_t *time;        // [operation]: of entries
-    int *raised_by; // [operation]: of entries: the entry of the lap before, -1: nothing raised it
+    int *origin;          // [operation]: the entry that determines its time, -1: none
+    int64_t *time;        // [operation]: for entries
+    int *raised_by; // [operation]: for entries: the one of the previous lap that raised it, -1:
+                    // none
     bool *is_entry;
     int entry_count;
 };
 
-// Operations in an order that respects all waits; false: there is none.
+// Operations in an order that respects all dependences; false: none exists.
 static bool put_in_order(const struct schedule *s, struct waiting *w, int *order)
 {
     int count = 0;
@@ -50,7 +51,7 @@ static void walk_iteration(struct entries *e)
     }
 }
 
-// Whether the entries that raised each other go round. Then their cycle takes more than its laps
+// Whether the entries that raised each other form a cycle. If so, it takes more than its laps
 // allow.
 static bool goes_round(const struct entries *e, int entry)
 {
@@ -83,7 +84,7 @@ static bool is_possible(struct entries *e, int64_t period_ns)
 
 static int64_t least_period(struct entries *e, int64_t claimed_ns)
 {
-    int64_t low = -1, high = 1; // impossible, possible
+    int64_t low = -1, high = 1; // infeasible, feasible
     if (claimed_ns > 0 && is_possible(e, claimed_ns)) {
         if (!is_possible(e, claimed_ns - 1)) return claimed_ns;
         high = claimed_ns - 1;

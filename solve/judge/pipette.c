@@ -1,7 +1,8 @@
-// The objective of the published planner Pipette, worked out once more by the judge from model,
-// cluster and job with the plan's placement (docs/FORMULAS.md section 16): layers shared out
-// evenly, replicas that fill a node on one row of nodes, the dearest row's hops, the ring through
-// the rows' first nodes in the order of the replicas, the ring within them.
+// The objective of the published planner Pipette, recomputed by the judge from model, cluster and
+// job with the plan's placement (docs/FORMULAS.md section 16). Layers are shared evenly, and the
+// replicas that fill a node use one row of nodes. The objective adds the hops of the most
+// expensive row, the ring through the rows' first nodes in the order of the replicas, and the ring
+// within them.
 #include <string.h>
 
 #include "solve/judge/internal.h"
@@ -11,7 +12,7 @@ enum { FORWARD_AND_BACK = 2, SQUARES_OF_A_BLOCK = 16 };
 struct pipette {
     struct audit *h;
     const int *node;               // [replica * ranks + rank]
-    int ranks, rows, each;         // each: replicas of a row
+    int ranks, rows, each;         // each: replicas in a row
     long double message, gradient; // bytes
 };
 
@@ -51,7 +52,7 @@ static int node_of(const struct pipette *x, int row, int rank)
     return x->node[row * x->each * x->ranks + rank];
 }
 
-// What so many bytes take over the link of two nodes, or within one.
+// Time to move so many bytes over the link of two nodes, or within one.
 static int64_t passing_ns(const struct pipette *x, int from, int to, bool ring, long double bytes)
 {
     static const int64_t alone[2] = {1, 1};
@@ -78,7 +79,7 @@ static void audit_rows(const struct pipette *x)
     }
 }
 
-// Each stage has as many blocks as any other.
+// Each stage has the same number of blocks.
 static void audit_shares(const struct pipette *x)
 {
     const struct plan *p = x->h->plan;
@@ -124,7 +125,9 @@ void audit_pipette(struct audit *h, const int *node)
 {
     const struct plan_pipette *claims = h->plan->placement->pipette;
     struct pipette x;
-    if (h->plan->objective != h->problem->job.objective) return; // said where the bound is audited
+    if (h->plan->objective != h->problem->job.objective)
+        return; // reported where the bound is
+                // audited
     if (!claims) {
         REJECT(h, "objective", -1, "the plan does not say what its hops and rings come to");
         return;

@@ -1,7 +1,7 @@
-// Plans whose ranks stand on nodes. Each replica is audited as a plan of its own, on a cluster that
-// has its ranks' device groups as node groups and, as stated links, what joins their nodes by the
-// judge's own reading of places (docs/FORMULAS.md, section 15). The stages' claims are the slowest
-// replica's; of the others the time is played with the judge's prices.
+// Plans whose ranks stand on nodes. Each replica is audited as a plan of its own, on a cluster
+// whose node groups are its ranks' device groups. The links of that cluster are what joins the
+// nodes, by the judge's own reading of places (docs/FORMULAS.md, section 15). The stages' claims
+// are those of the slowest replica; the others are replayed with the judge's prices.
 #include <string.h>
 
 #include "data/base/least.h"
@@ -15,7 +15,7 @@ static const double unlimited = 1e18; // bytes per second
 struct replica {
     struct problem problem;
     struct plan plan;
-    struct joint *joints;        // [link], of each group with itself first
+    struct joint *joints;        // [link], first those of each group with itself
     struct summed_by *summed_by; // [group]
     struct ring_links *rings;
     const int *node; // [rank]
@@ -28,8 +28,8 @@ static int node_named(const struct places *p, const char *name)
     return -1;
 }
 
-// A device group is a node group with room for one rank. Behind the ranks' stand the cluster's own
-// groups, likewise: rings lead to GPUs of other replicas.
+// A device group is a node group with room for one rank. After those of the ranks come the
+// cluster's own groups, in the same form: rings lead to GPUs of other replicas.
 static void make_groups(struct replica *r, const struct audit *h)
 {
     const struct cluster *c = &h->problem->cluster;
@@ -40,7 +40,7 @@ static void make_groups(struct replica *r, const struct audit *h)
         groups[i] = c->groups[i < ranks ? c->places.nodes[r->node[i]].group : i - ranks];
         groups[i].nodes = layout_of(&h->price_audit)->data;
         groups[i].gpus_per_node = (int)h->price_audit.collective;
-        groups[i].nic_count = 0; // what joins nodes is stated, or nothing does
+        groups[i].nic_count = 0; // what joins nodes is stated, or they are not joined
         r->summed_by[i] =
             judged_sums(&h->price_audit, i < ranks ? c->places.nodes[r->node[i]].group : i - ranks);
     }
@@ -49,7 +49,7 @@ static void make_groups(struct replica *r, const struct audit *h)
     r->problem.cluster.places = (struct places){0};
 }
 
-// What joins two ranks' nodes; of a group with itself: set to a ring's link when its turn comes.
+// What joins two ranks' nodes; a group's link with itself is set to each link of a ring in turn.
 static void make_links(struct replica *r, const struct audit *h)
 {
     int ranks = h->request.rank_count, groups = r->problem.cluster.group_count, count = 0;
@@ -100,9 +100,9 @@ static void make_plan(struct replica *r, const struct audit *h, int replica)
 
 // ---- the audit
 
-// Where the job lets replicas take unlike numbers: each takes some, interleaved ones in whole
-// rounds of the ranks, all of the batch together, and the plan's number is the slowest replica's.
-// (As many for each are audited with the layout.)
+// Where the job lets replicas take different numbers: each takes at least one, interleaved
+// schedules take multiples of the ranks, the sum is the whole batch, and the plan's number is the
+// slowest replica's. (Equal numbers are audited with the layout.)
 static bool audit_micro_batches(struct audit *h)
 {
     const struct job *j = &h->problem->job;
@@ -134,7 +134,7 @@ static bool audit_micro_batches(struct audit *h)
     return h->verdict->violation_count == before;
 }
 
-// What the plan says of its stages is the slowest replica's.
+// What the plan states about its stages is the slowest replica's.
 static void audit_slowest(struct audit *h, const int *node)
 {
     const struct plan_placement *x = h->plan->placement;
@@ -156,7 +156,7 @@ static void audit_slowest(struct audit *h, const int *node)
     }
 }
 
-// Every name is a node's, and no node holds more ranks than it has device groups.
+// Every name is that of a node, and no node holds more ranks than it has device groups.
 static bool audit_nodes(struct audit *h, int *node)
 {
     const struct plan_placement *x = h->plan->placement;
@@ -175,7 +175,7 @@ static bool audit_nodes(struct audit *h, int *node)
     return h->verdict->violation_count == before;
 }
 
-// Where the job wants it, all nodes of a ring have the same kinds of card.
+// If the job requires it, all nodes of a ring have the same kinds of card.
 static void audit_kinds(struct audit *h, int stage, int from, int to)
 {
     const struct cluster_node *a = &h->problem->cluster.places.nodes[from],
@@ -186,7 +186,7 @@ static void audit_kinds(struct audit *h, int stage, int from, int to)
                a->name, b->name);
 }
 
-// Whether the rank's replicas stand on more nodes than this one.
+// Whether the rank's replicas also stand on other nodes.
 static bool goes_on(const struct plan_placement *x, const int *node, int rank, int here)
 {
     for (int i = 0; i < x->replica_count; i++)
@@ -194,7 +194,7 @@ static bool goes_on(const struct plan_placement *x, const int *node, int rank, i
     return false;
 }
 
-// Ranks that have a replica on the node, and others elsewhere.
+// Ranks with one replica on the node and others elsewhere.
 static int64_t rings_leaving(const struct plan_placement *x, const int *node, int here)
 {
     int64_t rings = 0;
@@ -207,8 +207,8 @@ static int64_t rings_leaving(const struct plan_placement *x, const int *node, in
     return rings;
 }
 
-// The link from a place of the ring to the next; false: it is none, within a node that the ring
-// leaves.
+// The link from one place of the ring to the next; false: there is none, within a node that the
+// ring leaves.
 static bool audit_ring_link(struct audit *h, int stage, const int *node, const int64_t *leaving,
                             int from, int to, int kind, struct ring_link *link)
 {
@@ -248,7 +248,8 @@ static bool audit_rings(struct audit *h, const int *node, struct ring_links *rin
     return h->verdict->violation_count == before;
 }
 
-// A place of the fused embedding sync's ring: first stages' replicas, then last stages'.
+// The node of one member of the fused embedding sync's ring: first stages' replicas, then last
+// stages'.
 static int member_node(const struct audit *h, const int *node, int member)
 {
     const struct plan_placement *x = h->plan->placement;
@@ -258,8 +259,8 @@ static int member_node(const struct audit *h, const int *node, int member)
     return node[replica * x->rank_count + schedule_rank_of(&h->request, stage)];
 }
 
-// The ring goes from each of its places to the next, and takes what its dearest link does. Within a
-// node it goes over a link only where it is all there.
+// The ring visits its places in order and takes as long as its slowest link. Links within a node
+// count only if the ring is entirely on that node.
 static bool audit_embedding_ring(struct audit *h, const int *node)
 {
     const struct plan_placement *x = h->plan->placement;
@@ -296,7 +297,7 @@ static bool audit_embedding_ring(struct audit *h, const int *node)
     return h->verdict->violation_count == before;
 }
 
-// With the schedule of its own number of micro-batches.
+// With the schedule for the replica's own number of micro-batches.
 static enum status begin_audit(struct audit *x, struct replica *r, const struct audit *h,
                                int *groups, struct error *err)
 {
@@ -319,7 +320,7 @@ static enum status begin_audit(struct audit *x, struct replica *r, const struct 
                : schedule_build(&x->schedule, &x->request, h->arena, err);
 }
 
-// Time with the judge's own prices, which are left in the replica's plan.
+// Iteration time at the judge's own prices, which are stored in the replica's plan.
 static int64_t play(struct replica *r, const struct audit *replica)
 {
     struct verdict unused = {0};
@@ -331,7 +332,7 @@ static int64_t play(struct replica *r, const struct audit *replica)
     return judged_time(&x.schedule, &r->plan, x.arena);
 }
 
-// What was found in one replica, as found in the plan. Returns how much.
+// Copies the violations found in one replica to the plan's verdict. Returns their number.
 static int pass_on(struct audit *h, int replica, const struct verdict *found)
 {
     for (int i = 0; i < found->violation_count; i++)
@@ -340,8 +341,8 @@ static int pass_on(struct audit *h, int replica, const struct verdict *found)
     return found->violation_count;
 }
 
-// Groups, options, rules, what the graph has, the schedule's table and memory, of a replica of
-// which the plan claims nothing else.
+// Groups, options, rules, graph, schedule table and memory of a replica about which the plan
+// claims nothing else.
 static int audit_decision(struct audit *h, const struct audit *own, int replica)
 {
     struct verdict found = {0};
@@ -364,7 +365,7 @@ static int64_t from_end_to_end(const int64_t *parts)
     return sum;
 }
 
-// The replica's messages as it states them, against its own prices.
+// The replica's messages as the plan states them, against the judge's prices.
 static void audit_messages(struct audit *h, int replica, const struct plan *own)
 {
     const struct plan_placement *x = h->plan->placement;
@@ -390,7 +391,7 @@ static void raise_load(int64_t *load_ns, int64_t ns)
     if (ns > *load_ns) *load_ns = ns;
 }
 
-// A replica that is not the slowest: decision and memory as any, prices of the judge's own.
+// A replica that is not the slowest: decision and memory as usual, with the judge's own prices.
 static void audit_other(struct audit *h, struct replica *r, const struct audit *own, int replica,
                         int64_t *load_ns)
 {
@@ -407,7 +408,8 @@ static void audit_other(struct audit *h, struct replica *r, const struct audit *
                (long long)claimed, (long long)h->plan->iteration_ns);
 }
 
-// The slowest replica: all claims. false: the layers are such that others cannot be priced.
+// The slowest replica: all claims. *sound is false if its layers are such that others cannot be
+// priced.
 static enum status audit_first(struct audit *h, struct replica *r, struct audit *own, int replica,
                                bool *sound, int64_t *load_ns, struct error *err)
 {

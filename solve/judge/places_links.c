@@ -1,5 +1,5 @@
-// What joins two nodes by the judge's own reading of places (docs/FORMULAS.md section 15):
-// measured, stated, a level of switches, or cards; for a ring over the kind of card that all its
+// What joins two nodes, by the judge's own reading of places (docs/FORMULAS.md section 15):
+// measured, stated, a level of switches, or cards; for a ring, over the kind of card that all its
 // nodes have.
 #include <math.h>
 
@@ -11,8 +11,8 @@ int64_t judged_slots_on(const struct price_audit *a, int group)
     return a->problem->cluster.groups[group].gpus_per_node / a->collective;
 }
 
-// A ring is one group, which talks over one kind of card: of those that all its nodes have the one
-// whose slowest is fastest, in whole bytes per second. Nodes without cards go along with any.
+// A ring is one group and uses one kind of card: among the kinds that all its nodes have, the one
+// whose slowest card is fastest, in whole bytes per second. Nodes without cards accept any kind.
 // NO_KIND: they have none in common.
 int judged_ring_kind(const struct price_audit *a, const int *nodes, int count)
 {
@@ -43,7 +43,7 @@ static unsigned kinds_of(const struct node_group *g)
     return kinds;
 }
 
-// Of nodes without any cards those of one group are alike.
+// Nodes without cards may form a ring only within one group.
 bool judged_may_ring(const struct price_audit *a, int from_group, int to_group)
 {
     const struct node_group *groups = a->problem->cluster.groups;
@@ -52,7 +52,7 @@ bool judged_may_ring(const struct price_audit *a, int from_group, int to_group)
     return alike || !a->problem->job.placement.homogeneous_groups;
 }
 
-// The nearest level whose switch both nodes hang on, or NULL.
+// The nearest level with a switch above both nodes, or NULL.
 static const struct link *level_between(const struct places *p, int from, int to)
 {
     for (int level = 0; level < p->level_count; level++) {
@@ -73,7 +73,7 @@ static struct joint known_link(const struct price_audit *a, int from, int to)
                : judged_stated(a, p->nodes[from].group, p->nodes[to].group);
 }
 
-// What passes between nodes of two groups: a ring of which so many leave either node, or the
+// Traffic between nodes of two groups: a ring, with so many rings leaving each node, or the
 // messages of one stage's replicas.
 static struct passing passing_of(const struct price_audit *a, const int groups[2],
                                  const int64_t *rings)
@@ -92,8 +92,8 @@ static void slow_to(struct joint *link, long double bytes_per_s, long double lat
     link->latency_s = greatest(link->latency_s, latency_s);
 }
 
-// One stream from a node to another, over this kind of card or OWN_KIND: the best of the two. What
-// is known holds for the best; over another kind it is no better than the cards.
+// One stream from one node to another over this kind of card or OWN_KIND: the better of the two. A
+// known link describes the best; over another kind it is no better than the cards.
 static struct joint link_over(const struct price_audit *a, int from, int to, const int64_t *rings,
                               int kind)
 {

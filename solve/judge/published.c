@@ -1,8 +1,8 @@
-// Somebody else's memory formula beside ours: Fujii et al., arXiv 2411.06465, first stage of a
+// A published memory formula for comparison: Fujii et al., arXiv 2411.06465, first stage of a
 // dense transformer in mixed precision with Adam, distributed optimizer, sequence parallelism and
-// fused attention, without recomputation (docs/FORMULAS.md, section 8). An estimate, never a reason
-// to reject. Of 454 runs on A100 and H100, none whose estimate was at most 0.8 of the memory ran
-// out of it.
+// fused attention, without recomputation (docs/FORMULAS.md, section 8). It is an estimate and
+// never a reason to reject. Of 454 runs on A100 and H100, none with an estimate of at most 0.8 of
+// the memory ran out of it.
 #include "solve/judge/internal.h"
 
 static int64_t block_count(const struct model *m)
@@ -13,7 +13,7 @@ static int64_t block_count(const struct model *m)
     return blocks;
 }
 
-// Layers that the formula knows nothing of.
+// Models that the formula covers.
 static bool is_plain(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)

@@ -1,12 +1,12 @@
-// How far the costs leave the plan's time open: the decision priced again and played with one group
-// of costs after another at each end of its intervals. The groups' errors are independent, so their
-// variances add, with that of what the formulas leave open.
+// The uncertainty of the plan's time due to the costs: the decision is priced and replayed with
+// one group of costs after another at each end of its intervals. The groups' errors are
+// independent, so their variances add, together with that of what the formulas leave open.
 #include <math.h>
 
 #include "data/inputs/cost_keys.h"
 #include "solve/judge/internal.h"
 
-// The plan with room of its own for prices.
+// A copy of the plan with its own room for prices.
 static struct plan copy_of(const struct plan *plan, struct arena *arena)
 {
     struct plan copy = *plan;
@@ -34,7 +34,7 @@ static int64_t time_at(const struct audit *h, const struct costs *costs, int64_t
     return judged_time(&h->schedule, &copy, h->arena);
 }
 
-// How much the group at this end moves the time, in that direction.
+// How far this end of the group's interval moves the time, in that direction.
 static int64_t moved_by(struct audit *h, enum cost_group group, enum cost_end end)
 {
     struct arena_mark mark = arena_set_mark(h->arena);
@@ -50,7 +50,7 @@ static int64_t moved_by(struct audit *h, enum cost_group group, enum cost_end en
     return after < before ? before - after : 0;
 }
 
-// The two sides sum and round in their own order: a nanosecond is no difference.
+// The two sides sum and round in different orders; a nanosecond does not count as a difference.
 static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
 {
     int64_t stated = h->plan->iteration_ns;

@@ -1,6 +1,6 @@
-// The iteration time of a graph with a barrier: the schedule's table played event by event with the
-// plan's own durations. An operation starts when everything it waits for has ended; ends are taken
-// from a queue in order of time.
+// The iteration time of a graph with a barrier: the schedule's table replayed event by event with
+// the plan's own durations. An operation starts when everything it waits for has ended; ends are
+// taken from a queue in order of time.
 #include <string.h>
 
 #include "data/base/heap.h"
@@ -49,7 +49,7 @@ struct waiting judged_waiting(const struct schedule *s, struct arena *arena)
     for (int i = 0; i < s->operation_count; i++) w.first[i + 1] += w.first[i];
     w.successors = TAKE(arena, w.first[s->operation_count], int);
     for_each_wait(s, list_wait, &w);
-    // Listing moved each beginning to the next one's.
+    // Filling the lists moved each beginning to the next one's.
     memmove(w.first + 1, w.first, (size_t)s->operation_count * sizeof *w.first);
     w.first[0] = 0;
     return w;
@@ -75,7 +75,7 @@ int64_t judged_duration(const struct plan *plan, const struct operation *o)
     return kind < SYMBOL_SEND_EPILOGUE ? y->send_backward_ns[part] : x->send_epilogue_ns[part];
 }
 
-// Absurd claims of a damaged plan must not overflow; they stay absurd.
+// Absurd claims of a damaged plan saturate instead of overflowing.
 int64_t judged_later(int64_t start, int64_t duration)
 {
     int64_t limit = (int64_t)1 << TIME_LIMIT_BITS;

@@ -1,4 +1,4 @@
-// What the user asks of a decision: the quality budget and the rules.
+// The user's requirements on a decision: the quality budget and the rules.
 #include <string.h>
 
 #include "solve/judge/internal.h"
@@ -56,7 +56,7 @@ static bool names_group(const struct rule *r, const char *name)
     return false;
 }
 
-// The first condition of the rule that does not hold on this stage, NULL if all do.
+// The first condition of the rule that does not hold for this stage; NULL if all do.
 static const char *unmet(const struct audit *h, const struct rule *r, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
@@ -77,7 +77,7 @@ static const char *unmet(const struct audit *h, const struct rule *r, int stage)
     return NULL;
 }
 
-// Layers that predict further tokens feed the head's losses where it is: on the last stage.
+// Layers that predict further tokens feed the head's losses, so they are on its stage, the last.
 static void audit_further_tokens(struct audit *h)
 {
     const struct model *m = &h->problem->model;

@@ -1,9 +1,11 @@
-// The schedule's table, checked without the generator that wrote it: every micro-batch, pass and
-// message part once; the named schedule's order in every stream (solve/judge/order.c); each message
-// made before it is sent and sent before it is used; no dependence that nothing asks for; how
-// iterations end and follow each other (solve/judge/ending.c); the micro-batches in flight. What
-// the orders are: data/schedule/schedule.h and docs/ARCHITECTURE.md 2. Cycles are found by the
-// replay, which then comes to no end.
+// The schedule's table, checked without the generator that wrote it:
+// - every micro-batch, pass and message part once;
+// - the named schedule's order in every stream (solve/judge/order.c);
+// - each message made before it is sent and sent before it is used, and no needless dependence;
+// - how iterations end and follow each other (solve/judge/ending.c);
+// - the micro-batches in flight.
+// The orders are described in data/schedule/schedule.h and docs/ARCHITECTURE.md 2. Cycles are
+// found by the replay, which then cannot finish.
 #include <stdlib.h>
 
 #include "solve/judge/internal.h"
@@ -42,8 +44,8 @@ struct identity identity_of(const struct table *t, int operation)
     return x;
 }
 
-// Where the operation is to be noted, NULL if the request has no such operation. Whether a backward
-// message is of the drain is looked at later, when the order is known.
+// Where the operation is recorded; NULL if the request has no such operation. Whether a backward
+// message belongs to the drain is checked later, when the order is known.
 static int *slot_of(struct table *t, int operation)
 {
     const struct schedule_request *r = t->r;
@@ -100,7 +102,7 @@ static bool note_operations(struct table *t)
                          o->symbol, o->micro_batch);
         *slot = i;
     }
-    // As none repeats and none is foreign, the number tells whether one is missing.
+    // None repeats and none is foreign, so the number shows whether one is missing.
     int64_t wanted = operations_wanted(t);
     return t->s->operation_count == wanted ||
            FAULT(t, -1, "%lld operations are missing", (long long)(wanted - t->s->operation_count));
@@ -173,8 +175,8 @@ static void find_last_gradients(struct table *t)
     }
 }
 
-// Of the backward messages that a stage gets, the last p-1-i and the one before them have the
-// drain's times, i counted within its round of the ranks; of the first slice alone.
+// Of the backward messages that a stage receives, the last p-1-i and the one before them have the
+// drain's times, for the first slice only; i counts within its round of the ranks.
 static bool check_drain(struct table *t)
 {
     const struct schedule_request *r = t->r;
@@ -233,7 +235,7 @@ static void need_message(struct table *t, int pass, int boundary, int micro_batc
     need(t, before, *turn_at(t, pass, receiver, micro_batch, slice));
 }
 
-// What a pass needs of its own stage, and over the boundary behind it, of the next.
+// What a pass needs from its own stage and, across the boundary after it, from the next.
 static void need_pass(struct table *t, int stage, int micro_batch, int slice)
 {
     const struct schedule_request *r = t->r;

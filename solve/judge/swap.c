@@ -1,13 +1,13 @@
-// Layers of a stage whose activations wait on the host (docs/FORMULAS.md 8, Swapping): both passes
-// are laid out in time, layer by layer and transfer by transfer, within the room that the device
-// has.
+// Layers of a stage whose activations are swapped to the host (docs/FORMULAS.md 8, Swapping): both
+// passes are laid out in time, layer by layer and transfer by transfer, within the memory of the
+// device.
 #include "solve/judge/internal.h"
 
-// A layer of the stage, and when it runs and when its transfer goes, in one pass: ns from where its
-// first layer begins, forward; from where its last one ends, backward, and so below 0.
+// A layer of the stage: when it runs and when its transfer runs in one pass. In ns: forward, from
+// the start of the first layer; backward, from the end of the last one, so below 0.
 struct timed {
     int64_t forward_ns, backward_ns, transfer_ns, bytes, whole; // whole: its bytes in mode none
-    bool away, may_go;                                          // it goes to the host; it could
+    bool away, may_go;                                          // it is swapped; it could be
     int64_t from, to, sent_from, sent_to;
 };
 
@@ -40,7 +40,7 @@ static struct timed *layers_of(const struct audit *h, int stage)
     return layers;
 }
 
-// Two layers as large as any that could go.
+// Twice the largest layer that could be swapped.
 static int64_t buffers_of(const struct timed *layers, int count)
 {
     int64_t most = 0;
@@ -49,7 +49,7 @@ static int64_t buffers_of(const struct timed *layers, int count)
     return 2 * most;
 }
 
-// The last of the swapped layers that have to be gone before layer i is there; -1: none has.
+// The last swapped layer that must have left before layer i is there; -1: none.
 static int last_gone(const struct timed *layers, int count, int i, int64_t buffers)
 {
     int64_t there = 0, room = buffers;
@@ -61,7 +61,7 @@ static int last_gone(const struct timed *layers, int count, int i, int64_t buffe
     return last;
 }
 
-// Returns how long all of it takes.
+// Returns the total time.
 static int64_t run_forward(struct timed *layers, int count, int64_t buffers)
 {
     int64_t now = 0, link = 0;
@@ -78,7 +78,8 @@ static int64_t run_forward(struct timed *layers, int count, int64_t buffers)
 }
 
 // Laid out from the end: the first layer runs last, and its activations come back last, just in
-// time. A layer has run, and its room is free, before the transfer begins that needs it.
+// time. A layer has run, and its memory is free, before the transfer that needs this memory
+// begins.
 static int64_t run_backward(struct timed *layers, int count, int64_t buffers)
 {
     int64_t now = 0, link = 0;

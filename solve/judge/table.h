@@ -1,5 +1,4 @@
-// What the files share that check a schedule's table: which operation is which, and where it
-// stands.
+// Shared by the files that check a schedule's table: which operation is which, and where it is.
 #ifndef PLUMBLINE_SOLVE_JUDGE_TABLE_H
 #define PLUMBLINE_SOLVE_JUDGE_TABLE_H
 
@@ -10,7 +9,7 @@ enum { FORWARD, BACKWARD, WEIGHT, PASSES };
 enum {
     RECEIVED = PART_COUNT,
     PIECES
-}; // of a message: its parts, the overhead being the sender's, and the receiver's
+}; // of a message: its parts, with overhead meaning the sender's, and the receiver's overhead
 
 struct table {
     const struct schedule *s;
@@ -22,10 +21,10 @@ struct table {
     int *message;          // [forward or backward, boundary, micro-batch, slice, piece]
     int *sync, *optimizer; // [stage]
     int embedding_sync;
-    unsigned char *seen;        // [operation]: in how many streams it stands
-    int *stream[2], *place[2];  // [operation]: of the first two; NULL where none stands in two
+    unsigned char *seen;        // [operation]: how many streams it is in
+    int *stream[2], *place[2];  // [operation]: its first two; NULL where no operation is in two
     int *compute, *sync_stream; // [rank]: stream, -1 none
-    int *last_gradient;         // [stage]: place of its last one in its rank's compute stream
+    int *last_gradient;         // [stage]: position of its last one in its rank's compute stream
     struct dependence *needed;
     size_t needed_count;
 };
@@ -54,8 +53,8 @@ static inline int *message_at(const struct table *t, int pass, int boundary, int
     return &t->message[pass_place(t, pass, boundary, micro_batch, slice) * PIECES + (size_t)piece];
 }
 
-// What an operation is: pass FORWARD to WEIGHT of a stage, or a message's piece; neither: pass and
-// direction -1.
+// What an operation is: pass FORWARD to WEIGHT of a stage, or a message's piece; otherwise pass
+// and direction are -1.
 struct identity {
     int pass, direction, piece, place, micro_batch, slice;
 };
@@ -70,9 +69,9 @@ struct plan;
 typedef struct closed_form closed_form_of_equal(const struct plan *p,
                                                 const struct schedule_request *r);
 struct judged_kind {
-    // Of one rank's turn in the written order; larger is later.
+    // Position of one rank's turn in the written order; larger is later.
     int64_t (*place)(const struct schedule_request *r, int rank, const struct place *at);
-    closed_form_of_equal *closed_form; // stages alike, messages silent, no ending; NULL: none
+    closed_form_of_equal *closed_form; // equal stages, messages of no time, no ending; NULL: none
     bool in_groups;                    // a replica's micro-batches are a multiple of the ranks
 };
 extern const struct judged_kind judged_kinds[];

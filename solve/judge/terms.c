@@ -56,14 +56,14 @@ bool learns_locally(const struct audit *h, int stage)
 
 // ---- what happens once per layer
 
-// What stands between one layer's gradient and the next one's, at the end of the last micro-batch,
-// and its sync.
+// Time between one layer's gradient and the next one's, at the end of the last micro-batch, and
+// the layer's sync.
 struct layer_terms {
     int64_t gradient_ns, sync_ns;
 };
 
-// The exposed part of the syncs that run behind the last gradients, layer by layer from the last to
-// the first: an account of two clocks, one of the gradients and one of the syncs.
+// The exposed part of syncs that follow the last gradients, from the last layer to the first, by
+// two clocks: one of the gradients and one of the syncs.
 static struct sum sync_behind_gradients(const struct audit *h, const struct layer_terms *layers,
                                         int count, int64_t constant_ns)
 {
@@ -106,7 +106,7 @@ static struct layer_terms terms_of_layer(const struct audit *h, const struct lay
         d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns};
 }
 
-// Of one slice; layers, if not NULL, takes what the stage's sync depends on, over what joins
+// Of one slice; layers, if not NULL, receives what the stage's sync depends on, over what joins
 // sync_group.
 static struct stage_times stage_times_of(const struct audit *h, int stage, int slice,
                                          struct layer_terms *layers, int sync_group)
@@ -138,8 +138,8 @@ static struct sum sync_of_stage(const struct audit *h, int stage, const struct l
                                  sync_constant_ns(&h->price_audit, judged_group(h, stage)));
 }
 
-// If all links of the ring were like this one; where GPUs of two kinds meet, each term is the
-// slower one's.
+// If all links of the ring were like this one; where GPUs of two kinds meet, each term is that of
+// the slower kind.
 static struct sum sync_over_link(const struct audit *h, int stage, const struct ring_link *link,
                                  struct layer_terms *layers)
 {
@@ -165,7 +165,7 @@ static struct sum sync_over_ring(const struct audit *h, int stage, struct layer_
     return longest;
 }
 
-// What a term is called: the first slice's has no number.
+// Name of a term: the first slice's has no number.
 static const char *name_of(const struct audit *h, const char *what, int slice)
 {
     return slice ? arena_print(h->arena, "%s of slice %d", what, slice) : what;
@@ -207,7 +207,7 @@ static void audit_layer_prices(struct audit *h, int stage)
     }
 }
 
-// ---- messages over the boundary behind a stage
+// ---- messages over the boundary after a stage
 
 // own NULL: there is no message.
 static void audit_parts(struct audit *h, int stage, const char *what, int slice, int64_t *claimed,
@@ -220,7 +220,7 @@ static void audit_parts(struct audit *h, int stage, const char *what, int slice,
     }
 }
 
-// Where no option tells the drain apart, its symbols do not exist and a plan may leave them out.
+// Where no option treats the drain separately, its symbols do not exist and a plan may omit them.
 static void audit_epilogue(struct audit *h, int stage, const int64_t *own)
 {
     struct plan_stage *x = &h->plan->stages[stage];
@@ -230,7 +230,7 @@ static void audit_epilogue(struct audit *h, int stage, const int64_t *own)
         audit_parts(h, stage, "send_epilogue", 0, x->send_epilogue_ns, own);
 }
 
-// What goes forward; own NULL as above.
+// What is sent forward; own NULL as above.
 static void audit_slices(struct audit *h, int stage, const char *what, bool forward, int from,
                          int to, struct compression_form form)
 {
@@ -294,7 +294,7 @@ void audit_prices(struct audit *h)
         int before = h->verdict->violation_count;
         audit_layer_prices(h, s);
         audit_messages(h, s);
-        // The verdict's texts live in the same arena: scratch goes back only where none was
+        // The verdict's texts are in the same arena, so scratch is released only if none was
         // written.
         if (h->verdict->violation_count == before) arena_reset(h->arena, mark);
     }

@@ -1,5 +1,5 @@
-// The iteration time: what the schedule's table takes with the plan's own durations, against the
-// plan's claim and, where one holds, a closed form.
+// The iteration time of the schedule's table with the plan's own durations, against the plan's
+// claim and, where one holds, a closed form.
 #include "solve/judge/internal.h"
 
 static int64_t signs_of_parts(const int64_t *parts)
@@ -42,7 +42,7 @@ void audit_time(struct audit *h)
     if (ns != p->iteration_ns)
         REJECT(h, "iteration", -1, "claimed %lld ns, %s %lld ns (%+lld)",
                (long long)p->iteration_ns, means, (long long)ns, (long long)(p->iteration_ns - ns));
-    if (ns > (int64_t)1 << 53 || has_negative_claim(p)) return; // the prices have said so
+    if (ns > (int64_t)1 << 53 || has_negative_claim(p)) return; // already reported with the prices
     struct closed_form form = closed_form_of(p, &h->request);
     h->verdict->closed_form = form.name;
     h->verdict->closed_form_ns = form.name ? form.ns : -1;

@@ -1,13 +1,13 @@
-// The judge: takes a plan and the problem's documents, and goes through everything the plan says.
-// What is compared with what stands in internal.h; the prices are the judge's own
-// (verify_price.h), the formulas those of docs/FORMULAS.md.
+// The judge: takes a plan and the problem's documents, and checks everything that the plan states.
+// internal.h lists what is compared with what. The prices are the judge's own (verify_price.h),
+// the formulas those of docs/FORMULAS.md.
 #include "solve/judge/verify.h"
 
 #include <string.h>
 
 #include "solve/judge/internal.h"
 
-// ---- hashes: the plan was made from the very documents that it is judged by
+// ---- hashes: the plan was made from the same documents that it is judged by
 
 static const struct source *source_with_role(const struct document *d, const char *role)
 {
@@ -32,7 +32,7 @@ void verify_sources(struct verdict *v, const struct plan *plan, const struct pro
         const struct document *d = inputs[i].document;
         const char *path = d->path && *d->path ? d->path : inputs[i].role;
         if (!source) {
-            // A problem that was made in memory has no hash, nor has a plan of it any source.
+            // A problem made in memory has no hash, and a plan of it has no sources.
             if (d->sha256[0])
                 verdict_add(v, arena, "hash", -1,
                             "%s: the plan does not name the %s it was made from", path,
@@ -94,7 +94,7 @@ static bool is_jobs_layout(struct audit *h)
     return same;
 }
 
-// One that the job lets a search choose from, and that fits model and batch.
+// One that the job's search may choose, and that fits model and batch.
 static bool is_member(struct audit *h)
 {
     struct space_limits limits = problem_space_limits(h->problem);
@@ -108,7 +108,7 @@ static bool is_member(struct audit *h)
     return false;
 }
 
-// What a plan of this layout has beside its stages.
+// What a plan of this layout has besides its stages.
 static bool has_claims(struct audit *h)
 {
     const struct plan *p = h->plan;
@@ -120,13 +120,13 @@ static bool has_claims(struct audit *h)
     return slices && (p->layout.virtual_stages == 1 || p->ranks);
 }
 
-// False: the plan has another shape, nothing else can be compared.
+// False: the plan has another shape, so nothing else can be compared.
 static bool audit_layout(struct audit *h)
 {
     h->judged = problem_with_layout(h->problem, &h->plan->layout);
     if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
     h->price_audit = price_audit_over(&h->judged, &h->price_audit);
-    // Of replicas that may have unlike numbers: see places.c.
+    // For replicas that may have different numbers see places.c.
     bool uneven = h->problem->job.placement.uneven_micro_batches;
     bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches,
                                       h->price_audit.micro_batches);

@@ -8,13 +8,13 @@
 #include "data/inputs/problem.h"
 #include "data/results/verdict.h"
 
-// Every violated rule goes into the verdict with its amount. Fails only on what prevents judging at
-// all.
+// Every violated rule goes into the verdict with its amount. Fails only where judging is
+// impossible.
 enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem,
                         struct arena *arena, struct error *err);
 
-// That the documents at hand are those that the plan says it was made from (rule "hash"): what
-// verify_plan begins with, and all there is to judge of a plan without stages.
+// Rule "hash": the documents at hand are those that the plan states it was made from. verify_plan
+// begins with it; for a plan without stages nothing else is judged.
 void verify_sources(struct verdict *v, const struct plan *plan, const struct problem *problem,
                     struct arena *arena);
 

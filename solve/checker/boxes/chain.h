@@ -1,12 +1,13 @@
-// What the transfers of a pipeline take together beyond the least that each boundary can take
-// (docs/PROOFS.md 11): its ranks stand on device groups of which each is used once, so not every
-// boundary can have the best link.
+// A lower bound on what the transfers of a pipeline take together, beyond the least that each
+// boundary can take by itself (docs/PROOFS.md 11). Ranks stand on device groups, each of which is
+// used once, so not every boundary can have the best link.
 #ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_CHAIN_H
 #define PLUMBLINE_SOLVE_CHECKER_BOXES_CHAIN_H
 
 #include "solve/checker/choices.h"
 
-// Device groups, for chains that come back to none; nodes; prices of all messages between them.
+// Device groups for chains that visit none twice, their nodes, and the prices of all messages
+// between them.
 enum { CHAIN_PLACES_MOST = 16, CHAIN_NODES_MOST = 64, CHAIN_PRICES_MOST = 1 << 21 };
 
 struct check_chain {
@@ -14,16 +15,16 @@ struct check_chain {
     const int *slots, *group_of;  // [node]; group_of: among the problem's groups
     const int *node_of;           // [place], where they are CHAIN_PLACES_MOST at most
     const bool *joined;           // [from * nodes + to]
-    // As of a check_cut, by nodes: [cut][((slice * nodes + from) * nodes + to) * PARTS + part].
+    // For a check_cut, by nodes: [cut][((slice * nodes + from) * nodes + to) * PARTS + part].
     int64_t **forward, ***backward; // backward: [cut][boundary option]
-    int64_t *beyond;                // scratch, of one mixture: [hop][from * nodes + to]
-    int64_t *links;                 // the same by places, where those are few
+    int64_t *beyond;                // scratch of one mixture: [hop][from * nodes + to]
+    int64_t *links;                 // the same by places, where there are few
     int64_t *value;
     unsigned char *before;
-    int *least; // [hops + 1]: nodes of the chain that took least, the last time
+    int *least; // [hops + 1]: nodes of the cheapest chain of the last call
 };
 
-// Whether a chain is worked out of a problem with so many nodes: one stage a rank, several ranks.
+// Whether a chain is computed for a problem with this many nodes: one stage a rank, several ranks.
 static inline bool check_chain_suits(const struct check_problem *p, int node_count)
 {
     int64_t messages = (int64_t)p->cut_count * (1 + p->boundary_count) * p->slices * PARTS;
@@ -31,7 +32,8 @@ static inline bool check_chain_suits(const struct check_problem *p, int node_cou
            messages * node_count * node_count <= CHAIN_PRICES_MOST;
 }
 
-// *excess: in 2^-40 ns, of the mixture with these coefficients, no more than on any placement.
+// *excess: in 2^-40 ns, for the mixture with these coefficients; at most the excess of any
+// placement.
 enum status check_chain_excess(const struct check_problem *p, const int64_t *coefficients,
                                uint64_t *work, wide *excess);
 

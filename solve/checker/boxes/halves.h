@@ -1,34 +1,35 @@
-// The box at hand while the tree of boxes is walked in preorder, and the second halves of splits
-// that wait for their turn.
+// The current box of a preorder walk of the tree of boxes, and the second halves of splits that
+// are still to be visited.
 #ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_HALVES_H
 #define PLUMBLINE_SOLVE_CHECKER_BOXES_HALVES_H
 
 #include "solve/checker/boxes/mix.h"
 
-// What a split sorts the choices of a stage by, or the decisions by the layers of a rank.
+// What a split sorts by: the choices of a stage, or decisions by the layers of a rank.
 struct check_property {
-    int rank, layers_below; // rank -1: not this one
+    int rank, layers_below; // rank -1: unused
     int stage;
-    int64_t load_below; // -1: not this one
-    int first_layer, layers, group, mode, swapped, recomputed, gradient, boundary; // -1: whatever
+    int64_t load_below;                                                            // -1: unused
+    int first_layer, layers, group, mode, swapped, recomputed, gradient, boundary; // -1: any
 };
 
-// Of a stage how many choices it had, of a rank its span.
+// For a stage, how many choices it had; for a rank, its span.
 struct check_change {
     int stage, rank, count; // one of stage and rank is -1
     struct check_span span;
 };
 struct check_waiting {
-    size_t change_count; // at its split
+    size_t change_count; // when it was split
     struct check_property property;
 };
 
 struct check_halves {
     const struct check_choices *choices;
-    // At hand; as it was remembered. What has left a stage stands behind what is left of it, the
-    // last first, so that putting it back is a matter of counts.
+    // The current box, and its state when it was last remembered. Choices removed from a stage are
+    // kept after the remaining ones, the last removed first, so that restoring them only changes
+    // counts.
     struct check_box box, before;
-    struct check_change *changes; // of the box, in their order
+    struct check_change *changes; // of the box, in order
     struct check_waiting *waiting;
     size_t change_count, change_room, waiting_count, waiting_room;
     struct arena *arena;
@@ -36,13 +37,13 @@ struct check_halves {
 
 enum status check_open_halves(struct check_halves *h, const struct check_choices *choices,
                               struct arena *arena);
-// Around whatever takes choices out of the box, or narrows it.
+// Called before and after anything that removes choices from the box or narrows it.
 enum status check_remember(struct check_halves *h);
 void check_note(struct check_halves *h);
-// The box becomes the half with the property, the other one waits. *splits: whether the property
-// tells anything apart; nothing is done where not.
+// The box becomes the half with the property, and the other half waits. *splits: whether the
+// property distinguishes anything; if not, nothing is done.
 enum status check_split(struct check_halves *h, const struct check_property *q, bool *splits);
-// The box becomes the half that has waited shortest; *is false: there is none.
+// The box becomes the half that was added last; *is false: none is left.
 enum status check_next_half(struct check_halves *h, bool *is);
 
 #endif

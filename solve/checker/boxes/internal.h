@@ -1,4 +1,4 @@
-// The tables of a round, for mix*.c alone.
+// The tables of a round, for mix*.c only.
 #ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_INTERNAL_H
 #define PLUMBLINE_SOLVE_CHECKER_BOXES_INTERNAL_H
 
@@ -7,25 +7,25 @@
 #define UNREACHED ((int64_t)1 << 61)
 enum { COST_BITS = 58, CELLS_MOST = 1 << 25, USES_MOST = 1 << 16 };
 
-// What a boundary depends on, seen from behind it (group and cut of the sender) and from before it
-// (group and option).
+// What a boundary depends on: seen from the stage after it, the group and cut of the sender; seen
+// from the stage before it, the group and option.
 struct side {
     int group, detail, choice;
-}; // choice: one that has it
+}; // choice: one that has this side
 
 struct mix_stage {
-    struct side *left, *right; // left: of what this stage sends; right: of how it is entered
+    struct side *left, *right; // sides: left of what it sends, right of how it is entered
     int left_count, right_count;
     int *left_of, *right_of;    // [choice]
-    int *class_of, class_count; // [choice]: like uses of the counted resources
+    int *class_of, class_count; // [choice]: equal uses of the counted resources
     int *class_choice;
-    // of a round
+    // of one round
     int64_t *cost;        // [place in the box]; UNREACHED: impossible
     int64_t *boundary;    // [left of the stage before * right_count + right]
     int low, high;        // layers covered before the stage
-    int *rows, row_count; // uses before the stage that can be reached
+    int *rows, row_count; // reachable uses before the stage
     int *target;          // [class * row_count + row]: row before the next stage, -1: over a limit
-    int64_t *enter;       // [right][row][covered]: least cost of the stages before
+    int64_t *enter;       // [right][row][covered]: least cost of the stages before it
 };
 
 struct check_mixer {
@@ -33,7 +33,7 @@ struct check_mixer {
     const struct check_problem *p;
     int64_t limit[RESOURCES_MOST]; // of counted resources; -1: not counted
     int stride[RESOURCES_MOST], use_count;
-    struct mix_stage *stages; // [stages + 1]: the last stands for the end
+    struct mix_stage *stages; // [stages + 1]: the last stands for the end of the pipeline
     int *row_of;              // [use_count], scratch
     int shift;                // costs are multiples of 2^shift x 2^-40 ns
     wide priced_limits;       // of 2^-40 ns
@@ -46,7 +46,7 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box,
 
 // to[n] becomes the least of itself and from[n] + cost.
 void mix_lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost, int count);
-// The round by ranks, once the box is priced: takes out what costs more than `most`.
+// The round by ranks, after the box is priced: removes whatever costs more than `most`.
 enum status mix_use_ranks(struct check_mixer *m, struct check_box *box,
                           const struct check_round *round, int64_t most, bool *closed);
 

@@ -1,7 +1,8 @@
-// Mixtures of paths over a box. A box says of every stage which choices it still allows. A path of
-// the graph is a lower bound on every plan, and so is a mixture of paths; its least value over the
-// decisions of a box that cover the layers once in order is a dynamic programme over stages,
-// covered layers and what the boundaries depend on (docs/PROOFS.md 5). Integers only, rounded down.
+// Mixtures of paths over a box. A box states for every stage which choices it still allows. A path
+// of the graph is a lower bound on every plan, and so is a mixture of paths. Its least value over
+// the decisions of a box that cover all layers once, in order, is found by a dynamic programme
+// over stages, covered layers and what the boundaries depend on (docs/PROOFS.md 5). All in
+// integers, rounded down.
 #ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_H
 #define PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_H
 
@@ -14,41 +15,41 @@ struct check_span {
 };
 
 struct check_box {
-    int **left, *count;       // [stage]: the numbers of the choices it allows, ascending
+    int **left, *count;       // [stage]: numbers of the allowed choices, ascending
     struct check_span *spans; // [rank]: how many layers its stages hold together
 };
 
-// What a byte of a rank costs at one of its fullest moments (check_peaks), with the working memory
-// of the stage of one turn.
+// Price of a byte of a rank at one of its fullest moments (check_peaks), including the working
+// memory of the stage of one turn.
 struct check_memory_price {
     int rank, moment, turn;
-    int64_t price; // of 2^-40 ns; 0: the bytes alone, against the limit
+    int64_t price; // in 2^-40 ns; 0: bytes are only compared with the limit
 };
 
 struct check_round {
-    int64_t *coefficients; // [symbol], of 2^-40: sum over paths of weight x count
+    int64_t *coefficients; // [symbol], in 2^-40: sum over paths of weight x count
     bool has_weights;
-    int64_t prices[RESOURCES_MOST]; // of 2^-20 ns; 0: none
-    bool counts;                    // resources that are counted are counted in this round
-    wide excess;   // of 2^-40 ns, beside what the tables give: of every plan (chain.h)
-    bool by_ranks; // see mix_ranks.c: one group in the box, and nothing is counted
+    int64_t prices[RESOURCES_MOST]; // in 2^-20 ns; 0: none
+    bool counts;                    // counted resources are counted in this round
+    wide excess;   // in 2^-40 ns, of every plan, in addition to the tables (chain.h)
+    bool by_ranks; // see mix_ranks.c: one group in the box, nothing counted
     const struct check_memory_price *memory; // where ranks have several stages
     int memory_count;
 };
 
 struct check_mixer;
 
-// counted: resources whose use is followed exactly, where a round asks for it.
+// counted: resources whose use is tracked exactly in the rounds that require it.
 enum status check_open_mixer(struct check_mixer **m, const struct check_choices *c,
                              const bool *counted, struct arena *arena);
 
 struct check_box check_whole_box(const struct check_choices *c, struct arena *arena);
-// Ranks with several stages: takes out what cannot stand with any choices of the rank's other
+// For ranks with several stages: removes choices that fit with no choices of the rank's other
 // stages.
 enum status check_couple_ranks(const struct check_choices *c, struct check_box *box);
 
-// Takes out of the box what a plan below bound_ns cannot contain (bound_ns < 0: what no plan can
-// contain; then no weights). *closed: nothing is left.
+// Removes from the box what a plan below bound_ns cannot contain (bound_ns < 0: what no plan can
+// contain; weights are then absent). *closed: nothing is left.
 enum status check_use_round(struct check_mixer *m, struct check_box *box,
                             const struct check_round *round, int64_t bound_ns, bool *closed);
 

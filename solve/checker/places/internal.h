@@ -1,4 +1,4 @@
-// What the files that audit certificates about placements share.
+// Shared by the files that audit certificates about placements.
 #ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_INTERNAL_H
 #define PLUMBLINE_SOLVE_CHECKER_PLACES_INTERNAL_H
 
@@ -8,9 +8,9 @@
 #include "solve/checker/places/places.h"
 
 // ---- embedding.c
-// least[first * nodes + last]: what the fused embedding sync takes at least where a replica's first
-// and last stage stand on these nodes, from what it takes over each link, links[from * nodes + to];
-// -1: none.
+// least[first * nodes + last]: the least time of the fused embedding sync where a replica's first
+// and last stage stand on these nodes, from its time over each link, links[from * nodes + to]; -1:
+// none.
 void check_least_embeddings(int64_t *least, const struct check_places *x, const int64_t *links,
                             struct arena *arena);
 

@@ -1,6 +1,6 @@
-// A tree over placements: its parts say on which nodes the first places are, and in which ranges
-// stages' layers lie. What is open under a part is one replica's problem, each node a group of its
-// own (docs/PROOFS.md 11).
+// A tree over placements: its parts state on which nodes the first places are, and the ranges of
+// stages' layers. What is open under a part is a problem of one replica in which each node is a
+// group of its own (docs/PROOFS.md 11).
 #ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_TREE_H
 #define PLUMBLINE_SOLVE_CHECKER_PLACES_TREE_H
 
@@ -8,7 +8,7 @@
 
 enum { TREE_PLACES_MOST = 256, TREE_RANGES_MOST = 64 };
 
-struct check_tree; // the prices of all links between nodes
+struct check_tree; // holds the prices of all links between nodes
 
 struct check_layer_range {
     int stage, least, most;
@@ -22,22 +22,22 @@ struct check_part {
     struct check_layer_range ranges[TREE_RANGES_MOST];
 };
 
-// NOT_PROVEN: more nodes than a problem has groups, replicas with numbers of micro-batches of their
-// own, too many places.
+// NOT_PROVEN: more nodes than a problem may have groups, replicas with their own numbers of
+// micro-batches, or too many places.
 enum status check_open_tree(struct check_tree **tree, const struct check_places *x,
                             const struct reader *r, uint64_t *work, struct arena *arena);
 int check_tree_places(const struct check_tree *t);
 const struct check_problem *check_tree_problem(
-    const struct check_tree *t); // by nodes, of any replica
+    const struct check_tree *t); // by nodes, for any replica
 
-// The nodes that the next place can be on, and how many: those with a free device group, but of
-// replicas that stand on the same nodes so far only in one order, and of nodes that are alike and
-// empty only the first.
+// The nodes that the next place can be on, and their number: nodes with a free device group.
+// Replicas that so far stand on the same nodes are taken in one order only, and of equal, empty
+// nodes only the first.
 int check_list_children(const struct check_tree *t, const struct check_part *part,
                         int children[MOST_GROUPS]);
 
-// What bounds the replica on every placement of the part. Errors go to the reader, the problem's
-// too.
+// The problem that bounds the replica on every placement of the part. Its errors are reported
+// through the reader, too.
 enum status check_part_problem(struct check_problem *to, const struct check_tree *t,
                                const struct check_part *part, int replica, const struct reader *r,
                                uint64_t *work, struct arena *arena);

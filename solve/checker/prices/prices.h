@@ -1,6 +1,6 @@
-// A job's space as the checker of spaces takes it (solve/checker/space/space.h), and what its
-// layouts cost: the judge's own prices (solve/judge/price/verify_price.h), in the tables that the
-// checker reads. The planner's pricing has no part in it.
+// A job's space as the checker of spaces reads it (solve/checker/space/space.h), and the costs of
+// its layouts: the judge's own prices (solve/judge/price/verify_price.h) in the checker's tables.
+// The planner's pricing takes no part.
 #ifndef PLUMBLINE_SOLVE_CHECKER_PRICES_PRICES_H
 #define PLUMBLINE_SOLVE_CHECKER_PRICES_PRICES_H
 
@@ -9,36 +9,35 @@
 #include "solve/checker/space/space.h"
 
 struct check_option;
-struct compression_form check_form_of(const struct check_option *o); // as jobs have it
+struct compression_form check_form_of(const struct check_option *o); // as in jobs
 
-// The problem's job has a space.
+// The problem's job must have a space.
 void space_read(struct check_space *to, const struct problem *problem, struct arena *arena);
 struct check_layout space_layout(const struct layout *layout);
 struct layout space_layout_back(const struct check_layout *layout, const struct layout *base);
 
-// The pricer's tables live in the arena, and are its own.
+// The pricer's tables live in the arena and belong to it alone.
 enum status space_pricer_open(struct check_pricer *to, const struct problem *problem,
                               struct arena *arena, struct error *err);
-// What becomes of its doubtful prices (struct price_audit); error: at least so much is reckoned
-// with.
+// How it treats doubtful prices (struct price_audit); error: the least error assumed.
 void space_pricer_lean(struct check_pricer *pricer, int direction, long double error);
-// The two of an audit: of a doubtful price (there is hardly ever one) the first takes what is
-// less, the second what is more.
+// The two pricers of an audit: for a doubtful price, which is rare, the first takes the lower
+// value and the second the higher.
 enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,
                                struct arena *arena, struct error *err);
 
-// problem_load, of the very bytes that the checker hashed.
+// problem_load, of exactly the bytes that the checker hashed.
 enum status space_load_problem(struct problem *to, const char *path,
                                const struct check_input *inputs, int count, struct arena *arena,
                                struct error *err);
-// BAD_INPUT: a problem of a kind that the certificate is not about; the kind is named.
+// BAD_INPUT: the certificate is not about problems of this kind, which is named.
 enum status space_check_kind(const struct problem *problem, enum check_certificate_kind kind,
                              struct error *err);
-// A job's one layout: see space_open_one.
+// For a job with one layout: see space_open_one.
 enum status space_one_prices(struct check_problem **own, const struct problem *problem,
                              struct arena *arena, struct error *err);
-// A job's one layout on a cluster with places: see space_open_places. The problem stays where it
-// is.
+// For a job with one layout on a cluster with places: see space_open_places. The problem is not
+// copied.
 enum status space_places(struct check_places *to, const struct problem *problem,
                          struct arena *arena, struct error *err);
 

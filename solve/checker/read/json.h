@@ -1,6 +1,6 @@
-// A strict reader of JSON for files that nobody vouches for. Numbers are whole numbers of at most
-// 18 digits, keys of an object differ, nesting and the number of values are bounded, text is UTF-8.
-// Nothing is converted and nothing is guessed.
+// A strict JSON reader for untrusted files. Numbers are whole numbers of at most 18 digits, keys
+// of an object differ, nesting and the number of values are bounded, text is UTF-8. Nothing is
+// converted or guessed.
 #ifndef PLUMBLINE_SOLVE_CHECKER_READ_JSON_H
 #define PLUMBLINE_SOLVE_CHECKER_READ_JSON_H
 
@@ -22,10 +22,10 @@ enum value_type {
 };
 
 struct value {
-    const char *key;    // within an object, else NULL
-    struct value *next; // the element behind it
+    const char *key;    // in an object, else NULL
+    struct value *next; // the next element
     union {
-        int64_t number; // also of a bool
+        int64_t number; // also for a bool
         const char *text;
         struct value *first;
     };
@@ -33,7 +33,7 @@ struct value {
     enum value_type type;
 };
 
-// Where a value stands, for messages: file and path inside it.
+// Position of a value, for messages: file and path inside it.
 struct reader {
     const char *file;
     struct error *err;
@@ -51,32 +51,32 @@ enum status check_refuse(const struct reader *r, const char *where, const char *
 const struct value *value_get(const struct value *object, const char *key); // NULL: absent
 enum status value_expect(const struct reader *r, const struct value *v, const char *where,
                          enum value_type type);
-// One of the names, ended by NULL; *to is its index.
+// One of the names, which end with NULL; *to is its index.
 enum status value_name(const struct reader *r, const struct value *v, const char *where,
                        const char *const *names, int *to);
-// A short array of numbers, of what the words say.
+// A short array of numbers; the words describe it.
 enum status value_row(const struct reader *r, const struct value *v, const char *where,
                       const char *words, int count, int64_t *to);
 // An array of exactly count integers.
 enum status value_integers(const struct reader *r, const struct value *v, const char *where,
                            int count, int64_t low, int64_t high, int64_t **to, struct arena *arena);
 
-// A key of an object, and where its value goes: one of the pointers, or none, where it is only
-// looked for. What an absent key leaves stays as it is.
+// A key of an object and where its value is stored: one of the pointers, or none if only its
+// presence is checked. An absent key leaves its target unchanged.
 struct value_field {
     const char *key;          // '?' before it: may be absent
     int64_t low, high;        // of numbers
-    int *small;               // a number, or which of the names
+    int *small;               // a number, or the index of a name
     int64_t *large;           // a number
     const char *const *names; // ended by NULL
     int64_t **numbers;        // an array of `count` numbers
     int count;
     bool *flag;
     const char **text;
-    const struct value **value; // of this type, VALUE_ANY: of any
+    const struct value **value; // of this type; VALUE_ANY: any
     enum value_type type;
 };
-// The object has these keys, ended by one of NULL, and no others. arena: for arrays of numbers.
+// The object has exactly these keys; the last field's key is NULL. arena: for arrays of numbers.
 enum status value_fields(const struct reader *r, const struct value *object, const char *where,
                          const struct value_field *fields, struct arena *arena);
 

@@ -1,5 +1,5 @@
-// The priced document as the checker reads it: what a plan may be and what it costs, in integers.
-// Its prices are what the checker assumes; everything else it works out itself.
+// The priced document as the checker reads it: the possible plans and their costs, in integers.
+// The checker assumes its prices and works out everything else itself.
 #ifndef PLUMBLINE_SOLVE_CHECKER_READ_PROBLEM_H
 #define PLUMBLINE_SOLVE_CHECKER_READ_PROBLEM_H
 
@@ -21,34 +21,34 @@ enum {
     MOST_MICRO_BATCHES = 65536,
     MOST_RULES = 1024,
 };
-#define MOST_NS ((int64_t)1 << 53)  // and bytes, of anything
+#define MOST_NS ((int64_t)1 << 53)  // and bytes, of any one thing
 #define MOST_SUM ((int64_t)1 << 54) // of all operations of an iteration; of all bytes of a device
 
-// The table of schedules as the checker has it (solve/checker/orders.c); a `kind` is a place in it.
+// The checker's own table of schedules (solve/checker/orders.c); a `kind` is an index into it.
 struct check_schedule {
     int turns;            // stages of a rank; 0: two or more
-    bool folds;           // the second stage of a rank stands on the way back
-    bool splits_backward; // weight gradients are passes of their own
+    bool folds;           // the second stage of a rank is on the way back
+    bool splits_backward; // weight gradients are separate passes
     bool slices;          // of a sequence: two or more
-    bool layered;         // stage by stage: an only rank may have several
-    bool holds_all;       // every forward before any backward; else, of schedules of one shape:
+    bool layered;         // stage by stage: a single rank may have several
+    bool holds_all;       // every forward before any backward; else, for schedules of one shape:
     int lead, lag;   // forwards before the first backward, for each rank after this one; backwards
                      // before a weight gradient, for each rank before it
-    bool catches_up; // no more of these than there are while forwards last
-    bool in_groups;  // micro-batches in multiples of the ranks
+    bool catches_up; // never more of these than there are during the forwards
+    bool in_groups;  // micro-batches are a multiple of the ranks
     enum {
         PART_OF_MORE_NEVER,
         PART_OF_MORE_UNBLOCKED,
         PART_OF_MORE
-    } fewer; // whether the graph of fewer micro-batches is one of more with some left out
+    } fewer; // whether the graph of fewer micro-batches is that of more with some left out
 };
 extern const struct check_schedule check_schedules[];
-extern const char *const check_schedule_names[]; // of a kind, ended by NULL
+extern const char *const check_schedule_names[]; // by kind, ended by NULL
 extern const int check_schedule_count, check_schedule_default;
 enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODE_SWAP, MODES };
 extern const char *const check_mode_names[];
 
-// What a layout is told by, in the order in which a space goes through its values, the outermost
+// What distinguishes layouts, in the order in which a space goes through the values, outermost
 // first.
 enum check_key {
     KEY_TENSOR,
@@ -72,9 +72,9 @@ enum check_key {
 struct check_layout {
     int value[KEYS]; // KEY_SCHEDULE: a kind; KEY_SLICES: how many
     int expert;
-    int grid[2]; // axes 2 and 3 of the tensor ranks' grid, not both 1; 0, 0: they are none
+    int grid[2]; // axes 2 and 3 of the grid of tensor ranks, not both 1; 0, 0: no grid
     bool fused_attention;
-    int64_t slice[MOST_SLICES]; // tokens of each, where there are several
+    int64_t slice[MOST_SLICES]; // tokens of each, if there are several
 };
 
 struct check_run {
@@ -87,7 +87,7 @@ struct check_run {
     int64_t *feedback;                              // [gradient option]
     int64_t *forward, *backward, *selective, *full; // [slice * groups + group]
     int64_t *weight;                                // [group]
-    int64_t *swap; // [group], its activations to the host or back; -1: no way. NULL: no swapping
+    int64_t *swap; // [group], its activations to the host or back; -1: no link. NULL: no swapping
     int64_t **sync, **optimizer; // [gradient option][group]
 };
 
@@ -104,8 +104,8 @@ struct check_cut {
         **backward; // [((slice * groups + from) * groups + to) * PARTS + part]; -1: not joined
 };
 
-// What is done to values: factors of so many columns, the largest so many of a thousand, so many
-// bits each.
+// How values are compressed: factors with this many columns, the largest so many in a thousand, or
+// this many bits each.
 enum check_form { FORM_RANK, FORM_KEPT, FORM_BITS, FORM_COUNT };
 
 struct check_option {
@@ -121,7 +121,7 @@ struct check_rule {
     bool forbids;
     int stage;                   // -1: every stage
     unsigned groups;             // bit g; 0: not stated
-    int holds_first, holds_last; // -1: not stated, as below
+    int holds_first, holds_last; // -1: not stated, as for the two below
     int run, layers_min, layers_max;
     unsigned modes; // bit mode; 0: not stated
     bool modes_stated;
@@ -132,17 +132,17 @@ enum { BUDGET_BOUNDARIES, BUDGET_STAGES, BUDGET_COST, BUDGETS };
 
 struct check_problem {
     struct reader reader;
-    const struct value *made_from; // as stated; NULL: not
+    const struct value *made_from; // as stated; NULL: it is not
     const char *name;
-    struct check_layout layout; // as stated; what the proof turns on follows
+    struct check_layout layout; // as stated; the rest is what the proof depends on
     int64_t devices;            // of a stage
-    // Of placements (solve/checker/boxes/chain.h): what a mixture takes beside the tables. NULL:
-    // boundaries each by themselves.
+    // For placements (solve/checker/boxes/chain.h): what a mixture takes beyond the tables. NULL:
+    // each boundary is bounded by itself.
     const struct check_chain *chain;
     enum status (*find_excess)(const struct check_problem *p, const int64_t *coefficients,
                                uint64_t *work, wide *excess);
-    int64_t doubtful; // numbers that whoever priced could not tell from the next
-    int kind;         // of check_schedules
+    int64_t doubtful; // numbers that the pricer could not distinguish from the next
+    int kind;         // index into check_schedules
     bool barrier, overlapped, splits_backward;
     int local_every;
     int stages, ranks, turns, slices, micro_batches, layers; // turns: stages of a rank
@@ -152,13 +152,13 @@ struct check_problem {
     struct check_run *runs;
     struct check_cut *cuts;
     struct check_option *boundary, *gradient;
-    int64_t *embedding; // [first group * groups + last group], -1: not joined; NULL: there is none
+    int64_t *embedding; // [first group * groups + last group], -1: not joined; NULL: none
     int64_t local_forward, local_backward, local_bytes;
     int64_t budget[BUDGETS]; // -1: no limit
     int rank_min;
     struct check_rule *rules;
     int rule_count;
-    int *run_of, *run_begin; // [layer]; [run + 1]: its first layer, and where the last one ends
+    int *run_of, *run_begin; // [layer]; [run + 1]: first layers, and the end of the last run
 };
 
 struct check_text;
@@ -166,19 +166,19 @@ enum status check_read_problem(struct check_problem *p, const struct check_text 
                                struct arena *arena, struct error *err);
 // The names of the groups, ended by NULL, in room for MOST_GROUPS + 1.
 const char *const *check_group_names(const struct check_problem *p, const char **names);
-// Run i has a price wherever it may stand, and a name of its own.
+// Run i has a price wherever it may stand, and a unique name.
 enum status check_run_prices(const struct check_problem *p, int i);
-// What follows from the runs' counts: where each layer is.
+// What follows from the runs' counts: the run of each layer.
 enum status check_place_layers(struct check_problem *p, struct arena *arena);
-// No sum of bytes, of times of any plan passes 2^54: afterwards 64 bits hold them all.
+// No sum of bytes or times of any plan exceeds 2^54, so 64 bits hold them all.
 enum status check_problem_bytes(const struct check_problem *p);
 enum status check_problem_times(const struct check_problem *p);
-// Whether a layout's stages may swap: not with weight gradients of their own, nor with slices.
+// Whether a layout's stages may swap: not with separate weight gradients, nor with slices.
 static inline bool check_may_swap(const struct check_problem *p)
 {
     return !p->splits_backward && p->slices == 1;
 }
-// The parts in files of their own.
+// In files of their own.
 enum status check_read_rules(struct check_problem *p, const struct value *array,
                              struct arena *arena);
 

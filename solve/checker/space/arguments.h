@@ -1,5 +1,5 @@
-// What the files of the checker of spaces share, and what the writer of their certificates asks of
-// them.
+// Shared by the files of the checker of spaces; some of it is also called by the writer of their
+// certificates.
 #ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_ARGUMENTS_H
 #define PLUMBLINE_SOLVE_CHECKER_SPACE_ARGUMENTS_H
 
@@ -19,16 +19,16 @@ extern const char check_fate_letters[FATES + 1]; // "rmbdp"
 // ---- held.c: micro-batches that a rank's stages hold together at its fullest moment
 
 struct check_held {
-    int least;    // of any of its stages
-    int *most;    // [turns + 1]: of the so many stages that hold the most, together
-    int sides;    // of its stages, over which messages come or go forward
+    int least;    // by any of its stages
+    int *most;    // [turns + 1]: together, by this many of the stages that hold the most
+    int sides;    // of its stages, over which messages arrive or leave in the forward direction
     bool returns; // its last pass is a backward of its first stage
-    // Before its last forward, if that is its last stage's: of each of its stages so many backwards
-    // and weight gradients.
+    // Its last forward is its last stage's, and before it each of its stages does this many
+    // backwards and weight gradients.
     bool leaves_last;
     int backwards, weights;
 };
-// Two arenas, not one twice: scratch is reset after arena has been taken from.
+// The two arenas must differ: scratch is reset after memory has been taken from arena.
 struct check_held_cache {
     struct held_entry *entries;
     int count, capacity, last;
@@ -42,43 +42,43 @@ enum status check_find_held(struct check_held_cache *c, const struct check_probl
 
 struct check_terms {
     int64_t forward, backward, weight, selective, full, optimizer, sync;
-}; // ns of a layer, all slices
+}; // ns of a layer, over all slices
 struct check_room {
     int64_t fixed, stash[3], working[3];
 }; // bytes
 
-// Of slices: the path that goes through the pipeline with one of them, forward and back
-// (docs/PROOFS.md 8, crossing). What a rank does on it depends on whether there are ranks before it
-// and behind it: [there are][there are].
+// With slices: the path of one slice through the pipeline, forward and back (docs/PROOFS.md 8,
+// crossing). A rank's work on it depends on whether there are ranks before and after it: [there
+// are][there are].
 struct check_across {
     int slice;
     int64_t main[MOST_GROUPS][2][2], first[MOST_GROUPS][2][2],
         last[MOST_GROUPS][2][2];            // ns of a layer on the rank
-    int64_t other, other_first, other_last; // of a layer elsewhere: the slice, both ways
-    int64_t before, behind;                 // of the model's first layer, its last: other slices
-    int64_t messages;                       // of the slice over a boundary, both ways
-    int64_t again;                          // least recomputation of the slice of a main layer
+    int64_t other, other_first, other_last; // of a layer on another rank: the slice, both ways
+    int64_t before, behind;                 // of the model's first and last layer: other slices
+    int64_t messages;                       // of the slice over a boundary, both directions
+    int64_t again;                          // least recomputation of the slice, of a main layer
 };
 enum { MOST_ACROSS = 3 };
 
-// Layers on a rank, or on several: main ones, and others that are neither the model's first nor its
+// Layers on one rank or several: main ones, and others that are neither the model's first nor its
 // last.
 struct check_share {
     int64_t main, other;
 };
-enum { MOST_SHARES = 4096 }; // (main + 1) x (others + 1) up to which others are counted
+enum { MOST_SHARES = 4096 }; // others are counted while (main + 1) x (others + 1) is at most this
 
-// What the arguments read of a layout's tables: like layers, the main ones, that make up most of
-// the model, and the first and the last layer where they are others.
+// What the arguments need from a layout's tables: the main layers, which are alike and make up
+// most of the model, and the first and last layer where they differ from these.
 struct check_sketch {
     const struct check_problem *p;
     const struct check_held *held;
     int main_run, main_count, others;    // others: those that are counted
     bool has_first, has_last, only_ends; // only_ends: there are no others
     bool selective, full, partly;        // modes of main layers
-    bool swaps;                          // what makes room for them may take no time
+    bool swaps;                          // room for them may be made at no cost in time
     struct check_room main, first, last, other;
-    int64_t message; // bytes, least
+    int64_t message; // bytes, at least
     struct check_group_sketch {
         int slots;
         int64_t room, sync_constant;
@@ -86,62 +86,61 @@ struct check_sketch {
     } groups[MOST_GROUPS];
     int group_count;
     int64_t all;                                         // ns of one micro-batch through all layers
-    int64_t fill_first, fill, fill_main, fill_other;     // forward: least of a slice
+    int64_t fill_first, fill, fill_main, fill_other;     // forward: the least of one slice
     int64_t drain_first, drain, drain_main, drain_other; // backward
     int64_t send_forward, send_backward, block_forward, block_backward;
     struct check_across across[MOST_ACROSS];
     int across_count;
-    // Ranks that hold a main layer whatever the plan, and not without recomputing one: how many
-    // before each.
+    // Ranks that hold a main layer in every plan and must recompute one: how many before each.
     int recomputing[MOST_STAGES + 1];
 };
 
-// Bytes alone, or with times.
+// Bytes only; and times after them.
 void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
                         const struct check_held *held);
 void check_sketch_times(struct check_sketch *s);
-bool check_has_slots(const struct check_problem *p); // for a rank each
+bool check_has_slots(const struct check_problem *p); // one for each rank
 bool check_is_usable(const struct check_problem *p, int g);
 // Whether the run's layers are among the main ones, by bytes and times.
 bool check_is_main(const struct check_sketch *s, int run);
 
 // ---- across.c
 
-void check_find_across(struct check_sketch *s); // behind all other times
-// tail: what follows the first stage's last backward. 0: no such path.
+void check_find_across(struct check_sketch *s); // after all other times
+// tail: what follows the first stage's last backward. 0: there is no such path.
 int64_t check_across_takes(const struct check_sketch *s, int group, int rank, int64_t k,
                            int64_t again, int64_t tail);
 
 // ---- bound.c, on
 
-// No plan fits; no plan takes less than t_ns.
+// No plan fits; every plan takes at least t_ns.
 bool check_never_fits(const struct check_sketch *s);
 bool check_average_reaches(const struct check_sketch *s, int64_t t_ns);
 bool check_filling_reaches(const struct check_sketch *s, int64_t t_ns); // fill.c
-// ns that an iteration takes at least if the rank stands on that group (of the sketch) and holds k,
-// and so many are on the ranks before it; -1: k never fit. Never falls with k, nor when a layer
-// moves from those before to the rank.
+// Least ns of an iteration if the rank stands on that group (of the sketch) and holds k, with so
+// many layers on the ranks before it; -1: k never fits. It never falls as k grows, nor when a
+// layer moves from the ranks before to this rank.
 int64_t check_rank_takes(const struct check_sketch *s, int group, int rank,
                          struct check_share before_least, struct check_share before_most,
                          struct check_share k);
 int64_t check_rank_takes_anyway(const struct check_sketch *s, int group,
-                                int rank); // whatever it holds; -1: nothing fits
+                                int rank); // whatever the rank holds; -1: nothing fits
 
-// The slots that hold the most main layers, most[group] each, for as many ranks as there are.
+// Main layers on the slots that hold the most, most[group] each, for as many slots as there are
+// ranks.
 int64_t check_held_together(const struct check_sketch *s, const int64_t *most);
 
 // ---- memory.c
 int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
-                                  int rank, struct check_share k); // ns; -1: k never fit
+                                  int rank, struct check_share k); // ns; -1: k never fits
 bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
                    int64_t k);
 int64_t check_forced(const struct check_sketch *s,
-                     int rank); // main layers that the rank holds at least
+                     int rank); // least number of main layers that the rank holds
 bool check_holds_first(const struct check_sketch *s, int rank);
 bool check_holds_last(const struct check_sketch *s, int rank);
 
-// ---- compare.c: every plan of b is one of a, and takes no longer there. Both with
-// times
+// ---- compare.c: every plan of b is also one of a, and takes no longer in a. Both have times
 bool check_no_worse(const struct check_problem *a, const struct check_problem *b);
 
 // ---- fates.c: one layout at a time
@@ -150,12 +149,12 @@ struct check_layouts {
     const struct check_space *space;
     const struct check_pricer *pricer;
     struct check_held_cache held;
-    struct check_problem *p; // of the layout at hand
+    struct check_problem *p; // of the current layout
     struct reader reader;
-    int64_t bound_ns; // -1: that there is no plan
+    int64_t bound_ns; // -1: the claim is that there is no plan
     struct arena *scratch;
 };
-// Whether this argument, refused, memory or bound, is one for the layout. *why: the rule, where
+// Whether this argument (refused, memory or bound) holds for the layout. *why: the rule, where
 // refused.
 enum status check_fate_holds(struct check_layouts *x, const struct check_layout *layout,
                              enum check_fate fate, bool *holds, const char **why);

@@ -1,6 +1,6 @@
-// Certificates for a whole space of layouts: see docs/PROOFS.md 8. The checker walks the space by
-// itself, finds for every layout the argument that the file names, and takes nothing from whoever
-// planned. What a layout costs is told to it by a pricer, in integers: that is what it assumes.
+// Certificates for a whole space of layouts: see docs/PROOFS.md 8. The checker walks the space
+// itself, verifies for every layout the argument that the file names, and takes nothing from the
+// planner. The cost of a layout comes from a pricer, in integers, and is assumed.
 #ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_SPACE_H
 #define PLUMBLINE_SOLVE_CHECKER_SPACE_SPACE_H
 
@@ -13,40 +13,40 @@ struct check_axis {
     int count;
 };
 
-// Whose program has to run the layouts, as the job names it.
+// The framework that has to run the layouts, as named by the job.
 enum check_framework { RUN_BY_ANY, RUN_BY_MEGATRON, RUN_BY_TORCHTITAN, RUN_BY_DEEPSPEED };
 extern const char *const check_framework_names[];
 
-// What the documents say of the space, and what decides whether a layout is refused.
+// What the documents state about the space, and what decides whether a layout is refused.
 struct check_space {
     struct check_layout base;
     struct check_axis axes[KEYS];
-    bool fewer_devices, grids; // grids: every tensor degree as each of its grids
+    bool fewer_devices, grids; // grids: each tensor degree also as each of its grids
     enum check_framework framework;
     int64_t devices, global_batch, sequence;
-    int64_t slice_tokens; // slices are cut at its multiples, anywhere; 0: equal ones
+    int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
     int layers;
-    bool has_blocks, has_mixtures, has_options; // options: to compress, or shares on the host
+    bool has_blocks, has_mixtures, has_options; // options: compression, or shares on the host
     bool looks_ahead;                           // attention that is not causal
-    bool shares_pool, shares_weights;           // memory layers over one pool; layers
+    bool shares_pool, shares_weights;           // memory layers with one pool; shared weights
     int64_t heads, kv_heads, ffn, hidden;
-    int64_t own_widths; // the greatest divisor of all heads and widths that runs have of their own
-    bool tower, ties_behind_tower; // layers of other tokens first; then a trained shared matrix
+    int64_t own_widths; // greatest common divisor of the heads and widths that runs state
+    bool tower, ties_behind_tower; // first layers of other tokens; then a trained shared matrix
     const struct check_mixture {
         int64_t ffn, shared_ffn, experts;
     } * mixtures;
     int mixture_count;
-    int rule_stage, rule_layer; // the highest that a rule is about, -1: none
+    int rule_stage, rule_layer; // the highest that a rule names, -1: none
 };
 
-// Tables of a layout that no rule refuses, good until the next layout's. bytes: all but times,
-// which times fills in. false: some price is beyond what can be counted.
+// Tables of a layout that no rule refuses, valid until the next layout's. bytes fills in
+// everything but times, and times adds those. false: a price exceeds the countable range.
 struct check_pricer {
     bool (*bytes)(void *context, const struct check_layout *layout, struct check_problem **p);
     bool (*times)(void *context);
     void *context;
-    // So far: prices that could be one more or less, and sizes of which it cannot be told on which
-    // side of a limit they lie.
+    // So far: prices that could be one more or less, and sizes that could lie on either side of a
+    // limit.
     const int64_t *doubtful_prices, *doubtful_sizes;
 };
 
@@ -55,23 +55,23 @@ bool check_is_run(const struct check_space *s, const struct check_layout *layout
 
 enum { LAYOUTS_MOST = 20 * 1000 * 1000 };
 
-// visit: false stops the walk. Returns how many layouts it was called for.
+// visit: false stops the walk. Returns the number of layouts visited.
 typedef bool check_space_visit(void *argument, int64_t number, const struct check_layout *layout);
 int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, void *argument);
 
-// The rule that refuses a layout, NULL: none.
+// The rule that refuses a layout; NULL: none.
 const char *check_space_refusal(const struct check_space *s, const struct check_layout *layout);
 
 struct check_space_result {
     struct check_result proof; // reason, claims; counts are sums over the proofs
     int64_t layouts, refused, memory, bounded, dominated, proven;
     int64_t chosen;   // -1: no plan
-    int64_t doubtful; // prices met that could be one more or less
+    int64_t doubtful; // prices used that could be one more or less
 };
 
 // sources: the documents that the space and the prices come from. pricers: two that do not share
-// their tables; where a price is in doubt the first takes the lower number (of a limit the higher),
-// the second the other.
+// their tables; for a doubtful price the first takes the lower value (for a limit the higher), the
+// second the other.
 enum status check_space_certificate(struct check_space_result *result,
                                     const struct check_text *certificate,
                                     const struct check_input *sources, int source_count,
@@ -79,7 +79,7 @@ enum status check_space_certificate(struct check_space_result *result,
                                     const struct check_pricer pricers[2], uint64_t work_limit,
                                     struct arena *arena, struct error *err);
 
-// Of an accepted certificate: a page in words. "-": standard output.
+// A page in words about an accepted certificate. "-": standard output.
 struct check_space_audit {
     const struct check_space_result *result;
     const struct check_text *certificate;

@@ -1,5 +1,5 @@
-// What the attention of a layer is made of, as the judge reads it from docs/FORMULAS.md, sections 1
-// and 4: matrix by matrix.
+// The matrices of a layer's attention, as the judge reads them from docs/FORMULAS.md, sections 1
+// and 4.
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>
@@ -9,7 +9,8 @@ int attentions_of(const struct layer_run *r) { return r->cross_attention ? 2 : 1
 int judged_norms(const struct price_audit *a, const struct layer_run *r)
 {
     int norms = a->problem->model.shape.norms;
-    // Of a further token's layer a state's, an embedding's, and one before the logits.
+    // A further token's layer has one for the state, one for the embedding, and one before the
+    // logits.
     return (norms ? norms : 2) + attentions_of(r) - 1 + (r->mtp ? 3 : 0);
 }
 

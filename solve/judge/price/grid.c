@@ -1,5 +1,5 @@
-// What tensor ranks say to each other where they are a grid, as the judge prices it
-// (docs/FORMULAS.md, section 20).
+// Communication of tensor ranks that form a grid, as the judge prices it (docs/FORMULAS.md,
+// section 20).
 #include "solve/judge/price/verify_price.h"
 
 struct axis {
@@ -10,8 +10,8 @@ struct axis {
     const struct collective_times *table;
 };
 
-// Ranks of the first axis are neighbours; those of the others stand apart by all ranks of the axes
-// before. Tables are of rings that have the network to themselves.
+// Ranks of the first axis are neighbours; those of another axis are as far apart as the product of
+// the earlier axes. Tables describe rings that have the network to themselves.
 static struct axis axis_at(const struct price_audit *a, int group, int number)
 {
     const struct layout *l = layout_of(a);
@@ -55,8 +55,8 @@ static void say_norms(struct talk *t, const struct axis *depth, long double toke
     }
 }
 
-// Products in pairs: the first one's outputs are summed over the second axis and its inputs'
-// gradients over the first, of the second product the other way round.
+// Products come in pairs. The first one's outputs are summed over the second axis and its input
+// gradients over the first; for the second product it is the other way round.
 static void say_block(struct talk *t, const struct price_audit *a, const struct axis *first,
                       const struct axis *second, long double tokens)
 {

@@ -1,12 +1,12 @@
-// Links as the judge sees them (docs/FORMULAS.md, section 2): what joins the GPUs of a group, and
-// two stages.
+// Links as the judge prices them (docs/FORMULAS.md, section 2): what joins the GPUs of a group,
+// and two stages.
 #include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
 #include <math.h>
 #include <string.h>
 
-// What transfers between stages reach of a link, where the costs tell it apart.
+// The share of a link that transfers between stages reach, where the costs state it.
 static long double efficiency_of(const struct estimate *of_messages, const struct estimate *of_all,
                                  bool message)
 {
@@ -82,7 +82,7 @@ struct joint judged_cards(const struct price_audit *a, int from, int to, const s
                           1};
 }
 
-// Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
+// Products of decimal fractions tie only up to rounding; ties go to the earlier kind.
 int judged_fastest_kind(const struct price_audit *a, int from, int to, const struct passing *what)
 {
     int best = NO_KIND;
@@ -97,8 +97,8 @@ int judged_fastest_kind(const struct price_audit *a, int from, int to, const str
     return best;
 }
 
-// A group's nodes among themselves: what is stated, else its NICs, and no better than what a node
-// passes on inside.
+// Between the nodes of a group: the stated link, else its NICs, limited by what passes inside a
+// node.
 static struct joint across_nodes(const struct price_audit *a, int group, int64_t streams,
                                  bool one_nic)
 {
@@ -109,9 +109,9 @@ static struct joint across_nodes(const struct price_audit *a, int group, int64_t
     return judged_pass_inside(a, group, link);
 }
 
-// Stages one behind the other on a group's device groups: of one that begins on a node and ends on
-// another the ring leaves both, and where the one before it ends on the node it begins on, two
-// rings share that node's cards. More never do.
+// Stages in sequence on a group's device groups. If a stage begins on one node and ends on
+// another, its ring leaves both; if the previous stage ends on the node where it begins, two rings
+// share that node's cards. There are never more.
 static int64_t rings_on_a_node(const struct price_audit *a, int64_t room)
 {
     int64_t data = layout_of(a)->data, behind = -1, most = 0;
@@ -124,8 +124,8 @@ static int64_t rings_on_a_node(const struct price_audit *a, int64_t room)
     return most;
 }
 
-// Over the replicas of a stage. Where no stage need leave its node, none does, and where there are
-// nodes enough for each stage to have its own, it does.
+// Over the replicas of a stage. If no stage has to leave its node, none does; if there are enough
+// nodes for each stage to have its own, each does.
 static struct joint replicas_link(const struct price_audit *a, int group)
 {
     const struct node_group *g = &a->problem->cluster.groups[group];
@@ -198,7 +198,7 @@ struct joint judged_copies_link(const struct price_audit *a, int group)
     return across_nodes(a, group, smaller(layout_of(a)->tensor, per_node), false);
 }
 
-// What is stated joins nodes: where the whole pipeline has room in one, messages stay inside.
+// A stated link joins nodes; where the whole pipeline fits in one node, messages stay inside.
 struct joint judged_stage_link(const struct price_audit *a, int from, int to)
 {
     const struct node_group *groups = a->problem->cluster.groups;
@@ -228,8 +228,8 @@ long double judged_tree_climb_s(struct joint link, int64_t ranks)
     return levels * link.latency_s;
 }
 
-// From 2^29 bytes on all of what trees reach, half of it up to 2^28, and between them such a share
-// that no message takes less than a smaller one.
+// From 2^29 bytes on, all of what trees reach; up to 2^28, half of it; between, a share such that
+// no message takes less time than a smaller one.
 long double judged_tree_share(const struct price_audit *a, long double bytes)
 {
     long double share = a->problem->costs.tree_bandwidth_share.value, whole = 0x1p29L;
@@ -258,8 +258,8 @@ const struct collective_times *judged_table(const struct price_audit *a, int gro
     return NULL;
 }
 
-// Straight lines between the points on paper with two logarithmic scales; flat before the first, a
-// rate after the last. Of segments, the last that has begun.
+// Linear interpolation on logarithmic scales; constant before the first point, a constant rate
+// after the last. Of several segments, the last one that has begun.
 struct computed judged_table_s(const struct price_audit *a, const struct collective_times *table,
                                long double bytes)
 {

@@ -1,4 +1,4 @@
-// The problem as a run with a shape or tokens of its own has it (docs/FORMULAS.md, section 21).
+// The problem of a run with a shape or tokens of its own (docs/FORMULAS.md, section 21).
 #include "solve/judge/price/verify_price.h"
 
 const struct price_audit *audit_of_run(const struct price_audit *a, int run, struct own_audit *own)

@@ -1,16 +1,16 @@
-// What the products of a layer take by their shapes as the judge counts them (docs/FORMULAS.md,
-// section 3): forward, and as many for the gradients of their inputs and of their weights.
+// Times of a layer's products by shape, as the judge counts them (docs/FORMULAS.md, section 3):
+// the forward products, and as many for the gradients of their inputs and of their weights.
 #include "solve/judge/price/verify_price.h"
 
 #include <math.h>
 
-// What stands against a product on one GPU: times per FLOP and per byte.
+// What limits a product on one GPU: times per FLOP and per byte.
 struct limits {
     const struct price_audit *a;
     long double start, per_flop, per_tile_flop, per_square_flop, per_byte, processors, read_bytes;
 };
 
-// m tokens against a weight of n outputs and k inputs, `same` of them alike.
+// m tokens times a weight of n outputs and k inputs; `same` such products.
 struct shape_of_product {
     long double m, n, k, same;
 };
@@ -18,13 +18,13 @@ struct shape_of_product {
 static long double rounds(const struct limits *l, long double amount, long double size)
 {
     long double full = floorl(amount / size);
-    // Most are whole numbers, which are exact as far as there are digits.
+    // Most are whole numbers, which are exact as long as they fit the mantissa.
     bool whole = floorl(size) == size && amount * l->a->error < 0.1L;
     if (whole && full * size == amount) return full;
     return judged_reaches(l->a, full * size, amount) ? full : full + 1;
 }
 
-// Waves of tiles, the depth cut in so many parts that are added up later.
+// Waves of tiles; the depth is cut into so many parts, which are added up later.
 static long double waves_s(const struct limits *l, struct shape_of_product p, bool square,
                            int parts)
 {
@@ -73,7 +73,7 @@ static void add_feed_forward(const struct limits *l, long double tokens, long do
     add(l, (struct shape_of_product){tokens, h, part, same}, w);
 }
 
-// Of a block whose gate and up are products of their own.
+// In a block whose gate and up are separate products.
 static void add_apart(const struct limits *l, long double tokens, struct work *w)
 {
     const struct shape *s = &l->a->problem->model.shape;
@@ -185,7 +185,8 @@ void unfused_products(const struct price_audit *a, int run, int group,
                 width = s->head_width, sums = a->summed / s->heads, e = a->value_bytes;
     struct shape_of_product scores = {rows, keys, width, heads}, sum = {rows, sums, keys, heads};
     w->attention = one_s(&l, scores, e) + one_s(&l, sum, e);
-    // Both factors of each: of the sum, scores and values; of the scores, queries and keys.
+    // Both factors of each product: of the weighted sum, scores and values; of the scores, queries
+    // and keys.
     w->attention_back = one_s(&l, (struct shape_of_product){rows, keys, sums, heads}, e) +
                         one_s(&l, (struct shape_of_product){keys, sums, rows, heads}, e) +
                         one_s(&l, (struct shape_of_product){rows, width, keys, heads}, e) +

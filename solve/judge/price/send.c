@@ -31,7 +31,8 @@ static struct message message_behind(const struct price_audit *of_all, int run)
 long double judged_packed_bytes(struct compression_form form, long double values,
                                 long double value_bytes)
 {
-    // A value and the four bytes of its place; of 256 values' bits and their scale of four bytes.
+    // A value and its position of four bytes; or the bits of 256 values and their scale of four
+    // bytes.
     if (form.method == COMPRESS_TOP_K) return form.amount * values * (4 + value_bytes) / 1000;
     return values / 256 * (32 * form.amount + 4);
 }
@@ -46,7 +47,7 @@ long double judged_packing_s(const struct gpu_costs *gpu, struct compression_for
     return (packed > 0 ? packed / there->value : 0) + (unpacked > 0 ? unpacked / back->value : 0);
 }
 
-// Bytes of the message in this form; false where compression would not make it smaller, or there is
+// Bytes of the message in this form; false where compression would not make it smaller or there is
 // nothing to compress.
 static bool compressed_bytes(const struct price_audit *a, struct message m,
                              struct compression_form form, long double *bytes)
@@ -59,7 +60,7 @@ static bool compressed_bytes(const struct price_audit *a, struct message m,
            !judged_reaches(a, *bytes, m.bytes);
 }
 
-// Seconds that a byte of the matrix or of its factors takes beside the FLOP.
+// Seconds per byte of the matrix or of its factors, in addition to the FLOP.
 static long double traffic_share(const struct price_audit *a, int group)
 {
     long double rate = rates_of(a, group)->low_rank_bytes_per_s.value;
@@ -83,7 +84,7 @@ static long double compression_s(const struct price_audit *a, struct message m, 
                (traffic_share(a, s.sender) + traffic_share(a, s.receiver));
 }
 
-// Tensor ranks that have the same values to send, and send each a part of them.
+// Tensor ranks that have the same values to send; each sends one part of them.
 static int sharing_ranks(const struct price_audit *a, struct sending s)
 {
     const struct job *j = &a->problem->job;
@@ -91,7 +92,7 @@ static int sharing_ranks(const struct price_audit *a, struct sending s)
     return scattered ? (int)a->outer : 1;
 }
 
-// What was measured between two GPUs of this kind, else by the link's bandwidth.
+// As measured between two GPUs of this kind, else by the link's bandwidth.
 static struct computed size_s(const struct price_audit *a, struct sending s, struct joint link,
                               long double bytes)
 {
@@ -118,7 +119,7 @@ bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts
     else bytes = m.bytes * piece_of(a, s.slice).length / (long double)a->problem->job.sequence;
     struct computed size = size_s(a, s, link, bytes / sharing_ranks(a, s));
     for (int k = 0; k < PART_COUNT; k++) { // the overhead at each end
-        // Where ranks compute beside their messages, a message is late and nothing else.
+        // Where ranks compute during their messages, a message is only a delay.
         double share = a->problem->job.overlapped_messages ? k == PART_DELAY : shares[k];
         struct computed part = {share * size.value, share * size.lost};
         if (k == PART_DELAY) part.value += link.latency_s + work;

@@ -1,6 +1,6 @@
-// Activations of one layer and one micro-batch on one GPU as the judge counts them
+// Activations of one layer and one micro-batch on one GPU, as the judge counts them
 // (docs/FORMULAS.md, section 5): what is kept until the backward pass, by recomputation mode, and
-// what is there besides while the layer runs.
+// what is added while the layer runs.
 #include "solve/judge/price/verify_price.h"
 
 // What the scores of unfused attention keep: softmax, and with dropout its mask and its output.
@@ -32,9 +32,9 @@ static long double expert_stash(const struct price_audit *a, const struct layer_
            8 * a->tokens * (x->experts + x->top_k) / t;
 }
 
-// torchtitan's per-operator checkpoints, a tensor rank's: what the layer began with; of its
-// products queries, values and gate; attention's output with a number in fp32 for each row; with
-// tensor ranks what was summed up behind attention.
+// torchtitan's per-operator checkpoints on one tensor rank: the layer's input; of its products,
+// queries, values and gate; attention's output with one fp32 number per row; and, with several
+// tensor ranks, the sum after attention.
 static long double operator_stash(const struct price_audit *a, const struct layer_run *r)
 {
     const struct layout *l = layout_of(a);
@@ -44,16 +44,16 @@ static long double operator_stash(const struct price_audit *a, const struct laye
                 products = a->query + a->key + (moe ? r->experts.shared_ffn : s->ffn), rows = 0;
     if (l->fused_attention) products += a->query, rows = 4 * (long double)s->heads;
     long double adapters = (long double)r->adapter_rank * (4 + a->gates);
-    // A further token's: three norms' inputs, and the projection's of two.
+    // A further token's layer: inputs of three norms, and of the projection of two tensors.
     if (r->mtp) inputs += (3 + 2) * s->hidden * a->share;
     return a->tokens *
                (a->value_bytes * (inputs + products / l->tensor + adapters) + rows / l->tensor) +
            (moe ? expert_stash(a, r) : 0);
 }
 
-// Tensors that products read with all of a token: attention's and the feed-forward part's, of a
-// parallel residual the same one; a second attention's, and the encoder's output; a projection's of
-// a state and an embedding.
+// Tensors that products read with all values of a token. Attention and the feed-forward part read
+// one each, the same one in a parallel residual. A second attention adds its own and the encoder's
+// output, a projection those of a state and an embedding.
 static int inputs_read(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
@@ -61,8 +61,8 @@ static int inputs_read(const struct price_audit *a, const struct layer_run *r)
            (r->mtp ? 2 : 0);
 }
 
-// Transformer Engine, Megatron's: of each product's input a byte a value instead of two, and of
-// attention's output, which fused attention needs itself, one more.
+// Megatron with Transformer Engine keeps one byte per value of each product's input instead of
+// two, and one more of attention's output, which fused attention itself needs.
 static long double narrowed_bytes(const struct price_audit *a, const struct layer_run *r)
 {
     const struct job *j = &a->problem->job;
@@ -73,7 +73,7 @@ static long double narrowed_bytes(const struct price_audit *a, const struct laye
     if (r->frozen || j->precision != FP8 || j->trainer == TRAINER_DEEPSPEED ||
         j->trainer == TRAINER_TORCHTITAN)
         return 0;
-    // Without shared experts what the router reads is dispatched as it is.
+    // Without shared experts the router's input is dispatched unchanged.
     int read = moe && !r->experts.shared_ffn ? (r->mtp ? 3 : 1) : inputs_read(a, r);
     long double wide = read * s->hidden * a->share,
                 inner = ffn + (j->layout.fused_attention ? -attended : attended);
@@ -89,8 +89,8 @@ static long double layered_stash(const struct price_audit *a, const struct layer
     bool moe = r->kind == LAYER_MOE, bare = is_bare(r);
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
     long double wide = s->gated_ffn ? 8 : 4, ffn = moe ? r->experts.shared_ffn : s->ffn;
-    // A bare frozen block needs the inputs of its norms and of its activation function, none of its
-    // matrices.
+    // A bare frozen block keeps the inputs of its norms and of its activation function, and no
+    // inputs of matrices.
     int attentions = attentions_of(r), read = inputs_read(a, r);
     long double narrow = 2 * judged_norms(a, r) + (bare ? 0 : 2 * read) +
                          (s->dropout ? 1 + attentions : 0),
@@ -100,7 +100,7 @@ static long double layered_stash(const struct price_audit *a, const struct layer
     long double stash = n * h * a->share * narrow * e / 2 + n * (heads + inner * ffn) * e / 2 / t +
                         2 * e * n * latent_width(a, r);
     if (moe) stash += expert_stash(a, r);
-    // Each step of a norm keeps what it read: fp32 values, and the normalised ones as they are.
+    // Each step of a norm keeps its input: fp32 values, and the normalised ones in their own type.
     bool eager = a->problem->job.trainer == TRAINER_TORCHTITAN && !a->problem->job.compiled;
     if (s->rms_norm && (eager || a->problem->job.unfused[UNFUSED_NORMS]))
         stash += n * h * a->share * judged_norms(a, r) * ((4 - e) + e);
@@ -108,7 +108,7 @@ static long double layered_stash(const struct price_audit *a, const struct layer
     return stash + e * n * r->adapter_rank * (4 + a->gates);
 }
 
-// Gradients of the activations on their way, and the buffers of exchanges.
+// Gradients of activations in transit, and the buffers of exchanges.
 static long double layered_gradients(const struct price_audit *a, int run, bool scores)
 {
     const struct shape *s = &a->problem->model.shape;
@@ -161,16 +161,16 @@ static struct needs even_needs(long double stash, long double working)
 static struct needs head_needs(const struct price_audit *a, bool learns)
 {
     const struct job *j = &a->problem->job;
-    bool apart = j->layout.tensor > 1 && !j->gathered_logits; // each rank has its words' logits
+    bool apart = j->layout.tensor > 1 && !j->gathered_logits; // each rank has its vocabulary's
     long double e = a->value_bytes, logits = a->tokens * a->vocabulary / (apart ? a->outer : 1),
                 own = j->layout.tensor > 1 && !apart
                           ? e * a->tokens * a->vocabulary / j->layout.tensor
                           : 0,
                 input = 2 * e * a->tokens * a->problem->model.shape.hidden * a->share;
-    // torchtitan keeps what it gathers of sequence-parallel ranks for the product's gradient.
+    // torchtitan keeps what it gathers from sequence-parallel ranks for the product's gradient.
     if (j->trainer == TRAINER_TORCHTITAN && j->layout.tensor > 1 && j->layout.sequence_parallel)
         input += e * a->tokens * a->problem->model.shape.hidden;
-    // In these schedules the last stage goes back at once: nothing waits.
+    // In these schedules the last stage runs backward at once, so nothing waits.
     bool waits = j->layout.schedule != SCHEDULE_1F1B &&
                  j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
     long double loss = j->precision == FP32 ? 4 : e + 4;
@@ -178,7 +178,7 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
     else if (j->trainer == TRAINER_TORCHTITAN || j->trainer == TRAINER_OTHER)
         loss = j->fused_loss ? 2 * e : loss + (apart ? 12 : 8);
     else if (j->fused_loss) loss += 4;
-    // What waits is no working memory: the input, and four of the loss's bytes.
+    // What waits does not count as working memory: the input, and four of the loss's bytes.
     long double asked = a->asked;
     return waits ? even_needs(asked * (input + 4 * logits), asked * ((loss - 4) * logits + own))
                  : even_needs(0, asked * (loss * logits + input + own));
@@ -194,8 +194,8 @@ static struct needs memory_needs(const struct price_audit *a, const struct layer
     return even_needs(input + tokens * kept, input + tokens * width * e);
 }
 
-// One layer's whole gradients before they are scattered; its gathered weights, and the next
-// layer's. Where stages are gathered, of both the next one's.
+// One layer's full gradients before they are scattered; its gathered weights, and the next
+// layer's. Where whole stages are gathered, both also for the next layer.
 static long double unsharded_bytes(const struct price_audit *a, int run)
 {
     const struct job *j = &a->problem->job;
@@ -213,8 +213,8 @@ static long double unsharded_bytes(const struct price_audit *a, int run)
     return bytes;
 }
 
-// What its products read, and what the activation between two does, which alone a frozen one needs
-// again; its gradients.
+// Kept: the inputs of its products and the activation between two products; a frozen one keeps
+// only that activation. Working: its gradients.
 static struct needs projector_needs(const struct price_audit *a, const struct layer_run *r)
 {
     const struct projector_shape *p = &r->projector;
@@ -223,7 +223,7 @@ static struct needs projector_needs(const struct price_audit *a, const struct la
     return even_needs(kept, each * p->outputs * a->share + 2 * between);
 }
 
-// Of a run with a shape.
+// For a run with a shape.
 static struct needs needs_of(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
@@ -246,7 +246,7 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     if (a->gridded && layout_of(a)->grid_rows > 1)
         gathered = gathered_matrices(a, run) *
                    (a->value_bytes + a->problem->job.gradient_bytes_per_value);
-    // In 16 bits it lives no longer than the pass.
+    // With 16 bits it lives only during the pass.
     if (a->problem->job.gradient_bytes_per_value == 2) dense = dense_table_bytes(a, r, &w);
     for (int i = 0; i < 3; i++) {
         b->stash[i] = passes_gradient(a, run) ? judged_whole(a, x.stash[i]) : 0;

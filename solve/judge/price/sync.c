@@ -1,11 +1,11 @@
-// Gradient syncs, and the gathers of sharded weights, as the judge prices them (docs/FORMULAS.md,
+// Gradient syncs and the gathers of sharded weights, as the judge prices them (docs/FORMULAS.md,
 // section 7).
 #include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
 // ---- over the ranks of the gradient link
 
-// Gradients of the mean rank: what a table's time for one message stands for.
+// Gradients of an average rank: the message size to look up in a table.
 static long double mean_gradient_bytes(const struct price_audit *a, bool of_experts)
 {
     long double bytes = 0;
@@ -22,7 +22,7 @@ static long double mean_gradient_bytes(const struct price_audit *a, bool of_expe
     return bytes / a->pipeline;
 }
 
-// Trees are taken where they bring a message like that to all ranks sooner than the ring does.
+// Trees are used where they deliver such a message to all ranks sooner than the ring.
 static long double trees_reach(const struct price_audit *a, int group, int64_t ranks,
                                bool of_experts)
 {
@@ -63,7 +63,7 @@ static struct computed scatter_s(const struct price_audit *a, int group, long do
     return (struct computed){times * of_mean.value, times * of_mean.lost};
 }
 
-// Of dense values over all ranks, and of experts' over theirs.
+// Dense values over all ranks, experts' over their own.
 static struct computed scatter_both_s(const struct price_audit *a, int group, long double bytes,
                                       long double expert_bytes)
 {
@@ -83,8 +83,8 @@ static long double scatter_latency_s(const struct price_audit *a, int group, int
     return (long double)(ranks - 1) * link.latency_s;
 }
 
-// Layers with stated times were measured whole: their weights are never gathered, their gradients
-// never scattered midway.
+// Layers with stated times were measured whole: their weights are never gathered, and their
+// gradients are never scattered midway.
 static int zero_of(const struct price_audit *a, int run, int group)
 {
     int zero = a->zero;
@@ -150,7 +150,7 @@ static bool matrix_shrinks(const struct price_audit *a, struct matrix m, int ran
 
 struct squeeze {
     long double saved_values, kept_values, work_s;
-}; // kept: of all matrices compressed
+}; // kept: for all compressed matrices
 
 static struct squeeze factors_of(const struct price_audit *a, int run, int group, int rank)
 {
@@ -181,8 +181,8 @@ struct synced {
     long double gradient, weight, expert_gradient, expert_weight;
 };
 
-// Bytes that a layer hands to the sync: the shared matrix's gradient leaves where its sync is
-// fused, its weights stay.
+// Bytes of a layer that are synced. Where the shared matrix has a fused sync, its gradient is left
+// out and its weights are not.
 static struct synced synced_bytes(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
@@ -196,9 +196,9 @@ static struct synced synced_bytes(const struct price_audit *a, int run)
                            a->value_bytes * w.experts};
 }
 
-// All dense gradients as their largest values, or in few bits. Over n ranks the largest of each
-// rank go to every rank, or where gradients are sharded the n-th part of them to each. Few bits are
-// scattered, unpacked and added, and packed anew where all need the sum.
+// All dense gradients as their largest values, or in few bits. Over n ranks, each rank's largest
+// values go to every rank, or, where gradients are sharded, one n-th of them to each. Few bits are
+// scattered, unpacked and added, then packed again if all ranks need the sum.
 static struct squeeze packed_of(const struct price_audit *a, int run, int group,
                                 struct compression_form form)
 {
@@ -208,7 +208,7 @@ static struct squeeze packed_of(const struct price_audit *a, int run, int group,
                 bytes = judged_packed_bytes(form, values, e), packed = values, unpacked = values;
     bool whole = a->zero == 0;
     if (form.method == COMPRESS_TOP_K) {
-        // As an all-reduce of so many bytes, which sends 2 (n - 1) / n of them.
+        // In terms of an all-reduce, which sends 2 (n - 1) / n of its bytes.
         if (whole) bytes = bytes * n / 2;
         unpacked = whole ? values * (1 + others) : values * (1 + others) / n;
     } else if (whole) {
@@ -236,7 +236,8 @@ int64_t gradient_feedback_of(const struct price_audit *a, int run, struct compre
                                squeeze_of(a, run, -1, form).kept_values);
 }
 
-// Without a barrier, overlapped, weights are gathered while the next iteration goes forward.
+// Without a barrier and with overlap, weights are gathered during the forward passes of the next
+// iteration.
 static struct computed shown_s(const struct price_audit *a, int run, int group,
                                struct computed gather)
 {
@@ -250,7 +251,7 @@ static struct computed shown_s(const struct price_audit *a, int run, int group,
                              gather.value + gather.lost + behind.value + behind.lost};
 }
 
-// In fp32: twice four bytes for each value go round. DeepSpeed knows that without ZeRO alone.
+// In fp32: each value's four bytes travel twice. In DeepSpeed only without ZeRO.
 static bool wholly_summed(const struct price_audit *a, int zero)
 {
     const struct job *j = &a->problem->job;
@@ -273,7 +274,7 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
     long double wide = a->problem->job.gradient_bytes_per_value, passes = 0;
     if (wholly_summed(a, zero)) {
-        // A copy, to fp32, a division there, and both ways back.
+        // A copy, to fp32, a division there, and all of it in reverse.
         passes = (2 + 2 + 2 + 4 + 4 + 4 + 4 + 2 + 2 + 2) * (s.gradient + s.expert_gradient) / wide /
                  gpu_of(a, group)->memory_bytes_per_s.value;
         times = 8 / wide;
@@ -287,7 +288,7 @@ int64_t layer_sync_ns(const struct price_audit *a, int run, int group, struct co
     return judged_nanoseconds(a, layer_sync_s(a, run, group, form));
 }
 
-// ---- what a stage's sync takes however little is sent: so many times round its ranks
+// ---- the part of a stage's sync that does not depend on its bytes: rounds over its ranks
 
 static long double rounds_of(const struct price_audit *a, int group, bool of_experts)
 {
@@ -324,8 +325,8 @@ int64_t embedding_link_price(const struct price_audit *a, struct joint link)
     return judged_nanoseconds(a, (struct computed){judged_sum_s(a, link, bytes, ranks), 0});
 }
 
-// Where all ranks of both ends are in it, so is what joins an end's own replicas, if no node holds
-// them all.
+// Where all ranks of both ends take part, the links between an end's own replicas count too, if no
+// node holds them all.
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns)
 {
     *ns = a->embedding_sync ? a->embedding_ring_ns : 0;

@@ -1,13 +1,13 @@
-// What the ranks of a stage say to each other during a pass of one layer, as the judge prices it
+// Communication between the ranks of a stage during one layer's pass, as the judge prices it
 // (docs/FORMULAS.md, section 3): all-reduces of tensor ranks, the ring of context ranks, exchanges
 // between experts and of a pool's values.
 #include "solve/judge/price/verify_price.h"
 
-// What tensor ranks do with values: a scatter and a gather of them, the latter alone, or a sum
-// that may be by trees.
+// What tensor ranks do with values: scatter and gather them, gather only, or sum them, possibly by
+// trees.
 enum exchange { BOTH_WAYS, GATHERED, SUMMED };
 
-// By the table where there is one; a share of it hides under the products.
+// From the table where there is one; a share of it overlaps the products.
 static struct computed tensor_part_s(const struct price_audit *a, int group, long double bytes,
                                      enum exchange exchange)
 {
@@ -32,7 +32,7 @@ static struct computed tensor_reduce_s(const struct price_audit *a, int group, l
     return tensor_part_s(a, group, bytes, layout_of(a)->sequence_parallel ? BOTH_WAYS : SUMMED);
 }
 
-// Keys and values go round step by step, each hidden behind a share of the step's attention.
+// Keys and values travel round step by step, each overlapped with a share of the step's attention.
 static void add_ring(const struct price_audit *a, int run, int group, struct piece p,
                      long double attention_s, struct talk *talk)
 {
@@ -48,7 +48,7 @@ static void add_ring(const struct price_audit *a, int run, int group, struct pie
     talk->lost_s += (c - 1) * (2 * step + hiding * 2.5L);
 }
 
-// Dispatch and combine between the experts' ranks; what stays in the node is not counted.
+// Dispatch and combine between the experts' ranks; traffic inside the node is not counted.
 static long double exchange_s(const struct price_audit *a, int group, long double bytes)
 {
     const struct layout *l = layout_of(a);
@@ -61,10 +61,10 @@ static long double exchange_s(const struct price_audit *a, int group, long doubl
     return 2 * (bytes * greatest(0, x - near) / x / link.bytes_per_s + (x - 1) * link.latency_s);
 }
 
-// A further token's embedding, looked up by tensor ranks; its projection, whose columns they share:
-// what it makes is gathered. With sequence parallelism what it reads is gathered first, and once
-// more on the way back, where its gradient is scattered and that of what it made is gathered;
-// without, the gradient of what it read is a sum.
+// A further token's embedding, looked up by tensor ranks, and its projection, whose columns they
+// share, so that its output is gathered. With sequence parallelism its input is gathered in both
+// passes; in the backward pass its input gradient is scattered and its output gradient gathered.
+// Without, the input gradient is summed.
 static void add_further_token(const struct price_audit *a, int group, long double unsharded,
                               struct computed looked_up, struct talk *talk)
 {
@@ -84,7 +84,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     long double unsharded = p.tokens * a->problem->model.shape.hidden * a->value_bytes;
     struct computed reduce = tensor_reduce_s(a, group, unsharded),
                     gathered = tensor_part_s(a, group, unsharded, BOTH_WAYS);
-    // After attention and after the feed-forward part, or of both together; after a second
+    // After attention and after the feed-forward part, or one for both; one more after a second
     // attention.
     int sums = a->problem->model.shape.parallel_residual ? 1 : 2;
     if (r->cross_attention) sums++;
@@ -108,7 +108,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.backward_s = talk.forward_s;
         talk.lost_s = 2 * reduce.lost + dispatched.lost;
     }
-    // The inputs' gradients of both products of a gate are summed by themselves.
+    // The input gradients of a gate's two products are summed separately.
     if (has_split_gate(a, r) && !layout_of(a)->sequence_parallel) {
         talk.backward_s += reduce.value;
         talk.lost_s += reduce.lost;
@@ -142,7 +142,7 @@ static struct talk embedding_talk(const struct price_audit *a, int group, long d
     return (struct talk){.forward_s = forward.value, .lost_s = forward.lost};
 }
 
-// Of two matrices the outputs are sums over tensor ranks, and so are the inputs' gradients.
+// With two matrices the outputs are sums over tensor ranks, and so are the input gradients.
 static struct talk projector_talk(const struct price_audit *a, int group,
                                   const struct projector_shape *p, long double value_bytes)
 {
@@ -159,7 +159,7 @@ static struct talk head_talk(const struct price_audit *a, int group, long double
     struct computed loss = tensor_part_s(a, group, 4 * slice.tokens, SUMMED),
                     back = tensor_reduce_s(a, group, unsharded);
     if (a->problem->job.gathered_logits) {
-        // All ranks' logits to each: half of what an all-reduce of them sends.
+        // Gathers all ranks' logits, which sends half of what an all-reduce of them sends.
         struct computed logits =
             tensor_part_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, GATHERED);
         return (struct talk){.forward_s = a->asked * logits.value,

@@ -7,13 +7,13 @@
 
 // ---- rounding
 
-// The costs are decimal fractions, held in binary. What is a half by them may come out less by some
-// 2^-50 of itself, and counts as the half that it is.
+// Costs are decimal fractions held in binary. An exact half may be low by about 2^-50 of its
+// value, and still counts as a half.
 #define SAME 0x1p-44L
 
 static long double raised(long double x) { return x + least(SAME * x, 0x1p-6L); }
 
-// x: raised, and what is rounded down counts. way: the direction for doubtful ones.
+// Rounds the raised x down. way: the direction for doubtful values.
 static int64_t cut(const struct price_audit *a, long double x, long double error, int way)
 {
     int64_t low = (int64_t)greatest(0, x - error),
@@ -40,7 +40,7 @@ int64_t judged_nanoseconds(const struct price_audit *a, struct computed seconds)
     return whole(a, (struct computed){seconds.value * 1e9L, seconds.lost * 1e9L});
 }
 
-// Of a limit
+// For a limit.
 static int64_t judged_floor(const struct price_audit *a, struct computed x)
 {
     if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
@@ -87,24 +87,25 @@ static long double padded_vocabulary(const struct problem *p)
     return (vocabulary + multiple - 1) / multiple * multiple;
 }
 
-// Sharded gradients cannot wait for the next micro-batch: a pipeline's engine keeps them whole
-// until the last, and what is then scattered once is ZeRO 1. DeepSpeed's does not.
+// Sharded gradients cannot be accumulated over micro-batches: a pipeline's engine keeps them whole
+// until the last, and scattering once is ZeRO 1. DeepSpeed's engine has no such rule.
 static int zero_stage(const struct job *j)
 {
     if (j->layout.zero != 2 || j->trainer == TRAINER_DEEPSPEED) return j->layout.zero;
     return j->layout.pipeline == 1 ? 2 : 1;
 }
 
-// Looped breadth-first ends a stage's micro-batches before it begins the next stage, so an engine
-// made for it gathers a stage once forward and once backward and scatters once. FSDP2 is not.
+// Looped breadth-first finishes a stage's micro-batches before it begins the next stage, so an
+// engine built for it gathers a stage once forward and once backward, and scatters once. FSDP2
+// does not.
 static bool shards_by_stages(const struct job *j)
 {
     return j->layout.schedule == SCHEDULE_LOOPED_BFS && zero_stage(j) > 1 &&
            j->trainer != TRAINER_TORCHTITAN && !j->placement.uneven_micro_batches;
 }
 
-// What one GPU of a grid has: whole sequences, heads and FFN by the first axis, a part of each
-// token's values by the second.
+// One GPU's part in a grid: whole sequences, heads and FFN split by the first axis, each token's
+// values by the second.
 static void split_by_grid(struct price_audit *a, const struct layout *l)
 {
     int64_t both = (int64_t)l->grid_depth * l->grid_rows;
@@ -278,7 +279,7 @@ int64_t slots_of(const struct price_audit *a, int group)
     return g->nodes / ((a->collective + per_node - 1) / per_node) / data;
 }
 
-// What lies outside of the allocator.
+// Memory outside the allocator.
 static long double outside_bytes(const struct price_audit *a, int group)
 {
     const struct layout *l = layout_of(a);

@@ -1,16 +1,16 @@
-// The judge's own prices: what one layer, message or sync of a problem takes, worked out from
-// docs/FORMULAS.md alone and without the solver's code. Nothing is tabulated: each function gives
-// one priced term, rounded once, halves up, to whole nanoseconds or bytes. Evaluated in long double
-// with a bound on the error (docs/PROOFS.md 13): a price is the one whole number that the formula
-// gives, or it is counted as doubtful.
+// The judge's own prices: the time or bytes of one layer, message or sync of a problem, worked out
+// from docs/FORMULAS.md alone without the solver's code. Nothing is tabulated. Each function gives
+// one priced term, rounded once, halves up, to whole nanoseconds or bytes. Computed in long double
+// with an error bound (docs/PROOFS.md 13): a price is the one whole number that the formula gives,
+// or it is counted as doubtful.
 #ifndef PLUMBLINE_SOLVE_JUDGE_PRICE_VERIFY_PRICE_H
 #define PLUMBLINE_SOLVE_JUDGE_PRICE_VERIFY_PRICE_H
 
 #include "data/inputs/problem.h"
 #include "data/schedule/schedule.h"
 
-// Prices whose error reaches over the point where rounding changes, and sizes whose error reaches
-// over one where a formula does.
+// Prices whose error reaches across a rounding point, and sizes whose error reaches across a point
+// where a formula changes.
 struct doubts {
     int64_t prices, sizes;
 };
@@ -18,19 +18,19 @@ struct doubts {
 // The problem and what section 1 of the formulas derives from it.
 struct price_audit {
     const struct problem *problem;
-    long double error;     // of any computed value, relative to it and to what it lost
-    struct doubts *doubts; // counted here; NULL: nowhere
-    int direction; // of a doubtful price: -1 the lower one (of a limit the upper), 1 the other way,
-                   // 0 what is nearest
+    long double error;     // of any computed value, relative to value + lost
+    struct doubts *doubts; // where doubts are counted; NULL: nowhere
+    int direction;         // of a doubtful price: -1 the lower value (of a limit the upper), 1 the
+                           // opposite, 0 the nearest
     int stage_count, pipeline, micro_batches; // pipeline: ranks
     int64_t ranks, expert_ranks; // of a gradient sync: data x context; of one of experts
     int64_t collective;          // tensor x context
     int64_t devices;             // of a stage
-    bool gridded;                // tensor ranks are a grid: of sections 3 to 6, on one GPU,
+    bool gridded;                // tensor ranks form a grid: in sections 3 to 6, one GPU has
     long double outer, inner;    // one of so many parts of heads and FFN; of a token's values
     long double sequences;       // of the micro-batch
-    int zero;                    // ZeRO stage: 2 is 1 where gradients of micro-batches add up whole
-    bool by_stages;              // what is sharded is gathered and scattered once for all of them
+    int zero;                    // ZeRO stage; 2 counts as 1 where gradients add up whole
+    bool by_stages;              // sharded values are gathered and scattered once for all
     long double tokens;          // of a micro-batch on one GPU
     long double share;           // of the unsharded activations on one GPU
     long double value_bytes;
@@ -41,35 +41,35 @@ struct price_audit {
     int carried;            // tensors of a message between layers
     long double vocabulary; // padded
     bool overlapped;        // gradient syncs and gathers
-    int asked;              // tokens that the head predicts: one, and the further ones
-    bool two_tables;        // the embedding's matrix also stands where the head is
-    bool embedding_sync;    // the two are trained
-    bool embedding_ring;    // of a fused one a judge of placements has found out what it takes
+    int asked;              // tokens that the head predicts: one, plus further ones
+    bool two_tables;        // the head has a second copy of the embedding's matrix
+    bool embedding_sync;    // both copies are trained
+    bool embedding_ring;    // a judge of placements gives its time, if fused:
     int64_t embedding_ring_ns;
-    // [link that the cluster states] what it stands for, where a judge of placements states links;
-    // NULL: they are the cluster's own.
+    // [link that the cluster states] the link it stands for, where a judge of placements states
+    // links; NULL: they are the cluster's own.
     const struct joint *joints;
-    // [group] where such a judge has found out by what gradients are summed; NULL: as the group's
-    // own links tell.
+    // [group] how gradients are summed, where such a judge determined it; NULL: as the group's own
+    // links imply.
     const struct summed_by {
-        long double trees, trees_of_experts; // of a ring's bandwidth; 0: not by trees
+        long double trees, trees_of_experts; // share of a ring's bandwidth; 0: not by trees
     } * summed_by;
-    const struct price_audit *whole; // of a run's own audit: the problem's; else NULL
+    const struct price_audit *whole; // of the problem, in a run's own audit; else NULL
 };
 struct price_audit price_audit_of(const struct problem *problem);
 struct price_audit price_audit_over(
     const struct problem *problem,
-    const struct price_audit *as); // error (at least), doubts and direction as there
+    const struct price_audit *as); // takes error (as a minimum), doubts and direction from it
 
 // A run with a shape or tokens of its own is judged in a problem of its own: a model of its shape,
-// whose sequences are its pieces (section 21). For any other run that is the problem's audit.
+// whose sequences are its pieces (section 21). For any other run this is the problem's audit.
 struct own_audit {
     struct problem problem;
     struct price_audit audit;
 };
 const struct price_audit *audit_of_run(const struct price_audit *a, int run, struct own_audit *own);
 
-// What came of a computation with a difference in it: |error| <= price_audit.error x (value +
+// Result of a computation that includes a difference: |error| <= price_audit.error x (value +
 // lost).
 struct computed {
     long double value, lost;
@@ -92,7 +92,7 @@ static inline bool is_layered(const struct price_audit *a,
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
 }
-// Gate and up are two products.
+// Gate and up are two separate products.
 static inline bool has_split_gate(const struct price_audit *a, const struct layer_run *r)
 {
     return a->problem->job.split_gate && a->gates > 2 && r->kind == LAYER_BLOCK;
@@ -101,7 +101,7 @@ static inline bool is_projector(const struct price_audit *a, int run)
 {
     return run_of(a, run)->kind == LAYER_PROJECTOR;
 }
-bool shards_fully(const struct price_audit *a); // FSDP2, torchtitan's
+bool shards_fully(const struct price_audit *a); // FSDP2, as in torchtitan
 bool passes_gradient(const struct price_audit *a,
                      int run); // the run is trained, or one before it is
 const struct gpu_costs *gpu_of(const struct price_audit *a, int group);
@@ -112,56 +112,57 @@ const struct layer_time *stated_time(const struct price_audit *a, int run,
 
 // ---- links (section 2)
 struct joint {
-    bool joined, inside, stated; // inside: of a node; stated: no table tells more
+    bool joined, inside, stated; // inside: within a node; stated: no table refines it
     long double bytes_per_s, latency_s;
-    int64_t rings; // of gradient syncs that share it: a table's time is that of one
+    int64_t rings; // of gradient syncs that share it: a table's time is for one ring
 };
 struct joint judged_inside(const struct price_audit *a, int group, bool message);
-// A ring that leaves a node over its cards passes inside it as well, and is no better for it.
+// A ring that leaves a node over its cards also passes inside the node, and is no faster than
+// that.
 struct joint judged_pass_inside(const struct price_audit *a, int group, struct joint link);
-struct joint judged_stated(const struct price_audit *a, int from, int to); // for two groups
-// What asks for the cards at once: messages between stages or collectives, so many streams at
+struct joint judged_stated(const struct price_audit *a, int from, int to); // between two groups
+// What uses the cards at the same time: messages between stages or collectives, so many streams at
 // either end, each through one NIC or over all of a kind.
 struct passing {
     bool message, one_nic;
     int64_t streams[2];
 };
-// What one of the streams gets of a node's NICs of a kind; 0: it has none.
+// The rate of one stream over a node's NICs of a kind; 0: it has none.
 long double judged_card_rate(const struct price_audit *a, int group, int kind, int64_t streams,
                              bool message, bool one_nic);
 struct joint judged_cards(const struct price_audit *a, int from, int to, const struct passing *what,
                           int kind);
 enum { NO_KIND = NIC_KIND_COUNT, OWN_KIND };
-// Of the kinds that both groups have; NO_KIND: there is none.
+// Among the kinds that both groups have; NO_KIND: there is none.
 int judged_fastest_kind(const struct price_audit *a, int from, int to, const struct passing *what);
 struct joint judged_tensor_link(const struct price_audit *a, int group); // all-reduces of a layer
-// Rings over `ranks` that stand `apart` from each other in the order of the tensor ranks.
+// Rings over `ranks` ranks that are `apart` from each other in the order of the tensor ranks.
 struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks);
 struct joint judged_ring_link(const struct price_audit *a,
                               int group); // keys and values between context ranks
 struct joint judged_gradient_link(const struct price_audit *a, int group);
 struct joint judged_expert_link(const struct price_audit *a, int group);
 int64_t judged_pool_devices(const struct price_audit *a,
-                            const struct layer_run *r); // that a memory layer's values lie on
+                            const struct layer_run *r); // that hold a memory layer's values
 struct joint judged_pool_link(const struct price_audit *a, const struct layer_run *r, int group);
 struct joint judged_copies_link(const struct price_audit *a,
                                 int group); // rings over all ranks of the pipeline
 struct joint judged_stage_link(const struct price_audit *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
-// Sums over nodes go by trees where those are faster.
+// Sums across nodes use trees where those are faster.
 long double judged_sum_s(const struct price_audit *a, struct joint link, long double bytes,
                          int64_t ranks);
-long double judged_tree_climb_s(struct joint link, int64_t ranks); // up, however little is sent
-// Of a ring's bandwidth, by a message's bytes.
+long double judged_tree_climb_s(struct joint link, int64_t ranks); // up, with empty messages
+// Share of a ring's bandwidth, by a message's bytes.
 long double judged_tree_share(const struct price_audit *a, long double bytes);
-struct summed_by judged_sums(const struct price_audit *a, int group); // of gradients
-// What was measured between so many ranks of a GPU over such a link, all-reduces or messages; NULL:
-// nothing.
+struct summed_by judged_sums(const struct price_audit *a, int group); // for gradients
+// The measurement for this many ranks of a GPU over such a link, of all-reduces or messages; NULL:
+// none.
 const struct collective_times *judged_table(const struct price_audit *a, int group,
                                             struct joint link, int64_t ranks, bool send);
 struct computed judged_table_s(const struct price_audit *a, const struct collective_times *table,
                                long double bytes);
-// x >= y, or less by no more than decimal fractions in binary can come to.
+// x >= y, or less by no more than the binary error of decimal fractions.
 bool judged_reaches(const struct price_audit *a, long double x, long double y);
 
 // ---- node groups
@@ -174,7 +175,7 @@ int64_t constant_bytes_of(const struct price_audit *a, int group);
 // ---- slices
 struct piece {
     long double tokens, length, behind;
-}; // on one GPU; of a sequence; before it in the sequence
+}; // tokens on one GPU; length of the sequence; tokens before it in the sequence
 struct piece piece_of(const struct price_audit *a, int slice);
 
 // ---- a layer of a run (sections 3 to 5)
@@ -184,77 +185,82 @@ struct layer_duration {
 struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group,
                                         int slice); // group: not excluded
 
-// The matrices of a layer's attention, as its forward pass meets them; what one GPU has of each.
+// The matrices of a layer's attention in the order of its forward pass, with one GPU's part of
+// each.
 struct judged_matrix {
     long double inputs, outputs;
 };
 enum { ATTENTION_MATRICES_MAX = 10 };
 int judged_attention(const struct price_audit *a, int run,
                      struct judged_matrix m[ATTENTION_MATRICES_MAX]);
-int attentions_of(const struct layer_run *r); // a decoder over an encoder has two
-// Norms over all of a token in one layer; values of a token that each GPU's latents have together.
+int attentions_of(const struct layer_run *r); // two in a decoder that follows an encoder
+// Norms over all values of a token in one layer; values of a token in the latents, which each GPU
+// has in full.
 int judged_norms(const struct price_audit *a, const struct layer_run *r);
 long double latent_width(const struct price_audit *a, const struct layer_run *r);
-// Of a token, on all tensor ranks: queries, keys, values, weighted sums; keys and values.
+// Per token, over all tensor ranks: queries, keys, values and weighted sums; keys and values.
 long double attended_width(const struct price_audit *a, const struct layer_run *r);
 long double passed_width(const struct price_audit *a, const struct layer_run *r);
 
-// Values on one GPU before ZeRO shards them, of a run with a shape.
+// Values on one GPU before ZeRO shards them, for a run with a shape.
 struct layer_weight {
     long double dense, experts, pool; // trained
     long double frozen_bytes;
-    long double apart; // trained ones beside the matrix that embedding and head share
-    long double table; // of embedding and head: that matrix
+    long double apart; // trained ones other than the matrix that embedding and head share
+    long double table; // of embedding and head: the shared matrix
 };
 struct layer_weight layer_weight_of(const struct price_audit *a, int run);
-// The gradient that one backward pass of DeepSpeed makes of a table of embeddings, beside what is
-// summed up.
+// The gradient that one backward pass of DeepSpeed makes for a table of embeddings, in addition to
+// the accumulated one.
 long double dense_table_bytes(const struct price_audit *a, const struct layer_run *r,
                               const struct layer_weight *w);
-// Of one value that a frozen run may hold in few bits: these, and a 128th of a scale of two bytes.
+// Per value of a frozen run, which may be held in few bits: these bits, plus 1/128 of a two-byte
+// scale.
 long double kept_bytes(const struct price_audit *a, const struct layer_run *r);
-// What the pool that memory layers share takes on each device, and its update in a stage's time.
+// Bytes on each device of the pool that memory layers share, and the time of its update within a
+// stage.
 long double judged_pool_bytes(const struct price_audit *a);
 long double judged_pool_update_s(const struct price_audit *a, int group);
-// Likewise of weights that layers share, with the sum of their gradients.
+// The same for weights that layers share, including the sum of their gradients.
 long double shared_copy_bytes(const struct price_audit *a);
 long double shared_copy_s(const struct price_audit *a, int group);
-long double half_keys(const struct pool_shape *p); // so many that their pairs name every value
+long double half_keys(const struct pool_shape *p); // the number whose pairs name every value
 long double adapter_width(
-    const struct price_audit *a); // sum of both sides of every matrix of a block
+    const struct price_audit *a); // sum of both dimensions over the matrices of a block
 long double matrix_values(const struct price_audit *a, long double ffn); // of a block, unsharded
 
 struct layer_bytes {
     int64_t weight, gradient, optimizer;
     int64_t stash[3], working[3]; // by enum recompute: none, selective, full
-    int64_t unsharded;            // while the stage runs, of each of its layers
-    int64_t message;              // behind the layer
+    int64_t unsharded;            // while the stage runs, for each of its layers
+    int64_t message;              // after the layer
 };
 struct layer_bytes layer_bytes_of(const struct price_audit *a, int run);
-// What its activations take to the host, or back; -1: the group has no link to one.
+// Time to move its activations to the host, or back; -1: the group has no link to one.
 int64_t swap_ns_of(const struct price_audit *a, int run, int group);
 void activations_of(const struct price_audit *a, int run, struct layer_bytes *b);
 
 // ---- the parts of a pass (section 3)
 struct work {                     // seconds of one pass of one slice on one GPU
     long double linear, adapters; // products with the layer's matrices, and with its adapters
-    long double data, weight;     // the products that make the gradients of inputs and of weights
-    long double adapter_data, adapter_weight; // the adapters'
-    long double operands;          // beside the FLOP of a pass of products, of their matrices
-    long double learning_operands; // the same of the pass that makes the gradients of weights
-    long double attention_back, memory_back; // of the way back, as often as they are done there
+    long double data, weight;     // the products that give the gradients of inputs and of weights
+    long double adapter_data, adapter_weight; // the same for the adapters
+    long double operands;          // in addition to the FLOP of a pass of products: their matrices
+    long double learning_operands; // the same for the pass that gives the gradients of weights
+    long double attention_back, memory_back; // in the backward pass, as often as it runs there
     long double attention,
-        scores; // scores: their traffic, part of memory; run again by selective recomputation
-    long double memory, gather; // gather: a pool's values again on the way back
+        scores; // scores: their memory traffic, part of memory; repeated by selective
+                // recomputation
+    long double memory, gather; // gather: a pool's values again in the backward pass
     long double narrowing;      // inputs of 8-bit products, written and read again
-    long double weightless;     // beside `weight`: done with it, and makes no weight gradient
+    long double weightless;     // done along with `weight`, but gives no weight gradient
     long double overhead, overhead_back, launch;
-    long double forward_factor, backward_factor; // of kernels in a row over kernels alone
-    long double step_factor; // of the kernels of a training step over the same ones
+    long double forward_factor, backward_factor; // of kernels in sequence over kernels alone
+    long double step_factor; // of the kernels of a training step over the same kernels
     long double small;       // launches of the elementwise kernels
 };
-// Puts what products take by their shapes in the place of what they take at one rate; false: these
-// rates do not tell. slower: the share of them that is reached.
+// Replaces the time of products at one rate by their time by shape; false: these rates do not give
+// it. slower: the share of the rates that is reached.
 bool shaped_products(const struct price_audit *a, int run, int group,
                      const struct precision_costs *rates, struct piece piece, long double slower,
                      struct work *w);
@@ -263,10 +269,10 @@ long double every_second_product_s(const struct price_audit *a, int run, int gro
                                    struct piece piece);
 struct talk {
     long double forward_s, backward_s, lost_s;
-    long double chunked_s; // beside these, in either pass: goes with the products, chunk by chunk
-    long double reduce_s, reduce_lost_s; // a block's output scattered and gathered
+    long double chunked_s; // in addition, in either pass: overlaps the products, chunk by chunk
+    long double reduce_s, reduce_lost_s; // scatter and gather of a block's output
 };
-// The same of tensor ranks that are a grid, and what goes over its third axis.
+// The same for tensor ranks that form a grid, with the communication over its third axis.
 struct grid_talk {
     struct talk pass;
     long double gather_s, gather_back_s, scatter_s;
@@ -280,11 +286,11 @@ struct passes {
 };
 struct passes passes_of(const struct price_audit *a, int run, int group, int slice);
 
-// The same for the scores and the context of unfused attention, and the way back.
+// The same for the scores and the context of unfused attention, and the backward pass.
 void unfused_products(const struct price_audit *a, int run, int group,
                       const struct precision_costs *rates, struct piece piece, struct work *w);
 
-// An option of this form may be taken, whatever it is of: rank_min limits factors alone.
+// An option of this form is allowed, whatever it compresses: rank_min limits factors only.
 bool is_allowed(const struct job *j, struct compression_form form);
 
 // ---- transfers (section 6)
@@ -295,14 +301,14 @@ struct sending {
 };
 bool transfer_price(const struct price_audit *a, struct sending m, int64_t parts[PART_COUNT]);
 int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compression_form form);
-// Bytes of so many values as their largest with places, or in few bits; and the time of packing and
-// unpacking arrays of so many.
+// Bytes of so many values as their largest with positions, or in few bits; and the time to pack
+// and unpack arrays of so many.
 long double judged_packed_bytes(struct compression_form form, long double values,
                                 long double value_bytes);
 long double judged_packing_s(const struct gpu_costs *gpu, struct compression_form form,
                              long double packed, long double unpacked);
 
-// ---- syncs, and what sharded weights and gradients cost a pass (section 7)
+// ---- syncs, and what sharded weights and gradients add to a pass (section 7)
 struct gathers {
     long double weights_s, gradients_s, lost_s;
 };
@@ -312,23 +318,25 @@ int64_t layer_sync_ns(const struct price_audit *a, int run, int group,
 int64_t sync_constant_ns(const struct price_audit *a, int group);
 int64_t gradient_feedback_of(const struct price_audit *a, int run, struct compression_form form);
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns);
-int64_t embedding_link_price(const struct price_audit *a, struct joint link); // over links like it
+int64_t embedding_link_price(const struct price_audit *a,
+                             struct joint link); // over links like this one
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group);
-// With so much of the state on the host (section 4, Shares); 0: what a layer has without.
+// With this percentage of the state on the host (section 4, Shares); 0: what a layer has
+// otherwise.
 int64_t device_state_bytes(const struct price_audit *a, int run, int percent);
 int64_t shared_step_ns(const struct price_audit *a, int run, int group, int percent);
 
-// The largest price of its kind anywhere in the problem: what takes no time at all is not in the
+// The largest price of each kind anywhere in the problem: what never takes time is not in the
 // schedule's graph.
 struct largest_prices {
     int64_t parts_ns[PART_COUNT], sync_ns, optimizer_ns;
 };
 struct largest_prices largest_prices_of(const struct price_audit *a);
-bool offers_epilogue(const struct price_audit *a); // an option that compresses in the drain alone
+bool offers_epilogue(const struct price_audit *a); // an option that compresses only in the drain
 
-// To the nearest integer, halves up; below 0: 0. What pricing refuses as too large is the largest
-// here, and no plan's claim.
+// To the nearest integer, halves up; below 0: 0. Values that pricing refuses as too large give the
+// maximum, which no plan claims.
 #define WHOLE_MAX 9007199254740992 // 2^53
 int64_t judged_whole(const struct price_audit *a, long double x);
 int64_t judged_nanoseconds(const struct price_audit *a, struct computed seconds);

@@ -1,5 +1,5 @@
-// What lies on a device for one layer as the judge counts it (docs/FORMULAS.md, section 4): values,
-// states, and the time of the optimizer's step, which follows from them.
+// Bytes on a device for one layer, as the judge counts them (docs/FORMULAS.md, section 4): values
+// and states, and the time of the optimizer's step, which follows from them.
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>
@@ -18,11 +18,11 @@ long double adapter_width(const struct price_audit *a)
     return 2 * (h + a->query) + 2 * (h + a->key) + a->gates * (h + s->ffn);
 }
 
-// ---- values by kind: `whole` ones are on every tensor rank
+// Values by kind; `whole` ones are on every tensor rank.
 
 struct values {
     long double matrices, sharded, whole, experts, pool;
-}; // sharded: beside the matrices of a block
+}; // sharded: other than the matrices of a block
 
 static void add_norms(const struct price_audit *a, const struct layer_run *r, struct values *v)
 {
@@ -59,7 +59,7 @@ static struct values layered_values(const struct price_audit *a, int run)
     struct values v = {.matrices = a->gates * h * ffn, .sharded = r->mtp ? 2 * h * h : 0};
     for (int i = judged_attention(a, run, m) - 1; i >= 0; i--)
         v.matrices += t * m[i].inputs * m[i].outputs;
-    // Those to the latents are on every rank, and were counted t times.
+    // The projections to the latents are on every rank and were counted t times.
     long double down = h * (latent_width(a, r) + attentions_of(r) * (long double)s->rotary_width);
     v.matrices -= t * down;
     v.whole = down;
@@ -83,14 +83,15 @@ static struct values memory_values(const struct price_audit *a, const struct lay
     const struct pool_shape *p = &r->pool;
     long double h = s->hidden, keys = (long double)p->heads * p->key_width, width = p->width;
     struct values v = {0};
-    // A shared pool is no layer's.
+    // A shared pool belongs to no layer.
     if (!p->shared) v.pool = (long double)p->values * width / (long double)a->devices;
     v.whole = half_keys(p) * keys + h * keys + width * h * (p->gated ? 2 : 1) +
               (s->rms_norm ? h : 2 * h);
     return v;
 }
 
-// Of two matrices each tensor rank has a part of what lies between them; one matrix is everywhere.
+// With two matrices each tensor rank has a part of the width between them; a single matrix is on
+// every rank.
 static struct values projector_values(const struct projector_shape *p)
 {
     long double in = p->inputs, between = p->inner, out = p->outputs;
@@ -112,7 +113,7 @@ static struct values end_values(const struct price_audit *a, const struct layer_
     bool shared = s->tied_embeddings && a->pipeline == 1,
          copied = s->tied_embeddings && a->pipeline > 1;
     struct values v = {.sharded = shared ? 0 : table, .whole = projection};
-    // Its own of the logits, and one of the further tokens'.
+    // A matrix for the logits, and another for the further tokens.
     if (a->two_tables && !s->tied_embeddings) v.sharded += table;
     if (!s->no_final_norm && !s->plain_norms) v.whole += s->rms_norm ? h : 2 * h;
     if (copied && a->problem->job.trainer == TRAINER_DEEPSPEED) v.whole += positions;
@@ -126,9 +127,9 @@ long double kept_bytes(const struct price_audit *a, const struct layer_run *r)
     return r->weight_bits ? (16 * r->weight_bits + 2) / 128.0L : a->value_bytes;
 }
 
-// What is large of a frozen layer may be held in fewer bits: matrices, experts, a vocabulary, a
-// pool; vectors, routers and keys are not. Of the ends the vocabulary's matrix is all that tensor
-// ranks share.
+// Large parts of a frozen layer may be held in fewer bits: matrices, experts, a vocabulary, a
+// pool; vectors, routers and keys are not. At the ends, tensor ranks share only the vocabulary's
+// matrix.
 static long double frozen_bytes(const struct price_audit *a, const struct layer_run *r,
                                 const struct values *v)
 {
@@ -173,14 +174,14 @@ static struct layer_weight weight_alone(const struct price_audit *of_all, int ru
     return w;
 }
 
-// What a run's layers share is none of theirs.
+// Weights shared by a run's layers belong to none of them.
 struct layer_weight layer_weight_of(const struct price_audit *a, int run)
 {
     struct layer_weight none = {0};
     return run_of(a, run)->shared_weights ? none : weight_alone(a, run);
 }
 
-// Trained values that one GPU holds when what this ZeRO stage shards is sharded.
+// Trained values that one GPU holds once this ZeRO stage's sharding is applied.
 static long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage)
 {
     bool sharded = a->zero >= stage;
@@ -207,7 +208,7 @@ long double dense_table_bytes(const struct price_audit *a, const struct layer_ru
     return made && looked_up ? j->gradient_bytes_per_value * w->table : 0;
 }
 
-// What DeepSpeed's step copies where gradients are of 16 bits and updated on the device.
+// Copies that DeepSpeed's step makes where gradients have 16 bits and are updated on the device.
 static long double step_copies(const struct price_audit *a, const struct layer_weight *w)
 {
     const struct job *j = &a->problem->job;
@@ -216,8 +217,8 @@ static long double step_copies(const struct price_audit *a, const struct layer_w
     return copies ? (a->zero ? 6 : 8) * held_values(a, w, 1) : 0;
 }
 
-// DeepSpeed's own copies, beside the states; *gradient is replaced where it keeps gradients another
-// way.
+// DeepSpeed's own copies, in addition to the states; *gradient is replaced where it keeps
+// gradients differently.
 static long double deepspeed_bytes(const struct price_audit *a, const struct layer_run *r,
                                    const struct layer_weight *w, long double *gradient)
 {
@@ -235,8 +236,8 @@ bool shards_fully(const struct price_audit *a)
            j->layout.zero > 1;
 }
 
-// The weights proper are the states' fp32 ones. In 16 bits there are those that stay gathered: at
-// ZeRO 3 the two ends', with the buffer they were gathered in, which another stream owns.
+// The actual weights are the states' fp32 ones. The 16-bit ones are those that stay gathered: at
+// ZeRO 3, of the two ends, with the buffer they were gathered in, which another stream owns.
 static long double fsdp_weight_bytes(const struct price_audit *a, const struct layer_run *r,
                                      const struct layer_weight *w)
 {
@@ -271,7 +272,7 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     long double weight = a->value_bytes * held_values(a, &w, 3);
     if (shards_fully(a)) {
         weight = fsdp_weight_bytes(a, r, &w);
-        // Whole sums of the micro-batches, and what is scattered of them at last.
+        // Full sums over the micro-batches, and the scattered result.
         if (a->zero == 1)
             gradient += j->gradient_bytes_per_value * (w.dense / (long double)a->ranks +
                                                        w.experts / (long double)a->expert_ranks);
@@ -311,7 +312,7 @@ static long double optimizer_s(const struct price_audit *a, int run, int group)
     return update_s(a, &w, group);
 }
 
-// ---- the pool that memory layers share: a part on every device of the pipeline
+// ---- the pool that memory layers share, split over every device of the pipeline
 
 static long double shared_values(const struct price_audit *a)
 {
@@ -341,7 +342,7 @@ long double judged_pool_bytes(const struct price_audit *a)
         if (run_of(a, i)->frozen && run_of(a, i)->pool.shared)
             return kept_bytes(a, run_of(a, i)) * w.pool;
     if (j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 && j->gradient_bytes_per_value == 4)
-        gradient = 6 * w.pool; // of the backward pass, and added up
+        gradient = 6 * w.pool; // of the backward pass, and accumulated
     return weight + gradient + (j->layout.offload_optimizer ? 0 : state_bytes(a, &w)) +
            step_copies(a, &w);
 }
@@ -398,13 +399,13 @@ int64_t device_state_bytes(const struct price_audit *a, int run, int percent)
     if (!has_shape(a, run)) return judged_whole(a, left * all / 100);
     const struct layer_run *r = run_of(a, run);
     struct layer_weight w = layer_weight_of(a, run);
-    bool table = a->problem->job.gradient_bytes_per_value == 4; // which stays where it is
+    bool table = a->problem->job.gradient_bytes_per_value == 4; // which is not moved
     return judged_whole(a, left * (state_bytes(a, &w) + step_copies(a, &w)) / 100 +
                                (table ? dense_table_bytes(a, r, &w) : 0));
 }
 
-// Two who work side by side, of whom the first does more, and the second less or more, as a part
-// grows from 0 to 1; x, y: seconds at both ends. The least time in which both are done.
+// The least time in which two parallel workers are both done, as a part grows from 0 to 1: the
+// first gets more work, the second less or more. x, y: seconds at both ends.
 static long double both_done(const long double x[2], const long double y[2])
 {
     long double first = greatest(x[0], y[0]), last = greatest(x[1], y[1]), ahead = x[0] - y[0],
@@ -413,7 +414,7 @@ static long double both_done(const long double x[2], const long double y[2])
     return least(least(first, last), (behind * x[0] + ahead * x[1]) / sum);
 }
 
-// Of straight lines over an interval the least of the greatest is that of the worst pair (Helly).
+// The minimum over an interval of the maximum of straight lines is that of the worst pair (Helly).
 static long double shared_step_s(const struct price_audit *a, int run, int group, int percent)
 {
     const struct job *j = &a->problem->job;
@@ -430,7 +431,7 @@ static long double shared_step_s(const struct price_audit *a, int run, int group
                 gradient = values * j->gradient_bytes_per_value, weight = values * a->value_bytes,
                 link = gpu->host_link_bytes_per_s.value, rate = gpu->host_update_values_per_s.value,
                 memory = gpu->host_memory_bytes_per_s.value, worst = 0;
-    // [who][none of the host's share is updated on the device, all of it]
+    // [worker][none of the host's share is updated on the device, all of it]
     const long double done[4][2] = {
         {(100 - percent) * step / 100, step},
         {greatest(gradient, weight) / link, away / link},

@@ -1,6 +1,6 @@
-// The work of one pass of one slice over one layer on one GPU as the judge counts it
-// (docs/FORMULAS.md, section 3), and the passes' durations that come of it, of what is said
-// meanwhile (talk.c) and of gathers.
+// The work of one pass of one slice over one layer on one GPU, as the judge counts it
+// (docs/FORMULAS.md, section 3), and the durations of passes, which also include communication
+// (talk.c) and gathers.
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>
@@ -13,8 +13,8 @@ static long double stated_or(const struct estimate *e, long double otherwise)
     return e->value > 0 ? (long double)e->value : otherwise;
 }
 
-// All three kinds of products of so many FLOP, and as many more without a weight gradient;
-// `slower`: the share of its rates that is reached.
+// All three kinds of products of so many FLOP, and further ones without a weight gradient;
+// `slower`: the share of the rates that is reached.
 static void products(const struct precision_costs *r, long double learning, long double weightless,
                      long double operands, long double slower, struct work *w)
 {
@@ -31,7 +31,7 @@ static void products(const struct precision_costs *r, long double learning, long
     w->learning_operands = moved_learning > 0 ? operands / moved_learning : 0;
 }
 
-// Of one product of n tokens: FLOP, and bytes of what it reads and writes.
+// One product of n tokens: FLOP, and bytes read and written.
 struct effort {
     long double flop, bytes;
 };
@@ -41,7 +41,7 @@ static void add_effort(struct effort *sum, long double n, long double inputs, lo
     sum->bytes += n * (inputs + outputs) + inputs * outputs;
 }
 
-// The products of attention, and of a feed-forward part so wide.
+// The products of attention, and of a feed-forward part of this width.
 static struct effort block_effort(const struct price_audit *a, int run, long double n,
                                   long double ffn)
 {
@@ -57,14 +57,14 @@ static struct effort block_effort(const struct price_audit *a, int run, long dou
     return sum;
 }
 
-// What is not computed in 8 bits: logits, scores.
+// For what is not computed in 8 bits: logits, scores.
 static const struct precision_costs *wide_rates(const struct price_audit *a, int group)
 {
     const struct precision_costs *wide = costs_find_precision(gpu_of(a, group), BF16);
     return a->problem->job.precision == FP8 && wide ? wide : rates_of(a, group);
 }
 
-// Fused attention by another library than the GPU maker's reaches a share of its rates.
+// A fused attention library other than the GPU vendor's reaches a share of its rates.
 static long double attention_rate(const struct price_audit *a, int group, long double fastest)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
@@ -77,8 +77,8 @@ static long double attention_rate(const struct price_audit *a, int group, long d
 
 // ---- seconds by kind
 
-// Where products have shapes: launches; of fused attention also an exponential for each score, and
-// the upper halves of the 128 x 128 blocks that the diagonal cuts.
+// Where products have shapes: launches; for fused attention also an exponential per score, and the
+// upper halves of the 128 x 128 blocks on the diagonal.
 static void add_attention_kernels(const struct price_audit *a, int run, int group, struct piece p,
                                   long double cells, long double rate_back, struct work *w)
 {
@@ -103,8 +103,8 @@ static void add_attention_kernels(const struct price_audit *a, int run, int grou
     w->attention_back += 2.5L * thrown_flop / rate_back + exponentials + 2 * launch;
 }
 
-// Of chunks that rows begin anew with: what is left of the one that the slice begins in, whole
-// ones, and the beginning of the one that it ends in.
+// Where attention restarts at every chunk: the rest of the chunk in which the slice begins, whole
+// chunks, and the start of the chunk in which it ends.
 static long double keys_in_chunks(long double chunk, struct piece p)
 {
     long double last = p.behind + p.length, in = fmodl(p.behind, chunk), begun = p.behind - in,
@@ -113,7 +113,7 @@ static long double keys_in_chunks(long double chunk, struct piece p)
     return (chunk - in) * (chunk + in) / 2 + wholes * chunk * chunk / 2 + end * end / 2;
 }
 
-// Keys that the tokens of a slice see in one head, all together, of one sequence.
+// Keys seen in one head by all tokens of a slice of one sequence.
 static long double keys_seen(const struct price_audit *a, const struct layer_run *r, struct piece p)
 {
     long double last = p.behind + p.length, all = p.length * last;
@@ -122,22 +122,21 @@ static long double keys_seen(const struct price_audit *a, const struct layer_run
     if (r->bidirectional) return all + cross;
     if (r->chunk) return keys_in_chunks(r->chunk, p) + cross;
     if (w == 0 || last <= w) return p.length * (p.behind + p.length / 2) + cross;
-    // Full windows from token w on; the triangle before it, where the slice has a part of it.
+    // Full windows from token w on; before it the triangle, or the slice's part of it.
     if (p.behind >= w) return p.length * w + cross;
     return (w - p.behind) * (w + p.behind) / 2 + (last - w) * w + cross;
 }
 
-// Passes of memory over a token's values: each norm two, each residual three; a further token's
-// embedding is read and written, and is read and written beside a state.
+// Passes of memory over a token's values: two for each norm, three for each residual; a further
+// token's embedding is read and written, then read and written again beside a state.
 static long double token_passes(const struct price_audit *a, const struct layer_run *r)
 {
     long double passes = 3 * (1 + attentions_of(r)) + 2 * judged_norms(a, r);
     return r->mtp ? passes + 2 + 2 * 2 : passes;
 }
 
-// What kernels of single steps move more than fused ones: norms of
-// mean squares 36 bytes a value instead of 4, rotations 20, gated activations 10 instead of 6, all
-// of values of two bytes.
+// Extra traffic of unfused kernels: norms of mean squares move 36 bytes a value instead of 4,
+// rotations 20, gated activations 10 instead of 6; all for two-byte values.
 static long double uncompiled_bytes(const struct price_audit *a, const struct layer_run *r,
                                     long double tokens, long double inner)
 {
@@ -154,7 +153,7 @@ static long double uncompiled_bytes(const struct price_audit *a, const struct la
     return scale * tokens * each;
 }
 
-// A pass over so many quantised values: bound by the products or by reading them.
+// A pass over quantised values: bound by the products or by reading the values.
 static void read_in_bits(const struct price_audit *a, const struct layer_run *r, int group,
                          long double values, struct work *w)
 {
@@ -175,13 +174,13 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     bool moe = r->kind == LAYER_MOE;
     long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = a->outer,
                 ffn = moe ? x->shared_ffn : s->ffn,
-                inner = ffn; // of one token, with its experts
+                inner = ffn; // of one token, including its experts
     struct effort dense = block_effort(a, run, n, ffn);
     long double operands = e * dense.bytes, flop = dense.flop,
                 bytes = token_passes(a, r) * n * h * e * a->share + a->gates * n * ffn * e / t +
                         2 * n * latent_width(a, r) * e;
     if (has_split_gate(a, r))
-        operands += e * n * h / a->inner; // read by the gate, and by its partner
+        operands += e * n * h / a->inner; // read by the gate and by the up product
     if (s->qk_norm != QK_NORM_NONE) bytes += 2 * n * (a->query + a->key) * e / t;
     if (moe) {
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
@@ -195,8 +194,8 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
                          here * a->gates * h * wide / t);
     }
     bytes += uncompiled_bytes(a, r, n, inner);
-    // Scores: every token of the slice looks at those before it; the fused kernel leaves out what
-    // is masked.
+    // Scores: every token of the slice attends to those before it; the fused kernel skips what is
+    // masked.
     long double cells = a->sequences * keys_seen(a, r, p) / l->context,
                 rate_on = attention_rate(a, group, rates->attention_flop_per_s.value);
     w->attention = 2 * cells * (a->query + a->summed) / t / rate_on;
@@ -288,7 +287,7 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
     w->memory = bytes / gpu->memory_bytes_per_s.value;
 }
 
-// Of norms, residuals, activations and the like, where kernels are counted at all.
+// Norms, residuals, activations and similar kernels, where kernels are counted at all.
 static long double small_kernels_s(const struct price_audit *a, int run, int group)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
@@ -304,7 +303,7 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     if (kind == LAYER_HEAD || kind == LAYER_PROJECTOR) rates = wide_rates(a, group);
     if (kind == LAYER_BLOCK) kernels = block + unfused;
     if (kind == LAYER_MOE) kernels = block + 4 + unfused;
-    if (run_of(a, run)->mtp) kernels += 2; // a lookup, and putting side by side
+    if (run_of(a, run)->mtp) kernels += 2; // lookup and concatenation
     if (kind == LAYER_HEAD) kernels = 5 * a->asked;
     if (kind == LAYER_EMBEDDING) kernels = 2;
     if (kind == LAYER_PROJECTOR) kernels = r->projector.inner > 0; // the activation
@@ -357,8 +356,8 @@ static struct work work_of(const struct price_audit *a, int run, int group, stru
 
 // ---- passes
 
-// The host starts kernels no faster than `launch`; what is said counts as work of the device but at
-// both ends of the model.
+// The host starts kernels no faster than `launch`. Communication counts as work of the device,
+// except at both ends of the model.
 static long double at_least(const struct price_audit *a, int run, long double compute,
                             long double launch, long double talk)
 {
@@ -366,8 +365,8 @@ static long double at_least(const struct price_audit *a, int run, long double co
     return end ? greatest(compute, launch) + talk : greatest(compute + talk, launch);
 }
 
-// What is said in chunks shows where it outlasts the products it goes with, all but a chunk's; and
-// a chunk of it always.
+// Chunked communication is exposed where it outlasts the products it overlaps, which are all but
+// one chunk's; one chunk is always exposed.
 static long double chunks_shown_s(const struct price_audit *a, const struct talk *talk,
                                   long double compute)
 {
@@ -381,7 +380,7 @@ static long double joined(const struct price_audit *a, long double pass, long do
     return a->overlapped ? greatest(pass, gather) + slowdown * least(pass, gather) : pass + gather;
 }
 
-// As they were measured, frozen or not.
+// As measured, frozen or not.
 static struct passes stated_passes(const struct price_audit *a, const struct layer_time *t,
                                    int slice)
 {
@@ -398,7 +397,7 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
                            0};
 }
 
-// Of a layer that gradients go through.
+// The backward pass of a layer that gradients pass through.
 static void go_back(const struct price_audit *a, int run, const struct work *w,
                     const struct grid_talk *said, const struct gathers *g, struct passes *s)
 {
@@ -407,8 +406,8 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
     long double launch_back = (embedding ? 1 : 2) * w->launch;
-    // What makes gradients of weights, and all else: apart, so that nothing needs to be taken off
-    // again.
+    // Weight gradients and everything else, kept separate so that nothing has to be subtracted
+    // later.
     long double weight = r->frozen   ? w->adapter_weight
                          : embedding ? 0
                                      : w->weight + w->learning_operands;
@@ -427,7 +426,7 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
                    g->weights_s + g->gradients_s);
         return;
     }
-    // What is scattered is there when the gradients of weights are.
+    // Scattered values are ready when the weight gradients are.
     bool split = weight > 0;
     if (!split) said_s += said->scatter_s;
     s->backward_s =
@@ -436,8 +435,9 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
         joined(a, split ? greatest(weight, w->launch) + said->scatter_s : 0, g->gradients_s);
 }
 
-// What selective recomputation runs again: the scores; torchtitan's, by single operators, all that
-// moves memory, every second product, the gathers in front of products, and unfused attention.
+// What selective recomputation repeats: the scores; with torchtitan's, by single operators,
+// everything bound by memory, every second product, the gathers before products, and unfused
+// attention.
 static void recompute_selected(const struct price_audit *a, int run, int group, struct piece p,
                                const struct work *w, const struct talk *talk, struct passes *s)
 {
