@@ -249,8 +249,7 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double learning_operands; // the same for the pass that gives the gradients of weights
     long double attention_back, memory_back; // in the backward pass, as often as it runs there
     long double attention,
-        scores; // scores: their memory traffic, part of memory; repeated by selective
-                // recomputation
+        scores; // scores: their traffic, part of memory; run again by selective recomputation
     long double memory, gather; // gather: a pool's values again in the backward pass
     long double narrowing;      // inputs of 8-bit products, written and read again
     long double weightless;     // done along with `weight`, but gives no weight gradient
