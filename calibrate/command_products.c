@@ -209,15 +209,16 @@ enum status command_products(int argc, char **argv, int *exit_code, struct arena
     bool helped, products;
     const struct option options[] = {
         {"--products", OPTION_FLAG, &products, 0, 0, NULL,
-         "fit to products measured by their shapes: columns gpu, m, n, k, median_us"},
+         "fit to matrix products measured by shape: columns gpu, m, n, k, median_us"},
         {"--costs", OPTION_COSTS, &settings.costs, 0, 0, NULL,
-         "where the search begins, and all other numbers (kernels-datasheet)"},
+         "start values, and all numbers that are not fitted (default: kernels-datasheet)"},
         {"--score", OPTION_PATH, &other, 0, 0, NULL,
-         "another such table: tell how far the fit is from it"},
+         "another such table: report the error of the fit on it"},
         {"--zeros", OPTION_TEXT, &zeros, 0, 0, NULL,
-         "depths K,K,... of the products, in both, whose inputs were zeros"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
-        {"-o", OPTION_PATH, &output, 0, 0, NULL, "the costs file (standard output)"},
+         "K,K,...: depths of products, in both tables, whose inputs were zeros"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the costs"},
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
+         "output file for the costs (default: standard output)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline calibrate --products SHAPES.csv [OPTION ...]", options,

@@ -134,11 +134,11 @@ enum status command_formulate(int argc, char **argv, int *exit_code, struct aren
     bool helped;
     const struct option options[] = {
         {"-o", OPTION_PATH, &r.out, 0, 0, NULL,
-         "where the program goes: FILE.mps or FILE.lp (default: LP on standard output)"},
+         "output file, .mps or .lp (default: LP on standard output)"},
         {"--map", OPTION_PATH, &r.map, 0, 0, NULL,
-         "what each column means and which choices were removed, why: JSON"},
+         "write the meaning of each column, and each choice removed and why, as JSON"},
         {"--formulation", OPTION_NAME, &r.form, 0, 0, form_names,
-         "how the decision is written (default choices)"},
+         "how the decisions are modelled (default: choices)"},
     };
     TRY(options_read(argc, argv,
                      "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] "

@@ -24,8 +24,7 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
     const char *path, *output = "-";
     bool helped;
     struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the priced document goes (default: standard output)"},
+        {"-o", OPTION_PATH, &output, 0, 0, NULL, "output file (default: standard output)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline price PROBLEM [-o FILE]", options,

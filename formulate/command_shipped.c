@@ -26,7 +26,7 @@ static enum status list_documents(const struct listing *l, int argc, char **argv
     const char *const *names = operands;
     int count;
     bool helped;
-    const struct option operand = {"NAME", l->kind, NULL, 0, 0, NULL, "what is shipped, or a file"};
+    const struct option operand = {"NAME", l->kind, NULL, 0, 0, NULL, "shipped name or file"};
     TRY(options_read(argc, argv, l->usage, &operand, 1, operands, 0, DOCUMENTS_MAX, &count, &helped,
                      err));
     if (helped) return OK;

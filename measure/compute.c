@@ -67,33 +67,33 @@ enum status measure_compute(int argc, char **argv, int *exit_code, struct arena 
                                  .precision = FP32};
     const struct option options[] = {
         {"--model", OPTION_MODEL, &r.model, 0, 0, NULL,
-         "the model whose layers are timed; without it GPT-2 XL's shape"},
+         "model whose layers are timed (default: the shape of GPT-2 XL)"},
         {"--shape", OPTION_TEXT, &r.shapes, 0, 0, NULL,
          "the same in words: "
          "hidden=N,heads=N[,ffn=N,kv_heads=N,head_width=N,vocabulary=N,positions=N,gated=1,rms=1]; "
-         "several "
-         "with ';' between"},
+         "separate several with ';'"},
         {"--tensor", OPTION_TEXT, &r.tensors, 0, 0, NULL,
-         "degrees of tensor parallelism that the matrices are cut by: 1,2,4 (1)"},
+         "tensor degrees to split the matrices by, such as 1,2,4 (default: 1)"},
         {"--context", OPTION_TEXT, &r.contexts, 0, 0, NULL,
-         "degrees of context parallelism that whole layers are cut by (1)"},
+         "context degrees to split whole layers by (default: 1)"},
         {"--micro-batch", OPTION_TEXT, &r.micro_batches, 0, 0, NULL,
-         "sequences of a whole layer's pass: 1,2,4 (1)"},
+         "sequences per pass of a whole layer, such as 1,2,4 (default: 1)"},
         {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 22, NULL,
-         "tokens of a sequence, at most (1024)"},
+         "maximum tokens per sequence (default: 1024)"},
         {"--recompute", OPTION_TEXT, &r.recompute, 0, 0, NULL,
-         "whole blocks backward with: none,selective,full (all)"},
-        {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL, "ranks of the low-rank compression (16)"},
+         "recomputation in the backward pass of whole blocks: none,selective,full (default: all)"},
+        {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL,
+         "ranks of the low-rank compression (default: 16)"},
         {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "(fp32)"},
         {"--fused", OPTION_FLAG, &r.fused, 0, 0, NULL,
-         "attention by a fused kernel, where the device has one"},
+         "use a fused attention kernel if the device has one"},
         {"--graphs", OPTION_FLAG, &r.graphs, 0, 0, NULL,
-         "whole layers as captured graphs too, where the device has them"},
+         "also time whole layers as captured graphs, if the device has them"},
         {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL,
-         "two sizes of each kernel instead of three, and --budget-s 12 --width 0.1 where these are "
-         "not given"},
+         "measure two sizes of each kernel instead of three, with defaults --budget-s 12 --width "
+         "0.1"},
         {"--like", OPTION_PATH, &s.like, 0, 0, NULL,
-         "samples of another launch: the same sizes once more, to merge the two"},
+         "samples of another launch: measure the same sizes again, to merge the two"},
         TAKE_OPTIONS(&s),
     };
     bool helped;

@@ -10,29 +10,31 @@
 
 static const struct command commands[] = {
     {"compute", measure_compute,
-     .text = "times kernels and whole layers of a transformer on this device"},
+     .text = "time kernels and whole transformer layers on this device"},
     {"compress", measure_compress,
-     .text = "times compression of messages and gradients: low rank, top-k, quantised"},
+     .text = "time compression of messages and gradients: low-rank, top-k, quantised"},
     {"memory", measure_memory,
-     .text = "times copies and transfers over a ladder of sizes; what a process takes, in bytes"},
-    {"links", measure_links, .text = "under mpirun or srun: messages between every two ranks"},
+     .text = "time copies and transfers of increasing size; measure a process's memory"},
+    {"links", measure_links,
+     .text = "time messages between every two ranks (under mpirun or srun)"},
     {"collectives", measure_collectives,
-     .text = "under mpirun or srun: all-reduce and its like over groups of ranks"},
-    {"merge", measure_merge, .text = "joins launches on one machine into one samples file"},
+     .text = "time all-reduce and other collectives over groups of ranks (under mpirun or srun)"},
+    {"merge", measure_merge,
+     .text = "merge samples of several launches on one machine into one file"},
 };
 
 static const struct exit_meaning exits[] = {
-    {"0", "done"},
-    {"2", "bad input or usage, a file that cannot be written, or a machine that lacks what was "
-          "asked for"},
-    {"1", "anything else that failed"},
-    {"10", "stopped by a signal: the samples so far are written"},
+    {"0", "success"},
+    {"2",
+     "bad input or usage, a file that cannot be written, or hardware or software that is missing"},
+    {"1", "any other failure"},
+    {"10", "interrupted by a signal; the samples so far were written"},
 };
 
 static const struct program program = {
     {"plumbline measure", "measurement", "WHAT [OPTION ...]", commands, ARRAY_LENGTH(commands)},
     "plumbline-measure",
-    "samples out of this machine",
+    "measures this machine and writes samples",
     NULL,
     exits,
     ARRAY_LENGTH(exits)};

@@ -54,7 +54,8 @@ enum status measure_memory(int argc, char **argv, int *exit_code, struct arena *
     int64_t largest_mib = 256;
     const struct option options[] = {
         {"--largest-mib", OPTION_INT, &largest_mib, 1, 1 << 16, NULL,
-         "the largest copy or transfer: 64 KiB, four times that, up to this (256)"},
+         "largest copy or transfer in MiB: 64 KiB, then four times as large each, up to this "
+         "(default: 256)"},
         TAKE_OPTIONS(&s),
     };
     bool helped;

@@ -323,9 +323,10 @@ enum status measure_merge(int argc, char **argv, int *exit_code, struct arena *a
     int count;
     const struct option options[] = {
         {"--partial", OPTION_FLAG, &partial, 0, 0, NULL,
-         "keep operations that not every launch has"},
-        {"--quiet", OPTION_FLAG, &quiet, 0, 0, NULL, "nothing on stderr but errors"},
-        {"-o", OPTION_PATH, &output, 0, 0, NULL, "the merged samples file (standard output)"},
+         "keep operations that are missing from some launches"},
+        {"--quiet", OPTION_FLAG, &quiet, 0, 0, NULL, "print nothing but errors on stderr"},
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
+         "output file for the merged samples (default: standard output)"},
     };
     TRY(options_read(argc, argv, "plumbline measure merge [OPTION ...] SAMPLES SAMPLES ...",
                      options, ARRAY_LENGTH(options), paths, 2, DOCUMENTS_MAX, &count, &helped,

@@ -33,42 +33,48 @@ void take_complete(struct take_settings *settings, bool quick);
 
 // The options that every sub-command has, for its own table.
 #define TAKE_OPTIONS(s)                                                                            \
-    {"--threads", OPTION_INT, &(s)->threads, 1, 1024, NULL, "(all processors)"},                   \
+    {"--threads",                                                                                  \
+     OPTION_INT,                                                                                   \
+     &(s)->threads,                                                                                \
+     1,                                                                                            \
+     1024,                                                                                         \
+     NULL,                                                                                         \
+     "number of threads (default: all processors)"},                                               \
         {"--budget-s",                                                                             \
          OPTION_NUMBER,                                                                            \
          &(s)->budget_s,                                                                           \
          0.01,                                                                                     \
          1e6,                                                                                      \
          NULL,                                                                                     \
-         "seconds to spend; every operation is taken once in any case (20)"},                      \
+         "seconds to spend; every operation is measured at least once (default: 20)"},             \
         {"--width",                                                                                \
          OPTION_NUMBER,                                                                            \
          &(s)->width,                                                                              \
          1e-6,                                                                                     \
          10,                                                                                       \
          NULL,                                                                                     \
-         "a 95 % interval this narrow, relative to its median, is enough (0.05)"},                 \
+         "target width of the 95 % interval, relative to the median (default: 0.05)"},             \
         {"--seed",                                                                                 \
          OPTION_INT,                                                                               \
          &(s)->seed,                                                                               \
          0,                                                                                        \
          1e15,                                                                                     \
          NULL,                                                                                     \
-         "for the operands' values and the order of the repetitions (1)"},                         \
+         "seed for the operands' values and the order of repetitions (default: 1)"},               \
         {"--name",                                                                                 \
          OPTION_TEXT,                                                                              \
          &(s)->name,                                                                               \
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
-         "what the costs call the device (the processor's or device's name)"},                     \
+         "device name in the costs (default: the name of the processor or device)"},               \
         {"--backend",                                                                              \
          OPTION_TEXT,                                                                              \
          &(s)->backend,                                                                            \
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
-         "the device: cpu, cuda or simulated (cpu)"},                                              \
+         "device to measure: cpu, cuda or simulated (default: cpu)"},                              \
         {"--simulate", OPTION_TEXT, &(s)->simulate, 0, 0, NULL, simulated_help},                   \
         {"--shared",                                                                               \
          OPTION_FLAG,                                                                              \
@@ -76,11 +82,11 @@ void take_complete(struct take_settings *settings, bool quick);
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
-         "other programs use the processors: count the time that the work had one, not the time "  \
-         "that went by"},                                                                          \
-        {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"},         \
+         "the machine is shared with other programs: measure CPU time instead of elapsed time"},   \
+        {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "print nothing but errors on stderr"},   \
     {                                                                                              \
-        "-o", OPTION_PATH, &(s)->output, 0, 0, NULL, "the samples file (standard output)"          \
+        "-o", OPTION_PATH, &(s)->output, 0, 0, NULL,                                               \
+            "output file for the samples (default: standard output)"                               \
     }
 
 enum status take_open(struct take *t, const struct take_settings *settings,

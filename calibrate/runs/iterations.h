@@ -33,7 +33,8 @@ struct fitted {
 #define OPTION_LIKELIHOOD(to)                                                                      \
     {                                                                                              \
         "--likelihood", OPTION_FLAG, (to), 0, 0, NULL,                                             \
-            "--fit allocator_factor to runs that failed (metric oom) and ran as well as to peaks"  \
+            "with --fit allocator_factor: fit to failed (metric oom) and completed runs as well "  \
+            "as to peaks"                                                                          \
     }
 // BAD_INPUT: asked for other constants than allocator_factor.
 enum status fit_keys_by_likelihood(struct fit_keys *k, bool asked, struct error *err);

@@ -50,7 +50,7 @@ struct run_choice {
 #define OPTION_READ_NOTES(to)                                                                      \
     {                                                                                              \
         "--read-notes", OPTION_FLAG, (to), 0, 0, NULL,                                             \
-            "words in notes and source stand for columns that are missing"                         \
+            "take missing columns from words in notes and source"                                  \
     }
 
 // Adds the file's rows behind those that are there. Rows without a value are excluded, with that

@@ -82,7 +82,7 @@ static void complete(const struct command_table *t, const char *begun)
 {
     for (int i = 0; i < t->count; i++)
         print_completion(begun, t->commands[i].name, t->commands[i].text);
-    if (*begun == '-') print_completion(begun, "--help", "what there is");
+    if (*begun == '-') print_completion(begun, "--help", "list the commands");
 }
 
 static bool is_help(const char *word)
@@ -123,7 +123,7 @@ enum status commands_run(const struct command_table *t, int argc, char **argv, i
 static int usage(const struct program *p, FILE *to, int exit_code)
 {
     const struct command_table *t = &p->table;
-    fprintf(to, "%s " PLUMBLINE_VERSION ": %s\n\nusage: %s %s; %s help NAME tells its options\n\n",
+    fprintf(to, "%s " PLUMBLINE_VERSION ": %s\n\nusage: %s %s; %s help NAME lists its options\n\n",
             p->name, p->text, t->program, t->usage, t->program);
     print_list(to, t);
     fprintf(to, "\nexit codes:\n");

@@ -43,7 +43,8 @@ struct option {
 #define MEMORY_OPTION(mib, usual)                                                                  \
     {                                                                                              \
         "--memory-limit-mib", OPTION_INT, mib, 1, 1e7, NULL,                                       \
-            "MiB of memory beside 24 bytes for each of the files' (" usual ")"                     \
+            "memory limit in MiB, plus 24 bytes for each byte of the input files (default: " usual \
+            ")"                                                                                    \
     }
 
 // Reads options anywhere among the operands; "--" ends them. operands[] has room for operand_max;

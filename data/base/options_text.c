@@ -39,7 +39,7 @@ static void print_help(const struct options_table *table)
     printf("usage: %s\n", table->usage);
     for (size_t i = 0; i < table->count; i++) {
         int width = print_head(&table->options[i]);
-        printf("%*s %s\n", width < 28 ? 28 - width : 0, "", table->options[i].help);
+        printf("%*s  %s\n", width < 28 ? 28 - width : 0, "", table->options[i].help);
     }
 }
 
@@ -174,7 +174,7 @@ static void complete(const struct options_table *t, const char *before, const ch
         for (size_t i = 0; i < t->count; i++)
             if (*t->options[i].name == '-')
                 print_completion(begun, t->options[i].name, t->options[i].help);
-        print_completion(begun, "--help", "what the options are");
+        print_completion(begun, "--help", "list the options");
     } else if (t->count && *t->options[0].name != '-') {
         print_values(&t->options[0], "", begun);
     } else {

@@ -152,14 +152,15 @@ enum status import_collectives(int argc, char **argv, int *exit_code, struct are
     struct costs c;
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the costs are written; - is standard output (default)"},
+         "output file for the costs (default: -, standard output)"},
         {"--into", OPTION_COSTS, &into, 0, 0, NULL,
-         "costs, shipped or a file, that get the tables"},
+         "costs to add the tables to: shipped name or file"},
         {"--gpu", OPTION_TEXTS, &gpus, 0, 0, NULL,
-         "the costs' GPU that they were measured on; CLUSTER=GPU: those of a column cluster"},
+         "GPU of the costs that was measured; CLUSTER=GPU: for rows with this value in column "
+         "cluster"},
         {"--inside", OPTION_FLAG, &inside, 0, 0, NULL,
-         "only ranks within a node: what joins the nodes is another network"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the costs' name (default: as it was)"},
+         "use only rows within one node (nodes are joined by another network)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the costs (default: unchanged)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv,

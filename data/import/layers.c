@@ -331,20 +331,21 @@ enum status import_layers(int argc, char **argv, int *exit_code, struct arena *a
     struct costs c;
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the costs are written; - is standard output (default)"},
+         "output file for the costs (default: -, standard output)"},
         {"--name", OPTION_TEXT, &r.name, 0, 0, NULL,
-         "the costs' name (default: the model's in the table)"},
-        {"--model", OPTION_TEXT, &r.model, 0, 0, NULL,
-         "the model in the table, where there are several"},
-        {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "one GPU of the table (default: all)"},
+         "name of the costs (default: the model's name in the table)"},
+        {"--model", OPTION_TEXT, &r.model, 0, 0, NULL, "model in the table, if there are several"},
+        {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "GPU in the table (default: all)"},
         {"--as", OPTION_TEXT, &r.as, 0, 0, NULL,
-         "what the costs and the cluster call that GPU (default: as the table does)"},
-        {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 20, NULL, "only this tensor degree"},
-        {"--micro-batch", OPTION_INT, &r.micro_batch, 1, 1 << 20, NULL, "only this micro-batch"},
+         "name of that GPU in the costs and the cluster (default: as in the table)"},
+        {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 20, NULL, "read only this tensor degree"},
+        {"--micro-batch", OPTION_INT, &r.micro_batch, 1, 1 << 20, NULL,
+         "read only this micro-batch"},
         {"--head-layers", OPTION_INT, &r.head_layers, 1, 1024, NULL,
-         "how many layers at the end make up the head (default 1; 2: a norm of its own)"},
+         "number of layers at the end that form the head (default: 1; 2: with a separate norm)"},
         {"--into", OPTION_COSTS, &r.into, 0, 0, NULL,
-         "costs, shipped or a file, that get these layers (default: place-holders for all else)"},
+         "costs to add these layers to: shipped name or file (default: placeholders for everything "
+         "else)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import layers FILE.json [-o costs.json] [options]",

@@ -280,27 +280,29 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
     struct cluster c;
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the cluster is written; - is standard output (default)"},
-        {"--name", OPTION_TEXT, &r.name, 0, 0, NULL, "the cluster's name (default: measured)"},
+         "output file for the cluster (default: -, standard output)"},
+        {"--name", OPTION_TEXT, &r.name, 0, 0, NULL, "name of the cluster (default: measured)"},
         {"--rows", OPTION_NAME, &r.rows, 0, 0, matrix_row_names,
-         "whose a row is (default: receiver; of a Send table sender)"},
+         "what a row stands for (default: receiver; of a Send table: sender)"},
         {"--table", OPTION_NAME, &r.table, 0, 0, matrix_table_names,
-         "which of mpiGraph's two (default: recv)"},
+         "which of mpiGraph's two tables to read (default: recv)"},
         {"--unit", OPTION_NAME, &r.unit, 0, 0, matrix_unit_names,
-         "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's two), 1e6"},
+         "unit: 1e9 bytes/s, 1000 x 2^20 (default for one table), 2^20 (default for mpiGraph's "
+         "two), 1e6"},
         {"--latency-us", OPTION_NUMBER, &r.latency_us, 0, 1e9, NULL,
-         "of every link; the matrix has none (default: of --like's network cards, else 0)"},
+         "latency of every link, as the matrix has none (default: that of --like's network cards, "
+         "else 0)"},
         {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
-         "a cluster, shipped or a file: nodes as in its first group, where no option says "
-         "otherwise"},
-        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
-        {"--gpus-per-node", OPTION_INT, &r.gpus_per_node, 1, 1024, NULL, "GPUs of a node"},
+         "cluster whose first group describes the nodes, unless options say otherwise: shipped "
+         "name or file"},
+        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "name of the GPU in the costs"},
+        {"--gpus-per-node", OPTION_INT, &r.gpus_per_node, 1, 1024, NULL, "GPUs per node"},
         {"--memory-gb", OPTION_NUMBER, &r.memory_gb, 0.001, 1e6, NULL,
-         "memory of a GPU, 1e9 bytes"},
+         "memory of one GPU in GB (1e9 bytes)"},
         {"--intra-gb-s", OPTION_NUMBER, &r.intra_gb_per_s, 1e-6, 1e9, NULL,
-         "between two GPUs of a node, one direction, 1e9 bytes/s"},
+         "bandwidth between two GPUs of a node, one direction, in GB/s (1e9 bytes/s)"},
         {"--intra-latency-us", OPTION_NUMBER, &r.intra_latency_us, 0, 1e9, NULL,
-         "its latency (default 0)"},
+         "latency between two GPUs of a node (default: 0)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import matrix FILE [-o cluster.json] [options]",

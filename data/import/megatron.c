@@ -170,13 +170,13 @@ enum status import_megatron(int argc, char **argv, int *exit_code, struct arena 
     bool helped;
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the model is written; - is standard output (default)"},
-        {"--job", OPTION_PATH, &job_output, 0, 0, NULL, "where the job is written (default: not)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "their name (default: megatron)"},
+         "output file for the model (default: -, standard output)"},
+        {"--job", OPTION_PATH, &job_output, 0, 0, NULL, "output file for the job (default: none)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of model and job (default: megatron)"},
         {"--gpus", OPTION_INT, &gpus, 1, 1e9, NULL,
-         "GPUs of the run (default: nproc_per_node x nnodes of the list)"},
+         "GPUs of the run (default: nproc_per_node x nnodes from the list)"},
         {"--vocabulary", OPTION_INT, &vocabulary, 1, 1 << 26, NULL,
-         "tokens of the tokenizer, where --vocab-size does not stand in the list"},
+         "vocabulary size, if the list has no --vocab-size"},
     };
     struct model model = {0};
     struct job job = {0};

@@ -323,13 +323,13 @@ enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *are
     struct nccl_settings settings = {0};
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the samples are written; - is standard output (default)"},
+         "output file for the samples (default: -, standard output)"},
         {"--name", OPTION_TEXT, &settings.gpu, 0, 0, NULL,
-         "the GPU's name (default: the device's)"},
+         "name of the GPU (default: the device's)"},
         {"--operation", OPTION_NAME, &operation, 0, 0, operation_names,
-         "the collective, where an old file does not tell"},
+         "collective, if an old file does not name it"},
         {"--in-place", OPTION_FLAG, &settings.in_place, 0, 0, NULL,
-         "the in-place times (default: out of place)"},
+         "read the in-place times (default: out of place)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import nccl-tests FILE [-o samples.json] [options]",

@@ -324,20 +324,23 @@ enum status import_nccl_topology(int argc, char **argv, int *exit_code, struct a
     struct node n = {.arena = arena};
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the cluster is written; - is standard output (default)"},
-        {"--name", OPTION_TEXT, &r.name, 0, 0, NULL, "the cluster's and its group's name (node)"},
+         "output file for the cluster (default: -, standard output)"},
+        {"--name", OPTION_TEXT, &r.name, 0, 0, NULL,
+         "name of the cluster and its group (default: node)"},
         {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
-         "a cluster, shipped or a file: GPU, memory and latencies as in its first group"},
-        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
+         "cluster whose first group gives GPU, memory and latencies: shipped name or file"},
+        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "name of the GPU in the costs"},
         {"--memory-gb", OPTION_NUMBER, &r.memory_gb, 0.001, 1e6, NULL,
-         "memory of a GPU, 1e9 bytes"},
-        {"--nodes", OPTION_INT, &r.nodes, 1, 1000000, NULL, "like nodes (1)"},
+         "memory of one GPU in GB (1e9 bytes)"},
+        {"--nodes", OPTION_INT, &r.nodes, 1, 1000000, NULL,
+         "number of identical nodes (default: 1)"},
         {"--link-bytes-per-s", OPTION_NUMBER, &r.link_bytes_per_s, 1, 1e18, NULL,
-         "of one NVLink or xGMI link, one direction (default: NVLink's, by the GPU's generation)"},
+         "bandwidth of one NVLink or xGMI link, one direction (default: NVLink's, by the GPU's "
+         "generation)"},
         {"--intra-bytes-per-s", OPTION_NUMBER, &r.intra_bytes_per_s, 1, 1e18, NULL,
-         "between two GPUs, one direction (default: links x that)"},
+         "bandwidth between two GPUs, one direction (default: links x that)"},
         {"--intra-latency-us", OPTION_NUMBER, &r.latency_us, 0, 1e9, NULL,
-         "between two GPUs (default: of --like, else 0)"},
+         "latency between two GPUs (default: that of --like, else 0)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv,

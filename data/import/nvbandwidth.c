@@ -294,12 +294,12 @@ enum status import_nvbandwidth(int argc, char **argv, int *exit_code, struct are
     struct bandwidths b = {.arena = arena};
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the samples are written; - is standard output (default)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the GPU's name (default: the device's)"},
+         "output file for the samples (default: -, standard output)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the GPU (default: the device's)"},
         {"--buffer-mib", OPTION_INT, &buffer_mib, 1, 1 << 20, NULL,
-         "nvbandwidth's --bufferSize, which its file does not tell (512)"},
+         "nvbandwidth's --bufferSize, which its file does not state (default: 512)"},
         {"--against-arrow", OPTION_FLAG, &b.against_arrow, 0, 0, NULL,
-         "copies between devices went against the description's arrow"},
+         "take copies between devices against the arrow of the description"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv,

@@ -27,46 +27,54 @@ struct assembly_settings assembly_defaults(int argc, char **argv, int64_t smalle
      1,                                                                                            \
      MESSAGE_BYTES_MAX,                                                                            \
      NULL,                                                                                         \
-     "bytes of the longest (16777216)"},                                                           \
-        {"--factor", OPTION_INT, &(s)->factor, 2, 1024, NULL, "from one length to the next (4)"},  \
+     "bytes of the longest (default: 16777216)"},                                                  \
+        {"--factor",                                                                               \
+         OPTION_INT,                                                                               \
+         &(s)->factor,                                                                             \
+         2,                                                                                        \
+         1024,                                                                                     \
+         NULL,                                                                                     \
+         "factor from one length to the next (default: 4)"},                                       \
         {"--wait",                                                                                 \
          OPTION_NAME,                                                                              \
          &(s)->wait,                                                                               \
          0,                                                                                        \
          0,                                                                                        \
          wait_names,                                                                               \
-         "auto: sleep between looks where there are more processes than processors (auto)"},       \
+         "how to wait; auto: sleep between polls if there are more processes than processors "     \
+         "(default: auto)"},                                                                       \
         {"--budget-s",                                                                             \
          OPTION_NUMBER,                                                                            \
          &(s)->budget_s,                                                                           \
          0.01,                                                                                     \
          1e6,                                                                                      \
          NULL,                                                                                     \
-         "seconds to spend; every operation is taken once in any case (60)"},                      \
+         "seconds to spend; every operation is measured at least once (default: 60)"},             \
         {"--width",                                                                                \
          OPTION_NUMBER,                                                                            \
          &(s)->width,                                                                              \
          1e-6,                                                                                     \
          10,                                                                                       \
          NULL,                                                                                     \
-         "an interval this narrow, relative to its median, is enough (0.05)"},                     \
+         "target width of the 95 % interval, relative to the median (default: 0.05)"},             \
         {"--seed",                                                                                 \
          OPTION_INT,                                                                               \
          &(s)->seed,                                                                               \
          0,                                                                                        \
          1e9,                                                                                      \
          NULL,                                                                                     \
-         "for the order and the messages' content (1)"},                                           \
+         "seed for the order and the messages' content (default: 1)"},                             \
         {"--name",                                                                                 \
          OPTION_TEXT,                                                                              \
          &(s)->name,                                                                               \
          0,                                                                                        \
          0,                                                                                        \
          NULL,                                                                                     \
-         "what the costs call the device (the processor's name)"},                                 \
-        {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"},         \
+         "device name in the costs (default: the processor's name)"},                              \
+        {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "print nothing but errors on stderr"},   \
     {                                                                                              \
-        "-o", OPTION_PATH, &(s)->output, 0, 0, NULL, "the samples file (standard output)"          \
+        "-o", OPTION_PATH, &(s)->output, 0, 0, NULL,                                               \
+            "output file for the samples (default: standard output)"                               \
     }
 
 // One command: runs `body` at every rank. A rank that fails alone says why and ends all: the others

@@ -199,10 +199,10 @@ enum status measure_collectives(int argc, char **argv, int *exit_code, struct ar
     struct settings s = {.common = assembly_defaults(argc, argv, sizeof(float))};
     const struct option options[] = {
         {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL,
-         "bytes of the shortest whole array (4); rounded up to a float for each member"},
+         "bytes of the shortest whole array, rounded up to one float per member (default: 4)"},
         ASSEMBLY_OPTIONS(&s.common),
         {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL,
-         "between CUDA devices, one for each rank, by NCCL"},
+         "measure between CUDA devices through NCCL, one device per rank"},
     };
     bool helped;
     TRY(options_read(

@@ -202,12 +202,12 @@ enum status measure_links(int argc, char **argv, int *exit_code, struct arena *a
     struct settings s = {assembly_defaults(argc, argv, 1), 4, false};
     const struct option options[] = {
         {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL,
-         "bytes of the shortest message (1)"},
+         "bytes of the shortest message (default: 1)"},
         ASSEMBLY_OPTIONS(&s.common),
         {"--alone", OPTION_INT, &s.alone, 0, 1e6, NULL,
-         "so many pairs, drawn by the seed, are measured again with nobody else sending (4)"},
+         "number of pairs, drawn by the seed, to measure again with no other traffic (default: 4)"},
         {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL,
-         "between CUDA devices, one for each rank, by NCCL"},
+         "measure between CUDA devices through NCCL, one device per rank"},
     };
     bool helped;
     TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure links [OPTION ...]", options,

@@ -12,10 +12,10 @@
 
 const char *const noise_names[] = {"none",    "lognormal", "student", "pareto",
                                    "bimodal", "ticks",     NULL};
-const char simulated_help[] = "of --backend simulated: KEY=VALUE,... of gemm (FLOP/s), memory, "
-                              "link (bytes/s), call, block, latency (s), noise (none, "
-                              "lognormal, student, pareto, bimodal, ticks), spread, launch, "
-                              "throttle (shares), slowdown (factor), bytes (memory)";
+const char simulated_help[] =
+    "with --backend simulated: KEY=VALUE,... with keys gemm (FLOP/s), memory, link (bytes/s), "
+    "call, block, latency (s), noise (none, lognormal, student, pareto, bimodal, ticks), spread, "
+    "launch, throttle (shares), slowdown (factor), bytes (memory)";
 
 static const double handling_s = 2e-6, handling_share = 0.1, episode_s = 0.4, clock_hz = 1.5e9;
 enum { POWER_CAP = 4 };

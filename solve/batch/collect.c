@@ -16,15 +16,16 @@ struct asked {
 #define WHERE_OPTION(a)                                                                            \
     {                                                                                              \
         "--where", OPTION_TEXTS, &(a)->where, 0, 0, NULL,                                          \
-            "rows with KEY=VALUE, or != < <= > >= and ~, contains; several: all of them hold"      \
+            "keep rows with KEY=VALUE, also != < <= > >= and ~ (contains); if repeated, all must " \
+            "hold"                                                                                 \
     }
 #define SORT_OPTION(a)                                                                             \
     {                                                                                              \
-        "--sort", OPTION_TEXT, &(a)->sort, 0, 0, NULL, "by KEY,KEY,...; -KEY: falling"             \
+        "--sort", OPTION_TEXT, &(a)->sort, 0, 0, NULL, "sort by KEY,KEY,...; -KEY: descending"     \
     }
 #define GROUP_OPTION(a)                                                                            \
     {                                                                                              \
-        "--group", OPTION_TEXT, &(a)->group, 0, 0, NULL, "what has the same KEY stands together"   \
+        "--group", OPTION_TEXT, &(a)->group, 0, 0, NULL, "group rows by KEY"                       \
     }
 
 static enum status fill(struct batch_table *t, struct batch *b, const struct asked *a,
@@ -70,13 +71,15 @@ enum status batch_collect(int argc, char **argv, int *exit_code, struct arena *a
     a.where = (struct option_texts){TAKE(arena, argc, const char *), 0, argc};
     const struct option options[] = {
         {"-o", OPTION_TEXT, &a.to, 0, 0, NULL,
-         "a file, whose ending says its format: .csv, .tex or .html (standard output)"},
-        {"--format", OPTION_NAME, &a.format, 0, 0, format_names, "whatever the file is called"},
+         "output file, whose extension sets the format: .csv, .tex or .html (default: standard "
+         "output)"},
+        {"--format", OPTION_NAME, &a.format, 0, 0, format_names,
+         "format, regardless of the file's extension"},
         WHERE_OPTION(&a),
         SORT_OPTION(&a),
         GROUP_OPTION(&a),
         {"--columns", OPTION_TEXT, &a.columns, 0, 0, NULL,
-         "KEY,KEY,... (csv: all; else those that say something)"},
+         "KEY,KEY,... (default: all in CSV, otherwise those that differ or have content)"},
     };
     TRY(options_read(argc, argv, "plumbline batch collect FOLDER [-o TABLE.csv|.tex|.html]",
                      options, ARRAY_LENGTH(options), &a.folder, 1, 1, NULL, &a.helped, err));
@@ -101,8 +104,8 @@ enum status batch_plot(int argc, char **argv, int *exit_code, struct arena *aren
     a.where = (struct option_texts){TAKE(arena, argc, const char *), 0, argc};
     const struct option options[] = {
         {"--of", OPTION_NAME, &a.plot, 0, 0, plot_names,
-         "time or scaling, against GPUs; pareto: time and price; gap: over time"},
-        {"-o", OPTION_TEXT, &a.to, 0, 0, NULL, "a file (.svg; standard output)"},
+         "time or scaling: against GPUs; pareto: time against price; gap: over time"},
+        {"-o", OPTION_TEXT, &a.to, 0, 0, NULL, "output file, .svg (default: standard output)"},
         WHERE_OPTION(&a),
         SORT_OPTION(&a),
         GROUP_OPTION(&a),

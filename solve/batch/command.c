@@ -34,20 +34,22 @@ static enum status run(int argc, char **argv, int *exit_code, struct arena *aren
     bool helped;
     slurm.sbatch = (struct option_texts){TAKE(arena, argc, const char *), 0, argc};
     const struct option options[] = {
-        {"-o", OPTION_PATH, &b.folder, 0, 0, NULL, "folder of the results, created if missing"},
+        {"-o", OPTION_PATH, &b.folder, 0, 0, NULL, "folder for the results, created if missing"},
         {"--jobs", OPTION_INT, &jobs, 1, 4096, NULL,
-         "threads at a time (cores of the machine); of slurm: tasks at a time (1000)"},
+         "maximum concurrent threads (default: the machine's cores); slurm: concurrent tasks "
+         "(default: 1000)"},
         {"--engine", OPTION_NAME, &engine, 0, 0, engine_names,
-         "processes of this machine, or arrays of Slurm"},
+         "run as processes on this machine or as Slurm job arrays"},
         {"--sbatch", OPTION_TEXTS, &slurm.sbatch, 0, 0, NULL,
-         "of slurm: a word for sbatch, as --sbatch=--time=60; may stand several times"},
+         "slurm: option to pass to sbatch, as in --sbatch=--time=60; may be repeated"},
         {"--before-limit-s", OPTION_INT, &slurm.before_limit_s, 1, 65535, NULL,
-         "of slurm: so long before a job's time limit its instance is told to stop (60)"},
+         "slurm: seconds before a job's time limit at which its instance is told to stop (default: "
+         "60)"},
         {"--submissions", OPTION_INT, &slurm.submissions, 1, 1000, NULL,
-         "of slurm: of one instance, where jobs end without a result (5)"},
+         "slurm: maximum submissions of one instance whose jobs end without a result (default: 5)"},
         {"--resume", OPTION_FLAG, &slurm.resume, 0, 0, NULL,
-         "begin from the plans of attempts that were told to stop"},
-        {"--quiet", OPTION_FLAG, &slurm.quiet, 0, 0, NULL, "no progress on standard error"},
+         "start from the plans of attempts that were told to stop"},
+        {"--quiet", OPTION_FLAG, &slurm.quiet, 0, 0, NULL, "print no progress on stderr"},
     };
     TRY(options_read(argc, argv, "plumbline batch run MANIFEST.jsonl -o FOLDER", options,
                      ARRAY_LENGTH(options), &manifest, 1, 1, NULL, &helped, err));
@@ -90,11 +92,11 @@ static enum status one(int argc, char **argv, int *exit_code, struct arena *aren
     int64_t index = -1;
     bool resume = false, helped;
     const struct option options[] = {
-        {"--id", OPTION_TEXT, &id, 0, 0, NULL, "of the instance, as batch status tells it"},
-        {"--tasks", OPTION_TEXT, &tasks, 0, 0, NULL, "or a file of ids, a line each"},
-        {"--index", OPTION_INT, &index, 0, 1 << 24, NULL, "and the line, from 0"},
+        {"--id", OPTION_TEXT, &id, 0, 0, NULL, "ID of the instance, as printed by batch status"},
+        {"--tasks", OPTION_TEXT, &tasks, 0, 0, NULL, "file of IDs, one per line, instead of --id"},
+        {"--index", OPTION_INT, &index, 0, 1 << 24, NULL, "with --tasks: line of the file, from 0"},
         {"--resume", OPTION_FLAG, &resume, 0, 0, NULL,
-         "begin from the plan of an attempt that was told to stop"},
+         "start from the plan of an attempt that was told to stop"},
     };
     TRY(options_read(argc, argv, "plumbline batch one FOLDER --id ID", options,
                      ARRAY_LENGTH(options), &folder, 1, 1, NULL, &helped, err));
@@ -161,7 +163,7 @@ static enum status tell_lines(int argc, char **argv, int *exit_code, struct aren
     bool helped;
     (void)exit_code;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &b.folder, 0, 0, NULL, "folder of the results, created if missing"},
+        {"-o", OPTION_TEXT, &b.folder, 0, 0, NULL, "folder for the results, created if missing"},
     };
     TRY(options_read(argc, argv, "plumbline batch lines MANIFEST.jsonl -o FOLDER", options,
                      ARRAY_LENGTH(options), &manifest, 1, 1, NULL, &helped, err));
@@ -182,14 +184,16 @@ enum status command_batch(int argc, char **argv, int *exit_code, struct arena *a
 {
     static const struct command commands[] = {
         {"run", run,
-         .text = "solves, verifies and checks what has no result yet (exit codes: 0 "
-                 "every instance has a result; 1 some failed; 30 stopped by a signal, "
-                 "the same command goes on)"},
-        {"status", tell_status, .text = "a line for each instance"},
-        {"collect", batch_collect, .text = "a row for each instance, as CSV, LaTeX or a page"},
-        {"plot", batch_plot, .text = "a drawing of time, gap, scaling or time against price"},
-        {"lines", tell_lines, .text = "what is to do as command lines, as for GNU parallel"},
-        {"one", one, .text = "one instance; what the others start"},
+         .text =
+             "solve, verify and check every instance without a result (exit codes: 0 every "
+             "instance has a result; 1 some failed; 30 stopped by a signal, rerun to continue)"},
+        {"status", tell_status, .text = "print one line per instance"},
+        {"collect", batch_collect,
+         .text = "make a table with one row per instance: CSV, LaTeX or HTML"},
+        {"plot", batch_plot, .text = "plot time, gap, scaling, or time against price"},
+        {"lines", tell_lines,
+         .text = "print the remaining work as command lines, e.g. for GNU parallel"},
+        {"one", one, .text = "run one instance (used by the other commands)"},
     };
     static const struct command_table table = {
         "plumbline batch", "command", "COMMAND [ARGUMENT ...]", commands, ARRAY_LENGTH(commands)};

@@ -443,11 +443,11 @@ static enum status check(int argc, char **argv, int *exit_code, struct arena *ar
     struct check_request r = {0};
     const struct option options[] = {
         {"-o", OPTION_PATH, &r.verdict, 0, 0, NULL,
-         "write the verdict as a document, for plumbline report --format latex or csv"},
+         "write the verdict to this file, for plumbline report --format latex or csv"},
         {"--statement", OPTION_PATH, &r.statement, 0, 0, NULL,
-         "write what is proven, in words, on a page, with the hashes of all inputs"},
+         "write a readable statement of what is proven, with the hashes of all inputs"},
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
-         "steps after which nothing counts as proven (default 10^11)"},
+         "maximum number of steps; beyond it nothing counts as proven (default: 10^11)"},
         MEMORY_OPTION(&memory_mib, "48"),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count,

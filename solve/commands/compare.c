@@ -146,20 +146,19 @@ enum status command_compare(int argc, char **argv, int *exit_code, struct arena 
     bool helped;
     const struct option options[] = {
         {"--uniform", OPTION_FLAG, &r.uniform, 0, 0, NULL,
-         "also the layout of the first with layers spread equally over its stages"},
+         "also compare the first plan's layout with layers spread equally over its stages"},
         {"--split", OPTION_TEXT, &r.split, 0, 0, NULL,
-         "also with so many layers on each stage, as 8,8,9,7; embedding and head stand with the "
-         "first and the last"},
+         "also compare it with this many layers on each stage, such as 8,8,9,7; embedding and head "
+         "are on the first and the last"},
         {"--recompute", OPTION_NAME, &r.recompute, 0, 0, recompute_choices,
-         "of these, on all stages (default: the least that fits into memory)"},
+         "recomputation of these, on all stages (default: the least that fits in memory)"},
         {"--in-order", OPTION_FLAG, &r.in_order, 0, 0, NULL,
-         "also the first with its ranks on nodes as a framework numbers them"},
+         "also compare the first plan with its ranks on the nodes in a framework's order"},
         {"--problem", OPTION_PATH, &r.problem, 0, 0, NULL,
-         "of the first plan, where it is not where the plan says"},
+         "problem of the first plan, if it is not where the plan says"},
         {"--format", OPTION_NAME, &r.format, 0, 0, format_names,
-         "for people (default), a page, a table for a paper, values"},
-        {"-o", OPTION_PATH, &r.to, 0, 0, NULL,
-         "write to this file; - is standard output (default)"},
+         "output format: text (default), web page, table for a paper, or values"},
+        {"-o", OPTION_PATH, &r.to, 0, 0, NULL, "output file (default: -, standard output)"},
     };
     struct compared items[PLANS_MOST + BASELINES];
     const char *text;

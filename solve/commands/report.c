@@ -370,43 +370,42 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), one page for a browser, Chrome/Perfetto JSON, Megatron-LM flags, "
-         "a Slurm script, one for each node that runs torchrun, "
-         "torchtitan's TOML (0.2) or Python (0.3), a CSV of passes for "
-         "torch.distributed.pipelining, DeepSpeed's JSON, "
-         "YAML of NeMo's Megatron Bridge; a "
-         "table of plans and "
-         "verdicts; of a placement the links in use as CSV and a map of all links as SVG; which "
-         "host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
+         "output format. For reading: text (default), html (one page). trace: Chrome/Perfetto "
+         "JSON. For launching: megatron (Megatron-LM flags), sbatch (Slurm script), torchrun "
+         "(script to run on each node), torchtitan (TOML, 0.2), torchtitan-python (0.3), "
+         "pytorch-schedule (CSV of passes for torch.distributed.pipelining), deepspeed (JSON), "
+         "nemo (YAML of NeMo's Megatron Bridge). csv, latex: table of plans and verdicts. For a "
+         "placement: links (links in use, as CSV), heatmap (all links, as SVG). Hosts of ranks: "
+         "hostfile (SLURM_HOSTFILE), rankfile (Open MPI), hosts (torchrun's order)"},
         {"--hosts", OPTION_PATH, &hosts, 0, 0, NULL,
-         "of the last three, where nodes have no names in the cluster: a file with the name of "
-         "each, a line each; without one they are called GROUP-0, GROUP-1 ..."},
+         "for hostfile, rankfile and hosts, if the cluster does not name its nodes: file with one "
+         "node name per line (default: GROUP-0, GROUP-1 ...)"},
         {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names,
-         "how the framework numbers ranks: Megatron-LM's default, or --use-tp-pp-dp-mapping"},
+         "how the framework numbers ranks: Megatron-LM's default, or its --use-tp-pp-dp-mapping"},
         {"--cores-per-rank", OPTION_INT, &cores, 1, 4096, NULL,
-         "of a rankfile: so many cores of its host are bound to each rank (1)"},
+         "for a rankfile: number of host cores bound to each rank (default: 1)"},
         {"--layouts", OPTION_PATH, &layouts, 0, 0, NULL,
-         "instead of a plan: the fates of a space of layouts; with html beside it (default: those "
-         "that solve wrote beside the plan)"},
+         "report the layouts of a space instead of a plan; with html, in addition to it (default: "
+         "the file that solve wrote next to the plan)"},
         {"--top", OPTION_INT, &about.top, 0, 1e9, NULL,
-         "with --layouts: so many lines, the best first (text 20, html 200, csv all; 0: all); of a "
-         "placement: so many messages, the dearest first (10)"},
+         "with --layouts: number of lines, best first (default: text 20, html 200, csv all; 0: "
+         "all); for a placement: number of messages, longest first (default: 10)"},
         {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders,
-         "of the map: by switches as in the cluster, or replica after replica as in the plan"},
+         "for heatmap: order nodes by switches as in the cluster, or by replica as in the plan"},
         {"--problem", OPTION_PATH, &about.problem, 0, 0, NULL,
-         "of a placement: the problem, where it is not where the plan says"},
+         "for a placement: its problem, if it is not where the plan says"},
         {"--verdict", OPTION_PATH, &verdict, 0, 0, NULL,
-         "of verify --certificate: what it judged is called proven; without one a bound is as "
-         "stated by solve"},
+         "verdict of verify --certificate: what it confirms is reported as proven; without one, "
+         "the bound is reported as stated by solve"},
         {"--progress", OPTION_PATH, &progress, 0, 0, NULL,
-         "with html: what solve --progress wrote on stderr, for best plan and bound over time"},
+         "with html: stderr of solve --progress, to plot best plan and bound over time"},
         {"--nearest", OPTION_PATH, &nearest.folder, 0, 0, NULL,
-         "with a framework's format: where it cannot express the plan, solve for the nearest that "
-         "it can, tell what that costs and what is changed, and export it; problem and plan go "
-         "into this folder"},
+         "with a framework's format: if it cannot express the plan, solve for the nearest plan "
+         "that it can, report the cost and the changes, and export that; its problem and plan are "
+         "written to this folder"},
         {"--time-limit-s", OPTION_NUMBER, &nearest.time_limit_s, 0, 1e9, NULL,
-         "with --nearest: of each solve (45; 0: none)"},
-        {"-o", OPTION_PATH, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
+         "with --nearest: time limit of each solve in seconds (default: 45; 0: none)"},
+        {"-o", OPTION_PATH, &to, 0, 0, NULL, "output file (default: -, standard output)"},
     };
     struct plan plan;
     struct problem problem;

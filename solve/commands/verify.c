@@ -221,10 +221,10 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
     bool helped;
     const struct option options[] = {
         {"--problem", OPTION_PATH, &r.problem_path, 0, 0, NULL,
-         "judge by this problem instead of the one the plan names"},
+         "use this problem instead of the one that the plan names"},
         {"--certificate", OPTION_PATH, &r.certificate, 0, 0, NULL,
-         "judge the plan's bound, too: by this proof, audited as plumbline check does"},
-        {"-o", OPTION_PATH, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
+         "also judge the plan's bound by this proof, audited as by plumbline check"},
+        {"-o", OPTION_PATH, &verdict_path, 0, 0, NULL, "also write the verdict to this file"},
         MEMORY_OPTION(&memory_mib, "1024"),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL,

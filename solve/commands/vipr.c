@@ -24,15 +24,15 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
 {
     *r = (struct request){.out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024};
     const struct option options[] = {
-        {"-o", OPTION_PATH, &r->out, 0, 0, NULL, "where the proof goes (default: standard output)"},
+        {"-o", OPTION_PATH, &r->out, 0, 0, NULL,
+         "output file for the proof (default: standard output)"},
         {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
-         "for the tree that closes the boxes by rows (default 600; 0: none)"},
+         "time limit in seconds of the tree that closes the boxes by rows (default: 600; 0: none)"},
         {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,
-         "worker processes; the proof does not depend on it"},
+         "number of worker processes; the proof does not depend on it"},
         {"--memory-limit-mib", OPTION_INT, &r->memory_mib, 1, 1e7, NULL,
-         "MiB for the proof that is made (1024); the certificate is audited within plumbline "
-         "check's "
-         "own"},
+         "memory limit in MiB for writing the proof (default: 1024); the audit of the certificate "
+         "has the limit of plumbline check"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), r->paths, 1, 2, &r->count,
                      &r->helped, err));

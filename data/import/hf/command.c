@@ -13,11 +13,11 @@ enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena
     struct model model;
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the model is written; - is standard output (default)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the model's name (default: from the config)"},
+         "output file for the model (default: -, standard output)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the model (default: from the config)"},
         {"--mtp", OPTION_INT, &mtp, 0, 64, NULL,
-         "layers of multi-token prediction, each with a loss of its own; 0 leaves them out "
-         "(default: the config's num_nextn_predict_layers)"},
+         "multi-token prediction layers, each with its own loss; 0 leaves them out (default: the "
+         "config's num_nextn_predict_layers)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv,

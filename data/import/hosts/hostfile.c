@@ -74,10 +74,10 @@ enum status import_hostfile(int argc, char **argv, int *exit_code, struct arena 
     struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the cluster is written; - is standard output (default)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the cluster's name (default: hosts)"},
+         "output file for the cluster (default: -, standard output)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the cluster (default: hosts)"},
         {"--like", OPTION_CLUSTER, &like, 0, 0, NULL,
-         "a cluster, shipped or a file: nodes as in its first group, slots are GPUs"},
+         "cluster whose first group describes the nodes: shipped name or file; slots are GPUs"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import hostfile FILE --like CLUSTER [-o cluster.json]",

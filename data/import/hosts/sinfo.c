@@ -257,12 +257,12 @@ enum status import_sinfo(int argc, char **argv, int *exit_code, struct arena *ar
     struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the cluster is written; - is standard output (default)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the cluster's name (default: slurm)"},
+         "output file for the cluster (default: -, standard output)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the cluster (default: slurm)"},
         {"--like", OPTION_TEXTS, &likes.said, 0, 0, NULL,
-         "a cluster, shipped or a file: nodes as in its first group; TYPE=CLUSTER: those with "
-         "GPUs of this gres type. May stand several times"},
-        {"--all", OPTION_FLAG, &s.all, 0, 0, NULL, "nodes that are down or drained, too"},
+         "cluster whose first group describes the nodes: shipped name or file; TYPE=CLUSTER: for "
+         "nodes with GPUs of this gres type; may be repeated"},
+        {"--all", OPTION_FLAG, &s.all, 0, 0, NULL, "include nodes that are down or drained"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",

@@ -249,14 +249,14 @@ enum status import_slurm(int argc, char **argv, int *exit_code, struct arena *ar
     int number[GROUPS_MAX] = {0};
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the cluster is written; - is standard output (default)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the cluster's name (default: slurm)"},
+         "output file for the cluster (default: -, standard output)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the cluster (default: slurm)"},
         {"--like", OPTION_CLUSTER, &like, 0, 0, NULL,
-         "a cluster, shipped or a file: its nodes of these names, else nodes as in its first "
-         "group"},
+         "cluster with nodes of these names, otherwise one whose first group describes the nodes: "
+         "shipped name or file"},
         {"--oversubscription", OPTION_TEXT, &times, 0, 0, NULL,
-         "of each level, the nearest first, as 1,4: a node gets its cards' bandwidth over that "
-         "(1)"},
+         "oversubscription of each switch level, nearest first, such as 1,4: divides the bandwidth "
+         "of a node's cards (default: 1)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv,

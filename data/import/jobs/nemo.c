@@ -317,18 +317,19 @@ enum status import_nemo(int argc, char **argv, int *exit_code, struct arena *are
     struct settings s;
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the model is written; - is standard output (default, unless --job is given)"},
-        {"--job", OPTION_PATH, &job_output, 0, 0, NULL, "where the job is written (default: not)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "their name (default: nemo)"},
+         "output file for the model (default: -, standard output, unless --job is given)"},
+        {"--job", OPTION_PATH, &job_output, 0, 0, NULL, "output file for the job (default: none)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of model and job (default: nemo)"},
         {"--gpus", OPTION_INT, &gpus, 1, 1e9, NULL,
          "GPUs of the run (default: trainer.devices x num_nodes)"},
         {"--vocabulary", OPTION_INT, &vocabulary, 1, 1 << 26, NULL,
-         "tokens of the tokenizer, where vocab_size does not stand there"},
-        {"--sequence", OPTION_INT, &sequence, 1, 1 << 24, NULL, "instead of seq_length"},
+         "vocabulary size, if the file has no vocab_size"},
+        {"--sequence", OPTION_INT, &sequence, 1, 1 << 24, NULL,
+         "tokens per sequence, instead of seq_length"},
         {"--micro-batch", OPTION_INT, &micro_batch, 1, 1 << 20, NULL,
-         "instead of micro_batch_size"},
+         "sequences per micro-batch, instead of micro_batch_size"},
         {"--precision", OPTION_NAME, &precision, 0, 0, precision_names,
-         "of what the file changes a recipe's settings of (default: as it stands there)"},
+         "precision of the recipe whose settings the file changes (default: as in the file)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv,

@@ -424,15 +424,15 @@ enum status import_torchtitan(int argc, char **argv, int *exit_code, struct aren
     struct settings s;
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the job is written; - is standard output (default)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "its name (default: torchtitan)"},
+         "output file for the job (default: -, standard output)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the job (default: torchtitan)"},
         {"--gpus", OPTION_INT, &t.gpus, 1, 1e9, NULL,
-         "GPUs of the run, where data_parallel_shard_degree is what is left of them"},
+         "GPUs of the run, if data_parallel_shard_degree is -1"},
         {"--layers", OPTION_INT, &t.blocks, 1, 1e6, NULL,
-         "blocks of the model, where pipeline_parallel_layers_per_stage counts them (default: the "
+         "blocks of the model, if pipeline_parallel_layers_per_stage is set (default: the "
          "flavor's)"},
         {"--schedule", OPTION_NAME, &schedule, 0, 0, schedule_names,
-         "what the order in pipeline_parallel_schedule_csv is"},
+         "schedule that the order in pipeline_parallel_schedule_csv belongs to"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import torchtitan CONFIG.toml [--gpus N] [-o job.json]",

@@ -239,25 +239,27 @@ enum status import_trace(int argc, char **argv, int *exit_code, struct arena *ar
     int count;
     struct trace *t = TAKE(arena, 1, struct trace);
     const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "where the result is written; - is standard output (default)"},
+        {"-o", OPTION_PATH, &output, 0, 0, NULL, "output file (default: -, standard output)"},
         {"--format", OPTION_NAME, &r.format, 0, 0, format_names,
-         "a table of ranges (default), the same as csv, samples of ranges as layers, samples of "
+         "table of ranges (default), the same as CSV, samples of ranges as layers, or samples of "
          "operators"},
-        {"--range", OPTION_TEXT, &r.range, 0, 0, NULL, "only ranges whose name begins so"},
-        {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "samples: the name the costs get"},
-        {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "samples: of the layers"},
+        {"--range", OPTION_TEXT, &r.range, 0, 0, NULL,
+         "use only ranges whose name begins with TEXT"},
+        {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "samples: name of the GPU in the costs"},
+        {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names,
+         "samples: precision of the layers"},
         {"--micro-batch", OPTION_INT, &r.micro_batch, 1, 1 << 20, NULL,
-         "samples: of the profiled run"},
-        {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 26, NULL, "samples: tokens of a sequence"},
-        {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 20, NULL, "samples: tensor degree (default 1)"},
+         "samples: sequences per micro-batch of the profiled run"},
+        {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 26, NULL, "samples: tokens per sequence"},
+        {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 20, NULL,
+         "samples: tensor degree (default: 1)"},
         {"--context", OPTION_INT, &r.context, 1, 1 << 20, NULL,
-         "samples: context degree (default 1)"},
+         "samples: context degree (default: 1)"},
         {"--gpus-per-node", OPTION_INT, &r.gpus_per_node, 1, 1024, NULL,
-         "operators: which ranks of a collective share a node (default 8)"},
+         "operators: consecutive ranks that share a node (default: 8)"},
         {"--operation", OPTION_TEXT, &r.operation, 0, 0, NULL,
-         "samples: what the one chosen range is, \"block forward\" for example (default: its "
-         "name)"},
+         "samples: operation that the one selected range is, such as \"block forward\" (default: "
+         "its name)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import trace FILE.json|- [-o FILE] [options]", options,

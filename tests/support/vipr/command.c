@@ -29,7 +29,7 @@ static enum status check_file(int argc, char **argv, int *exit_code, struct aren
     int64_t work_limit = CHECK_WORK_DEFAULT;
     const struct option options[] = {
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
-         "steps after which nothing counts as proven (default 10^11)"},
+         "maximum number of steps; beyond it nothing counts as proven (default: 10^11)"},
     };
     struct check_text file;
     struct check_vipr_result result;
