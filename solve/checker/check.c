@@ -1,5 +1,5 @@
-// Audits a certificate: see check.h. The file is an envelope, which names the priced document by
-// its hash, around one proof.
+// Audits a certificate: see check.h. The file is an envelope that names the priced document by its
+// hash, with one proof inside.
 #include "solve/checker/check.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// The enumeration of choices: see choices.h. The order is that of docs/PROOFS.md 4: first
-// layer, number of layers, group, boundary option, gradient option, mode, recomputed layers; of
-// equal choices the first stays.
+// The enumeration of choices: see choices.h. The order is that of docs/PROOFS.md 4: first layer,
+// number of layers, group, boundary option, gradient option, mode, recomputed layers; of equal
+// choices the first is kept.
 #include "solve/checker/boxes/mix.h"
 
 #include <string.h>
@@ -29,10 +29,10 @@ enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t 
 struct visit {
     struct check_choices *c;
     int stage;
-    int capacity, bucket; // of the stage's items; where the bucket starts
+    int capacity, bucket; // of the stage's items; start of the current bucket
     int64_t total;
-    struct check_choice scratch; // its times are room to evaluate into
-    struct arena *growing;       // the stage's items while there are more to come
+    struct check_choice scratch; // scratch whose time arrays are evaluated into
+    struct arena *growing;       // holds the stage's items while they grow
 };
 
 static bool no_slower(const struct check_problem *p, const struct check_choice *a,
@@ -42,12 +42,12 @@ static bool no_slower(const struct check_problem *p, const struct check_choice *
         if (a->forward[slice] > b->forward[slice] || a->backward[slice] > b->backward[slice])
             return false;
     if (a->weight > b->weight || a->optimizer > b->optimizer) return false;
-    // Where every way to the sync leads through the stage's last backward, their sum decides.
+    // Where every path to the sync includes the stage's last backward, only their sum matters.
     if (p->turns > 1 || p->splits_backward) return a->sync <= b->sync;
     return a->backward[0] + a->sync <= b->backward[0] + b->sync;
 }
 
-// Of one span, group and boundary option: whether no plan gets worse when b is replaced by a.
+// For the same span, group and boundary option: whether replacing b by a makes no plan worse.
 static bool dominates(const struct check_problem *p, const struct check_choice *a,
                       const struct check_choice *b)
 {
@@ -59,7 +59,7 @@ static bool dominates(const struct check_problem *p, const struct check_choice *
            (a->resident <= b->resident && a->stash <= b->stash && a->working <= b->working);
 }
 
-// Whether the choice may fit where the rank's other stages need nothing.
+// Whether the choice could fit if the rank's other stages needed nothing.
 static bool may_fit(const struct visit *v, const struct check_choice *x)
 {
     const struct check_problem *p = v->c->p;
@@ -93,7 +93,7 @@ static enum status keep(struct visit *v, const struct check_choice *x)
     return check_spend(p, c->work, (uint64_t)(count - v->bucket) * 4);
 }
 
-// *fits: it is a choice, whether or not another one makes it needless.
+// *fits: it is a valid choice, even if another one makes it unnecessary.
 static enum status try_choice(struct visit *v, const struct check_choice *x, int first, bool *fits)
 {
     const struct check_problem *p = v->c->p;
@@ -141,7 +141,7 @@ static enum status try_modes(struct visit *v, struct check_choice x, int first, 
     for (x.recomputed = 1; x.recomputed <= recomputable && p->modes[x.mode]; x.recomputed++)
         TRY(try_choice(v, &x, first, &fits));
     if (!p->modes[MODE_SWAP] || p->runs[0].swap[x.group] < 0) return OK;
-    // All in the device's memory, and nothing to be hidden by waiting: nothing is better.
+    // Everything in the device's memory and nothing hidden by waiting: no choice is better.
     if (kept && p->turns == 1 && !p->overlapped && check_full_keeps_less(p)) return OK;
     return check_each_swap(p, &x, recomputable, try_swap, &swaps);
 }
@@ -161,12 +161,12 @@ static enum status try_span(struct visit *v, int first, int count)
     return OK;
 }
 
-// Every stage holds a layer at least; the first starts the model and the last ends it.
+// Every stage holds at least one layer; the first stage starts the model and the last ends it.
 static enum status visit_stage(struct visit *v, int stage)
 {
     const struct check_problem *p = v->c->p;
     int last = p->stages - 1,
-        behind = p->layers - (last - stage); // where the stage ends at the latest
+        behind = p->layers - (last - stage); // latest end of the stage
     bool one_place = stage == 0 || (stage < last && v->c->free_places);
     v->stage = stage;
     v->capacity = 0;
@@ -176,7 +176,7 @@ static enum status visit_stage(struct visit *v, int stage)
     return OK;
 }
 
-// The stage's items in as much room as they need.
+// Moves the stage's items to an array of their exact size.
 static void settle_items(struct check_choices *c, int stage)
 {
     size_t count = (size_t)c->count[stage], slices = (size_t)c->p->slices;
@@ -190,8 +190,8 @@ static void settle_items(struct check_choices *c, int stage)
     c->items[stage] = items;
 }
 
-// Whether a middle stage's times, bytes and rules are the same wherever its layers lie: they are
-// all of one run, and so is the message before them.
+// Whether a middle stage's times, bytes and rules are the same wherever its layers lie: all layers
+// are of one run, and so is the message before them.
 static bool places_are_alike(const struct check_problem *p)
 {
     for (int stage = 1; stage < p->stages - 1; stage++) {
@@ -207,7 +207,7 @@ static bool places_are_alike(const struct check_problem *p)
     return true;
 }
 
-// Several stages a rank: what no choices of its rank's other stages leave room for leaves.
+// With several stages a rank: removes choices that fit with no choices of the rank's other stages.
 static enum status couple_all(struct check_choices *c)
 {
     struct arena_mark mark = arena_set_mark(c->arena);

@@ -1,6 +1,7 @@
-// See graph.h. A message is up to five operations in series: overhead at its sender, a part
-// that blocks both ends' compute, a part that occupies the link from rank to rank, a pure delay,
-// overhead at its receiver. Behind the last gradients come syncs, embedding sync and optimizer.
+// See graph.h. A message is up to five operations in series: overhead at its sender, a part that
+// blocks both ends' compute, a part that occupies the link from rank to rank, a pure delay, and
+// overhead at its receiver. The last gradients are followed by syncs, embedding sync and
+// optimizer.
 #include "solve/checker/graph.h"
 
 enum { OPERATIONS_MOST = 1 << 23 };
@@ -19,8 +20,8 @@ const char *const check_kind_names[] = {"forward",
 
 struct edge {
     int before, after;
-}; // after: its complement, where it lies in the iteration behind
-// Edges are kept in blocks: what holds them is never copied to grow.
+}; // after: its complement, if the dependence is on the previous iteration
+// Edges are kept in blocks, so that growing never copies them.
 enum { EDGES_OF_BLOCK = 8000 };
 struct edges {
     struct edge items[EDGES_OF_BLOCK];
@@ -95,7 +96,7 @@ static bool has_kind(const struct check_graph *g, int kind)
            (kind < KIND_SEND_EPILOGUE || g->epilogue);
 }
 
-// The receiver's overheads stand behind the sender's, as micro-batches of their own.
+// The receiver's overheads follow the sender's, numbered as further micro-batches.
 static int micro_batches_of(const struct check_problem *p, int kind)
 {
     bool works = kind >= KIND_SEND_FORWARD && kind < KIND_EMBEDDING_SYNC &&
@@ -168,7 +169,7 @@ int check_message_part(const struct check_graph *g, const struct check_turn *t, 
 static enum status order_turns(struct build *b)
 {
     struct check_streams *x = &b->streams;
-    // a turn, what blocks and what overheads its two messages have, and the optimizers
+    // a turn, the blocking parts and overheads of its two messages, and the optimizers
     int of_turn = 1 + 2 * b->g->parts[PART_BLOCKS] + 2 * b->g->parts[PART_WORKS],
         capacity = of_turn * b->turn_count + b->p->turns;
     x->turns = TAKE(b->arena, b->p->ranks, struct check_turn *);
@@ -191,14 +192,14 @@ static enum status order_turns(struct build *b)
 
 // ---- messages
 
-// From which receive on, in the order of the receiving stage, a boundary's backward messages are
-// the drain's.
+// The number of receives, in the order of the receiving stage, after which a boundary's backward
+// messages belong to the drain.
 static int first_of_drain(const struct check_problem *p, int boundary)
 {
     return p->micro_batches - (p->ranks - boundary % p->ranks);
 }
 
-// What two neighbours in the series have in one compute stream is ordered by it alone.
+// If two neighbours of the series are in one compute stream, that stream alone orders them.
 static void send(struct build *b, int rank, const struct check_turn *t, int boundary, int kind)
 {
     enum { SENDER = 1, RECEIVER = 2 };
@@ -248,8 +249,7 @@ static void send_messages(struct build *b)
     }
 }
 
-// Messages of one direction between two ranks share its link, in the order of the turns that send
-// them.
+// Messages from one rank to another share a link, in the order of the turns that send them.
 static void order_links(struct build *b)
 {
     const struct check_problem *p = b->p;
@@ -275,9 +275,9 @@ static void order_links(struct build *b)
 // ---- the end of the iteration
 
 struct ending {
-    int last_gradient[MOST_STAGES]; // place in its rank's turns
+    int last_gradient[MOST_STAGES]; // index in its rank's turns
     int after[MOST_STAGES];         // what the stage's next step waits for
-    int turns[MOST_STAGES];         // of a rank, by their last gradients
+    int turns[MOST_STAGES];         // of a rank, sorted by their last gradients
     int last_sync[MOST_STAGES];     // [rank]
     int embedding;                  // -1: none
 };
@@ -343,14 +343,14 @@ static void end_with_optimizers(struct build *b, struct ending *e)
     }
 }
 
-// Without a barrier a rank starts its next iteration when it has done all of this one.
+// Without a barrier a rank starts its next iteration when it has finished this one.
 static void carry_over(struct build *b, const struct ending *e)
 {
     int last_rank = check_rank_of(b->p, b->p->stages - 1);
     for (int rank = 0; rank < b->p->ranks; rank++) {
         const int *stream = b->streams.stream[rank];
         join(b, stream[b->streams.length[rank] - 1], stream[0], 1);
-        if (b->g->optimizer) continue; // it waited for the syncs
+        if (b->g->optimizer) continue; // the optimizer waited for the syncs
         if (b->g->sync) join(b, e->last_sync[rank], stream[0], 1);
         if (e->embedding >= 0 && (rank == 0 || rank == last_rank))
             join(b, e->embedding, stream[0], 1);
@@ -371,7 +371,8 @@ static void end_iteration(struct build *b)
 
 // ---- successors
 
-// Those of the same iteration first, each by number. They are few: insertion will do.
+// Those of the same iteration first, each sorted by number. They are few, so insertion sort
+// suffices.
 static bool goes_before(int one, int other)
 {
     return (one < 0) != (other < 0) ? one >= 0 : one < 0 ? ~one < ~other : one < other;
@@ -386,8 +387,7 @@ static void sort_successors(int *next, int count)
     }
 }
 
-// Every operation's successors beside each other, as edges name them: next[first[i]] ..
-// next[first[i + 1] - 1].
+// The successors of each operation, stored contiguously: next[first[i]] .. next[first[i + 1] - 1].
 static void place_edges(struct build *b)
 {
     struct check_graph *g = b->g;

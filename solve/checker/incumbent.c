@@ -1,5 +1,5 @@
 // The plan in the file: a decision for every stage, judged from the document alone, and its time,
-// which must be exactly what the file says.
+// which must equal the one stated in the file.
 #include <stdio.h>
 
 #include "solve/checker/proof.h"

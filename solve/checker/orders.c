@@ -1,4 +1,4 @@
-// The table of schedules as the checker has it: properties, and the order of passes on each rank
+// The checker's table of schedules: properties, and the order of passes on each rank
 // (docs/PROOFS.md 3).
 #include "solve/checker/graph.h"
 
@@ -14,7 +14,7 @@ int check_turn_count(const struct check_problem *p)
     return (p->splits_backward ? 3 : 2) * p->turns * p->micro_batches * p->slices;
 }
 
-// Patterns that need more micro-batches than there are leave the surplus out.
+// Patterns that need more micro-batches than there are skip the surplus.
 static void put(struct list *l, enum check_pass pass, int micro_batch, int turn, int slice)
 {
     if (micro_batch >= l->p->micro_batches) return;
@@ -23,10 +23,10 @@ static void put(struct list *l, enum check_pass pass, int micro_batch, int turn,
 }
 
 // ---- schedules of one shape: a number of forwards, then forward and backward in turn, then the
-// backwards that are left; weight gradients follow a number of backwards later
+// remaining backwards; weight gradients follow a number of backwards later
 
-// The n-th forward or backward: slice by slice, a group of micro-batches turn by turn, as many as
-// there are ranks, or all of them; a backward's turns and slices go the other way.
+// The n-th forward or backward: slice by slice, then turn by turn for a group of micro-batches (as
+// many as ranks, or all of them). A backward's turns and slices are in reverse order.
 static void put_nth(struct list *l, enum check_pass pass, int n)
 {
     const struct check_problem *p = l->p;
@@ -106,8 +106,8 @@ static void put_zb_v(struct list *l, int rank)
     while (f.next[PASS_W][DOWN] < m) go(&f, PASS_W, DOWN);
 }
 
-// ---- V-Half and V-Min: a micro-batch's passes follow each other from stage to stage, each so many
-// slots behind the one before; the next micro-batch's are six slots later
+// ---- V-Half and V-Min: a micro-batch's passes follow each other from stage to stage, each a
+// fixed number of slots after the previous one; the next micro-batch's are six slots later
 
 enum { FREE = -1, SLOTS = 6 };
 
@@ -121,8 +121,8 @@ static void note(struct pattern *x, enum check_pass pass, int stage, int slot)
     if (check_rank_of(x->p, stage) == x->rank) x->slot[pass][stage / x->p->ranks] = slot;
 }
 
-// Down and back up `step` slots from stage to stage, the other ways one; `gap` between the loss and
-// the way back.
+// `step` slots between stages on the forward's way down and the backward's way up, otherwise one;
+// `gap` between the loss and the way back.
 static void follow(struct pattern *x, int step, int gap)
 {
     int slot = 0, p = x->p->ranks, last = 2 * p - 1;
@@ -137,8 +137,8 @@ static void follow(struct pattern *x, int step, int gap)
     }
 }
 
-// Weight gradients wait in a queue; a slot that nothing else has takes the first of it. Looked at
-// over slots that repeat, until what came in the first ones no longer counts.
+// Weight gradients wait in a queue; each free slot takes the first one. Repeating slots are
+// simulated until the initial state no longer matters.
 static void queue_weights(struct pattern *x)
 {
     int made[SLOTS] = {FREE, FREE, FREE, FREE, FREE, FREE}, queue[2 * SLOTS], since[2 * SLOTS],
@@ -157,7 +157,7 @@ static void queue_weights(struct pattern *x)
     }
 }
 
-// Round by round of six slots: who has a slot, and the micro-batch that is due there.
+// Round by round of six slots: which pass has a slot, and the micro-batch due in it.
 static void put_pattern(struct list *l, int rank, int step, int gap)
 {
     struct pattern x = {.p = l->p, .rank = rank};
@@ -182,7 +182,7 @@ static void put_v_min(struct list *l, int rank)
     put_pattern(l, rank, 1, l->p->ranks % 3 == 0 ? 2 : 0);
 }
 
-// ---- the table; where a space has every schedule they come in this order
+// ---- the table; a space with every schedule lists them in this order
 
 #define SCHEDULES(ROW)                                                                             \
     ROW("gpipe", put_shape, .turns = 1, .holds_all = true, .fewer = PART_OF_MORE)                  \

@@ -1,7 +1,6 @@
 // The paths of a proof: each starts at an operation and names, step by step, which of its
-// successors comes next. Only what is a path of the graph that the checker has built counts;
-// without a barrier it must be a cycle, and its laps are those of the edges it takes into the next
-// iteration.
+// successors comes next. Only paths of the graph that the checker built count. Without a barrier a
+// path must be a cycle, and its laps are those of its edges into the next iteration.
 #include <stdio.h>
 
 #include "solve/checker/proof.h"
@@ -101,7 +100,7 @@ static enum status read_path(struct check_proof *k, const struct value *v, int n
     TRY(value_fields(&k->reader, v, where, fields, NULL));
     TRY(read_start(&w, start_stated));
     int start = w.at;
-    if (k->p->barrier) w.counts[k->replay.symbol[start]]++; // a cycle comes back to it
+    if (k->p->barrier) w.counts[k->replay.symbol[start]]++; // a cycle returns to it
     TRY(read_steps(&w, steps->text));
     if (k->p->barrier && k->laps[number] != 1)
         return NOT_PROVEN_HERE(k, "%s: takes 1 lap, not %d", where, k->laps[number]);

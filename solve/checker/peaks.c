@@ -1,4 +1,5 @@
-// How many micro-batches a rank's stages hold at its fullest moments: all that matters for memory.
+// The micro-batches that a rank's stages hold at its fullest moments, which is all that matters
+// for memory.
 #include "solve/checker/graph.h"
 
 #define COMPARISONS_MOST ((int64_t)1 << 32)
@@ -26,8 +27,8 @@ static void note_moment(struct check_peaks *peaks, const int *held, int turns, s
     peaks->count = kept + 1;
 }
 
-// A micro-batch is held by a stage from its forward's first slice to its last backward (weight
-// gradient, where it is split).
+// A stage holds a micro-batch from the first slice of its forward to its last backward (or weight
+// gradient, where that is split).
 enum status check_find_peaks(struct check_graph *g, int rank, const struct check_turn *turns,
                              int64_t *comparisons, struct arena *arena)
 {

@@ -1,5 +1,5 @@
-// See plan.h. Without a barrier the time is the least t for which no cycle of the graph,
-// repeated for ever, is longer than t for each iteration that it goes through.
+// See plan.h. Without a barrier the time is the least t for which no cycle of the graph, repeated
+// for ever, is longer than t for each iteration that it passes through.
 #include "solve/checker/plan.h"
 
 // ---- what couples the stages
@@ -145,7 +145,7 @@ void check_open_replay(struct check_replay *r, const struct check_graph *g, uint
     }
 }
 
-// One iteration from the starts that stand there; returns when its last operation ends.
+// One iteration from the current starts; returns when its last operation ends.
 static int64_t walk(struct check_replay *r)
 {
     const struct check_graph *g = r->g;
@@ -160,8 +160,8 @@ static int64_t walk(struct check_replay *r)
     return last;
 }
 
-// Raises what an iteration hands to the next, t later; whether anything rose. Starts within the
-// iteration are cleared.
+// Raises what an iteration passes to the next, t later; returns whether anything rose. Starts
+// within the iteration are cleared.
 static bool carry(struct check_replay *r, int64_t t)
 {
     const struct check_graph *g = r->g;
@@ -189,14 +189,16 @@ enum status check_takes_at_most(struct check_replay *r, int64_t t_ns, bool *with
         *within = walk(r) <= t_ns;
         return OK;
     }
-    // Longest paths from nothing to what opens an iteration: where no cycle is too long, each takes
-    // every opening once at most, so that nothing rises any more after as many laps as there are
+    // Longest paths from zero to the operations that open an iteration. If no cycle is too long,
+    // each path takes every opening at most once, so nothing rises after as many laps as there are
     // openings.
     for (int i = 0; i < count; i++) r->handed[i] = 0;
     for (int i = 0; i <= r->open_count; i++) {
         TRY(check_spend(g->p, r->work, 2 * lap));
         *within = false;
-        if (walk(r) > 2 * MOST_SUM) return OK; // no way that takes every operation once is so long
+        if (walk(r) > 2 * MOST_SUM)
+            return OK; // no path that takes every operation once is that
+                       // long
         *within = !carry(r, t_ns);
         if (*within) return OK;
     }

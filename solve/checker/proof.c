@@ -1,4 +1,4 @@
-// One proof, audited on the tables of one problem: what it claims, its plan, its paths, its boxes.
+// Audits one proof on the tables of one problem: its claims, plan, paths and boxes.
 #include "solve/checker/proof.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum status check_read_claims(const struct reader *r, const struct value *proof,
     return OK;
 }
 
-// What the rounds count exactly: names of groups under "slots", and of the budget.
+// What the rounds count exactly: groups, by name under "slots", and budgets.
 static enum status read_counted(const struct check_problem *p, const struct reader *r,
                                 const struct value *v, bool *counted)
 {

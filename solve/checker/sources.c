@@ -1,4 +1,4 @@
-// What a file is, and what it says that it was made from: see sources.h.
+// The kind of a file, and what it states that it was made from: see sources.h.
 #include "solve/checker/sources.h"
 
 #include <string.h>
@@ -7,7 +7,6 @@
 
 enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
 
-// A file that the arena holds is parsed once.
 enum status check_parse_text(const struct reader *r, const struct check_text *text,
                              struct value **root, struct arena *arena)
 {

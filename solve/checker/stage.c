@@ -1,5 +1,5 @@
-// One stage's decision: times, bytes and quality cost, as sums over its layers of the document's
-// integers (docs/FORMULAS.md 7, 8 and 13).
+// One stage's decision: times, bytes and quality cost, as sums of the document's integers over its
+// layers (docs/FORMULAS.md 7, 8 and 13).
 #include "data/base/least.h"
 #include "solve/checker/choices.h"
 
@@ -11,7 +11,7 @@ int check_recomputable(const struct check_problem *p, int first, int count)
     return sum;
 }
 
-// rank_min limits factors alone.
+// rank_min limits only factors.
 static bool is_allowed(const struct check_problem *p, const struct check_option *o)
 {
     return !o->amount || o->form != FORM_RANK || o->amount >= p->rank_min;
@@ -28,13 +28,14 @@ bool check_offers(const struct check_problem *p, int stage, const struct check_c
     return is_allowed(p, gradient) && is_allowed(p, boundary);
 }
 
-// How long the syncs last behind the stage's last gradient, where each layer's starts as soon as
-// its gradient is there: from the first layer, whose gradient comes last, to the last layer.
+// How long the syncs continue after the stage's last gradient, where each layer's sync starts as
+// soon as its gradient is there: from the first layer, whose gradient comes last, to the last
+// layer.
 struct tail {
     int64_t gradients, syncs, longest;
 };
 
-// Of like layers the first or the last one decides, since the candidates rise or fall evenly.
+// Among equal layers the first or the last decides, since the candidates rise or fall evenly.
 static void extend_tail(struct tail *t, int64_t gradient, int64_t sync, int64_t count)
 {
     t->longest = larger(t->longest, t->syncs + sync - t->gradients);
@@ -104,7 +105,7 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
             *of -= count;
         }
         add_layers(p, c, &tail, r, mode, count);
-        if (goes) c->stash -= count * r->stash[MODE_NONE]; // not there between the passes
+        if (goes) c->stash -= count * r->stash[MODE_NONE]; // not kept between the passes
         unsharded += count * r->unsharded_bytes;
     }
     c->working += unsharded;
@@ -119,8 +120,8 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
         c->load += c->forward[slice] + c->backward[slice];
 }
 
-// Constants once, what is always there summed up, the largest working memory, and activations at
-// the fullest moment.
+// Constants once, the sum of permanent bytes, the largest working memory, and activations at the
+// fullest moment.
 int64_t check_rank_bytes(const struct check_graph *g, int rank,
                          const struct check_choice *const *chosen)
 {

@@ -1,6 +1,6 @@
-// A page in words on what an accepted certificate proves: for the appendix of a paper. It is
-// written from what the checker found out (the result, and the priced document as it read it), not
-// from the certificate's claims; what was only read off the certificate is said to be so.
+// A page in words on what an accepted certificate proves, for the appendix of a paper. It states
+// what the checker found (the result, and the priced document as it was read), not the
+// certificate's claims; anything only read from the certificate is marked as such.
 #include "solve/checker/verdict.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "solve/checker/proof.h"
 #include "solve/checker/sources.h"
 
-// Names come out of files: no line of theirs may look like one of ours.
+// Names come from files: no line of theirs may look like one of ours.
 static const char *tame(const char *text, struct arena *arena)
 {
     char *copy = arena_copy_text(arena, text);
@@ -24,7 +24,7 @@ static const char *seconds(int64_t ns, struct arena *arena)
                        (long long)(ns / 1000000000), (long long)(ns % 1000000000));
 }
 
-// In percent of the iteration, rounded up at the fourth place.
+// In percent of the iteration, rounded up to four decimals.
 static const char *gap(const struct check_result *r, struct arena *arena)
 {
     wide whole = r->iteration_ns > 0 ? r->iteration_ns : 1;
@@ -142,7 +142,7 @@ static void put_file(struct check_page *p, const char *role, const struct check_
                tame(file->file, p->arena), file->size);
 }
 
-// What the document says it was made from, other than what was read here.
+// What the document states it was made from, other than what was read here.
 static enum status put_sources(struct check_page *p, const struct check_audit *h,
                                const struct check_text *document, const char *title,
                                struct error *err)

@@ -1,9 +1,9 @@
-// What a rank does in which order: its turns, right before and behind them the overheads of what
-// they use and send, and between them the transfers that block both their ends. Each rank stands
-// between two turns: what the one sends should follow at once, what the next one receives may come
-// at the latest before it. Both are posted, the send first; of a pair that two neighbours exchange
-// the forward message first. A transfer happens when it is foremost at both its ends. Where all
-// ranks wait, the first transfer that both ends have posted goes ahead, else the first rank's send.
+// The order of a rank's work: its turns, right before and after them the overheads of the messages
+// they use and send, and between them the transfers that block both ends. Each rank is between two
+// turns: what the first one sends should follow at once, and what the next one receives must come
+// before it. Both are posted, the send first; of a pair that two neighbours exchange, the forward
+// message first. A transfer happens when it is first at both its ends. If all ranks wait, the
+// first transfer that both ends have posted happens, otherwise the first rank's send.
 #include "solve/checker/graph.h"
 
 struct post {

@@ -1,5 +1,5 @@
-// Stages whose first layers' activations wait on the host: which there are, and what the way there
-// and back adds to a pass and to memory, from the sums of docs/FORMULAS.md 8.
+// Stages whose first layers' activations are swapped to the host: which of them exist, and what
+// swapping adds to a pass and to memory, from the sums of docs/FORMULAS.md 8.
 #include "data/base/least.h"
 #include "solve/checker/choices.h"
 
@@ -15,13 +15,13 @@ bool check_counts_layers(const struct check_problem *p, const struct check_choic
            (p->modes[MODE_FULL] && c->recomputed == left);
 }
 
-// What a stage's layer is in a choice that swaps.
+// A stage's layer in a choice that swaps.
 struct place {
     const struct check_run *run;
-    bool goes, again; // to the host; recomputed
+    bool goes, again; // swapped to the host; recomputed
 };
 
-// The layer behind `layer`s of the choice; *counted: of those that can be recomputed.
+// The given layer of the choice; *counted: recomputable layers so far.
 static struct place place_of(const struct check_problem *p, const struct check_choice *c, int layer,
                              int *counted)
 {
@@ -42,7 +42,7 @@ static int64_t bytes_of(const struct place *x)
     return x->run->stash[x->again ? MODE_FULL : MODE_NONE];
 }
 
-// What the device may hold of a micro-batch in the midst of a pass: what stays behind it, and two
+// Bytes of a micro-batch that the device may hold during a pass: what stays after it, and two
 // buffers.
 struct device {
     int64_t stays, buffers;
@@ -61,7 +61,7 @@ static struct device device_of(const struct check_problem *p, const struct check
     return d;
 }
 
-// The transfers of one pass: when each ends, and the bytes of it and of those before.
+// The transfers of one pass: when each ends, and its bytes plus those before it.
 struct transfers {
     int64_t ends[MOST_LAYERS], bytes[MOST_LAYERS];
     int count;
@@ -72,7 +72,7 @@ static int64_t pass_takes(const struct check_problem *p, const struct check_choi
 {
     struct transfers t = {.count = 0};
     int64_t produced = 0, ends = 0;
-    int counted = 0, waited = 0; // transfers that have to have ended
+    int counted = 0, waited = 0; // transfers that must have ended
     for (int layer = first; layer < first + c->layers; layer++) {
         struct place x = place_of(p, c, layer, &counted);
         produced += bytes_of(&x);

@@ -1,5 +1,5 @@
-// The verdict of the checker as a document. The checker has no writer of JSON to share, so the few
-// keys are put by hand; paths are made relative to the document, as in every document of plumbline.
+// The checker's verdict as a document. The checker shares no JSON writer, so the few keys are
+// written directly. Paths are relative to the document, as in every document of plumbline.
 #include "solve/checker/verdict.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ void page_files(struct check_page *page, const struct check_text *certificate,
                "with exit code 0 and says the same; exit code 1 means: not proven.\n");
 }
 
-// The old file or the new one, never a part.
+// Either the old file or the complete new one.
 enum status page_write(const struct check_page *page, const char *path, struct error *err)
 {
     if (!strcmp(path, "-")) {

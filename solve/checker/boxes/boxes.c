@@ -1,6 +1,6 @@
 // The tree of boxes, in preorder. A box inherits what its parent's rounds left, minus one side of
-// the parent's split, so that boxes cover everything by their making: each split sorts the choices
-// of one stage by a property. A box that is not split must be closed by its rounds, or hold one
+// the parent's split, so boxes cover everything by construction: each split sorts the choices of
+// one stage by a property. A box that is not split must be closed by its rounds, or hold one
 // decision whose replay reaches the bound.
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 struct tree {
     struct check_proof *k;
     struct check_halves halves;
-    int64_t number; // of the box at hand
+    int64_t number; // of the current box
     char where[CHECK_PATH_MAX];
 };
 
@@ -109,7 +109,7 @@ static enum status read_memory(struct check_proof *k, const struct value *v, con
     return OK;
 }
 
-// What follows without any bound: before the first round and behind each.
+// What follows without any bound: before the first round and after each.
 static enum status couple(struct tree *t, bool *closed)
 {
     struct check_box *box = &t->halves.box;
@@ -207,8 +207,8 @@ static enum status read_split(struct check_proof *k, const struct value *v, cons
     return choice ? read_choice(k, choice, where, to) : OK;
 }
 
-// A half of which nothing is left, or all, is as good as any; a property that tells nothing apart
-// in the whole problem is not.
+// A half may be empty or keep everything; but the property must distinguish some of the whole
+// problem's choices.
 static enum status split(struct tree *t, const struct value *v)
 {
     struct check_property q;

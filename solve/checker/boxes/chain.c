@@ -1,6 +1,6 @@
-// See chain.h. Of few device groups: a dynamic programme over sets of them and the last one.
-// Of many: over the last two nodes, so that a chain comes back to a node only later, which leaves
-// it no dearer.
+// See chain.h. With few device groups: a dynamic programme over sets of them and the last one.
+// With many: over the last two nodes, so that a chain may return to a node but not at once, which
+// only lowers the bound.
 #include "solve/checker/boxes/chain.h"
 
 enum { VALUE_BITS = 60 };
@@ -12,7 +12,7 @@ static int64_t *beyond_at(const struct check_chain *x, int hop, int from, int to
                       (size_t)to];
 }
 
-// ---- what a link takes beyond the least between its groups
+// ---- a link's cost beyond the least between its groups
 
 static wide part_beyond(const struct check_problem *p, const int64_t *coefficients, int boundary,
                         int kind, int slice, const int64_t *price, const int64_t *least)
@@ -24,7 +24,7 @@ static wide part_beyond(const struct check_problem *p, const int64_t *coefficien
     return sum;
 }
 
-// Of a message of this class, with this option behind the boundary.
+// For a message of this class, with this option at the stage after the boundary.
 static wide class_beyond(const struct check_problem *p, const int64_t *coefficients, int boundary,
                          int cut, int option, int from, int to)
 {
@@ -94,7 +94,7 @@ static void trace_sets(const struct check_chain *x, int set, int last)
     }
 }
 
-// The least chain through the set that ends at `last`, which is one of it.
+// The least chain that visits exactly the set and ends at its member `last`.
 static int64_t least_path(const struct check_chain *x, unsigned set, int last, const int64_t *links)
 {
     unsigned rest = set & ~(1u << last);
@@ -139,7 +139,7 @@ static int64_t walk_sets(const struct check_chain *x)
     return best;
 }
 
-// ---- chains that do not come back at once
+// ---- chains that do not return at once
 
 static int64_t *value_at(const struct check_chain *x, int hop, int before, int last)
 {
@@ -148,7 +148,8 @@ static int64_t *value_at(const struct check_chain *x, int hop, int before, int l
                      (size_t)last];
 }
 
-// The least chain over so many hops that ends so; from[..] is the node before `before`.
+// The least chain over so many hops that ends with these two nodes; from[..] is the node before
+// `before`.
 static int64_t least_before(const struct check_chain *x, int hop, int before, int last, int *from)
 {
     int64_t least = UNREACHED_CHAIN;
@@ -203,6 +204,7 @@ enum status check_chain_excess(const struct check_problem *p, const int64_t *coe
     TRY(check_spend(p, work, few ? (places * places) << places : (uint64_t)x->hops * n * n * n));
     int shift = weigh(p, coefficients);
     int64_t least = few ? walk_sets(x) : walk_on(x);
-    *excess = least < UNREACHED_CHAIN ? (wide)least << shift : (wide)1 << 120; // no chain: no plan
+    *excess = least < UNREACHED_CHAIN ? (wide)least << shift
+                                      : (wide)1 << 120; // no chain means no plan
     return OK;
 }

@@ -1,10 +1,11 @@
-// What the stages of one rank demand of each other: one node group, and room in its memory. A
-// choice leaves a box if the rank's other stages have none on its group, or if it does not fit
-// beside the least that they need there, each part of their memory by itself.
+// Constraints between the stages of one rank: one node group, and its memory. A choice is removed
+// from a box if the rank's other stages have no choice on its group, or if it does not fit
+// together with the least that they need there. That least is taken for each part of their memory
+// separately.
 #include "solve/checker/boxes/mix.h"
 
-// The least of each stage of a rank on one group, as a choice that nobody need have. Returns false
-// where a stage has none.
+// The least of each stage of a rank on one group, combined into one choice that need not exist.
+// Returns false where a stage has none.
 static bool find_least(const struct check_choices *c, const struct check_box *box, int rank,
                        int group, struct check_choice *least)
 {
@@ -27,7 +28,7 @@ static bool find_least(const struct check_choices *c, const struct check_box *bo
     return true;
 }
 
-// Takes out of the rank's stages the choices on this group that do not fit.
+// Removes from the rank's stages the choices on this group that do not fit.
 static void couple_group(const struct check_choices *c, struct check_box *box, int rank, int group,
                          struct check_choice *least)
 {

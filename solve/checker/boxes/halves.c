@@ -1,6 +1,6 @@
-// The box at hand while the tree of boxes is walked, and the halves that wait. A half that waits
-// is not kept: what was taken out of the box at hand since its split is, and is put back when its
-// turn comes. So all that waits takes no more room than the problem's choices and the splits in
+// The current box of the walk, and the waiting halves. A waiting half is not stored: what has been
+// removed from the current box since its split is stored instead, and put back for its turn.
+// Everything waiting therefore takes no more memory than the problem's choices and the splits in
 // the file.
 #include "solve/checker/boxes/halves.h"
 
@@ -47,7 +47,7 @@ enum status check_remember(struct check_halves *h)
     return OK;
 }
 
-// ---- what is taken out
+// ---- removed choices
 
 static void note_change(struct check_halves *h, struct check_change change)
 {
@@ -115,7 +115,7 @@ static bool has_property(const struct check_property *q, const struct check_choi
            (c->first < 0 || is_or_any(q->first_layer, c->first));
 }
 
-// Whether the property tells some of all the problem's choices from others.
+// Whether the property distinguishes some of the problem's choices from others.
 static bool separates(const struct check_halves *h, const struct check_property *q)
 {
     if (q->rank >= 0) return q->layers_below >= 1 && q->layers_below <= h->choices->p->layers;
@@ -124,7 +124,7 @@ static bool separates(const struct check_halves *h, const struct check_property 
     return with > 0 && with < count;
 }
 
-// The box keeps what has the property, or what has not.
+// The box keeps what has the property, or what lacks it.
 static void keep_half(struct check_halves *h, const struct check_property *q, bool with)
 {
     int kept = 0, gone = 0;

@@ -1,6 +1,6 @@
-// The dynamic programme of a round: see mix.h. A cell is (uses of the counted resources,
-// covered layers) of one side of a boundary. Forward it holds the least cost of the stages before,
-// backward of those behind; a choice's own bound is the least sum of both around it.
+// The dynamic programme of a round: see mix.h. A cell is (uses of the counted resources, covered
+// layers) at one side of a boundary. Forward it holds the least cost of the stages before,
+// backward that of the stages after; a choice's own bound is the least sum of the two around it.
 #include <string.h>
 
 #include "data/base/grow.h"
@@ -25,7 +25,7 @@ static bool uses_alike(const struct check_mixer *m, int s, const struct check_ch
     return true;
 }
 
-// The class of a choice's uses, a new one if need be; room for it grows.
+// The class of a choice's uses, added if new; its array grows.
 static int find_class(struct check_mixer *m, int s, const struct check_choice *items, int i,
                       int *room)
 {
@@ -85,7 +85,7 @@ enum status check_open_mixer(struct check_mixer **mixer, const struct check_choi
 
 // ---- what can be reached
 
-// Which numbers of layers can be covered before each stage. false: none.
+// Which numbers of layers can be covered before each stage. false: none can.
 static bool bound_layers(struct check_mixer *m, const struct check_box *box)
 {
     const struct check_problem *p = m->p;
@@ -113,7 +113,7 @@ static bool bound_layers(struct check_mixer *m, const struct check_box *box)
     return true;
 }
 
-// Uses behind a stage from those before it; -1: over a limit.
+// Uses after a stage, from those before it; -1: over a limit.
 static int use_choice(const struct check_mixer *m, int s, const struct check_choice *c, int uses)
 {
     int to = uses;
@@ -126,7 +126,7 @@ static int use_choice(const struct check_mixer *m, int s, const struct check_cho
     return to;
 }
 
-// Rows before the stage behind s, and where each class of s leads.
+// Rows before stage s + 1, and where each class of s leads.
 static void find_rows(struct check_mixer *m, const struct check_box *box, int s, bool counts)
 {
     struct mix_stage *t = &m->stages[s], *behind = &m->stages[s + 1];
@@ -158,7 +158,7 @@ static int64_t *row_at(int64_t *table, const struct mix_stage *t, int side, int 
     return table + ((size_t)side * (size_t)t->row_count + (size_t)row) * (size_t)width(t);
 }
 
-// All rows, and room and work that the tables ask for.
+// All rows, with the memory and work that the tables need.
 static enum status find_all_rows(struct check_mixer *m, const struct check_box *box, bool counts)
 {
     const struct check_problem *p = m->p;
@@ -201,7 +201,7 @@ void mix_lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost,
     }
 }
 
-// The layers covered before stage s from which a choice leads somewhere: [*first, *last].
+// The range of layers covered before stage s from which some choice can continue: [*first, *last].
 static bool find_span(const struct check_mixer *m, int s, const struct check_choice *c, int *first,
                       int *last)
 {
@@ -215,7 +215,7 @@ static bool find_span(const struct check_mixer *m, int s, const struct check_cho
     return *first <= *last;
 }
 
-// leave[left][row][covered] behind stage s.
+// leave[left][row][covered] after stage s.
 static void pass_stage(struct check_mixer *m, const struct check_box *box, int s, int64_t *leave)
 {
     struct mix_stage *t = &m->stages[s], *behind = &m->stages[s + 1];
@@ -247,7 +247,7 @@ static void pass_boundary(struct check_mixer *m, int s, int64_t *to, int64_t *fr
         }
 }
 
-// The least cost of a whole decision.
+// The least cost of a complete decision.
 static int64_t walk_forward(struct check_mixer *m, const struct check_box *box)
 {
     const struct check_problem *p = m->p;
@@ -266,8 +266,8 @@ static int64_t walk_forward(struct check_mixer *m, const struct check_box *box)
     return least;
 }
 
-// The least cost of a whole decision through one choice; lowers inner[right][row][covered] by what
-// is behind it.
+// The least cost of a complete decision through one choice; lowers inner[right][row][covered] by
+// the part after it.
 static int64_t bound_choice(struct check_mixer *m, int s, const struct check_choice *c, int number,
                             int64_t cost, int64_t *behind, int64_t *inner)
 {
@@ -327,8 +327,8 @@ enum status check_use_round(struct check_mixer *m, struct check_box *box,
     struct arena_mark mark = arena_set_mark(m->arena);
     *closed = true;
     if (bound_layers(m, box)) {
-        // A plan below the bound costs at most (bound - 1) 2^40; one that there is, with prices
-        // alone, nothing.
+        // A plan below the bound costs at most (bound - 1) 2^40; with prices alone, any existing
+        // plan costs at most 0.
         TRY(mix_price(m, box, round));
         wide unit = (wide)1 << WEIGHT_SHIFT, most = ((bound_ns < 0 ? 0 : (bound_ns - 1) * unit) +
                                                      m->priced_limits - round->excess) >>

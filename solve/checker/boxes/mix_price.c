@@ -1,4 +1,4 @@
-// What a round charges: for every choice and boundary of a box the sum of coefficient x duration
+// The costs of a round: for every choice and boundary of a box the sum of coefficient x duration
 // and of the prices, in one unit in which all sums stay below 2^58, rounded down.
 #include "solve/checker/boxes/internal.h"
 #include "solve/checker/plan.h"
@@ -36,8 +36,8 @@ static wide boundary_value(const struct check_problem *p, int boundary,
     return value;
 }
 
-// The least embedding sync for a last stage on this group over what the first stage may be; -1:
-// none is joined.
+// The least embedding sync for a last stage on this group, over the possible groups of the first
+// stage; -1: none is joined.
 static int64_t least_embedding(const struct check_mixer *m, const struct check_box *box,
                                int last_group)
 {
@@ -53,7 +53,7 @@ static int64_t least_embedding(const struct check_mixer *m, const struct check_b
 
 // ---- memory of ranks, stage by stage
 
-// What a choice of a stage adds to what its rank's bytes cost.
+// What a choice of a stage adds to the price of its rank's bytes.
 static wide memory_value(const struct check_mixer *m, int s, const struct check_choice *c,
                          const struct check_round *round)
 {
@@ -71,7 +71,7 @@ static wide memory_value(const struct check_mixer *m, int s, const struct check_
     return value;
 }
 
-// The most that a rank may hold on any group that may have one.
+// The most that a rank may hold on any usable group.
 static int64_t greatest_room(const struct check_problem *p)
 {
     int64_t most = 0;
@@ -152,8 +152,8 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box,
     while (most >> m->shift >= (wide)1 << COST_BITS) m->shift++;
     m->priced_limits = 0;
     for (int r = 0; r < check_resource_count(p); r++) {
-        // No use reaches more: one a stage, or the costs of all stages. Prices of the former are
-        // below 2^59, of the latter 2^50.
+        // No use exceeds this: one for each stage, or the costs of all stages. Prices of stages
+        // are below 2^59, of costs 2^50.
         int64_t limit = check_resource_limit(p, r),
                 beyond = r < p->group_count + BUDGET_COST ? p->stages : (int64_t)1 << 50;
         if (round->prices[r])

@@ -1,18 +1,19 @@
 // A round by ranks, for ranks with several stages. Where a box allows one node group and all its
-// boundaries look alike, the layers only need to add up, and the stages can be taken rank by rank:
-// how many layers a rank holds is then a number of the table. It can be bounded (spans), and the
-// memory of the rank can be priced: at one moment of the schedule, with the working memory of one
-// stage, its bytes are a sum over its stages and within the limit for every plan, so that price x
-// (bytes - limit) may be added for any price >= 0. Of the prices that the round states, the
-// greatest cost that one of them gives counts, for each number of layers by itself.
+// boundaries look alike, the layers only need to add up. The stages can then be taken rank by
+// rank, and a rank's number of layers is a coordinate of the table. This number can be bounded
+// (spans), and the rank's memory can be priced. At one moment of the schedule, with the working
+// memory of one stage, the rank's bytes are a sum over its stages and within the limit for every
+// plan; so price x (bytes - limit) may be added for any price >= 0. For each number of layers, the
+// greatest cost that any of the round's prices gives counts.
 #include <string.h>
 
 #include "solve/checker/boxes/internal.h"
 
-// One way to add up a rank's stages: costs, with a price of memory, or bytes alone.
+// One way to add up a rank's stages: costs, with or without a price of memory, or bytes alone.
 struct view {
-    const struct check_memory_price *memory; // NULL: costs alone
-    wide granted;                            // price x limit, rounded up; of bytes alone the limit
+    const struct check_memory_price *memory; // NULL: only costs
+    wide granted;                            // price x limit, rounded up; without a price the
+                                             // limit
     int64_t *steps; // [turn * row + layers]: the least of a stage's choices
     int64_t *total; // [layers]: of all stages together
 };
@@ -27,9 +28,9 @@ struct walk {
     struct view *views;                             // by rank
     int *first_view;                                // [rank + 1]
     int64_t *costs;                                 // [rank * row + layers]
-    int64_t *others;                                // likewise: the least of all other ranks
+    int64_t *others;                                // the same: the least of all other ranks
     int64_t *behind, *before, *next, *outer, *rest; // scratch
-    int reach;                                      // of `before`: no more layers than one less
+    int reach;                                      // of `before`: layers are below this
 };
 
 static int64_t *take_rows(const struct walk *w, int rows)
@@ -45,8 +46,8 @@ static const struct check_choice *choice_at(const struct walk *w, int stage, int
     return &w->m->c->items[stage][w->box->left[stage][i]];
 }
 
-// ---- whether the box allows it; what a receiver's option makes of the boundary before it belongs
-// to its choice
+// ---- whether the box allows it; the effect of a receiver's option on the boundary before it is
+// part of its choice
 
 static enum status fold_boundaries(struct walk *w)
 {
@@ -96,8 +97,8 @@ static void add_link(struct walk *w, const int64_t *step)
     memcpy(w->before, w->next, (size_t)w->row * sizeof *w->before);
 }
 
-// rest[link * row + n]: the least of all other links around one with n layers, with outer[layers]
-// for those of all.
+// rest[link * row + n]: the least of all links other than this one with n layers, outer[layers]
+// being the least outside all of them.
 static void find_rests(struct walk *w, int links, const int64_t *steps, const int64_t *outer,
                        int64_t *rest)
 {
@@ -139,7 +140,7 @@ static int64_t value_of(const struct walk *w, const struct view *v, int rank, in
     if (!v->memory->price) return bytes;
     wide most = ((wide)1 << COST_BITS) / w->p->stages,
          priced = (wide)v->memory->price * bytes >> w->m->shift;
-    return cost + (int64_t)(priced < most ? priced : most); // less is a lower bound too
+    return cost + (int64_t)(priced < most ? priced : most); // still a lower bound
 }
 
 static void open_view(struct walk *w, struct view *v, int rank)
@@ -163,7 +164,7 @@ static void open_view(struct walk *w, struct view *v, int rank)
     else if (v->memory) v->granted = (v->memory->price * limit + unit - 1) >> w->m->shift;
 }
 
-// The views of all ranks: each its costs alone, then what the round states.
+// The views of all ranks: for each its costs alone, then those the round states.
 static void list_views(struct walk *w)
 {
     const struct check_round *round = w->round;
@@ -196,8 +197,8 @@ static void open_rank(struct walk *w, int rank)
         if (n < w->box->spans[rank].least || n > w->box->spans[rank].most) cost[n] = UNREACHED;
 }
 
-// Its numbers of layers that cost more than `most` with the least of the other ranks leave; false:
-// all do.
+// Removes numbers of layers whose cost, with the least of the other ranks, exceeds `most`; false:
+// none is left.
 static bool narrow_rank(struct walk *w, int rank, int64_t most)
 {
     int64_t *cost = w->costs + rank * w->row, *others = w->others + rank * w->row;
@@ -212,8 +213,7 @@ static bool narrow_rank(struct walk *w, int rank, int64_t most)
     return span.most >= 0;
 }
 
-// A choice leaves if a view shows that it costs more than `most`, or has no room: it becomes
-// unreached.
+// A choice becomes unreached if a view shows that it costs more than `most` or does not fit.
 static void thin_view(struct walk *w, const struct view *v, int rank, int64_t most)
 {
     bool of_bytes = v->memory && !v->memory->price;

@@ -1,5 +1,5 @@
-// The least of a fused embedding sync, whose ring has two device groups of each replica, one at
-// either end of the model (docs/PROOFS.md 11).
+// The least time of a fused embedding sync, whose ring has two device groups of each replica, one
+// at either end of the model (docs/PROOFS.md 11).
 #include "solve/checker/places/internal.h"
 
 static int64_t greater(int64_t a, int64_t b)
@@ -14,7 +14,7 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-// Where the ring leaves a node it comes in over one link and goes out over another.
+// A ring that leaves a node enters it over one link and leaves over another.
 static int64_t around(const struct check_places *x, const int64_t *links, int node)
 {
     int64_t in = -1, out = -1;

@@ -1,5 +1,5 @@
-// Audits the certificate of a plan on nodes: see places.h. The file says by which problem of
-// one replica, and holds one proof about that.
+// Audits the certificate of a plan on nodes: see places.h. The file names the problem of one
+// replica that it uses, and holds one proof about it.
 #include "solve/checker/places/places.h"
 
 #include <stdio.h>

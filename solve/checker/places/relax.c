@@ -1,6 +1,6 @@
-// The problem of one replica that bounds every placement (docs/PROOFS.md 11): of what hangs on the
-// very nodes the least that any allow. Targets are what it has as groups: the groups of nodes, or
-// each node by itself.
+// The problem of one replica that bounds every placement (docs/PROOFS.md 11): whatever depends on
+// the actual nodes takes the least value that any allow. Targets are its groups: the groups of
+// nodes, or each node by itself.
 #include <string.h>
 
 #include "solve/checker/boxes/chain.h"
@@ -9,11 +9,11 @@
 struct relaxing {
     struct check_problem *to;
     const struct check_places *x;
-    const struct check_problem *p; // as the places have it
+    const struct check_problem *p; // as in the places
     int *target_of;                // [node]
     int *group_of;                 // [target]
     struct check_pair pair;
-    struct check_chain *chain; // NULL: not wanted
+    struct check_chain *chain; // NULL: not requested
     bool *joined;              // its own
     struct check_ring_link link;
     int64_t *weights; // of a kind: [from * nodes + to]; -1: no link
@@ -27,7 +27,7 @@ static bool is_usable(const struct relaxing *m, int node)
     return m->x->nodes[node].slots > 0 && !m->p->groups[m->x->nodes[node].group].excluded;
 }
 
-// Whether two device groups can stand there.
+// Whether two device groups can be there.
 static bool is_pair(const struct relaxing *m, int from, int to)
 {
     return is_usable(m, from) && is_usable(m, to) && (from != to || m->x->nodes[from].slots > 1);
@@ -50,7 +50,7 @@ static enum status refuse_price(const struct relaxing *m)
     return check_refuse(m->r, "places", "a price beyond what can be counted");
 }
 
-// ---- what a target has of its group
+// ---- what a target takes from its group
 
 static int64_t *spread(const struct relaxing *m, const int64_t *of_groups, int rows)
 {
@@ -83,7 +83,7 @@ static void spread_runs(struct relaxing *m)
     }
 }
 
-// A rule about groups that no target has holds for none of them, instead of for all.
+// A rule about groups that no target has holds for none of them, rather than for all.
 static void spread_rules(struct relaxing *m)
 {
     const unsigned of_none = 1u << 31;
@@ -98,7 +98,7 @@ static void spread_rules(struct relaxing *m)
     }
 }
 
-// All replicas of a stage that has one there stand there.
+// If one replica of a stage is there, all of them are.
 static bool keeps_to_itself(const struct relaxing *m, int group)
 {
     for (int g = 0; g < m->p->group_count; g++)
@@ -145,7 +145,7 @@ static void open_pair(struct relaxing *m)
     if (p->embedding) m->to->embedding = take_none(targets * targets, m->arena);
 }
 
-// The least of what was there and the pair's, part by part.
+// The minimum of the table and the pair's prices, part by part.
 static void lower_table(const struct relaxing *m, int64_t *table, const int64_t *prices, int from,
                         int to)
 {
@@ -224,7 +224,7 @@ static void keep_pair(const struct relaxing *m, int from, int to)
         }
 }
 
-// Whether a plan whose ranks stand there cannot do without the part that blocks both ends.
+// Whether the blocking part is unavoidable for a plan whose ranks are there.
 static bool blocks(const struct relaxing *m)
 {
     const struct check_problem *p = m->p;
@@ -250,8 +250,8 @@ static void drop_blocks(struct relaxing *m)
         }
 }
 
-// Where micro-batches are shared out, graphs of fewer have to be part of those of more: of some
-// orders they always are, of others where nothing blocks.
+// Where micro-batches are divided among replicas, graphs of fewer must be part of those of more:
+// always true of some orders, of others only where nothing blocks.
 static enum status relax_transfers(struct relaxing *m)
 {
     const struct check_places *x = m->x;
@@ -301,7 +301,7 @@ static enum status relax_embedding(struct relaxing *m)
 
 // ---- rings
 
-// What tells links apart: the whole model's sync as one stage. Any numbers would do.
+// A weight that distinguishes links: the whole model's sync as one stage. Any numbers would do.
 static int64_t weight_of(const struct relaxing *m)
 {
     wide sum = m->link.constant[0];
@@ -330,7 +330,7 @@ static void lower_sync(struct relaxing *m, int target)
     }
 }
 
-// Kinds of card, a bit each, of rings with a node of the group among them.
+// Kinds of card, a bit each, of rings that include a node of the group.
 static unsigned kinds_with(const struct relaxing *m, int group)
 {
     const struct check_problem *p = m->p;
@@ -343,8 +343,8 @@ static unsigned kinds_with(const struct relaxing *m, int group)
     return kinds;
 }
 
-// A ring comes in over one link of each of its nodes and goes out over another: the weight that the
-// heavier of the two has at least.
+// A ring enters each of its nodes over one link and leaves over another: the least weight of the
+// heavier one.
 static int64_t least_through(const struct relaxing *m, int node)
 {
     int64_t in = -1, out = -1;
@@ -356,8 +356,8 @@ static int64_t least_through(const struct relaxing *m, int node)
     return in > out ? in : out;
 }
 
-// least[target]: every ring over this kind with one of its nodes has a link of that weight at
-// least. INT64_MAX: there is none.
+// least[target]: every ring over this kind with one of the target's nodes has a link of at least
+// this weight. INT64_MAX: there is none.
 static void find_least_weights(struct relaxing *m, int kind, const unsigned *kinds, int64_t *least)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
@@ -408,7 +408,7 @@ static enum status relax_rings(struct relaxing *m)
     return OK;
 }
 
-// The ring of a single replica is its context ranks, within their node.
+// The ring of a single replica consists of its context ranks, within their node.
 static enum status price_single_rings(struct relaxing *m)
 {
     for (int i = 0; i < m->x->node_count; i++) {
@@ -420,7 +420,7 @@ static enum status price_single_rings(struct relaxing *m)
     return OK;
 }
 
-// Where no ring is, no price was taken.
+// Without a ring, no price was taken.
 static void settle_syncs(struct relaxing *m)
 {
     for (int t = 0; t < m->to->group_count; t++)
@@ -443,7 +443,7 @@ static enum status relax_syncs(struct relaxing *m)
 
 // ---- the problem
 
-// Some replica has so many at least.
+// Some replica has at least this many.
 static enum status take_micro_batches(struct relaxing *m, const struct check_relaxation *how)
 {
     const struct check_places *x = m->x;

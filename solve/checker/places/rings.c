@@ -1,8 +1,8 @@
-// Rings: how light the heaviest link of a ring of so many device groups can be. Asked of a limit:
-// can there be a ring all of whose links are within it? Its nodes all reach each other, they have
-// device groups enough, and each of them is on a closed walk of that many links that does not turn
-// back at once; of few device groups, all paths are tried, as sets of them. "No" is proven; "yes"
-// may be too much where there are many.
+// Rings: the least weight that the heaviest link of a ring of so many device groups can have. For
+// a given limit: can there be a ring with all links within it? Its nodes all reach each other and
+// have enough device groups, and each of them is on a closed walk of that many links that does not
+// turn back at once. With few device groups, all paths are tried, as sets of device groups. "No"
+// is proven; with many, "yes" may be wrong.
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +20,14 @@ struct rings {
     uint32_t *ends; // [set of device groups]
 };
 
-// A ring that leaves a node passes within it for nothing.
+// A ring that leaves a node passes inside it at no cost.
 static bool has_link(const struct rings *x, int from, int to)
 {
     int64_t weight = x->weights[(size_t)from * (size_t)x->count + (size_t)to];
     return from == to ? x->slots[from] > 1 : weight >= 0 && weight <= x->limit;
 }
 
-// What is reached from the node, or reaches it, within what is left.
+// The remaining nodes that the node reaches, or that reach it.
 static void reach(struct rings *x, int root, bool forth, bool *reached)
 {
     int queued = 1;
@@ -44,8 +44,8 @@ static void reach(struct rings *x, int root, bool forth, bool *reached)
         }
 }
 
-// Nodes that no ring can pass, since too few device groups both reach them and are reached by them,
-// leave.
+// Removes nodes that no ring can pass, since too few device groups both reach them and are reached
+// from them.
 static bool remove_scattered(struct rings *x)
 {
     bool *seen = x->forth + x->count, removed = false;
@@ -69,9 +69,9 @@ static bool remove_scattered(struct rings *x)
     return removed;
 }
 
-// Whether a walk of `size` links comes back to its root: to a device group of another number it may
-// come before, and at once. before[node]: the nodes that can stand before it on such a walk, a bit
-// each.
+// Whether a walk of `size` links returns to its root; if to a device group of another number, it
+// may do so earlier, and at once. before[node]: the nodes that can precede it on such a walk, a
+// bit each.
 static bool is_on_walk(const struct rings *x, int root)
 {
     uint64_t before[WALKS_MOST] = {0}, next[WALKS_MOST];
@@ -103,7 +103,7 @@ static bool remove_walkless(struct rings *x)
     return removed;
 }
 
-// Device groups of what is left; 0: too many.
+// The remaining device groups; 0: too many.
 static int list_places(const struct rings *x, int node_of[SETS_MOST])
 {
     int places = 0;
@@ -115,8 +115,8 @@ static int list_places(const struct rings *x, int node_of[SETS_MOST])
     return places;
 }
 
-// Whether a path through `size` device groups, begun at the first of them in their order, can be
-// closed. ends[set]: where paths through just these may end, a bit each.
+// Whether a path through `size` device groups that starts at the first of them in order can be
+// closed. ends[set]: where paths through exactly this set may end, a bit each.
 static bool closes_by_sets(struct rings *x, const int *node_of, int places)
 {
     uint32_t before[SETS_MOST] = {0};
@@ -157,7 +157,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Where a node can hold a whole ring, another may leave it over any link.
+// Where a node can hold a whole ring, another ring may leave it over any link.
 static bool holds_ring(const int *slots, int count, int size)
 {
     for (int i = 0; i < count; i++)
@@ -185,7 +185,7 @@ int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int cou
     qsort(sorted, high, sizeof *sorted, by_value);
     size_t all = high;
     if (holds_ring(slots, count, size)) high = low;
-    while (low < high) { // none within what stands before low
+    while (low < high) { // none exists within the weights before low
         size_t middle = low + (high - low) / 2;
         if (may_exist(&x, sorted[middle])) high = middle;
         else low = middle + 1;

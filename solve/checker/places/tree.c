@@ -1,6 +1,6 @@
-// See tree.h. A part's problem is that by nodes, with the replica's ranks held on their
-// nodes, with the device groups that are its own or free, and with syncs no less than those of the
-// rings that its stages can have.
+// See tree.h. A part's problem is that by nodes. The replica's ranks are fixed to their nodes,
+// with the device groups that are its own or free, and syncs take at least the time of the rings
+// that its stages can have.
 #include "solve/checker/places/tree.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ struct check_tree {
     const struct check_places *x;
     struct check_problem p; // by nodes
     int places;
-    int *alike; // [node]: the first that is like it in all links
+    int *alike; // [node]: the first node with equal links
     // Of rings, by kind of card and ordered pair of nodes; weight -1: not joined.
     int64_t *weights;     // [kind * pairs + pair]
     int64_t *constants;   // [(kind * pairs + pair) * options + option]
@@ -64,8 +64,8 @@ static enum status price_links(struct check_tree *t, const struct reader *r, uin
     return OK;
 }
 
-// At most, of one bottleneck: for each weight that the search by halves asks about, nodes leave one
-// by one, each after a walk from every node; and sets of device groups.
+// An upper bound for one bottleneck: for each weight that the binary search tries, nodes are
+// removed one by one, each after a walk from every node; and sets of device groups.
 static uint64_t work_of_bottleneck(uint64_t nodes, uint64_t size, uint64_t places)
 {
     uint64_t sets = places <= 16 ? UINT64_C(16) << places : 0;
@@ -85,14 +85,14 @@ static enum status find_bottlenecks(struct check_tree *t, uint64_t *work)
     return OK;
 }
 
-// ---- nodes that are alike
+// ---- nodes that are equal
 
 static bool same_numbers(const int64_t *a, const int64_t *b, int count)
 {
     return !memcmp(a, b, (size_t)count * sizeof *a);
 }
 
-// Whether two ordered pairs of nodes have the same prices of everything.
+// Whether two ordered pairs of nodes have all prices equal.
 static bool same_link(const struct check_tree *t, int a, int b)
 {
     const struct check_problem *p = &t->p;
@@ -120,7 +120,7 @@ static bool same_link(const struct check_tree *t, int a, int b)
     return !p->embedding || p->embedding[a] == p->embedding[b];
 }
 
-// Whether what a node's own ring takes, where there is but one replica, is the same.
+// Whether the nodes' own rings take the same time, where there is only one replica.
 static bool same_syncs(const struct check_tree *t, int a, int b)
 {
     const struct check_problem *p = &t->p;
@@ -196,7 +196,7 @@ static void count_used(const struct check_part *part, int used[MOST_GROUPS])
     for (int k = 0; k < part->depth; k++) used[part->node[k]]++;
 }
 
-// Whether two replicas stand on the same nodes with their first ranks.
+// Whether the first ranks of two replicas are on the same nodes.
 static bool stand_alike(const struct check_tree *t, const struct check_part *part, int replica,
                         int other, int ranks)
 {
@@ -207,8 +207,8 @@ static bool stand_alike(const struct check_tree *t, const struct check_part *par
     return true;
 }
 
-// Of all placements that differ in the numbers of replicas, and of like nodes, the one whose nodes,
-// place by place, are the first.
+// Of all placements that differ only in the numbering of replicas and of equal nodes, only the one
+// whose nodes, place by place, come first.
 int check_list_children(const struct check_tree *t, const struct check_part *part,
                         int children[MOST_GROUPS])
 {
@@ -228,14 +228,14 @@ int check_list_children(const struct check_tree *t, const struct check_part *par
     return count;
 }
 
-// ---- syncs of a stage some of whose ring's nodes are known
+// ---- syncs of a stage of whose ring some nodes are known
 
 struct ring {
     int members[TREE_PLACES_MOST],
-        count;       // nodes that are known; all: as many as there are replicas
+        count;       // known nodes; all: one for each replica
     unsigned groups; // of the members
     int64_t *constant,
-        *layer; // [option], [run * options + option]: the least found; constant[0] -1: none
+        *layer; // [option], [run * options + option]: least so far; constant[0] -1: none
 };
 
 static void lower_ring(const struct check_tree *t, struct ring *g, int link)
@@ -250,8 +250,8 @@ static void lower_ring(const struct check_tree *t, struct ring *g, int link)
                             : smaller(g->layer[i], t->layers[link * numbers + i]);
 }
 
-// By these weights: what the heavier of the links in and out weighs at least. INT64_MAX: there is
-// none in, or none out.
+// The least weight, by these weights, of the heavier of a node's links in and out. INT64_MAX: it
+// has none in, or none out.
 static int64_t least_through(const struct check_tree *t, const int64_t *weights, int node)
 {
     int64_t in = INT64_MAX, out = INT64_MAX;
@@ -274,7 +274,7 @@ static void lower_from(const struct check_tree *t, struct ring *g, int kind, con
             lower_ring(t, g, kind * pairs_of(t) + pair);
 }
 
-// All members are known: the ring is theirs alone.
+// All members are known: the ring has no others.
 static void bound_whole_ring(const struct check_tree *t, struct ring *g, struct arena *arena)
 {
     int n = t->x->node_count, kind = t->x->kind_of[g->groups], *slots = TAKE(arena, n, int);
@@ -288,7 +288,7 @@ static void bound_whole_ring(const struct check_tree *t, struct ring *g, struct 
     lower_from(t, g, kind, weights, check_least_bottleneck(weights, slots, n, g->count, arena));
 }
 
-// The others may be any: over each kind of card that a ring with these members can have.
+// Other members may be any: over each kind of card that a ring with these members can have.
 static void bound_open_ring(const struct check_tree *t, struct ring *g)
 {
     const struct check_problem *p = t->x->problem;
@@ -326,8 +326,8 @@ static void find_ring(const struct check_tree *t, const struct check_part *part,
 
 // ---- the problem of a part
 
-// The sync of a node where a rank of the replica stands: its ring's, which leans on no other links
-// than the node's in any case. Of two ranks there it is whichever is less.
+// The sync of a node where a rank of the replica is: that of its ring, which depends on no links
+// other than the node's. For two ranks on the node, the smaller.
 static void put_sync(const struct check_tree *t, struct check_problem *to, const struct ring *g,
                      int node, bool first)
 {
@@ -390,7 +390,7 @@ static void add_rules(struct check_problem *to, const struct check_tree *t,
     }
 }
 
-// The most that its rings take: all sets of groups, all links of all kinds, a bottleneck each.
+// An upper bound for its rings: all sets of groups, all links of all kinds, one bottleneck each.
 static uint64_t work_of_part(const struct check_tree *t)
 {
     const struct check_problem *p = &t->p;
@@ -423,7 +423,7 @@ enum status check_part_problem(struct check_problem *to, const struct check_tree
         if (replicas == 1) continue;
         find_ring(t, part, rank, &g, arena);
         joined = joined && g.constant[0] >= 0;
-        // Another rank of the replica may come to where there is room.
+        // Another rank of the replica may be added where there is room.
         if (joined && used[node] == slots_of(t, node)) put_sync(t, to, &g, node, own[node] == 1);
     }
     for (int i = 0; i < n; i++)

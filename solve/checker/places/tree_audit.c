@@ -1,10 +1,10 @@
-// Audits a tree over placements, part by part in preorder: a part is closed by a proof about one
-// replica, goes on with each node that its next place can be on, or is split in two by how many
-// layers a stage holds.
+// Audits a tree over placements, part by part in preorder. A part is closed by a proof about one
+// replica, or continues with each node that its next place can be on, or is split in two by the
+// number of layers of a stage.
 #include "solve/checker/places/internal.h"
 #include "solve/checker/places/tree.h"
 
-// Of a part at most, beside its proof's; of building the graph.
+// Upper bounds: for a part, besides its proof; for building the graph.
 enum { WORK_OF_PART = 1024, WORK_OF_OPERATION = 100 };
 
 struct tree_audit {
@@ -12,7 +12,7 @@ struct tree_audit {
     const struct reader *r;
     const struct value *next;    // of the parts
     struct check_result *result; // claims; counts are sums
-    struct check_part part;      // at hand
+    struct check_part part;      // the current part
     int64_t number;
     char where[CHECK_PATH_MAX];
     uint64_t *work;

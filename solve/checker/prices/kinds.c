@@ -1,4 +1,4 @@
-// Which problems a certificate can be about: of the others a bound is the planner's word.
+// Which problems a certificate can be about; for any other, the bound rests on the planner's word.
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 

@@ -1,5 +1,5 @@
-// A problem with one layout -> the tables that a priced document of it must have, by the judge's
-// own prices.
+// A problem with one layout -> the tables that its priced document must have, by the judge's own
+// prices.
 #include <string.h>
 
 #include "solve/checker/prices/open.h"

@@ -1,5 +1,5 @@
-// Documents -> what the checker of placements takes. A price is the judge's, of a problem with two
-// device groups, the ends of the link that is asked for, as the judge audits a replica of a plan
+// Documents -> input of the checker of placements. A price is the judge's, for a problem with two
+// device groups, the ends of the link in question, as the judge audits a replica of a plan
 // (solve/judge/places.c).
 #include "data/base/least.h"
 #include "solve/checker/prices/open.h"
@@ -11,17 +11,17 @@ static const double unlimited = 1e18; // bytes per second
 struct place_prices {
     const struct problem *problem;
     struct price_audit whole;
-    struct problem ranks; // each group is one device group of it
+    struct problem ranks; // each of its groups is one device group
     struct check_problem *p;
     int *run_of; // [cut]: a run that sends its message
     struct problem pair;
     struct node_group ends[2];
-    struct group_link joins[2][2]; // from, to: what they stand for is
-    struct joint joints[2][2];     // likewise
+    struct group_link joins[2][2]; // [from][to]: what the groups stand for
+    struct joint joints[2][2];     // the same
     struct summed_by summed_by[2];
     struct price_audit of_pair;
     struct doubts doubts;
-    bool too_large; // a price met on the way
+    bool too_large; // a price was too large
 };
 
 static int64_t note(struct place_prices *x, int64_t price)
@@ -30,7 +30,7 @@ static int64_t note(struct place_prices *x, int64_t price)
     return price;
 }
 
-// Room for one rank of each replica. What joins it is stated, or nothing does.
+// Room for one rank of each replica. What joins it is stated, or it is not joined.
 static struct node_group device_group(const struct place_prices *x, int group)
 {
     struct node_group one = x->problem->cluster.groups[group];
@@ -147,8 +147,8 @@ static bool price_embedding(void *context, int from, int to, bool *joined, int64
 
 // ---- rings
 
-// Where GPUs of two kinds meet, each term is the slower one's. What other rings take of the nodes'
-// cards hangs on where all replicas stand: the least is with none.
+// Where GPUs of two kinds meet, each term is that of the slower kind. How other rings use the
+// nodes' cards depends on where all replicas are; the least is without any.
 static bool price_link(void *context, int kind, int from, int to, bool *joined,
                        struct check_ring_link *prices)
 {
@@ -227,7 +227,7 @@ enum status space_places(struct check_places *to, const struct problem *problem,
     TRY(problem_check_places(problem, err));
     *x = (struct place_prices){.problem = problem, .whole = price_audit_of(problem)};
     x->whole.doubts = &x->doubts;
-    x->whole.direction = -1; // of a doubtful price the lower
+    x->whole.direction = -1; // doubtful prices take the lower value
     open_ranks(x, arena);
     TRY(space_pricers_open(pricers, &x->ranks, arena, err));
     if (!pricers[0].bytes(pricers[0].context, &layout, &x->p) ||

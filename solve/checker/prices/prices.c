@@ -1,6 +1,6 @@
-// Documents -> what the checker of spaces takes. Every number of a layout's tables is one call of
-// the judge's; nothing is computed here but classes of messages that are the same, and nothing is
-// remembered from one layout to the next.
+// Documents -> input of the checker of spaces. Every number of a layout's tables is one call of
+// the judge. Only classes of equal messages are computed here, and nothing is kept from one layout
+// to the next.
 #include "solve/checker/prices/prices.h"
 
 #include <assert.h>
@@ -9,17 +9,17 @@
 #include "solve/checker/prices/open.h"
 #include "solve/judge/price/verify_price.h"
 
-// ---- what no layout changes
+// ---- what is the same for all layouts
 
 struct prices {
     const struct problem *problem;
-    struct problem one; // of the layout at hand
+    struct problem one; // of the current layout
     struct price_audit price_audit;
     struct doubts doubts;
     struct check_problem p;
     int *message_of; // [cut]: a run that sends it
     int64_t *embedding;
-    bool too_large; // a price met on the way
+    bool too_large; // a price was too large
 };
 
 static int64_t *take_numbers(int count, struct arena *arena) { return TAKE(arena, count, int64_t); }
@@ -39,7 +39,7 @@ struct compression_form check_form_of(const struct check_option *o)
     return (struct compression_form){method_of[o->form], o->amount};
 }
 
-// Option 0 is none, the others are those that are allowed.
+// Option 0 is none; the others are those allowed.
 static void offer_options(struct check_option **to, int *count,
                           const struct compression_option *options, int option_count, int rank_min,
                           struct arena *arena)
@@ -49,7 +49,7 @@ static void offer_options(struct check_option **to, int *count,
                                               [COMPRESS_QUANTISE] = FORM_BITS};
     *to = TAKE(arena, option_count + 1, struct check_option);
     *count = 1;
-    (*to)[0].remembers = true; // nothing to be kept
+    (*to)[0].remembers = true; // nothing is left out
     for (int i = 0; i < option_count; i++)
         if (options[i].form.method != COMPRESS_LOW_RANK || options[i].form.amount >= rank_min)
             (*to)[(*count)++] = (struct check_option){.form = form_of[options[i].form.method],
@@ -115,7 +115,7 @@ static void read_rule(struct check_rule *to, const struct rule *r, const struct 
         if (!strcmp(problem->model.runs[i].name, r->run)) to->run = i;
 }
 
-// No stage has the head without all layers that predict further tokens, which stand before it.
+// The stage with the head also has all layers that predict further tokens, which precede it.
 static void keep_together(struct check_problem *p, const struct model *m)
 {
     int further = 0;
@@ -160,7 +160,7 @@ static int64_t values_sent(const struct prices *x, const struct layer_run *r)
     return run_tokens_out(r, x->problem->job.sequence);
 }
 
-// Messages behind two runs are the same whatever the layout.
+// Messages after the two runs are the same in every layout.
 static bool same_message(const struct prices *x, int a, int b)
 {
     const struct layer_run *r = run_of(&x->price_audit, a), *q = run_of(&x->price_audit, b);

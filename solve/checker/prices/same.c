@@ -1,6 +1,6 @@
-// A priced document against the same tables by someone else's pricing of the problem: whatever the
-// checker reads of a document is compared, number by number, so that nothing of it is left on
-// trust. What a group that can hold no stage would cost is not looked at by anyone.
+// Compares a priced document with the same tables priced independently from the problem: number by
+// number, everything that the checker reads, so that nothing has to be trusted. Prices for a group
+// that can hold no stage are not compared.
 #include <stdio.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static enum status same_layout(struct comparison *c)
     return OK;
 }
 
-// What follows from the layout, or has one number for the whole document.
+// What follows from the layout, or has one value for the whole document.
 static enum status same_numbers(struct comparison *c)
 {
     const struct check_problem *a = c->document, *b = c->own;
@@ -232,8 +232,8 @@ static enum status same_run(struct comparison *c, int i)
     return OK;
 }
 
-// Of the message behind a run. The two may put runs into other classes, as long as each run's
-// numbers are the same.
+// For the message after a run. The two may put runs into different classes, as long as each run's
+// numbers are equal.
 static enum status same_message(struct comparison *c, int run)
 {
     static const char *const parts[] = {[PART_BLOCKS] = "blocking",

@@ -1,4 +1,4 @@
-// A job's space and layouts as the checker of spaces has them, and back.
+// Converts a job's space and layouts to the checker's form, and back.
 #include <assert.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const struct {
     {SPACE_SLICE_COUNT, KEY_SLICES},
 };
 
-// The place in one table of names of what stands at `kind` in the other, by its name.
+// The index in one table of names of the name at `kind` in the other.
 static int kind_named(const char *name, const char *const *names)
 {
     int kind = 0;

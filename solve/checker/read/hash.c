@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4), so that the checker rests on no library: is this the priced document that
-// the proof is about?
+// SHA-256 (FIPS 180-4), to identify the priced document that the proof is about without any
+// library.
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void add_block(uint32_t state[8], const unsigned char *block)
 
 void check_hash(const char *text, size_t size, char hex[CHECK_HASH])
 {
-    // Of the square roots of the first eight primes.
+    // The same from the square roots of the first eight primes.
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     unsigned char last[128] = {0};

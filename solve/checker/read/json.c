@@ -1,4 +1,4 @@
-// See json.h. One pass over the text; a value is noted where it starts and nothing is read
+// See json.h. One pass over the text; each value is recorded where it starts, and nothing is read
 // twice.
 #include "solve/checker/read/json.h"
 
@@ -61,7 +61,7 @@ static char *put_utf8(char *to, unsigned code)
     return to;
 }
 
-// Behind a backslash. Surrogates are refused: no name needs them.
+// After a backslash. Surrogates are refused: no name needs them.
 static enum status read_escape(struct parser *p, char **to)
 {
     static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -86,7 +86,7 @@ static enum status read_escape(struct parser *p, char **to)
     return OK;
 }
 
-// The length of the UTF-8 sequence at p, 0 where there is none.
+// The length of the UTF-8 sequence at p; 0 if it is invalid.
 static int utf8_length(const struct parser *p)
 {
     unsigned char c = (unsigned char)*p->at;
@@ -229,7 +229,7 @@ enum status check_parse(const struct reader *r, const char *text, size_t size, s
     return p.at == p.end ? OK : refuse_here(&p, "something stands behind the document's end");
 }
 
-// ---- taking values out
+// ---- extracting values
 
 const struct value *value_get(const struct value *object, const char *key)
 {

@@ -1,5 +1,5 @@
-// Reads a priced document, strictly: unknown keys, wrong lengths, prices that are missing where a
-// stage could stand, and numbers whose sums might not stay exact are refused.
+// Reads a priced document strictly. It refuses unknown keys, wrong lengths, missing prices where a
+// stage could be, and numbers whose sums might not be exact.
 #include "solve/checker/proof.h"
 #include "solve/checker/sources.h"
 
@@ -22,7 +22,7 @@ static enum status read_tables(const struct check_problem *p, const struct value
     return OK;
 }
 
-// Where no option offloads, the optimizer's step is the same with all.
+// Where no option offloads, the optimizer's step is the same for all.
 static enum status repeat_step(const struct check_problem *p, struct check_run *r, int64_t states,
                                int64_t *step, struct arena *arena)
 {
@@ -137,7 +137,7 @@ static enum status read_cut(struct check_problem *p, const struct value *v, int 
     return OK;
 }
 
-// One of the three.
+// Exactly one of the three.
 static bool take_form(struct check_option *o, const int *amounts)
 {
     int found = 0;
@@ -193,7 +193,8 @@ static enum status check_schedule_of(const struct check_problem *p)
     return OK;
 }
 
-// Three axes that make up the tensor degree; nothing but the first is as if it were not stated.
+// Three axes whose product is the tensor degree; if only the first exceeds 1, it counts as not
+// stated.
 static enum status read_grid(struct check_problem *p, const struct value *v, struct arena *arena)
 {
     int64_t *axes, tensor = p->layout.value[KEY_TENSOR];
@@ -207,7 +208,7 @@ static enum status read_grid(struct check_problem *p, const struct value *v, str
     return OK;
 }
 
-// Of these keys the proof turns on some, and a layout is told by all of them.
+// The proof depends on some of these keys; all of them identify the layout.
 static enum status read_layout(struct check_problem *p, const struct value *v, struct arena *arena)
 {
     static const char *const syncs[] = {"exposed", "overlapped", NULL};
@@ -309,7 +310,7 @@ static enum status read_items(struct check_problem *p, const struct value *list,
     return OK;
 }
 
-// What a proof cannot be about: places, and any value but the iteration time.
+// What a proof cannot be about: places, and any objective but the iteration time.
 static enum status refuse_kinds(const struct reader *r, const struct value *root)
 {
     const struct value *objective = value_get(root, "objective");

@@ -1,11 +1,11 @@
-// The user's rules as the priced document states them, and whether a stage's decision obeys them:
-// `require` wants all stated conditions to hold there, `forbid` not all of them at once.
+// The user's rules as stated in the priced document, and whether a stage's decision obeys them:
+// `require` needs all stated conditions to hold there, `forbid` rejects all of them together.
 #include <stdio.h>
 #include <string.h>
 
 #include "solve/checker/choices.h"
 
-// The names in an array, a bit each.
+// The names in an array, as bits.
 static enum status read_set(const struct check_problem *p, const struct value *v, const char *where,
                             const char *const *names, unsigned *set)
 {

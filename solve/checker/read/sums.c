@@ -1,4 +1,4 @@
-// What must hold between the parts of a priced document: sums within range, layers in order.
+// Conditions that relate the parts of a priced document: sums within range, layers in order.
 #include <string.h>
 
 #include "solve/checker/read/problem.h"
@@ -11,7 +11,7 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
     wide ns = 0;
     for (int g = 0; g < p->group_count; g++) {
         wide passes = r->weight[g], sync = 0;
-        if (r->swap) passes += 2 * larger(r->swap[g], 0); // there and back
+        if (r->swap) passes += 2 * larger(r->swap[g], 0); // both ways
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
             passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) +
                       larger(r->selective[k], 0) + larger(r->full[k], 0);

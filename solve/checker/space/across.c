@@ -1,8 +1,9 @@
-// The path that goes through all ranks with one slice of a sequence and back, and does on one rank
-// all that comes between (docs/PROOFS.md 8, crossing). A slice passes a rank once for each
-// micro-batch; on the path, once less where it comes before the one that crosses, in the first
-// micro-batch forward and in the last one back, or behind it, in the last one forward and in the
-// first one back.
+// The path of one slice of a sequence through all ranks and back, including everything between its
+// passes on one rank (docs/PROOFS.md 8, crossing). A slice passes a rank once per micro-batch. On
+// the path it passes once less in two cases:
+// - it comes before the crossing slice: in the first micro-batch forward and in the last one
+// backward;
+// - it comes after it: in the last one forward and in the first one backward.
 #include "data/base/least.h"
 #include "solve/checker/space/arguments.h"
 
@@ -12,7 +13,7 @@ static int64_t both_ways(const struct check_problem *p, int run, int g, int slic
     return r->forward[slice * p->group_count + g] + r->backward[slice * p->group_count + g];
 }
 
-// A layer's passes on the path, on a rank with others before it, behind it.
+// A layer's passes on the path, on a rank with others before it or after it.
 static int64_t on_rank(const struct check_problem *p, int run, int g, int slice, bool before,
                        bool behind)
 {
@@ -44,7 +45,7 @@ static void put_ranks(struct check_across *x, const struct check_sketch *s)
     }
 }
 
-// Of slices from..to of a layer, on the group where that is least.
+// Slices from..to of a layer, on the group where they take least.
 static int64_t elsewhere(const struct check_problem *p, int run, int from, int to)
 {
     int64_t least = INT64_MAX;
@@ -82,7 +83,7 @@ static int64_t messages(const struct check_problem *p, int slice)
     return p->cut_count ? there + back : 0;
 }
 
-// What recomputing adds to the slice of a layer, in the mode and on the group where that is least.
+// What recomputation adds to the slice of a layer, in the mode and on the group where it is least.
 static int64_t recomputed(const struct check_sketch *s, int run, int slice)
 {
     const struct check_problem *p = s->p;
@@ -97,8 +98,8 @@ static int64_t recomputed(const struct check_sketch *s, int run, int slice)
     return least == INT64_MAX ? 0 : least;
 }
 
-// Every stage holds a layer; of the ranks at the ends that may be the first or the last one. Where
-// one main layer alone does not fit with all that it keeps, no more of them do.
+// Every stage holds a layer; on the ranks at the ends it may be the first or last one. If one main
+// layer that keeps everything does not fit, more of them do not either.
 static void count_recomputing(struct check_sketch *s)
 {
     int ranks = s->p->ranks;

@@ -1,21 +1,21 @@
-// Bounds of a layout from its tables: lengths of paths of its graph, at the least prices.
+// Bounds of a layout from its tables: lengths of paths of its graph at the least prices.
 // docs/PROOFS.md 8 names the operations of each path. A rank holds k: main layers and, where they
-// are counted, others; `least` to `most` of each stand on the ranks before it.
+// are counted, others; `least` to `most` of each are on the ranks before it.
 //   stream    fill, the rank's passes and messages, its optimizer steps
-//   ending    fill, the rank's passes and messages but for what its last pass sends, its sync and
+//   ending    fill, the rank's passes and messages except what its last pass sends, its sync and
 //             optimizer step
 //   drain     fill, the rank's passes and messages, backwards of the stages before it, the first
 //             stage's sync and step
 //   turn      the rank's passes up to its last forward, that micro-batch to the last stage and back
-//   crossing  (across.c) of slices: one to the last stage and back, the rank's passes in between
-// All only rise with k, and a layer moved from the rank to those before it raises none.
+//   crossing  (across.c) with slices: one to the last stage and back, the rank's passes in between
+// All of them grow with k, and moving a layer from the rank to those before it raises none.
 #include "data/base/least.h"
 #include "solve/checker/space/arguments.h"
 
 static int64_t pass(const struct check_terms *t) { return t->forward + t->backward + t->weight; }
 
-// What keeps the rank's compute busy for the messages of one micro-batch. No gradient goes over a
-// local boundary.
+// How long the messages of one micro-batch occupy the rank's compute. No gradient crosses a local
+// boundary.
 static int64_t blocked(const struct check_sketch *s, int rank)
 {
     const struct check_problem *p = s->p;
@@ -47,15 +47,15 @@ static struct ending add_layers(struct ending e, const struct check_terms *t, in
     return (struct ending){e.sync + count * t->sync, e.optimizer + count * t->optimizer};
 }
 
-// A layer's gradient, from the one before it on: at most.
+// An upper bound on the time between the previous layer's gradient and this one's.
 static int64_t gradient_of(const struct check_sketch *s, const struct check_terms *t)
 {
     return s->p->splits_backward ? t->weight : t->backward + larger(t->selective, t->full);
 }
 
-// Syncs beside the gradients of an only stage. After the stage's last gradient comes the sync of
-// its first layer; those of the main layers before it are pushed back by what their syncs take
-// longer than the gradients that they run beside.
+// Syncs that overlap the gradients of a rank's only stage. After the stage's last gradient comes
+// the sync of its first layer. Syncs of the main layers before it are delayed by as much as they
+// outlast the gradients that they overlap.
 static int64_t pushed_back(const struct check_sketch *s, const struct check_group_sketch *g,
                            int rank, int64_t k)
 {
@@ -75,12 +75,12 @@ static struct ending ending_of(const struct check_sketch *s, const struct check_
     if (check_holds_first(s, rank)) e = add_layers(e, &g->first, 1);
     if (check_holds_last(s, rank)) e = add_layers(e, &g->last, 1);
     if (!s->p->overlapped) return e;
-    // Of several stages one's last gradient may come long before the rank's last pass.
+    // With several stages, one's last gradient may come long before the rank's last pass.
     e.sync = s->p->turns == 1 ? g->sync_constant + pushed_back(s, g, rank, k.main) : 0;
     return e;
 }
 
-// A step follows its own stage's sync; of several stages one may step while another syncs.
+// A step follows its own stage's sync; with several stages, one may step while another syncs.
 static int64_t sync_and_step(const struct check_sketch *s, struct ending e)
 {
     return s->p->turns == 1 ? e.sync + e.optimizer : larger(e.sync, e.optimizer);
@@ -92,23 +92,23 @@ static bool sends_back(const struct check_sketch *s, int rank)
     return check_sends_backward(s->p, check_stage_of(s->p, rank, 0) - 1);
 }
 
-// What the rank's last pass sends: nothing, if that is a weight gradient; where its order is not
-// known, a gradient.
+// What the rank's last pass sends: nothing if it is a weight gradient; a gradient if the order is
+// unknown.
 static int64_t last_send(const struct check_sketch *s, int rank)
 {
     if (s->p->splits_backward || (s->held[rank].returns && !sends_back(s, rank))) return 0;
     return s->block_backward;
 }
 
-// On top of passes and messages: the steps follow all of them, the syncs all but what the last pass
-// sends.
+// In addition to passes and messages: the steps follow all of them, the syncs all except what the
+// last pass sends.
 static int64_t own_tail(const struct check_sketch *s, struct ending e, int rank)
 {
     return larger(e.optimizer, sync_and_step(s, e) - last_send(s, rank));
 }
 
-// The model's first layer is synchronised and updated after the first stage's last backward, and
-// that sends nothing. Between the two stands the embedding sync, at least this.
+// The model's first layer is synchronised and updated after the first stage's last backward, which
+// sends nothing. In between comes the embedding sync, which takes at least this.
 static int64_t embedding(const struct check_sketch *s)
 {
     const struct check_problem *p = s->p;
@@ -138,8 +138,8 @@ struct before {
     struct check_share least, most;
 };
 
-// One micro-batch through the stages before the rank, as many as it has ranks before it: their
-// layers, one a stage at least. layers: those that are known to be there, together.
+// One micro-batch through stages before the rank, as many as there are ranks before it: their
+// layers, at least one each. layers: the total of those known to be there.
 static int64_t through_before(const struct check_sketch *s, int rank, int64_t first, int64_t any,
                               int64_t layers)
 {
@@ -148,7 +148,7 @@ static int64_t through_before(const struct check_sketch *s, int rank, int64_t fi
     return first + larger(stages * any, counted ? layers : 0);
 }
 
-// What of the message keeps the rank's own compute busy is among its messages.
+// The part of the message that occupies the rank's own compute counts among its messages.
 static int64_t fill_of(const struct check_sketch *s, int rank, struct check_share before)
 {
     int64_t layers = before.main * s->fill_main + before.other * s->fill_other;
@@ -166,8 +166,8 @@ static int64_t drain_of(const struct check_sketch *s, int rank, struct check_sha
 
 // ---- paths
 
-// Along the rank's compute stream. Without a barrier the cycle closes at the rank itself; one that
-// drains, at the first rank.
+// Along the rank's compute stream. Without a barrier the cycle closes at the rank itself, or, if
+// it includes the drain, at the first rank.
 static int64_t along_stream(const struct check_sketch *s, const struct check_group_sketch *g,
                             int rank, struct before before, struct check_share k, int64_t busy)
 {
@@ -179,8 +179,8 @@ static int64_t along_stream(const struct check_sketch *s, const struct check_gro
     return larger(own, fill + busy + drain_of(s, rank, before.least));
 }
 
-// Several stages a rank: from the last forward to the end of the pipeline, and back through all
-// stages, all layers.
+// With several stages a rank: from the last forward to the end of the pipeline, and back through
+// all stages and layers.
 static int64_t turn_of_many(const struct check_sketch *s, int rank, int64_t passes)
 {
     int64_t forward = (s->p->ranks - 1 - rank) * (s->fill + s->send_forward);
@@ -190,8 +190,8 @@ static int64_t turn_of_many(const struct check_sketch *s, int rank, int64_t pass
 }
 
 // Up to the rank's last forward, then forward to the end and back. With a barrier it starts and
-// ends with the stages before; without one it closes at the rank itself, and only the main layers
-// after it are passed.
+// ends with the stages before; without one it closes at the rank itself and passes only the main
+// layers after it.
 static int64_t turning_round(const struct check_sketch *s, const struct check_group_sketch *g,
                              int rank, struct before before, struct check_share k, int64_t again)
 {
@@ -238,7 +238,7 @@ int64_t check_rank_takes(const struct check_sketch *s, int group, int rank,
                                  turning_round(s, g, rank, before, k, again)));
 }
 
-// What it must hold, wherever the other layers stand.
+// For what it must hold, wherever the other layers are.
 int64_t check_rank_takes_anyway(const struct check_sketch *s, int group, int rank)
 {
     return check_rank_takes(s, group, rank, (struct check_share){0, 0},
@@ -246,7 +246,8 @@ int64_t check_rank_takes_anyway(const struct check_sketch *s, int group, int ran
                             (struct check_share){larger(check_forced(s, rank), 0), 0});
 }
 
-// One rank does the mean of all passes at least, and whole main layers as many as the mean rank's.
+// Some rank does at least the mean of all passes, and at least as many whole main layers as the
+// mean rank.
 bool check_average_reaches(const struct check_sketch *s, int64_t t)
 {
     int64_t all = s->all, one = INT64_MAX, ranks = s->p->ranks;
@@ -256,7 +257,7 @@ bool check_average_reaches(const struct check_sketch *s, int64_t t)
     return s->p->micro_batches * larger(mean, whole) >= t;
 }
 
-// The slots that hold the most, for as many ranks as there are.
+// As many of the slots that hold the most as there are ranks.
 int64_t check_held_together(const struct check_sketch *s, const int64_t *most)
 {
     bool used[MOST_GROUPS] = {false};
@@ -276,7 +277,7 @@ int64_t check_held_together(const struct check_sketch *s, const int64_t *most)
 
 // ---- memory alone
 
-// Where neighbours' numbers are alike, the last one is tried first.
+// Neighbours often have equal numbers, so the previous one is tried first.
 static int64_t most_fitting(const struct check_sketch *s, const struct check_group_sketch *g,
                             int rank, int64_t guess)
 {
@@ -309,6 +310,6 @@ bool check_never_fits(const struct check_sketch *s)
         if (here < 0) return true;
         sum += here;
     }
-    // With one group the ranks' own numbers count, else those of the groups' slots.
+    // With one group the ranks' own numbers count, otherwise those of the groups' slots.
     return (s->group_count == 1 ? sum : check_held_together(s, most)) < s->main_count;
 }

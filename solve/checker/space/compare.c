@@ -1,9 +1,9 @@
-// Whether one layout is no worse than another whatever the plan: the same graph, the same choices,
+// Whether one layout is no worse than another for every plan: the same graph, the same choices,
 // every time and byte at most the other's. Then no plan of the other takes less than the first
-// one's bound. Graphs are the same where schedule, ranks, stages, slices, micro-batches and local
-// boundaries are, and the same kinds of operations cost anything; a barrier only adds waits. A sync
-// that overlaps gradients shrinks as they grow: it is compared only where both are exposed, or
-// gradients are equal.
+// one's bound. Graphs are equal if schedule, ranks, stages, slices, micro-batches, local
+// boundaries and the kinds of operations with a cost are equal; a barrier only adds waits. A sync
+// that overlaps gradients shrinks as they grow, so it is compared only where both syncs are
+// exposed or gradients are equal.
 #include "solve/checker/space/arguments.h"
 
 static bool none_above(const int64_t *a, const int64_t *b, int count)
@@ -18,7 +18,7 @@ static bool all_equal(const int64_t *a, const int64_t *b, int count)
     return none_above(a, b, count) && none_above(b, a, count);
 }
 
-// -1, that nothing joins two groups: on both sides, or on the other's.
+// -1, no link between two groups: on both sides, or only on the other's.
 static bool transfers_no_worse(const int64_t *a, const int64_t *b, int count)
 {
     for (int i = 0; i < count; i++)
@@ -85,8 +85,8 @@ static bool same_gradients(const struct check_problem *a, const struct check_pro
     return true;
 }
 
-// Less kept is less room lent to what is swapped, and a longer wait: compared only where the bytes
-// and times that this follows from are the same.
+// Keeping less gives less room for swapped layers to use, and a longer wait: compared only where
+// the bytes and times that determine this are equal.
 static bool same_swaps(const struct check_problem *a, const struct check_problem *b)
 {
     int groups = a->group_count;
@@ -140,7 +140,8 @@ static bool cut_no_worse(const struct check_problem *p, const struct check_cut *
            transfers_no_worse(a->forward, b->forward, prices);
 }
 
-// A group that is excluded in a has no times there: where it is excluded in b as well, none count.
+// A group that is excluded in a has no times there; it must be excluded in b as well, and then
+// none count.
 static bool excluded_alike(const struct check_problem *a, const struct check_problem *b)
 {
     for (int g = 0; g < a->group_count; g++)

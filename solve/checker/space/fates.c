@@ -1,11 +1,11 @@
-// One layout of a space: whether the argument that is named for it is one.
+// One layout of a space: whether the argument named for it holds.
 #include "solve/checker/space/arguments.h"
 
 const char check_fate_letters[FATES + 1] = "rmbdp";
 
 enum { WORK_OF_RANK = 64 }; // of a bound, in steps
 
-// Tables of a layout that no rule refuses; *why where that shows only in them.
+// Tables of a layout that no rule refuses; *why if the refusal only shows in them.
 static enum status ask_bytes(struct check_layouts *x, const struct check_layout *layout,
                              const char **why)
 {

@@ -1,5 +1,5 @@
-// All ranks of a layout against a time T: if their layers do not find room below it, no plan takes
-// less (docs/PROOFS.md 8, all ranks).
+// All ranks of a layout against a time T: if they cannot hold all layers in less than T, no plan
+// takes less (docs/PROOFS.md 8, all ranks).
 #include "data/base/least.h"
 #include "solve/checker/space/arguments.h"
 
@@ -19,8 +19,8 @@ static bool may_hold(const struct check_sketch *s, int group, int rank, struct b
     return least >= 0 && least < t;
 }
 
-// Main layers on the rank at most; -1: not even what it must hold, wherever the layers before it
-// stand.
+// The most main layers on the rank; -1: not even what it must hold, wherever the layers before it
+// are.
 static int64_t most_held(const struct check_sketch *s, int group, int rank, struct before before,
                          int64_t t)
 {
@@ -37,7 +37,7 @@ static int64_t most_held(const struct check_sketch *s, int group, int rank, stru
     return low;
 }
 
-// Several groups: a rank may stand on any, in no order.
+// With several groups, a rank may be on any of them, in any order.
 static bool all_held_somewhere(const struct check_sketch *s, int64_t t)
 {
     int64_t most[MOST_GROUPS];
@@ -55,9 +55,9 @@ static bool all_held_somewhere(const struct check_sketch *s, int64_t t)
     return check_held_together(s, most) >= s->main_count;
 }
 
-// ---- others beside them, one stage a rank: intervals of the model
+// ---- with others, one stage a rank: intervals of the model
 
-// Whether the layer is a main one, for all that are not the model's ends.
+// Whether each layer is a main one, except for the model's ends.
 static int read_middle(const struct check_sketch *s, bool *is_main)
 {
     const struct check_problem *p = s->p;
@@ -71,7 +71,7 @@ static int read_middle(const struct check_sketch *s, bool *is_main)
     return count;
 }
 
-// Each rank takes the next layers, one after the other.
+// Each rank in turn takes the next layers.
 static bool intervals_held(const struct check_sketch *s, int64_t t)
 {
     bool is_main[2 * MOST_SHARES];
@@ -90,9 +90,9 @@ static bool intervals_held(const struct check_sketch *s, int64_t t)
     return at == count;
 }
 
-// ---- several stages: so many of each
+// ---- with others, several stages: numbers of each
 
-// Of the others beside `main` main layers on the rank at most, `other` at most; -1: not even none.
+// The most others beside `main` main layers on the rank, up to `other`; -1: not even none.
 static int most_beside(const struct check_sketch *s, int rank, int main, int other, int64_t t)
 {
     const struct check_share none = {0, 0}, all = {s->main_count, s->others};
@@ -111,7 +111,7 @@ static bool both_held(const struct check_sketch *s, int64_t t)
         int beside[MOST_SHARES], most = s->others;
         for (int main = 0; main <= all; main++)
             beside[main] = most = most_beside(s, rank, main, most, t);
-        // From the most main layers down: what is read was written for the ranks before.
+        // In descending order, so that entries read are still those of the ranks before.
         for (int main = all; main >= 0; main--) {
             int best = -1;
             for (int here = 0; here <= main; here++)

@@ -1,5 +1,5 @@
-// What the frameworks run, as docs/FORMATS.md (job) tells it: one question a framework, each asked
-// of a layout as it stands. The planner's table is data/inputs/framework.c.
+// What the frameworks run, as stated in docs/FORMATS.md (job): one predicate for each framework,
+// on a layout as it is. The planner's table is data/inputs/framework.c.
 #include "solve/checker/space/space.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@ static bool is_scheduled(const struct check_layout *l, const char *name)
     return strcmp(check_schedule_names[l->value[KEY_SCHEDULE]], name) == 0;
 }
 
-// None of them splits a product by more than one axis, learns from local losses, joins the ends'
-// embedding syncs, or goes on before all ranks are done. (The walk has seen to an only rank's
+// None of them splits a product by more than one axis, learns from local losses, fuses the ends'
+// embedding syncs, or continues before all ranks are done. (The walk handles a single rank's
 // schedule and sequence parallelism.)
 static bool is_common(const struct check_layout *l)
 {
@@ -20,8 +20,8 @@ static bool is_common(const struct check_layout *l)
     return !l->grid[0] && v[KEY_LOCAL] == 0 && !v[KEY_FUSED_EMBEDDING] && v[KEY_BARRIER];
 }
 
-// 1F1B, or interleaved over equal stages, where the first and the last layer may be counted or not;
-// the distributed optimizer or none, in host memory the distributed one alone.
+// 1F1B, or interleaved over equal stages, where the first and the last layer may or may not count;
+// the distributed optimizer or none, and in host memory only the distributed one.
 static bool megatron_runs(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
@@ -31,8 +31,8 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
     return is_scheduled(l, "1f1b") || (is_scheduled(l, "interleaved") && even);
 }
 
-// FSDP2, kept whole between forward and backward or not, its syncs beside the backward; or weights
-// that are whole, where nothing would share them or only replicas do (DDP).
+// FSDP2, kept whole between forward and backward or not, with syncs that overlap the backward; or
+// whole weights, where nothing would shard them or there are only replicas (DDP).
 static bool torchtitan_runs(const struct check_layout *l)
 {
     static const char *const schedules[] = {"1f1b", "gpipe", "interleaved", "looped-bfs", "zb-v"};
@@ -45,8 +45,8 @@ static bool torchtitan_runs(const struct check_layout *l)
     return v[KEY_ZERO] == 0 ? alone || replicas : v[KEY_ZERO] != 1;
 }
 
-// Its pipeline: 1F1B, ZeRO 1 at most, gradients behind the backward. Without: every stage of ZeRO,
-// of which those that shard something may sync beside the backward. Those may offload.
+// With its pipeline: 1F1B, ZeRO 1 at most, syncs after the backward. Without: every ZeRO stage;
+// those that shard something may overlap the backward with their syncs, and may offload.
 static bool deepspeed_runs(const struct check_layout *l)
 {
     const int *v = l->value;

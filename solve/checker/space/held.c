@@ -1,6 +1,6 @@
-// What the ranks hold, read off the order of their passes (solve/checker/orders.c), and remembered:
-// it depends on schedule, ranks, stages of a rank and micro-batches alone. Where all micro-batches
-// go forward before any comes back all of them are held.
+// What the ranks hold, derived from the order of their passes (solve/checker/orders.c) and cached:
+// it depends only on schedule, ranks, stages of a rank and micro-batches. If all micro-batches run
+// forward before any runs backward, all of them are held.
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +26,8 @@ static void take_fullest(struct check_held *h, int *fullest, int turns, struct a
     for (int k = 0; k < turns; k++) h->most[k + 1] = h->most[k] + fullest[k];
 }
 
-// A micro-batch is held from its forward to its last backward, or weight gradient where that is
-// split off.
+// A micro-batch is held from its forward to its last backward, or to its weight gradient where
+// that is split off.
 static void find_fullest(const struct check_problem *p, const struct check_turn *order, int count,
                          int *fullest)
 {
@@ -92,7 +92,7 @@ static enum status fill_entry(struct check_held_cache *c, const struct check_pro
     int64_t listed = 3 * (int64_t)p->turns * p->micro_batches;
     e->held = TAKE(c->arena, p->ranks, struct check_held);
     if (!holds_all(p->kind) && listed <= TURNS_LISTED) return read_order(c, p, e->held);
-    // All of them; of an order too long to list nothing is said.
+    // All of them; an order too long to list gives no information.
     bool all = holds_all(p->kind);
     for (int rank = 0; rank < p->ranks; rank++) {
         int *fullest = TAKE(c->arena, p->turns, int);

@@ -1,7 +1,7 @@
 // Bytes of a rank that holds k main layers, at one moment of its schedule: what is always there,
-// the micro-batches that its stages hold then, the working memory of one layer. The least
-// recomputation that makes them fit is a lower bound on every plan's; where none does, no plan has
-// k main layers there. Both only rise with k.
+// the micro-batches that its stages then hold, and the working memory of one layer. The least
+// recomputation that makes them fit is a lower bound for every plan; if none does, no plan has k
+// main layers there. Both grow with k.
 #include "data/base/least.h"
 #include "solve/checker/space/arguments.h"
 
@@ -15,8 +15,8 @@ bool check_holds_last(const struct check_sketch *s, int rank)
     return s->has_last && rank == check_rank_of(s->p, s->p->stages - 1);
 }
 
-// Every stage holds a layer; where there are none but main ones and the two ends, only the ends'
-// stages may lack a main one.
+// Every stage holds a layer; if all layers are main ones or the two ends, only the ends' stages
+// may lack a main one.
 int64_t check_forced(const struct check_sketch *s, int rank)
 {
     return s->only_ends ? s->p->turns - check_holds_first(s, rank) - check_holds_last(s, rank) : 0;
@@ -29,17 +29,16 @@ static int64_t least_of_end(const struct check_room *end, int64_t held)
 
 static int64_t room_of(const struct check_sketch *s, const struct check_group_sketch *g, int rank)
 {
-    int64_t room = g->room - 2 * s->held[rank].sides *
-                                 s->message; // messages are kept twice at both their ends
+    int64_t room = g->room - 2 * s->held[rank].sides * s->message; // both ends keep messages twice
     if (check_holds_first(s, rank)) room -= least_of_end(&s->first, s->held[rank].least);
     if (check_holds_last(s, rank)) room -= least_of_end(&s->last, s->held[rank].least);
     return room;
 }
 
-// Of k main layers on the rank, the j that are held most: micro-batches, summed over the j. Stages
-// that are forced to have one have one, the others stand where the fewest are held: whichever j are
-// recomputed, no other way to place k takes fewer bytes, since each layer takes some for each
-// micro-batch held.
+// Of k main layers on the rank, the j most held: micro-batches, summed over the j. Stages that
+// must have a main layer have one, the others are placed where the fewest are held. Whichever j
+// are recomputed, no other placement of the k takes fewer bytes, since each layer takes some for
+// each micro-batch held.
 struct standing {
     const struct check_held *held;
     int64_t forced, free;
@@ -53,7 +52,7 @@ static struct standing standing_of(const struct check_sketch *s, int rank, int64
                              counts ? s->p->turns - forced : 0};
 }
 
-// Which stages lack a main layer is not known: at best those that hold the most.
+// Which stages lack a main layer is unknown; the best case is those that hold the most.
 static int64_t held_by(const struct standing *x, int64_t j)
 {
     int64_t of_forced = smaller(j, x->forced);
@@ -61,7 +60,7 @@ static int64_t held_by(const struct standing *x, int64_t j)
            (j - of_forced) * x->held->least;
 }
 
-// A rank with an only stage: one mode for all of it. In first_layers any number of layers is
+// A rank with a single stage: one mode for all of it. In first_layers any number of layers is
 // recomputed.
 static int64_t of_one_stage(const struct check_sketch *s, const struct check_terms *t, int64_t k,
                             int64_t over, int64_t held)
@@ -82,7 +81,7 @@ static int64_t of_one_stage(const struct check_sketch *s, const struct check_ter
     return best;
 }
 
-// Bytes that a micro-batch of a recomputed layer frees, in either way.
+// Bytes per micro-batch that recomputing a layer frees, in either mode.
 struct freeing {
     int64_t selective, full;
 };
@@ -95,7 +94,7 @@ static struct freeing freeing_of(const struct check_sketch *s)
         selective, s->full || s->partly ? larger(selective, r->stash[0] - r->stash[2]) : selective};
 }
 
-// The fewest layers that free so much.
+// The fewest layers that free this much.
 static int64_t fewest_freeing(const struct standing *x, int64_t freed, int64_t over, int64_t k)
 {
     int64_t low = 0, high = k;
@@ -107,8 +106,8 @@ static int64_t fewest_freeing(const struct standing *x, int64_t freed, int64_t o
     return low;
 }
 
-// Several stages: each has a mode of its own. Some layers fully, some more selectively, those first
-// that are held most. All of them free enough.
+// With several stages, each has its own mode. Some layers are recomputed in full, some
+// selectively, those held most first; all of them together free enough.
 static int64_t of_many_stages(const struct check_sketch *s, const struct check_terms *t,
                               const struct standing *x, int64_t k, int64_t over)
 {
@@ -118,8 +117,7 @@ static int64_t of_many_stages(const struct check_sketch *s, const struct check_t
     if (f.selective == 0 || !(s->full || s->partly)) return best;
     for (int64_t most = fully, all = k; fully-- > 0;) {
         int64_t left = over - (f.full - f.selective) * held_by(x, fully);
-        if (f.selective * held_by(x, k) < left)
-            break; // with fewer fully, all of them do not free enough
+        if (f.selective * held_by(x, k) < left) break; // with fewer in full, not enough is freed
         if (fully == most - 1) all = fewest_freeing(x, f.selective, left, k);
         while (all < k && f.selective * held_by(x, all) < left) all++;
         best = smaller(best, fully * t->full + larger(all - fully, 0) * t->selective);
@@ -127,7 +125,7 @@ static int64_t of_many_stages(const struct check_sketch *s, const struct check_t
     return best;
 }
 
-// Bytes that are missing where nothing is recomputed.
+// Missing bytes if nothing is recomputed.
 static int64_t missing(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
                        const struct standing *x, int64_t k)
 {
@@ -152,10 +150,10 @@ static int64_t least_room_making(const struct check_sketch *s, const struct chec
                                                       : of_many_stages(s, &g->main, &x, k, over);
 }
 
-// ---- both kinds
+// ---- main layers and others
 
-// Of a layer, bytes for each micro-batch held: where it is not recomputed in full, in the mode of
-// the stage or better; where it is.
+// Bytes of a layer for each micro-batch held: not recomputed in full, in the stage's mode or
+// better; and recomputed in full.
 struct keeping {
     int64_t main, other, main_full, other_full;
 };
@@ -168,7 +166,7 @@ static struct keeping keeping_of(const struct check_sketch *s, int mode)
     return (struct keeping){main, other, smaller(main, m->stash[2]), smaller(other, o->stash[2])};
 }
 
-// The working memory of the layer that needs most of it; mode -1: each in its own, the least.
+// The greatest working memory of any layer; mode -1: each in its own cheapest mode.
 static int64_t working_of(const struct check_room *r, int mode)
 {
     return mode < 0 ? least_working(r) : r->working[mode];
@@ -182,8 +180,8 @@ static int64_t working_on(const struct check_sketch *s, int rank, struct check_s
     return most;
 }
 
-// Bytes that are missing where nothing is recomputed in full. Each stage holds a layer, but for
-// those of the ends: the micro-batches held beyond the fewest are of the lightest layer.
+// Missing bytes if nothing is recomputed in full. Each stage except those of the ends holds a
+// layer; micro-batches held beyond the fewest count for the lightest layer.
 static int64_t missing_of_both(const struct check_sketch *s, const struct check_group_sketch *g,
                                int rank, struct check_share k, const struct keeping *keep)
 {
@@ -198,8 +196,8 @@ static int64_t missing_of_both(const struct check_sketch *s, const struct check_
     return sum + (h->most[turns] - h->most[ends] - (turns - ends) * h->least) * lightest;
 }
 
-// The least time in which some of the layers, recomputed in full, free so many bytes. -1: all of
-// them do not.
+// The least time in which recomputing some layers in full frees so many bytes. -1: all of them do
+// not free enough.
 static int64_t least_freeing(const struct check_sketch *s, const struct check_group_sketch *g,
                              int rank, struct check_share k, const struct keeping *keep,
                              int64_t bytes)
@@ -239,7 +237,7 @@ static int64_t both_in_one_stage(const struct check_sketch *s, const struct chec
                             missing_of_both(s, g, rank, k, &keep) + working_on(s, rank, k, -1)));
 }
 
-// What is not recomputed in full is recomputed selectively for nothing, where it may be.
+// What is not recomputed in full is recomputed selectively at no cost, where that is allowed.
 static int64_t both_in_many_stages(const struct check_sketch *s, const struct check_group_sketch *g,
                                    int rank, struct check_share k)
 {
@@ -256,7 +254,7 @@ static int64_t room_making(const struct check_sketch *s, const struct check_grou
     return s->p->turns == 1 ? both_in_one_stage(s, g, rank, k) : both_in_many_stages(s, g, rank, k);
 }
 
-// Swapping may hide wholly: where it is offered room is had for nothing, or not at all.
+// Swapping may be hidden completely: where it is offered, room is made at no cost or not at all.
 int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
                                   int rank, struct check_share k)
 {

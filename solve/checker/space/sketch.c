@@ -1,5 +1,5 @@
-// What the bounds read of a layout's tables: like layers together, and of what a plan may choose
-// (groups, options, slices) the least.
+// What the bounds need from a layout's tables: equal layers combined, and the least over whatever
+// a plan may choose (groups, options, slices).
 #include "data/base/least.h"
 #include "solve/checker/space/arguments.h"
 
@@ -31,7 +31,7 @@ static struct check_room room_of(const struct check_problem *p, const struct che
         room.working[mode] = r->working[real];
     }
     if (r->recomputable && p->modes[MODE_SWAP]) {
-        room.stash[MODE_FULL] = 0; // at least what is swapped, if not in full
+        room.stash[MODE_FULL] = 0; // swapped layers may keep nothing
         room.working[MODE_FULL] = smaller(room.working[MODE_NONE], room.working[MODE_FULL]);
     }
     return room;
@@ -91,7 +91,7 @@ static bool same_times(const struct check_problem *p, int a, int b)
     return true;
 }
 
-// The first run of the layers, alike in their bytes, that have the most bytes always there.
+// The first run of the layers, alike in their bytes, that have the most permanent bytes.
 static int main_run(const struct check_problem *p)
 {
     int best = -1;
@@ -174,7 +174,7 @@ static void read_group(struct check_sketch *s, struct check_group_sketch *to, in
     s->drain_first = smaller(s->drain_first, of_fastest_slice(p, p->runs[0].backward, g));
 }
 
-// One micro-batch through all layers, each where it is fastest.
+// One micro-batch through all layers, each on its fastest group.
 static int64_t all_passes(const struct check_problem *p)
 {
     int64_t sum = 0;
@@ -189,8 +189,8 @@ static int64_t all_passes(const struct check_problem *p)
     return sum;
 }
 
-// Least of a table of transfers: all parts of one slice's message; what keeps one end busy, of all
-// slices.
+// The least of a table of transfers: all parts of one slice's message; and the part that occupies
+// one end, over all slices.
 static void read_transfers(const struct check_problem *p, const int64_t *prices, int64_t *all,
                            int64_t *blocking)
 {
@@ -212,7 +212,7 @@ static void read_transfers(const struct check_problem *p, const int64_t *prices,
     *blocking = smaller(*blocking, busy);
 }
 
-// Layers of a run that are no main ones, the model's first and last left out.
+// Layers of a run that are not main ones, without the model's first and last.
 static int others_of(const struct check_sketch *s, int run)
 {
     int count = s->p->runs[run].count;
@@ -243,8 +243,8 @@ static struct check_room least_room(struct check_room a, struct check_room b)
     return a;
 }
 
-// Others are counted on one group alone, not where they could recompute and main layers could not,
-// and not where there are too many: then they are nothing.
+// Others are counted only on a single group, not where they can be recomputed and main layers
+// cannot, and only if they are few; otherwise they count as nothing.
 static void find_others(struct check_sketch *s)
 {
     const struct check_problem *p = s->p;

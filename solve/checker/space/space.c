@@ -1,6 +1,6 @@
-// Audits the certificate of a space: see space.h. One walk over all layouts; where the file
-// names an argument that the layout's tables bear out alone, it is made at once. Layouts that are
-// dominated or have a proof of their own are kept for afterwards, and so are those that dominate.
+// Audits the certificate of a space: see space.h. One walk over all layouts. Where the argument
+// that the file names needs only the layout's own tables, it is checked at once. Layouts that are
+// dominated, that dominate others or that have a proof of their own are checked after the walk.
 #include "solve/checker/space/space.h"
 
 #include <stdio.h>
@@ -24,14 +24,14 @@ struct audit {
     const struct check_pricer *pricers;
     struct check_space_result *result;
     struct check_layouts layouts;
-    const char *fates; // what is left of the text
+    const char *fates; // the rest of the text
     enum check_fate fate;
     int64_t fate_left;
     int64_t *dominated; // pairs
     int64_t dominated_count, dominated_next;
     const struct value **proofs;
     int64_t *proof_of, proof_count, proof_next;
-    struct listed *listed; // all that are dominated, dominate, or are proven; ascending
+    struct listed *listed; // dominated, dominating or proven ones; ascending
     int64_t listed_count, listed_next;
     uint64_t *work;
     enum status status; // of the walk
@@ -133,7 +133,7 @@ static const struct listed *find_listed(const struct audit *h, int64_t number)
     return bsearch(&key, h->listed, (size_t)h->listed_count, sizeof key, by_number);
 }
 
-// "r1024 m12 b3": letters of fates, and of how many layouts.
+// "r1024 m12 b3": letters of fates, each with its number of layouts.
 static enum status next_fates(struct audit *h, int64_t number)
 {
     const char *letter = *h->fates ? strchr(check_fate_letters, *h->fates) : NULL;
@@ -234,9 +234,9 @@ static enum status walk(struct audit *h)
     return OK;
 }
 
-// ---- afterwards
+// ---- after the walk
 
-// All its tables. The fate says that it is not refused.
+// All tables of a layout whose fate says that it is not refused.
 static enum status price(struct audit *h, int which, const struct listed *l,
                          struct check_problem **p)
 {

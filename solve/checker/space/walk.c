@@ -1,13 +1,16 @@
-// The layouts of a space in their order: one level per key, each level's values following from
-// those outside it. "Every": degrees, divisors of the devices that are left (the data degree alone
-// takes what is left, unless fewer devices may be used); schedules, all; stages of a rank, where
-// the schedule has several, the divisors above 1 of the layers per rank, rounded down or up;
-// micro_batch, divisors of global_batch / data; zero 0 to 3; switches off and on; slices 2, 4, 8;
-// with slice_tokens, 2 to as many as it makes of the sequence, cut at every choice of its
-// multiples. With a framework only what it runs (frameworks.c), where an only rank has 1F1B and an
-// only tensor rank no sequence parallelism, whatever the documents list. With grids a tensor degree
-// comes once without, then as its grids, told by the third axis, then the second, both rising; in a
-// grid sequence parallelism is off.
+// The layouts of a space in order: one level per key, each level's values following from the outer
+// ones. "Every" means:
+// - degrees: divisors of the remaining devices (the data degree takes all of them, unless fewer
+// devices may be used); schedules: all; micro_batch: divisors of global_batch / data; zero: 0 to
+// 3; switches: off and on;
+// - stages of a rank, where the schedule has several: divisors above 1 of the layers per rank,
+// rounded down or up;
+// - slices: 2, 4, 8; with slice_tokens, 2 to the number of these in the sequence, cut at every
+// choice of its multiples.
+// With a framework only what it runs (frameworks.c): a single rank has 1F1B and a single tensor
+// rank no sequence parallelism, whatever the documents list. With grids a tensor degree comes once
+// without, then as each of its grids, identified by the third axis, then the second, both rising;
+// a grid has no sequence parallelism.
 #include "solve/checker/space/space.h"
 
 #include <string.h>
@@ -81,7 +84,8 @@ static int one_f_one_b(void)
     return kind;
 }
 
-// What the schedule, or a batch that the data degree does not divide, leaves no choice about.
+// What has only one value because of the schedule, or because the data degree does not divide the
+// batch.
 static bool is_decided(const struct walk *w, int key, int *value)
 {
     const struct check_schedule *schedule = &check_schedules[w->at.value[KEY_SCHEDULE]];
@@ -108,8 +112,8 @@ static int put_values(const struct walk *w, int key, int *values)
     return axis->count;
 }
 
-// Equal slices; where the sequence does not divide, the first ones are a token longer. As the base
-// says where they are fixed.
+// Equal slices; if they do not divide the sequence, the first ones are one token longer. Where
+// slices are fixed, those of the base.
 static void cut_sequence(struct walk *w, int count)
 {
     bool as_base = w->s->axes[KEY_SLICES].kind == AXIS_AS_BASE && count > 1;
@@ -120,8 +124,8 @@ static void cut_sequence(struct walk *w, int count)
     }
 }
 
-// The places where slices end, in slice_tokens, one before the other; the next choice of them in
-// lexicographic order. false: there is none.
+// The rising ends of slices in slice_tokens; the next choice in lexicographic order. false: there
+// is none.
 static bool next_cuts(int64_t *ends, int cuts, int64_t parts)
 {
     int last = cuts - 1;
@@ -149,7 +153,7 @@ static void walk_cuts(struct walk *w, int slices)
     } while (!w->stopped && next_cuts(ends, slices - 1, parts));
 }
 
-// The degrees so far divide the devices, and make them up in the end.
+// The degrees so far divide the devices, and finally their product is all of them.
 static bool degrees_fit(const struct walk *w, int key)
 {
     int64_t used = 1, devices = w->s->devices;
@@ -160,7 +164,7 @@ static bool degrees_fit(const struct walk *w, int key)
     return key < KEY_DATA || w->s->fewer_devices || used == devices;
 }
 
-// The factors in two steps: the third axis of all that is there, the second of what is left.
+// The factors in two steps: the third axis from the whole degree, the second from the rest.
 static void walk_grids(struct walk *w)
 {
     const int tensor = w->at.value[KEY_TENSOR];
@@ -205,9 +209,9 @@ int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, 
     return w.number;
 }
 
-// ---- which of them are refused
+// ---- refusals
 
-// Of a grid: whole sequences on the third axis, a part of each token's values on the second.
+// In a grid: whole sequences on the third axis, a part of each token's values on the second.
 static const char *refusal_by_grid(const struct check_space *s, const struct check_layout *l)
 {
     if (!l->grid[0]) return NULL;

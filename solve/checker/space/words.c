@@ -1,4 +1,5 @@
-// A page in words on what an accepted certificate of a space proves, from what the checker found.
+// A page in words on what an accepted certificate of a space proves, based on the checker's
+// findings.
 #include "solve/checker/space/space.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/verdict.h"
