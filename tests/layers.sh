@@ -45,6 +45,7 @@ solve/tree           | data formulate solve/boxes solve/process
 solve/layout         | data formulate solve/boxes solve/incumbent solve/tree solve/process
 solve/layouts        | data formulate solve/layout solve/boxes solve/incumbent solve/tree solve/process
 solve/places         | data formulate solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process solve/chains
+solve/places/space   | data formulate solve/places solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process
 solve/judge          | data solve/judge/price
 solve/judge/price    | data solve/judge
 solve/checker        | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/boxes

@@ -4,7 +4,7 @@
 #include "formulate/price/range.h"
 #include "solve/commands/verbs.h"
 #include "solve/judge/verify.h"
-#include "solve/places/space.h"
+#include "solve/places/space/space.h"
 
 enum status solve_prepare(struct solved *s, const struct problem *problem, struct arena *arena,
                           struct error *err)

@@ -1,9 +1,7 @@
 // Best-first search over a space of layouts, in rounds: what a round asks of the workers depends on
 // what was known before it, never on their number or speed. A bound only rises; the least of all
 // layouts' bounds is the answer's.
-#define _DEFAULT_SOURCE // MAP_ANONYMOUS
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "data/base/least.h"
 #include "data/results/bound.h"
@@ -12,18 +10,7 @@
 #include "solve/layout/steps.h"
 #include "solve/layouts/search.h"
 
-static const double grace_s = 3; // for workers to hand in what they have when told to stop
-
 bool layouts_is_over(const struct search *s) { return watch_is_over(&s->watch); }
-
-// Asked by the pool: the workers are told first, and given a while.
-static bool pool_should_stop(void *search)
-{
-    struct search *s = search;
-    if (!layouts_is_over(s)) return false;
-    if (!*s->told) *s->told = 1, s->told_s = clock_s();
-    return clock_s() - s->told_s > grace_s;
-}
 
 int64_t layouts_closing_ns(const struct search *s)
 {
@@ -116,8 +103,8 @@ static enum status run(struct search *s, struct error *err)
 bool layouts_ask(struct search *s, struct message *requests, int count, struct message *answers)
 {
     const char *why = NULL;
-    bool whole =
-        worker_pool_run(s->pool, requests, count, answers, pool_should_stop, s, &why, s->arena);
+    bool whole = worker_pool_run(s->pool, requests, count, answers, shared_stop_asked, &s->stop,
+                                 &why, s->arena);
     if (why) s->sidelined = why;
     return whole;
 }
@@ -147,16 +134,10 @@ static enum status state_objective(const struct search *s, struct plan *plan, st
     return OK;
 }
 
-static void release_shared(void *shared) { munmap(shared, sizeof(int)); }
-
 static enum status begin(struct search *s, struct layouts_result *r, struct error *err)
 {
     const struct problem *p = s->problem;
-    void *shared =
-        mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) return fail(err, SYSTEM, "no memory to share with worker processes");
-    arena_defer(s->arena, release_shared, shared);
-    s->told = shared;
+    TRY(shared_stop_open(&s->stop, &s->watch, s->arena, err));
     s->limits = problem_space_limits(p);
     s->layouts = &r->layouts;
     r->layouts = (struct layouts){.name = p->name,
@@ -172,8 +153,9 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
     TRY(layouts_prepare_scan(s, err));
     TRY(layouts_take_known(s, err));
     bool here = !s->settings->threads;
-    s->context = (struct layouts_context){
-        p, s->settings, here && s->watch.stop ? s->watch.stop : s->told, here ? &s->watch : NULL};
+    s->context = (struct layouts_context){p, s->settings,
+                                          here && s->watch.stop ? s->watch.stop : s->stop.flag,
+                                          here ? &s->watch : NULL};
     struct worker_settings workers = {.count = s->settings->threads,
                                       .memory_limit_bytes = s->settings->memory_limit_bytes,
                                       .run = layouts_serve,

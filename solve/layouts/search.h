@@ -7,6 +7,7 @@
 #include "solve/boxes/frontier.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layouts/work.h"
+#include "solve/process/stop.h"
 
 enum { ROOT_ROUND = 16 }; // layouts of a round of looks, at most
 
@@ -26,8 +27,8 @@ struct search {
     struct layouts_task task;
     int64_t false_bound; // a layout that was said to take longer than a plan of it does, or -1
     struct watch watch;
-    volatile int *told; // shared with the workers
-    double told_s, shown_s;
+    struct shared_stop stop;
+    double shown_s;
     struct layouts *layouts;
     struct space_limits limits;
     struct worker_pool *pool;

@@ -178,21 +178,6 @@ static bool scan_visit(void *argument, int64_t number, const struct layout *layo
     return true;
 }
 
-static void put_text(struct message *m, const char *text)
-{
-    size_t length = text ? strlen(text) : 0;
-    message_put_count(m, (int64_t)length);
-    message_put(m, text, length);
-}
-
-static const char *get_text(struct message *m, struct arena *arena)
-{
-    int length = message_get_length(m, 1);
-    char *text = arena_take(arena, (size_t)length + 1, 1);
-    message_get(m, text, (size_t)length);
-    return text;
-}
-
 static void serve_scan(const struct layouts_context *c, struct message *in, struct message *out,
                        struct arena *arena)
 {
@@ -215,7 +200,7 @@ static void serve_scan(const struct layouts_context *c, struct message *in, stru
     message_put_count(out, s.found.reason_count);
     for (int i = 0; i < s.found.reason_count; i++) {
         message_put_count(out, s.found.reasons[i].fate);
-        put_text(out, s.found.reasons[i].text);
+        message_put_text(out, s.found.reasons[i].text);
     }
     message_put(out, values.bytes, values.used);
     arena_close(&prices);
@@ -235,7 +220,7 @@ bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t en
     if (m->broken || count < 0 || count > LAYOUTS_REASONS_MAX) return false;
     for (int i = 0; i < count; i++) {
         enum layout_fate fate = (enum layout_fate)message_get_count(m);
-        known[i] = layouts_reason(l, fate, get_text(m, arena), arena);
+        known[i] = layouts_reason(l, fate, message_get_text(m, arena), arena);
     }
     for (int64_t i = first; i < end && !m->broken; i++) {
         int64_t reason = message_get_count(m), value = message_get_count(m);
@@ -301,53 +286,6 @@ void request_look(struct message *m, enum layouts_request request, const struct 
     message_put_count(m, cutoff_ns);
     message_put(m, &seconds, sizeof seconds);
     message_put_count(m, solves);
-}
-
-// A plan's arrays after its plain fields; names are put in again from the problem.
-static void put_plan(struct message *m, const struct plan *p, int slices)
-{
-    message_put(m, p, sizeof *p);
-    message_put_count(m, slices);
-    message_put(m, p->boundary_options,
-                (size_t)p->boundary_option_count * sizeof *p->boundary_options);
-    message_put(m, p->gradient_options,
-                (size_t)p->gradient_option_count * sizeof *p->gradient_options);
-    message_put(m, p->stages, (size_t)p->stage_count * sizeof *p->stages);
-    for (int s = 0; s < p->stage_count; s++)
-        message_put(m, p->stages[s].slices, (size_t)slices * sizeof(struct plan_slice));
-    if (p->ranks) message_put(m, p->ranks, (size_t)p->layout.pipeline * sizeof *p->ranks);
-}
-
-static void *get_array(struct message *m, int count, size_t size, struct arena *arena)
-{
-    bool fits = count >= 0 && (uint64_t)count <= (m->used - m->read) / size;
-    if (!fits) m->broken = true;
-    void *array = arena_take(arena, fits ? (size_t)count : 0, size);
-    if (fits) message_get(m, array, (size_t)count * size);
-    return array;
-}
-
-static void get_plan(struct message *m, struct plan *p, const struct problem *problem,
-                     struct arena *arena)
-{
-    message_get(m, p, sizeof *p);
-    int slices = (int)message_get_count(m);
-    p->name = problem->name;
-    p->group_count = problem->cluster.group_count;
-    p->group_names = TAKE(arena, p->group_count, const char *);
-    p->group_gpus = TAKE(arena, p->group_count, const char *);
-    for (int g = 0; g < p->group_count; g++)
-        p->group_names[g] = problem->cluster.groups[g].name,
-        p->group_gpus[g] = problem->cluster.groups[g].gpu;
-    p->boundary_options =
-        get_array(m, p->boundary_option_count, sizeof *p->boundary_options, arena);
-    p->gradient_options =
-        get_array(m, p->gradient_option_count, sizeof *p->gradient_options, arena);
-    p->stages = get_array(m, p->stage_count, sizeof *p->stages, arena);
-    for (int s = 0; s < p->stage_count && !m->broken; s++)
-        p->stages[s].slices = get_array(m, slices, sizeof(struct plan_slice), arena);
-    if (p->ranks) p->ranks = get_array(m, p->layout.pipeline, sizeof *p->ranks, arena);
-    p->document = (struct document){0};
 }
 
 static void solve_settings_of(struct solve_settings *settings, const struct layouts_context *c)
@@ -429,15 +367,15 @@ static void serve_look(const struct layouts_context *c, enum layouts_request req
     struct error err = {0};
     enum status status = look(&a, c, request, in, arena, &err);
     message_put_count(out, status == OK);
-    put_text(out, status == OK ? a.reason : err.text);
+    message_put_text(out, status == OK ? a.reason : err.text);
     if (status != OK) return;
     assert(!a.plan.stage_count || a.infeasible || a.bound_ns <= a.plan.iteration_ns);
     message_put_count(out, a.finished);
     message_put_count(out, a.limited);
     message_put_count(out, a.infeasible);
     message_put_count(out, a.bound_ns);
-    put_text(out, a.sidelined);
-    put_plan(out, &a.plan, a.plan.layout.slice_count);
+    message_put_text(out, a.sidelined);
+    layouts_put_plan(out, &a.plan);
 }
 
 bool answer_look(struct message *m, struct layout_answer *a, const struct problem *problem,
@@ -445,15 +383,15 @@ bool answer_look(struct message *m, struct layout_answer *a, const struct proble
 {
     *a = (struct layout_answer){0};
     bool well = message_get_count(m) && !m->broken;
-    a->reason = get_text(m, arena);
+    a->reason = message_get_text(m, arena);
     if (!well) return false;
     a->finished = message_get_count(m);
     a->limited = message_get_count(m);
     a->infeasible = message_get_count(m);
     a->bound_ns = message_get_count(m);
-    a->sidelined = get_text(m, arena);
+    a->sidelined = message_get_text(m, arena);
     if (!*a->sidelined) a->sidelined = NULL;
-    get_plan(m, &a->plan, problem, arena);
+    layouts_get_plan(m, &a->plan, problem, arena);
     a->plan.reason = NULL;
     return !m->broken;
 }

@@ -8,6 +8,11 @@
 #include "solve/layouts/bound.h"
 #include "solve/process/worker.h"
 
+// ---- plans.c: a plan of this problem from one process to another, without its document and reason
+void layouts_put_plan(struct message *m, const struct plan *p);
+void layouts_get_plan(struct message *m, struct plan *p, const struct problem *problem,
+                      struct arena *arena);
+
 // ---- work.c: what the worker processes do
 
 struct layouts_context {

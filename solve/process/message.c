@@ -45,3 +45,27 @@ int message_get_length(struct message *m, size_t element_size)
     m->broken = true;
     return 0;
 }
+
+void *message_get_array(struct message *m, int64_t count, size_t element_size, struct arena *arena)
+{
+    bool fits = count >= 0 && (uint64_t)count <= (m->used - m->read) / element_size;
+    if (!fits) m->broken = true;
+    void *array = arena_take(arena, fits ? (size_t)count : 0, element_size);
+    if (fits) message_get(m, array, (size_t)count * element_size);
+    return array;
+}
+
+void message_put_text(struct message *m, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    message_put_count(m, (int64_t)length);
+    message_put(m, text, length);
+}
+
+const char *message_get_text(struct message *m, struct arena *arena)
+{
+    int length = message_get_length(m, 1);
+    char *text = arena_take(arena, (size_t)length + 1, 1);
+    message_get(m, text, (size_t)length);
+    return text;
+}

@@ -24,5 +24,9 @@ void message_get(struct message *m, void *bytes, size_t size);
 int64_t message_get_count(struct message *m);
 // An array's length, at most what the rest of the message can hold.
 int message_get_length(struct message *m, size_t element_size);
+// `count` elements into the arena; none where the rest of the message cannot hold them.
+void *message_get_array(struct message *m, int64_t count, size_t element_size, struct arena *arena);
+void message_put_text(struct message *m, const char *text); // NULL: as ""
+const char *message_get_text(struct message *m, struct arena *arena);
 
 #endif

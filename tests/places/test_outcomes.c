@@ -8,7 +8,7 @@
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
 #include "solve/places/placed.h"
-#include "solve/places/space.h"
+#include "solve/places/space/space.h"
 #include "tests/support/oracle/placements.h"
 
 #include "tests/support/check.h" // last: cmocka's macro `fail` hides data/base/status.h's

@@ -7,7 +7,7 @@
 #include "formulate/price/price.h"
 #include "solve/layouts/bound.h"
 #include "solve/places/placed.h"
-#include "solve/places/space.h"
+#include "solve/places/space/space.h"
 #include "solve/judge/verify.h"
 #include "tests/support/oracle/placements.h"
 
@@ -142,9 +142,60 @@ static void test_every_layout_alone(void **state)
     assert_true(planned * 4 > trials && layouts > 2 * trials && refused * 4 < layouts * 3);
 }
 
+// Placement and rings of both; what they took and which process did it aside.
+static void assert_same_answer(const struct layouts_result *a, const struct layouts_result *b)
+{
+    const struct plan *p = &a->solved.plan, *q = &b->solved.plan;
+    assert_int_equal(p->outcome, q->outcome);
+    assert_int_equal(p->iteration_ns, q->iteration_ns);
+    assert_int_equal(p->bound_ns, q->bound_ns);
+    assert_int_equal(a->layouts.chosen, b->layouts.chosen);
+    for (int64_t i = 0; i < a->layouts.count; i++) {
+        assert_int_equal(a->layouts.value[i], b->layouts.value[i]);
+        assert_int_equal(layouts_fate(&a->layouts, i), layouts_fate(&b->layouts, i));
+    }
+    if (!p->stage_count) return;
+    const struct plan_placement *x = p->placement, *y = q->placement;
+    for (int i = 0; i < x->replica_count * x->rank_count; i++)
+        assert_string_equal(x->nodes[i], y->nodes[i]);
+    for (int i = 0; i < x->replica_count * p->stage_count; i++) {
+        assert_int_equal(x->rings[i], y->rings[i]);
+        assert_int_equal(x->recompute[i], y->recompute[i]);
+        assert_int_equal(x->send_forward_ns[i], y->send_forward_ns[i]);
+    }
+    for (int i = 0; i < x->replica_count; i++)
+        assert_int_equal(x->iteration_ns[i], y->iteration_ns[i]);
+}
+
+// The same from this process alone, from one worker and from three.
+static void test_workers(void **state)
+{
+    static const int threads[] = {0, 1, 3};
+    int planned = 0;
+    for (int trial = 0; trial < 6 || !planned; trial++) {
+        struct arena_mark mark = arena_set_mark(*state);
+        struct random rng = {(uint64_t)trial + 1};
+        struct problem p;
+        struct layouts_result results[ARRAY_LENGTH(threads)];
+        struct solve_settings settings;
+        struct error err = {OK, ""};
+        solve_defaults(&settings);
+        for (size_t i = 0; i < ARRAY_LENGTH(threads) && draw(&p, &rng, *state); i++) {
+            rng = (struct random){(uint64_t)trial + 1};
+            settings.threads = threads[i];
+            CHECK_OK(placed_space_search(&results[i], &p, &settings, NULL, NULL, *state, &err));
+            assert_null(results[i].solved.sidelined);
+            if (i) assert_same_answer(&results[0], &results[i]);
+            planned += results[i].solved.plan.stage_count > 0;
+        }
+        arena_reset(*state, mark);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_layout_alone)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_layout_alone),
+                                       cmocka_unit_test(test_workers)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

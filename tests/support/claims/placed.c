@@ -5,7 +5,7 @@
 
 #include "formulate/price/price.h"
 #include "solve/places/placed.h"
-#include "solve/places/space.h"
+#include "solve/places/space/space.h"
 #include "tests/support/trials/place_trials.h"
 
 #include "tests/support/check.h"

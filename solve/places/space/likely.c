@@ -5,7 +5,7 @@
 
 #include "data/base/least.h"
 #include "data/results/bound.h"
-#include "solve/places/space.h"
+#include "solve/places/space/space.h"
 
 enum { LIKELY_MAX = 64 };
 #define LIKELY_GAP 0.02

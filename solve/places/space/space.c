@@ -1,7 +1,8 @@
 // The search over a space of layouts where the cluster has places. Each layout has prices of its
 // own for every pair of nodes, so they are looked at one by one: first a bound from the program
 // over groups, then, least bound first, a solve, until none that is left can be better than the
-// best plan by more than the gap asked.
+// best plan by more than the gap asked. Workers do both, in rounds: what a round asks depends on
+// what was known before it, never on their number or speed.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +10,10 @@
 
 #include "data/base/least.h"
 #include "data/results/bound.h"
-#include "solve/layouts/work.h"
-#include "solve/places/placed.h"
-#include "solve/places/space.h"
-#include "solve/layout/steps.h"
+#include "solve/places/space/internal.h"
+#include "solve/process/stop.h"
 
+enum { LOOK_ROUND = 16, SOLVE_ROUND = 4 };
 // Smaller spaces are looked at as fast; so many plans say enough of the others.
 enum { LIKELY_FROM = 8, LIKELY_LOOKS = 4 };
 static const double likely_share = 0.1;    // of a time limit, for each of them
@@ -38,9 +38,13 @@ struct placed_space {
     int worked;
     int64_t boxes;
     struct arena *arena;
-    struct kept_cache kept;
     struct price_cache cache;
-    struct arena *work; // of one layout at a time, and the best plan
+    struct placed_work work; // the workers': this process's own where there are none
+    struct shared_stop stop;
+    struct worker_pool *pool;
+    const char *sidelined;
+    struct arena *round; // of one round's messages
+    struct arena_mark empty;
 };
 
 static bool is_over(struct placed_space *s) { return solving_should_stop(&s->clock); }
@@ -68,54 +72,6 @@ static bool count_layout(void *argument, int64_t number, const struct layout *la
 {
     (void)argument, (void)number, (void)layout;
     return true;
-}
-
-// From the prices alone: what closes most layouts once a good plan is known. INT64_MAX: no room.
-static int64_t bound_by_prices(struct placed_space *s, const struct priced *groups)
-{
-    struct layout_sketch sketch;
-    const char *why;
-    int64_t enough = closing_ns(s);
-    if (!layout_sketch(&sketch, groups, &s->kept, &why)) return INT64_MAX; // too few slots
-    if (layout_missing_bytes(&sketch) > 0) return INT64_MAX;
-    int64_t bound = layout_average_bound(&sketch);
-    return bound < enough ? layout_filling_bound(&sketch, enough) : bound;
-}
-
-// The problem of one layout; BAD_INPUT: places do not know such a layout.
-static enum status take_layout(const struct placed_space *s, struct problem *one,
-                               const struct layout *layout, struct error *err)
-{
-    *one = problem_with_layout(s->problem, layout);
-    TRY(problem_check_layout(one, err));
-    return problem_check_places(one, err);
-}
-
-static enum status bound_priced(struct placed_space *s, const struct priced *groups,
-                                int64_t *bound_ns, struct error *err)
-{
-    int64_t time_ns, quick = bound_by_prices(s, groups);
-    *bound_ns = quick;
-    if (quick >= closing_ns(s)) return OK;
-    TRY(solve_bound(bound_ns, &time_ns, groups, solving_should_stop, &s->clock, s->work, err));
-    if (*bound_ns < quick) *bound_ns = quick;
-    return OK;
-}
-
-// INT64_MAX: no plan.
-static enum status bound_layout(struct placed_space *s, const struct layout *layout,
-                                int64_t *bound_ns, struct error *err)
-{
-    struct arena_mark mark = arena_set_mark(s->work);
-    struct problem *one = TAKE(s->work, 1, struct problem);
-    struct priced *priced = TAKE(s->work, 1, struct priced),
-                  *groups = TAKE(s->work, 1, struct priced);
-    enum status status = take_layout(s, one, layout, err);
-    if (status == OK) status = price_problem(priced, one, s->work, err);
-    if (status == OK) placed_relax(groups, priced, s->work);
-    if (status == OK) status = bound_priced(s, groups, bound_ns, err);
-    arena_reset(s->work, mark);
-    return status;
 }
 
 // Nodes that can hold no stage at all have a reason of their own. priced NULL: none of them.
@@ -156,28 +112,60 @@ static bool scan(void *argument, int64_t number, const struct layout *layout)
         return true;
     }
     struct problem one;
-    if (take_layout(s, &one, layout, &err) != OK) return put_refused(s, number, err.text), true;
+    if (placed_take_layout(&one, s->problem, layout, &err) != OK)
+        return put_refused(s, number, err.text), true;
     const struct priced *priced = price_cached(&s->cache, layout, &why);
     if (!priced) return put_refused(s, number, why), true;
-    int64_t bound_ns = bound_by_prices(s, priced);
+    int64_t bound_ns = placed_bound_by_prices(&s->work.kept, priced, closing_ns(s));
     if (bound_ns == INT64_MAX) return put_no_room(s, number, priced), true;
     put_fate(s, number, FATE_OPEN, leaves_room, bound_ns);
     add_candidate(s, number, true, layout);
     return true;
 }
 
-// The bound with the links that there are.
-static enum status look_at(struct placed_space *s, struct placed_layout *c, struct error *err)
+// ---- rounds
+
+struct round {
+    struct message requests[LOOK_ROUND], answers[LOOK_ROUND];
+    struct placed_layout *candidates[LOOK_ROUND];
+    int count;
+};
+
+static struct round *begin_round(struct placed_space *s)
 {
-    struct error why = {OK, ""};
-    int64_t bound_ns = 0;
-    enum status status = bound_layout(s, &c->layout, &bound_ns, &why);
-    if (status != OK && status != BAD_INPUT) return *err = why, status;
-    if (status == BAD_INPUT) put_refused(s, c->number, why.text);
-    else if (bound_ns == INT64_MAX) put_no_room(s, c->number, NULL);
-    else if (bound_ns > c->bound_ns) put_fate(s, c->number, FATE_OPEN, leaves_room, bound_ns);
-    if (status == BAD_INPUT) bound_ns = INT64_MAX;
-    if (bound_ns > c->bound_ns) c->bound_ns = bound_ns;
+    arena_reset(s->round, s->empty);
+    return TAKE(s->round, 1, struct round);
+}
+
+static struct message *add_to_round(struct placed_space *s, struct round *round,
+                                    struct placed_layout *c)
+{
+    assert(round->count < LOOK_ROUND);
+    struct message *request = &round->requests[round->count];
+    round->candidates[round->count++] = c;
+    message_begin(request, s->round);
+    return request;
+}
+
+static void ask(struct placed_space *s, struct round *round)
+{
+    const char *why = NULL;
+    worker_pool_run(s->pool, round->requests, round->count, round->answers, shared_stop_asked,
+                    &s->stop, &why, s->round);
+    if (why) s->sidelined = why;
+}
+
+// ---- a bound with the links that there are
+
+static enum status take_bound(struct placed_space *s, struct placed_layout *c,
+                              const struct placed_answer *a, struct error *err)
+{
+    if (a->status != OK && a->status != BAD_INPUT) return fail(err, a->status, "%s", a->text);
+    bool refused = a->status == BAD_INPUT;
+    if (refused) put_refused(s, c->number, a->text);
+    else if (a->bound_ns == INT64_MAX) put_no_room(s, c->number, NULL);
+    else if (a->bound_ns > c->bound_ns) put_fate(s, c->number, FATE_OPEN, leaves_room, a->bound_ns);
+    c->bound_ns = refused ? INT64_MAX : larger(c->bound_ns, a->bound_ns);
     c->scanned = false;
     return OK;
 }
@@ -189,14 +177,33 @@ static int by_bound(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+// The next candidates from *at on that are only scanned, least bound first.
+static struct round *next_bounds(struct placed_space *s, int64_t *at)
+{
+    struct round *round = begin_round(s);
+    for (; *at < s->count && round->count < LOOK_ROUND; ++*at) {
+        struct placed_layout *c = &s->candidates[*at];
+        if (c->bound_ns >= closing_ns(s)) break;
+        if (c->scanned) placed_request_bound(add_to_round(s, round, c), &c->layout, closing_ns(s));
+    }
+    return round;
+}
+
 // Least bound first, so that the least of all rises.
 static enum status look_at_all(struct placed_space *s, struct error *err)
 {
     double limit_s = share_for_looks * s->clock.settings->time_limit_s;
     qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
-    for (int64_t i = 0; i < s->count && s->candidates[i].bound_ns < closing_ns(s); i++) {
-        if (is_over(s) || (limit_s > 0 && watch_elapsed_s(&s->clock.watch) > limit_s)) break;
-        if (s->candidates[i].scanned) TRY(look_at(s, &s->candidates[i], err));
+    for (int64_t at = 0; !is_over(s);) {
+        if (limit_s > 0 && watch_elapsed_s(&s->clock.watch) > limit_s) break;
+        struct round *round = next_bounds(s, &at);
+        if (!round->count) break;
+        ask(s, round);
+        for (int i = 0; i < round->count; i++) {
+            struct placed_answer a;
+            if (placed_get_answer(&round->answers[i], &a, s->problem, s->round))
+                TRY(take_bound(s, round->candidates[i], &a, err));
+        }
     }
     qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
     return OK;
@@ -233,39 +240,45 @@ static void show_progress(const struct placed_space *s, int64_t looked_at, int64
                                                            s->best.iteration_ns, 0, text});
 }
 
-// most_s: of the time that is left.
-static enum status solve_one(struct placed_space *s, struct placed_layout *c,
-                             const struct placed_effort *effort, double most_s, struct error *err)
+// again: the answer's message, not read yet.
+static enum status take_plan(struct placed_space *s, struct placed_layout *c,
+                             const struct placed_answer *a, struct message again, struct error *err)
 {
-    struct arena_mark mark = arena_set_mark(s->work);
-    struct problem *one = TAKE(s->work, 1, struct problem);
-    struct priced *priced = TAKE(s->work, 1, struct priced);
-    struct solve_settings settings = *s->clock.settings;
-    struct solve_result r = {0};
-    int64_t closing = closing_ns(s);
-    if (s->best.stage_count) settings.cutoff_ns = closing;
-    if (settings.time_limit_s > 0)
-        settings.time_limit_s = fmin(most_s, watch_left_s(&s->clock.watch));
-    *one = problem_with_layout(s->problem, &c->layout);
-    TRY(price_problem(priced, one, s->work, err));
-    TRY(placed_solve_with(&r, priced, &settings, NULL, effort, s->clock.watch.stop, s->work, err));
-    if (r.plan.stage_count && r.plan.iteration_ns < c->bound_ns)
+    struct placed_answer kept;
+    const struct plan *plan = &a->plan;
+    if (a->status != OK) return fail(err, a->status, "%s", a->text);
+    if (plan->stage_count && plan->iteration_ns < c->bound_ns)
         return layouts_refuse_known(s->known, c->number, err);
-    bool infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
-         better = r.plan.stage_count &&
-                  (!s->best.stage_count || r.plan.iteration_ns < s->best.iteration_ns);
-    int64_t bound_ns = r.plan.bound_ns > c->bound_ns ? r.plan.bound_ns : c->bound_ns;
-    if (r.plan.stage_count) bound_ns = smaller(bound_ns, r.plan.iteration_ns);
-    note_work(s, c, &r.plan);
-    if (infeasible) put_fate(s, c->number, FATE_INFEASIBLE, r.plan.reason, 0);
-    else if (r.cut_off || !r.finished) put_fate(s, c->number, FATE_OPEN, leaves_room, bound_ns);
+    int64_t bound_ns = larger(a->bound_ns, c->bound_ns);
+    if (plan->stage_count) bound_ns = smaller(bound_ns, plan->iteration_ns);
+    note_work(s, c, plan);
+    if (a->infeasible) put_fate(s, c->number, FATE_INFEASIBLE, a->text, 0);
+    else if (a->cut_off || !a->finished) put_fate(s, c->number, FATE_OPEN, leaves_room, bound_ns);
     else put_fate(s, c->number, FATE_SOLVED, "its best plan is known to the gap asked", bound_ns);
-    if (!better) {
-        arena_reset(s->work, mark);
+    c->bound_ns = a->infeasible ? INT64_MAX : bound_ns;
+    if (!plan->stage_count || (s->best.stage_count && plan->iteration_ns >= s->best.iteration_ns))
         return OK;
-    }
-    s->best = r.plan;
+    if (!placed_get_answer(&again, &kept, s->problem, s->arena)) return OK;
+    s->best = kept.plan;
     s->best_number = c->number;
+    return OK;
+}
+
+// seconds: of the time that is left, for each.
+static enum status solve_round(struct placed_space *s, struct round *round,
+                               const struct placed_effort *effort, double seconds,
+                               struct error *err)
+{
+    for (int i = 0; i < round->count; i++)
+        placed_request_plan(&round->requests[i], &round->candidates[i]->layout, closing_ns(s),
+                            effort, seconds);
+    ask(s, round);
+    for (int i = 0; i < round->count; i++) {
+        struct placed_answer a;
+        struct message again = round->answers[i];
+        if (placed_get_answer(&round->answers[i], &a, s->problem, s->round))
+            TRY(take_plan(s, round->candidates[i], &a, again, err));
+    }
     return OK;
 }
 
@@ -275,14 +288,13 @@ static enum status solve_all(struct placed_space *s, struct error *err)
     static const struct placed_effort efforts[] = {
         {2000, 0, 0.2}, {10000, 20 * 1000, 0.05}, {60000, 300 * 1000, 0.02}};
     for (size_t pass = 0; pass < ARRAY_LENGTH(efforts); pass++) {
-        for (int64_t i = 0; i < s->count && !is_over(s); i++) {
-            struct placed_layout *c = &s->candidates[i];
-            if (c->bound_ns >= closing_ns(s)) continue;
-            TRY(solve_one(s, c, &efforts[pass], INFINITY, err));
-            c->bound_ns = layouts_fate(&s->r->layouts, c->number) == FATE_INFEASIBLE
-                              ? INT64_MAX
-                              : s->r->layouts.value[c->number];
-            show_progress(s, i + 1, s->count, "layouts");
+        for (int64_t at = 0; at < s->count && !is_over(s);) {
+            struct round *round = begin_round(s);
+            for (; at < s->count && round->count < SOLVE_ROUND; at++)
+                if (s->candidates[at].bound_ns < closing_ns(s))
+                    add_to_round(s, round, &s->candidates[at]);
+            TRY(solve_round(s, round, &efforts[pass], INFINITY, err));
+            show_progress(s, at, s->count, "layouts");
         }
         qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
     }
@@ -290,7 +302,8 @@ static enum status solve_all(struct placed_space *s, struct error *err)
 }
 
 // Plans of the layouts that are best without names, before thousands are priced node by node: a
-// search that is cut short has a plan, and bounds are held against it.
+// search that is cut short has a plan, and bounds are held against it. Until there is one they are
+// tried one at a time.
 static enum status solve_likely(struct placed_space *s, struct error *err)
 {
     static const struct placed_effort effort = {2000, 0, 0.2};
@@ -298,16 +311,42 @@ static enum status solve_likely(struct placed_space *s, struct error *err)
     int count, looks = 0; // since there is a plan
     TRY(placed_find_likely(&likely, &count, s->problem, s->clock.settings, s->clock.watch.stop,
                            s->arena, err));
-    for (int i = 0; i < count && looks < LIKELY_LOOKS && !is_over(s); i++) {
-        struct placed_layout c = {likely[i].number, 0, false, likely[i].layout};
-        if (layouts_fate(&s->r->layouts, c.number) != FATE_OPEN) continue;
-        struct problem one;
-        if (take_layout(s, &one, &c.layout, &(struct error){0}) != OK) continue;
-        TRY(solve_one(s, &c, &effort, likely_share * s->clock.settings->time_limit_s, err));
-        looks += s->best.stage_count > 0;
-        show_progress(s, i + 1, count, "likely layouts");
+    struct placed_layout *candidates = TAKE(s->arena, count, struct placed_layout);
+    for (int i = 0; i < count && looks < LIKELY_LOOKS && !is_over(s);) {
+        struct round *round = begin_round(s);
+        for (int most = s->best.stage_count ? SOLVE_ROUND : 1; i < count && round->count < most;
+             i++) {
+            struct problem one;
+            if (layouts_fate(&s->r->layouts, likely[i].number) != FATE_OPEN ||
+                placed_take_layout(&one, s->problem, &likely[i].layout, &(struct error){0}) != OK)
+                continue;
+            candidates[i] = (struct placed_layout){likely[i].number, 0, false, likely[i].layout};
+            add_to_round(s, round, &candidates[i]);
+        }
+        TRY(solve_round(s, round, &effort, likely_share * s->clock.settings->time_limit_s, err));
+        looks += s->best.stage_count ? round->count : 0;
+        show_progress(s, i, count, "likely layouts");
     }
     return OK;
+}
+
+// ---- the search
+
+static enum status open_workers(struct placed_space *s, const volatile int *stop, struct error *err)
+{
+    const struct solve_settings *settings = s->clock.settings;
+    s->round = arena_open_within(s->arena);
+    TAKE(s->round, 1, char); // a block that resets leave standing
+    s->empty = arena_set_mark(s->round);
+    s->work = (struct placed_work){
+        .problem = s->problem, .clock = s->clock, .kept = {.arena = arena_open_within(s->arena)}};
+    TRY(shared_stop_open(&s->stop, &s->clock.watch, s->arena, err));
+    s->work.clock.watch.stop = settings->threads || !stop ? s->stop.flag : stop;
+    struct worker_settings workers = {.count = settings->threads,
+                                      .memory_limit_bytes = settings->memory_limit_bytes,
+                                      .run = placed_serve,
+                                      .context = &s->work};
+    return worker_pool_open(&s->pool, &workers, s->arena, err);
 }
 
 enum status placed_space_search(struct layouts_result *r, const struct problem *problem,
@@ -324,8 +363,6 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
                     "\"iteration_time\", found \"%s\"",
                     problem->job.document.path ? problem->job.document.path : "job",
                     objective_names[problem->job.objective]);
-    s.work = arena_open_within(arena);
-    s.kept = (struct kept_cache){.arena = arena_open_within(arena)};
     price_cache_open(&s.cache, problem, arena_open_within(arena), arena);
     s.cache.links_free = true;
     s.clock = (struct solving){
@@ -357,10 +394,13 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
         space_contains(&problem->job.space, &limits, &task->plan.layout, &s.best_number))
         s.best = task->plan;
     r->layouts.work = TAKE(arena, r->layouts.count, struct layouts_work);
+    TRY(open_workers(&s, stop, err));
     if (!s.best.stage_count && r->layouts.count > LIKELY_FROM) TRY(solve_likely(&s, err));
     space_each(&problem->job.space, &limits, scan, &s);
     TRY(look_at_all(&s, err));
     TRY(solve_all(&s, err));
+    worker_pool_close(s.pool);
+    r->solved.sidelined = s.sidelined;
     struct plan_effort effort = s.best.effort;
     effort.boxes = s.boxes;
     effort.seconds = watch_elapsed_s(&s.clock.watch);

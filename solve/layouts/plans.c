@@ -1,0 +1,117 @@
+// Plans in messages between processes: an array after the plain fields that count it; names are put
+// in again from the problem.
+#include <assert.h>
+#include <string.h>
+
+#include "solve/layouts/work.h"
+
+// ---- the placement
+
+struct sizes {
+    int64_t replicas, ranks, stages; // replicas: of the pipeline; ranks, stages: of all of them
+};
+
+static struct sizes sizes_of(const struct plan *p)
+{
+    const struct plan_placement *x = p->placement;
+    return (struct sizes){x->replica_count, (int64_t)x->replica_count * x->rank_count,
+                          (int64_t)x->replica_count * p->stage_count};
+}
+
+static void put_numbers(struct message *m, const void *numbers, int64_t count, size_t size)
+{
+    message_put_count(m, numbers ? count : -1);
+    if (numbers) message_put(m, numbers, (size_t)count * size);
+}
+
+// NULL as it was sent; broken where there are not `count` of them.
+static void *get_numbers(struct message *m, int64_t count, size_t size, struct arena *arena)
+{
+    int64_t sent = message_get_count(m);
+    if (sent < 0) return NULL;
+    if (sent != count) m->broken = true;
+    return message_get_array(m, m->broken ? 0 : count, size, arena);
+}
+
+static void put_placement(struct message *m, const struct plan *p)
+{
+    const struct plan_placement *x = p->placement;
+    struct sizes of = sizes_of(p);
+    assert(!x->pipette); // spaces on nodes have no such objective
+    message_put(m, x, sizeof *x);
+    for (int64_t i = 0; i < of.ranks; i++) message_put_text(m, x->nodes[i]);
+    put_numbers(m, x->micro_batches, of.replicas, sizeof *x->micro_batches);
+    put_numbers(m, x->recompute, of.stages, sizeof *x->recompute);
+    put_numbers(m, x->recomputed_layers, of.stages, sizeof *x->recomputed_layers);
+    put_numbers(m, x->send_forward_ns, of.stages, sizeof *x->send_forward_ns);
+    put_numbers(m, x->send_backward_ns, of.stages, sizeof *x->send_backward_ns);
+    put_numbers(m, x->iteration_ns, of.replicas, sizeof *x->iteration_ns);
+    put_numbers(m, x->rings, of.stages, sizeof *x->rings);
+    put_numbers(m, x->embedding_ring, 2 * of.replicas, sizeof *x->embedding_ring);
+}
+
+static void get_placement(struct message *m, struct plan *p, struct arena *arena)
+{
+    struct plan_placement *x = p->placement = TAKE(arena, 1, struct plan_placement);
+    message_get(m, x, sizeof *x);
+    struct sizes of = sizes_of(p);
+    m->broken = m->broken || of.ranks < 0 || (uint64_t)of.ranks > m->used;
+    x->nodes = TAKE(arena, m->broken ? 0 : of.ranks, const char *);
+    for (int64_t i = 0; i < of.ranks && !m->broken; i++) x->nodes[i] = message_get_text(m, arena);
+    x->micro_batches = get_numbers(m, of.replicas, sizeof *x->micro_batches, arena);
+    x->recompute = get_numbers(m, of.stages, sizeof *x->recompute, arena);
+    x->recomputed_layers = get_numbers(m, of.stages, sizeof *x->recomputed_layers, arena);
+    x->send_forward_ns = get_numbers(m, of.stages, sizeof *x->send_forward_ns, arena);
+    x->send_backward_ns = get_numbers(m, of.stages, sizeof *x->send_backward_ns, arena);
+    x->iteration_ns = get_numbers(m, of.replicas, sizeof *x->iteration_ns, arena);
+    x->rings = get_numbers(m, of.stages, sizeof *x->rings, arena);
+    x->embedding_ring = get_numbers(m, 2 * of.replicas, sizeof *x->embedding_ring, arena);
+}
+
+// ---- the plan
+
+void layouts_put_plan(struct message *m, const struct plan *p)
+{
+    int slices = p->layout.slice_count;
+    message_put(m, p, sizeof *p);
+    message_put_count(m, slices);
+    message_put(m, p->boundary_options,
+                (size_t)p->boundary_option_count * sizeof *p->boundary_options);
+    message_put(m, p->gradient_options,
+                (size_t)p->gradient_option_count * sizeof *p->gradient_options);
+    message_put(m, p->stages, (size_t)p->stage_count * sizeof *p->stages);
+    for (int s = 0; s < p->stage_count; s++)
+        message_put(m, p->stages[s].slices, (size_t)slices * sizeof(struct plan_slice));
+    if (p->ranks) message_put(m, p->ranks, (size_t)p->layout.pipeline * sizeof *p->ranks);
+    if (p->placement) put_placement(m, p);
+}
+
+static void put_names(struct plan *p, const struct problem *problem, struct arena *arena)
+{
+    p->name = problem->name;
+    p->group_count = problem->cluster.group_count;
+    p->group_names = TAKE(arena, p->group_count, const char *);
+    p->group_gpus = TAKE(arena, p->group_count, const char *);
+    for (int g = 0; g < p->group_count; g++)
+        p->group_names[g] = problem->cluster.groups[g].name,
+        p->group_gpus[g] = problem->cluster.groups[g].gpu;
+}
+
+void layouts_get_plan(struct message *m, struct plan *p, const struct problem *problem,
+                      struct arena *arena)
+{
+    message_get(m, p, sizeof *p);
+    int slices = (int)message_get_count(m);
+    put_names(p, problem, arena);
+    p->boundary_options =
+        message_get_array(m, p->boundary_option_count, sizeof *p->boundary_options, arena);
+    p->gradient_options =
+        message_get_array(m, p->gradient_option_count, sizeof *p->gradient_options, arena);
+    p->stages = message_get_array(m, p->stage_count, sizeof *p->stages, arena);
+    for (int s = 0; s < p->stage_count && !m->broken; s++)
+        p->stages[s].slices = message_get_array(m, slices, sizeof(struct plan_slice), arena);
+    if (p->ranks) p->ranks = message_get_array(m, p->layout.pipeline, sizeof *p->ranks, arena);
+    if (p->placement && !m->broken) get_placement(m, p, arena);
+    p->document = (struct document){0};
+    p->reason = NULL;
+}

@@ -1,0 +1,20 @@
+// The end of a search, as its worker processes hear of it.
+#ifndef PLUMBLINE_SOLVE_PROCESS_STOP_H
+#define PLUMBLINE_SOLVE_PROCESS_STOP_H
+
+#include "data/base/arena.h"
+#include "data/base/status.h"
+#include "data/base/watch.h"
+
+struct shared_stop {
+    volatile int *flag;        // in memory shared with all processes forked later
+    const struct watch *watch; // the search's
+    double set_s;
+};
+enum status shared_stop_open(struct shared_stop *s, const struct watch *watch, struct arena *arena,
+                             struct error *err);
+// For worker_pool_run, with a struct shared_stop: once the watch is over it sets the flag, and is
+// true when the workers have had a few seconds to hand in what they have.
+bool shared_stop_asked(void *stop);
+
+#endif
