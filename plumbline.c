@@ -1,6 +1,6 @@
-// The front door: a table of commands, of which help, manual pages and completion are made. Each
-// command reads files, calls one verb, writes one file; what goes wrong is said in one line by
-// command_run, and nowhere else.
+// The entry point: a table of commands, from which help, manual pages and completion are
+// generated. Each command reads files, calls one verb and writes one file. Errors are reported in
+// one line by command_run, and nowhere else.
 #include <stdio.h>
 #include <string.h>
 
@@ -138,7 +138,7 @@ SCRIPT(bash)
 SCRIPT(zsh)
 SCRIPT(fish)
 
-// What completes the last of these words of a line.
+// Completions of the last of these words of a command line.
 static enum status put_words(int argc, char **argv, int *exit_code, struct arena *arena,
                              struct error *err)
 {

@@ -1,5 +1,5 @@
-// libplumbline (plumbline.h): the verbs of solve/commands behind opaque objects. Each object has an
-// arena; each call ends in run(), which catches what leaves through an arena's exit.
+// libplumbline (plumbline.h): the verbs of solve/commands behind opaque objects. Each object has
+// an arena; each call ends in run(), which catches exits through an arena.
 #include "library/plumbline.h"
 
 #include <locale.h>
@@ -15,22 +15,22 @@
 struct plumbline_problem {
     struct arena arena;
     struct problem problem;
-    bool composed; // no file says what it is
+    bool composed; // no file contains it
     atomic_int users;
 };
 
 struct plumbline_plan {
     struct arena arena;
     struct plan plan;
-    plumbline_problem *problem; // that it was solved for; NULL: it is out of a file
+    plumbline_problem *problem; // for which it was solved; NULL: it was read from a file
     const struct layouts *layouts;
 };
 
 // ---- one call
 
 struct call {
-    struct arena *arena;  // of the object that is made; NULL: scratch alone
-    struct arena scratch; // closed at its end
+    struct arena *arena;  // of the new object; NULL: only scratch
+    struct arena scratch; // closed at the end of the call
     struct error err;
 };
 
@@ -113,7 +113,7 @@ void plumbline_problem_close(plumbline_problem *p)
 
 struct open_problem {
     plumbline_problem *p;
-    const char *path, *model, *cluster, *costs, *job; // path, or the others
+    const char *path, *model, *cluster, *costs, *job; // path, or the other four
 };
 
 static enum status compose(struct open_problem *o, struct arena *arena, struct error *err)
@@ -247,7 +247,7 @@ static enum status settings_of(struct solve_settings *s, plumbline_options *o, s
     return OK;
 }
 
-// Where a problem has no file, a plan names the others alone.
+// If a problem has no file, a plan names only the other documents.
 static void name_sources(plumbline_plan *p, const char *path, struct arena *arena)
 {
     struct source *sources = TAKE(arena, PROBLEM_SOURCES, struct source);
@@ -397,7 +397,7 @@ static enum status check(struct call *c, void *arguments)
     return check_run(&a->answer, &r, a->to, &c->scratch, &c->err);
 }
 
-// With what is printed as a text.
+// With the printed output as a text.
 static plumbline_status run_audit(body *function, struct audit *a, int *answer, char **text,
                                   plumbline_error *error)
 {

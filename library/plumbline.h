@@ -1,27 +1,27 @@
-/* libplumbline: plans of large-model training with a proven bound, from a program of your own.
+/* libplumbline: plans of large-model training with a proven bound, from your own program.
  *
- * Every function that can fail returns a plumbline_status and, where `error` is not NULL, says why
- * in one line; nothing is printed, and nothing ends the program: bad input and exhausted memory are
- * statuses. (A contradiction inside the library is a failed assertion, which does.) What a function
- * gives out is NULL where it fails.
+ * Every function that can fail returns a plumbline_status and, where `error` is not NULL,
+ * describes the reason in one line. Nothing is printed and nothing ends the program: bad input and
+ * exhausted memory are statuses. (A contradiction inside the library is a failed assertion, which
+ * does end it.) Objects and texts returned through pointers are NULL on failure.
  *
- * Threads: there is no state beside the objects, so threads need no locks between objects of their
- * own. A problem may be used by any number of threads at once; a plan by one at a time. An object
- * may be closed by another thread than the one that opened it, and a problem before its plans. A
- * plan of plumbline_solve keeps what its search took of memory until it is closed; saved and opened
- * again it is small. No signal's handling is changed.
- * While a function runs, its thread has the "C" locale; the program's own is left alone.
+ * Threads: there is no global state, so threads need no locks between objects of their own. A
+ * problem may be used by any number of threads at once, a plan by one at a time. An object may be
+ * closed by a thread other than the one that opened it, and a problem before its plans. A plan of
+ * plumbline_solve keeps the memory of its search until it is closed; saved and opened again it is
+ * small. Signal handling is not changed. While a function runs, its thread has the "C" locale; the
+ * program's own is unchanged.
  *
  * Processes: with options.processes = 0, the default, all work is done in the caller's thread, and
- * neither processes nor threads are started. With more, that many are forked off and ended again
- * before plumbline_solve returns; they run the library's code and do not exec. Where other threads
- * of the program run at that moment this is only as safe as the C library makes it (glibc's own
- * allocator is; a debugging allocator may not be), output that stdio holds back is flushed first,
- * and a handler of SIGCHLD sees them end. The plan is the same either way.
+ * neither processes nor threads are started. Otherwise that many are forked, and they end before
+ * plumbline_solve returns; they run the library's code and do not exec. If other threads of the
+ * program run at that moment, this is only as safe as the C library makes it (glibc's own
+ * allocator is safe; a debugging allocator may not be). Buffered stdio output is flushed first,
+ * and a handler of SIGCHLD sees the processes end. The plan is the same either way.
  *
- * Versions: functions and members of structures are only ever added while the number behind
- * libplumbline.so stays. A structure that you pass begins with its own size, which the INIT macros
- * and plumbline_options_init fill in.
+ * Versions: while the number after libplumbline.so stays the same, functions and members of
+ * structures are only added. A structure that you pass begins with its own size, which the INIT
+ * macros and plumbline_options_init fill in.
  */
 #ifndef PLUMBLINE_H
 #define PLUMBLINE_H
@@ -42,7 +42,7 @@ extern "C" {
 typedef enum plumbline_status {
     PLUMBLINE_OK = 0,
     PLUMBLINE_BAD_INPUT = 1,   /* a document, a path, an argument */
-    PLUMBLINE_UNAVAILABLE = 2, /* the machine lacks something that was asked for */
+    PLUMBLINE_UNAVAILABLE = 2, /* the machine lacks something requested */
     PLUMBLINE_SYSTEM = 3,      /* memory, processes, the operating system */
     PLUMBLINE_SOLVER = 4       /* the search failed: the judge rejects what it found */
 } plumbline_status;
@@ -57,7 +57,7 @@ typedef struct plumbline_plan plumbline_plan;
 
 PLUMBLINE_API const char *plumbline_version(void); /* "0.1.0" */
 
-/* For texts that the functions below give out. */
+/* For texts returned by the functions below. */
 PLUMBLINE_API void plumbline_free(void *text);
 
 /* ---- problems */
@@ -65,28 +65,28 @@ PLUMBLINE_API void plumbline_free(void *text);
 /* The problem file and the four documents that it names. */
 PLUMBLINE_API plumbline_status plumbline_problem_open(plumbline_problem **problem, const char *path,
                                                       plumbline_error *error);
-/* The same out of four documents. Model, cluster and costs may be shipped names ("gpt2-xl"): these
- * are found under $PLUMBLINE_DATA, where the library was installed, or beside the program. */
+/* The same from four documents. Model, cluster and costs may be shipped names ("gpt2-xl"), which
+ * are searched under $PLUMBLINE_DATA, where the library was installed, and next to the program. */
 PLUMBLINE_API plumbline_status plumbline_problem_compose(plumbline_problem **problem,
                                                          const char *model, const char *cluster,
                                                          const char *costs, const char *job,
                                                          plumbline_error *error);
-/* Writes a problem file that names the four documents; a composed problem is that file's from then
- * on, and plans of it that are saved later can be verified from their files alone. No other thread
- * may use the problem meanwhile. */
+/* Writes a problem file that names the four documents. A composed problem then belongs to that
+ * file, and plans of it that are saved later can be verified from their files alone. No other
+ * thread may use the problem meanwhile. */
 PLUMBLINE_API plumbline_status plumbline_problem_save(plumbline_problem *problem, const char *path,
                                                       plumbline_error *error);
-PLUMBLINE_API void plumbline_problem_close(plumbline_problem *problem); /* NULL: nothing */
+PLUMBLINE_API void plumbline_problem_close(plumbline_problem *problem); /* NULL: no effect */
 
 /* ---- solving */
 
-/* What is known in the middle of a search. */
+/* What is known during a search. */
 typedef struct plumbline_progress {
     size_t size;
-    double seconds;   /* since its beginning */
+    double seconds;   /* since the search began */
     double best_s;    /* time of the best plan so far; 0: none yet */
-    double bound_s;   /* proven for every plan; 0: none yet */
-    const char *text; /* the same as a line, while the function runs */
+    double bound_s;   /* proven lower bound of every plan; 0: none yet */
+    const char *text; /* the same as a line, valid while the function runs */
 } plumbline_progress;
 
 typedef struct plumbline_options {
@@ -94,10 +94,12 @@ typedef struct plumbline_options {
     double time_limit_s; /* 0: none */
     double gap;    /* (iteration - bound) / iteration at which the search may end; 0: optimal */
     int processes; /* 0: see above; at most 64 */
-    int64_t seed;  /* of the search for plans */
-    const volatile int *stop; /* turns nonzero, in any thread: the search ends with what it has */
-    void (*progress)(void *argument, const plumbline_progress *progress); /* in the caller's thread,
-                                                                           * now and then */
+    int64_t seed;  /* seed of the search for plans */
+    const volatile int *stop; /* if it turns nonzero, in any thread, the search ends with what it
+                               * has */
+    void (*progress)(void *argument,
+                     const plumbline_progress *progress); /* called in the caller's thread
+                                                           * from time to time */
     void *argument;
 } plumbline_options;
 
@@ -105,13 +107,13 @@ PLUMBLINE_API void plumbline_options_init(plumbline_options *options, size_t siz
 #define PLUMBLINE_OPTIONS_INIT(options) plumbline_options_init((options), sizeof *(options))
 
 typedef enum plumbline_outcome {
-    PLUMBLINE_OPTIMAL = 0,    /* solved to the asked gap */
+    PLUMBLINE_OPTIMAL = 0,    /* solved to the requested gap */
     PLUMBLINE_OPEN = 1,       /* a plan, with a wider gap: stopped, or out of time */
     PLUMBLINE_INFEASIBLE = 2, /* proven: there is no plan */
     PLUMBLINE_NO_PLAN = 3     /* none was found so far */
 } plumbline_outcome;
 
-/* What a plan comes to. Set size = sizeof before the call. */
+/* Key figures of a plan. Set size = sizeof before the call. */
 typedef struct plumbline_facts {
     size_t size;
     plumbline_outcome outcome;
@@ -121,8 +123,8 @@ typedef struct plumbline_facts {
     int stages, micro_batches, tensor, context, pipeline, data;
 } plumbline_facts;
 
-/* A plan is given out whatever the outcome: PLUMBLINE_OK with PLUMBLINE_INFEASIBLE is an answer.
- * The judge has accepted a plan that has stages. options NULL: the defaults. */
+/* A plan object is returned whatever the outcome: PLUMBLINE_OK with PLUMBLINE_INFEASIBLE is an
+ * answer. A plan with stages has been accepted by the judge. options NULL: the defaults. */
 PLUMBLINE_API plumbline_status plumbline_solve(plumbline_plan **plan, plumbline_problem *problem,
                                                const plumbline_options *options,
                                                plumbline_error *error);
@@ -134,23 +136,23 @@ PLUMBLINE_API plumbline_status plumbline_plan_save(const plumbline_plan *plan, c
                                                    plumbline_error *error);
 PLUMBLINE_API plumbline_status plumbline_plan_facts(const plumbline_plan *plan,
                                                     plumbline_facts *facts, plumbline_error *error);
-PLUMBLINE_API void plumbline_plan_close(plumbline_plan *plan); /* NULL: nothing */
+PLUMBLINE_API void plumbline_plan_close(plumbline_plan *plan); /* NULL: no effect */
 
 /* ---- audits; *text (where not NULL) is what the command prints */
 
-/* The independent judge: *accepted is 1 or 0. A plan out of a file is held against the problem file
- * that it names, or against `problem_path`; a plan of plumbline_solve against its problem. With a
- * certificate of the problem the bound is judged, too; NULL: it is not. */
+/* The independent judge: *accepted is 1 or 0. A plan from a file is compared with the problem file
+ * that it names or with `problem_path`; a plan of plumbline_solve with its problem. With a
+ * certificate of the problem the bound is judged too; NULL: it is not. */
 PLUMBLINE_API plumbline_status plumbline_verify(const plumbline_plan *plan,
                                                 const char *problem_path, const char *certificate,
                                                 int *accepted, char **text, plumbline_error *error);
 
-/* Audits a certificate: against the priced document that it names, or against `against`, a priced
- * document or a problem, which a certificate of a space of layouts or about places needs. */
+/* Audits a certificate against the priced document that it names, or against `against`: a priced
+ * document or a problem. A certificate of a space of layouts or about places needs a problem. */
 PLUMBLINE_API plumbline_status plumbline_check(const char *certificate, const char *against,
                                                int *proven, char **text, plumbline_error *error);
 
-/* Both take the memory that they need. A program that audits files of strangers limits itself. */
+/* Neither limits its memory: a program that audits untrusted files should limit itself. */
 
 /* ---- reports */
 
@@ -160,7 +162,7 @@ typedef enum plumbline_format {
     PLUMBLINE_HTML = 2  /* one page for a browser */
 } plumbline_format;
 
-/* *length, where not NULL: bytes without the '\0' behind them. */
+/* *length, where not NULL: bytes without the final '\0'. */
 PLUMBLINE_API plumbline_status plumbline_report(const plumbline_plan *plan, plumbline_format format,
                                                 char **text, size_t *length,
                                                 plumbline_error *error);

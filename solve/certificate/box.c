@@ -1,4 +1,4 @@
-// A box of the checker, as the certificate's maker handles it.
+// Operations on a box of the checker, for the maker of certificates.
 #include "solve/certificate/internal.h"
 
 static void *copy(const void *items, int count, size_t size, struct arena *arena)

@@ -1,5 +1,6 @@
-// The boxes: along the records of the search, and beyond them where a box stays open. Every round
-// is used on the box by the checker's own function; one that changes nothing is not written.
+// The boxes: following the search's records, and going further where a box stays open. Every round
+// is applied to the box by the checker's own function; a round that changes nothing is not
+// written.
 #include <string.h>
 
 #include "solve/certificate/internal.h"
@@ -14,7 +15,7 @@ bool maker_couple(struct maker *m, struct check_box *box)
     return check_couple_ranks(&m->choices, box) != OK || maker_is_empty(m, box);
 }
 
-// As the checker would read it, up to what mixtures take beside the tables.
+// As the checker would read it, without what mixtures take beyond the tables.
 static struct check_round read_round(struct maker *m, const struct proof_round *round)
 {
     struct check_round r = {.coefficients = m->coefficients,
@@ -54,8 +55,8 @@ static void put_box(const struct maker *m, struct check_box *to, const struct ch
     for (int r = 0; r < m->p.ranks; r++) to->spans[r] = from->spans[r];
 }
 
-// The round with prices of memory, if that takes more out of the box than it did without: `left`
-// choices are left. given: the box as it was before; box becomes what is left.
+// Uses the round with prices of memory if it then removes more from the box than without: `left`
+// choices remained without. given: the box as it was before; box becomes what is left.
 static bool use_memory(struct maker *m, struct check_box *box, struct check_box *given,
                        struct proof_round *round, int left)
 {
@@ -72,7 +73,7 @@ static bool use_memory(struct maker *m, struct check_box *box, struct check_box 
     return closed;
 }
 
-// Uses it on the box and notes it if that changed anything. true: closed.
+// Applies it to the box and records it if that changed anything. true: closed.
 static bool try_round(struct maker *m, int number, struct check_box *box,
                       const struct proof_round *round)
 {
@@ -88,8 +89,8 @@ static bool try_round(struct maker *m, int number, struct check_box *box,
     return closed;
 }
 
-// Whether the ranks have several stages and everything in the box stands on one group and sends
-// alike messages.
+// Whether ranks have several stages, and everything in the box is on one group and sends equal
+// messages.
 static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
 {
     if (m->p.turns == 1 || !m->choices.free_places || maker_is_empty(m, box)) return false;
@@ -104,7 +105,7 @@ static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
     return true;
 }
 
-// Our path of one that the records or the closer know by its counts.
+// The proof's path for one that the records or the closer identify by its counts.
 static int path_of_record(struct maker *m, int id)
 {
     const struct box_proof *proof = &m->request->evidence->proof;
@@ -148,7 +149,7 @@ static bool step_is_relaxed(const struct maker *m, const struct box_step *step)
     return step->relaxed && counts_anything(m);
 }
 
-// The step as a round. Paths come from the records, or (of_closer) from the closer.
+// The step as a round. Paths come from the records or, if of_closer, from the closer.
 static struct proof_round round_of(struct maker *m, const struct check_box *box,
                                    const struct box_step *step, bool of_closer)
 {
@@ -199,7 +200,7 @@ static bool same_choice(const struct choice *x, const struct check_choice *c)
            x->gradient_option == c->gradient && x->boundary_option == c->boundary;
 }
 
-// Both lists are in one order, so that the next one is mostly the one.
+// Both lists are in the same order, so the next one usually matches.
 static bool match_choices(struct maker *m)
 {
     m->planner_of = TAKE(m->arena, m->p.stages, int *);
@@ -221,7 +222,7 @@ static bool match_choices(struct maker *m)
     return true;
 }
 
-// false: they do not agree, and a certificate must do without the planner.
+// false: the two disagree, and the certificate must do without the planner.
 static bool open_planner(struct maker *m)
 {
     if (m->planner_of) return true;
@@ -253,7 +254,7 @@ static struct proof_choice say_choice(const struct maker *m, int stage, int numb
                                  .boundary = c->boundary};
 }
 
-// A split as the search made it; false: the checker has no such choice, or no split at all.
+// A split as the search made it; false: the checker has no such choice, or it splits nothing.
 static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank,
                        const struct choice *choice, int group, int64_t load_ns, int layers)
 {
@@ -271,8 +272,8 @@ static bool read_split(const struct maker *m, struct proof_box *to, int stage, i
     return rank >= 0 || (stage >= 0 && (!choice || to->choice >= 0));
 }
 
-// Without anybody's advice: the widest of a rank with two groups, then the stage with most choices,
-// halved by load or by one.
+// Without a record: the rank with the widest span if there are two groups, otherwise the stage
+// with most choices, halved by load or by one.
 static void split_blindly(const struct maker *m, const struct check_box *box, struct proof_box *to)
 {
     int stage = 0;
@@ -307,7 +308,7 @@ static bool divides(struct maker *m, const struct check_box *box, const struct p
     return !*first_empty && !second_empty;
 }
 
-// ---- what the records leave open
+// ---- boxes that the records leave open
 
 static bool open_closer(struct maker *m)
 {
@@ -317,7 +318,7 @@ static bool open_closer(struct maker *m)
     return true;
 }
 
-// More mixtures. true: closed. Else *split is where to go on.
+// Adds mixtures. true: closed. Otherwise *split is the next split.
 static bool mend(struct maker *m, int number, struct check_box *box, struct proof_box *split)
 {
     struct arena_mark mark = arena_set_mark(m->scratch);
@@ -387,8 +388,7 @@ static void split_box(struct maker *m, int number, struct check_box *box,
     arena_reset(m->scratch, mark);
 }
 
-// The record's split, first and second part in the file's order: the choices with the property
-// first.
+// The record's split, its two parts in the file's order: the choices with the property first.
 static bool split_of_record(struct maker *m, const struct box_record *r, struct proof_box *to,
                             int64_t *first, int64_t *second)
 {
@@ -400,8 +400,8 @@ static bool split_of_record(struct maker *m, const struct box_record *r, struct 
     return true;
 }
 
-// One decision at most is left: as the checker will replay it. A plan below the bound: the claim is
-// false.
+// At most one decision is left: replayed as the checker will. If it is a plan below the bound, the
+// claim is false.
 static bool leaf_holds(struct maker *m, const struct check_box *box)
 {
     const struct check_choice *chosen[MOST_STAGES];
@@ -422,7 +422,7 @@ static bool leaf_holds(struct maker *m, const struct check_box *box)
     return check_takes_at_most(&m->replay, m->bound_ns - 1, &below) == OK && !below;
 }
 
-// Nothing more is known of a box whose record is -1.
+// Record -1: nothing more is known of the box.
 static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth)
 {
     if (m->proof->box_count >= m->boxes_most || depth > DEEPEST) m->failed = true;
@@ -449,8 +449,8 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
             split_box(m, number, box, &split, first, second, depth);
             return;
         }
-        record = first_empty ? second
-                             : first; // all that is left lies in one part: no box of its own
+        record = first_empty ? second : first; // everything left lies in one part, so there is no
+                                               // separate box
         walking = true;
     }
     if (!closed && !maker_is_single(m, box)) {

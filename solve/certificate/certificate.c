@@ -1,6 +1,6 @@
-// Making a certificate: the records of the search as they are; where they do not serve, a proof
-// that the checker's own functions judge step by step, for the claimed bound or the greatest below
-// it that holds.
+// Making a certificate: from the records of the search as they are; where these do not suffice, a
+// proof built step by step with the checker's own functions, for the claimed bound or the greatest
+// lower one that holds.
 #include "solve/certificate/certificate.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ static bool prove_at(struct maker *m, int64_t bound_ns)
     return maker_prove(m);
 }
 
-// Prices that a round by ranks tries are the checker's choice for the box at hand: a smaller box
-// need not have the better ones.
+// In a round by ranks the checker chooses the prices for the current box, and a smaller box need
+// not get better ones.
 static bool is_accepted(const struct maker *m)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
@@ -30,7 +30,7 @@ static bool is_accepted(const struct maker *m)
     return accepted;
 }
 
-// The shrunk proof if the checker takes it, else the proof as it was.
+// Writes the shrunk proof if the checker accepts it, otherwise the original.
 static void write_shrunk(struct maker *m)
 {
     struct proof *proof = m->proof;
@@ -46,8 +46,8 @@ static void write_shrunk(struct maker *m)
     proof_write(proof);
 }
 
-// The claimed bound, else what the asked gap needs, else what the records prove, else what the
-// whole problem proves as one box, else none.
+// Tries the claimed bound, then what the requested gap needs, then what the records prove, then
+// what the whole problem proves as one box.
 static bool prove(struct maker *m)
 {
     const struct plan *plan = m->request->plan;
@@ -75,8 +75,8 @@ static enum status make_anew(struct proof *proof, struct arena *arena, struct er
     return OK;
 }
 
-// Of ranks with several stages the checker lists fewer choices than the search: a split of the
-// records may then be none.
+// For ranks with several stages the checker lists fewer choices than the search, so a recorded
+// split may split nothing.
 static enum status splits_stand(bool *stand, const struct proof *proof, struct arena *arena,
                                 struct error *err)
 {

@@ -1,8 +1,8 @@
-// Writing certificates: what a solve proves, as a file that `plumbline check` accepts
-// (docs/PROOFS.md). The search by boxes left records; they are followed with the checker's own
-// functions, so that a box is written as closed only when the checker will find it closed. What the
-// records leave open is closed here, by more mixtures and more splits. A bound that resists is
-// lowered to what the records prove, never claimed.
+// Writes what a solve proves as a file that `plumbline check` accepts (docs/PROOFS.md). The search
+// by boxes left records. They are followed with the checker's own functions, so a box is written
+// as closed only if the checker will close it. Boxes that the records leave open are closed here,
+// by more mixtures and splits. A bound that cannot be proven is lowered to what the records prove,
+// never claimed.
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_CERTIFICATE_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_CERTIFICATE_H
 
@@ -14,24 +14,24 @@
 struct certificate_request {
     const struct priced *priced;
     struct check_text
-        priced_text; // the bytes of the priced document; file: as the certificate is to name it
+        priced_text;         // the bytes of the priced document; file: its name in the certificate
     const struct plan *plan; // its outcome, plan and bound
     const struct solve_evidence *evidence;
-    bool shrink;        // leave out what the proof can do without: costs time
-    int64_t boxes_most; // 0: a sensible number
-    // For a layout of a space: the checker's tables, instead of the priced document's; where the
-    // proof goes, under "proof".
+    bool shrink;        // leave out what the proof does not need; takes time
+    int64_t boxes_most; // 0: a default
+    // For a layout of a space: the checker's tables to use instead of the priced document's, and
+    // the writer that gets the proof, under "proof".
     const struct check_problem *problem;
     struct json_writer *into;
-    bool anew; // not by the search's records
+    bool anew; // without the search's records
 };
 
 struct certificate_result {
-    const char *text; // NULL: nothing could be proven; "" where the request says into what it goes
+    const char *text; // NULL: nothing could be proven; "" if the request names a writer
     size_t size;
-    int64_t bound_ns; // what it proves; -1: that there is no plan
+    int64_t bound_ns; // what it proves; -1: there is no plan
     int64_t boxes, rounds, weights, paths;
-    int64_t mended; // boxes that the records left open
+    int64_t mended; // boxes that the records left open and that were closed here
 };
 
 enum status certificate_make(struct certificate_result *r,

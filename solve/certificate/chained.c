@@ -1,4 +1,4 @@
-// The certificate of placements for chains of device groups.
+// The search for certificates of placements with chains of device groups.
 #include "solve/certificate/chained.h"
 
 #include "formulate/choices/choices.h"
@@ -14,8 +14,7 @@ struct chained {
     uint64_t work;
 };
 
-// Kinds of messages beside each other, the checker's and the planner's; whether the first slice's
-// alone.
+// Corresponding kinds of messages of the checker and the planner; whether only the first slice's.
 static const struct {
     int kind, symbol;
     bool first;
@@ -47,7 +46,7 @@ static int64_t excess(void *of, const int64_t *coefficients, int fraction_bits)
     return excess < (wide)1 << 60 ? (int64_t)excess : (int64_t)1 << 60;
 }
 
-// The last mixture's least chain, with messages of the first class that are not compressed.
+// The least chain of the last mixture, with uncompressed messages of the first class.
 static void put(void *of, int64_t *durations)
 {
     const struct chained *c = of;

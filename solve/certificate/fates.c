@@ -1,5 +1,5 @@
-// Which of its own arguments closes each layout of a space: in worker processes, a range of layouts
-// each. What they find does not depend on how many there are.
+// Which of the layout-specific arguments closes each layout of a space: worker processes take a
+// range of layouts each. The result does not depend on their number.
 #include <string.h>
 
 #include "solve/certificate/space_internal.h"
@@ -16,7 +16,7 @@ struct range {
     enum status status;
 };
 
-// The chosen one has a proof, for its plan's sake.
+// The chosen layout needs a proof, because of its plan.
 static bool visit(void *argument, int64_t number, const struct check_layout *layout)
 {
     struct range *r = argument;

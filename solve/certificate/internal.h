@@ -1,4 +1,4 @@
-// What the files that make a certificate share.
+// Shared by the files that make a certificate.
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_INTERNAL_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_INTERNAL_H
 
@@ -10,24 +10,24 @@
 
 // ---- a proof, as the file holds it
 
-// An operation as the file names it. kind: of the symbols of slice 0, which the checker numbers
-// likewise.
+// An operation as the file names it. kind: among the symbols of slice 0, which the checker numbers
+// in the same way.
 struct proof_operation {
     int kind, place, micro_batch, slice;
 };
 
 struct proof_path {
     struct proof_operation start;
-    const int *successors; // [step_count]: which one of its operation's each step takes
+    const int *successors; // [step_count]: the index of the successor taken at each step
     int step_count, laps;
     int number;  // in the file; -1: not used
-    int *counts; // the checker's, where its functions are used; else NULL
+    int *counts; // the checker's, where its functions are used; otherwise NULL
 };
 
 struct proof_round {
     int path_count;
     const int *paths;       // of the proof
-    const int64_t *weights; // those of 0 are not written
+    const int64_t *weights; // zero weights are not written
     const int64_t *prices;  // [resource]; NULL: none
     bool relaxed, by_ranks;
     const struct check_memory_price *memory;
@@ -43,7 +43,7 @@ enum proof_end {
     END_SPLIT_RANK
 };
 
-// first: -1: it does not matter
+// first: -1: any
 struct proof_choice {
     int first, layers, group, mode, swapped, recomputed, gradient, boundary;
 };
@@ -56,7 +56,7 @@ struct proof_box {
     int stage, rank, group, layers; // of the split
     int64_t load_ns;
     struct proof_choice said;
-    int choice;                    // the checker's number of the one that is said
+    int choice;                    // the checker's number of the single decision's choice
     const struct check_box *given; // for shrinking: the box before its rounds; NULL: not kept
 };
 
@@ -64,7 +64,7 @@ struct proof {
     const struct certificate_request *request;
     struct certificate_result *result;
     struct arena *arena;
-    int64_t bound_ns;    // -1: that there is no plan
+    int64_t bound_ns;    // -1: there is no plan
     const bool *counted; // [resource]
     struct proof_path *paths;
     int path_count, path_capacity;
@@ -83,14 +83,14 @@ void proof_write(struct proof *p);
 // ---- steps.c: paths by the tables of the schedule
 struct successors;
 struct successors *successors_open(const struct schedule *s, struct arena *arena);
-// The path of these counts. false: its operations are not known, or they are no path of so many
-// laps.
+// The path with these counts. false: its operations are not known, or they do not form a path with
+// so many laps.
 bool successors_find_path(const struct successors *x, struct proof_path *path,
                           const struct graph *g, const int *counts, int laps, struct arena *arena);
 
 // ---- records.c
-// The records of the search by boxes, as they are. false: they are none that the checker is sure to
-// follow.
+// The records of the search by boxes, as they are. false: the checker might not be able to follow
+// them.
 bool proof_take_records(struct proof *p);
 
 // ---- where the checker's own functions judge each step
@@ -108,19 +108,19 @@ struct maker {
     int symbols; // of the checker
     uint64_t work;
     struct error err; // of the checker's functions
-    int64_t bound_ns; // aimed at; -1: that there is no plan
+    int64_t bound_ns; // the target; -1: there is no plan
     int64_t boxes_most, mended_most;
-    bool failed; // a box resisted
+    bool failed; // a box could not be closed
 
     struct successors *successors;
-    int *path_of; // [path of the records]: the proof's, -1: unknown, -2: not looked at
-    int *path_of_closer, closer_paths; // likewise, of the first so many of the closer's
+    int *path_of; // [path of the records]: the proof's, -1: unknown, -2: not checked yet
+    int *path_of_closer, closer_paths; // the same for the first closer_paths paths of the closer
     int64_t *coefficients;
 
-    struct choices planner;        // the planner's choices, to close what the records leave open
+    struct choices planner;        // the planner's, to close what the records leave open
     int **planner_of;              // [stage][choice of the checker]
     struct box_closer *closer;     // NULL: not opened yet
-    struct arena *arena, *scratch; // what stays; boxes at hand
+    struct arena *arena, *scratch; // lasting; for temporary boxes
 };
 
 // ---- make.c
@@ -128,27 +128,29 @@ enum status maker_open(struct maker *m, struct proof *proof, struct arena *arena
                        struct arena *scratch, struct error *err);
 
 // ---- paths.c
-// The path of these counts (the planner's), or -1: its operations are not known.
+// The path with these counts (the planner's), or -1: its operations are not known.
 int maker_find_path(struct maker *m, const int *counts);
 
 // ---- boxes.c
-// Proves the bound aimed at; false: a box resisted.
+// Proves the target bound; false: a box could not be closed.
 bool maker_prove(struct maker *m);
-// A bound of the whole problem as one box, without records and splits; 0: none.
+// A bound of the whole problem as one box, without records or splits; 0: none.
 int64_t maker_root_bound(struct maker *m, int64_t target_ns);
 struct check_box maker_copy_box(const struct maker *m, const struct check_box *box,
                                 struct arena *arena);
 int maker_left_in(const struct maker *m, const struct check_box *box);
 bool maker_is_empty(const struct maker *m, const struct check_box *box);
-bool maker_is_single(const struct maker *m, const struct check_box *box); // one choice a stage
-// What the stages of a rank demand of each other, before the first round and behind each. true:
-// nothing is left.
+bool maker_is_single(const struct maker *m,
+                     const struct check_box *box); // one choice for each stage
+// Applies the constraints between the stages of a rank, before the first round and after each.
+// true: nothing is left.
 bool maker_couple(struct maker *m, struct check_box *box);
 // One round on the box. true: closed.
 bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round);
-// Whether the split tells some of all the checker's choices from others, as the checker demands.
+// Whether the split distinguishes some of all the checker's choices from others, as the checker
+// requires.
 bool maker_separates(const struct maker *m, const struct proof_box *by);
-// The half with the property stays in box, the other is returned.
+// The half with the property stays in box; the other half is returned.
 struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by,
                              struct arena *arena);
 

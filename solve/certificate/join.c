@@ -1,4 +1,4 @@
-// Joins the certificates of a space's parts.
+// Joins the certificates of the parts of a space.
 #include "solve/certificate/join.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct reading {
     struct joined_parts *joined;
     struct json root, space;
     const char *fates;
-    bool *ours; // [count]: this file's, not an earlier one's
+    bool *ours; // [count]: stated by this file, not an earlier one
     struct arena *arena;
 };
 

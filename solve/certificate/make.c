@@ -1,10 +1,10 @@
-// A proof that the checker's functions judge: its reading of the problem beside the planner's, and
-// what its programme counts.
+// Setting up a proof that the checker's functions judge: its reading of the problem next to the
+// planner's, and the resources its programme counts.
 #include "solve/certificate/internal.h"
 
 enum { BOXES_MOST = 200000, MENDED_MOST = 20000, TABLE_CELLS_MOST = 1 << 22 };
 
-// How many stages of a rank's first turn can use the group; how many stages can use the budget.
+// How many stages on a rank's first turn can use the group; how many stages can use the budget.
 static int64_t most_use(const struct maker *m, int resource)
 {
     int64_t sum = 0;
@@ -41,7 +41,8 @@ static int64_t states_of(const struct maker *m)
     return states;
 }
 
-// What couples stages and can bind is counted, the scarcest first, as far as the table's room goes.
+// Counts the resources that couple stages and can bind, the scarcest first, as long as the table
+// has room.
 static void choose_counted(struct maker *m)
 {
     int64_t uses = 1, most = TABLE_CELLS_MOST / (2 * states_of(m) * (m->p.layers + 1) + 1);

@@ -1,5 +1,5 @@
-// See memory.h. A price is what a byte less costs, from the cheapest choice of a stage with so many
-// layers to those that need less.
+// See memory.h. A price is the cost of needing a byte less: from the cheapest choice of a stage
+// with so many layers to those that need less.
 #include "solve/certificate/memory.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@ struct search {
     const struct check_problem *p;
     const struct check_box *box;
     const struct check_round *round;
-    struct check_memory_price at; // the rank, its fullest moment and the turn that works there
-    double *slopes, whole;        // whole: about what the rank costs
+    struct check_memory_price at; // the rank, its fullest moment and the turn running then
+    double *slopes, whole;        // whole: approximate cost of the rank
     int slope_count;
     struct arena *arena;
 };
@@ -25,7 +25,7 @@ static const struct check_choice *choice_at(const struct search *x, int stage, i
     return &x->c->items[stage][x->box->left[stage][i]];
 }
 
-// In 2^-40 ns, its transfers with those before it as the box's first choice there would send.
+// In 2^-40 ns. Transfers with the previous stages are those of the first choice in the box there.
 static double cost_of(const struct search *x, int s, const struct check_choice *c)
 {
     const struct check_problem *p = x->p;
@@ -59,7 +59,7 @@ static int64_t bytes_of(const struct search *x, int turn, const struct check_cho
     return bytes_at(x, x->at.moment, turn, c) + (turn == x->at.turn ? c->working : 0);
 }
 
-// The stage that cannot do without the most working memory.
+// The stage with the greatest minimum of working memory.
 static int find_working_turn(const struct search *x)
 {
     int64_t most = -1;
@@ -74,7 +74,7 @@ static int find_working_turn(const struct search *x)
     return at;
 }
 
-// The moment at which the box's largest choices need most. false: they fit.
+// The moment at which the largest choices of the box need most. false: they fit.
 static bool find_moment(struct search *x, int64_t limit)
 {
     int64_t most = limit;
@@ -99,13 +99,13 @@ static bool find_moment(struct search *x, int64_t limit)
     return most > limit;
 }
 
-// Of the choices of one stage, and of numbers of layers the cheapest choice: it needs least of
-// those that cost the same.
+// For each number of layers of one stage, from its cheapest choice; among choices of equal cost,
+// the one that needs least.
 static void add_slopes(struct search *x, int turn)
 {
     int stage = check_stage_of(x->p, x->at.rank, turn), count = x->box->count[stage];
     double *costs = TAKE(x->arena, count, double), least = 0, most = 0;
-    int *cheapest = TAKE(x->arena, x->p->layers + 1, int); // 1 + place in the box
+    int *cheapest = TAKE(x->arena, x->p->layers + 1, int); // 1 + index in the box
     for (int i = 0; i < count; i++) {
         const struct check_choice *c = choice_at(x, stage, i);
         int *best = &cheapest[c->layers];
@@ -132,14 +132,14 @@ static int compare_slopes(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-// Slopes that differ, evenly chosen among all; returns how many.
+// Picks distinct slopes at even distances; returns how many.
 static int choose_slopes(struct search *x, int64_t limit, double *to)
 {
     int distinct = 0;
     x->slope_count = 0;
     x->whole = 0;
     for (int turn = 0; turn < x->p->turns; turn++) add_slopes(x, turn);
-    // Shares of what the rank costs: they tell where only other numbers of layers help.
+    // Shares of the rank's cost, which help where only other numbers of layers do.
     for (int i = 0; i < 3; i++)
         x->slopes[x->slope_count++] = x->whole / (double)(4 << 4 * i) / (double)limit + 1;
     qsort(x->slopes, (size_t)x->slope_count, sizeof *x->slopes, compare_slopes);
@@ -150,7 +150,7 @@ static int choose_slopes(struct search *x, int64_t limit, double *to)
     int used = distinct < TRIES_MOST ? distinct : TRIES_MOST;
     for (int i = 0; i < used; i++)
         to[i] = x->slopes[used > 1 ? i * (distinct - 1) / (used - 1) : 0];
-    if (used) to[used] = 8 * x->slopes[distinct - 1]; // beyond all of them
+    if (used) to[used] = 8 * x->slopes[distinct - 1]; // greater than all of them
     return used ? used + 1 : 0;
 }
 

@@ -1,10 +1,10 @@
-// Paths of the planner's graph as the checker's: an operation is the same in both, only its number
-// differs.
+// Converts paths of the planner's graph to the checker's: operations are the same in both, only
+// their numbers differ.
 #include <string.h>
 
 #include "solve/certificate/internal.h"
 
-// Counts and laps as the checker will find them. false: it is no path of the checker's graph.
+// Counts and laps as the checker will find them. false: not a path of the checker's graph.
 static bool walk(const struct maker *m, struct proof_path *path)
 {
     const struct proof_operation *o = &path->start;

@@ -1,6 +1,5 @@
-// The certificate of a bound on placements. What the planner's search left is tried first, as it
-// is; where the checker's prices are lower than the planner's, that same search is done again on
-// them.
+// The certificate of a bound on placements. The records of the planner's search are tried first;
+// where the checker's prices are lower than the planner's, the same search is repeated on those.
 #include "solve/certificate/places.h"
 
 #include "data/text/document.h"
@@ -18,11 +17,11 @@ struct places_maker {
     struct check_places places;
     struct error why; // of the checker's functions
     uint64_t work;
-    int64_t bound_ns; // aimed at; -1: that there is no plan
+    int64_t bound_ns; // the target; -1: there is no plan
     struct arena *arena;
 };
 
-// One way to bound, and what came of it.
+// One way to bound, and its result.
 struct attempt {
     struct check_relaxation how;
     struct check_problem p;
@@ -114,7 +113,8 @@ static struct rule rule_of(const struct check_rule *from)
     return rule;
 }
 
-// Groups go by the names that the problem has. A rule about none of them: by a name that none has.
+// Groups are identified by the problem's names. A rule about none of them gets a name that none
+// has.
 static void put_rules(struct priced *to, const struct check_problem *p, struct arena *arena)
 {
     int own = to->rule_count;
@@ -177,7 +177,7 @@ static enum status write(struct attempt *a, const struct places_maker *m,
     return OK;
 }
 
-// By the checker, as of the problem at hand.
+// By the checker, on the current problem.
 static bool is_audited(struct places_maker *m, const struct attempt *a)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
@@ -194,8 +194,7 @@ static bool is_audited(struct places_maker *m, const struct attempt *a)
     return audited;
 }
 
-// The records of a search as they are, else a proof made anew. The text is NULL where none is
-// audited.
+// The records of a search as they are, otherwise a new proof. The text is NULL if none is audited.
 static enum status prove(struct attempt *a, struct places_maker *m, const struct priced *priced,
                          const struct solve_evidence *evidence, int64_t bound_ns, bool anew,
                          struct error *err)
@@ -210,7 +209,7 @@ static enum status prove(struct attempt *a, struct places_maker *m, const struct
     return OK;
 }
 
-// The search on the checker's prices, as far as the bound that is aimed at.
+// The search on the checker's prices, up to the target bound.
 static enum status search(struct attempt *a, struct places_maker *m, const struct priced *priced,
                           struct error *err)
 {
@@ -236,7 +235,7 @@ static enum status search(struct attempt *a, struct places_maker *m, const struc
     return a->made.text ? OK : prove(a, m, priced, r.evidence, bound_ns, true, err);
 }
 
-// The search by boxes alone, which knows chains.
+// The search by boxes only, which supports chains.
 static enum status search_chained(struct attempt *a, struct places_maker *m,
                                   const struct priced *priced, struct error *err)
 {
@@ -275,8 +274,8 @@ static enum status try_way(struct attempt *a, struct places_maker *m, struct che
 
 // ---- which way
 
-// The group of which some replica has no more than its share: the fastest, by the whole model's
-// passes.
+// The group of which some replica has at most its share: the fastest group, by the passes of the
+// whole model.
 static int group_to_share(const struct places_maker *m)
 {
     const struct check_problem *p = m->places.problem;
@@ -293,7 +292,7 @@ static int group_to_share(const struct places_maker *m)
     return best;
 }
 
-// As the search did it first; which ways there are.
+// The available ways, in the search's order.
 static int list_ways(const struct places_maker *m, struct check_relaxation ways[3])
 {
     const struct check_problem *p = m->places.problem;
@@ -311,7 +310,7 @@ static int list_ways(const struct places_maker *m, struct check_relaxation ways[
     return count;
 }
 
-// What no one problem proves, part by part.
+// What no single problem proves, part by part.
 static enum status put_tree(struct certificate_places_result *to, struct places_maker *m,
                             struct error *err)
 {
@@ -336,7 +335,7 @@ static enum status put_tree(struct certificate_places_result *to, struct places_
     return OK;
 }
 
-// Whichever proves more.
+// Takes the way that proves more.
 enum status certificate_places_make(struct certificate_places_result *result,
                                     const struct certificate_places_request *request,
                                     struct arena *arena, struct error *err)

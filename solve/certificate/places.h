@@ -1,6 +1,6 @@
-// Writing the certificate of a bound on placements (docs/PROOFS.md 11): the checker's own problem
-// of one replica, at the prices that it will find, and a proof about that. The bound that resists
-// is lowered to what is proven.
+// Writes the certificate of a bound on placements (docs/PROOFS.md 11): the checker's own problem
+// of one replica, at the checker's prices, and a proof about it. A bound that cannot be proven is
+// lowered to what can.
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_PLACES_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_PLACES_H
 
@@ -19,15 +19,15 @@ struct certificate_places_request {
 struct certificate_places_result {
     const char *text; // NULL: nothing could be proven
     size_t size;
-    int64_t bound_ns; // what it proves; -1: that there is no plan
-    // By which problem of one replica: "nodes", "groups", "groups, chained". "a tree over
-    // placements"
+    int64_t bound_ns; // what it proves; -1: there is no plan
+    // The problem of one replica that was used: "nodes", "groups", "groups, chained"; or "a tree
+    // over placements".
     const char *how;
     int64_t boxes, weights;
 };
 
-// The checker's problem as a priced document, for the planner's search; base's in all that is no
-// price.
+// The checker's problem as a priced document, for the planner's search; everything but prices is
+// taken from base.
 struct check_problem;
 void certificate_places_priced(struct priced *to, const struct priced *base,
                                const struct check_problem *p, struct arena *arena);

@@ -1,20 +1,21 @@
-// The records of the search by boxes as the proof itself: weights, prices, splits as they were
-// used, nothing computed anew. The checker's programme is at least as strong as the one that made
-// them (docs/PROOFS.md 6): it starts from the same choices, joins the same neighbours, counts the
-// same resources, rounds less, and aims at a bound that is no higher; on less it proves no less. So
-// what closed a box closes it there. By ranks that is not so, for there the checker chooses prices.
+// The records of the search by boxes used directly as the proof: weights, prices and splits as
+// they were, nothing recomputed. The checker's programme is at least as strong as the one that
+// made them (docs/PROOFS.md 6). It starts from the same choices, couples the same neighbours,
+// counts the same resources, rounds less, and has a target that is no higher; so a round that
+// closed a box there closes it here. This does not hold by ranks, where the checker chooses
+// prices.
 #include "solve/certificate/internal.h"
 
 struct taker {
     struct proof *p;
     const struct box_proof *records;
     int resources;
-    bool relaxes; // something is counted, so that a small table is another one
+    bool relaxes; // something is counted, so a smaller table differs
 };
 
 enum { USES_COUNTED = 1 << 16, DEEPEST = 3000 }; // combinations that the checker counts at most
 
-// What was counted, as far as the checker counts it.
+// The counted resources, as far as the checker counts them.
 static bool take_counted(struct taker *t)
 {
     const struct priced *priced = t->p->request->priced;
@@ -32,7 +33,7 @@ static bool take_counted(struct taker *t)
     return true;
 }
 
-// All that the steps name: each once.
+// All paths that the steps name, each once.
 static bool take_paths(struct taker *t)
 {
     struct proof *p = t->p;
@@ -56,7 +57,7 @@ static bool take_paths(struct taker *t)
     return true;
 }
 
-// The checker has no larger prices.
+// The checker allows no larger prices.
 static bool has_room(const struct taker *t, const struct box_step *step)
 {
     for (int r = 0; r < t->resources && step->prices; r++)
@@ -64,7 +65,7 @@ static bool has_room(const struct taker *t, const struct box_step *step)
     return true;
 }
 
-// closing: else what only raised the bound is of no use.
+// closing: otherwise steps that only raised the bound are useless.
 static bool take_steps(struct taker *t, int box, const struct box_record *r, bool closing)
 {
     for (int i = 0; i < r->step_count; i++) {
@@ -100,8 +101,8 @@ static void take_split(struct proof_box *to, const struct box_record *r)
                                          .boundary = c->boundary_option};
 }
 
-// A box whose own steps reach the bound ends there, whatever was made of it later with a higher
-// aim.
+// A box whose own steps reach the bound ends there, even if it was split later for a higher
+// target.
 static bool take_record(struct taker *t, int64_t number, int depth)
 {
     const struct box_record *r = &t->records->records[number];
@@ -115,7 +116,7 @@ static bool take_record(struct taker *t, int64_t number, int depth)
     }
     if (r->first_part < 0) return false;
     take_split(&t->p->boxes[box], r);
-    // The file has those with the property first.
+    // In the file the half with the property comes first.
     return take_record(t, r->first_part + r->turned, depth + 1) &&
            take_record(t, r->first_part + !r->turned, depth + 1);
 }

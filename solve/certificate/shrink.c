@@ -1,7 +1,7 @@
-// Shorter proofs, after the proof: a round leaves if the box does without it, the small weights of
-// a mixture leave as long as it still does its work, and a split whose two halves are closed by
-// their rounds leaves if the same rounds close the box itself. A split box must still lose all that
-// it lost, for its parts rest on that. The checker's function judges each try.
+// Makes a proof shorter. A round is removed if the box does not need it; small weights of a
+// mixture are removed as long as it still works; and a split whose halves are closed by their
+// rounds is removed if the same rounds close the box itself. A box that is split must still lose
+// all that it lost, since its parts rely on that. The checker's function judges each attempt.
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static struct check_box use_all(struct maker *m, const struct check_box *given,
     return box;
 }
 
-// Whether the rounds do to the box of b what they must: close it, or leave no more than `left`.
+// Whether the rounds achieve what the box b needs: close it, or leave no more than `left`.
 static bool suffices(struct maker *m, const struct proof_box *b, const struct proof_round *rounds,
                      int count, const struct check_box *left)
 {
@@ -74,7 +74,7 @@ static int compare_weight(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The paths whose weight is above `least`, their weights raised so that they sum to one again,
+// The paths whose weight is above `least`, with weights scaled up so that they sum to one again,
 // times laps.
 static struct proof_round without_light(const struct maker *m, const struct proof_round *round,
                                         int64_t least)
@@ -97,12 +97,12 @@ static struct proof_round without_light(const struct maker *m, const struct proo
     return fewer;
 }
 
-// As many of the smallest weights as can go, by halving.
+// Drops as many of the smallest weights as possible, by bisection.
 static void drop_weights(struct maker *m, struct proof_box *b, int number,
                          const struct check_box *left)
 {
     struct proof_round given = b->rounds[number], best = given;
-    int count = given.path_count, most = count; // so many cannot leave
+    int count = given.path_count, most = count; // this many cannot be dropped
     if (count < 2) return;
     int64_t *sorted =
         arena_grow(m->arena, given.weights, (size_t)count, (size_t)count, sizeof *sorted);
@@ -118,7 +118,7 @@ static void drop_weights(struct maker *m, struct proof_box *b, int number,
     b->rounds[number] = best;
 }
 
-// A round that counts nothing is quicker to check.
+// A round that counts nothing is faster to check.
 static void relax_rounds(struct maker *m, struct proof_box *b, const struct check_box *left)
 {
     bool counts = false;
@@ -131,7 +131,7 @@ static void relax_rounds(struct maker *m, struct proof_box *b, const struct chec
     }
 }
 
-// Prices of memory that the box does without.
+// Drops prices of memory that the box does not need.
 static void drop_memory(struct maker *m, struct proof_box *b, const struct check_box *left)
 {
     for (int i = 0; i < b->round_count; i++) {
@@ -154,8 +154,7 @@ static void shrink_rounds(struct maker *m, struct proof_box *b)
     arena_reset(m->scratch, mark);
 }
 
-// Both parts of the box at `at` are closed and stand behind it: their rounds may close the box
-// itself.
+// Both parts of the box at `at` are closed and follow it: their rounds may close the box itself.
 static void join_parts(struct shrinker *k, int at)
 {
     struct proof_box *b = &k->boxes[at], whole = *b;
@@ -172,14 +171,15 @@ static void join_parts(struct shrinker *k, int at)
     k->box_count = at + 1;
 }
 
-// The box at `from` and all behind it that is part of it; the next one's number.
+// The box at `from` and all following boxes that are part of it; returns the number of the next
+// one.
 static int shrink_from(struct shrinker *k, int from)
 {
     int at = k->box_count++, next = from + 1;
     struct proof_box *b = &k->boxes[at];
     *b = k->m->proof->boxes[from];
     b->rounds = arena_grow(k->m->arena, b->rounds, (size_t)b->round_count, (size_t)b->round_count,
-                           sizeof *b->rounds); // theirs stay
+                           sizeof *b->rounds); // the parts keep their rounds
     if (k->boxes[at].end != END_CLOSED && k->boxes[at].end != END_LEAF) {
         next = shrink_from(k, next);
         next = shrink_from(k, next);

@@ -17,9 +17,9 @@ enum { BOXES_MOST = 400 };
 
 // A layout that none of its own arguments closes.
 struct open_layout {
-    int64_t number, other; // other: by which it is dominated, -1: by none
+    int64_t number, other; // other: the layout that dominates it, -1: none
     struct check_layout layout;
-    struct json proof; // of a part's certificate
+    struct json proof; // from a part's certificate
 };
 
 struct space_maker {
@@ -29,12 +29,12 @@ struct space_maker {
     struct check_pricer pricers[2];
     struct joined_parts joined;
     int64_t joined_next;
-    unsigned char *fates; // the joined ones, then all
+    unsigned char *fates; // joined ones first, finally all
     int64_t count;
     struct open_layout *open;
     int64_t open_count, open_capacity;
-    int64_t bound_ns;             // -1: that there is no plan
-    int64_t chosen, iteration_ns; // the plan as the checker prices it; -1: none
+    int64_t bound_ns;             // -1: there is no plan
+    int64_t chosen, iteration_ns; // the plan at the checker's prices; -1: none
     struct check_problem *p;
     struct error why; // of the checker's functions
     uint64_t work;
@@ -43,7 +43,7 @@ struct space_maker {
 
 // ---- fates
 
-// Asked for with ascending numbers.
+// Called with ascending numbers.
 static const struct joined_layout *find_joined(struct space_maker *m, int64_t number)
 {
     const struct joined_parts *j = &m->joined;
@@ -77,7 +77,7 @@ static bool price(struct space_maker *m, int which, const struct check_layout *l
            check_problem_times(*p) == OK;
 }
 
-// What no two comparable layouts differ in.
+// What must be equal in two comparable layouts.
 static bool may_compare(const struct check_layout *a, const struct check_layout *b)
 {
     static const enum check_key same[] = {KEY_PIPELINE, KEY_SCHEDULE, KEY_TURNS, KEY_LOCAL,
@@ -88,7 +88,7 @@ static bool may_compare(const struct check_layout *a, const struct check_layout 
            (int64_t)b->value[KEY_DATA] * b->value[KEY_MICRO_BATCH];
 }
 
-// The first that it is no better than, of those that stay; the chosen one is asked first.
+// Finds the first remaining layout that is no worse; the chosen one is tried first.
 static void compare_open(struct space_maker *m)
 {
     for (int64_t i = 0; i < m->open_count; i++) {
@@ -130,7 +130,7 @@ static bool read_stage(const struct check_problem *p, const struct plan_stage *x
     return true;
 }
 
-// The least time at which the replay ends; near the one that is known.
+// The least time at which the replay ends, near the known one.
 static enum status find_time(struct check_replay *r, int64_t known_ns, int64_t *t_ns)
 {
     int64_t low = known_ns, high = known_ns; // low: not within
@@ -155,7 +155,7 @@ static enum status find_time(struct check_replay *r, int64_t known_ns, int64_t *
     return OK;
 }
 
-// What the plan takes at the checker's prices; -1 where it does not hold there.
+// The plan's time at the checker's prices; -1 where the plan is invalid there.
 static enum status time_plan(struct space_maker *m, const struct check_layout *layout)
 {
     const struct plan *plan = &m->request->found->solved.plan;
@@ -194,7 +194,7 @@ static bool is_empty(const struct choices *c, const char **why)
 
 static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
 
-// What the search by boxes finds against the bound, for the planner's prices.
+// What the search by boxes proves for the bound, at the planner's prices.
 static enum status search(struct solve_evidence *e, const struct space_maker *m,
                           const struct priced *priced, struct choices *choices, struct arena *arena,
                           struct error *err)
@@ -220,8 +220,8 @@ static enum status search(struct solve_evidence *e, const struct space_maker *m,
     return OK;
 }
 
-// Whether the checker takes what the search's records prove, at its own prices. Proofs made anew
-// have been audited as they were made.
+// Whether the checker accepts the proof from the search's records, at its own prices. New proofs
+// were audited when they were made.
 static enum status is_audited(struct space_maker *m, const struct certificate_request *proof,
                               bool *audited, struct error *err)
 {
@@ -293,7 +293,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     return OK;
 }
 
-// false: a layout resists altogether.
+// false: nothing can be proven of some layout.
 static enum status put_proofs(struct space_maker *m, struct json_writer *w, bool *proven,
                               struct error *err)
 {
@@ -372,7 +372,7 @@ static enum status write(struct space_maker *m, struct error *err)
     return OK;
 }
 
-// A part has no plan of its own: the whole's certificate has the best of all.
+// A part has no plan of its own: the certificate of the whole has the best of all.
 static void aim_at_part(struct space_maker *m)
 {
     const struct layouts_result *found = m->request->found;
@@ -381,7 +381,7 @@ static void aim_at_part(struct space_maker *m)
     m->bound_ns = bound_ns == INT64_MAX ? -1 : bound_ns;
 }
 
-// What is aimed at: the search's bound, at most the plan's time at the checker's prices.
+// The target: the search's bound, at most the plan's time at the checker's prices.
 static enum status aim(struct space_maker *m, struct error *err)
 {
     const struct plan *plan = &m->request->found->solved.plan;
@@ -398,7 +398,7 @@ static enum status aim(struct space_maker *m, struct error *err)
     return OK;
 }
 
-// What parts have argued stays as it is, but of the plan's layout: the whole is proven to the least
+// Arguments of parts are kept, except for the plan's layout. The whole is proven up to the least
 // of their bounds.
 static enum status join(struct space_maker *m, struct error *err)
 {

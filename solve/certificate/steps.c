@@ -1,6 +1,6 @@
 // Paths as the file writes them: where they start, and which successor comes next, step by step.
-// The successors of an operation are those of the schedule's tables in the order that
-// docs/PROOFS.md 3 gives them.
+// The successors of an operation come from the schedule's tables, in the order of docs/PROOFS.md
+// 3.
 #include <string.h>
 
 #include "solve/certificate/internal.h"
@@ -9,11 +9,11 @@ struct successors {
     const struct schedule *s;
     int *first;         // [operation + 1]
     int *next;          // [edge], sorted, each once
-    unsigned char *lap; // [edge]: 1: into the next iteration
-    int *end;           // [operation]: behind its last edge
+    unsigned char *lap; // [edge]: 1 if it leads to the next iteration
+    int *end;           // [operation]: after its last edge
 };
 
-// Of the schedule's operation.
+// For an operation of the schedule.
 static struct proof_operation proof_operation_of(const struct schedule *s, int operation)
 {
     const struct operation *o = &s->operations[operation];
@@ -21,7 +21,7 @@ static struct proof_operation proof_operation_of(const struct schedule *s, int o
         place = o->symbol % stages;
     int micro_batch = o->micro_batch < 0 ? 0 : o->micro_batch;
     bool sends = base >= SYMBOL_SEND_FORWARD && base < SYMBOL_EMBEDDING_SYNC;
-    // A receiver's overhead has the sender's symbol and stands behind all micro-batches.
+    // A receiver's overhead has the sender's symbol and is numbered after all micro-batches.
     if (sends && o->stage == place + (base < SYMBOL_SEND_BACKWARD))
         micro_batch += s->request.micro_batches;
     return (struct proof_operation){base, place, micro_batch, symbol_slice(kind)};
@@ -35,8 +35,8 @@ static bool goes_before(const struct schedule *s, int a, int b)
     return x.micro_batch != y.micro_batch ? x.micro_batch < y.micro_batch : x.slice < y.slice;
 }
 
-// Within the iteration before carried, then by name; those of each lap are entered one after the
-// other.
+// Edges within the iteration before carried ones, then by name; the edges of each lap are entered
+// in sequence.
 static void enter_edge(struct successors *x, int before, int after, int lap)
 {
     int first = x->first[before], at = x->end[before];

@@ -1,6 +1,6 @@
-// Part by part in preorder: a part is proven by the replica that was placed last, else its next
-// place is put on every node; where all ranks stand, by any replica, else the layers of a stage are
-// split.
+// Part by part in preorder. A part is proven by the replica placed last; otherwise its next place
+// is tried on every node. Once all ranks are placed, it is proven by any replica; otherwise the
+// layers of a stage are split.
 #include "solve/certificate/tree.h"
 
 #include "solve/certificate/certificate.h"
@@ -23,7 +23,7 @@ struct tree_maker {
     struct arena *scratch;
 };
 
-// What came of looking at one replica under the part.
+// The result of examining one replica under the part.
 struct look {
     bool proven, has_plan;
     struct plan plan;
@@ -55,7 +55,8 @@ static bool is_audited(struct tree_maker *m, const char *text, size_t size,
            check_one_proof(&r, value_get(root, "proof"), p, &result, &m->work, m->scratch) == OK;
 }
 
-// Into a writer of its own, by the records or anew; true: the checker audits it. *made: as it was.
+// Into a separate writer, from the records or anew; true: the checker accepts it. *made: as it was
+// made.
 static enum status try_proof(bool *audited, struct tree_maker *m,
                              struct certificate_request *request, struct error *err)
 {
@@ -131,7 +132,7 @@ static enum status put_children(struct tree_maker *m, bool *proven, struct error
     return OK;
 }
 
-// In two: stages' layers below a number, and from it on.
+// Splits in two: a stage's layers below a number, and from it on.
 static enum status put_halves(struct tree_maker *m, int stage, int below, bool *proven,
                               struct error *err)
 {
@@ -150,8 +151,8 @@ static enum status put_halves(struct tree_maker *m, int stage, int below, bool *
     return OK;
 }
 
-// A stage at which two replicas' best decisions hold unlike numbers of layers. false: there is
-// none.
+// A stage at which the best decisions of two replicas hold different numbers of layers. false:
+// there is none.
 static bool find_split(const struct tree_maker *m, const struct look *looks, int *stage, int *below)
 {
     int most = 0;

@@ -1,4 +1,4 @@
-// The file: claims, incumbent, what is counted, boxes in preorder, the paths they use.
+// The file: claims, incumbent, what is counted, boxes in preorder, and the paths they use.
 #include <string.h>
 
 #include "data/base/grow.h"

@@ -1,6 +1,6 @@
-// plumbline vipr: a certificate -> the same claim as a proof in the format of VIPR. The certificate
-// is checked first. What is written is for a third party's checker; tests read it with one of their
-// own (tests/support/vipr).
+// plumbline vipr: a certificate -> the same claim as a proof in the format of VIPR. The
+// certificate is checked first. The output is for a third party's checker; tests read it with one
+// of their own (tests/support/vipr).
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static enum status read_text(struct check_text *to, const char *path, struct are
     return file_read(path, &to->text, &to->size, arena, err);
 }
 
-// ---- the incumbent of a certificate that was accepted, as a plan
+// ---- the incumbent of an accepted certificate, as a plan
 
 static enum status read_stage(struct plan_stage *s, const struct json *array, int stage,
                               const char *const *groups, struct arena *arena, struct error *err)

@@ -1,4 +1,4 @@
-// Plans a problem with libplumbline, has the plan verified, and prints both.
+// Plans a problem with libplumbline, verifies the plan, and prints both.
 // cc plan.c $(pkg-config --cflags --libs plumbline) -o plan && ./plan problem.json [plan.json]
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What the files that write VIPR share.
+// Shared by the files that write VIPR.
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_VIPR_INTERNAL_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_VIPR_INTERNAL_H
 
@@ -17,7 +17,7 @@ struct combination {
     int *rows;
     wide *values;
     int count, capacity;
-    wide right; // what the right-hand sides sum up to
+    wide right; // sum of the right-hand sides
     bool bad;   // something overflowed
 };
 
@@ -47,7 +47,7 @@ struct vipr_maker {
     int *one_row; // [stage]: the row "one choice", -1: not derived yet
     struct combination sum;
     struct bound_scratch scratch;
-    bool *closed; // [column], of the box at hand
+    bool *closed; // [column], of the current box
     struct arena *arena;
 };
 
@@ -57,7 +57,7 @@ static inline int vipr_upper(int column) { return 2 * column + 1; }
 // Multipliers that close the single decision of a record.
 enum status vipr_close_leaf(struct vipr_maker *m, const struct record *r, struct multipliers *y,
                             struct error *err);
-// The same with as few bits as will do.
+// The same multipliers with as few bits as suffice.
 void vipr_shorten(struct vipr_maker *m, const struct record *r, struct multipliers *y);
 // Header to SOL.
 enum status vipr_write_problem(struct vipr_maker *m, const int *chosen, int64_t iteration_ns,
@@ -75,11 +75,11 @@ struct claim {
 }; // sum of the columns; or the objective
 int vipr_assume(struct vipr_maker *m, const struct claim *claim);
 int vipr_combine(struct vipr_maker *m, const struct claim *claim, bool rounds,
-                 wide divisor); // the sum at hand / divisor
+                 wide divisor); // the current sum / divisor
 int vipr_unsplit(struct vipr_maker *m, const struct claim *claim, int low, int low_side, int high,
                  int high_side);
 bool vipr_rests_on(const struct vipr_maker *m, int row, int assumption);
-// The boxes: the row of the absurdity that the tree ends in.
+// The boxes: returns the row of the absurdity in which the tree ends.
 enum status vipr_walk(struct vipr_maker *m, int *row, struct error *err);
 
 extern const struct claim vipr_absurd;

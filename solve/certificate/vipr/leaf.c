@@ -1,6 +1,6 @@
-// A box of one decision. The tree replays it, or says that it does not fit together; a proof by
-// rows needs multipliers: the relaxation has them, with the decision's longest path as a row, or
-// with the price of violating a row raised until the bound passes the target.
+// A box of one decision. The tree replays it or finds it inconsistent; a proof by rows needs
+// multipliers. They come from the relaxation, with the decision's longest path as a row, or with
+// the price of violating a row raised until the bound passes the target.
 #include <math.h>
 
 #include "solve/certificate/vipr/internal.h"
@@ -17,7 +17,7 @@ static enum status read_multipliers(struct vipr_maker *m, const struct lp *lp,
     return OK;
 }
 
-// The row of the decision's longest path, or -1 where it does not fit together.
+// The row of the decision's longest path, or -1 if the decision is inconsistent.
 static int add_longest(struct vipr_maker *m, const struct record *r, int *chosen)
 {
     struct program *p = &m->program;

@@ -1,4 +1,4 @@
-// Lines of the DER section: text, and the assumptions that each row rests on.
+// Lines of the DER section: text, and the assumptions that each row depends on.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +107,7 @@ int vipr_assume(struct vipr_maker *m, const struct claim *claim)
     return row;
 }
 
-// An absurdity is one by any factor: the shortest numbers will do.
+// An absurdity can be scaled by any factor, so the shortest numbers are used.
 static wide common_factor(const struct combination *c)
 {
     wide common = 0;

@@ -1,5 +1,5 @@
 // The problem of a VIPR file: the program's columns with all their bounds, its rows, and the plan
-// as a point that is worked out from the decision alone and tried on every row before it is
+// as a point. The point is computed from the decision alone and tested on every row before it is
 // written.
 #include <string.h>
 
@@ -22,7 +22,7 @@ static bool has_column(const struct milp *m, const struct milp_row *r, int colum
     return false;
 }
 
-// States and levels are what their rows make them, working memory what one of its rows asks for.
+// States and levels follow from their rows, working memory from one of its rows.
 static void fill_by_rows(const struct vipr_maker *m, int64_t *x)
 {
     const struct milp *p = m->milp;
@@ -33,8 +33,7 @@ static void fill_by_rows(const struct vipr_maker *m, int64_t *x)
                                 : r->role == ROW_WORKING  ? COLUMN_WORKING
                                                           : COLUMN_OTHER;
         if (role == COLUMN_OTHER) continue;
-        // The row's own column: a state's entry is -1; of two levels it is the one whose entry is
-        // +1.
+        // The row's own column: a state's entry is -1; of two levels it is the one with entry +1.
         for (int e = r->first; e < r->first + r->count; e++) {
             int j = p->entry_column[e];
             if (p->columns[j].role != role || (role == COLUMN_LEVEL && p->entry_value[e] != 1))
@@ -47,8 +46,8 @@ static void fill_by_rows(const struct vipr_maker *m, int64_t *x)
     }
 }
 
-// One unit goes from the left side's key that is taken to the right side's: a flow is 1 where both
-// its rows ask for 1.
+// One unit flows from the chosen key of the left side to that of the right side: a flow is 1 where
+// both its rows need 1.
 static void fill_flows(const struct vipr_maker *m, int64_t *x)
 {
     const struct milp *p = m->milp;

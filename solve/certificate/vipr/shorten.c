@@ -1,6 +1,5 @@
-// Multipliers with fewer bits, where that still proves what it has to: the coarsest power of two is
-// looked for. All that is worked out of them is then a multiple of it, and is divided by it when it
-// is written.
+// Multipliers with fewer bits that still prove what they must: finds the coarsest power of two.
+// All values derived from them are then multiples of it, and are divided by it when written.
 #include <math.h>
 
 #include "solve/certificate/vipr/internal.h"
@@ -38,7 +37,7 @@ static bool try_bits(struct vipr_maker *m, const struct record *r, const struct 
 void vipr_shorten(struct vipr_maker *m, const struct record *r, struct multipliers *y)
 {
     struct box box = {.allowed = r->allowed};
-    int low = 0, high = COARSEST_BITS; // low is good
+    int low = 0, high = COARSEST_BITS; // low is fine enough
     box_close_columns(&box, &m->program, m->closed);
     while (low < high) {
         struct multipliers shorter;

@@ -39,7 +39,7 @@ static enum status build_program(struct vipr_maker *m, struct error *err)
     return OK;
 }
 
-// The target goes in as the time of a plan that nobody sees.
+// The target is passed as the time of a plan that is not shown.
 static enum status grow_tree(struct vipr_maker *m, struct error *err)
 {
     const struct vipr_request *q = m->request;
@@ -77,7 +77,7 @@ static enum status settle_multipliers(struct vipr_maker *m, struct error *err)
     return OK;
 }
 
-// ---- what of it goes into the file
+// ---- what is written
 
 static void number_rows(struct vipr_maker *m)
 {
@@ -109,7 +109,7 @@ static void index_records(struct vipr_maker *m)
     }
 }
 
-// From the absurdity to what is to be proven.
+// From the absurdity to the claim.
 static void conclude(struct vipr_maker *m, int absurd)
 {
     struct claim above = {'G', m->target_ns, NULL, 0, true};
@@ -131,7 +131,7 @@ static enum status derive(struct vipr_maker *m, struct error *err)
     for (int s = 0; s < m->program.stage_count; s++) m->one_row[s] = -1;
     bound_prepare(&m->scratch, m->milp, m->arena);
     m->below = m->request->infeasible ? vipr_upper(0) : vipr_assume(m, &below);
-    if (m->target_ns <= m->milp->columns[0].lower) { // nothing to prove: T is never below
+    if (m->target_ns <= m->milp->columns[0].lower) { // nothing to prove: T is never lower
         sum_begin(&m->sum);
         sum_add(m, vipr_lower(0), 1, 0);
         struct claim above = {'G', m->target_ns, NULL, 0, true};

@@ -1,8 +1,8 @@
-// What a certificate proves of one layout, in the format of VIPR: the integer program of `plumbline
-// formulate` with the path rows that the proof needs, the plan as its solution, and the tree over
-// its relaxations as derivations (docs/PROOFS.md 9). The tree is grown anew, with the certificate's
-// bound as its target: its boxes close by rows of the program, which is what the format asks for.
-// Floating point decides nothing but where to look: multipliers are whole, and checked with
+// What a certificate proves about one layout, in the format of VIPR (docs/PROOFS.md 9): the
+// integer program of `plumbline formulate` with the path rows that the proof needs, the plan as
+// its solution, and the tree over its relaxations as derivations. The tree is built anew, with the
+// certificate's bound as its target, because the format requires boxes to close by rows of the
+// program. Floating point only guides the search: multipliers are whole numbers and checked in
 // integers.
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_VIPR_VIPR_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_VIPR_VIPR_H
@@ -12,9 +12,9 @@
 
 struct vipr_request {
     const struct priced *priced;
-    const struct plan *plan; // the incumbent; NULL: there is none
+    const struct plan *plan; // the incumbent; NULL: none
     bool infeasible;         // proven: there is no plan
-    int64_t bound_ns;        // else: none takes less
+    int64_t bound_ns;        // otherwise: no plan takes less
     const char *comment;     // one line
     double time_limit_s;     // 0: none
     int threads;
@@ -27,8 +27,8 @@ struct vipr_result {
     int64_t boxes;
 };
 
-// BAD_INPUT: the plan is none of this document. SOLVER: the bound could not be proven so, within
-// the time.
+// BAD_INPUT: the plan does not fit this document. SOLVER: the bound could not be proven this way
+// within the time.
 enum status vipr_make(struct vipr_result *result, const struct vipr_request *request,
                       struct arena *arena, struct error *err);
 

@@ -1,18 +1,18 @@
-// The tree's records as derivations. In every box all is derived under the assumptions of its
-// splits and that T is below the target; a box ends in an absurdity, and two halves are joined by a
+// The tree's records as derivations. In every box everything is derived under the assumptions of
+// its splits and of T below the target. A box ends in an absurdity, and two halves are joined by a
 // disjunction over whole numbers.
 //
-// What a box forbids is one row for each stage: the sum of the choices that are out is at most 0.
-// Choices that leave by their reduced cost leave all at once: the reduced costs times the choices
-// sum up to less than what is missing to the target, so that, divided by the least cost of those
-// that leave and rounded down, their sum is at most 0.
+// Each box has one row per stage: the sum of the excluded choices is at most 0. Choices excluded
+// by their reduced cost are excluded together. The reduced costs times the choices sum to less
+// than what is missing to the target; divided by the least cost of those excluded and rounded
+// down, their sum is at most 0.
 #include <string.h>
 
 #include "solve/certificate/vipr/internal.h"
 
 struct node {
     struct box box; // what is allowed
-    int *fact;      // [stage]: row "what is out sums up to 0 at most", -1: nothing is out
+    int *fact;      // [stage]: row "the excluded ones sum to 0 at most", -1: nothing is out
 };
 
 static const struct program *program_of(const struct vipr_maker *m) { return &m->program; }
@@ -27,7 +27,7 @@ static struct node copy_node(const struct vipr_maker *m, const struct node *of)
     return n;
 }
 
-// Columns of a stage's choices that are, or are not, allowed.
+// Columns of a stage's allowed, or excluded, choices.
 static struct claim claim_of(const struct vipr_maker *m, const struct box *box, int stage,
                              bool allowed, char sense, int64_t right)
 {
@@ -57,7 +57,7 @@ static int one_choice(struct vipr_maker *m, int stage)
     sum_begin(&m->sum);
     for (int i = 0; i < p->first_path_row; i++) {
         const struct milp_row *r = &m->milp->rows[i];
-        // A stage without any choice has an empty row, told by its place.
+        // A stage without any choice has an empty row, identified by its position.
         if (r->role == ROW_CHOOSE_ONE && chosen_rows++ == stage) choose = i;
         else if (r->role != ROW_LINK_STATE || !is_of_stage(m, r, stage)) continue;
         sum_add(m, m->row_of[i], 1, r->right);
@@ -91,8 +91,7 @@ static void add_multipliers(struct vipr_maker *m, const struct multipliers *y)
     }
 }
 
-// What is left of every column but the choices, by their bounds; of the time by what it is assumed
-// to be below.
+// Every remaining column except the choices, by its bounds; the time, by its assumed upper bound.
 static void add_bounds(struct vipr_maker *m)
 {
     wide time = ((wide)1 << BOUND_FRACTION_BITS) - residual(m, 0);
@@ -108,7 +107,7 @@ static void add_bounds(struct vipr_maker *m)
     }
 }
 
-// The choices. Those in `leave` keep what the caller is after (see below).
+// The choices. Those in `leave` keep what the caller needs (see below).
 static void add_choices(struct vipr_maker *m, const struct node *n, const uint64_t *leave)
 {
     const struct program *p = program_of(m);
@@ -168,10 +167,10 @@ static enum status close_empty(struct vipr_maker *m, const struct node *n, int *
     return fail(err, SOLVER, "VIPR: a box called empty that is not");
 }
 
-// ---- choices that leave
+// ---- excluding choices
 
-// A power of two keeps the fractions short; any number above what is missing and not above any cost
-// will do.
+// A power of two keeps the fractions short; any number above what is missing and not above any
+// cost is valid.
 static wide divisor_between(wide missing, wide least)
 {
     wide power = 1;
@@ -262,7 +261,7 @@ static struct node enter_half(struct vipr_maker *m, const struct node *of, const
     return n;
 }
 
-// A half that does without its assumption speaks for both.
+// A half that does not use its assumption holds for both.
 static enum status walk_split(struct vipr_maker *m, const struct record *r, const struct node *n,
                               int *row, struct error *err)
 {
