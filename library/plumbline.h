@@ -95,8 +95,7 @@ typedef struct plumbline_options {
     double gap;    /* (iteration - bound) / iteration at which the search may end; 0: optimal */
     int processes; /* 0: see above; at most 64 */
     int64_t seed;  /* seed of the search for plans */
-    const volatile int *stop; /* if it turns nonzero, in any thread, the search ends with what it
-                               * has */
+    const volatile int *stop; /* turns nonzero, in any thread: the search ends with what it has */
     void (*progress)(void *argument,
                      const plumbline_progress *progress); /* called in the caller's thread
                                                            * from time to time */

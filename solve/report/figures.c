@@ -1,4 +1,4 @@
-// What people ask first of a plan: tokens, utilisation, price (docs/FORMULAS.md 18).
+// Key figures of a plan: tokens, utilisation, price (docs/FORMULAS.md 18).
 #include <inttypes.h>
 
 #include "solve/report/report.h"
@@ -8,7 +8,7 @@ static double recomputed_of(const struct plan *plan, const struct problem *p)
     double sum = 0;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
-        bool swaps = stage->recompute == RECOMPUTE_SWAP; // which recomputes behind what it swaps
+        bool swaps = stage->recompute == RECOMPUTE_SWAP; // recomputes those after the swapped
         enum recompute mode = swaps ? RECOMPUTE_FIRST_LAYERS : stage->recompute;
         int before = swaps ? stage->swapped_layers : 0;
         sum += recomputed_flop(&p->model, stage->first_layer, stage->layer_count, mode,

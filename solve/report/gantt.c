@@ -1,8 +1,8 @@
 // The schedule as characters: one row per rank, one column per slice of time. F12, B12 and W12
-// begin forward, backward and weight gradient of micro-batch 12 (last digits only where it is
-// tight), '-', '=' and '+' fill them, or a letter for the rank's stage or the sequence's slice
-// where there are several; '.' is bubble. An iteration too long to be read at once is shown by its
-// first and its last micro-batches.
+// begin the forward, backward and weight gradient of micro-batch 12 (only the last digits where
+// space is short). '-', '=' and '+' fill them, or a letter for the rank's stage or the sequence's
+// slice if there are several; '.' is bubble. An iteration too long to read at once is shown by its
+// first and last micro-batches.
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct window {
     int64_t from_ns, column_ns;
 };
 
-// The column that an instant falls into, counted from the window's left edge; negative before it.
+// The column of an instant, counted from the window's left edge; negative before it.
 static int64_t column_of(struct window w, int64_t at_ns)
 {
     int64_t since = at_ns - w.from_ns;
@@ -31,7 +31,7 @@ static void draw(char *cells, struct window w, int64_t start, int64_t end, const
         cells[i] = i - first < length ? label[i - first] : fill;
 }
 
-// "F12" in two columns is "F2"; in one it is "F", also where rounding happens to give it two.
+// "F12" in two columns is "F2". In one it is "F", even where rounding gives it two.
 static const char *label_of(char letter, int micro_batch, int64_t columns, char label[24])
 {
     char digits[12];
@@ -73,7 +73,7 @@ static void print_row(struct report_out *out, const struct report_replay *r, str
     char cells[CHART_COLUMNS + 1];
     memset(cells, '.', CHART_COLUMNS);
     cells[CHART_COLUMNS] = '\0';
-    // Syncs under, compute over them. The ending stands last in the tables.
+    // Syncs first, compute drawn over them. The ending comes last in the tables.
     for (int i = r->schedule.operation_count - 1;
          i >= 0 && r->schedule.operations[i].micro_batch < 0; i--) {
         int kind = report_kind_of(r, i);

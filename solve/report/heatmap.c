@@ -1,6 +1,6 @@
-// A cluster's links as a map, a cell for each ordered pair of nodes, rows send to columns; on it
-// what a plan sends. The colour is what one message between stages gets of the link, the figure
-// that pricing used.
+// A cluster's links as a map: a cell for each ordered pair of nodes, rows send to columns, with
+// the plan's traffic marked. The colour is the rate that one message between stages gets over the
+// link, as used in pricing.
 #include "solve/report/heatmap.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "solve/report/report.h"
 
 static const double plot_most = 760, cell_most = 40, cell_least = 4;
-static const double logarithmic_from = 6; // greatest over least bandwidth
-enum { LONG_TITLES_MOST = 128 };          // nodes: with more, cells' titles are short
+static const double logarithmic_from = 6; // ratio of greatest to least bandwidth
+enum { LONG_TITLES_MOST = 128 };          // nodes: with more, cells have short titles
 
 double heatmap_share(const struct heatmap *m, double bytes_per_s)
 {
@@ -52,7 +52,7 @@ static void find_links(struct heatmap *m)
     m->logarithmic = m->most > logarithmic_from * m->least;
 }
 
-// Cells stand closer the more there are; a gap where a line divides them.
+// More nodes give smaller gaps between cells; dividing lines need a gap.
 static void set_sizes(struct heatmap *m)
 {
     m->cell = fmin(fmax(floor(plot_most / m->count), cell_least), cell_most);
@@ -66,7 +66,7 @@ static void set_sizes(struct heatmap *m)
     m->side = m->at[m->count];
 }
 
-// Pairs that were not measured where others were; and pairs that nothing joins.
+// Pairs that were not measured although others were, and pairs without a link.
 static bool is_derived(const struct heatmap *m, const struct place_link *link)
 {
     return m->links->problem.cluster.places.measured && link->link.bytes_per_s > 0 &&

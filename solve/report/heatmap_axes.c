@@ -1,5 +1,5 @@
-// The axes of the heat map: by switches, the outermost first, or by the plan, replica after
-// replica; nodes' names where there is room for them, and brackets for what belongs together.
+// The axes of the heat map: by switches, outermost first, or by the plan, replica after replica;
+// with nodes' names where there is room, and brackets for what belongs together.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "solve/report/heatmap.h"
 
 enum { BRACKETS_MOST = 2, NAME_MOST = 18 };
-static const double bracket_width = 18, letter = 0.62; // of a font's size
+static const double bracket_width = 18, letter = 0.62; // width / font size
 
 static const struct places *places_of(const struct heatmap *m)
 {
@@ -16,7 +16,7 @@ static const struct places *places_of(const struct heatmap *m)
 
 // ---- order
 
-// What the node stands for in the plan: the first rank on it; -1: none.
+// The first rank of the plan on the node; -1: none.
 static int seat_of(const struct heatmap *m, int node)
 {
     const struct plan_placement *x = m->links->plan->placement;
@@ -25,7 +25,8 @@ static int seat_of(const struct heatmap *m, int node)
     return -1;
 }
 
-// Switches are numbered as the cluster first names them; nodes that hang on none come last.
+// Switches are numbered in the order in which the cluster names them; nodes without a switch come
+// last.
 static bool stands_before(const struct places *p, int a, int b)
 {
     for (int level = p->level_count - 1; level >= 0; level--) {
@@ -36,7 +37,7 @@ static bool stands_before(const struct places *p, int a, int b)
     return a < b;
 }
 
-// Nodes of one switch follow each other; the outermost level decides.
+// Nodes of one switch are adjacent; the outermost level decides first.
 static void order_by_switches(struct heatmap *m)
 {
     const struct places *p = places_of(m);
@@ -53,8 +54,7 @@ static void order_by_switches(struct heatmap *m)
         m->breaks[i] = p->nodes[m->order[i]].group != p->nodes[m->order[i - 1]].group;
 }
 
-// A node stands where the plan first needs it; behind all replicas stand the nodes that nothing
-// stands on.
+// Nodes are in the order in which the plan needs them; unused nodes come after all replicas.
 static void order_by_plan(struct heatmap *m)
 {
     const struct plan_placement *x = m->links->plan->placement;
@@ -98,7 +98,7 @@ static const char *short_name(const struct heatmap *m, const char *name)
                                              name + length - NAME_MOST / 2 + 1);
 }
 
-// With room: which rank of which replica stands there, "+" where there are more.
+// If there is room: which rank of which replica is there, "+" where there are more.
 static const char *label_of(const struct heatmap *m, int node)
 {
     const struct plan_placement *x = m->links->plan->placement;
@@ -136,7 +136,7 @@ static void draw_names(struct heatmap *m)
 
 // ---- brackets
 
-// The words over a bracket: the number of a bracket that a node belongs to, and its name; -1: none.
+// The bracket that a node belongs to and its text; -1: none.
 static int bracket_of(const struct heatmap *m, int row, int node, const char **name)
 {
     const struct places *p = places_of(m);

@@ -1,7 +1,7 @@
-// The plan on the map: a mark in each cell whose link carries messages forward, messages back, a
-// ring of gradient syncs, or the sync of the embeddings; a frame round the dearest in use. And
-// beside the map what colours and marks mean, with the distribution of all links and of those in
-// use along the scale.
+// The plan on the map: a mark in each cell whose link carries forward messages, backward messages,
+// a ring of gradient syncs, or the sync of the embeddings, and a frame round the slowest in use.
+// Next to the map, the legend, with the distribution over the scale of all links and of those in
+// use.
 #include <math.h>
 
 #include "solve/report/report.h"
@@ -18,7 +18,7 @@ static const struct {
     [USE_EMBEDDING] = {SVG_TRIANGLE, SVG_THIRD, SVG_PAPER, "embedding sync"},
 };
 
-// ---- the dearest
+// ---- the slowest
 
 static const struct report_link *dearest_of(const struct heatmap *m, enum link_use first,
                                             enum link_use last)
@@ -34,7 +34,7 @@ static const struct report_link *dearest_of(const struct heatmap *m, enum link_u
     return dearest;
 }
 
-// The transfer, the ring link that costs most; NULL: there is none.
+// The slowest transfer, or the slowest link of a ring; NULL: none.
 static const struct report_link *heatmap_dearest_transfer(const struct heatmap *m)
 {
     return dearest_of(m, USE_FORWARD, USE_BACKWARD);
@@ -67,7 +67,7 @@ static const char *time_text(const struct report_link *x, struct arena *arena)
                                       : "");
 }
 
-// All that this link carries of the kind, and how it compares.
+// Everything of this kind that the link carries, and how it compares.
 static const char *mark_title(const struct heatmap *m, const struct report_link *first)
 {
     const char *text = "";
@@ -99,7 +99,7 @@ static int bits_of(unsigned set)
     return bits;
 }
 
-// In the middle alone; two across a diagonal; more in the four corners.
+// A single mark is in the middle, two are on a diagonal, more are in the corners.
 static void draw_mark(struct heatmap *m, const struct report_link *x)
 {
     static const double offsets[3][4][2] = {
@@ -160,7 +160,7 @@ void heatmap_marks(struct heatmap *m)
 enum { BINS = 30 };
 static const double scale_height = 240, scale_width = 16, bars_width = 62;
 
-// Of all links, and of those in use, how many have a rate in each part of the scale.
+// How many of all links, and of those in use, have a rate in each part of the scale.
 static void count_bins(const struct heatmap *m, int all[BINS], int used[BINS])
 {
     for (int from = 0; from < m->count; from++)
@@ -186,7 +186,7 @@ static void draw_bars(struct heatmap *m, double x, double y, const int bins[BINS
     }
 }
 
-// Round figures: 1, 2 or 5 times a power of ten apart; on a logarithmic scale those figures
+// Round values 1, 2 or 5 times a power of ten apart; on a logarithmic scale, these values
 // themselves.
 static void draw_ticks(struct heatmap *m, double x, double y)
 {
@@ -239,7 +239,7 @@ static double draw_scale(struct heatmap *m, double x, double y)
     return y + scale_height;
 }
 
-// ---- what marks mean
+// ---- what the marks mean
 
 static double put_line(struct heatmap *m, double x, double y, enum svg_colour colour,
                        const char *text)

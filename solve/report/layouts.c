@@ -1,6 +1,6 @@
-// The list of layouts: what became of the space in counts that add up, then the layouts by their
-// time, the best first. What has no plan yet stands at its bound; what is refused or does not fit
-// stands last.
+// The list of layouts: the outcome for the space in counts that add up, then the layouts by time,
+// the best first. Layouts without a plan yet are sorted by their bound; those refused or too large
+// come last.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// The loads of one micro-batch, of a plan that makes the greatest of them least: who is busiest,
-// how busy the others are, and what throughput a long stream of micro-batches approaches at best
+// The loads of one micro-batch, for a plan that minimises the greatest of them: who is busiest,
+// how busy the others are, and the limit of the throughput of a long stream of micro-batches
 // (docs/FORMULAS.md section 17).
 #include <inttypes.h>
 

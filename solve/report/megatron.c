@@ -1,5 +1,5 @@
-// A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot say follows as
-// comments, so that nobody believes a plan was handed over that was not. Layout grammar: stages
+// A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot express follows
+// as comments, so that an incomplete export is not mistaken for the plan. Layout grammar: stages
 // separated by '|', E embedding, t decoder layer, m layer that predicts a further token, L loss,
 // x*n repeats; one E first, one L last, all m in one stage. Stage k of V p is chunk k / p of
 // pipeline rank k mod p, as here.
@@ -119,14 +119,14 @@ static void put_parallel(const struct megatron *e)
     put_flag(e->out, "use-distributed-optimizer", l->zero >= 1 || l->offload_optimizer);
     put_flag(e->out, "optimizer-cpu-offload", l->offload_optimizer);
     put_flag(e->out, "use-precision-aware-optimizer",
-             l->offload_optimizer); // offloading asks for both
+             l->offload_optimizer); // offloading requires both
     put_flag(e->out, "overlap-grad-reduce", l->gradient_sync == SYNC_OVERLAPPED);
     put_flag(e->out, "overlap-param-gather", l->gradient_sync == SYNC_OVERLAPPED && l->zero >= 1);
     put_flag(e->out, l->fused_attention ? "attention-backend flash" : "attention-backend unfused",
              true);
 }
 
-// Which decoder layers are mixtures: runs of zeros and ones, in the words of --moe-layer-freq.
+// Which decoder layers are mixtures: runs of zeros and ones, in the syntax of --moe-layer-freq.
 static void put_mixture_pattern(const struct megatron *e)
 {
     const struct model *model = &e->problem->model;
@@ -159,7 +159,7 @@ static void put_number(struct report_out *out, const char *flag, double value, d
     if (value > 0 && value != usual) report_print(out, "  --%s %.9g\n", flag, value);
 }
 
-// Latent attention: heads as the projections up from the latents make them.
+// Latent attention: heads as produced by the projections up from the latents.
 static void put_attention(struct report_out *out, const struct shape *m)
 {
     if (m->kv_rank) {
@@ -169,7 +169,7 @@ static void put_attention(struct report_out *out, const struct shape *m)
         put_count(out, "qk-head-dim", m->head_width - m->rotary_width);
         put_count(out, "qk-pos-emb-head-dim", m->rotary_width);
         put_count(out, "v-head-dim", shape_value_width(m));
-        put_flag(out, "qk-layernorm", true); // without it the latents pass no norms
+        put_flag(out, "qk-layernorm", true); // otherwise the latents have no norms
         return;
     }
     if (m->kv_heads != m->heads)
@@ -209,7 +209,7 @@ static void put_rotary(struct report_out *out, const struct shape *m)
     put_number(out, "yarn-beta-slow", x->beta_slow, 0);
 }
 
-// What no price depends on, as far as the model states it.
+// What affects no price, if the model states it.
 static void put_functions(struct report_out *out, const struct shape *m)
 {
     enum megatron_activation activation = megatron_activation_of(m);
@@ -231,7 +231,7 @@ static void put_further(struct report_out *out, const struct model *m)
 static void put_vocabulary(const struct megatron *e, const struct shape *m)
 {
     int64_t tensor = e->plan->layout.tensor;
-    // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree: to the
+    // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree, giving the
     // model's.
     if (m->vocabulary_multiple > 1)
         put_count(e->out, "make-vocab-size-divisible-by", m->vocabulary_multiple);
@@ -290,7 +290,7 @@ static const struct plan_stage *told_stage(const struct megatron *e, int s)
     return &(e->told ? e->told : e->plan)->stages[s];
 }
 
-// Those that are, fully; or -1 for selective.
+// The number that are recomputed in full; -1 for selective.
 static int full_layers(const struct megatron *e, int s)
 {
     const struct plan_stage *stage = told_stage(e, s);
@@ -300,8 +300,8 @@ static int full_layers(const struct megatron *e, int s)
 }
 
 // One setting for stages first, first + step ...: all selective, or the first k layers of every
-// stage (fewer where a stage has fewer). By blocks no layer that predicts a further token is
-// recomputed.
+// stage (fewer where a stage has fewer). Recomputation by blocks includes no layer that predicts a
+// further token.
 static bool setting_of(const struct megatron *e, int first, int step, struct megatron_recompute *r)
 {
     int most = 0, selective = 0, count = 0;
@@ -342,7 +342,8 @@ static bool ranks_have_settings(const struct megatron *e)
     return true;
 }
 
-// Each process reads its own flags: those of its rank of the pipeline, the outermost of all ranks.
+// Each process reads its own flags, those of its pipeline rank, which is the outermost in the rank
+// order.
 static void put_rank_recompute(const struct megatron *e)
 {
     int ranks = (int)e->plan->layout.pipeline;
@@ -388,7 +389,7 @@ bool report_megatron_recomputes(const struct plan *plan, const struct problem *p
     return megatron_recompute_of(&e, &r) || (by_rank && ranks_have_settings(&e));
 }
 
-// A plan that was edited since may name layers that the model lacks.
+// An edited plan may name layers that the model lacks.
 static bool fits(const struct problem *problem, const struct plan *plan)
 {
     for (int s = 0; s < plan->stage_count; s++)

@@ -1,10 +1,10 @@
-// The comments below Megatron-LM's flags: which node group each rank stands on, and every decision
-// of the plan that no flag expresses. Silence would pass for a plan handed over.
+// The comments below Megatron-LM's flags: the node group of each rank, and every decision of the
+// plan that no flag expresses. Without them the flags would seem to express the whole plan.
 #include <inttypes.h>
 
 #include "solve/report/megatron.h"
 
-// Ranks on nodes: their hosts are another report's.
+// Ranks on nodes; their hosts are in another report.
 static void put_nodes(const struct megatron *e)
 {
     const struct plan *plan = e->plan;
@@ -212,7 +212,7 @@ static void put_frozen_note(const struct megatron *e)
         }
 }
 
-// What layers have that no flag above gives them.
+// Properties of layers that no flag above expresses.
 static void put_layer_notes(const struct megatron *e)
 {
     const struct model *m = &e->problem->model;

@@ -1,4 +1,4 @@
-// What the reports write with: growing text, quantities for people, tables whose columns align.
+// Output of the reports: growing text, readable quantities, tables with aligned columns.
 #ifndef PLUMBLINE_SOLVE_REPORT_OUT_H
 #define PLUMBLINE_SOLVE_REPORT_OUT_H
 
@@ -22,12 +22,12 @@ const char *report_time(int64_t ns, struct arena *arena);
 const char *report_milliseconds(int64_t ns, struct arena *arena); // "12.346"
 const char *report_gigabytes(int64_t bytes, struct arena *arena); // "12.35", of 1e9 bytes
 const char *report_escape_tex(const char *text, struct arena *arena);
-void report_csv_text(struct report_out *out, const char *text); // quoted where it has to be
+void report_csv_text(struct report_out *out, const char *text); // quoted where necessary
 // `width` characters, filled in proportion to share (0..1).
 const char *report_bar(double share, int width, struct arena *arena);
 
-// A table: cells row by row. A column whose every cell is "-" is left out; one without a heading
-// holds bars.
+// A table, its cells row by row. A column whose cells are all "-" is left out; one without a
+// heading holds bars.
 struct report_table {
     const char **headings;
     const char *align; // one letter per column: 'l' or 'r'
@@ -41,7 +41,7 @@ void report_table_begin(struct report_table *t, const char *const *headings, con
                         struct arena *arena);
 void report_cell(struct report_table *t, const char *text);
 int report_column_width(const struct report_table *t,
-                        int column); // 0 where it says nothing in any row
+                        int column); // 0 if all its cells are "-"
 void report_table_print(struct report_out *out, const struct report_table *t);
 
 #endif

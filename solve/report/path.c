@@ -1,4 +1,4 @@
-// Where the time goes: of every stage (computing, blocked by transfers, waiting), and of the
+// Where the time goes: for every stage (computing, blocked by transfers, waiting), and for the
 // critical path by kind.
 #include "solve/report/report.h"
 
@@ -14,7 +14,7 @@ static enum report_path_class class_of(int symbol_kind)
     return kind < SYMBOL_SEND_BACKWARD ? REPORT_SEND_FORWARD : REPORT_SEND_BACKWARD;
 }
 
-// Computation on the path of each stage; returns the stage with most of it.
+// Computation on the path for each stage; returns the stage with most of it.
 static int heaviest_stage(const struct plan *plan, const struct report_replay *r,
                           struct arena *arena, int64_t *most_ns)
 {
@@ -123,7 +123,7 @@ static const char *share_text(int64_t part, double whole, struct arena *arena)
     return part ? arena_print(arena, "%.2f %%", 100 * (double)part / whole) : "-";
 }
 
-// "4 + 3" where a rank has two stages: each one's own most, not always at the same moment.
+// "4 + 3" where a rank has two stages: each stage's own maximum, not always at the same moment.
 static const char *in_flight_text(const struct report_replay *r, int rank, struct arena *arena)
 {
     const struct schedule_request *q = &r->schedule.request;

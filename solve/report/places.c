@@ -1,5 +1,5 @@
-// Where a placed plan's ranks stand, for people: nodes by replica, rings by stage, and the links
-// that they use beside the best there are.
+// Where a placed plan's ranks are, for people: nodes by replica, rings by stage, and the links
+// that they use compared with the best available.
 #include <stdlib.h>
 
 #include "solve/report/report.h"
@@ -43,7 +43,7 @@ static void print_nodes(struct report_out *out, const struct plan *plan)
 
 // ---- rings
 
-// NCCL joins the nodes of a ring in the order of their ranks, and that order is one for all stages.
+// NCCL joins the nodes of a ring in the order of their ranks, and all stages share that order.
 static void print_launched(struct report_out *out, const struct plan *plan,
                            const struct report_links *links)
 {

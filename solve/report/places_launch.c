@@ -1,7 +1,7 @@
-// Which host gets which rank. A framework numbers its ranks by its own rule and knows nothing of
-// links, so a placement is carried out by which host gets which global rank (rank orders of
-// Megatron-LM, S: parallel_state). Which replica is which data-parallel rank is free, and decides
-// the rings: NCCL joins the nodes of a communicator in the order of their ranks.
+// Which host gets which rank. A framework numbers its ranks by its own rule, without regard to
+// links, so a placement is realised by assigning hosts to global ranks (rank orders of
+// Megatron-LM, S: parallel_state). The assignment of replicas to data-parallel ranks is free and
+// determines the rings: NCCL joins the nodes of a communicator in the order of their ranks.
 #include <string.h>
 
 #include "solve/report/report.h"
@@ -12,13 +12,13 @@ struct launch {
     const struct plan *plan;
     enum rank_order order;
     const int *replica; // [data-parallel rank]; NULL: no placement
-    const char **names; // [rank in the order data first], without one
+    const char **names; // [rank in data-first order], without a placement
     int64_t ranks;
 };
 
 // ---- rings as launched
 
-// Whether the stage's ring goes round like this order, wherever it begins.
+// Whether the stage's ring has this cyclic order, wherever it begins.
 static bool goes_like(const struct plan_placement *x, int stage, const int *order)
 {
     const int *ring = x->rings + stage * x->replica_count;
@@ -72,7 +72,7 @@ static const char *host_of(const struct launch *l, int64_t global)
     return x->nodes[l->replica[data] * x->rank_count + rank];
 }
 
-// Nodes in the order in which the ranks of their groups fill them.
+// Nodes in the order in which their groups' ranks fill them.
 static enum status name_nodes(struct launch *l, const struct launch_request *r, struct arena *arena,
                               struct error *err)
 {
@@ -101,8 +101,8 @@ static enum status name_nodes(struct launch *l, const struct launch_request *r, 
     return OK;
 }
 
-// Hosts with the number of their ranks, in the order in which a launcher must number them that
-// numbers ranks host by host.
+// Hosts with their numbers of ranks, in the order that a launcher needs which numbers ranks host
+// by host.
 static enum status print_hosts(struct report_out *out, const struct launch *l, struct error *err)
 {
     for (int64_t global = 0, next; global < l->ranks; global = next) {
@@ -120,7 +120,7 @@ static enum status print_hosts(struct report_out *out, const struct launch *l, s
     return OK;
 }
 
-// Ranks of a host take its cores in the order of their numbers.
+// Ranks of a host get its cores in the order of their numbers.
 static void print_rankfile(struct report_out *out, const struct launch *l, int cores)
 {
     for (int64_t global = 0; global < l->ranks; global++) {

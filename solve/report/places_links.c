@@ -1,7 +1,7 @@
-// Collects the links of a placed plan, and the best there are. A ring is as fast as its dearest
-// link: no ring of d device groups is faster than the greatest rate at which the links that reach
-// it still go round among nodes with d device groups (a strongly connected part of the graph of
-// these links).
+// Collects the links of a placed plan, and the best available. A ring is as fast as its slowest
+// link. No ring of d device groups is faster than the greatest rate at which the links of at least
+// that rate still form a cycle among nodes with d device groups (a strongly connected part of the
+// graph of these links).
 #include "solve/report/places_links.h"
 
 #include <stdlib.h>
@@ -58,8 +58,8 @@ struct walk {
     int *order, *stack, *next, ordered;
 };
 
-// Depth first from a node along links of at least the rate (backwards: against them); nodes in the
-// order they are left.
+// Depth-first search from a node along links of at least the rate (backwards: against them);
+// records nodes in the order they are left.
 static void walk_from(struct walk *w, int start, bool backwards)
 {
     int depth = 0;
@@ -80,7 +80,7 @@ static void walk_from(struct walk *w, int start, bool backwards)
     }
 }
 
-// Whether links of at least this rate go round among nodes with so many device groups.
+// Whether links of at least this rate form a cycle among nodes with so many device groups.
 static bool goes_round(const double *rates, const int *slots, int count, double least, int wanted,
                        struct arena *arena)
 {
@@ -105,15 +105,15 @@ static bool goes_round(const double *rates, const int *slots, int count, double 
         walk_from(&back, out.order[i], true);
         for (int k = first; k < back.ordered; k++) room += slots[back.order[k]];
         bool inside = back.ordered - first == 1 &&
-                      rates[out.order[i] * count + out.order[i]] <
-                          least; // one node's groups, and it is too slow
+                      rates[out.order[i] * count + out.order[i]] < least; // one node, and too slow
         found = room >= wanted && !inside;
     }
     arena_reset(arena, mark);
     return found;
 }
 
-// Rates of rings; 0 where nothing joins two nodes or one cannot be used. The diagonal is inside.
+// Rates of rings; 0 where there is no link between two nodes or it cannot be used. The diagonal is
+// inside a node.
 static double best_ring(const struct problem *p, int replicas, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
@@ -146,8 +146,8 @@ static double best_ring(const struct problem *p, int replicas, struct arena *are
 
 // ---- what is on the critical path
 
-// Of the slowest replica, by boundary forward and backward, by stage its sync, and the embedding's
-// at stage 0.
+// For the slowest replica: by boundary forward and backward, by stage its sync, and the
+// embedding's at stage 0.
 static void find_critical(int64_t *critical, const struct plan *plan, struct arena *arena)
 {
     struct report_replay r;
@@ -174,7 +174,7 @@ struct finding {
     int transport;
     struct arena *arena;
     struct error *err;
-}; // transport: of the ring at hand
+}; // transport: of the current ring
 
 static bool ring_link(const struct report_links *l, struct report_link *link, int transport)
 {
@@ -225,7 +225,7 @@ static enum status add_transfers(struct finding *f, const struct schedule_reques
     return OK;
 }
 
-// Whether the stage's ring is on other nodes, too.
+// Whether the stage's ring also has other nodes.
 static bool leaves(const struct report_links *l, int stage, int node)
 {
     const struct plan_placement *x = l->plan->placement;
@@ -236,8 +236,8 @@ static bool leaves(const struct report_links *l, int stage, int node)
     return false;
 }
 
-// What a ring would take if all its links were like this one, but for what no link changes: its
-// latency and bandwidth terms. A link within a node that the ring leaves is no part of it.
+// The time of a ring whose links are all like this one, counting only the terms of latency and
+// bandwidth. A link within a node that the ring leaves does not count.
 static double ring_s(const struct report_links *l, const struct report_link *x)
 {
     const struct layout *layout = &l->plan->layout;
@@ -248,7 +248,7 @@ static double ring_s(const struct report_links *l, const struct report_link *x)
                                          ranks / x->link.link.bytes_per_s);
 }
 
-// A ring goes over what all its nodes have in common.
+// A ring uses what all its nodes have in common.
 static int ring_transport(const struct report_links *l, int rank, struct arena *arena)
 {
     const struct plan_placement *x = l->plan->placement;
@@ -280,8 +280,8 @@ static enum status add_rings(struct finding *f, const struct schedule_request *q
     return OK;
 }
 
-// What the fused embedding sync would take over links like this one; within a node that its ring
-// leaves there is none.
+// The time of the fused embedding sync over links like this one; a link within a node that its
+// ring leaves does not count.
 static double embedding_s(const struct report_links *l, const struct report_link *x)
 {
     const struct plan_placement *at = l->plan->placement;
@@ -365,7 +365,7 @@ enum status report_links_find(struct report_links *l, const struct plan *plan,
     return add_embeddings(&f, &request);
 }
 
-// ---- looking at them
+// ---- queries
 
 const struct report_link *report_dearest(const struct report_links *l, int stage)
 {

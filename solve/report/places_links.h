@@ -1,6 +1,6 @@
-// The links that a placed plan uses, one by one: who sends what to whom, what the link gives (as
-// pricing took it, by data/inputs/places_use.h), what that takes, and the best link that two nodes
-// of these groups have between them.
+// The links that a placed plan uses, one by one: who sends what to whom, the link's rate (as used
+// in pricing, by data/inputs/places_use.h), the time, and the best link that two nodes of these
+// groups have.
 #ifndef PLUMBLINE_SOLVE_REPORT_PLACES_LINKS_H
 #define PLUMBLINE_SOLVE_REPORT_PLACES_LINKS_H
 
@@ -12,19 +12,19 @@ extern const char *const link_use_names[]; // "forward", "backward", "ring", "em
 
 struct report_link {
     enum link_use use;
-    int stage;               // forward, backward: the boundary behind it; ring: whose; embedding: 0
+    int stage;               // forward, backward: boundary after it; ring: its stage; embedding: 0
     int replica, to_replica; // the sender's, the receiver's
     int from, to;            // nodes of the cluster
     struct place_link link;
-    int64_t ns; // of one message; of the stage's whole sync where this link is its dearest; -1: not
-                // known
-    int64_t critical_ns; // of the iteration's critical path, in the replica that it waits for
-    bool dearest;        // of its ring
+    int64_t ns; // of one message; of the stage's whole sync where this is its slowest link; -1:
+                // unknown
+    int64_t critical_ns; // on the iteration's critical path, in the replica that it waits for
+    bool dearest;        // slowest of its ring
     const struct report_best *best;
 };
 
-// The fastest link for messages, or for rings, from nodes of a group to nodes of a group; inside:
-// between device groups of a node.
+// The fastest link for messages, or for rings, from nodes of one group to nodes of another;
+// inside: between device groups of a node.
 struct report_best {
     double bytes_per_s;
     int from, to;
@@ -39,12 +39,11 @@ struct report_links {
     int count;
     struct report_best
         *best; // [(ring * 2 + inside) * group_count * group_count + from * group_count + to]
-    double best_ring_bytes_per_s; // no ring of so many device groups has a faster dearest link; 0:
+    double best_ring_bytes_per_s; // no ring of so many device groups has a faster slowest link; 0:
                                   // one replica
 };
 
-// BAD_INPUT: a node of the plan is not in the cluster, or nothing joins two that send to each
-// other.
+// BAD_INPUT: a node of the plan is not in the cluster, or two that communicate are not joined.
 enum status report_links_find(struct report_links *l, const struct plan *plan,
                               const struct problem *problem, struct arena *arena,
                               struct error *err);
@@ -53,14 +52,14 @@ static inline double report_share(const struct report_link *x)
 {
     return x->best->bytes_per_s > 0 ? x->link.link.bytes_per_s / x->best->bytes_per_s : 1;
 }
-// The dearest link of a stage's ring; NULL: it has none.
+// The slowest link of a stage's ring; NULL: it has none.
 const struct report_link *report_dearest(const struct report_links *l, int stage);
-// The dearest link of the stage's ring if it went in this order of replicas. false: nothing joins
-// two of them.
+// The slowest link of the stage's ring in this order of replicas. false: two neighbours are not
+// joined.
 bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas,
                              struct report_link *dearest, struct arena *arena);
-// How much longer a ring with this dearest link takes than the stage's own: 1 where no longer. An
-// estimate by bandwidth and latency.
+// How much longer a ring with this slowest link takes than the stage's own; 1 if no longer. An
+// estimate from bandwidth and latency.
 double report_ring_excess(const struct report_links *l, const struct report_link *dearest);
 // By `use`, the slowest first: those with the greatest time, then the least bandwidth. Returns how
 // many.

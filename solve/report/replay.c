@@ -1,5 +1,5 @@
-// Replays a plan's claims on its schedule. Operation by operation in an order of the graph: each
-// tells its followers when it ends; who told last is what an operation waited for.
+// Replays a plan's claims on its schedule. Operations are visited in an order of the graph: each
+// passes its end to its successors, and the latest end is what an operation waited for.
 #include <string.h>
 
 #include "solve/report/replay.h"
@@ -35,8 +35,7 @@ static void set_durations(int64_t *durations, const struct plan *plan)
     durations[symbol_index(p, SYMBOL_EMBEDDING_SYNC, 0)] = plan->embedding_sync_ns;
 }
 
-// Followers on streams (an operation stands on two at most) and by dependence (a list per
-// operation).
+// Successors on streams (an operation is on at most two) and by dependence (a list per operation).
 struct followers {
     int *on_stream[2];
     int *first_dependence, *next_dependence; // [operation], [dependence]
@@ -70,13 +69,13 @@ static void tell(struct report_replay *r, int *waited_for, int before, int after
     waited_for[after] = before;
 }
 
-// So that no sum on the way can overflow.
+// So that no sum can overflow.
 static bool times_add_up(const struct report_replay *r)
 {
     int64_t sum = 0;
     for (int i = 0; i < r->schedule.operation_count; i++)
         if (__builtin_add_overflow(sum, report_duration_of(r, i), &sum)) return false;
-    return r->schedule.request.barrier || sum < INT64_MAX / 128; // so many iterations may be played
+    return r->schedule.request.barrier || sum < INT64_MAX / 128; // enough room for repetitions
 }
 
 static void trace_back(struct report_replay *r, const int *waited_for)
@@ -90,7 +89,7 @@ static void trace_back(struct report_replay *r, const int *waited_for)
     for (int i = last; i >= 0; i = waited_for[i]) r->path[--count] = i;
 }
 
-// One iteration: start_ns[] holds what lets an operation begin beside its own iteration's.
+// One iteration: start_ns[] holds the constraints on starts from outside the iteration.
 static void play(struct report_replay *r, const struct followers *f, const int *order,
                  int *waited_for)
 {
@@ -106,8 +105,8 @@ static void play(struct report_replay *r, const struct followers *f, const int *
     }
 }
 
-// Iterations one behind the other until the slowest operation of all comes after the same time
-// again and again; an odd case that does not show it soon keeps the plan's claim.
+// Iterations in sequence until the slowest operation repeats with a constant period. If this does
+// not happen soon, the plan's claim is kept.
 static void repeat(struct report_replay *r, const struct followers *f, const int *order,
                    int *waited_for, int64_t claimed_ns, struct arena *arena)
 {

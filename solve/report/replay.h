@@ -18,9 +18,9 @@ struct report_replay {
     int64_t span_ns;      // from the first start to the last end
 };
 
-// Without a barrier: an iteration behind so many others that it no longer differs from them, its
-// first start at 0; the path is then the longest way to its last end from where the iteration
-// before lets a rank begin.
+// Without a barrier: an iteration after enough others that it no longer changes, with its first
+// start at 0. The path is then the longest one to its last end, from where the previous iteration
+// lets a rank begin.
 enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena,
                           struct error *err);
 

@@ -1,5 +1,5 @@
 // Reports of a plan: for people, for a trace viewer, for a launcher. Each is a text in the arena;
-// data only is included.
+// includes only data.
 #ifndef PLUMBLINE_SOLVE_REPORT_REPORT_H
 #define PLUMBLINE_SOLVE_REPORT_REPORT_H
 
@@ -11,10 +11,11 @@
 #include "solve/report/places_links.h"
 #include "solve/report/replay.h"
 
-// Verdict, placement, times, memory, critical path, Gantt, origin. At most 100 columns where names
-// are short. links: of a plan with a placement, the `top` dearest (0: all); NULL: not known.
-// problem: NULL where it is not at hand or has changed; the figures of the run are then left out.
-// The beginning of report_text: verdict, layout, figures, where the layers are.
+// report_text: verdict, placement, times, memory, critical path, Gantt chart, origin. At most 100
+// columns where names are short. links: for a plan with a placement, the `top` slowest (0: all);
+// NULL: not known. problem: NULL where it is not available or has changed; the figures of the run
+// are then left out. report_brief: the beginning of it: verdict, layout, figures, where the layers
+// are.
 enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
                          size_t *length, struct arena *arena, struct error *err);
 enum status report_text(const struct plan *plan, const struct problem *problem,
@@ -25,32 +26,32 @@ enum status report_text(const struct plan *plan, const struct problem *problem,
 enum status report_trace(const struct plan *plan, const char **text, size_t *length,
                          struct arena *arena, struct error *err);
 
-// Megatron-LM flags, one per line, and as comments what they cannot express. problem: NULL where it
-// is not at hand or has changed since; the flags that describe the model are then left out, and the
-// comments say so. told: the nearest plan with one setting of recomputation for all stages
-// (solve/commands/one_recompute.h), whose recomputation the flags then are; NULL: none was looked
-// for. So for all frameworks.
+// Megatron-LM flags, one per line, and as comments what they cannot express. problem: NULL where
+// it is not available or has changed; the flags that describe the model are then left out, and the
+// comments say so. told: the nearest plan with one recomputation setting for all stages
+// (solve/commands/one_recompute.h), which the flags then express; NULL: none was searched for. The
+// same holds for all frameworks.
 enum status report_megatron_told(const struct plan *plan, const struct plan *told,
                                  const struct problem *problem, const char **text, size_t *length,
                                  struct arena *arena, struct error *err);
 
-// Whether flags say each stage's recomputation: all selective, or the first k layers of each;
-// by_rank: each rank of the pipeline has flags of its own.
+// Whether flags express each stage's recomputation: all selective, or the first k layers of each;
+// by_rank: each rank of the pipeline has its own flags.
 bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
                                 bool by_rank, struct arena *arena);
 
-// For the comments of every framework: what is told in place of the stages' own recomputation, and
-// what that costs; and what none of them does.
+// For the comments of every framework: what is exported in place of the stages' own recomputation
+// and what that costs; and what no framework does.
 const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,
                              struct arena *arena);
 void report_compression_notes(struct report_out *out, const struct plan *plan);
 void report_uneven_note(struct report_out *out, const struct plan *plan);
 
-// What a layer is to a framework: E embedding, t decoder layer, L head; ? none of them.
+// A layer's kind in a framework: E embedding, t decoder layer, L head; ? none of these.
 char report_layer_letter(const struct model *model, int layer);
 
-// A batch script of Slurm, to lie beside the flags; and a script for each node, under whatever
-// starts it there, that finds its number among the hosts and runs torchrun with what lies beside
+// A Slurm batch script to put next to the flags; and a script to start on each node by any other
+// means, which finds its number among the hosts and runs torchrun with the configuration next to
 // it. BAD_INPUT: nodes that differ, or that the ranks do not fill.
 enum status report_sbatch(const struct plan *plan, const struct plan *told,
                           const struct problem *problem, const char **text, size_t *length,
@@ -59,13 +60,15 @@ enum status report_torchrun(const struct plan *plan, const struct plan *told,
                             const struct problem *problem, const char **text, size_t *length,
                             struct arena *arena, struct error *err);
 
-// Which host gets which global rank, of a plan with a placement: a host a rank (SLURM_HOSTFILE,
-// Open MPI's seq mapper), an Open MPI rankfile, or hosts with their numbers of ranks in the order
-// in which torchrun and DeepSpeed must number them. Megatron-LM numbers ranks with data before
-// pipeline, or (--use-tp-pp-dp-mapping) behind it. Without a placement nodes have no names: the
-// ranks of a group fill its nodes in the order tp-cp-ep-dp-pp. BAD_INPUT: neither placement nor
-// problem; hosts of another number than the nodes; or, for the last, a host whose ranks do not
-// stand together.
+// Which host gets which global rank, for a plan with a placement:
+// - one host per rank (SLURM_HOSTFILE, Open MPI's seq mapper),
+// - an Open MPI rankfile,
+// - or hosts with their numbers of ranks, in the order in which torchrun and DeepSpeed must number
+// them.
+// Megatron-LM numbers ranks with data before pipeline or, with --use-tp-pp-dp-mapping, after it.
+// Without a placement nodes have no names: the ranks of a group fill its nodes in the order
+// tp-cp-ep-dp-pp. BAD_INPUT: neither placement nor problem; a number of hosts other than that of
+// the nodes; or, in the last form, a host whose ranks are not consecutive.
 enum launch_format { LAUNCH_HOSTFILE, LAUNCH_RANKFILE, LAUNCH_HOSTS };
 enum rank_order { RANK_ORDER_DATA_FIRST, RANK_ORDER_PIPELINE_FIRST };
 extern const char *const rank_order_names[]; // "tp-cp-ep-dp-pp", "tp-pp-dp"
@@ -73,21 +76,21 @@ struct launch_request {
     enum launch_format format;
     enum rank_order order;
     int cores_per_rank;            // of a rankfile
-    const struct problem *problem; // of a plan without placement
+    const struct problem *problem; // for a plan without placement
     const char *const *hosts;      // names of its nodes in their order; NULL: GROUP-0, GROUP-1 ...
     int host_count;
 };
 enum status report_launch(const struct plan *plan, const struct launch_request *request,
                           const char **text, size_t *length, struct arena *arena,
                           struct error *err);
-// The replica that each data-parallel rank is: in the order of the rings of the stages whose syncs
-// take longest together.
+// The replica of each data-parallel rank, in the order of the rings of the stages whose syncs
+// together take longest.
 const int *report_data_ranks(const struct plan *plan, struct arena *arena);
 bool report_ring_is_launched(const struct plan *plan, int stage,
                              const int *replicas); // a ring in the order of ranks is the plan's
 
-// Every link that a placement uses, one a line, as CSV; and all links of the cluster as a map with
-// those drawn on it (SVG), its axes in the cluster's order or the plan's.
+// Every link that a placement uses, one a line, as CSV; and a map of all links of the cluster with
+// those marked (SVG), its axes in the cluster's order or the plan's.
 void report_links_csv(const struct report_links *links, const char **text, size_t *length,
                       struct arena *arena);
 void report_heatmap(const struct report_links *links, bool by_plan, const char **text,
@@ -98,30 +101,29 @@ void report_heatmap(const struct report_links *links, bool by_plan, const char *
 void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text,
                     size_t *length, struct arena *arena);
 
-// The first *count of them (0: all, and *count becomes how many), or those with a plan before all
-// others.
+// The first *count of them (0: all; *count becomes the number), or those with a plan first.
 struct report_layout {
     int64_t number, key_ns;          // key_ns: time of its plan, else its bound
-    const struct layouts_work *work; // NULL: was not looked at closely
+    const struct layouts_work *work; // NULL: it was not examined
     struct layout layout;
 };
 struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
                                             int64_t *count, struct arena *arena);
 bool report_has_time(enum layout_fate fate); // its value is a bound in ns
 
-// A line of a paper's table: a plan, and the verdict on its certificate; one of the two may be
+// A row of a paper's table: a plan, and the verdict on its certificate; one of the two may be
 // NULL.
 struct report_row {
     const struct plan *plan;
     const struct checked *checked;
-    const struct problem *problem; // that the plan was made from; NULL: not at hand
+    const struct problem *problem; // that the plan was made from; NULL: not available
 };
-// Puts a verdict beside the plan it is about, else in a line of its own: rows has room for one
-// more. BAD_INPUT: it was not accepted, or the two contradict each other.
+// Adds a verdict to the row of its plan, or as a row of its own; rows has room for one more.
+// BAD_INPUT: it was not accepted, or the two contradict each other.
 enum status report_join(struct report_row *rows, int *count, const struct checked *c,
                         struct error *err);
-// Time, bound, gap, nodes, certificate, check, and where problems are at hand tokens, utilisation,
-// price: LaTeX (booktabs) or CSV.
+// Time, bound, gap, nodes, certificate, check and, where problems are available, tokens,
+// utilisation, price: LaTeX (booktabs) or CSV.
 void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
                      size_t *length, struct arena *arena);
 
@@ -129,7 +131,7 @@ void report_table_of(const struct report_row *rows, int count, bool csv, const c
 enum report_path_class {
     REPORT_FORWARD,
     REPORT_BACKWARD,
-    REPORT_WEIGHT, // the last of computation
+    REPORT_WEIGHT, // the last kind of computation
     REPORT_SEND_FORWARD,
     REPORT_SEND_BACKWARD,
     REPORT_SYNC,
@@ -144,22 +146,23 @@ struct report_path_parts {
 };
 struct report_path_parts report_path_parts_of(const struct report_replay *r);
 
-// An iteration of a rank by use; what adds up to it, but for syncs of a rank with several stages:
-// one's may lie under another's passes. Syncs stand behind the last gradient, when nothing is
-// computed.
+// An iteration of a rank by use. The parts add up to it, except for syncs of a rank with several
+// stages: one stage's may overlap another's passes. Syncs count after the last gradient, when
+// nothing is computed.
 struct report_use {
     int64_t compute_ns[SYMBOL_WEIGHT + 1]; // forward, backward with what it recomputes, weight
     int64_t blocked_ns, sync_ns, optimizer_ns, idle_ns;
 };
 struct report_use report_use_of(const struct report_replay *r, const struct plan *plan, int rank);
 
-// ---- pieces of the text report, which the page (solve/report/html) shows as well
+// ---- pieces of the text report that the page (solve/report/html) shows as well
 
-// Verdict, layout and figures: a headline, then lines of a name in columns 3 to 12 and what it is
-// from column 14 on. Without stages the headline and perhaps a line of the bound; r is not read.
+// Verdict, layout and figures: a headline, then lines with a name in columns 3 to 12 and its value
+// from column 14 on. Without stages only the headline and perhaps a line with the bound; r is not
+// read.
 void report_summary(struct report_out *out, const struct plan *plan, const struct problem *problem,
                     const struct report_replay *r);
-// A line a stage, of memory and use a rank.
+// A line for each stage, with memory and use for each rank.
 void report_placement_table(struct report_table *t, const struct plan *plan, struct arena *arena);
 void report_times_table(struct report_table *t, const struct plan *plan, struct arena *arena);
 void report_memory_table(struct report_table *t, const struct plan *plan, struct arena *arena);
@@ -174,7 +177,8 @@ void report_critical_path(struct report_out *out, const struct plan *plan,
 void report_use_of_time(struct report_out *out, const struct plan *plan,
                         const struct report_replay *r);
 enum status report_loads(struct report_out *out, const struct plan *plan,
-                         const struct report_replay *r, struct error *err); // of objective max_load
+                         const struct report_replay *r,
+                         struct error *err); // with objective max_load
 void report_places(struct report_out *out, const struct plan *plan,
                    const struct report_links *links, int64_t top);
 void report_gantt(struct report_out *out, const struct report_replay *r);

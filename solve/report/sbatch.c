@@ -1,5 +1,5 @@
-// Scripts that start a plan, one torchrun a node: as a job of Slurm, or under whatever starts a
-// program on each node. They take what lies beside them: flags or a configuration.
+// Scripts that start a plan, one torchrun per node: as a Slurm job, or by any means that starts a
+// program on each node. They use what is next to them: flags or a configuration.
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 struct batch {
     const struct plan *plan;
     const struct cluster *cluster;
-    int64_t gpus, each, nodes; // all of them, of a node
-    const char *hosts; // of a placement: a line for each node in the order of ranks, name and slots
+    int64_t gpus, each, nodes; // in total, per node
+    const char *hosts; // of a placement: a line per node in the order of ranks, name and slots
 };
 
 static const struct node_group *group_of_rank(const struct batch *b, int64_t rank)
@@ -29,7 +29,7 @@ static const char *next_line(const char *line)
 
 static int name_length(const char *line) { return (int)strcspn(line, " \n"); }
 
-// Nodes of a placement have names, whatever their groups; each must hold as many ranks.
+// Nodes of a placement have names, whatever their groups; all must hold the same number of ranks.
 static enum status find_named_nodes(struct batch *b, struct arena *arena, struct error *err)
 {
     const struct launch_request request = {.format = LAUNCH_HOSTS, .order = 0};
@@ -49,7 +49,7 @@ static enum status find_named_nodes(struct batch *b, struct arena *arena, struct
     return OK;
 }
 
-// Slurm has one shape of node in a job: all alike, and none with stages of two groups.
+// A Slurm job has one kind of node: all must be alike, and none may have stages of two groups.
 static enum status find_nodes(struct batch *b, struct arena *arena, struct error *err)
 {
     if (b->plan->placement) return find_named_nodes(b, arena, err);
@@ -74,7 +74,7 @@ static enum status find_nodes(struct batch *b, struct arena *arena, struct error
     return OK;
 }
 
-// The names, apart by one of the characters.
+// The names, separated by this character.
 static void put_names(struct report_out *out, const char *hosts, char apart)
 {
     for (const char *line = hosts; *line; line = next_line(line)) {
@@ -110,7 +110,7 @@ static enum status begin(struct batch *b, struct report_out *out, const struct p
     return OK;
 }
 
-// Slurm numbers nodes by their names; a placement has an order of its own.
+// Slurm numbers nodes by name; a placement has its own order.
 static void put_master(struct report_out *out, const struct batch *b)
 {
     report_print(out, "# The nodes in the order of their ranks%s.\nexport PLAN_HOSTS=\"",
@@ -175,7 +175,7 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
 
 // ---- torchrun
 
-// The nodes as they are launched: given at run time, or the plan's own.
+// The nodes as launched: given at run time, or the plan's own.
 static void put_hosts(struct report_out *out, const struct batch *b)
 {
     const char *own = b->hosts ? b->hosts : "";
@@ -203,7 +203,7 @@ static void put_hosts(struct report_out *out, const struct batch *b)
                  *own ? "" : ", SLURM_JOB_NODELIST");
 }
 
-// What lies beside the script says which program is run.
+// The file next to the script determines which program is run.
 static void put_program(struct report_out *out)
 {
     report_print(

@@ -1,8 +1,8 @@
-// The table of a paper: one line for each plan, with what the checker said of its certificate;
-// LaTeX (booktabs) or comma-separated values after RFC 4180. A verdict belongs to the plan that was
-// made from the same priced document. Times and bounds are whole nanoseconds and are written out;
-// what is rounded (gaps, sizes, seconds of checking) is rounded up. Where something else than the
-// iteration time was made least, bound and gap are of that, and LaTeX's time is.
+// A paper's table: one row for each plan, with the checker's verdict on its certificate; LaTeX
+// (booktabs) or comma-separated values after RFC 4180. A verdict belongs to the plan made from the
+// same priced document. Times and bounds are whole nanoseconds and written in full; rounded values
+// (gaps, sizes, seconds of checking) are rounded up. For another objective than the iteration
+// time, bound and gap are of that objective, and so is the time in LaTeX.
 #include <stdio.h>
 #include <string.h>
 
@@ -54,20 +54,20 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
     return OK;
 }
 
-// ---- what a line says
+// ---- what a row states
 
 struct line {
     const char *name;
     enum objective objective;
     int64_t iteration_ns, value_ns,
-        bound_ns; // value_ns: of what was made least, as the bound; -1: none
+        bound_ns; // value_ns: of the objective, as the bound; -1: none
     bool infeasible;
-    int64_t boxes, certificate_bytes, microseconds; // -1: not known
-    // Of the run (docs/FORMULAS.md 18); a figure of 0 is not known.
+    int64_t boxes, certificate_bytes, microseconds; // -1: unknown
+    // Of the run (docs/FORMULAS.md 18); a figure of 0 is unknown.
     struct figures figures;
 };
 
-// Where a verdict is at hand its bound counts: it was checked.
+// A verdict's bound takes precedence: it was checked.
 static struct line line_of(const struct report_row *row)
 {
     const struct plan *p = row->plan;
@@ -134,7 +134,7 @@ const char *report_escape_tex(const char *text, struct arena *arena)
     return out.text;
 }
 
-// ns as ms, microseconds as s: all six places.
+// ns as ms, microseconds as s: with all six decimals.
 static const char *million_text(int64_t value, struct arena *arena)
 {
     return arena_print(arena, "%lld.%06lld", (long long)(value / 1000000),
@@ -146,7 +146,7 @@ static int64_t rounded_up(int64_t value, int64_t unit)
     return value / unit + (value % unit != 0);
 }
 
-// In percent with four places, rounded up.
+// In percent, rounded up to four decimals.
 static const char *gap_text(const struct line *l, struct arena *arena)
 {
     if (l->value_ns < 0 || l->bound_ns < 0) return none;
@@ -160,7 +160,7 @@ static const char *gap_text(const struct line *l, struct arena *arena)
 
 static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// A figure, or that it is not known.
+// A figure, or that it is unknown.
 static void print_tex_figure(struct report_out *out, int places, double value)
 {
     if (value > 0) report_print(out, " & %.*f", places, value);
@@ -204,7 +204,7 @@ static void print_tex_row(struct report_out *out, const struct line *l, bool fig
     report_print(out, " \\\\\n");
 }
 
-// Figures of the runs have columns where the problem of one of them is at hand.
+// Figures of the runs have columns if the problem of one of them is available.
 static void print_tex(struct report_out *out, const struct report_row *rows, int count)
 {
     bool figures = false;
@@ -246,7 +246,7 @@ static void put_number(struct report_out *out, int64_t value)
     report_print(out, value < 0 ? "," : ",%lld", (long long)value);
 }
 
-// Six digits; nothing where a figure is not known.
+// Six digits; empty if unknown.
 static void put_figures(struct report_out *out, const struct figures *f)
 {
     const double values[] = {f->tokens_per_s,

@@ -125,7 +125,7 @@ static const char *with(const char *text, const char *more, struct arena *arena)
     return arena_print(arena, "%s%s%s", text, *text ? ", " : "", more);
 }
 
-// What the stage compresses, and has of its optimizer's state on the host.
+// What the stage compresses, and the share of its optimizer's state on the host.
 static const char *options_text(const struct plan *plan, const struct plan_stage *stage,
                                 struct arena *arena)
 {
@@ -236,8 +236,8 @@ static const char *bytes_or_dash(int64_t bytes, struct arena *arena)
 
 void report_memory_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
-    bool several = plan->ranks !=
-                   NULL; // then a rank's stages share its devices, and their peaks need not meet
+    bool several = plan->ranks != NULL; // then a rank's stages share its devices, and their peaks
+                                        // need not coincide
     const char *const headings[] = {several ? "rank" : "stage",
                                     "weights",
                                     "grads",

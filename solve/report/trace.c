@@ -1,6 +1,6 @@
 // A trace for chrome://tracing and Perfetto: one process per rank, one thread per stream, complete
-// events in microseconds; arrows for messages, pure delays as asynchronous events (they may
-// overlap), activation bytes as a counter. Without a barrier it shows one iteration of many.
+// events in microseconds. Messages are arrows, pure delays are asynchronous events (they may
+// overlap), activation bytes are a counter. Without a barrier it shows one iteration of many.
 #include <stdio.h>
 
 #include "solve/report/report.h"
@@ -136,7 +136,7 @@ static void put_streams(struct tracer *t)
     }
 }
 
-// What stands on no stream: delays, each with an id of its own, and the embedding sync, shown at
+// Operations on no stream: delays, each with an id of its own, and the embedding sync, shown at
 // its first stage.
 static void put_others(struct tracer *t)
 {
@@ -168,7 +168,7 @@ static int *compute_of(const struct tracer *t, int backward, int stage, int micr
     return &t->compute[place * (size_t)q->slice_count + (size_t)slice];
 }
 
-// Arrows bind to the slice around their time: the middle of both ends' computation.
+// Arrows bind to the slice at their time: the middle of both ends' computation.
 static void put_arrow(struct tracer *t, int from, int to, int64_t id)
 {
     const struct report_replay *r = t->replay;
@@ -212,7 +212,7 @@ static void put_counters(struct tracer *t)
             int kind = report_kind_of(r, stream->operations[k]),
                 stage = report_place_of(r, stream->operations[k]);
             if (kind != SYMBOL_FORWARD && kind != release)
-                continue; // of the first slice: it starts and ends the micro-batch
+                continue; // of the first slice, which starts and ends the micro-batch
             double each = (double)t->plan->stages[stage].memory.activation_bytes /
                           r->schedule.in_flight[stage];
             bytes += kind == SYMBOL_FORWARD ? each : -each;

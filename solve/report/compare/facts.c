@@ -1,4 +1,4 @@
-// What is compared of plans: a line for each fact, with the word of each plan about it.
+// The facts that are compared: one line each, with the text for each plan.
 #include <inttypes.h>
 
 #include "data/inputs/framework.h"
@@ -174,7 +174,7 @@ static const char *run_price(const struct comparison *c, const struct compared_p
     return arena_print(c->arena, "%.0f", f.run_price);
 }
 
-// ---- where the time goes, in the mean rank
+// ---- where the time goes, in an average rank
 
 static const char *part_of(const struct comparison *c, const struct compared_plan *p, int64_t ns)
 {

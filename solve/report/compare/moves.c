@@ -1,5 +1,5 @@
-// Where the layers stand, plan by plan, and what stands elsewhere than in the first: layers on
-// other stages, stages on other GPUs, other recomputation or compression; replicas on other nodes.
+// Where the layers are, plan by plan, and what differs from the first: layers on other stages,
+// stages on other GPUs, other recomputation or compression; replicas on other nodes.
 #include <string.h>
 
 #include "solve/report/compare/compare.h"
@@ -89,7 +89,7 @@ static void put_layers(struct comparison *c, struct report_table *t, int k)
     }
 }
 
-// What is another on the stage, "" if nothing is.
+// What differs on the stage; "" if nothing does.
 static const char *change_of(const struct comparison *c, int k, int stage)
 {
     const struct plan *a = c->plans[0].of.plan, *b = c->plans[k].of.plan;
@@ -113,7 +113,7 @@ static void put_options(struct comparison *c, struct report_table *t, int k)
     }
 }
 
-// Replicas are told apart by their numbers.
+// Replicas are identified by their numbers.
 static void put_nodes(struct comparison *c, struct report_table *t, int k)
 {
     const struct plan_placement *a = c->plans[0].of.plan->placement,

@@ -37,7 +37,7 @@ static void put_page(struct report_out *out, const struct comparison *c)
     html_end(out);
 }
 
-// One tabular: the sections' titles stand between its lines.
+// One tabular: the sections' titles are between its lines.
 static void put_tex(struct report_out *out, const struct comparison *c)
 {
     char *columns = TAKE(c->arena, c->count + 1, char);

@@ -1,5 +1,5 @@
-// A plan as DeepSpeed's JSON (runtime/config.py, runtime/zero/config.py). What its keys do not say
-// stands under the key "plumbline", which DeepSpeed passes over.
+// A plan as DeepSpeed's JSON (runtime/config.py, runtime/zero/config.py). What DeepSpeed's keys do
+// not express is under the key "plumbline", which DeepSpeed ignores.
 #include <string.h>
 
 #include "data/text/json.h"
@@ -53,8 +53,8 @@ static void put_zero(struct export *e, struct json_writer *w)
                        "and without a pipeline");
 }
 
-// The model's code cuts itself: PipelineModule's partition_method takes a pattern of class names,
-// "uniform" or "parameters", never a list of bounds.
+// The model's code does the partitioning: PipelineModule's partition_method takes a pattern of
+// class names, "uniform" or "parameters", but no list of boundaries.
 static void note_pipeline(struct export *e)
 {
     const struct plan *plan = e->plan;
@@ -118,7 +118,7 @@ static void note_recompute(struct export *e)
                       "DeepSpeed has no selective one");
 }
 
-// What the model's code has to do, for plumbline import deepspeed.
+// What the model's code has to do; read by plumbline import deepspeed.
 static void put_rest(struct export *e, struct json_writer *w)
 {
     const struct job *job = &e->problem->job;

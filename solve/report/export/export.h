@@ -1,18 +1,17 @@
 // A plan as the configuration of a training framework. Every decision of the plan is either a key
-// of the configuration or named in it as not expressed. Only plans whose problem is at hand: the
-// model, the precision and the sequence are its.
+// of the configuration or named in it as not expressed. The plan's problem is required, since it
+// has the model, the precision and the sequence.
 #ifndef PLUMBLINE_SOLVE_REPORT_EXPORT_EXPORT_H
 #define PLUMBLINE_SOLVE_REPORT_EXPORT_EXPORT_H
 
 #include "solve/report/report.h"
 
-// TOML of torchtitan 0.2.2 (torchtitan/config/job_config.py): the last release whose runs are
-// TOML files.
+// TOML of torchtitan 0.2.2 (torchtitan/config/job_config.py), the last release configured by TOML.
 enum status report_torchtitan(const struct plan *plan, const struct plan *told,
                               const struct problem *problem, const char **text, size_t *length,
                               struct arena *arena, struct error *err);
-// A function of Python that makes torchtitan 0.3.0's Trainer.Config (torchtitan/trainer.py,
-// config/configs.py): what took the place of TOML.
+// A Python function that makes torchtitan 0.3.0's Trainer.Config (torchtitan/trainer.py,
+// config/configs.py), which replaced TOML.
 enum status report_torchtitan_python(const struct plan *plan, const struct plan *told,
                                      const struct problem *problem, const char **text,
                                      size_t *length, struct arena *arena, struct error *err);
@@ -33,7 +32,7 @@ enum status report_nemo(const struct plan *plan, const struct plan *told,
                         const struct problem *problem, const char **text, size_t *length,
                         struct arena *arena, struct error *err);
 
-// Whether one mode of recomputation for all stages says what the plan has.
+// Whether one recomputation mode for all stages expresses the plan.
 bool export_one_recompute(const struct plan *plan, const struct problem *problem);
 
 #endif

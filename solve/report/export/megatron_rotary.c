@@ -1,6 +1,6 @@
-// How rotary positions are stretched, as Megatron-LM of 2026 says it (megatron/training/
-// arguments.py; core/models/common/embeddings/): of Llama 3's way and of latent attention's YaRN
-// all numbers but the factor are fixed there.
+// How rotary positions are scaled, in Megatron-LM of 2026 (megatron/training/ arguments.py;
+// core/models/common/embeddings/). For Llama 3's scaling and for latent attention's YaRN, all
+// numbers except the factor are fixed there.
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // A plan as YAML for NeMo's Megatron Bridge: sections and fields of its ConfigContainer, which a
-// script merges into a recipe (process_config_with_overrides). The fields are Megatron Core's
-// (transformer_config.py, model_parallel_config.py) and the provider's (models/gpt_provider.py).
+// script merges into a recipe (process_config_with_overrides). The fields are those of Megatron
+// Core (transformer_config.py, model_parallel_config.py) and of the provider
+// (models/gpt_provider.py).
 #include <inttypes.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static void put_real(struct report_out *out, const char *key, double value)
     if (value > 0) report_print(out, "  %s: %.6f\n", key, value);
 }
 
-// The provider's own fields; latent attention's are the transformer's.
+// The provider's own fields; for latent attention, the transformer's.
 static void put_rotary(struct report_out *out, const struct shape *s)
 {
     struct megatron_rotary r;
@@ -76,7 +77,7 @@ static void put_rotary(struct report_out *out, const struct shape *s)
     if (r.way == ROTARY_LLAMA3) put_real(out, "rope_scaling_factor", r.factor);
     if (r.way == ROTARY_LINEAR) put_real(out, "seq_len_interpolation_factor", r.factor);
     if (!plain) {
-        put_word(out, "rope_type", "yarn"); // with a factor of 1 nothing is stretched
+        put_word(out, "rope_type", "yarn"); // a factor of 1 scales nothing
         report_print(out, "  rotary_scaling_factor: %.6f\n", yarn ? r.factor : 1);
     }
     if (!yarn) return;
@@ -114,7 +115,7 @@ static void put_attention(struct report_out *out, const struct shape *s)
     if (s->rotary_share > 0) report_print(out, "  rotary_percent: %.6f\n", s->rotary_share);
 }
 
-// A name of its map of activations (utils/activation_map.py), gated or not; NULL: none.
+// A name in its map of activations (utils/activation_map.py), gated or not; NULL: none.
 static const char *activation_of(const struct shape *s)
 {
     static const char *const names[][2] = {
@@ -133,7 +134,7 @@ static void put_functions(struct report_out *out, const struct shape *s)
     put_truth(out, "gated_linear_unit", s->gated_ffn);
     if (activation) put_word(out, "activation_func", activation);
     put_word(out, "normalization", s->rms_norm ? "RMSNorm" : "LayerNorm");
-    // Without a point YAML 1.1 takes it for a word.
+    // Without a decimal point YAML 1.1 reads it as a string.
     if (s->norm_epsilon > 0) report_print(out, "  layernorm_epsilon: %.3e\n", s->norm_epsilon);
     put_truth(out, "add_bias_linear", s->linear_bias);
     put_truth(out, "add_qkv_bias", s->qkv_bias || s->linear_bias);
@@ -141,7 +142,7 @@ static void put_functions(struct report_out *out, const struct shape *s)
     put_word(out, "hidden_dropout", dropped);
 }
 
-// Words as the model has them: padded to its own multiple, which must be the tensor degree's too.
+// The model's vocabulary, padded to its own multiple, which the tensor degree must divide.
 static void put_vocabulary(const struct megatron *m, const struct shape *s)
 {
     int64_t tensor = m->plan->layout.tensor,
@@ -205,9 +206,9 @@ static bool put_model(const struct megatron *m)
     return said;
 }
 
-// ---- what is not the model's
+// ---- what does not belong to the model
 
-// The registered recipe of mixed precision; it decides the width of gradients, whatever ddp says.
+// The registered mixed-precision recipe, which sets the width of gradients regardless of ddp.
 static void put_precision(struct export *e)
 {
     static const char *const names[] = {[BF16] = "bf16_mixed",

@@ -1,4 +1,4 @@
-// What the configurations of all frameworks leave unsaid of a plan, in words.
+// What no framework's configuration expresses of a plan, in words.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ bool export_recompute(struct export *e, enum recompute *mode)
     return false;
 }
 
-// ---- what no configuration says
+// ---- what no configuration expresses
 
 static void note_layout(struct export *e)
 {

@@ -1,5 +1,5 @@
-// The order of passes on each rank, as torch.distributed.pipelining reads it. What stands between
-// passes (messages, syncs) PyTorch puts in by itself.
+// The order of passes on each rank, as torch.distributed.pipelining reads it. PyTorch itself
+// inserts what comes between passes (messages, syncs).
 #include "solve/report/export/internal.h"
 
 // Letter of a pass; 0: no pass.

@@ -1,14 +1,14 @@
-// A plan as a TOML file of torchtitan 0.2.2, or as a function of Python for torchtitan 0.3. Their
-// own names of sections, keys and modules (torchtitan/config/job_config.py, config/configs.py,
+// A plan as a TOML file of torchtitan 0.2.2, or as a Python function for torchtitan 0.3, with
+// their names of sections, keys and modules (torchtitan/config/job_config.py, config/configs.py,
 // distributed/pipeline_parallel.py of these releases).
 #include <inttypes.h>
 #include <string.h>
 
 #include "solve/report/export/internal.h"
 
-// The class of torch.distributed.pipelining, by kind. Where it has none for the order, stages are
-// laid out by this one (in a loop, or in a V) and the order comes from a table. LoopedBFS takes
-// micro-batches back last first; ours come back first first.
+// The class of torch.distributed.pipelining, by kind. Where it has none for the order, this class
+// places the stages (in a loop or a V), and the order comes from a table. LoopedBFS runs backwards
+// from the last micro-batch to the first; our order starts with the first.
 static const struct {
     const char *name;
     bool from_table;
@@ -23,7 +23,7 @@ static const struct {
                                     [SCHEDULE_V_MIN] = {"ZBVZeroBubble", true},
                                     [SCHEDULE_TOKEN_SLICED] = {"GPipe", false}};
 
-// How a key is written: a line of TOML, an argument of a call, an assignment.
+// How a key is written: as a line of TOML, an argument of a call, or an assignment.
 struct writer {
     struct export *e;
     bool python;
@@ -65,8 +65,8 @@ static void put_count(const struct writer *w, const char *key, int64_t value)
 
 // ---- the model
 
-// Models that torchtitan names; anything else has to be named by hand. recipe: the function of 0.3
-// that has its data and learning rate.
+// Models that torchtitan has; any other must be named by the user. recipe: the function of 0.3
+// with its data and learning rate.
 static const struct flavor {
     const char *model, *name, *recipe;
     int64_t hidden, ffn, heads, vocabulary, latent, experts;
@@ -95,7 +95,7 @@ static const struct flavor *flavor_of(const struct model *model)
     return NULL;
 }
 
-// Positions as the flavors stretch them: llama3's by 8 from 8192, deepseek_v3's by 40 from 4096.
+// Position scaling of the flavors: llama3's by 8 from 8192, deepseek_v3's by 40 from 4096.
 static bool stretches_as(const struct flavor *flavor, const struct shape *m)
 {
     const struct rotary_scaling *x = &m->rotary_scaling;
@@ -363,7 +363,7 @@ static void put_rope_number(const struct export *e, const char *key, double valu
     if (value > 0) report_print(e->out, "        rope.%s = %.9g\n", key, value);
 }
 
-// Whatever the flavor's is.
+// Independent of the flavor's.
 static void put_rope(struct export *e)
 {
     const struct shape *m = &e->problem->model.shape;
@@ -445,7 +445,7 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     note_model(&e, flavor);
     put_model_spec(&e, flavor);
     put_training(&assignments, sharded);
-    // What a plan's times hold: the host starts kernels one by one; with a pipeline it must.
+    // What the plan's times include: the host starts kernels one by one; a pipeline requires it.
     put_truth(&assignments, "disable_cuda_graphs", true);
     report_print(&out,
                  "    config.compile = CompileConfig(enable=%s, components=%s)\n"

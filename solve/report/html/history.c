@@ -1,4 +1,4 @@
-// The best plan and the bound over time, out of the lines that solve --progress writes.
+// The best plan and the bound over time, from the output of solve --progress.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "data/text/svg.h"
 #include "solve/report/html/html.h"
 
-static const double most_s = 4e9; // of any time that is read
+static const double most_s = 4e9; // for any time that is read
 
 static int64_t ns_of(double s) { return s > 0 && s < most_s ? llround(s * 1e9) : 0; }
 
@@ -93,7 +93,7 @@ static void set_scale(struct frame *f, const struct report_page *page)
     if (!(f->seconds > 0)) f->seconds = 1e-9;
 }
 
-// A value holds until the next one is told.
+// A value holds until the next one.
 static void draw_steps(struct frame *f, const struct report_page *page, bool of_bound)
 {
     enum svg_colour colour = of_bound ? SVG_FIRST : SVG_INK;

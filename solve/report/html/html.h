@@ -1,19 +1,19 @@
-// A plan as one HTML page that needs nothing else: verdict, figures, placement, schedule, memory,
-// links, layouts, what costs leave open, inputs and how to repeat it. What is NULL is left out.
+// A plan as one self-contained HTML page: verdict, figures, placement, schedule, memory, links,
+// layouts, uncertainty of the costs, inputs and how to repeat it. Anything NULL is left out.
 #ifndef PLUMBLINE_SOLVE_REPORT_HTML_HTML_H
 #define PLUMBLINE_SOLVE_REPORT_HTML_HTML_H
 
 #include "data/inputs/cost_keys.h"
 #include "solve/report/report.h"
 
-// The iteration time with one group of costs at an end of its intervals; 0: it cannot be priced so,
-// or this end is where the costs already are.
+// The iteration time with one group of costs at an end of its intervals; 0: it cannot be priced
+// this way, or this end is where the costs already are.
 struct report_sensitivity {
     enum cost_group group;
     int64_t ns[COST_ENDS];
 };
 
-// What a search had found so far: 0: nothing yet.
+// What a search had found at a moment: 0: nothing yet.
 struct report_moment {
     double seconds;
     int64_t plan_ns, bound_ns; // of the objective
@@ -23,16 +23,16 @@ struct report_page {
     const struct plan *plan;
     const struct problem *problem;    // that the plan was made from
     const struct report_links *links; // of a placement
-    int64_t top;                      // as report_text has it
+    int64_t top;                      // as in report_text
     const struct layouts *layouts;
     int64_t layouts_top;                          // lines of layouts; 0: all
     const struct report_sensitivity *sensitivity; // [sensitivity_count]
     int sensitivity_count;
-    const struct report_moment *moments; // [moment_count], as time goes by; the plan's own end last
+    const struct report_moment *moments; // [moment_count], by time; the plan's own end last
     int moment_count;
 };
 
-// The lines that solve --progress wrote on stderr. BAD_INPUT: there are none, or they contradict
+// The lines that solve --progress wrote to stderr. BAD_INPUT: there are none, or they contradict
 // the plan.
 enum status report_history_read(struct report_page *page, const char *path, struct arena *arena,
                                 struct error *err);
@@ -41,14 +41,14 @@ enum status report_html(const struct report_page *page, const char **text, size_
                         struct arena *arena, struct error *err);
 
 // ---- for pages: write.c
-// A page up to its <body>, in which <main> is to be opened, and what closes both.
+// A page up to its <body>, in which <main> must be opened, and the end of both.
 void html_begin(struct report_out *out, const char *title);
 void html_end(struct report_out *out);
 const char *html_escape(const char *text, struct arena *arena); // for text and "attributes"
-// Rows whose headings sort them where scripts run; bars are drawn.
+// Rows that the headings sort where scripts run; bars are drawn.
 void html_table(struct report_out *out, const struct report_table *t, const char *name);
-void html_scroll(struct report_out *out, const char *label); // opens a <div> that may be wide
-// Lines as of report_summary behind its headline, as a table of two columns.
+void html_scroll(struct report_out *out, const char *label); // opens a scrollable <div>
+// Lines in the form of report_summary's after its headline, as a table of two columns.
 void html_facts(struct report_out *out, const char *lines);
 
 // ---- for this folder

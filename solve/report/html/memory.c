@@ -1,12 +1,12 @@
-// Bars of memory: a rank each, its parts one after the other in patterns that differ in black and
-// white, and the limit as a line.
+// Bars of memory, one for each rank: its parts in patterns that differ in black and white, and the
+// limit as a line.
 #include "solve/report/html/html.h"
 
 enum { PARTS = 8 };
 static const char *const part_names[PARTS] = {"weights", "gradients", "optimizer", "activations",
                                               "working", "buffers",   "feedback",  "constant"};
 
-// Eight grounds that differ by tone and by line.
+// Eight patterns that differ in tone and line.
 static void put_patterns(struct report_out *out)
 {
     static const char *const grounds[PARTS] = {"#1f6fb2", "#ffffff", "#9aa7b4", "#f2d9a0",

@@ -1,4 +1,4 @@
-// The page: its sections in order. What a browser shows without a script is all but the chart.
+// The page: its sections in order. Without scripts a browser shows everything but the chart.
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "data/base/file.h"
 #include "data/text/shell.h"
 
-enum { MAP_NODES_MOST = 64 }; // a map of more has more cells than a page should
+enum { MAP_NODES_MOST = 64 }; // above this a map has too many cells for a page
 
 struct sections {
     struct report_out *out;
@@ -25,7 +25,7 @@ static void open_section(struct report_out *out, const char *id, const char *tit
 
 static void close_section(struct report_out *out) { report_print(out, "</section>\n"); }
 
-// ---- what it comes to
+// ---- key figures
 
 static void put_tile(struct report_out *out, const char *name, const char *value, const char *id)
 {
@@ -86,9 +86,9 @@ static void put_summary(struct sections *s)
     report_print(s->out, "</header>\n");
 }
 
-// ---- where everything stands
+// ---- where everything is
 
-// Ranks of the pipeline down, replicas across.
+// Ranks of the pipeline by rows, replicas by columns.
 static void put_nodes(struct sections *s)
 {
     const struct plan_placement *x = s->plan->placement;

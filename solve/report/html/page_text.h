@@ -1,4 +1,4 @@
-// The page's style and scripts, as the Makefile makes them from the files beside this one.
+// The page's style and scripts, which the Makefile makes from the files next to this one.
 #ifndef PLUMBLINE_SOLVE_REPORT_HTML_PAGE_TEXT_H
 #define PLUMBLINE_SOLVE_REPORT_HTML_PAGE_TEXT_H
 

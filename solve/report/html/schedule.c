@@ -1,8 +1,9 @@
-// The operations of an iteration as columns of integers, track after track. A track is a stream of
-// the schedule, or what stands on none (delays, the embedding sync) by symbol. Of each operation:
-// `s` its symbol, by the track's own table; `g` its start behind the end of the one before; `m` how
-// far its micro-batch is from the one behind that symbol's last. So most are 0. `c`: those on the
-// critical path, each as the distance from the one before.
+// The operations of an iteration as columns of integers, track by track. A track is a stream of
+// the schedule; operations on no stream (delays, the embedding sync) have one track per symbol.
+// For each operation: `s` its symbol, as an index into the track's own table; `g` the time from
+// the end of the previous operation to its start; `m` the difference between its micro-batch and
+// the one expected after that symbol's last. So most are 0. `c`: operations on the critical path,
+// each as the distance from the previous one.
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,12 +15,12 @@ struct writer {
     struct report_out *out;
     const struct report_replay *replay;
     bool *critical, *in_stream; // [operation]
-    int *local;                 // [symbol]: its place in the track's table, -1: not there
+    int *local;                 // [symbol]: its index in the track's table, -1: not in it
     int *last;                  // [symbol]: micro-batch
     int *symbols;               // of the track
-    int *kept;                  // [operation]: of the track, those that take time
+    int *kept;                  // [operation]: those of the track that take time
     int symbol_count, kept_count;
-    bool any; // a track is written
+    bool any; // a track has been written
 };
 
 static void keep(struct writer *w, int operation)
@@ -75,7 +76,7 @@ static void put_columns(struct writer *w)
     report_print(w->out, "]");
 }
 
-// What was kept, and nothing is kept any more.
+// Writes the kept operations and clears the list.
 static void put_track(struct writer *w, const char *kind, int rank, int to)
 {
     if (w->kept_count) {
@@ -105,7 +106,7 @@ static void put_streams(struct writer *w)
     }
 }
 
-// A symbol's operations are in the order of their micro-batches' starts: the tables hold them so.
+// The tables hold a symbol's operations in the order of their starts.
 static void put_others(struct writer *w)
 {
     const struct schedule *s = &w->replay->schedule;

@@ -1,5 +1,4 @@
-// The iteration time with each group of costs at the ends of its intervals, the one that moves it
-// most first.
+// The iteration time with each group of costs at the ends of its intervals, sorted by effect.
 #include <stdlib.h>
 
 #include "solve/report/html/html.h"

@@ -1,4 +1,5 @@
-// Layouts: what became of the space, and the best of them, each with its best plan's time.
+// Layouts: the outcome for the whole space, and the best layouts with the times of their best
+// plans.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -62,7 +63,7 @@ static int by_count(const void *a, const void *b)
     return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
-// Of each fate the reasons of most layouts.
+// For each fate, the reasons with most layouts.
 static void put_counts(struct report_out *out, const struct layouts *l)
 {
     enum { REASONS_MOST = 8 };

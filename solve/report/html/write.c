@@ -4,7 +4,7 @@
 #include "solve/report/html/html.h"
 #include "solve/report/html/page_text.h"
 
-// Bytes below 32 and 127 would be errors in a page; a new line is none.
+// Bytes below 32 and byte 127 are not allowed in a page, except newlines.
 static const char *entity_of(char c)
 {
     switch (c) {
@@ -31,7 +31,7 @@ const char *html_escape(const char *text, struct arena *arena)
     return escaped;
 }
 
-// A bar of the text report says its share by how many of its characters are filled.
+// The bar's share is the number of filled characters in the text report's bar.
 static void put_bar(struct report_out *out, const char *bar)
 {
     size_t filled = strspn(bar, "#"), width = strlen(bar);
