@@ -1,5 +1,5 @@
-// Which lines are fitted (docs/FORMULAS.md, section 12); which costs follow from them is
-// calibrate/costs_made.c.
+// Which lines are fitted (docs/FORMULAS.md, section 12); calibrate/costs_made.c derives costs from
+// them.
 #include "calibrate/calibrate.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 
 static const double least_share_left = 0.1;
 
-// Time without the memory traffic that the formulas price apart: the scores' of unfused attention;
-// where that leaves less than a tenth of some sample, nothing is taken off.
+// Time without the memory traffic that the formulas price separately, the scores' of unfused
+// attention. If less than a tenth of any sample would be left, nothing is subtracted.
 static enum status fit_attention(struct fit **f, bool *apart, const struct inputs *in,
                                  enum kernel kernel, enum precision precision,
                                  const struct fit *memory, struct arena *arena, struct error *err)
@@ -60,7 +60,7 @@ static enum status fit_all(struct calibration *c, struct arena *arena, struct er
     const struct samples *all = &c->inputs->all;
     for (int k = KERNELS_OF_PRECISION; k < KERNEL_COUNT; k++)
         TRY(kernel_fit(&c->kernels[k], c->inputs, (enum kernel)k, PRECISION_COUNT, 0, arena, err));
-    // Where nothing but copies tells how fast memory is, they do.
+    // If only copies show how fast memory is, they are used.
     if (!c->kernels[KERNEL_ELEMENTWISE]) c->kernels[KERNEL_ELEMENTWISE] = c->kernels[KERNEL_COPY];
     for (int precision = 0; precision < PRECISION_COUNT; precision++) {
         bool present = false;

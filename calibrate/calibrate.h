@@ -1,5 +1,5 @@
-// Costs out of samples: what was measured is fitted, with intervals; what was not stays as other
-// costs have it, or open.
+// Costs from samples: what was measured is fitted, with intervals; the rest is taken from other
+// costs or left open.
 #ifndef PLUMBLINE_CALIBRATE_CALIBRATE_H
 #define PLUMBLINE_CALIBRATE_CALIBRATE_H
 
@@ -12,18 +12,18 @@
 #include "data/inputs/costs.h"
 
 struct calibrate_settings {
-    const char *name;         // of the device in the costs; NULL: the samples'
-    const struct costs *base; // what was not measured is as here; NULL: nothing is known
-    int64_t
-        constant_bytes; // assumed where neither samples nor base tell what the process itself takes
-    const char *output; // the costs' own path, for naming the samples relative to it
+    const char *name;         // of the device in the costs; NULL: as in the samples
+    const struct costs *base; // for what was not measured; NULL: nothing is known
+    int64_t constant_bytes; // assumed where neither samples nor base state what the process itself
+                            // takes
+    const char *output;     // the costs' own path, to which the samples' paths are relative
 };
 
 struct precision_fits {
     enum precision precision;
     struct fit *kernels[KERNELS_OF_PRECISION]; // NULL: not measured
     bool softmax_apart,
-        backward_apart; // the attention's memory traffic was taken off at the memory rate
+        backward_apart; // the attention's memory traffic was subtracted at the memory rate
 };
 
 struct calibration {
@@ -31,23 +31,22 @@ struct calibration {
     const struct inputs *inputs;
     struct precision_fits precisions[PRECISION_COUNT];
     int precision_count;
-    struct fit *kernels[KERNEL_COUNT]; // those of all precisions together; NULL: not measured
+    struct fit *kernels[KERNEL_COUNT]; // those common to all precisions; NULL: not measured
     struct link_fits links;
     struct costs costs;
-    const char *lacking; // why the costs have no entry of the device; NULL: they have
+    const char *lacking; // why the costs have no entry for the device; NULL: they have
 };
 
-// BAD_INPUT: nothing was measured that a cost follows from, or the samples of a kind do not make a
-// line.
+// BAD_INPUT: no cost follows from what was measured, or the samples of a kind do not form a line.
 enum status calibrate(struct calibration *c, const struct inputs *inputs,
                       const struct calibrate_settings *settings, struct arena *arena,
                       struct error *err);
-// What calibrate() makes of its fits: calibrate/costs_made.c.
+// The costs that follow from the fits of calibrate(): calibrate/costs_made.c.
 void calibration_costs(struct calibration *c, const struct calibrate_settings *settings,
                        struct arena *arena);
 
-// The numbers of products by their shapes, where the costs have them already; fewer than eight
-// shapes: the measured line takes their place (calibrate/costs_products.c).
+// The numbers of products by shape, where the costs already have them. With fewer than eight
+// shapes the measured line replaces them (calibrate/costs_products.c).
 enum status calibration_products(struct calibration *c, struct arena *arena, struct error *err);
 
 // Every fit against its samples, for people.

@@ -58,7 +58,7 @@ static enum status read_request(struct request *r, int argc, char **argv, bool *
     return OK;
 }
 
-// What its manual page has of the other two.
+// The manual page's text on the other two.
 static enum status print_others(struct arena *arena, struct error *err)
 {
     static const struct {

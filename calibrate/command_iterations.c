@@ -1,12 +1,12 @@
-// plumbline calibrate --iterations: measured runs in, costs with the fitted constants out. What
-// else the costs hold stays.
+// plumbline calibrate --iterations: measured runs in, costs with the fitted constants out.
+// Everything else in the costs stays.
 #include <stdio.h>
 #include <string.h>
 
 #include "calibrate/commands.h"
 #include "calibrate/runs/iterations.h"
 
-// Ends of an interval so far apart say that anything may be so.
+// If the ends of an interval are this far apart, the value is undetermined.
 enum { FREE_FACTOR = 100 };
 
 static const char *source_of_rows(const struct iterations_fit *fit, const struct run_file *file,

@@ -1,5 +1,5 @@
-// plumbline calibrate --products: a table of products measured by their shapes in, costs with the
-// numbers of their form out. What else the costs hold stays.
+// plumbline calibrate --products: a table of products measured by shape in, costs with the numbers
+// of their form out. Everything else in the costs stays.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 enum { COLUMN_GPU, COLUMN_ROWS, COLUMN_COLUMNS, COLUMN_DEPTH, COLUMN_SECONDS, COLUMN_COUNT };
 static const char *const column_names[COLUMN_COUNT] = {"gpu", "m", "n", "k", "median_us"};
 
-// Of one name in the table.
+// For one name in the table.
 struct measured_gpu {
     const char *name;
     struct product_sample *samples;
@@ -60,7 +60,7 @@ static enum status read_row(const struct table *table, const int *columns, struc
     return OK;
 }
 
-// Depths with commas between: of the products whose inputs were zeros.
+// Depths separated by commas: of the products whose inputs were zeros.
 static enum status mark_zeros(struct products_table *t, const char *depths, struct arena *arena,
                               struct error *err)
 {
@@ -99,15 +99,14 @@ static enum status read_table(struct products_table *t, const char *path, const 
     return zeros ? mark_zeros(t, zeros, arena, err) : OK;
 }
 
-// The table's a100 is a100-80gb: the first of the costs that begins with it.
+// The table's a100 is a100-80gb: the first name in the costs that begins with it.
 static bool is_meant(const char *row, const char *gpu)
 {
     size_t length = strlen(row);
     return !strncasecmp(row, gpu, length) && !isalnum((unsigned char)gpu[length]);
 }
 
-// The rates of the other precisions of two bytes are the same; those of one keep their ratio to
-// them.
+// The rates of other two-byte precisions are the same; those of one byte keep their ratio.
 static void put_rates(const struct product_fit *fit, struct gpu_costs *gpu,
                       const struct precision_costs *from, const char *source)
 {
@@ -168,7 +167,7 @@ static enum status fit_gpu(struct measured_gpu *measured, struct gpu_costs *gpu,
     return OK;
 }
 
-// The GPU of the costs that a name in a table means; -1: none.
+// The GPU of the costs that a name in a table stands for; -1: none.
 static int find_costs(const struct costs *costs, const char *name)
 {
     for (int g = 0; g < costs->gpu_count; g++)
@@ -176,7 +175,7 @@ static int find_costs(const struct costs *costs, const char *name)
     return -1;
 }
 
-// Under the conditions that the fit to the same GPU's products found.
+// Under the conditions found by the fit to the same GPU's products.
 static enum status score(const char *path, const char *zeros, struct products_table *fitted,
                          const struct costs *costs, struct arena *arena, struct error *err)
 {

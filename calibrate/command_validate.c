@@ -44,8 +44,8 @@ static enum status read_mode(struct validate_settings *s, struct wishes *w, stru
     return fit_keys_by_likelihood(&s->keys, w->likelihood, err);
 }
 
-// --fit-rows names conditions on the tables at hand, or a table of its own, all of whose rows are
-// fitted on.
+// --fit-rows gives conditions on the current tables, or a table of its own, all of whose rows are
+// used for fitting.
 static enum status load_runs(struct run_set *set, struct wishes *w, const char *const *paths,
                              int count, struct error *err)
 {

@@ -1,4 +1,4 @@
-// The commands of this room; each in its own file.
+// The commands of this folder, each in its own file.
 #ifndef PLUMBLINE_CALIBRATE_COMMANDS_H
 #define PLUMBLINE_CALIBRATE_COMMANDS_H
 
@@ -10,8 +10,8 @@ command_function command_validate;
 command_function command_iterations; // calibrate --iterations
 command_function command_products;   // calibrate --products
 
-// The costs begin with those that they were made from, and name them and the table that they were
-// fitted to, of this role.
+// Costs begin with those they were made from. Names these and the table that they were fitted to,
+// which has this role.
 void name_sources(struct costs *costs, const char *role, const char *path, const char *sha256,
                   const char *output, struct arena *arena);
 

@@ -1,4 +1,4 @@
-// What the fits mean as costs. The overhead of a layer's pass: four products (backward eight), one
+// Costs derived from the fits. The overhead of a layer's pass: four products (backward eight), one
 // attention, one set of elementwise parts. docs/FORMULAS.md section 12.
 #include "calibrate/calibrate.h"
 
@@ -15,7 +15,7 @@ static struct estimate assumed(double value, const char *source)
         .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
 }
 
-// ---- estimates out of fits
+// ---- estimates from fits
 
 static const char *source_of_fit(const struct calibration *c, const struct fit *f,
                                  struct arena *arena)
@@ -45,7 +45,7 @@ static struct estimate fitted(const struct calibration *c, struct interval i, co
                              .source = source_of_fit(c, f, arena)};
 }
 
-// Leaves *to as it is where nothing was measured.
+// Leaves *to unchanged if nothing was measured.
 static void take_rate(struct estimate *to, const struct calibration *c, const struct fit *f,
                       struct arena *arena)
 {
@@ -55,8 +55,7 @@ static void take_rate(struct estimate *to, const struct calibration *c, const st
     to->valid_high = f->points[f->point_count - 1].work;
 }
 
-// A line without traffic says that there is none beside its rate, whatever other costs say of
-// theirs.
+// A line without traffic means that none exists besides its rate, whatever other costs state.
 static void take_traffic(struct estimate *to, const struct calibration *c, const struct fit *f,
                          struct arena *arena)
 {
@@ -82,7 +81,7 @@ static struct interval sum_overheads(const struct fit *const *fits, const int *c
     return sum;
 }
 
-// What the calls of a pass cost beyond their work, or the empty block's time, whichever is more.
+// The cost of a pass's calls beyond their work, or the empty block's time, whichever is more.
 static void take_overhead(struct estimate *to, const struct calibration *c,
                           const struct fit *const *parts, const int *calls, int count,
                           const struct fit *blocks, const char *what, struct arena *arena)
@@ -105,7 +104,7 @@ static void take_overhead(struct estimate *to, const struct calibration *c,
 static void take_layer_overheads(struct gpu_costs *g, const struct calibration *c,
                                  struct arena *arena)
 {
-    // Of several precisions the first one's: the calls are the same.
+    // With several precisions, those of the first: the calls are the same.
     static const int calls[] = {PRODUCTS_PER_BLOCK, 1, 1},
                      calls_back[] = {PRODUCTS_PER_BLOCK, PRODUCTS_PER_BLOCK, 1, 1};
     static const struct precision_fits none;
@@ -152,7 +151,7 @@ static bool take_quantity(struct estimate *to, const struct calibration *c, cons
     return true;
 }
 
-// What libraries took was seen with the workspace that trainers keep inside of their allocator.
+// Memory of libraries was observed with the workspace that trainers keep inside their allocator.
 static void add_libraries(struct estimate *constant, const struct estimate *libraries,
                           const struct estimate *workspace, struct arena *arena)
 {
@@ -183,8 +182,8 @@ static void take_constants(struct gpu_costs *g, const struct calibration *c,
 
 // ---- the rest of a device
 
-// A step of Adam in 32 bits reads and writes both moments, reads the gradient and writes the
-// weights; what it takes beyond that at the memory rate is traffic per value.
+// A 32-bit Adam step reads and writes both moments, reads the gradient and writes the weights; its
+// time beyond these at the memory rate is traffic per value.
 static void take_optimizer(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
 {
     const struct fit *f = c->kernels[KERNEL_OPTIMIZER];
@@ -196,7 +195,7 @@ static void take_optimizer(struct gpu_costs *g, const struct calibration *c, str
     g->step_bytes_per_value = fitted(c, bytes, f, arena);
 }
 
-// The slower direction: an offloaded step goes both ways.
+// The slower direction: an offloaded step uses both.
 static void take_host_link(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
 {
     const struct fit *there = c->kernels[KERNEL_TO_DEVICE], *back = c->kernels[KERNEL_TO_HOST];
@@ -231,7 +230,7 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c,
     const struct fit *low_rank = p->kernels[KERNEL_LOW_RANK];
     take_traffic(&to->low_rank_bytes_per_s, c, low_rank, arena);
     if (!(to->gemm_flop_per_s.value > 0)) {
-        g->precision_count--; // without products nothing is priced
+        g->precision_count--; // without products nothing can be priced
         return;
     }
     if (!(to->attention_flop_per_s.value > 0))
@@ -315,7 +314,7 @@ void calibration_costs(struct calibration *c, const struct calibrate_settings *s
     g->precisions = arena_grow(arena, g->precisions, (size_t)g->precision_count, PRECISION_COUNT,
                                sizeof *g->precisions);
     take_gpu(g, c, settings, arena);
-    // Without a memory rate a device cannot be priced, and no honest number stands in for it.
+    // Without a memory rate a device cannot be priced, and no other number can replace it.
     if (!(g->memory_bytes_per_s.value > 0)) {
         c->lacking = settings->base
                          ? arena_print(arena,

@@ -1,5 +1,5 @@
-// The numbers of products by their shapes, out of samples: where the costs that hold elsewhere
-// price products so, they must not stand beside measured ones.
+// The numbers of products by shape, from samples. Where the base costs price products this way,
+// those numbers must not remain next to measured ones.
 #include <string.h>
 
 #include "calibrate/calibrate.h"
@@ -22,8 +22,8 @@ static int collect(struct product_sample *to, const struct samples *all, enum pr
     return count;
 }
 
-// The form counts launches kernel by kernel: a layer's overhead, the sum of those of the lines, is
-// in it.
+// The form counts launches kernel by kernel, including a layer's overhead, the sum of those of the
+// lines.
 static void take_launches(struct gpu_costs *g, const struct calibration *c)
 {
     const struct fit *small = c->kernels[KERNEL_ELEMENTWISE];
@@ -47,7 +47,7 @@ static enum status refit(struct calibration *c, struct gpu_costs *g, struct prec
     struct product_fit fit;
     if (!count) return OK;
     if (!products_can_fit(samples, count, g, p, arena)) {
-        p->product_flop_per_s = (struct estimate){0}; // the measured line holds
+        p->product_flop_per_s = (struct estimate){0}; // the measured line applies
         return OK;
     }
     TRY(products_fit(&fit, samples, count, false, g, p, arena, err));

@@ -1,5 +1,5 @@
-// One panel for each fit, two beside each other, both axes logarithmic: work to the right, seconds
-// up. Faint lines are decades.
+// One panel for each fit, two in a row, both axes logarithmic: work on the horizontal, seconds on
+// the vertical axis. Faint lines are decades.
 #include "calibrate/draw.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ static void take_ranges(struct panel *p, const struct fit_point *points, int cou
     }
 }
 
-// Room beside the outermost points; a range of one point gets some.
+// Adds margins around the outermost points; a range of one point gets a width.
 static void finish_ranges(struct panel *p)
 {
     double work = fmax(0.05 * (p->work_high - p->work_low), 0.05),
@@ -103,14 +103,14 @@ static void draw_frame(const struct panel *p, const char *unit, struct arena *ar
         svg_text(p->svg, across(p, pow(10, d)), bottom + 16, SVG_MIDDLE, 11, SVG_INK,
                  size_text(pow(10, d), unit, arena));
     }
-    bool close = p->seconds_high - p->seconds_low < 1.5; // decades alone would leave the axis bare
+    bool close = p->seconds_high - p->seconds_low < 1.5; // decades alone leave the axis bare
     for (double d = floor(p->seconds_low); d <= p->seconds_high; d++) {
         draw_time(p, pow(10, d), arena);
         if (!close) continue;
         draw_time(p, 2 * pow(10, d), arena);
         draw_time(p, 5 * pow(10, d), arena);
     }
-    // The ends of the axes, where no decade says where one is.
+    // The ends of the axes, if no decade line is near.
     svg_text(p->svg, left, bottom + 32, SVG_START, 10, SVG_INK,
              size_text(pow(10, p->work_low), unit, arena));
     svg_text(p->svg, right, bottom + 32, SVG_END, 10, SVG_INK,
@@ -153,8 +153,8 @@ static void draw_titles(const struct panel *p, const char *title, const char *li
 
 // ---- fits
 
-// What the fit says of each sample, as a mark: with an operand or an explained part it is no line
-// over the work alone.
+// The fit's prediction for each sample as a mark: with an operand or an explained part it is no
+// line over the work alone.
 static void draw_predictions(const struct panel *p, const struct fit *f)
 {
     for (int i = 0; i < f->point_count; i++) {

@@ -1,5 +1,5 @@
-// Each fit against its samples, drawn: medians with their intervals, the line, the links of a class
-// beside its own.
+// A drawing of each fit with its samples: medians with their intervals, the line, and each class
+// next to its links.
 #ifndef PLUMBLINE_CALIBRATE_DRAW_H
 #define PLUMBLINE_CALIBRATE_DRAW_H
 

@@ -1,5 +1,5 @@
-// Each fit as a line, and under it the samples it was made from: what was measured, what the line
-// says, how far off.
+// Each fit as a line, followed by its samples: the measurement, the prediction, and the
+// difference.
 #include "calibrate/calibrate.h"
 
 struct unit {

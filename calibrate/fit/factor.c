@@ -1,5 +1,5 @@
-// Tobit's likelihood (Tobin 1958): a peak has its density, a run without one the probability of its
-// side of the capacity.
+// Tobit likelihood (Tobin 1958): a measured peak contributes its density, a run without one the
+// probability of its side of the capacity.
 #include "calibrate/fit/factor.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 static const double root_two_pi = 2.50662827463100050242;
 
-// Of the standard normal distribution, also where it is too small for a number.
+// For the standard normal distribution, even where it underflows.
 static double log_probability_below(double x)
 {
     if (x > 8) return 0; // -6e-16
@@ -34,8 +34,8 @@ static double log_likelihood(const struct signs *s, double log_factor, double sp
     return sum;
 }
 
-// Of a function of one number the place of its greatest value: the best of a grid, then golden
-// sections of its neighbourhood.
+// The argument that maximises a function of one number: the best of a grid, then golden-section
+// search around it.
 typedef double profile(const struct signs *s, double at);
 
 static double find_greatest(profile *f, const struct signs *s, double low, double high, int grid)
@@ -83,8 +83,7 @@ static double over_factor(const struct signs *s, double log_factor)
     return log_likelihood(s, log_factor, spread_of(s, log_factor));
 }
 
-// Where the profile has come down to the quantile, between its greatest and an end; the end where
-// it does not.
+// Where the profile has fallen to the quantile, between its maximum and an end; otherwise the end.
 static double find_end(const struct signs *s, double from, double to, double level)
 {
     if (over_factor(s, to) >= level) return to;
@@ -96,8 +95,8 @@ static double find_end(const struct signs *s, double from, double to, double lev
     return (from + to) / 2;
 }
 
-// Half of the quantile: chi-square's, widened as Student's t for a spread that is estimated from
-// the runs that have a say, the peaks and what lies within two spreads of the capacity.
+// Half of the quantile: chi-square's, widened as for Student's t because the spread is estimated
+// from the informative runs: the peaks and those within two spreads of the capacity.
 static double half_quantile(const struct signs *s, double factor, double spread)
 {
     int telling = 0;

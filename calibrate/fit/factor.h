@@ -1,5 +1,5 @@
-// What the allocator takes for a byte asked of it, from runs that failed for want of memory, runs
-// that did not, and measured peaks: the likelihood's maximum over factor and spread, and the
+// The allocator's bytes per requested byte, from runs that failed for lack of memory, runs that
+// did not, and measured peaks: the maximum likelihood over factor and spread, and the
 // profile-likelihood interval of the factor. docs/FORMULAS.md section 12.
 #ifndef PLUMBLINE_CALIBRATE_FIT_FACTOR_H
 #define PLUMBLINE_CALIBRATE_FIT_FACTOR_H
@@ -8,20 +8,20 @@
 
 enum memory_sign_kind { SIGN_PEAK, SIGN_FAILED, SIGN_RAN };
 
-// One run: bytes predicted of what the allocator hands out, with factor 1, and of what stands
-// outside of it; the peak that was measured, or the device's capacity.
+// One run: predicted bytes from the allocator, with factor 1, and outside of it; the measured
+// peak, or the device's capacity.
 struct memory_sign {
     enum memory_sign_kind kind;
     double inside_bytes, outside_bytes, bytes;
 };
 
 struct factor_fit {
-    double factor, low, high; // 95 %; an end at 1 or FACTOR_MAX is no more than that
+    double factor, low, high; // 95 %; an end at 1 or FACTOR_MAX is only that limit
     double spread;            // standard deviation of ln(truth / prediction)
     int counts[3];            // by kind
 };
 
-#define FACTOR_MAX 10.0 // of the costs' allocator_factor, which is at least 1
+#define FACTOR_MAX 10.0 // limit of the costs' allocator_factor, which is at least 1
 #define SPREAD_MIN 0.02
 #define SPREAD_MAX 0.5
 

@@ -1,6 +1,6 @@
 // A line by weighted least squares on the medians. Intervals are 95 %, by Student's t on the
-// points' own scatter about the line, so that they cover the model's misfit; launches that differ
-// from each other widen them.
+// points' own scatter about the line, so they include the model's misfit; differences between
+// launches widen them.
 #include "calibrate/fit/fit.h"
 
 #include <math.h>
@@ -26,8 +26,8 @@ static void put_row(double *row, const struct fit_point *p, int columns)
     for (int j = 0; j < columns; j++) row[j] = values[j];
 }
 
-// Deviations are shares of the time, of the line's own in the end: shares of what was measured
-// would prefer the points that came out fast by chance.
+// Deviations are shares of the time, in the end of the line's own: shares of the measured time
+// would favour points that were fast by chance.
 enum { REWEIGHTINGS = 4, REWEIGHTING_MOST = 4 };
 
 static enum status solve_line(struct linear *x, enum line line, const struct fit_point *points,
@@ -54,8 +54,8 @@ static enum status solve_line(struct linear *x, enum line line, const struct fit
     return OK;
 }
 
-// Work per second out of seconds per work. A slope whose interval reaches 0 leaves the upper end
-// open: it is taken as far above the value, in ratio, as the lower end is below.
+// Work per second from seconds per work. A slope whose interval reaches 0 leaves the upper end
+// open; it is then set as far above the value, in ratio, as the lower end is below.
 static struct interval rate_of(const struct interval *slope)
 {
     struct interval rate = {1 / slope->value, 1 / slope->high, 0};
@@ -165,7 +165,7 @@ static int count_operations(const struct fit_point *points, int count)
     return operations;
 }
 
-// Median error on points that their line has not seen. Infinite where some part cannot be fitted
+// Median error on points that the line was not fitted to. Infinite if some part cannot be fitted
 // without them.
 static double held_out_error(enum line line, const struct fit_point *points, int count,
                              struct arena *arena)
@@ -207,7 +207,7 @@ enum status fit_best(struct fit *f, const char *file, const char *name, const en
     }
     TRY(fit_line(f, file, name, best, points, point_count, arena, err));
     if (best == LINE_THROUGH_ZERO && form_count > 1 && point_count > 2) {
-        // An overhead that is not worth a term may still be there.
+        // An overhead too small for a term may still exist.
         struct linear x;
         TRY(solve_line(&x, LINE_WITH_OVERHEAD, points, point_count, arena, err));
         f->overhead_s.high = x.x[1].high;

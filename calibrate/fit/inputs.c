@@ -1,5 +1,4 @@
-// Joining documents: samples one behind the other, endpoints by their names, quantities as they
-// come.
+// Joining documents: samples are concatenated, endpoints merged by name, quantities appended.
 #include "calibrate/fit/inputs.h"
 
 #include <string.h>
@@ -40,8 +39,8 @@ static void join_samples(struct inputs *in, int document, const int *map, struct
     }
 }
 
-// Hosts that measure links call themselves as they like: a device's name is that of the documents
-// that measured the device.
+// Hosts that measure links may have any name: a device's name comes from the documents that
+// measured it.
 static bool names_device(const struct samples *s)
 {
     bool links = s->sample_count > 0;

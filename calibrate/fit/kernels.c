@@ -1,5 +1,5 @@
-// One line per kind of kernel (docs/FORMULAS.md section 12). An operation says in its name which
-// one it is.
+// One line for each kind of kernel (docs/FORMULAS.md section 12), identified by the operation's
+// name.
 #include "calibrate/fit/kernels.h"
 
 #include <math.h>
@@ -49,9 +49,9 @@ bool kernel_has(enum kernel kernel, const struct sample *s)
     return kernel != KERNEL_ELEMENTWISE || !strstr(s->operation, "copy");
 }
 
-// Of a time, what is left for the work itself, whatever another fit says of the rest.
+// Least share of a time left for the work itself, whatever another fit says about the rest.
 static const double least_share_left = 0.1;
-// As fit_best asks of a term, and no error below this is worth one.
+// As fit_best requires for a term; no error below the floor justifies one.
 static const double worth_it = 0.9, error_floor = 1e-3;
 
 struct choice {
@@ -83,8 +83,8 @@ enum status kernel_points(struct fit_point **points, int *count, const struct in
     return OK;
 }
 
-// Documents are launches too: how far the points of one lie off the line of all, median, as a
-// share; of all documents the greatest.
+// Documents count as launches too: the greatest, over documents, of the median deviation of its
+// points from the common line, as a share.
 static double documents_apart(const struct inputs *in, const struct fit *f, struct arena *arena)
 {
     double *off = TAKE(arena, f->point_count, double), greatest = 0;
@@ -102,8 +102,8 @@ static double documents_apart(const struct inputs *in, const struct fit *f, stru
     return documents > 1 ? greatest : 0;
 }
 
-// One size, as nvbandwidth has: no line goes through it. Said, and passed over, for the sake of
-// what else there is.
+// With one size, as nvbandwidth has, no line can be fitted. Reported and skipped, so that the rest
+// can be used.
 static bool is_one_size(const struct inputs *in, const struct fit_point *points, int count,
                         const char *name)
 {
@@ -115,7 +115,7 @@ static bool is_one_size(const struct inputs *in, const struct fit_point *points,
     return true;
 }
 
-// Gradients of weights are added to: their traffic need not be the forward products'.
+// Gradients of weights are accumulated: their traffic may differ from the forward products'.
 static void take_own_traffic(struct fit *f, const struct fit_point *points, int count,
                              struct arena *arena)
 {

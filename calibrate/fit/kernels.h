@@ -1,5 +1,5 @@
-// Kinds of kernels: which samples belong to each, what their work is, which forms a fit of them may
-// take.
+// Kinds of kernels: the samples of each, the definition of their work, and the forms that their
+// fits may take.
 #ifndef PLUMBLINE_CALIBRATE_FIT_KERNELS_H
 #define PLUMBLINE_CALIBRATE_FIT_KERNELS_H
 
@@ -7,14 +7,14 @@
 #include "calibrate/fit/inputs.h"
 
 enum kernel {
-    // of one precision each
+    // one for each precision
     KERNEL_GEMM,
     KERNEL_GEMM_DATA,
     KERNEL_GEMM_WEIGHT,
     KERNEL_ATTENTION,
     KERNEL_ATTENTION_BACKWARD,
     KERNEL_LOW_RANK,
-    // of all together
+    // common to all precisions
     KERNEL_ELEMENTWISE,
     KERNEL_ELEMENTWISE_BACKWARD,
     KERNEL_COPY,
@@ -33,22 +33,22 @@ enum { KERNELS_OF_PRECISION = KERNEL_LOW_RANK + 1 };
 struct kernel_kind {
     const char *title; // for people
     enum sample_kind kind;
-    const char *with, *without; // what an operation's name holds, and what it does not; NULL: any
+    const char *with, *without; // what an operation's name contains and what not; NULL: any
     enum { UNIT_FLOP, UNIT_BYTES, UNIT_VALUES, UNIT_CALLS } unit;
-    enum line forms[3]; // tried by held-out error, those with few terms first
+    enum line forms[3]; // tried by held-out error, those with fewest terms first
     int form_count;
-    bool may_own; // traffic of its own, where the other fit's rate predicts worse
+    bool may_own; // may have a traffic rate of its own, where the other fit's rate predicts worse
 };
 extern const struct kernel_kind kernel_kinds[KERNEL_COUNT];
 
 bool kernel_has(enum kernel kernel, const struct sample *s);
 
-// precision PRECISION_COUNT takes every one. *count 0: there are none, no error.
+// precision PRECISION_COUNT means all. *count 0: there are none, which is no error.
 enum status kernel_points(struct fit_point **points, int *count, const struct inputs *in,
                           enum kernel kernel, enum precision precision, struct arena *arena,
                           struct error *err);
-// NULL where there are no samples. traffic_bytes_per_s: what another fit found the operands to
-// take; 0: nothing is known of it.
+// NULL if there are no samples. traffic_bytes_per_s: rate of the operands from another fit; 0:
+// unknown.
 enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel,
                        enum precision precision, double traffic_bytes_per_s, struct arena *arena,
                        struct error *err);

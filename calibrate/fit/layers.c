@@ -1,9 +1,10 @@
-// A sample says micro-batch, sequence, tensor and context degree; its own shape, or the model, says
-// the rest, and pricing's own function what its kernels take by the rates fitted so far. Of blocks
-// time = factor x kernels + overhead is fitted, where there are sizes enough and the overhead
-// predicts what was left out better; with one size the factor is what is left when the kernels'
-// overheads are taken off. Heads and embeddings have a factor alone. Of several shapes each is one
-// group: how far their factors lie apart is how far another shape's may be.
+// A sample states micro-batch, sequence, tensor and context degree. Its own shape, or the model,
+// gives the rest, and pricing's own function gives the time of its kernels by the rates fitted so
+// far. For blocks, time = factor x kernels + overhead is fitted if there are enough sizes and the
+// overhead improves the prediction of what was left out. With one size, the factor is what remains
+// after subtracting the kernels' overheads. Heads and embeddings only have a factor. Each of
+// several shapes is one group: the differences between their factors show how far another shape's
+// may be off.
 #include "calibrate/fit/layers.h"
 
 #include <math.h>
@@ -48,7 +49,7 @@ static int find_run(const struct model *m, enum layer_kind kind)
     return -1;
 }
 
-// One node with as many devices as the degrees ask for.
+// One node with as many devices as the degrees need.
 static void make_problem(struct problem *p, struct node_group *group, const struct calibration *c,
                          const struct model *model, const struct sample *s, bool fused)
 {
@@ -78,7 +79,7 @@ static void make_problem(struct problem *p, struct node_group *group, const stru
                                      .barrier = true}};
 }
 
-// FLOP of the pass as the samples count them: section 3's, recomputation added.
+// FLOP of the pass as the samples count them: section 3's, including recomputation.
 static double flop_of(const struct layer_kernels *k, enum layer_pass pass, double attention_flop,
                       double beta)
 {
@@ -89,8 +90,8 @@ static double flop_of(const struct layer_kernels *k, enum layer_pass pass, doubl
            (pass == LAYER_BACKWARD_SELECTIVE ? attention_flop : 0);
 }
 
-// Seconds of the pass's kernels; false: the sample is of another shape. Attention's FLOP are what
-// the same layer lacks at rate infinity, and are asked for by their definition.
+// Seconds of the pass's kernels; false: the sample is of another shape. Attention's FLOP are
+// obtained as the difference when its rate is infinite, and are needed by their definition.
 static bool kernels_of(double *seconds, double *again_s, const struct calibration *c,
                        const struct model *model, const struct sample *s, enum layer_kind kind,
                        enum layer_pass pass)
@@ -108,7 +109,7 @@ static bool kernels_of(double *seconds, double *again_s, const struct calibratio
         double width = (double)(model->shape.heads * model->shape.head_width) /
                        (double)s->dimensions[2];
         double attention = kind == LAYER_BLOCK ? 4 * scores * width * (fused ? 0.5 : 1) : 0;
-        // An embedding has no FLOP: its rows tell the shape.
+        // An embedding has no FLOP: its rows identify the shape.
         double rows = 2 * (double)(s->dimensions[0] * s->dimensions[1] / s->dimensions[3] *
                                    model->shape.hidden * precision_bytes(s->precision));
         if (kind == LAYER_EMBEDDING &&
@@ -138,7 +139,7 @@ static double no_work(const struct sample *s)
     return 0;
 }
 
-// A model of nothing else but the sample's shape.
+// A model with nothing but the sample's shape.
 static const struct model *model_of(const struct shape *shape, struct arena *arena)
 {
     static struct layer_run runs[] = {
@@ -161,7 +162,7 @@ static bool is_same_shape(const struct model *a, const struct model *b)
     return !sample_compare_shapes(&a->shape, &b->shape);
 }
 
-// The shape is what the sample states; of one that states none, the model's, if its FLOP are.
+// The shape stated by the sample; without one, the model's if its FLOP agree.
 static bool read_check(struct layer_check *k, const struct calibration *c,
                        const struct model *model, struct arena *arena)
 {
@@ -173,7 +174,7 @@ static bool read_check(struct layer_check *k, const struct calibration *c,
            k->point.work > 0;
 }
 
-// Of kinds of layers of which some are the model's own, only those.
+// For kinds of layers with samples of the model's own shape, keeps only those.
 static void keep_own(struct layer_fits *f)
 {
     bool any[LAYER_KINDS_MEASURED] = {false};
@@ -208,7 +209,7 @@ static enum status take_checks(struct layer_fits *f, const struct calibration *c
 
 // ---- factors
 
-// The points of one pass, and whose shape each is: a fit's folds are operations, and stand for
+// The points of one pass, and the shape of each: a fit's folds are operations, which stand for
 // shapes here.
 struct group {
     struct fit_point *points;
@@ -234,7 +235,7 @@ static struct group group_of(const struct layer_fits *f, enum layer_kind kind, e
     return g;
 }
 
-// All points have one size: what is left of the time beside the kernels' own overheads.
+// All points have one size: the part of the time not explained by the kernels' own overheads.
 static void fit_ratio(struct pass_fit *to, const struct fit_point *points, int count,
                       double overhead_s, struct arena *arena)
 {
@@ -253,8 +254,8 @@ static void fit_ratio(struct pass_fit *to, const struct fit_point *points, int c
     to->factor.high = fmax(to->factor.high, to->factor.value);
 }
 
-// By how much another shape's factor is off, with 95 %: Student's t of the scatter among shapes'
-// medians, as a new one of them. Of one shape: as much as it is off itself.
+// 95 % error of another shape's factor: Student's t on the scatter of the shapes' medians, for a
+// new one. With one shape, its own error.
 static double shapes_apart(const struct pass_fit *to, const struct group *g, double overhead_s,
                            struct arena *arena)
 {
@@ -284,7 +285,7 @@ static void widen_factor(struct interval *x, double share)
     x->high = x->value + above;
 }
 
-// overhead_s: of the kernels; of blocks it is fitted with the factor where there are sizes.
+// overhead_s: of the kernels; for blocks it is fitted with the factor if there are several sizes.
 static enum status fit_sizes(struct pass_fit *to, struct group *g, const char *kind,
                              const char *pass, double overhead_s, struct arena *arena,
                              struct error *err)
@@ -355,7 +356,7 @@ static double back_overhead(const struct gpu_costs *g)
                                             : g->layer_overhead_s.value;
 }
 
-// Blocks first: their overheads are the heads', too.
+// Blocks first: their overheads are used for heads, too.
 static enum status fit_passes(struct layer_fits *f, struct gpu_costs *g, struct arena *arena,
                               struct error *err)
 {

@@ -1,5 +1,5 @@
-// Whole layers as they were measured, against the sum of their kernels: a check of everything that
-// was fitted, and what a layer's pass takes beside its kernels.
+// Measured whole layers compared with the sum of their kernels: a check of all fits, and the time
+// of a layer's pass beyond its kernels.
 #ifndef PLUMBLINE_CALIBRATE_FIT_LAYERS_H
 #define PLUMBLINE_CALIBRATE_FIT_LAYERS_H
 
@@ -18,38 +18,38 @@ enum layer_pass {
 struct layer_check {
     const struct sample *sample;
     const struct model *model; // of that shape
-    bool own;                  // the shape is that of the model asked for
+    bool own;                  // the shape is that of the requested model
     enum layer_kind kind;
     enum layer_pass pass;
     struct fit_point
-        point;      // work: seconds of its kernels by the fitted rates, without what is recomputed
-    double again_s; // kernels of a forward pass, or of its attention, that backward runs again
+        point;          // work: seconds of its kernels by the fitted rates, without recomputation
+    double again_s;     // kernels of a forward pass, or of its attention, that the backward repeats
     double predicted_s; // with factor and overhead
 };
 
-// What a layer's pass takes: factor x kernels + overhead.
+// The time of a layer's pass: factor x kernels + overhead.
 struct pass_fit {
     struct interval factor, overhead_s;
-    bool has_overhead; // fitted with it, of blocks
+    bool has_overhead; // fitted together, for blocks
     int count, shapes;
     double residual, held_out;
-    double apart; // what another shape's factor is off by with 95 %, as a share; 0: it is the
-                  // model's own that was measured
+    double apart; // 95 % error of another shape's factor, as a share; 0: the model's own shape was
+                  // measured
 };
 
 enum { LAYER_KINDS_MEASURED = LAYER_HEAD + 1 }; // embedding, block, head
 
 struct layer_fits {
     struct layer_check *checks;
-    int check_count, other_count; // other: layers of shapes that are not known, or another than
-                                  // the model's where that was measured; started as graphs beside
-                                  // those that were not
+    int check_count, other_count; // other: layers of unknown shapes, or of other shapes than the
+                                  // model's where that was measured; or started as graphs, where
+                                  // others were not
     struct pass_fit passes[LAYER_KINDS_MEASURED][2]; // forward, backward; count 0: not measured
 };
 
-// Compares, fits, and puts factors and overheads into the costs of the calibration. A sample's
-// shape is what it states, or that of `model` (may be NULL) if its FLOP are the model's. Of a kind
-// of layer, the model's own count alone where there are any. No layers: nothing happens. Formulas:
+// Compares, fits, and puts factors and overheads into the calibration's costs. A sample's shape is
+// the one it states, or that of `model` (may be NULL) if the FLOP agree. For each kind of layer,
+// only the model's own samples count if there are any. Without layers nothing happens. Formulas:
 // docs/FORMULAS.md section 12.
 enum status layers_fit(struct layer_fits *f, struct calibration *c, const struct model *model,
                        struct arena *arena, struct error *err);

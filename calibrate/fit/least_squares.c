@@ -1,5 +1,5 @@
-// The one file that includes lapacke.h. dgels solves by QR and leaves R behind; the covariance is
-// (R^T R)^-1 (dpotri). Columns are scaled to length one first: FLOP counts near 10^10 stand beside
+// The one file that includes lapacke.h. dgels solves by QR and leaves R; the covariance is (R^T
+// R)^-1 (dpotri). Columns are first scaled to length one, since FLOP counts near 10^10 are next to
 // a column of ones.
 #include "calibrate/fit/least_squares.h"
 
@@ -7,7 +7,7 @@
 #include <lapacke.h>
 #include <math.h>
 
-// Below this share of its length, what is left of a column beside the others is rounding.
+// If less than this share of a column's length is independent of the others, it is rounding.
 static const double rank_tolerance = 1e-10;
 
 static enum status solve(double *a, double *b, int rows, int columns, struct error *err)

@@ -8,12 +8,12 @@
 
 struct solution {
     double *x;          // [columns]
-    double *covariance; // [columns][columns], for deviations taken as true standard deviations
+    double *covariance; // [columns][columns], taking deviations as true standard deviations
     double chi_square;  // the minimum
 };
 
 // design[rows][columns] row by row, rows >= columns >= 1; deviation[rows] > 0. BAD_INPUT if the
-// columns do not differ enough to be told apart (the design's rank is short).
+// columns are not distinguishable (the design is rank deficient).
 enum status least_squares(struct solution *s, int rows, int columns, const double *design,
                           const double *observed, const double *deviation, struct arena *arena,
                           struct error *err);

@@ -1,8 +1,8 @@
-// Least squares with terms that cannot be negative: every set of terms held at 0 is tried (there
-// are at most 2^4), and of those whose other terms come out above 0 the one with the least
-// chi-square is the answer (the problem is convex: it is the minimum). Intervals are Student's t on
-// the scatter of the points, whatever scale their deviations have: medians' own intervals tell well
-// which points to trust and badly how much, and a line's misfit belongs into its intervals.
+// Least squares with nonnegative terms: every set of terms held at 0 is tried (at most 2^4), and
+// of those whose other terms are positive, the one with the least chi-square is the answer (the
+// problem is convex, so it is the minimum). Intervals are Student's t on the scatter of the
+// points, whatever the scale of their deviations. The medians' own intervals show well which
+// points to trust but not how much, and a line's misfit belongs in its intervals.
 #include "calibrate/fit/linear.h"
 
 #include <assert.h>
@@ -60,7 +60,7 @@ static void take_intervals(struct linear *f, const struct trial *all, const stru
         f->x[best->columns[k]] = (struct interval){value, fmax(value - half, 0), value + half};
         f->held[best->columns[k]] = false;
     }
-    // What is held may still be above 0 by as much as the free sum allows.
+    // A held term may be positive by as much as the free sum allows.
     int freedom = rows - columns;
     double scatter = freedom > 0 ? sqrt(all->solution.chi_square / freedom) : 0;
     for (int j = 0; j < columns; j++)

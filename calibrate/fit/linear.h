@@ -17,18 +17,17 @@ struct interval {
 
 struct linear {
     struct interval x[LINEAR_TERMS_MAX];
-    bool held[LINEAR_TERMS_MAX]; // at 0, because the best sum of terms without a sign would have it
-                                 // below
-    int terms;                   // that are not held
-    double scatter; // root of chi-square per degree of freedom: 1 where the points lie as far off
-                    // as their deviations say
+    bool held[LINEAR_TERMS_MAX]; // at 0, because it would be negative in the unconstrained optimum
+    int terms;                   // not held
+    double scatter; // root of chi-square per degree of freedom: 1 where points scatter as much as
+                    // their deviations state
     double chi_square;
     int freedom;
 };
 
-// design[rows][columns] row by row; rows >= columns, columns <= LINEAR_TERMS_MAX; deviation[rows] >
-// 0 tells the points' weights, their scale is taken from the scatter where there are points to
-// spare. BAD_INPUT if the columns cannot be told apart.
+// design[rows][columns] row by row; rows >= columns, columns <= LINEAR_TERMS_MAX; deviation[rows]
+// > 0 gives the points' weights. Their scale comes from the scatter if there are more points than
+// terms. BAD_INPUT if the columns are not distinguishable.
 enum status fit_linear(struct linear *f, int rows, int columns, const double *design,
                        const double *observed, const double *deviation, struct arena *arena,
                        struct error *err);

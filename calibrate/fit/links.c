@@ -1,6 +1,6 @@
-// Grouping samples into channels and classes. A pair's samples among others decide, as messages of
-// a schedule travel together; those taken alone tell what the others cost it, and decide where
-// there are no others.
+// Grouping samples into channels and classes. A pair's samples with concurrent traffic take
+// precedence, since a schedule's messages travel together. Those taken alone show the cost of the
+// other traffic, and are used where there are no others.
 #include "calibrate/fit/links.h"
 
 #include <assert.h>
@@ -39,7 +39,7 @@ static bool same_channel(const struct sample *a, const struct sample *b)
            !memcmp(a->members, b->members, (size_t)a->member_count * sizeof *a->members);
 }
 
-// Samples of a channel stand together, those among others before those alone.
+// Samples of a channel are adjacent, those with concurrent traffic before those alone.
 static int compare_channels(const void *x, const void *y)
 {
     const struct sample *a = ((const struct fit_point *)x)->sample,
@@ -107,7 +107,7 @@ static void sort_into_classes(struct link_fits *f, struct arena *arena)
     }
 }
 
-// For each size the median over the channels that have it.
+// For each size, the median over the channels that have it.
 static int median_points(struct fit_point *to, const struct fit_point *all, int count,
                          struct arena *arena)
 {
@@ -128,7 +128,7 @@ static int median_points(struct fit_point *to, const struct fit_point *all, int 
     return sizes;
 }
 
-// The middle 95 % of the channels, and the class's own interval.
+// The middle 95 % of the channels, together with the class's own interval.
 static void spread(struct interval *of, double *values, int count)
 {
     median_of(values, count); // sorts
@@ -183,7 +183,7 @@ static enum status fit_class(struct channel_class *k, const struct link_fits *f,
     return k->channel_count > 1 ? spread_class(k, f, arena, err) : OK;
 }
 
-// Times among others over times alone of the same channels and sizes.
+// Times with concurrent traffic over times alone, for the same channels and sizes.
 static void find_contention(struct link_fits *f, const struct fit_point *points, int count,
                             struct arena *arena)
 {
@@ -208,7 +208,7 @@ static void find_contention(struct link_fits *f, const struct fit_point *points,
     }
 }
 
-// ---- what stands out
+// ---- outliers
 
 static const double rate_differs = 0.10, latency_differs = 0.25, deviations_out = 3.5,
                     normal_mad = 1.4826;
@@ -247,7 +247,7 @@ static void find_asymmetric(struct link_fits *f)
     }
 }
 
-// The logarithm's distance from the median that scatter does not explain; scratch[count].
+// The deviation of the logarithm from the median that scatter does not explain; scratch[count].
 static double allowed_off(const double *logs, int count, double median, double share,
                           double *scratch)
 {

@@ -1,5 +1,5 @@
 // Links and collectives: one fit for every ordered pair of endpoints and every group of ranks,
-// their classes with their spread, and which pairs stand out. docs/FORMULAS.md section 12.
+// their classes with the spread within, and which pairs are outliers. docs/FORMULAS.md section 12.
 #ifndef PLUMBLINE_CALIBRATE_FIT_LINKS_H
 #define PLUMBLINE_CALIBRATE_FIT_LINKS_H
 
@@ -13,17 +13,17 @@ struct channel {
     const char *operation;
     int from, to;       // endpoints; -1: a collective
     const int *members; // [ranks] of a collective
-    int ranks;          // 2 of a pair
+    int ranks;          // 2 for a pair
     bool between_nodes;
     struct segmented fit;
-    // Against the median of its class; pairs alone.
+    // Compared with the median of its class; pairs only.
     bool slow, late; // rate below, latency above what the others' scatter explains
-    // Against the way back, each pair named once, by the direction with the lower rate (or higher
-    // latency).
+    // Compared with the opposite direction; each pair is named once, by the direction with the
+    // lower rate (or higher latency).
     bool asymmetric;
 };
 
-// Channels of one operation, so many ranks, inside of a node or between nodes.
+// Channels of one operation with so many ranks, within a node or between nodes.
 struct channel_class {
     const char *operation;
     int ranks;
@@ -31,7 +31,7 @@ struct channel_class {
     int channel_count, *channels;
     struct segmented
         fit; // through the medians over the channels; its intervals are the channels' spread
-    double contention;  // median of the times among others over those alone; 0: not measured
+    double contention;  // median of times with other traffic over those alone; 0: not measured
     const char *source; // samples and hashes
 };
 
@@ -43,16 +43,16 @@ struct link_fits {
     int class_count;
 };
 
-// No links among the samples: no classes, and no error.
+// Without links among the samples there are no classes, and no error.
 enum status links_fit(struct link_fits *f, const struct inputs *in, struct arena *arena,
                       struct error *err);
 
 // Tables of messages and all-reduces for the costs of `gpu`, one for each class.
 void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
                     struct arena *arena);
-// Latencies into the cluster's groups with this GPU, measured links between nodes into its places;
-// what a single stream reaches of the nominal bandwidths into the costs. BAD_INPUT: no group has
-// the GPU.
+// Puts latencies into the cluster's groups with this GPU, measured links between nodes into its
+// places, and the share of the nominal bandwidths that a single stream reaches into the costs.
+// BAD_INPUT: no group has the GPU.
 enum status links_to_cluster(struct cluster *cluster, struct costs *costs,
                              const struct link_fits *f, const char *gpu, struct arena *arena,
                              struct error *err);

@@ -34,7 +34,7 @@ static bool is_priced(const struct channel_class *k)
     return k->pairs || !strcmp(k->operation, "all_reduce");
 }
 
-// Of messages under several names "send" counts, else the first.
+// For messages under several names, "send" counts, otherwise the first.
 static bool is_first(const struct link_fits *f, const struct channel_class *k)
 {
     for (const struct channel_class *o = f->classes; o < f->classes + f->class_count; o++) {
@@ -81,7 +81,7 @@ void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
         if (is_first(f, &f->classes[k])) tables[count++] = table_of(&f->classes[k], gpu, arena);
     int measured = count;
     for (int i = 0; i < c->collective_count;
-         i++) { // what was known before stays where it was not measured
+         i++) { // earlier entries stay where nothing was measured
         bool known = false;
         for (int k = 0; k < measured; k++)
             known = known || same_table(&tables[k], &c->collectives[i]);
@@ -102,8 +102,7 @@ static const struct channel_class *class_of_pairs(const struct link_fits *f, boo
     return NULL;
 }
 
-// The share of what the link is said to carry that one stream reached; nothing reaches more than
-// all of it.
+// The share of the link's stated rate that one stream reached, at most all of it.
 static struct estimate efficiency(const struct channel_class *k, double nominal,
                                   struct arena *arena)
 {
@@ -125,15 +124,15 @@ static void take_nodes(struct cluster *c, int group, const struct link_fits *f, 
         g->intra.latency_s = segmented_latency(&near->fit).value;
         costs->intra_efficiency = efficiency(near, g->intra.bytes_per_s, arena);
     }
-    if (far && g->nic_count) { // of several kinds the first is the one that was in use
+    if (far && g->nic_count) { // of several kinds, the first is the one that was used
         g->nics[0].link.latency_s = segmented_latency(&far->fit).value;
         costs->network_efficiency[g->nics[0].kind] =
             efficiency(far, g->nics[0].link.bytes_per_s, arena);
     }
 }
 
-// A cluster of one group whose nodes have no names yet takes those of the hosts, where they are as
-// many.
+// In a cluster of one group with unnamed nodes, these get the names of the hosts if the numbers
+// match.
 static void name_nodes(struct cluster *c, const struct link_fits *f, int endpoint_count,
                        struct arena *arena)
 {
@@ -154,7 +153,7 @@ static void name_nodes(struct cluster *c, const struct link_fits *f, int endpoin
     *p = (struct places){.nodes = nodes, .node_count = count};
 }
 
-// Between two nodes the median over their devices' pairs.
+// Between two nodes, the median over the pairs of their devices.
 static void put_measured(struct cluster *c, const struct link_fits *f, struct arena *arena)
 {
     struct places *p = &c->places;

@@ -1,5 +1,4 @@
-// Medians with their rank intervals; launches and throttling told apart from them, never hidden in
-// them.
+// Medians with their rank intervals; effects of launches and throttling are reported separately.
 #include "calibrate/fit/points.h"
 
 #include <math.h>
@@ -9,8 +8,8 @@
 #include "data/numbers/intervals.h"
 
 static const double normal_95 = 1.959963984540054;
-// No clock and no machine is steadier than this share of the time; keeps lucky points from deciding
-// a line.
+// No clock and no machine is steadier than this share of the time; it keeps chance agreement from
+// dominating a line.
 static const double deviation_floor = 1e-3;
 static const double wide_interval = 10;
 
@@ -56,7 +55,7 @@ static double launch_deviation(const struct fit_point *p, int launch_count, doub
     return greatest;
 }
 
-// Entries of launch_repetitions up to the one that takes the last repetition.
+// Entries of launch_repetitions up to the one with the last repetition.
 static int count_launches(const struct sample *s)
 {
     int sum = 0, count = 0;
@@ -64,7 +63,7 @@ static int count_launches(const struct sample *s)
     return s->launch_repetitions ? count : 1;
 }
 
-// Median of the throttled over that of the other repetitions; 0 where one of the two lacks.
+// Median of the throttled over that of the other repetitions; 0 if there are none of either.
 static double throttled_ratio(const struct sample *s, double *throttled, double *others,
                               int *throttled_count)
 {

@@ -1,4 +1,4 @@
-// Samples as fits see them: the median of each and how sure it is.
+// Samples as the fits use them: each sample's median and its uncertainty.
 #ifndef PLUMBLINE_CALIBRATE_FIT_POINTS_H
 #define PLUMBLINE_CALIBRATE_FIT_POINTS_H
 
@@ -6,19 +6,19 @@
 
 // One sample.
 struct fit_point {
-    const struct sample *sample; // NULL: made otherwise
+    const struct sample *sample; // NULL: not from a sample
     const char *operation;
     double work;               // FLOP, bytes, blocks
-    double traffic;            // bytes moved beside it; 0: none, or not fitted
+    double traffic;            // bytes moved in addition; 0: none, or not fitted
     double seconds, low, high; // the median and its 95 % rank interval
     double deviation;   // standard error of the median, for weights; 0: half the interval / 1.96
     double explained_s; // part of it that another rate accounts for; not fitted
 };
 
-// What the samples' launches and conditions have to say of a set of points.
+// What launches and conditions of the samples show for a set of points.
 struct point_notes {
-    double launch_effect; // the greatest deviation of one launch's medians from all launches', as a
-                          // share: median over the points
+    double launch_effect; // the greatest deviation of one launch's median from that of all
+                          // launches, as a share: median over the points
     int launches;         // the most that any point has
     int throttled_repetitions, outlier_repetitions, repetitions;
     double throttled_slowdown; // median over points that have both: throttled over unthrottled
@@ -30,14 +30,14 @@ enum status point_of_sample(struct fit_point *p, const struct sample *s, double 
                             const char *path, int index, struct arena *arena, struct error *err);
 struct point_notes points_note(const struct fit_point *points, int count, struct arena *arena);
 
-// Weights: the points' relative deviations are taken to be alike (their median), because an
-// interval of few repetitions is itself uncertain; one ten times as wide as that counts for less.
+// Weights: the points' relative deviations are assumed equal (their median), because an interval
+// from few repetitions is itself uncertain. A point ten times as wide as that gets less weight.
 // deviation[count], in seconds, above 0.
 void points_deviations(double *deviation, const struct fit_point *points, int count,
                        struct arena *arena);
 
-// Ascending in work; equal works in an order that the samples' order cannot change.
+// Ascending in work; equal works in an order independent of the samples' order.
 void points_sort(struct fit_point *points, int count);
-double median_of(double *values, int count); // sorts them; 0 of none
+double median_of(double *values, int count); // sorts them; 0 if there are none
 
 #endif

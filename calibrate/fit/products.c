@@ -1,7 +1,7 @@
-// Gauss-Newton on logarithms, steps halved until they help. A sample weighs as by the loss
-// 2 s^2 (sqrt(1 + (r / s)^2) - 1), s = 5 %: a library's unlucky choice of a kernel must not pull
-// the numbers. Intervals: the samples of a shape of weights err together, so the numbers' scatter
-// is taken from fits that leave out a tenth of the shapes each (delete-a-group jackknife).
+// Gauss-Newton on logarithms, with steps halved until they help. Samples are weighted as by the
+// loss 2 s^2 (sqrt(1 + (r / s)^2) - 1), s = 5 %, since a library's poor choice of a kernel must
+// not distort the numbers. Errors within a shape of weights are correlated, so the scatter of the
+// numbers comes from fits that each leave out a tenth of the shapes (delete-a-group jackknife).
 #include "calibrate/fit/products.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 
 enum { STEPS_MAX = 60, HALVINGS_MAX = 12, FOLDS = 10, SHAPES_MIN = 8, LONG_ROWS = 1024 };
 static const double loss_scale = 0.05, difference = 1e-3, small_step = 1e-7,
-                    reach_max = 2.303, // what samples do not tell apart is open by a factor of 10
-    ridge = 1e-6,                      // a number that no sample feels stays where it is
-    power_s = 1e-3;                    // over which the power that sets the clock is averaged
+                    reach_max = 2.303, // what samples do not determine is open by a factor of 10
+    ridge = 1e-6,                      // a number that no sample depends on stays unchanged
+    power_s = 1e-3;                    // averaging time of the power that sets the clock
 
 struct fitter {
     const struct product_sample *samples;
@@ -137,7 +137,7 @@ static int compare_shapes(const void *a, const void *b)
     return x->columns < y->columns ? -1 : x->columns > y->columns;
 }
 
-// Neighbouring shapes into different folds.
+// Assigns neighbouring shapes to different folds.
 static int share_out(const struct product_sample *samples, int count, int *fold,
                      struct arena *arena)
 {
@@ -169,7 +169,7 @@ struct product_errors products_errors(const struct product_sample *samples, int 
     return sum;
 }
 
-// Of the samples that a fit has left out; weighed as parts of all.
+// For the samples left out of a fit, weighted as parts of all.
 static void add_errors(struct fitter *f, const double *x, int left_out, int long_count,
                        struct product_errors *sum)
 {

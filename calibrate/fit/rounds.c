@@ -1,6 +1,6 @@
-// A round takes each operation once, in a random order (measure/sampling/rounds.c): as long as all
-// take part, repetition r of each is of round r. Levels of operations and shares of rounds in turn
-// (Tukey's median polish).
+// A round takes each operation once, in a random order (measure/sampling/rounds.c). As long as all
+// take part, repetition r of each belongs to round r. Levels of operations and shares of rounds
+// are fitted alternately (Tukey's median polish).
 #include "calibrate/fit/rounds.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool goes_by_rounds(const struct sample *s)
            s->stopped_by && strcmp(s->stopped_by, "imported") != 0;
 }
 
-// Repetitions of a launch, and where they begin.
+// Repetitions of a launch, and the index of the first.
 static int launch_of(const struct sample *s, int launch, int *first)
 {
     *first = 0;

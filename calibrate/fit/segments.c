@@ -10,7 +10,7 @@
 #include <math.h>
 
 static const double deviation_floor = 0.01, numbers_per_segment = 3;
-static const double endless_rate = 1e21; // of a line that does not rise
+static const double endless_rate = 1e21; // for a line that does not rise
 enum { SIZES_MIN = 3 };
 
 struct cutter {

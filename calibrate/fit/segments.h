@@ -1,5 +1,5 @@
-// Times of messages by their size: straight lines, each over a range of sizes, where a protocol
-// changes another one.
+// Times of messages by size: straight lines, each for a range of sizes, as where a protocol
+// switches to another.
 #ifndef PLUMBLINE_CALIBRATE_FIT_SEGMENTS_H
 #define PLUMBLINE_CALIBRATE_FIT_SEGMENTS_H
 
@@ -9,7 +9,7 @@
 enum { SEGMENT_FITS_MAX = 6 };
 
 struct segment_fit {
-    double from_bytes;       // 0 of the first; half-way between two sizes, on a logarithmic scale
+    double from_bytes;       // 0 for the first; half-way between two sizes, on a logarithmic scale
     struct interval seconds; // at from_bytes
     struct interval rate;    // bytes per second beyond it
     int first, count;        // its points
@@ -21,14 +21,14 @@ struct segmented {
     int point_count;
     struct segment_fit segments[SEGMENT_FITS_MAX];
     int segment_count;
-    double scatter, residual; // as a fit's
+    double scatter, residual; // as in a fit
     struct point_notes notes;
 };
 
-// BAD_INPUT: no points. One size alone gives a rate through zero.
+// BAD_INPUT: no points. A single size gives a rate through zero.
 enum status fit_segments(struct segmented *f, const char *name, struct fit_point *points, int count,
                          struct arena *arena, struct error *err);
-// The same lines' ranges as `like` has, fitted to other points. Where a range has too few of them,
+// Lines with the ranges of `like`, fitted to other points. A range with too few of them keeps
 // like's line.
 enum status fit_segments_like(struct segmented *f, const struct segmented *like, const char *name,
                               struct fit_point *points, int count, struct arena *arena,

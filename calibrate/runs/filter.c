@@ -13,7 +13,7 @@ struct condition {
     struct cell value;
 };
 
-// The longer ones first.
+// Longer operators first.
 static const struct {
     const char *text;
     enum comparison comparison;
@@ -97,7 +97,7 @@ static bool holds_for(const struct condition *c, struct cell cell)
 {
     if (c->comparison == CONTAINS) return cell_contains(cell, c->value.text);
     if (c->comparison == LACKS) return !cell_contains(cell, c->value.text);
-    // Nothing stated is neither more nor less than anything.
+    // An empty cell is neither more nor less than anything.
     if (cell.length == 0 && c->comparison != EQUAL && c->comparison != DIFFERS) return false;
     return compare(c->comparison, order_of(cell, c->value));
 }

@@ -1,4 +1,4 @@
-// Which rows of a table are meant: conditions on its cells, all of which must hold.
+// Selects rows of a table by conditions on its cells, all of which must hold.
 // "pp>1,hidden=1024,notes~fp16,row%5=0"
 #ifndef PLUMBLINE_CALIBRATE_RUNS_FILTER_H
 #define PLUMBLINE_CALIBRATE_RUNS_FILTER_H
@@ -17,7 +17,7 @@ struct filter {
 // The empty text holds for all rows. `what` is the option's name, for messages.
 enum status filter_read(struct filter *f, const char *what, const char *text, struct arena *arena,
                         struct error *err);
-// For the row at hand. BAD_INPUT: the table has no such column.
+// For the current row. BAD_INPUT: the table has no such column.
 enum status filter_holds(const struct filter *f, const struct table *t, bool *holds,
                          struct error *err);
 

@@ -1,7 +1,7 @@
-// Levenberg-Marquardt over least_squares.c. The unknowns are logarithms, so that rates stay above 0
-// and steps are relative; derivatives are differences. Rows are weighted as by the loss 2 s^2
-// (sqrt(1 + (r/s)^2) - 1), s = 5 %, which grows like |r| for rows far off: a few rows that the
-// model does not understand must not pull the constants.
+// Levenberg-Marquardt over least_squares.c. The unknowns are logarithms, so that rates stay
+// positive and steps are relative; derivatives are differences. Rows are weighted as by the loss 2
+// s^2 (sqrt(1 + (r/s)^2) - 1), s = 5 %, which grows like |r| for rows far off, so that a few rows
+// that the model does not explain do not distort the constants.
 #include "calibrate/runs/iterations.h"
 
 #include <math.h>
@@ -80,8 +80,8 @@ enum status fit_keys_by_likelihood(struct fit_keys *k, bool asked, struct error 
                 k->items[0].name);
 }
 
-// Where the search began: of every number that a constant stands for, in the order in which they
-// are visited.
+// Starting values of the search: of every number that a constant stands for, in the order in which
+// they are visited.
 enum { STARTS_MAX = 512 };
 struct starts {
     double values[STARTS_MAX];
@@ -93,11 +93,11 @@ struct search {
     const struct fit_keys *keys;
     const struct run **runs;
     int count;
-    const char **gpus; // that the rows run on
+    const char **gpus; // of the rows
     int gpu_count, value_bytes;
     double *residuals, *changed, *jacobian, *observed, *deviation; // the last two: [count + keys]
     double x[FIT_KEYS_MAX];                                        // logarithms
-    const char *refusal;   // why the first row that was passed over cannot be predicted; NULL: none
+    const char *refusal;   // why the first skipped row cannot be predicted; NULL: none
     struct starts *starts; // [key]
 };
 
@@ -110,8 +110,8 @@ static void note_start(struct estimate *e, const struct cost_key *key, void *con
     if (s->count < STARTS_MAX) s->values[s->count++] = e->value;
 }
 
-// What a constant does to its numbers: all by one factor, so that their ratios (of GPUs, of
-// precisions) stay.
+// What a constant does to its numbers: it scales all by one factor, so that their ratios (of GPUs,
+// of precisions) stay.
 struct scaling {
     struct starts *starts;
     double factor;
@@ -124,7 +124,7 @@ static void put_value(struct estimate *e, const struct cost_key *key, void *cont
         e->value = fmin(fmax(s->starts->values[s->starts->at++] * s->factor, key->low), key->high);
 }
 
-// Within what a document may hold.
+// Within the range of a document.
 static double bounded(const struct fit_key *item, double value)
 {
     for (int t = 0; t < item->count; t++)
@@ -213,7 +213,7 @@ static void find_residuals(const struct search *s, const double *x, double *resi
         predict_row(s->predictor, row, &prediction);
         double predicted = *prediction.reason ? 0 : run_prediction(row, &prediction);
         residuals[i] = predicted > 0 ? log(predicted / row->value)
-                                     : 10; // a step into nowhere is not taken
+                                     : 10; // a step outside the domain is not taken
     }
 }
 
@@ -224,10 +224,10 @@ static double loss(const struct search *s, const double *residuals)
     return 2 * loss_scale * loss_scale * sum;
 }
 
-// Of the row in the least squares that has the same gradient.
+// For the least-squares row with the same gradient.
 static double root_weight(double residual) { return pow(1 + pow(residual / loss_scale, 2), -0.25); }
 
-// Where products are priced by their shapes, their one rate says nothing.
+// Where products are priced by shape, their single rate has no effect.
 static const char *instead_of(const struct search *s, const struct fit_key *item)
 {
     const struct gpu_costs *g = costs_find_gpu(predictor_costs(s->predictor), s->gpus[0]);
@@ -237,8 +237,8 @@ static const char *instead_of(const struct search *s, const struct fit_key *item
                : "";
 }
 
-// The rows behind the runs' hold each column's length: what damping holds back. A constant that has
-// run off to where no row depends on it any more gets a length of 1, and stays there.
+// The rows after those of the runs hold the damping, each column's length. A constant that has
+// moved to where no row depends on it gets a length of 1 and stays there.
 static enum status find_jacobian(struct search *s, bool first, struct error *err)
 {
     int n = s->keys->count;
@@ -263,7 +263,7 @@ static enum status find_jacobian(struct search *s, bool first, struct error *err
     return OK;
 }
 
-// The step that the damped, linear problem asks for.
+// The step that solves the damped linear problem.
 static enum status solve_step(struct search *s, double damping, double *step, struct arena *arena,
                               struct error *err)
 {
@@ -286,8 +286,8 @@ static double longest(const double *step, int count)
     return most;
 }
 
-// Takes the first step, from bold to cautious, that lowers the loss. *moved false: none does, or it
-// hardly matters.
+// Takes the first step, from bold to cautious, that lowers the loss. *moved false: none does, or
+// only negligibly.
 static enum status improve(struct search *s, bool first, double *damping, bool *moved,
                            struct arena *arena, struct error *err)
 {
@@ -309,7 +309,7 @@ static enum status improve(struct search *s, bool first, double *damping, bool *
     return OK;
 }
 
-// ---- the answer
+// ---- the result
 
 static double find_error_bound(const struct search *s, struct arena *arena)
 {
@@ -331,12 +331,11 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
     double square = 0;
     find_residuals(s, s->x, s->residuals);
     TRY(find_jacobian(s, false, err));
-    find_residuals(s, s->x, s->residuals); // leaves the costs at the answer
+    find_residuals(s, s->x, s->residuals); // sets the costs to the result
     for (int i = 0; i < s->count + n; i++) {
         s->observed[i] = 0;
-        s->deviation[i] =
-            i < s->count ? 1
-                         : 1e3; // hardly there, so that a constant without a say does not break it
+        s->deviation[i] = i < s->count ? 1 : 1e3; // negligible, but keeps a constant without effect
+                                                  // from making it singular
         if (i >= s->count) continue;
         double root = root_weight(s->residuals[i]);
         square += root * root * s->residuals[i] * s->residuals[i];
@@ -344,7 +343,7 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
     }
     TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena,
                       err));
-    // As many rows as constants say nothing of their scatter: then that of single published runs is
+    // With as many rows as constants there is no scatter: that of single published runs is
     // assumed.
     int freedom = s->count - n;
     double scatter = freedom > 0 ? sqrt(square / freedom) : SCATTER_ASSUMED,
@@ -369,7 +368,7 @@ struct origin_note {
     const char *source;
 };
 
-// The value is there already: the fit left it.
+// The fit has already set the value.
 static void put_fitted(struct estimate *e, const struct cost_key *key, void *context)
 {
     const struct origin_note *note = context;

@@ -1,4 +1,4 @@
-// Fits the allocator's factor to a set's runs that ran out of memory and those that did not.
+// Fits the allocator's factor to the runs of a set that ran out of memory and those that did not.
 #include "calibrate/runs/memory.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ bool run_ran(const struct run *run, bool file_has_peaks)
     return file_has_peaks ? run->row.metric == METRIC_PEAK_MEMORY : metric_is_time(run->row.metric);
 }
 
-// false: the row says nothing of the factor, as one of the last rank's does, which knows only what
-// was asked for.
+// false: the row does not bear on the factor; for example, a figure of the last rank is only what
+// was requested.
 static bool read_sign(struct memory_sign *sign, const struct run *run, bool peaks,
                       const struct prediction *x, double factor)
 {
@@ -54,7 +54,7 @@ static int collect_signs(struct memory_sign *signs, struct iterations_fit *fit, 
         predict_row(p, &run->row, &x);
         if (*x.reason || !read_sign(&signs[count], run, peaks, &x, factor)) continue;
         count++;
-        if (!fit->gpu_count) fit->gpus[fit->gpu_count++] = x.gpu; // all have the one factor
+        if (!fit->gpu_count) fit->gpus[fit->gpu_count++] = x.gpu; // all share the factor
     }
     return count;
 }

@@ -1,5 +1,4 @@
-// Rows of measured runs: read, told apart, dealt into folds; and what a prediction says about each
-// metric.
+// Rows of measured runs: reading, grouping, dealing into folds; and the prediction of each metric.
 #include "calibrate/runs/runs.h"
 
 #include "data/base/grow.h"
@@ -64,7 +63,7 @@ static bool same_cell(const struct run_row *a, const struct run_row *b)
     return a->hidden == b->hidden && a->tp == b->tp && a->micro_batch == b->micro_batch;
 }
 
-// Groups are looked for from the end: tables tend to be sorted.
+// Groups are searched from the end, since tables tend to be sorted.
 static int group_of(const struct run_set *set, const struct run *run)
 {
     for (int i = set->count - 2; i >= 0; i--) {
@@ -101,7 +100,7 @@ static enum status add_row(struct run_set *set, const struct row_reader *reader,
     struct run_row plain = *row;
     if (!choice->read_notes) row_drop_notes(&plain, &set->told_notes);
     row = &plain;
-    // nvidia-smi prints MiB; who rounds them calls GiB GB.
+    // nvidia-smi prints MiB, and rounded figures call GiB GB.
     bool binary = metric_is_memory(row->metric) && row->unit == UNIT_GB &&
                   cell_contains(row->notes, "nvidia-smi");
     *run = (struct run){.row = *row,
@@ -153,8 +152,8 @@ int runs_deal(struct run_set *set, enum fold_by by, int folds)
 
 // ---- metrics
 
-// FLOP of an iteration with the recomputed ones, by the formula that the rates of arXiv 2104.04473
-// were printed with.
+// FLOP of an iteration including recomputation, by the formula used for the rates in arXiv
+// 2104.04473.
 static double hardware_flop(const struct run_row *row, const struct prediction *x)
 {
     double h = (double)row->hidden, l = (double)row->layers, s = (double)row->seq,
@@ -162,9 +161,9 @@ static double hardware_flop(const struct run_row *row, const struct prediction *
     return 96 * batch * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
 }
 
-// nvidia-smi's figures are of whole nodes' fullest, the first and the last; torch's are of the
-// logging rank, the last, and know only what the allocator was asked for. Which one a row means
-// stands in memory_of, or its notes.
+// nvidia-smi's figures are of the fullest among whole nodes, the first and the last; torch's are
+// of the logging rank, the last, and only count what was requested from the allocator. Which one a
+// row means is in memory_of, or in its notes.
 static double memory_of(const struct run_row *row, const struct prediction *x)
 {
     const struct memory_parts *last = &x->last_memory;
@@ -181,7 +180,7 @@ static double memory_of(const struct run_row *row, const struct prediction *x)
     return (double)x->device_bytes;
 }
 
-// Of an iteration; the figures of a prediction are of its stated time.
+// Per iteration; a prediction's figures belong to its stated time.
 static double tokens_of(const struct run_row *row, const struct prediction *x)
 {
     return (double)x->sequences * (double)row->seq;

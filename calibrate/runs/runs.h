@@ -1,5 +1,5 @@
-// Measured runs: the rows of one or several tables, which of them are fitted on and scored, what
-// belongs together, and what was predicted for each.
+// Measured runs: the rows of one or several tables, which of them are fitted on and scored, their
+// groups, and the prediction for each.
 #ifndef PLUMBLINE_CALIBRATE_RUNS_RUNS_H
 #define PLUMBLINE_CALIBRATE_RUNS_RUNS_H
 
@@ -12,16 +12,16 @@ struct run {
     int file;  // index in the set's files
     int group; // rows of one file with the same model, GPU count and global batch
     int fold;
-    bool fitted_on;       // by the user's choice
-    const char *excluded; // why it is not scored: stated by the user, not predictable; NULL: it is
+    bool fitted_on;       // chosen by the user
+    const char *excluded; // why not scored: excluded by the user, not predictable; NULL: scored
     struct prediction prediction;
     double predicted; // in the unit of row.value
-    double low, high; // how far the costs leave it open; NAN: they say nothing of this metric
+    double low, high; // range left open by the costs; NAN: unknown for this metric
 };
 
 struct run_file {
     const char *path;
-    const char *label; // without folder and ending: the source's name in the scores
+    const char *label; // without folder and extension: the source's name in the scores
     char sha256[SHA256_TEXT];
     const char *ignored;
 };
@@ -32,7 +32,7 @@ struct run_set {
     struct run_file *files;
     int file_count;
     int group_count;
-    bool told_notes; // that notes are left unread
+    bool told_notes; // the user was told that notes are not read
     struct arena *arena;
 };
 
@@ -40,12 +40,12 @@ enum fold_by { FOLD_BY_ROW, FOLD_BY_CELL, FOLD_BY_MODEL };
 extern const char *const fold_by_names[]; // "row", "cell" (hidden, tp, micro-batch), "model"
 
 struct run_choice {
-    struct filter rows;     // which are taken at all
+    struct filter rows;     // those used at all
     struct filter fit_rows; // which are fitted on
-    bool fits;              // fit_rows is asked for
+    bool fits;              // fit_rows is given
     const char *exclude;    // ids, "a,b"; NULL: none
     const char *defaults;   // for blank cells
-    bool read_notes;        // what words in notes and source stand for
+    bool read_notes;        // interpret words in notes and source
 };
 #define OPTION_READ_NOTES(to)                                                                      \
     {                                                                                              \
@@ -53,20 +53,19 @@ struct run_choice {
             "take missing columns from words in notes and source"                                  \
     }
 
-// Adds the file's rows behind those that are there. Rows without a value are excluded, with that
-// reason.
+// Appends the file's rows. Rows without a value are excluded, with that reason.
 enum status runs_add(struct run_set *set, const char *path, const struct run_choice *choice,
                      struct error *err);
 
-// Deals rows into folds: by row number, or all rows of a cell or a model together. folds 0: one for
-// each. Returns how many.
+// Deals rows into folds: by row number, or keeping all rows of a cell or a model together. folds
+// 0: one for each. Returns the number of folds.
 int runs_deal(struct run_set *set, enum fold_by by, int folds);
 
 bool metric_is_time(int metric); // iteration, layers, rates
 bool metric_is_memory(int metric);
 bool metric_is_rate(int metric); // more is better
 
-// What the row's metric is by this prediction, in the unit of row.value; NAN: it does not say.
+// The prediction of the row's metric, in the unit of row.value; NAN: not available.
 double run_prediction(const struct run_row *row, const struct prediction *x);
 
 #endif

@@ -1,4 +1,4 @@
-// Scores, straight from their definitions: groups are small, so pairs are counted one by one.
+// Scores, directly from their definitions: groups are small, so pairs are counted one by one.
 #include "calibrate/runs/scores.h"
 #include "data/numbers/intervals.h"
 
@@ -86,7 +86,7 @@ static int collect_group(struct group_rows *g, const struct scored *rows, int co
     return g->count;
 }
 
-// Of several predicted bests the one that measures worst: a tie is no merit.
+// Of several predicted bests, the one with the worst measurement: a tie earns nothing.
 static double regret_of(const struct group_rows *g, double sign)
 {
     double best = g->measured[0], chosen = g->measured[0], predicted = g->predicted[0];

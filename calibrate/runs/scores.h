@@ -1,5 +1,6 @@
-// How far predictions are from measurements: errors as fractions of what was measured, rank
-// correlations, regret, and how running out of memory was foreseen. No averages over sources.
+// How far predictions are from measurements: errors as fractions of the measured value, rank
+// correlations, regret, and how well running out of memory was predicted. No averages over
+// sources.
 #ifndef PLUMBLINE_CALIBRATE_RUNS_SCORES_H
 #define PLUMBLINE_CALIBRATE_RUNS_SCORES_H
 
@@ -7,16 +8,16 @@
 
 #include "data/base/arena.h"
 
-enum { GROUP_ROWS_MIN = 4 }; // of a group that a rank correlation and a regret are taken in
+enum { GROUP_ROWS_MIN = 4 }; // for a rank correlation and a regret in a group
 
 // One row that was predicted. group: equal for rows of one model, GPU count and global batch; >= 0.
 struct scored {
     double measured, predicted;
-    double low, high; // how far the prediction leaves it open; NAN: it does not say
+    double low, high; // range left open by the prediction; NAN: unknown
     int group;
 };
 
-// A score that the rows are too few for is NAN.
+// A score for which there are too few rows is NAN.
 struct scores {
     int rows;
     double median_abs_error, mean_abs_error, p90_abs_error, mean_error; // mean_error is signed
@@ -30,7 +31,7 @@ struct scores {
 };
 
 // lower_is_better false (rates): the best is the greatest. Scratch is taken from the arena and
-// given back.
+// released.
 struct scores score_rows(const struct scored *rows, int count, bool lower_is_better,
                          struct arena *arena);
 

@@ -1,5 +1,5 @@
-// Validation: fits where asked, predicts every row once with constants that did not see it, scores
-// by source and metric.
+// Validation: fits if requested, predicts every row once with constants that were not fitted on
+// it, scores by source and metric.
 #include "calibrate/runs/validate.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static void restore(struct predictor *p, const struct costs *original, struct ar
     predictor_costs_changed(p);
 }
 
-// Every fold with the constants of the others; each fit begins where the first did.
+// Each fold with the constants of the others; each fit starts from the first one's start.
 static enum status predict_folds(struct validation *v, struct run_set *set, struct predictor *p,
                                  const struct validate_settings *settings, struct arena *arena,
                                  struct error *err)
@@ -109,7 +109,7 @@ static void count_oom(struct oom_scores *o, const struct run *run,
                       const struct validate_settings *settings)
 {
     const struct prediction *x = &run->prediction;
-    // The whole capacity is no margin: of it nothing is kept free.
+    // The whole capacity is no margin: nothing of it is kept free.
     double free = o->margin < 1 ? (double)settings->margin_bytes : 0;
     bool over = (double)x->device_bytes > o->margin * (double)x->capacity_bytes - free;
     if (is_flag(run->row.metric)) {
@@ -154,8 +154,7 @@ static void score_oom(struct source_scores *s, const struct run_set *set,
     }
     if (!failed) return;
     qsort(filled, (size_t)failed, sizeof *filled, compare_numbers);
-    // Nine tenths of them, rounded up, are over a margin just below the one that comes after the
-    // others.
+    // Nine tenths of them, rounded up, exceed a margin just below the next one after the others.
     double margin = floor(1000 * nextafter(filled[failed / 10], 0)) / 1000;
     s->best = count_ooms(margin, s->file, set, settings);
 }

@@ -85,7 +85,7 @@ static bool is_first(const struct run_set *set, int at)
     return true;
 }
 
-// Each reason once, with the first rows that it holds for.
+// Each reason once, with the first rows to which it applies.
 static void show_excluded(const struct run_set *set, int file, FILE *to)
 {
     enum { SHOWN = 8 };
