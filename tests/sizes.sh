@@ -1,5 +1,5 @@
 #!/bin/sh
-# Limits of size: files of a folder, lines of a file, the median function, and a first line that says what a file is.
+# Limits of size: files of a folder, lines of a file, columns of C, the median function, and a first line that says what a file is.
 # usage: sizes.sh [TREE] (this one, of which git's files count)
 cd "${1:-.}" || exit 2
 if [ $# = 0 ] && git ls-files > /dev/null 2>&1; then list='git ls-files'; else list='find * -type f -not -path build/* -not -path bin/*'; fi
@@ -9,6 +9,7 @@ function median(of, count,    i, below) { for (i = 0; below * 2 < count; i++) be
 function read_file(file,    text, lines, limit, begin) {
     while ((getline text < file) > 0) {
         lines++
+        if (file ~ /\.(c|h|cu)$/ && length(text) > 100) complain(file ":" lines ": " length(text) " columns; at most 100")
         if (lines == 1 && file ~ /\.c$/ && text !~ /^(\/\/|\/\*)/) complain(file ": its first line does not say what it is")
         if (file !~ /\.c$/ || file ~ /^tests\//) continue
         if (text == "{") begin = lines
