@@ -54,7 +54,7 @@ static enum status read_request(struct request *r, int argc, char **argv, bool *
                      ARRAY_LENGTH(options), r->paths, 1, DOCUMENTS_MAX, &r->path_count, helped,
                      err));
     if (r->cluster_output && !r->cluster)
-        return fail(err, BAD_INPUT, "--cluster-out: --cluster is missing");
+        return fail(err, BAD_INPUT, "--cluster-out: requires --cluster");
     return OK;
 }
 

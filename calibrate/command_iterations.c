@@ -38,7 +38,7 @@ static void show(const struct iterations_fit *fit)
         fprintf(stderr, "  %-32s %.6g   95 %%: %.6g to %.6g%s\n", fit->keys.items[k].name, f->value,
                 f->low, f->high,
                 f->high > FREE_FACTOR * f->low
-                    ? "; these rows hardly tell it: fit fewer numbers, or more rows"
+                    ? "; these rows hardly determine it: fit fewer numbers, or use more rows"
                     : "");
     }
 }

@@ -28,17 +28,16 @@ static enum status read_mode(struct validate_settings *s, struct wishes *w, stru
     if (w->margin == 1) s->margins[1] = 0;
     if (w->table && (w->fit || w->fit_rows || w->folds >= 0))
         return fail(err, BAD_INPUT,
-                    "--table fits by itself: --fit, --fit-rows and --folds do not go with it");
+                    "--table does its own fitting: expected no --fit, --fit-rows or --folds");
     if (w->table) s->mode = VALIDATE_TABLE;
-    if (!w->fit && w->likelihood)
-        return fail(err, BAD_INPUT, "--likelihood says how --fit fits: it is missing");
+    if (!w->fit && w->likelihood) return fail(err, BAD_INPUT, "--likelihood: requires --fit");
     if (!w->fit && (w->fit_rows || w->folds >= 0))
-        return fail(err, BAD_INPUT, "--fit-rows and --folds say what --fit fits on: it is missing");
+        return fail(err, BAD_INPUT, "--fit-rows and --folds: require --fit");
     if (!w->fit) return OK;
     if (!w->fit_rows == (w->folds < 0))
         return fail(err, BAD_INPUT,
-                    "--fit: expected one of --folds N and --fit-rows ROWS: rows are not scored "
-                    "with constants fitted on them");
+                    "--fit: requires --folds N or --fit-rows ROWS: rows are not scored with "
+                    "constants fitted on them");
     s->mode = w->fit_rows ? VALIDATE_STATED : VALIDATE_FOLDS;
     TRY(fit_keys_read(&s->keys, w->fit, arena, err));
     return fit_keys_by_likelihood(&s->keys, w->likelihood, err);

@@ -53,13 +53,13 @@ static enum status check_job_on_places(const struct request *r, const struct job
         return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
     if (job->layout.virtual_stages > 1)
         return fail(err, BAD_INPUT,
-                    "%s: layout: the program of placements has one stage a rank; expected a "
-                    "schedule with one",
+                    "%s: layout: expected a schedule with one stage per rank, as in the program of "
+                    "placements",
                     path);
     if (job->placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
-                    "%s: placement.uneven_micro_batches: the program of placements has equally "
-                    "many in all replicas; expected false",
+                    "%s: placement.uneven_micro_batches: expected false: in the program of "
+                    "placements all replicas have equally many",
                     path);
     return OK;
 }
@@ -104,8 +104,8 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     say_space(problem);
     if (problem->job.objective == OBJECTIVE_PIPETTE)
         return fail(err, BAD_INPUT,
-                    "%s: objective: no program is written for pipette, its nodes stand in chains; "
-                    "expected iteration_time",
+                    "%s: objective: expected iteration_time: no program is written for pipette, "
+                    "whose nodes form chains",
                     problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
     if (priced->places) TRY(check_job_on_places(r, &problem->job, err));

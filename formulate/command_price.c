@@ -10,8 +10,8 @@ void say_space(const struct problem *problem)
 {
     if (!problem->job.space.given) return;
     fprintf(stderr,
-            "plumbline: %s: has a space of layouts, which plumbline solve searches; taken here is "
-            "its layout alone: ",
+            "plumbline: %s: has a space of layouts, which plumbline solve searches; only its "
+            "layout is priced: ",
             problem->job.document.path ? problem->job.document.path : "job");
     const struct layout *l = &problem->job.layout;
     fprintf(stderr, "tensor %d, context %d, data %d, pipeline %d, micro-batch %d, %s\n", l->tensor,

@@ -54,7 +54,7 @@ static enum status describe_model(const char *name, const char *path, struct are
     printf("%-24s %16lld %16lld %6lld %7lld %6lld %8lld%s\n", name, (long long)size.all,
            (long long)size.active, (long long)layers, (long long)m.shape.hidden,
            (long long)m.shape.heads, (long long)m.shape.kv_heads,
-           size.measured ? "  (beside layers whose bytes alone are stated)" : "");
+           size.measured ? "  (plus layers that state only their bytes)" : "");
     return OK;
 }
 

@@ -29,6 +29,6 @@ enum status command_measure(int argc, char **argv, int *exit_code, struct arena 
             execv(arena_print(arena, "%.*s/%s", (int)(slash - own), own, program), arguments);
     }
     execvp(program, arguments);
-    return fail(err, UNAVAILABLE, "%s is neither beside plumbline nor in PATH (%s)", program,
+    return fail(err, UNAVAILABLE, "%s is neither next to plumbline nor in PATH (%s)", program,
                 strerror(errno));
 }

@@ -111,7 +111,7 @@ static enum status expect_machine(const struct samples *a, const struct samples 
 {
     const struct machine *m = &a->machine, *n = &b->machine;
     if (!strcmp(a->document.sha256, b->document.sha256) && *a->document.sha256)
-        return fail(err, BAD_INPUT, "%s: it is %s once more, not another launch", b->document.path,
+        return fail(err, BAD_INPUT, "%s: this is %s again, not another launch", b->document.path,
                     a->document.path);
     TRY(expect_text("gpu", m->gpu, n->gpu, a, b, err));
     TRY(expect_text("processor", m->processor, n->processor, a, b, err));
@@ -292,8 +292,8 @@ static void tell(const struct samples *s, struct arena *arena)
             "intervals are narrower than %.3g %%\n",
             s->launch_count, s->sample_count, repetitions, outliers, 100 * middle);
     if (s->launch_count == 2)
-        fprintf(stderr, "two launches tell little of how launches differ: an interval is 12.7 "
-                        "standard errors to each side, of three launches 4.3\n");
+        fprintf(stderr, "two launches say little about how launches differ: an interval is 12.7 "
+                        "standard errors to each side, 4.3 with three launches\n");
 }
 
 static enum status run(const char *const *paths, int count, const char *output, bool partial,

@@ -60,8 +60,8 @@ static enum status read_shape(struct shape *s, char *rest, struct error *err)
     }
     if (!s->hidden || !s->heads || (!s->head_width && s->hidden % s->heads))
         return fail(err, BAD_INPUT,
-                    "--shape: hidden and heads are needed, and heads must divide hidden where "
-                    "head_width is not given");
+                    "--shape: expected hidden and heads, and heads to divide hidden if head_width "
+                    "is not given");
     if (!s->ffn) s->ffn = 4 * s->hidden;
     if (!s->kv_heads) s->kv_heads = s->heads;
     if (!s->head_width) s->head_width = s->hidden / s->heads;
@@ -153,7 +153,7 @@ enum status request_read(struct cells_request *r, struct request_settings *s, st
                          struct error *err)
 {
     if (s->model && s->shapes)
-        return fail(err, BAD_INPUT, "--model and --shape: one of them, not both");
+        return fail(err, BAD_INPUT, "--model and --shape: expected one of them");
     if (s->model) {
         const char *peculiarity;
         TRY(shipped_find(&s->model, "models", s->model, arena, err));

@@ -52,7 +52,7 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
         return fail(err, BAD_INPUT, "--backend: expected one of %s, found '%s'",
                     backend_names(arena), s->backend);
     if (s->simulate && t->backend != &backend_simulated)
-        return fail(err, BAD_INPUT, "--simulate: expected --backend simulated beside it");
+        return fail(err, BAD_INPUT, "--simulate: requires --backend simulated");
     if (!t->backend->clock) t->begin_s = clock_seconds();
     interrupts_listen();
     const struct backend_settings settings = {.threads = (int)s->threads,

@@ -116,7 +116,7 @@ enum status filter_holds(const struct filter *f, const struct table *t, bool *ho
         }
         int column = table_column(t, c->column);
         if (column < 0)
-            return fail(err, BAD_INPUT, "%s: there is no column %s, which '%s' asks for", t->path,
+            return fail(err, BAD_INPUT, "%s: there is no column %s, which '%s' refers to", t->path,
                         c->column, f->text);
         *holds = holds_for(c, t->cells[column]);
     }

@@ -46,7 +46,7 @@ static enum status read_key(struct fit_keys *k, const char *text, int length, st
                         "--fit: expected numbers of the costs, found '%s'; nearest: %s", name,
                         cost_key_nearest(name));
         if (has_key(k, key))
-            return fail(err, BAD_INPUT, "--fit: %s stands twice", cost_keys[key].name);
+            return fail(err, BAD_INPUT, "--fit: %s appears twice", cost_keys[key].name);
         if (item->count == FIT_TIED_MAX)
             return fail(err, BAD_INPUT, "--fit: expected at most %d numbers that are equal",
                         FIT_TIED_MAX);
@@ -159,8 +159,7 @@ static enum status start(struct search *s, struct arena *arena, struct error *er
         visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count,
                    s->value_bytes, note_start, starts);
         if (!starts->count || !(starts->values[0] > 0))
-            return fail(err, BAD_INPUT,
-                        "--fit: %s is 0 in these costs; --set it to where the search shall begin",
+            return fail(err, BAD_INPUT, "--fit: %s is 0 in these costs; --set it to a start value",
                         s->keys->items[k].name);
         s->x[k] = log(starts->values[0]);
     }

@@ -58,12 +58,12 @@ static void show_oom(const struct source_scores *s, const struct validate_settin
         const struct oom_scores *o = m < OOM_MARGINS ? &s->oom[m] : &s->best;
         if (!(o->margin > 0)) continue;
         bool best = m == OOM_MARGINS;
-        fprintf(to, "    out of memory at margin %.*f%s: %d of %d foreseen; ", best ? 3 : 2,
-                o->margin, best ? ", the greatest that foresees 9 of 10" : "", o->caught, o->total);
-        fprintf(
-            to,
-            "said not to fit: %d of %d that ran, %d of %d of those below %.0f %% of the memory\n",
-            o->ran_over, o->ran_all, o->false_alarms, o->ran_total, 100 * settings->ran_below);
+        fprintf(to, "    out of memory at margin %.*f%s: %d of %d predicted; ", best ? 3 : 2,
+                o->margin, best ? ", the largest that predicts 9 of 10" : "", o->caught, o->total);
+        fprintf(to,
+                "predicted not to fit: %d of %d that ran, %d of %d of those below %.0f %% of the "
+                "memory\n",
+                o->ran_over, o->ran_all, o->false_alarms, o->ran_total, 100 * settings->ran_below);
     }
 }
 
@@ -148,7 +148,7 @@ void validation_show(const struct validation *v, const struct run_set *set,
     }
     for (int file = 0; file < set->file_count; file++) {
         if (is_scored(v, file)) continue;
-        fprintf(to, "%-34s no row states a metric that is known\n", set->files[file].label);
+        fprintf(to, "%-34s no row has a known metric\n", set->files[file].label);
         show_rest(set, file, to);
     }
 }

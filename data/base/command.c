@@ -24,8 +24,7 @@ static void fail_for_memory(struct error *err)
     if (!memory_limit_is_met()) fail(err, SYSTEM, "out of memory");
     else
         fail(err, SYSTEM,
-             "needs more memory than the %zu MiB that its files allow; --memory-limit-mib allows "
-             "more",
+             "needs more memory than the %zu MiB allowed for these files; raise --memory-limit-mib",
              memory_limit_now() >> 20);
 }
 

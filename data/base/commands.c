@@ -185,7 +185,7 @@ enum status program_run(const struct program *p, int argc, char **argv, int *exi
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version")) {
         bool json = argc > 2 && !strcmp(argv[2], "--json");
         if (argc > 2 && !json)
-            return fail(err, BAD_INPUT, "%s: expected --json or nothing behind it, found '%s'",
+            return fail(err, BAD_INPUT, "%s: expected --json or nothing after it, found '%s'",
                         argv[1], argv[2]);
         printf(json ? "{\"name\": \"%s\", \"version\": \"%s\"}\n" : "%s %s\n", p->name,
                PLUMBLINE_VERSION);

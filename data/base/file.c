@@ -54,10 +54,9 @@ static enum status read_all(int fd, const char *path, char *bytes, size_t size, 
             return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
         else used += (size_t)n;
         if (used > size)
-            return fail(err, BAD_INPUT, "%s: has more than the %zu bytes that it is said to have",
-                        path, size);
+            return fail(err, BAD_INPUT, "%s: larger than its stated size of %zu bytes", path, size);
     }
-    if (used < size) return fail(err, BAD_INPUT, "%s: has changed while it was read", path);
+    if (used < size) return fail(err, BAD_INPUT, "%s: changed while it was read", path);
     bytes[used] = '\0';
     return OK;
 }

@@ -40,7 +40,7 @@ static enum status set(const struct option *o, const char *value, struct error *
     if (o->type == OPTION_TEXTS) {
         struct option_texts *texts = o->to;
         if (texts->count == texts->most)
-            return fail(err, BAD_INPUT, "%s: expected it at most %d times", o->name, texts->most);
+            return fail(err, BAD_INPUT, "%s: expected at most %d of these", o->name, texts->most);
         texts->items[texts->count++] = value;
         return OK;
     }
@@ -110,7 +110,7 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
         }
     }
     if (operand_total < operand_min)
-        return fail(err, BAD_INPUT, "an operand is missing; usage: %s", usage);
+        return fail(err, BAD_INPUT, "missing operand; usage: %s", usage);
     if (operand_count) *operand_count = operand_total;
     return OK;
 }

@@ -108,8 +108,8 @@ enum status shipped_list(const char *const **names, int *count, const char *fold
     *names = found;
     if (*count) return OK;
     return fail(err, BAD_INPUT,
-                "the shipped %s are not beside the program or its library: set PLUMBLINE_DATA to "
-                "the folder of their folders",
+                "the shipped %s are not next to the program or its library: set PLUMBLINE_DATA to "
+                "the data folder",
                 folder);
 }
 
@@ -130,8 +130,8 @@ enum status shipped_find(const char **path, const char *folder, const char *name
     if (!access(name, R_OK)) return OK;
     TRY(shipped_list(&names, &count, folder, arena, err));
     return fail(err, BAD_INPUT,
-                "%s: no such document among the shipped %s, of which \"%s\" is the nearest "
-                "(plumbline %s lists them), and no such file",
+                "%s: no such file, and not one of the shipped %s; the nearest is \"%s\" (plumbline "
+                "%s lists them)",
                 name, folder, names[name_nearest(name, names, count)], folder);
 }
 

@@ -106,7 +106,7 @@ static enum status take_hex(struct json_stream *s, unsigned long *code, struct e
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                            : -1;
-        if (digit < 0) return refuse_byte(s, c, "four hexadecimal digits behind \\u", err);
+        if (digit < 0) return refuse_byte(s, c, "four hexadecimal digits after \\u", err);
         *code = *code * 16 + (unsigned long)digit;
     }
     return OK;
@@ -123,7 +123,7 @@ static enum status take_escape(struct json_stream *s, bool *cut, struct error *e
         append(s, (const unsigned char *)&meant[at - letters], 1, cut);
         return OK;
     }
-    if (c != 'u') return refuse_byte(s, c, "an escape behind \\", err);
+    if (c != 'u') return refuse_byte(s, c, "an escape after \\", err);
     TRY(take_hex(s, &code, err));
     if (!code) return stream_refuse(s, err, "NUL in a string");
     if (code >= 0xd800 && code < 0xe000) {
@@ -262,7 +262,7 @@ static enum status take_key(struct json_stream *s, enum stream_token *token, str
     if (c != '"') return refuse_byte(s, c, "a key", err);
     TRY(take_text(s, err));
     c = peek_behind_blanks(s);
-    if (c != ':') return refuse_byte(s, c, "':' behind a key", err);
+    if (c != ':') return refuse_byte(s, c, "':' after a key", err);
     take(s);
     s->expected = EXPECT_VALUE;
     *token = STREAM_KEY;
@@ -278,7 +278,7 @@ enum status stream_next(struct json_stream *s, enum stream_token *token, struct 
         *token = STREAM_END;
         return c == FILE_ENDS && !ferror(s->file)
                    ? OK
-                   : refuse_byte(s, c, "nothing behind the document", err);
+                   : refuse_byte(s, c, "nothing after the document", err);
     }
     if (may_end && closes(s, c)) {
         take(s);

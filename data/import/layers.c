@@ -231,8 +231,7 @@ static enum status read_profiles(struct layers_import *in, const struct json *ro
         qsort(tables, (size_t)(in->count - before) / 3, sizeof *tables, compare_times);
     }
     if (!in->count)
-        return json_refuse(&gpus, err,
-                           "no table has the --gpu, --tensor and --micro-batch asked for");
+        return json_refuse(&gpus, err, "no table has this --gpu, --tensor and --micro-batch");
     return OK;
 }
 
@@ -247,7 +246,7 @@ static struct estimate assumed(double value, const char *source)
 // Costs of GPUs of which only the layers are known.
 static void assume_costs(struct costs *c, const struct layers_import *in, struct arena *arena)
 {
-    static const char why[] = "not in the table of layers: a place-holder";
+    static const char why[] = "not in the table of layers: a placeholder";
     *c = (struct costs){.intra_efficiency = assumed(1, NULL),
                         .gpu_count = in->gpu_count,
                         .gpus = TAKE(arena, in->gpu_count, struct gpu_costs)};
@@ -351,7 +350,7 @@ enum status import_layers(int argc, char **argv, int *exit_code, struct arena *a
     TRY(options_read(argc, argv, "plumbline import layers FILE.json [-o costs.json] [options]",
                      options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
-    if (r.as && !r.gpu) return fail(err, BAD_INPUT, "--as names one GPU: --gpu is missing");
+    if (r.as && !r.gpu) return fail(err, BAD_INPUT, "--as: requires --gpu");
     struct document table;
     TRY(import_read(&table, path, &text, &size, arena, err));
     TRY(json_parse(&root, table.path, text, size, arena, err));
@@ -360,8 +359,8 @@ enum status import_layers(int argc, char **argv, int *exit_code, struct arena *a
     c.name = r.name ? r.name : model;
     TRY(costs_save(&c, output, arena, err));
     if (!r.into)
-        fprintf(stderr, "only layers were in the table: rates, memory and constant bytes are "
-                        "place-holders (--into COSTS takes them from costs)\n");
+        fprintf(stderr, "the table has only layers: rates, memory and constant bytes are "
+                        "placeholders (--into COSTS takes them from costs)\n");
     say_doubts(&in);
     return OK;
 }

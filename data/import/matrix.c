@@ -56,7 +56,7 @@ static enum status read_names(const struct json *array, const char ***names, int
             return json_refuse(array, err, "[%d]: expected a name, found an empty one", i);
         for (int k = 0; k < i; k++)
             if (!strcmp((*names)[i], (*names)[k]))
-                return json_refuse(array, err, "[%d]: \"%.60s\" stands twice", i, (*names)[i]);
+                return json_refuse(array, err, "[%d]: \"%.60s\" appears twice", i, (*names)[i]);
     }
     return OK;
 }
@@ -168,8 +168,8 @@ static enum status describe_nodes(struct node_group *g, const struct matrix_requ
                           : !(g->intra.bytes_per_s > 0) ? "--intra-gb-s"
                                                         : NULL;
     return missing ? fail(err, BAD_INPUT,
-                          "%s is missing: the matrix does not tell; state it, or name a cluster of "
-                          "such nodes by --like",
+                          "%s is missing: the matrix does not state it; give it, or name a cluster "
+                          "of such nodes with --like",
                           missing)
                    : OK;
 }

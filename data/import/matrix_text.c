@@ -31,7 +31,7 @@ static enum status take_names(struct table *t, const struct text_lines *l, struc
         for (int k = 0; k < i; k++)
             if (!strcmp(m->names[i], m->names[k]))
                 return text_refuse(l, err,
-                                   "%.60s stands twice: expected one task of mpiGraph a node",
+                                   "%.60s appears twice: expected one mpiGraph task per node",
                                    m->names[i]);
     }
     t->row = 0;

@@ -132,7 +132,7 @@ static enum status check_twice(const struct megatron_words *w, int i, const char
         if (strcmp(before->name, flag->name) || !before->value_count || !flag->value_count)
             continue;
         if (strcmp(before->values[0], flag->values[0]))
-            return fail(err, BAD_INPUT, "%s: --%s stands twice, with %s and with %s", file,
+            return fail(err, BAD_INPUT, "%s: --%s appears twice, with %s and with %s", file,
                         flag->name, before->values[0], flag->values[0]);
     }
     return OK;

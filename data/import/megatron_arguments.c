@@ -43,8 +43,8 @@ enum status megatron_check(const struct megatron_arguments *a, struct error *err
     } checks[] = {
         {!a->layers || !a->hidden || !a->heads || !a->sequence,
          "expected --num-layers, --hidden-size, --num-attention-heads and --seq-length"},
-        {!a->vocabulary, "--vocab-size does not stand there (a tokenizer tells it): say it with "
-                         "--vocabulary"},
+        {!a->vocabulary,
+         "--vocab-size is missing (the tokenizer sets it): give it with --vocabulary"},
         {a->bf16 && a->fp16, "--bf16 and --fp16: expected one of them"},
         {a->swiglu && a->squared_relu, "--swiglu and --squared-relu: expected one of them"},
         {a->groups && !a->grouped, "--num-query-groups without --group-query-attention"},
@@ -273,10 +273,10 @@ enum status megatron_job(struct job *j, const struct megatron_arguments *a, int6
     int64_t data = 0, micro_batches = 0, virtual = a->virtual_stages ? a->virtual_stages : 1;
     if (!gpus) gpus = a->processes * (a->nodes ? a->nodes : 1);
     if (!gpus)
-        return fail(err, BAD_INPUT,
-                    "%s: the number of GPUs does not stand there (--nproc_per_node, --nnodes): say "
-                    "it with --gpus",
-                    a->file);
+        return fail(
+            err, BAD_INPUT,
+            "%s: the number of GPUs is missing (--nproc_per_node, --nnodes): give it with --gpus",
+            a->file);
     TRY(divide(a, "GPUs over tensor x pipeline x context", gpus,
                a->tensor * a->pipeline * a->context, &data, err));
     const char *layout = a->layout ? a->layout : "";

@@ -95,10 +95,10 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
 {
     struct nccl_test *t = &n->test;
     if (t->group_size)
-        return fail(err, BAD_INPUT, "%s: expected no rank behind the results, found one", where);
+        return fail(err, BAD_INPUT, "%s: expected no rank after the results, found one", where);
     if (rank < t->rank_count)
         return fail(err, BAD_INPUT,
-                    "%s: rank %lld stands twice: several tests ran side by side, as they do where "
+                    "%s: rank %lld appears twice: several tests ran side by side, as happens if "
                     "nccl-tests was built without MPI",
                     where, (long long)rank);
     if (rank != t->rank_count)
@@ -133,8 +133,8 @@ static enum status settle_groups(struct nccl_import *n, const char *where, struc
                     where);
     if (!t->operation)
         return fail(err, BAD_INPUT,
-                    "%s: the file does not tell which collective it is of; --operation all_reduce "
-                    "(reduce_scatter, all_gather, all_to_all, send_recv) does",
+                    "%s: the file does not name its collective: give --operation all_reduce "
+                    "(reduce_scatter, all_gather, all_to_all, send_recv)",
                     where);
     int *sizes = TAKE(n->arena, NCCL_RANKS_MAX, int);
     for (int i = 0; i < t->rank_count; i++) t->group_count += !sizes[t->groups[i]]++;
@@ -283,17 +283,17 @@ static void say_what_came(const struct nccl_import *n, const char *path)
                 "%s: several groups ran at once; their one printed time is the first group's\n",
                 path);
     if (n->rows_empty)
-        fprintf(stderr, "%s: %d row%s of 0 bytes passed over\n", path, n->rows_empty,
+        fprintf(stderr, "%s: %d row%s of 0 bytes skipped\n", path, n->rows_empty,
                 n->rows_empty == 1 ? "" : "s");
     if (n->rows_nan)
-        fprintf(stderr, "%s: %d row%s without a time passed over\n", path, n->rows_nan,
+        fprintf(stderr, "%s: %d row%s without a time skipped\n", path, n->rows_nan,
                 n->rows_nan == 1 ? "" : "s");
     if (n->rows_other_type)
-        fprintf(stderr, "%s: %d row%s of other types (%.20s) passed over\n", path,
-                n->rows_other_type, n->rows_other_type == 1 ? "" : "s", n->other_type);
+        fprintf(stderr, "%s: %d row%s of other types (%.20s) skipped\n", path, n->rows_other_type,
+                n->rows_other_type == 1 ? "" : "s", n->other_type);
     if (n->rows_coarse)
         fprintf(stderr,
-                "%s: %d time%s printed with two digits only; nccl-tests -J writes all of them\n",
+                "%s: %d time%s printed with only two digits; nccl-tests -J writes all of them\n",
                 path, n->rows_coarse, n->rows_coarse == 1 ? "" : "s");
 }
 

@@ -75,7 +75,7 @@ static double path_bytes_per_s(const struct place *p)
 static enum status take_gpu(struct node *n, const struct xml *x, const struct place *p,
                             struct error *err)
 {
-    if (!p->pci_count) return xml_refuse(x, err, "<gpu> stands in no <pci>");
+    if (!p->pci_count) return xml_refuse(x, err, "<gpu> is not in a <pci>");
     if (n->gpu_count == GPUS_MOST) return xml_refuse(x, err, "more than %d GPUs", GPUS_MOST);
     GROW(n->arena, n->gpus, n->gpu_count, n->gpu_room, 16);
     n->gpus[n->gpu_count++] = (struct gpu){.bus = p->pci[p->pci_count - 1].bus,
@@ -285,7 +285,7 @@ static enum status make_group(struct node_group *g, const struct node *n, const 
     if (r->memory_gb > 0) g->memory_bytes = (int64_t)(r->memory_gb * 1e9);
     if (!g->gpu || !g->memory_bytes)
         return fail(err, BAD_INPUT,
-                    "%s: NCCL's topology does not tell the GPU's name and memory: say --like "
+                    "%s: NCCL's topology does not state the GPU's name and memory: give --like "
                     "CLUSTER (plumbline clusters), or --gpu and --memory-gb",
                     n->path);
     if (n->gpu_count % n->host_count)
@@ -297,8 +297,8 @@ static enum status make_group(struct node_group *g, const struct node *n, const 
     if (g->gpus_per_node == 1 && !(intra > 0)) intra = 1e9; // between no two
     if (!(intra > 0) || !isfinite(intra))
         return fail(err, BAD_INPUT,
-                    "%s: what joins two GPUs does not follow (no link_speed, or links of an "
-                    "unknown version): say --link-bytes-per-s or --intra-bytes-per-s",
+                    "%s: the bandwidth between two GPUs is unknown (no link_speed, or links of an "
+                    "unknown version): give --link-bytes-per-s or --intra-bytes-per-s",
                     n->path);
     g->intra.bytes_per_s = intra;
     if (r->latency_us >= 0) g->intra.latency_s = r->latency_us * 1e-6;

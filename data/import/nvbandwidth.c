@@ -206,7 +206,7 @@ static enum status read_testcase(struct bandwidths *b, const struct json *object
     if (!json_is_present(&t.matrix))
         return json_refuse(object, err,
                            "expected a bandwidth_matrix of a test that passed, found none");
-    if (b->tests[test].passed) return json_refuse(object, err, "name: \"%s\" stands twice", name);
+    if (b->tests[test].passed) return json_refuse(object, err, "name: \"%s\" appears twice", name);
     t.passed = true;
     b->tests[test] = t;
     return OK;
@@ -265,11 +265,11 @@ static enum status read_root(struct bandwidths *b, const struct json *root, stru
 static void say_what_came(const struct bandwidths *b, const char *path)
 {
     fprintf(stderr,
-            "%s: %d samples of %lld bytes (--buffer-mib says otherwise), each a median with no "
-            "dispersion; one size tells no latency\n",
+            "%s: %d samples of %lld bytes (change with --buffer-mib), each a median with no "
+            "dispersion; one size gives no latency\n",
             path, b->samples.sample_count, (long long)b->bytes);
     if (b->passed_over)
-        fprintf(stderr, "%s: %d test%s passed over (%.60s)\n", path, b->passed_over,
+        fprintf(stderr, "%s: %d test%s skipped (%.60s)\n", path, b->passed_over,
                 b->passed_over == 1 ? "" : "s", b->not_taken);
     if (b->failed)
         fprintf(stderr, "%s: %d test%s had not passed\n", path, b->failed,

@@ -76,7 +76,7 @@ static enum status read_header(struct topology *t, const struct text_lines *line
         t->gpu_count += t->is_gpu[i];
         for (int k = 0; k < i; k++)
             if (!strcmp(t->names[k], t->names[i]))
-                return text_refuse(lines, err, "%.40s stands twice", t->names[i]);
+                return text_refuse(lines, err, "%.40s appears twice", t->names[i]);
     }
     return OK;
 }
@@ -198,9 +198,8 @@ static void print_topology(const struct topology *t)
         if (nearest(t, gpu) < PATH_NVLINK) printf(" (%s)\n", path_names[nearest(t, gpu)]);
         else printf(" none\n");
     }
-    printf("\nThis table tells no bandwidth, no latency, no memory and nothing beyond the node: "
-           "measure links, or import\n"
-           "nvbandwidth and nccl-tests.\n");
+    printf("\nThis table has no bandwidth, no latency, no memory and nothing beyond the node: "
+           "measure links, or import\nnvbandwidth and nccl-tests.\n");
 }
 
 // ---- the cluster
@@ -218,16 +217,17 @@ static enum status write_cluster(const struct topology *t, const struct numbers 
     int64_t nics = numbers->nics < 0 ? nics_near(t) : numbers->nics;
     if (!numbers->gpu || !numbers->memory_bytes || !(numbers->intra_bytes_per_s > 0))
         return fail(err, BAD_INPUT,
-                    "%s: a topology tells no bandwidth and no memory; -o needs --gpu, "
+                    "%s: a topology has no bandwidth and no memory: -o requires --gpu, "
                     "--memory-bytes and --intra-bytes-per-s",
                     t->path);
     if (numbers->nodes > 1 && !(numbers->nic_bytes_per_s > 0))
         return fail(err, BAD_INPUT,
-                    "%s: a topology tells no bandwidth; --nodes %lld needs --nic-bytes-per-s",
+                    "%s: a topology has no bandwidth: --nodes %lld requires --nic-bytes-per-s",
                     t->path, (long long)numbers->nodes);
     if (numbers->nic_bytes_per_s > 0 && nics < 1)
         return fail(err, BAD_INPUT,
-                    "%s: --nic-bytes-per-s, but there is no NIC; --nics says how many", t->path);
+                    "%s: --nic-bytes-per-s: there is no NIC; give their number with --nics",
+                    t->path);
     struct nic nic = {(enum nic_kind)numbers->nic_kind,
                       (int)nics,
                       {numbers->nic_bytes_per_s, numbers->nic_latency_s}};
@@ -255,7 +255,7 @@ static enum status write_cluster(const struct topology *t, const struct numbers 
     if (nic.link.bytes_per_s > 0)
         fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path, (long long)nics,
                 t->count - t->gpu_count,
-                numbers->nics < 0 ? ": those nearest to a GPU; --nics says otherwise" : "");
+                numbers->nics < 0 ? ": those nearest to a GPU; change with --nics" : "");
     return OK;
 }
 

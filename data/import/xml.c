@@ -89,7 +89,7 @@ static enum status take_end(struct xml *x, struct error *err)
     x->name = take_name(x);
     skip_blanks(x);
     if (x->at == x->end || *x->at != '>')
-        return xml_refuse(x, err, "expected > behind </%.40s", x->name);
+        return xml_refuse(x, err, "expected > after </%.40s", x->name);
     x->at++;
     if (!x->depth || strcmp(x->open[x->depth - 1], x->name))
         return xml_refuse(x, err, "expected </%.40s>, found </%.40s>",
@@ -101,7 +101,7 @@ static enum status take_end(struct xml *x, struct error *err)
 static enum status take_begin(struct xml *x, struct error *err)
 {
     x->name = take_name(x);
-    if (!*x->name) return xml_refuse(x, err, "expected an element's name behind <");
+    if (!*x->name) return xml_refuse(x, err, "expected an element's name after <");
     if (x->depth == XML_DEPTH_MAX)
         return xml_refuse(x, err, "nested deeper than %d", XML_DEPTH_MAX);
     x->open[x->depth++] = x->name;

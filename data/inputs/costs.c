@@ -274,7 +274,7 @@ static enum status check_gpu(const struct costs *c, int i, struct error *err)
                     i);
     for (int k = 0; k < i; k++)
         if (!strcmp(c->gpus[k].gpu, g->gpu))
-            return fail(err, BAD_INPUT, "%s: gpus[%d].gpu: \"%s\" stands twice", name_of(c), i,
+            return fail(err, BAD_INPUT, "%s: gpus[%d].gpu: \"%s\" appears twice", name_of(c), i,
                         g->gpu);
     snprintf(where, sizeof where, "gpus[%d].", i);
     TRY(estimates_check(&gpu_members, g, name_of(c), where, err));
@@ -284,7 +284,7 @@ static enum status check_gpu(const struct costs *c, int i, struct error *err)
         TRY(estimates_check(&precision_members, p, name_of(c), where, err));
         for (int n = 0; n < k; n++)
             if (g->precisions[n].precision == p->precision)
-                return fail(err, BAD_INPUT, "%s: %sprecision: \"%s\" stands twice", name_of(c),
+                return fail(err, BAD_INPUT, "%s: %sprecision: \"%s\" appears twice", name_of(c),
                             where, precision_names[p->precision]);
     }
     return OK;

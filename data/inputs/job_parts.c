@@ -268,7 +268,7 @@ enum status set_get(const struct json *array, const char *const *names, bool *se
     for (int i = 0, at; i < json_length(array); i++) {
         struct json element = json_element(array, i, arena);
         TRY(json_name(&element, names, &at, err));
-        if (set[at]) return json_refuse(&element, err, "\"%s\" stands twice", names[at]);
+        if (set[at]) return json_refuse(&element, err, "\"%s\" appears twice", names[at]);
         set[at] = true;
     }
     return OK;
@@ -375,8 +375,8 @@ static enum status check_rule(const struct rule *r, int i, int stage_count, int 
                     r->layers_min, r->layers_max);
     bool counts = r->layers_min >= 0 || r->layers_max >= 0;
     if (r->run && !counts)
-        return fail(err, BAD_INPUT, "%s: rules[%d].run: needs layers_min or layers_max beside it",
-                    file, i);
+        return fail(err, BAD_INPUT, "%s: rules[%d].run: requires layers_min or layers_max", file,
+                    i);
     if (!counts && !r->group_count && r->holds_first < 0 && !r->recompute_stated &&
         r->compresses_gradient < 0 && r->compresses_boundary < 0)
         return fail(err, BAD_INPUT, "%s: rules[%d]: expected at least one condition, found none",

@@ -56,7 +56,7 @@ GET_MEMBER(finish_space)
         for (int i = 0; i < axis->count; i++)
             for (int k = 0; k < i; k++)
                 if (axis->values[k] == axis->values[i])
-                    return json_refuse(&list, err, "a value stands twice");
+                    return json_refuse(&list, err, "a value appears twice");
         axis->kind = AXIS_LIST;
     }
     return OK;

@@ -125,7 +125,7 @@ static enum status check_nics(const struct cluster *c, int group, struct error *
             if (g->nics[k].kind == g->nics[i].kind)
                 return fail(
                     err, BAD_INPUT,
-                    "%s: groups[%d].nics[%d].kind: \"%s\" stands twice; give its count instead",
+                    "%s: groups[%d].nics[%d].kind: \"%s\" appears twice; give its count instead",
                     cluster_file(c), group, i, nic_kind_names[g->nics[i].kind]);
     }
     return OK;
@@ -165,7 +165,7 @@ enum status cluster_check(const struct cluster *c, struct error *err)
                         cluster_file(c), i, c->group_count, l->from, l->to);
         for (int k = 0; k < i; k++)
             if (c->links[k].from == l->from && c->links[k].to == l->to)
-                return fail(err, BAD_INPUT, "%s: links[%d]: \"%s\" to \"%s\" stands twice",
+                return fail(err, BAD_INPUT, "%s: links[%d]: \"%s\" to \"%s\" appears twice",
                             cluster_file(c), i, c->groups[l->from].name, c->groups[l->to].name);
     }
     return places_check(c, err);

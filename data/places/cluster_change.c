@@ -42,7 +42,7 @@ static enum status mark_nodes(const struct cluster *c, const struct cluster_chan
                         "--without: expected the name of a node of %s, found '%.80s'",
                         cluster_file(c), x->without.items[i]);
         if (gone[node])
-            return fail(err, BAD_INPUT, "--without: '%s' stands twice", x->without.items[i]);
+            return fail(err, BAD_INPUT, "--without: '%s' appears twice", x->without.items[i]);
         gone[node] = true;
     }
     if (x->without.count == c->places.node_count)
@@ -70,7 +70,7 @@ static enum status count_nodes(const struct cluster *c, const struct cluster_cha
                         "(such as %s=1), found '%.80s'",
                         cluster_file(c), c->groups[0].name, word);
         if (lost[group])
-            return fail(err, BAD_INPUT, "--without: group '%s' stands twice",
+            return fail(err, BAD_INPUT, "--without: group '%s' appears twice",
                         c->groups[group].name);
         if (count < 1 || count > c->groups[group].nodes)
             return fail(err, BAD_INPUT,
@@ -207,7 +207,8 @@ static enum status ask_all(const struct cluster *c, const struct cluster_change 
     for (int i = 0; i < x->degrade.count; i++) {
         for (int k = 0; k < i; k++)
             if (same_ends(x->degrade.items[k], x->degrade.items[i]))
-                return fail(err, BAD_INPUT, "--degrade: '%.80s' stands twice", x->degrade.items[i]);
+                return fail(err, BAD_INPUT, "--degrade: '%.80s' appears twice",
+                            x->degrade.items[i]);
         TRY(ask_one(c, x->degrade.items[i], asked, arena, err));
     }
     return OK;

@@ -134,7 +134,7 @@ static enum status read_order(const struct places *p, const struct json *array, 
         int node = (*order)[i] = places_find(p, names[i]);
         if (node < 0)
             return json_refuse(array, err, "expected names of nodes, found \"%.60s\"", names[i]);
-        if (seen[node]) return json_refuse(array, err, "\"%.60s\" stands twice", names[i]);
+        if (seen[node]) return json_refuse(array, err, "\"%.60s\" appears twice", names[i]);
         seen[node] = true;
     }
     return OK;
@@ -243,7 +243,8 @@ enum status places_pair_get(const struct json *element, const struct places *p,
                            names[0]);
     *pair = pair_of(p, ends[0], ends[1]);
     if (seen[*pair])
-        return json_refuse(element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0], names[1]);
+        return json_refuse(element, err, "\"%.60s\" to \"%.60s\" appears twice", names[0],
+                           names[1]);
     seen[*pair] = true;
     return OK;
 }

@@ -76,7 +76,7 @@ static enum status read_ring(const struct json *array, int *ring, int members, c
         return json_refuse(array, err, "expected %d %ss, found %d", members, what, count);
     for (int at = 0; at < count; at++) {
         if (seen[values[at]])
-            return json_refuse(array, err, "%s %d stands twice", what, (int)values[at]);
+            return json_refuse(array, err, "%s %d appears twice", what, (int)values[at]);
         seen[values[at]] = true;
         ring[at] = (int)values[at];
     }

@@ -297,7 +297,7 @@ static enum status read_container(struct parser *p, const struct level *outer,
                                                                        : NULL;
     if (!doubled) return OK;
     const struct json where = {node, p->file, path_of(&level, p->arena)};
-    return json_refuse(&where, p->err, "key \"%s\" stands twice", doubled);
+    return json_refuse(&where, p->err, "key \"%s\" appears twice", doubled);
 }
 
 static enum status read_value(struct parser *p, const struct level *outer, const char *key,

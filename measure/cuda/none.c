@@ -46,11 +46,10 @@ static enum status hand_over(void **session, const struct backend_settings *sett
         execv(path, arguments);
         if (errno != ENOENT) return fail(err, UNAVAILABLE, "%s: %s", path, strerror(errno));
     }
-    return fail(
-        err, UNAVAILABLE,
-        "no CUDA in this build: %s is not beside plumbline-measure; install the CUDA toolkit with "
-        "cuBLAS and run make again",
-        program);
+    return fail(err, UNAVAILABLE,
+                "no CUDA in this build: %s is not next to plumbline-measure; install the CUDA "
+                "toolkit with cuBLAS and run make again",
+                program);
 }
 
 const struct backend backend_cuda = {

@@ -30,9 +30,9 @@ static enum status check_start(const struct assembly_settings *s, const struct r
                                struct error *err)
 {
     if (ranks_count(ranks) < 2)
-        return fail(err, BAD_INPUT,
-                    "this is measured between processes, and there is only one: start it by mpirun "
-                    "or srun");
+        return fail(
+            err, BAD_INPUT,
+            "this measures between processes, and there is only one: start it with mpirun or srun");
     return ranks_self(ranks) ? OK : file_check_place(s->output, err);
 }
 

@@ -25,9 +25,8 @@ static enum status hand_over(int argc, char **argv, struct arena *arena, struct 
         execv(own, arguments);
     }
     return fail(err, UNAVAILABLE,
-                "this build has no MPI%s: plumbline-measure%s is not beside plumbline-measure; "
-                "install an MPI "
-                "(on Debian libopenmpi-dev and openmpi-bin)%s and run make again",
+                "this build has no MPI%s: plumbline-measure%s is not next to plumbline-measure; "
+                "install an MPI (on Debian libopenmpi-dev and openmpi-bin)%s and run make again",
                 strcmp(suffix, "-mpi") ? ", or no NCCL" : "", suffix,
                 strcmp(suffix, "-mpi") ? " and CUDA with NCCL" : "");
 }

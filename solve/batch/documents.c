@@ -34,7 +34,7 @@ static enum status check_sweep(const struct point *c, struct error *err)
                     "sweep: expected \"cluster\", or \"gpu\" with \"nodes\" or \"gpus\"; plumbline "
                     "clusters lists them");
     if (point_value(c, "gpu") && !point_value(c, "nodes") == !point_value(c, "gpus"))
-        return fail(err, BAD_INPUT, "sweep: gpu: expected \"nodes\" or \"gpus\" beside it");
+        return fail(err, BAD_INPUT, "sweep: gpu: requires \"nodes\" or \"gpus\"");
     return OK;
 }
 

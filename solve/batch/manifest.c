@@ -19,7 +19,7 @@ static enum status read_axis(struct axis *axis, const char *key, const struct js
     axis->values = TAKE(arena, axis->count, struct json);
     for (int i = 0; i < axis->count; i++)
         axis->values[i] = many ? json_element(value, i, arena) : *value;
-    return axis->count ? OK : json_refuse(value, err, "expected a value at least, found none");
+    return axis->count ? OK : json_refuse(value, err, "expected at least one value, found none");
 }
 
 static enum status read_axes(struct line *l, const struct json *object, bool options,

@@ -143,7 +143,7 @@ static enum status run_check(struct attempt *a, int *code, struct error *err)
 static const char *last_words(const struct attempt *a)
 {
     struct error unread = {OK, ""};
-    const char *text, *found = "nothing was said", *end;
+    const char *text, *found = "no message", *end;
     size_t size;
     if (file_read(file_of(a, "log"), &text, &size, a->arena, &unread) != OK) return found;
     for (; *text; text = end + (*end == '\n')) {

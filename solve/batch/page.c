@@ -9,7 +9,7 @@ static const char *const plot_titles[PLOT_COUNT] = {
     [PLOT_TIME] = "Iteration time against GPUs",
     [PLOT_PARETO] = "Time and price of a million tokens",
     [PLOT_GAP] = "Gap over time",
-    [PLOT_SCALING] = "Throughput against GPUs, and what is ideal"};
+    [PLOT_SCALING] = "Throughput against GPUs, with the ideal"};
 
 static int count_of(const struct batch_table *t, int column, const char *text)
 {
@@ -25,7 +25,7 @@ static void put_summary(struct report_out *out, const struct batch_table *t)
 {
     static const char *const outcomes[] = {"optimal", "open",    "infeasible", "no_plan",
                                            "failed",  "running", "waiting"};
-    static const char *const meant[] = {"solved to the gap asked",
+    static const char *const meant[] = {"solved to the requested gap",
                                         "open",
                                         "proven to have no plan",
                                         "without a plan so far",
@@ -95,10 +95,11 @@ static void put_searched(struct report_out *out, const struct batch_table *t)
         linked = linked || t->rows[i].values[COLUMN_LAYOUTS].text;
     }
     report_print(out, "<section><h2>What was searched</h2>\n");
-    if (all && alike) report_print(out, "<p>Of every layout: %s.</p>\n", all);
-    if (all && !alike) report_print(out, "<p>It differs: the column Searched.</p>\n");
+    if (all && alike) report_print(out, "<p>For every layout: %s.</p>\n", all);
+    if (all && !alike)
+        report_print(out, "<p>This differs between instances: see the column Searched.</p>\n");
     if (!all) report_print(out, "<p>Nothing has been solved.</p>\n");
-    if (linked) report_print(out, "<p>Every layout, with what became of it:</p>\n<ul>\n");
+    if (linked) report_print(out, "<p>All layouts and their outcomes:</p>\n<ul>\n");
     for (int i = 0; i < t->row_count; i++) {
         const struct batch_row *row = &t->rows[i];
         const char *layouts = row->values[COLUMN_LAYOUTS].text;

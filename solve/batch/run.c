@@ -233,7 +233,9 @@ static void pass_stops(const struct pool *p, int *passed)
         if (p->items[i].stand == RUNNING)
             kill(*passed ? -p->items[i].process : p->items[i].process, *passed ? SIGKILL : SIGTERM);
     if (!*passed && p->running)
-        fprintf(stderr, "stopping: %d at work save what they have; once more ends them at once\n",
+        fprintf(stderr,
+                "stopping: %d running instances save what they have; interrupt again to end them "
+                "at once\n",
                 p->running);
     *passed = stop_count;
 }

@@ -283,8 +283,7 @@ enum status batch_slurm(int *exit_code, const struct batch *b, const struct slur
     TRY(folder_make(e.folder, err));
     TRY(lock_take(&lock, in(&e, e.folder, "lock"), false, err));
     if (lock < 0)
-        return fail(err, BAD_INPUT, "%s: another batch has jobs of this folder in its care",
-                    b->folder);
+        return fail(err, BAD_INPUT, "%s: another batch is managing jobs of this folder", b->folder);
     signals_listen();
     for (int number = 0; more; number++) TRY(read_array(&e, number, &more, err));
     TRY(look(&e, &waiting, err));
@@ -297,7 +296,7 @@ enum status batch_slurm(int *exit_code, const struct batch *b, const struct slur
     }
     if (!stop_count) tell_rest(&e);
     printf("%d instances: %d done, %d %s\n", b->count, e.done, b->count - e.done,
-           stop_count ? "to do; jobs stay in the queue, the same command waits for them"
+           stop_count ? "to do; jobs stay in the queue, rerun the command to wait for them"
                       : "failed");
     *exit_code = e.done == b->count ? 0 : stop_count ? BATCH_STOPPED : BATCH_FAILED;
     return OK;

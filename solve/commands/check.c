@@ -74,8 +74,8 @@ static void print_doubtful(FILE *to, int64_t prices)
 {
     if (prices)
         fprintf(to,
-                "  doubtful   %lld prices lie so near to where rounding changes that one more or "
-                "less would be as right: the bound holds for both\n",
+                "  doubtful   %lld prices are so close to a rounding boundary that one more or "
+                "less would be equally right: the bound holds for both\n",
                 (long long)prices);
 }
 
@@ -114,8 +114,8 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
                 h->problem->file, (long long)r->confirmed, h->priced->file, h->problem->file);
     else
         fprintf(to,
-                "  assumed    every price of %s: nobody has compared them with a problem (check "
-                "CERTIFICATE PROBLEM does)\n",
+                "  assumed    every price of %s: not compared with a problem (check CERTIFICATE "
+                "PROBLEM does so)\n",
                 h->priced->file);
     print_took(to, h->microseconds);
 }
@@ -240,7 +240,7 @@ static enum status audit_space(bool *proven, const struct check_request *r,
     struct check_text problem;
     if (!r->against)
         return fail(err, BAD_INPUT,
-                    "%s: is about a space of layouts: expected its problem beside it",
+                    "%s: is about a space of layouts: requires its problem as second operand",
                     certificate->file);
     TRY(space_read_file(&problem, r->against, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
@@ -270,7 +270,7 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
         fprintf(to, "proven: no plan on the nodes takes less than %lld ns\n",
                 (long long)r->bound_ns);
     if (r->parts)
-        fprintf(to, "  verified   that the %lld parts of a tree are all placements\n",
+        fprintf(to, "  verified   that the %lld parts of a tree cover all placements\n",
                 (long long)r->parts);
     fprintf(to,
             "  verified   the least price of every link; %lld boxes (%lld splits, %lld single "
@@ -296,7 +296,8 @@ static enum status audit_places(bool *proven, const struct check_request *r,
     struct check_result result;
     struct check_text problem;
     if (!r->against)
-        return fail(err, BAD_INPUT, "%s: is about placements: expected its problem beside it",
+        return fail(err, BAD_INPUT,
+                    "%s: is about placements: requires its problem as second operand",
                     certificate->file);
     TRY(space_read_file(&problem, r->against, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
@@ -458,7 +459,7 @@ static enum status check(int argc, char **argv, int *exit_code, struct arena *ar
     r.against = paths[1] ? path_of_document(paths[1], "problem.json", arena) : NULL;
     r.work_limit = (uint64_t)work_limit;
     if (is_stdout(r.verdict) && is_stdout(r.statement))
-        return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
+        return fail(err, BAD_INPUT, "--statement: - is already used by -o");
     // A document on standard output stands there alone.
     FILE *to = is_stdout(r.verdict) || is_stdout(r.statement) ? stderr : stdout;
     TRY(check_run(&proven, &r, to, arena, err));

@@ -171,7 +171,7 @@ enum status command_compare(int argc, char **argv, int *exit_code, struct arena 
     *exit_code = 0;
     if (helped) return OK;
     if (r.recompute >= 0 && !r.uniform && !r.split)
-        return fail(err, BAD_INPUT, "--recompute: goes with --uniform or --split");
+        return fail(err, BAD_INPUT, "--recompute: requires --uniform or --split");
     int count = r.file_count;
     TRY(load_plans(items, &r, arena, err));
     TRY(make_baselines(items, &count, &r, arena, err));

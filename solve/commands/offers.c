@@ -142,8 +142,7 @@ static enum status read_request(struct offers_request *r, int argc, char **argv,
     if (!r->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
     if (!r->offers.count) return fail(err, BAD_INPUT, "--offer MACHINE:NODES:PRICE is missing");
     if (r->budget > 0 && !r->tokens)
-        return fail(err, BAD_INPUT,
-                    "--budget: expected --tokens N beside it: what it is to pay for");
+        return fail(err, BAD_INPUT, "--budget: requires --tokens N, which it is to pay for");
     if (!r->tokens) r->tokens = 1e6;
     for (int i = 0; i < r->offers.count; i++) TRY(read_offer(r, r->offers.items[i], arena, err));
     return OK;
@@ -294,7 +293,7 @@ static const char *state_text(const struct offer *o)
 {
     static const char *const texts[] = {[OFFER_PLAN] = "plan",
                                         [OFFER_NOT_BETTER] = "no better, proven",
-                                        [OFFER_NOT_WITHIN] = "not within what is asked, proven",
+                                        [OFFER_NOT_WITHIN] = "not within the limit, proven",
                                         [OFFER_NONE] = "no plan, proven",
                                         [OFFER_OPEN] = "none found, open"};
     return texts[o->state];
@@ -322,7 +321,7 @@ static void print_answer(const struct offers_request *r, const struct offer *bes
 {
     if (!best) {
         printf("\nNo machine has a plan%s.\n",
-               r->within_hours > 0 || r->budget > 0 ? " within what is asked" : "");
+               r->within_hours > 0 || r->budget > 0 ? " within the limit" : "");
         return;
     }
     double value = r->budget > 0 ? best->hours : best->price, bound = fmin(bound_of(r), value);

@@ -129,7 +129,7 @@ static enum status read_request(struct plan_request *r, int argc, char **argv, b
             err, BAD_INPUT,
             "expected --gpu NAME --nodes N or --cluster NAME; plumbline clusters lists them");
     if (r->gpu && !r->nodes == !r->gpus)
-        return fail(err, BAD_INPUT, "--gpu %s: expected --nodes N or --gpus N beside it", r->gpu);
+        return fail(err, BAD_INPUT, "--gpu %s: requires --nodes N or --gpus N", r->gpu);
     if (!r->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
     return OK;
 }
@@ -226,7 +226,7 @@ static enum status answer(const struct plan_request *r, const struct steps *s, s
     TRY(problem_load(&problem, file_in(r, "problem.json", arena), arena, err));
     TRY(report_brief(&plan, &problem, &text, &length, arena, err));
     fwrite(text, 1, length, stdout);
-    printf("\nAll of it again:\n");
+    printf("\nTo repeat all of it:\n");
     for (int i = 0; i < s->count; i++) tell_step(&s->items[i], arena);
     return OK;
 }

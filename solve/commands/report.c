@@ -285,7 +285,7 @@ static enum status read_hosts(struct launch_request *r, const char *path, struct
         names[r->host_count] = arena_print(arena, "%.*s", (int)length, word);
         for (int i = 0; i < r->host_count; i++)
             if (!strcmp(names[i], names[r->host_count]))
-                return fail(err, BAD_INPUT, "%s: '%s' stands there twice", path, names[i]);
+                return fail(err, BAD_INPUT, "%s: '%s' appears twice", path, names[i]);
         r->host_count++;
     }
     return OK;
@@ -316,14 +316,13 @@ static enum status find_nearest(struct plan *plan, struct problem *problem, int 
                                 struct arena *arena, struct error *err)
 {
     if (format < FORMAT_MEGATRON || format > LAUNCHERS_LAST)
-        return fail(err, BAD_INPUT, "--nearest: goes with a framework's --format");
+        return fail(err, BAD_INPUT, "--nearest: requires a framework's --format");
     if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "%s: the plan holds no stages (%s): nothing is near it",
+        return fail(err, BAD_INPUT, "%s: the plan has no stages (%s), so there is no nearest plan",
                     plan->document.path, outcome_names[plan->outcome]);
     if (!problem)
         return fail(err, BAD_INPUT,
-                    "%s: its problem is not at hand or has changed since: --nearest solves it "
-                    "again",
+                    "%s: its problem is missing or has changed since: --nearest solves it again",
                     plan->document.path);
     request->framework = format_frameworks[format];
     request->alike = format == FORMAT_NEMO;
@@ -427,17 +426,16 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
                     page ? "expected a PLAN" : "expected a PLAN, or --layouts FILE");
     if (operands > 1 && !table)
         return fail(err, BAD_INPUT,
-                    "unexpected operand '%s': one plan at a time, but with --format latex or csv",
+                    "unexpected operand '%s': more than one plan requires --format latex or csv",
                     files[1]);
     if (verdict && ((layouts && !page) || table))
-        return fail(err, BAD_INPUT, "--verdict: goes with one plan");
-    if (progress && !page) return fail(err, BAD_INPUT, "--progress: goes with --format html");
+        return fail(err, BAD_INPUT, "--verdict: expected a single plan");
+    if (progress && !page) return fail(err, BAD_INPUT, "--progress: requires --format html");
     if (layouts && !page)
         return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top,
                              format, to, arena, err);
     if (table && about.top >= 0)
-        return fail(err, BAD_INPUT,
-                    "--top: expected --layouts beside it, or a plan with a placement");
+        return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
     if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
     TRY(plan_load(&plan, files[0], arena, err));
     int64_t claimed_ns = plan.outcome == OUTCOME_INFEASIBLE ? -1 : plan.bound_ns;
@@ -445,7 +443,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, claimed_ns, arena, err));
     about.format = format;
     if (hosts && format < FORMAT_HOSTFILE)
-        return fail(err, BAD_INPUT, "--hosts: goes with --format hostfile, rankfile or hosts");
+        return fail(err, BAD_INPUT, "--hosts: requires --format hostfile, rankfile or hosts");
     if ((format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST) || format >= FORMAT_HOSTFILE)
         known = origin_problem(&plan, &problem, arena);
     if (layout_has_grid(&plan.layout) && !nearest.folder && format >= FORMAT_MEGATRON &&
@@ -459,8 +457,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         if (*exit_code && *exit_code != EXIT_OPEN) return OK;
     }
     if (about.top >= 0 && !page && (format != FORMAT_TEXT || !plan.placement))
-        return fail(err, BAD_INPUT,
-                    "--top: expected --layouts beside it, or a plan with a placement");
+        return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
     if (page) TRY(make_page(&plan, &about, layouts, progress, &text, &length, arena, err));
     else if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP)
         TRY(make_with_links(&plan, &about, &text, &length, arena, err));

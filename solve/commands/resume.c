@@ -112,7 +112,7 @@ enum status share_open(struct share *s, const char *folder, const struct problem
     struct stat is;
     *s = (struct share){.folder = folder, .problem = problem, .arena = arena};
     if (stat(folder, &is) || !S_ISDIR(is.st_mode))
-        return fail(err, BAD_INPUT, "--share: %s: expected a folder that is there", folder);
+        return fail(err, BAD_INPUT, "--share: %s: expected an existing folder", folder);
     char host[64] = "";
     gethostname(host, sizeof host - 1);
     s->own = arena_print(arena, "%s/best-%s-%ld.json", folder, host, (long)getpid());

@@ -349,7 +349,7 @@ static enum status keep_bound(struct plan *plan, const struct plan *before, stru
     if (plan_value_ns(plan) < before->bound_ns)
         return fail(err, BAD_INPUT,
                     "--resume: %s: there is a plan that takes less than its bound: nothing of it "
-                    "is taken over; begin without",
+                    "is used; start without it",
                     before->document.path);
     plan->bound_ns = before->bound_ns;
     plan->outcome = plan_outcome(plan);
@@ -409,10 +409,10 @@ static enum status check_layout(const struct solve_request *r, const struct plan
                     "found none",
                     r->start_path);
     if (!r->answer_only && !strcmp(r->plan_path, "-"))
-        return fail(err, BAD_INPUT,
-                    "--start: expected -o PLAN.json beside it: the job with the "
-                    "layout of %s is written there",
-                    r->start_path);
+        return fail(
+            err, BAD_INPUT,
+            "--start: requires -o PLAN.json: the job with the layout of %s is written next to it",
+            r->start_path);
     return OK;
 }
 
@@ -436,8 +436,8 @@ static enum status change_problem(const struct solve_request *r, struct problem 
     if (layout && !r->quiet)
         fprintf(stderr, "the layout of %s is kept%s\n", r->start_path,
                 cluster_change_any(&r->change)
-                    ? "; behind it the others of the job's space are searched"
-                    : "; other layouts of the job's space are not looked at");
+                    ? "; then the others of the job's space are searched"
+                    : "; other layouts of the job's space are not searched");
     return OK;
 }
 

@@ -28,8 +28,7 @@ static enum status read_change(struct solve_request *r, struct error *err)
     r->answer_only = !r->plan_path;
     for (size_t i = 0; i < ARRAY_LENGTH(written); i++)
         if (written[i].given && r->answer_only)
-            return fail(err, BAD_INPUT,
-                        "%s: expected -o PLAN.json beside it, with --without and --degrade",
+            return fail(err, BAD_INPUT, "%s: requires -o PLAN.json with --without and --degrade",
                         written[i].option);
     return OK;
 }
@@ -42,9 +41,8 @@ static enum status read_part(struct solve_request *r, struct error *err)
     if (r->resume.count && (r->start_path || cluster_change_any(&r->change)))
         return fail(err, BAD_INPUT, "--resume: expected no --start, --without or --degrade");
     if (r->join.count && !r->certificate_path)
-        return fail(err, BAD_INPUT, "--join: expected --certificate beside it");
-    if (r->share_path && !r->part_text)
-        return fail(err, BAD_INPUT, "--share: expected --part beside it");
+        return fail(err, BAD_INPUT, "--join: requires --certificate");
+    if (r->share_path && !r->part_text) return fail(err, BAD_INPUT, "--share: requires --part");
     if (!r->part_text) return OK;
     if (sscanf(r->part_text, "%d/%d%n", &p->index, &p->count, &end) != 2 || r->part_text[end] ||
         p->count < 1 || p->count > SPACE_PARTS_MAX || p->index < 1 || p->index > p->count)
@@ -55,7 +53,7 @@ static enum status read_part(struct solve_request *r, struct error *err)
     if (cluster_change_any(&r->change))
         return fail(err, BAD_INPUT, "--part: expected no --without or --degrade");
     if (!r->plan_path || !strcmp(r->plan_path, "-"))
-        return fail(err, BAD_INPUT, "--part: expected -o PLAN.json beside it");
+        return fail(err, BAD_INPUT, "--part: requires -o PLAN.json");
     return OK;
 }
 
@@ -136,16 +134,13 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
     TRY(read_change(r, err));
     TRY(read_part(r, err));
     if (!r->plan_path) r->plan_path = "-";
-    if (s->map_path && !s->program_path)
-        return fail(err, BAD_INPUT, "--map: expected --program beside it");
+    if (s->map_path && !s->program_path) return fail(err, BAD_INPUT, "--map: requires --program");
     if (r->alternatives > 1 && !strcmp(r->plan_path, "-"))
-        return fail(err, BAD_INPUT, "--alternatives: expected -o PLAN.json beside it");
+        return fail(err, BAD_INPUT, "--alternatives: requires -o PLAN.json");
     if (r->front && (r->alternatives || !strcmp(r->plan_path, "-")))
-        return fail(err, BAD_INPUT,
-                    "--front: expected -o PLAN.json beside it, and no "
-                    "--alternatives");
+        return fail(err, BAD_INPUT, "--front: requires -o PLAN.json and no --alternatives");
     if (r->shrink && !r->certificate_path)
-        return fail(err, BAD_INPUT, "--shrink-certificate: expected --certificate beside it");
+        return fail(err, BAD_INPUT, "--shrink-certificate: requires --certificate");
     s->evidence = r->certificate_path != NULL;
     s->threads = (int)r->threads;
     s->alternatives = (int)r->alternatives;

@@ -90,8 +90,7 @@ void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
                     (long long)plan->objective_ns);
         print_bound(to, v, plan, certificate);
         fprintf(to, "; %lld priced terms checked", (long long)v->terms_checked);
-        if (v->doubtful)
-            fprintf(to, " (%lld of them may be one more or less)", (long long)v->doubtful);
+        if (v->doubtful) fprintf(to, " (%lld of them may be off by one)", (long long)v->doubtful);
         if (v->closed_form) fprintf(to, "; closed form agrees (%s)", v->closed_form);
         fprintf(to, "\n");
         print_memory(to, v);
@@ -142,7 +141,7 @@ static enum status judge_bound(struct verdict *v, const struct plan *plan, struc
         verdict_add(v, arena, "bound", -1, "%s proves %s, the plan says otherwise", certificate,
                     claim.infeasible ? "that there is no plan" : "a bound alone");
     else if (!none && claim.bound_ns < plan->bound_ns)
-        verdict_add(v, arena, "bound", -1, "stated is %lld ns, %s proves %lld ns",
+        verdict_add(v, arena, "bound", -1, "stated %lld ns, but %s proves %lld ns",
                     (long long)plan->bound_ns, certificate, (long long)claim.bound_ns);
     else v->bound_judged = true;
     if (claim.accepted) v->proven_ns = claim.bound_ns;

@@ -228,7 +228,7 @@ static void print_what_fits(struct report_out *out, const struct problem *p)
     if (p->job.space.given || has_room(p, out->arena)) return;
     report_print(out,
                  "  the job's layout (tensor %d, context %d, pipeline %d, data %d) no longer has "
-                 "nodes enough; instead there is room for\n",
+                 "enough nodes; instead there is room for\n",
                  l->tensor, l->context, l->pipeline, l->data);
     print_fewer_replicas(out, p);
     print_fewer_stages(out, p);
@@ -270,7 +270,8 @@ static void print_standing(struct report_out *out, const struct what_if_answer *
         print_time(out, "as it stands", start->standing_ns, before_ns);
         report_print(out, "\n");
     } else {
-        report_print(out, "\n  %-20s not any more: %s\n", "as it stands", lost_text(x, out->arena));
+        report_print(out, "\n  %-20s no longer possible: %s\n", "as it stands",
+                     lost_text(x, out->arena));
     }
     if (start->standing_ns || !before || !start->mended_ns) return;
     print_time(out, "only what must move", start->mended_ns, before_ns);

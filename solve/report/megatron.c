@@ -413,7 +413,7 @@ enum status report_megatron_told(const struct plan *plan, const struct plan *tol
 {
     struct report_out out;
     if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     report_out_begin(&out, arena);
     struct megatron e;

@@ -142,15 +142,15 @@ enum status report_launch(const struct plan *plan, const struct launch_request *
                        .ranks = (int64_t)plan->layout.tensor * plan->layout.context *
                                 plan->layout.data * plan->layout.pipeline};
     if (!plan->placement && !plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     if (plan->placement && request->hosts)
         return fail(err, BAD_INPUT, "--hosts: the nodes of %s have names", plan->document.path);
     if (!plan->placement && !request->problem)
-        return fail(err, BAD_INPUT,
-                    "%s: its problem is not at hand or has changed since: it tells how many GPUs "
-                    "a node has",
-                    plan->document.path);
+        return fail(
+            err, BAD_INPUT,
+            "%s: its problem is missing or has changed since: it gives the number of GPUs per node",
+            plan->document.path);
     if (plan->placement) l.replica = report_data_ranks(plan, arena);
     else TRY(name_nodes(&l, request, arena, err));
     report_out_begin(&out, arena);

@@ -99,12 +99,12 @@ static enum status begin(struct batch *b, struct report_out *out, const struct p
 {
     *b = (struct batch){.plan = plan, .cluster = problem ? &problem->cluster : NULL};
     if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     if (!problem)
         return fail(err, BAD_INPUT,
-                    "the plan's problem is not at hand or has changed since: it tells how many "
-                    "GPUs a node has");
+                    "the plan's problem is missing or has changed since: it gives the number of "
+                    "GPUs per node");
     TRY(find_nodes(b, arena, err));
     report_out_begin(out, arena);
     return OK;

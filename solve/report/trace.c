@@ -251,7 +251,7 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
 {
     struct report_replay replay;
     if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to trace",
+        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to trace",
                     outcome_names[plan->outcome]);
     TRY(report_replay(&replay, plan, arena, err));
     if (replay.schedule.operation_count > TRACE_OPERATIONS_MAX)

@@ -109,7 +109,7 @@ done
 mkfifo hold
 { exec 9< hold; "$plumbline" batch one plain --id "$(ids plain | head -1)" > /dev/null 2>&1; } &
 ( exec 8<> plain/lock; flock -s 8; echo > hold; "$plumbline" batch run small.jsonl -o plain > out 2> err; echo $? > code )
-[ "$(cat code)" = 2 ] && grep -q "another batch is at work here" err || complain "another list: $(cat code err)"
+[ "$(cat code)" = 2 ] && grep -q "another batch is running here" err || complain "another list: $(cat code err)"
 wait
 gives 0 run small.jsonl -o plain
 grep -q '^1 instances: 1 done, 0 failed$' out || complain "another list: $(cat out)"
@@ -148,7 +148,7 @@ bad 'gpt2-xll' '{"sweep": {"model": "gpt2-xll", "gpu": "a100-80gb", "nodes": 1}}
 bad "did you mean --tensor?" '{"sweep": {"model": "gpt2-xl", "gpu": "a100-80gb", "nodes": 1, "tensr": 2}}'
 bad 'expected keys of its job' '{"sweep": {"problem": "chain/problem.json", "global_batch": 2}}'
 bad 'the job has no object for job.nothing.tensor' '{"sweep": {"problem": "chain/problem.json", "job.nothing.tensor": 2}}'
-bad 'expected a value at least' '{"sweep": {"problem": "chain/problem.json", "job.global_batch": []}}'
+bad 'expected at least one value' '{"sweep": {"problem": "chain/problem.json", "job.global_batch": []}}'
 bad 'bad.jsonl line 1' '{"problem": '
 bad 'bad.jsonl line 1: problem: expected a string, found 3' '{"problem": 3}'
 bad 'unknown key "help"' '{"sweep": {"model": "gpt2-xl", "gpu": "a100-80gb", "nodes": 1, "help": true}}'

@@ -167,8 +167,8 @@ static void what_cannot_be_fitted_is_refused(void **state)
     arena_close(&arena);
     refuse("", NULL, "", "found nothing");
     refuse("speed", NULL, "", "found 'speed'");
-    refuse("gemm,gemm_flop_per_s", NULL, "", "gemm_flop_per_s stands twice");
-    refuse("memory,gemm+memory", NULL, "", "memory_bytes_per_s stands twice");
+    refuse("gemm,gemm_flop_per_s", NULL, "", "gemm_flop_per_s appears twice");
+    refuse("memory,gemm+memory", NULL, "", "memory_bytes_per_s appears twice");
     refuse("gemm+", NULL, "", "found ''");
     refuse("layer_overhead_s", "layer_overhead_s=0", "", "layer_overhead_s is 0 in these costs");
     refuse("gemm,network_efficiency.infiniband", NULL, "",

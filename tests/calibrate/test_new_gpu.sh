@@ -42,7 +42,7 @@ expect 2 "no cluster has a GPU like 'B300'" calibrate --iterations "$work/runs.c
 expect 2 "no group of b200-16x8 has a GPU like 'B300'" calibrate --iterations "$work/runs.csv" --cluster b200-16x8 --fit gemm_flop_per_s
 expect 2 "price products by product_flop_per_s" calibrate --iterations "$work/b200.csv" --costs kernels --fit gemm_flop_per_s
 expect 2 "nearest: gemm_flop_per_s" calibrate --iterations "$work/b200.csv" --fit gem_flop
-expect 0 "hardly tell it" $fit --like b300-288gb=b200-180gb --fit product_flop_per_s,megatron_step_factor -o "$work/costs.json"
+expect 0 "hardly determine it" $fit --like b300-288gb=b200-180gb --fit product_flop_per_s,megatron_step_factor -o "$work/costs.json"
 expect 0 "metric or unit that is not known.*3 rows" validate "$work/odd.csv"
 expect 2 "did you mean b200-180gb" plan --model gpt2-xl --gpu B200 --nodes 1 -o "$work/x"
 expect 2 "cluster FILE" plan --model gpt2-xl --gpu "My CPU" --nodes 1 -o "$work/x"

@@ -53,7 +53,7 @@ json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "a device"
 END
 python3 "$work/make.py" "$work/trace.json" || exit 1
 "$plumbline" import trace "$work/trace.json" --format operators --gpu h -o "$work/samples.json" 2>"$work/err" || wrong "import: $(cat "$work/err")"
-for words in '30 sizes of kind gemm' '2 sizes of kind attention' '1 operators launched nothing' '1 collectives of other kinds' 'holds the wait'; do
+for words in '30 sizes of kind gemm' '2 sizes of kind attention' '1 operators launched nothing' '1 collectives of other kinds' 'includes the wait'; do
     grep -q "$words" "$work/err" || wrong "not said: $words: $(cat "$work/err")"
 done
 "$plumbline" calibrate "$work/samples.json" -o "$work/costs.json" 2>"$work/err" || wrong "calibrate: $(cat "$work/err")"

@@ -39,7 +39,7 @@ gives 0 'least price of every link' check honest/proof.json ./honest/../honest/p
 gives 0 'proven by honest/proof.json' verify honest/plan.json --certificate honest/proof.json
 gives 0 'OF ALL PLACEMENTS' check honest/proof.json honest/problem.json --statement -
 grep -q "$(hash_of honest/cluster.json)" out || complain "statement: the cluster's hash is not there"
-gives 2 'expected its problem beside it' check honest/proof.json
+gives 2 'requires its problem as second operand' check honest/proof.json
 gives 2 'about placements' check honest/proof.json honest/problem.json -o checked.json
 gives 1 'work limit' check honest/proof.json honest/problem.json --work-limit 100
 gives 2 '--shrink-certificate: expected a cluster without places' solve honest/problem.json -o no.json --certificate no-proof.json --shrink-certificate

@@ -221,7 +221,7 @@ static void test_every_object(void **state)
                 fail_msg("%s: an unknown key is accepted", format_names[format]);
             assert_int_equal(load_text((enum format)format, twice, strlen(twice), &err), BAD_INPUT);
             if (!strstr(err.text, "twice"))
-                fail_msg("%s: \"%s\" does not say that a key stands twice", format_names[format],
+                fail_msg("%s: \"%s\" does not say that a key appears twice", format_names[format],
                          err.text);
             arena_reset(&arena, mark);
         }

@@ -69,7 +69,7 @@ static void test_wrong_files(void **state)
          "gpus[0]: expected a string, found 1"},
         {"{\"gpus\": [\"a\"], \"bandwidth\": [[0]]}", "gpus: expected 2 to 4096 names, found 1"},
         {"{\"gpus\": [\"a\", \"a\"], \"bandwidth\": [[0, 1], [1, 0]]}",
-         "gpus: [1]: \"a\" stands twice"},
+         "gpus: [1]: \"a\" appears twice"},
         {"{\"gpus\": [\"a\", \"\"], \"bandwidth\": [[0, 1], [1, 0]]}",
          "gpus: [1]: expected a name, found an empty one"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1]]}",

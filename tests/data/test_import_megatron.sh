@@ -81,7 +81,7 @@ expect model.json '"rotary_scaling": {"type": "linear"}' linear
 accept "$plain --position-embedding-type yarn --rotary-scaling-factor 4 --yarn-beta-fast 16"
 expect model.json '"rotary_scaling": {"type": "yarn", "original_max_position_embeddings": 4096, "beta_fast": 16, "beta_slow": 1, "mscale": 1}' yarn
 refuse "$plain --max-position-embeddings 2048 --mtp-num-layers 1" 'runs\[2\].mtp: expected a model without learned positions'
-refuse "$plain --num-layers 9" 'num-layers stands twice'
+refuse "$plain --num-layers 9" 'num-layers appears twice'
 refuse "$plain --bf16 --fp16" 'bf16 and --fp16'
 refuse "$plain --swiglu --squared-relu" 'squared-relu'
 refuse "$plain --num-query-groups 4" 'group-query-attention'

@@ -153,7 +153,7 @@ static void test_wrong_matrices(void **state)
         {"{\"1\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1, 0]]}}", NODES, "Recv"},
         {"{\"gpus\": [\"a\"], \"bandwidth\": [[1]]}", NODES, "expected 2 to"},
         {"{\"gpus\": [\"a\", \"a\"], \"bandwidth\": [[0, 1], [1, 0]]}", NODES,
-         "\"a\" stands twice"},
+         "\"a\" appears twice"},
         {"{\"gpus\": [\"a\", \"\"], \"bandwidth\": [[0, 1], [1, 0]]}", NODES, "empty"},
         {"{\"gpus\": [\"a\", 5], \"bandwidth\": [[0, 1], [1, 0]]}", NODES, "gpus[1]"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1]]}", NODES, "expected 2 rows"},
@@ -278,7 +278,7 @@ static void test_wrong_layers(void **state)
     } cases[] = {
         {layers_text, "--model x", "expected one of m, found 'x'"},
         {layers_text, "--gpu x", "expected one of G, H, found 'x'"},
-        {layers_text, "--as x", "--gpu is missing"},
+        {layers_text, "--as x", "--as: requires --gpu"},
         {layers_text, "--tensor 8", "no table"},
         {layers_text, "--head-layers 3", "found 4 layers"},
         {layers_text, "--into nothere", "nothere"},

@@ -260,7 +260,7 @@ static void test_hostile(void **state)
         {"5", "traceEvents"},
         {"{\"traceEvents\": 5}", "expected one array"},
         {"{\"traceEvents\": [5]}", "expected objects"},
-        {"{\"traceEvents\": []} x", "nothing behind"},
+        {"{\"traceEvents\": []} x", "nothing after"},
         {"[{\"ph\" \"X\"}]", "':'"},
         {"[{5: 5}]", "a key"},
         {"[1 2]", "objects"},

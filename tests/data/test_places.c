@@ -110,7 +110,7 @@ static void test_wrong_matrices(void **state)
     } wrong[] = {
         {"\"nodes\": [\"a\", \"b\", \"c\"], \"bytes_per_s\": []", "all 4 nodes"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"e\"], \"bytes_per_s\": []", "\"e\""},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"a\"], \"bytes_per_s\": []", "stands twice"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"a\"], \"bytes_per_s\": []", "appears twice"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1]]",
          "expected 4 rows"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], "

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shipped models are what import hf makes of their configs (data/models/make.sh), byte for byte; models, clusters and costs list what is
-# shipped with its sizes, a name stands where a file may, and the nearest is told of one that is not there.
+# shipped with its sizes, a name stands where a file may, and the nearest is named for one that does not exist.
 set -u
 here=$(pwd)/build/test_shipped_models.$$ plumbline=${BIN:-bin}/plumbline failures=0
 mkdir -p "$here" || exit 1
@@ -31,10 +31,10 @@ done
 expect models "^deepseek-v3  *671026404352  *37552282624  *61  *7168  *128  *128$"
 expect clusters "^h100-128x8  *128 x 8  *h100-80gb  *[0-9.]*  *450.0  *8 x 50 infiniband"
 "$plumbline" models lama-3.1-8b 2> "$here/log" && fail "lama-3.1-8b is a model"
-expect log '"llama-3.1-8b" is the nearest'
+expect log 'the nearest is "llama-3.1-8b"'
 while read -r said meant; do
     "$plumbline" models "$said" 2> "$here/log" && fail "$said is a model"
-    expect log "\"$meant\" is the nearest"
+    expect log "the nearest is \"$meant\""
 done <<'END'
 llama3-8b llama-3.1-8b
 Llama_3.1_70B llama-3.1-70b
@@ -48,6 +48,6 @@ expect out "9241705984"
 expect out "^gpt2-xl  *1557611200"
 
 "$plumbline" calibrate --model lama-2-7b nowhere.json 2> "$here/log" && fail "calibrate takes lama-2-7b"
-expect log '"llama-2-7b" is the nearest'
+expect log 'the nearest is "llama-2-7b"'
 [ $failures = 0 ] || exit 1
 echo "$made models as import hf makes them"

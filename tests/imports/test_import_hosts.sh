@@ -116,7 +116,7 @@ printf 'SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=root 
 like="--like h100-128x8"
 refuse 'like is missing' hostfile 'a\n'
 refuse 'did you mean h100-128x8\|h100-128x8' hostfile 'a\n' --like h100-128
-refuse 'line 2: host a stands twice' hostfile 'a\na\n' $like
+refuse 'line 2: host a appears twice' hostfile 'a\na\n' $like
 refuse "slots: expected 1 to 1024, found 'x'" hostfile 'a slots=x\n' $like
 refuse 'found none' hostfile '# nobody\n' $like
 refuse 'line 1: expected names' hostfile 'a[1-\n' $like
@@ -127,10 +127,10 @@ refuse 'more than the 4096 nodes' hostfile 'a[0-999999999]\n' $like
 refuse 'found none' slurm '\n' $like
 refuse 'line 1: expected SwitchName' slurm 'Nodes=a\n' $like
 refuse 'line 2: there is no switch\|line 2: Switches: there is no switch s9' slurm 'SwitchName=s Nodes=a\nSwitchName=t Switches=s9\n' $like
-refuse 'line 2: node a hangs on two' slurm 'SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n' $like
-refuse 'line 2: switch s stands twice' slurm 'SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n' $like
-refuse 'hangs on u already' slurm 'SwitchName=s Nodes=a\nSwitchName=u Switches=s\nSwitchName=t Switches=s\n' $like
-refuse 'no node hangs below' slurm 'SwitchName=s Nodes=a\nSwitchName=t Switches=u\nSwitchName=u Switches=t\n' $like
+refuse 'line 2: node a is attached to two' slurm 'SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n' $like
+refuse 'line 2: switch s appears twice' slurm 'SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n' $like
+refuse 'already attached to u' slurm 'SwitchName=s Nodes=a\nSwitchName=u Switches=s\nSwitchName=t Switches=s\n' $like
+refuse 'no node is below' slurm 'SwitchName=s Nodes=a\nSwitchName=t Switches=u\nSwitchName=u Switches=t\n' $like
 refuse 'below itself' slurm 'SwitchName=s Nodes=a Switches=t\nSwitchName=t Nodes=b Switches=s\n' $like
 refuse 'oversubscription: expected numbers' slurm 'SwitchName=s Nodes=a\n' $like --oversubscription 0
 # ---- sinfo, scontrol
@@ -211,7 +211,7 @@ refuse 'line 1: expected names of nodes' hostfile '{\n' $like
 refuse 'line 2: expected as many columns' sinfo 'NODELIST GRES\na\n' $like
 refuse 'found none$' sinfo '' $like
 refuse 'found nodes without' sinfo 'NODELIST GRES\na (null)\n' $like
-refuse '\-\-all takes those' sinfo 'NODELIST GRES STATE\na gpu:1 down\n' $like
+refuse '\-\-all includes the others' sinfo 'NODELIST GRES STATE\na gpu:1 down\n' $like
 refuse '\-\-like is missing' sinfo 'NODELIST GRES STATE\na gpu:1 idle\n'
 refuse 'like a100=CLUSTER --like h100=CLUSTER\|like h100=CLUSTER --like a100=CLUSTER' sinfo 'NODELIST GRES\na gpu:h100:1\nb gpu:a100:1\n' $like
 refuse 'at most 1024' sinfo 'NODELIST GRES\na gpu:2000\n' $like

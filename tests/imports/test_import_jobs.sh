@@ -71,7 +71,7 @@ round deepspeed --tensor 4 --pipeline 1 --data 8 --zero 1 --precision fp16
 printf '\357\273\277# with the mark of byte order, and ends of lines as elsewhere\r\n[model]\r\nname = "llama3"\r\nflavor = "70B"\r\nconverters = ["float8",\r\n  # and\r\n]\r\n[training]\r\nlocal_batch_size = 1_6\r\n"seq_len"=8192 # tokens\r\nsteps = 3000\r\n[parallelism]\r\ntensor_parallel_degree = 8\r\npipeline_parallel_degree = 4\r\npipeline_parallel_schedule = "interleaved1f1b"\r\npipeline_parallel_layers_per_stage = 11\r\npipeline_parallel_microbatch_size = 2\r\n[compile]\r\nenable = true\r\n[optimizer]\r\nname='"'Adam'"'\r\n' |
     job torchtitan "j['sequence']==8192;j['global_batch']==16*8;l['data']==8;l['virtual_stages']==2;l['schedule']=='interleaved';l['micro_batch']==2;l['zero']==2;j['precision']=='fp8';j['fused_loss'];j['compiled'];j['recompute']==['none','full'];l['sequence_parallel'];j['trainer']=='torchtitan'" --gpus 256
 says 'not part of a job, left out: .*training.steps'
-says 'at hand as llama-3.1-70b'
+says 'shipped as llama-3.1-70b'
 says 'selective_ac_option "2"'
 job torchtitan "l['zero']==0;l['data']==4;j['precision']=='bf16';l['micro_batch']==8;j['global_batch']==64;j['recompute']==['none','selective']" <<'END'
 training.global_batch_size = 64
@@ -115,18 +115,18 @@ data_parallel_shard_degree = 2
 pipeline_parallel_degree = 2
 pipeline_parallel_schedule_csv = "schedule.csv"
 END
-refuse 'say with --schedule' torchtitan '[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree = 2\npipeline_parallel_schedule_csv = "x.csv"\n'
+refuse 'name the schedule with --schedule' torchtitan '[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree = 2\npipeline_parallel_schedule_csv = "x.csv"\n'
 refuse 'line 1: parallelism.pipeline_parallel_schedule: "1F2B" is none of torch.s; did you mean 1F1B' torchtitan 'parallelism = { pipeline_parallel_schedule = "1F2B", pipeline_parallel_degree=2, data_parallel_shard_degree=1 }\n'
-refuse 'say how many with --gpus' torchtitan '[training]\nseq_len = 10\n'
+refuse 'give their number with --gpus' torchtitan '[training]\nseq_len = 10\n'
 refuse 'together are 6, --gpus 12\|expected a multiple' torchtitan '[parallelism]\ndata_parallel_shard_degree = 2\ntensor_parallel_degree=3\n' --gpus 12
 refuse 'line 2: training.seq_len: expected a whole number, 0 or more, found "long"' torchtitan '[training]\nseq_len = "long"\n' --gpus 1
 refuse 'empty' torchtitan ''
 refuse 'empty' torchtitan '\n \r\n'
-refuse 'line 3: training.seq_len: stands in line 2 already' torchtitan '[training]\nseq_len = 1\nseq_len = 2\n' --gpus 1
+refuse 'line 3: training.seq_len: already set in line 2' torchtitan '[training]\nseq_len = 1\nseq_len = 2\n' --gpus 1
 refuse 'line 1: expected " at the end' torchtitan 'model.name = "llama3\n' --gpus 1
 refuse 'line 3: expected , or ]' torchtitan 'model.converters = ["a"\n\n"b"]\n' --gpus 1
-refuse 'line 2: expected = behind' torchtitan '[training]\nseq_len\n' --gpus 1
-refuse 'line 1: expected ] behind' torchtitan '[training\nseq_len = 1\n' --gpus 1
+refuse 'line 2: expected = after' torchtitan '[training]\nseq_len\n' --gpus 1
+refuse 'line 1: expected ] after' torchtitan '[training\nseq_len = 1\n' --gpus 1
 refuse 'line 1: expected \[section\] or key = value' torchtitan '{"a": 1}\n' --gpus 1
 refuse 'expected 1 to 65536' torchtitan '[parallelism]\ndata_parallel_shard_degree = 0\n' --gpus 4
 refuse 'local_batch_size: expected' torchtitan '[training]\nlocal_batch_size = 9007199254740992\n' --gpus 4
@@ -155,15 +155,15 @@ auto='{"bf16": {"enabled": "auto"}, "train_batch_size": "auto", "train_micro_bat
 echo "$auto" | job deepspeed "j['global_batch']==64;l['micro_batch']==2;l['data']==8;j['precision']=='bf16'" --sequence 8 --gpus 8 --global-batch 64 --micro-batch 2 --precision bf16
 echo "$auto" | job deepspeed "j['precision']=='fp32'" --sequence 8 --gpus 8 --micro-batch 2
 says 'the precision is "auto"'
-refuse 'as "auto", which the script fills in: say --global-batch' deepspeed "$auto" --sequence 8 --gpus 8
-refuse 'say it with --sequence' deepspeed "$batches}"
-refuse 'say how many GPUs with --gpus' deepspeed '{"train_batch_size": 32}' --sequence 8
+refuse 'as "auto", which the script fills in: give --global-batch' deepspeed "$auto" --sequence 8 --gpus 8
+refuse 'give it with --sequence' deepspeed "$batches}"
+refuse 'give the number of GPUs with --gpus' deepspeed '{"train_batch_size": 32}' --sequence 8
 refuse 'expected train_batch_size or train_micro_batch_size_per_gpu' deepspeed '{"bf16": {"enabled": true}}' --sequence 8
 refuse 'train_batch_size: expected micro-batch 2 x steps 2 x replicas 4 = 16, found 32' deepspeed "$batches}" --sequence 8 --gpus 4
 refuse 'bf16 and fp16' deepspeed "$batches, \"bf16\": {\"enabled\": true}, \"fp16\": {\"enabled\": true}}" --sequence 8
 refuse 'line 1: expected } for the { of line 1, found the end of the file' deepspeed '{"train_batch_size": 32, "zero_optimization": {"stage": 1' --sequence 8
 refuse 'line 1: expected {' deepspeed '[1, 2]' --sequence 8
-refuse 'behind }' deepspeed '{} {}' --sequence 8
+refuse 'after }' deepspeed '{} {}' --sequence 8
 refuse 'stage: expected 0 to 3, found 4' deepspeed "$batches, \"zero_optimization\": {\"stage\": 4}}" --sequence 8
 refuse 'nested deeper' deepspeed "{\"a\": $(printf '[%.0s' $(seq 100))" --sequence 8
 if "${EXPORT_PYTHON:-python3}" -c 'import deepspeed' 2>/dev/null; then
@@ -333,14 +333,14 @@ grep -q '"sequence": 1024' "$work/job.json" && grep -q '"fused_loss": true' "$wo
 printf 'model:\r\n  tensor_model_parallel_sise: 2\r\n  context_parallel_size: 2\r\ntrain: {global_batch_size: 8, micro_batch_size: 1}\r\ndataset:\r\n  seq_length: 4096\r\n' >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" 2>"$work/err" || wrong "$(cat "$work/err")"
 says 'line 2: model.tensor_model_parallel_sise is not known and left out; did you mean model.tensor_model_parallel_size'
-says 'no precision stands there'
-refuse 'write the job alone' nemo 'train: {global_batch_size: 8, micro_batch_size: 1}\ndataset:\n  seq_length: 4096\n' --gpus 8
+says 'the precision is missing'
+refuse 'write only the job' nemo 'train: {global_batch_size: 8, micro_batch_size: 1}\ndataset:\n  seq_length: 4096\n' --gpus 8
 printf 'train: {global_batch_size: 8, micro_batch_size: 1}\n' >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" && wrong "nemo: a job without a sequence"
-says 'say it with --sequence'
+says 'give it with --sequence'
 sizes='num_layers: 2, hidden_size: 8, num_attention_heads: 2, vocab_size: 9, seq_length: 8, micro_batch_size: 1'
 refuse ': global_batch_size: expected a multiple of 8, found 9' nemo "model: {$sizes, global_batch_size: 9}" --gpus 8 --job "$work/no.json"
-refuse 'trainer.devices, num_nodes): say it with --gpus' nemo "model: {$sizes}" --job "$work/no.json"
+refuse 'trainer.devices, num_nodes): give it with --gpus' nemo "model: {$sizes}" --job "$work/no.json"
 refuse 'flags of experts without num_experts' nemo "model: {$sizes, expert_model_parallel_size: 2}"
 refuse 'line 2: expected blanks' nemo 'a:\n\tb: 1\n'
 refuse 'line 2: stands further in' nemo 'a: 1\n  b: 2\n'
@@ -348,7 +348,7 @@ refuse 'line 3: stands further in' nemo 'a:\n  b: 2\n    c: 3\n'
 refuse 'line 3: stands further in than a' nemo 'a:\n  b: 2\n c: 3\n'
 refuse 'anchors' nemo 'a: &x 1\n'
 refuse 'line 1: expected key: value, found' nemo 'no yaml at all\n'
-refuse 'line 2: a: stands in line 1 already' nemo 'a: 1\na: 2\n'
+refuse 'line 2: a: already set in line 1' nemo 'a: 1\na: 2\n'
 refuse 'comments alone' nemo '# a\n'
 refuse 'there is no activation "mish"' nemo 'model: {num_layers: 2, hidden_size: 8, num_attention_heads: 2, activation: mish, vocab_size: 9, seq_length: 8, micro_batch_size: 1}\n'
 refuse 'line 1: model.num_layers: expected a whole number' nemo 'model: {num_layers: two}\n'

@@ -87,9 +87,9 @@ mesh 0,2 2,0 | node "2 50" --gpu v100-16gb --memory-gb 16
 mesh 0,2 2,0 | node "2 60" $like --link-bytes-per-s 30e9
 mesh 0,2 2,0 | node "2 7" $like --intra-bytes-per-s 7e9
 mesh 0 | node "1 15.7538" $like
-mesh 0,2 2,0 | refuse 'say --like CLUSTER' nccl-topology
-mesh 0,2 2,0 | sed "s/sm='70'/sm='gfx942'/; s/nvlink/xgmi/" | refuse 'say --link-bytes-per-s' nccl-topology $like
-mesh 0,0 0,0 | sed "s/link_speed='[^']*'/link_speed=''/" | refuse 'does not follow' nccl-topology $like
+mesh 0,2 2,0 | refuse 'give --like CLUSTER' nccl-topology
+mesh 0,2 2,0 | sed "s/sm='70'/sm='gfx942'/; s/nvlink/xgmi/" | refuse 'give --link-bytes-per-s' nccl-topology $like
+mesh 0,0 0,0 | sed "s/link_speed='[^']*'/link_speed=''/" | refuse 'bandwidth between two GPUs is unknown' nccl-topology $like
 mesh 0,2 2,0 | sed "s/count='2'/count='two'/" | refuse 'line 3: <nvlink>: expected a target and a count' nccl-topology $like
 mesh 0,2 2,0 | head -3 | refuse '<gpu> has no end: the file is cut short' nccl-topology $like
 mesh 0,2 2,0 | sed 's#</gpu>##' | refuse 'expected </gpu>, found </pci>' nccl-topology $like
@@ -141,7 +141,7 @@ for name, title in (("recv", "Recv"), ("send", "Send")):
 END
 head -20 "$work/graph.txt" >"$work/cut"; refuse 'cut short' matrix --table send $like <"$work/cut"
 refuse 'its Recv table' matrix $like <"$work/cut"
-sed 's/node-1/node-0/g' "$work/graph.txt" >"$work/twice"; refuse 'node-0 stands twice' matrix $like <"$work/twice"
+sed 's/node-1/node-0/g' "$work/graph.txt" >"$work/twice"; refuse 'node-0 appears twice' matrix $like <"$work/twice"
 sed '/node-2:2 from/s/\t[0-9.]*/\tfast/' "$work/graph.txt" >"$work/word"; refuse "column 1: expected a bandwidth, found 'fast'" matrix $like <"$work/word"
 sed '/node-2:2 from/s/\t[0-9.]*//' "$work/graph.txt" >"$work/short"; refuse 'expected a row of 5 bandwidths' matrix $like <"$work/short"
 [ -e "$work/failed" ] && exit 1

@@ -38,8 +38,8 @@ gives 0 " proven" report --format megatron plan.json --verdict verdict.json
 gives 0 "as stated by solve" report --format megatron plan.json
 gives 2 "is about the plan" report best.json --verdict verdict.json
 gives 2 "plumbline.verdict" report plan.json --verdict proof.json
-gives 2 "goes with one plan" report --format csv plan.json --verdict verdict.json
-gives 2 "goes with one plan" report --layouts best.layouts.json --verdict verdict.json
+gives 2 "expected a single plan" report --format csv plan.json --verdict verdict.json
+gives 2 "expected a single plan" report --layouts best.layouts.json --verdict verdict.json
 gives 0 "as stated by solve, gap" report --layouts best.layouts.json
 grep -q "\"certificate\".*$(sha256sum < proof.json | cut -c1-64)" verdict.json || complain "verdict.json: not the certificate's hash"
 grep -q '"proven_bound_ns"' unjudged.json && complain "unjudged.json: a bound is proven by nothing"
@@ -77,7 +77,7 @@ gives 0 "proven by space.json (which proves $low ns)" verify lower.json --certif
 sed "s/\"proven_bound_ns\": $bound/\"proven_bound_ns\": $((bound - 1))/" verdict.json > edited.json
 gives 2 "proven_bound_ns" report plan.json --verdict edited.json
 sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound - 1))/" proof.json > weaker.json
-gives 20 "bound: stated is $bound ns, weaker.json proves $((bound - 1)) ns" verify plan.json --certificate weaker.json
+gives 20 "bound: stated $bound ns, but weaker.json proves $((bound - 1)) ns" verify plan.json --certificate weaker.json
 sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound + 1))/" proof.json > stronger.json
 gives 20 "stronger.json is not proven" verify plan.json --certificate stronger.json
 gives 2 "" verify plan.json --certificate space.json
@@ -133,7 +133,7 @@ gives 0 accepted verify again.json
 [ "$(sed -n 's/.*"data": //p' again.json | head -1)" = "$(sed -n 's/.*"data": //p' best.json | head -1)" ] || complain "another layout"
 gives 2 "exists with other content" solve many/problem.json --start plan.json -o again.json
 gives 2 "expected a job with a space" solve many/problem.json --start plan.json -o slower.json --layouts fates.json
-gives 2 "expected -o PLAN.json beside it" solve many/problem.json --start best.json
+gives 2 "requires -o PLAN.json" solve many/problem.json --start best.json
 gives 2 "expected a plan with stages" solve many/problem.json --start none.json -o no.json
 gives 11 "the layout of best.json is kept" solve many/problem.json --start best.json --without a100=1 -o fewer.json
 grep -q '"fewer.job.json"' fewer.problem.json && grep -q '"fewer.cluster.json"' fewer.problem.json || complain "fewer.problem.json names other documents"

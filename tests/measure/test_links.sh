@@ -39,7 +39,7 @@ says "0,5: expected all, hosts, across or ranks below 2"
 gives 2 2 links -o "$folder/none/x.json"
 "$measure" links > "$folder/out" 2> "$folder/err"
 [ $? = 2 ] || complain "one process: expected exit code 2"
-says "there is only one: start it by mpirun"
+says "there is only one: start it with mpirun"
 
 # ---- planted: a byte changes on its way
 if mpicc -shared -fPIC -o "$folder/corrupt.so" tests/links/corrupt.c 2> "$folder/err"; then

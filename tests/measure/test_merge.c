@@ -147,9 +147,9 @@ static void test_shapes(void **state)
 static void test_refused(void **state)
 {
     struct arena *arena = &((struct bench *)*state)->arena;
-    static const char *const named[] = {"machine.gpu",     "machine.processor", "machine.threads",
-                                        "machine.library", "machine.driver",    "'x' 1 fp32",
-                                        "endpoints",       "once more",         "is not in it"};
+    static const char *const named[] = {"machine.gpu",     "machine.processor",  "machine.threads",
+                                        "machine.library", "machine.driver",     "'x' 1 fp32",
+                                        "endpoints",       "not another launch", "is not in it"};
     for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
         struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("z", 1, 1, 8, arena)},
                       b[] = {make_sample("x", 1, 2, 8, arena), make_sample("z", 1, 1, 8, arena)};
@@ -257,7 +257,7 @@ static void test_chain(void **state)
     expect(b, 0,
            SIMULATED ",launch=0.01 -o again.json && cmp a.json again.json || sed "
                      "'s/again.json/a.json/' again.json | cmp - a.json");
-    expect_named(b, "measure merge a.json b.json a.json -o no.json", "once more");
+    expect_named(b, "measure merge a.json b.json a.json -o no.json", "not another launch");
     expect(b, 0,
            SIMULATED ",launch=0.5 --seed 9 -o d.json"); // guesses otherwise, so has other sizes
     expect_named(b, "measure merge a.json d.json -o no.json", "--like a.json");

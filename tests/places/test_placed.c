@@ -224,7 +224,7 @@ static void expect_ring_is_kept(const struct priced *priced, const struct plan *
     plan->placement->embedding_ring[0] = plan->placement->embedding_ring[1];
     CHECK_OK(plan_save(plan, path, *state, &err));
     assert_int_equal(plan_load(&again, path, *state, &err), BAD_INPUT);
-    assert_non_null(strstr(err.text, "stands twice"));
+    assert_non_null(strstr(err.text, "appears twice"));
     folder_remove(folder);
 }
 

@@ -75,7 +75,7 @@ refuse 'PLAN' ; refuse 'no-such' "$work/no-such.json"
 refuse 'on 4 stages' "$plan" --split 1,2
 refuse 'found' "$plan" --split a,b,c,d
 refuse 'placement' "$plan" --in-order
-refuse "goes with --uniform" "$plan" --recompute full
+refuse "--recompute: requires --uniform" "$plan" --recompute full
 mv "$problem" "$work/gpt/moved.json"
 refuse "expected --problem" "$plan" --uniform
 "$plumbline" compare "$plan" --uniform --problem "$work/gpt/moved.json" >"$work/out" || wrong "--problem"

@@ -83,7 +83,7 @@ refused() { words=$1; shift; "$plumbline" report "$@" >"$work/out" 2>"$work/log"
 refused "is not of an earlier" --format torchtitan --nearest "$work/p" "$work/p/plan.json"
 refused "framework's --format" --format trace --nearest "$work/q" "$work/p/plan.json"
 sed -i 's/"sequence": 4096/"sequence": 2048/' "$work/p/job.json"
-refused "not at hand" --format torchtitan --nearest "$work/q" "$work/p/plan.json"
+refused "its problem is missing" --format torchtitan --nearest "$work/q" "$work/p/plan.json"
 
 [ $failed -eq 0 ] && echo "nearest: all as expected"
 exit $failed

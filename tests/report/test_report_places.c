@@ -281,7 +281,7 @@ static void test_without_placement(void **state)
                       &(struct launch_request){.format = LAUNCH_HOSTFILE, .cores_per_rank = 1},
                       &text, &length, &arena, &err),
         BAD_INPUT);
-    assert_non_null(strstr(err.text, "plan.json: its problem is not at hand"));
+    assert_non_null(strstr(err.text, "plan.json: its problem is missing"));
 }
 
 int main(void)

@@ -84,7 +84,7 @@ says '"kendall_tau": ' out
 gives 0 validate runs.csv --fit gemm --folds 2 --list
 [ "$(wc -l < out)" = 9 ] || complain "validate --list: expected a header and eight rows"
 refuses "rows are not scored with constants fitted on them" validate runs.csv --fit gemm
-refuses "it is missing" validate runs.csv --folds 5
+refuses "--fit-rows and --folds: require --fit" validate runs.csv --folds 5
 refuses "there is no column colour" validate runs.csv --rows colour=red
 refuses "--fit is missing" calibrate --iterations runs.csv
 gives 0 calibrate --iterations runs.csv --fit gemm -o fitted.json
@@ -114,10 +114,10 @@ refuses "'cube'" example cube -o x
 refuses "unknown measurement 'x'" measure x
 refuses "'--bogus'" measure compute --bogus
 refuses "--budget-s" measure compute --budget-s nan
-refuses "--cluster is missing" calibrate samples.json --cluster-out c.json
+refuses "--cluster-out: requires --cluster" calibrate samples.json --cluster-out c.json
 for command in calibrate import price formulate solve verify report; do
     gives 0 $command --help
-    case $command in report) missing="expected a PLAN, or --layouts FILE" ;; import) missing="a format is missing" ;; *) missing="an operand is missing" ;; esac
+    case $command in report) missing="expected a PLAN, or --layouts FILE" ;; import) missing="a format is missing" ;; *) missing="missing operand" ;; esac
     refuses "$missing" $command
     refuses "unknown option '--bogus'" $command --bogus
     [ $command = calibrate ] || refuses "unexpected operand" $command hf b c
@@ -458,10 +458,10 @@ gives 0 report --format csv checked.json "$documents/plan.json"
 refuses "not accepted" report --format latex checked.json rejected.json
 refuses "checked.json: kind" report checked.json
 refuses "certificate.json: kind" report --format csv certificate.json
-refuses "one plan at a time" report checked.json checked.json
+refuses "more than one plan requires --format latex or csv" report checked.json checked.json
 refuses "nowhere" check certificate.json -o nowhere/checked.json
 refuses "nowhere" check certificate.json --statement nowhere/proven.txt
-refuses "taken by -o" check certificate.json -o - --statement -
+refuses "already used by -o" check certificate.json -o - --statement -
 # Written by solve, with the priced document beside it, and audited.
 gives 0 solve small/problem.json -o small.plan.json --certificate proof.json --shrink-certificate
 says "certificate: " err
@@ -521,7 +521,7 @@ says "of which   hops of the dearest pipeline" out
 for option in "--engine intopt" "--formulation textbook" "--recheck" "--start pipette/plan.json"; do
     refuses "${option%% *}: expected a job whose objective is iteration_time, found pipette" solve pipette/problem.json -o no.json $option
 done
-refuses "objective: no program is written for pipette" formulate pipette/problem.json
+refuses "objective: expected iteration_time: no program is written for pipette" formulate pipette/problem.json
 refuses "--stages: expected a divisor of the 4 nodes" example pipette --matrix matrix.json --stages 3 $small -o no
 refuses "--matrix FILE is missing" example pipette --stages 2 -o no
 refuses "--stages P is missing" example pipette --matrix matrix.json -o no

@@ -67,14 +67,14 @@ compare budget fastest 1e6 >/dev/null
 offers none --within-hours 0.001
 [ $? -eq 11 ] || wrong "a thousandth of an hour: not infeasible"
 compare none cheapest 0.001 >/dev/null
-grep -q "within what is asked" "$work/none.txt" || wrong "not said that nothing is within what is asked"
+grep -q "within the limit" "$work/none.txt" || wrong "not said that nothing is within the limit"
 "$plumbline" verify "$work/cheapest/$first/plan.json" >"$work/log" 2>&1 || wrong "verify: $(cat "$work/log")"
 
 # Random offers; make test-exact draws 500.
 mkdir "$work/drawn"
 python3 "$(dirname "$0")/offers_drawn.py" "$plumbline" "$work/drawn" 5 >"$work/out" 2>"$work/log" || wrong "$(cat "$work/log")"
 
-refuse "expected --tokens N beside it" --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --budget 4000
+refuse "requires --tokens N" --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --budget 4000
 refuse "model NAME is missing" --offer h100-80gb:1:2
 refuse "offer MACHINE:NODES:PRICE is missing" --model llama-3.1-8b
 refuse "PRICE above 0" --model llama-3.1-8b --offer h100-80gb:1:free

@@ -69,9 +69,9 @@ same on
 refuse 'was not made from' -o "$work/x.json" --resume "$work/whole.json"
 refuse '--part: expected I/N' -o "$work/x.json" --part 4/3
 refuse '--part: expected I/N' -o "$work/x.json" --part 1/3x
-refuse '--share: expected --part' -o "$work/x.json" --share "$work/share"
-refuse 'expected a folder that is there' -o "$work/x.json" --part 1/3 --share "$work/none"
-refuse '--join: expected --certificate' -o "$work/x.json" --join "$work/part1.c.json"
+refuse '--share: requires --part' -o "$work/x.json" --share "$work/share"
+refuse 'expected an existing folder' -o "$work/x.json" --part 1/3 --share "$work/none"
+refuse '--join: requires --certificate' -o "$work/x.json" --join "$work/part1.c.json"
 refuse 'kind: expected' -o "$work/x.json" --resume "$work/part1.json" --certificate "$work/x.c.json" --join "$work/joined.c.json"
 refuse 'no --start' -o "$work/x.json" --resume "$work/part1.json" --start "$work/part1.json"
 cp "$work/part1.json" "$work/alone.json"

@@ -120,7 +120,8 @@ static void test_command(void **state)
     assert_int_equal(RUN(&t, problem_path, "--start", plan_path, "--without", used, "-o", without),
                      OK);
     assert_says(&t, arena_print(*state, "without %s\n  earlier plan ", used));
-    assert_says(&t, arena_print(*state, "not any more: %s is gone\n  only what must move ", used));
+    assert_says(
+        &t, arena_print(*state, "no longer possible: %s is gone\n  only what must move ", used));
     assert_says(&t, arena_print(*state, "    replica 0 rank 0: %s -> ", used));
     assert_says(&t, "\n  new plan ");
     audit_written("w.json", "w.problem.json", *state);

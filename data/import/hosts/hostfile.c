@@ -41,7 +41,7 @@ static enum status read_line(struct hosts *h, const struct text_lines *t, struct
         h->slots[i] = slots;
         for (int k = 0; k < i; k++)
             if (!strcmp(h->names.items[i], h->names.items[k]))
-                return text_refuse(t, err, "host %.60s stands twice", h->names.items[i]);
+                return text_refuse(t, err, "host %.60s appears twice", h->names.items[i]);
     }
     return OK;
 }

@@ -191,7 +191,7 @@ static enum status read_file(struct sinfo *s, const char *path, const char *text
     TRY(end_node(s, t, err));
     if (s->count) return OK;
     return fail(err, BAD_INPUT, "%s: expected nodes with GPUs (gres), found %s", path,
-                s->away           ? "none that is up: --all takes those, too"
+                s->away           ? "none that is up: --all includes the others"
                 : s->without_gpus ? "nodes without"
                                   : "none");
 }
@@ -282,7 +282,7 @@ enum status import_sinfo(int argc, char **argv, int *exit_code, struct arena *ar
     TRY(host_cluster_save(&c, "sinfo", output, arena, err));
     fprintf(stderr, "%d nodes in %d group%s", s.count, c.group_count,
             c.group_count == 1 ? "" : "s");
-    if (s.away) fprintf(stderr, "; %d down or drained left out (--all takes them)", s.away);
+    if (s.away) fprintf(stderr, "; %d down or drained left out (--all includes them)", s.away);
     if (s.without_gpus) fprintf(stderr, "; %d without GPUs left out", s.without_gpus);
     fputc('\n', stderr);
     return OK;

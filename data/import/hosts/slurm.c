@@ -51,7 +51,7 @@ static enum status add_nodes(struct tree *tree, const char *list, const struct t
     for (int i = before; i < tree->nodes.count; i++) {
         for (int k = 0; k < i; k++)
             if (!strcmp(tree->nodes.items[i], tree->nodes.items[k]))
-                return text_refuse(t, err, "node %.60s hangs on two switches",
+                return text_refuse(t, err, "node %.60s is attached to two switches",
                                    tree->nodes.items[i]);
         GROW(tree->arena, tree->leaf, i, tree->leaf_capacity, 64);
         tree->leaf[i] = tree->count - 1;
@@ -72,7 +72,7 @@ static enum status read_line(struct tree *tree, const struct text_lines *t, stru
     TRY(host_names_add(&names, list, t, err));
     if (names.count != 1) return text_refuse(t, err, "SwitchName: expected one name");
     if (switch_of(tree, names.items[0]) >= 0)
-        return text_refuse(t, err, "switch %.60s stands twice", names.items[0]);
+        return text_refuse(t, err, "switch %.60s appears twice", names.items[0]);
     GROW(tree->arena, tree->switches, tree->count, tree->capacity, 64);
     tree->switches[tree->count++] =
         (struct network_switch){names.items[0], below, t->line, -1, below ? -1 : 0};
@@ -93,7 +93,8 @@ static enum status join_switches(struct tree *tree, struct text_lines *t, struct
             if (child < 0)
                 return text_refuse(t, err, "Switches: there is no switch %.60s", names.items[k]);
             if (tree->switches[child].parent >= 0)
-                return text_refuse(t, err, "Switches: %.60s hangs on %.60s already", names.items[k],
+                return text_refuse(t, err, "Switches: %.60s is already attached to %.60s",
+                                   names.items[k],
                                    tree->switches[tree->switches[child].parent].name);
             tree->switches[child].parent = i;
         }
@@ -123,7 +124,7 @@ static enum status find_heights(struct tree *tree, int *levels, struct text_line
     for (int i = 0; i < tree->count; i++)
         if (tree->switches[i].height < 0) {
             t->line = tree->switches[i].line;
-            return text_refuse(t, err, "%.60s: no node hangs below it, or it hangs below itself",
+            return text_refuse(t, err, "%.60s: no node is below it, or it is below itself",
                                tree->switches[i].name);
         }
     return OK;

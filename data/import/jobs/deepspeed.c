@@ -147,14 +147,15 @@ static enum status set_batch(struct job *j, struct deep *d, struct settings *s, 
     if (!d->train_batch && !d->micro_batch)
         return fail(
             err, BAD_INPUT,
-            "%s: expected train_batch_size or train_micro_batch_size_per_gpu: neither "
-            "stands there%s: say --global-batch and --micro-batch",
+            "%s: expected train_batch_size or train_micro_batch_size_per_gpu, found neither%s: "
+            "give --global-batch and --micro-batch",
             s->document.path,
-            setting_of(s, "train_batch_size") ? " but as \"auto\", which the script fills in" : "");
+            setting_of(s, "train_batch_size") ? " except as \"auto\", which the script fills in"
+                                              : "");
     if (!data && (!d->train_batch || !d->micro_batch || !d->steps))
         return fail(err, BAD_INPUT,
-                    "%s: the number of replicas does not follow from the batch sizes: say how many "
-                    "GPUs with --gpus",
+                    "%s: the number of replicas does not follow from the batch sizes: give the "
+                    "number of GPUs with --gpus",
                     s->document.path);
     if (d->micro_batch > 1 << 20 || d->steps > 1 << 20)
         return fail(err, BAD_INPUT, "%s: expected batch sizes of at most 2^20 a GPU",
@@ -264,9 +265,9 @@ static void set_optimizer(struct job *j, const struct deep *d, struct settings *
                                              "onebitadam", "zerooneadam", "onebitlamb", NULL};
     j->adam = !d->optimizer || index_of(two_states, d->optimizer) >= 0;
     if (!j->adam)
-        settings_note(s, "optimizer %s: a job has Adam's two states or none; none is taken",
+        settings_note(s, "optimizer %s: a job has Adam's two states or none; none is assumed",
                       d->optimizer);
-    if (!d->optimizer) settings_note(s, "the optimizer is the script's: Adam is taken");
+    if (!d->optimizer) settings_note(s, "the script sets the optimizer: Adam is assumed");
 }
 
 static enum status set_recompute(struct job *j, const struct deep *d, struct settings *s,
@@ -292,7 +293,7 @@ static enum status make_job(struct job *j, struct deep *d, struct settings *s, s
     int kernel = d->kernel ? index_of(attention_kernel_names, d->kernel) : ATTENTION_MAKER;
     if (!d->sequence)
         return fail(err, BAD_INPUT,
-                    "%s: the length of a sequence is the script's: say it with --sequence",
+                    "%s: the script sets the sequence length: give it with --sequence",
                     s->document.path);
     if (kernel < 0)
         return settings_refuse(s, "plumbline.attention_kernel", err, "there is no kernel \"%.60s\"",
@@ -374,7 +375,7 @@ enum status import_deepspeed(int argc, char **argv, int *exit_code, struct arena
     struct job job = job_imported(name, &s);
     if (precision < 0 && !d.bf16 && !d.fp16 &&
         (is_auto(&s, "bf16.enabled") || is_auto(&s, "fp16.enabled")))
-        settings_note(&s, "the precision is \"auto\", which the script fills in: fp32 is taken "
+        settings_note(&s, "the precision is \"auto\", which the script fills in: fp32 is assumed "
                           "(--precision bf16)");
     TRY(make_job(&job, &d, &s, err));
     return settings_save_job(&s, &job, output, err);

@@ -236,10 +236,9 @@ static enum status set_arguments(struct nemo *n, struct settings *s, struct erro
     if (!n->padded) a->vocabulary_multiple = 1;
     // What is trained on; the model may be made for more.
     if (n->data_sequence && a->sequence && n->data_sequence != a->sequence)
-        settings_note(s,
-                      "sequences of %lld tokens in the data, of %lld in the model: the data's "
-                      "are taken",
-                      (long long)n->data_sequence, (long long)a->sequence);
+        settings_note(
+            s, "sequences of %lld tokens in the data, of %lld in the model: the data's are used",
+            (long long)n->data_sequence, (long long)a->sequence);
     if (n->data_sequence) a->sequence = n->data_sequence;
     if (!a->experts) a->shared_ffn = 0, a->mixtures = NULL;
     else set_mixtures(n, s);
@@ -258,18 +257,16 @@ static enum status check_sizes(const struct nemo *n, bool model, struct error *e
     const struct megatron_arguments *a = &n->a;
     if (model && (!a->layers || !a->hidden || !a->heads))
         return fail(err, BAD_INPUT,
-                    "%s: model: num_layers, hidden_size, num_attention_heads do not stand there: "
-                    "write the job alone (--job, without -o), and take a model from plumbline "
-                    "models",
+                    "%s: model: num_layers, hidden_size, num_attention_heads are missing: write "
+                    "only the job (--job, without -o), and use a model from plumbline models",
                     a->file);
     if (model && !a->vocabulary)
         return fail(err, BAD_INPUT,
-                    "%s: vocab_size does not stand there (a tokenizer tells it): say it with "
-                    "--vocabulary",
+                    "%s: vocab_size is missing (the tokenizer sets it): give it with --vocabulary",
                     a->file);
     if (!a->sequence || !a->micro_batch)
-        return fail(err, BAD_INPUT, "%s: %s does not stand there: say it with %s", a->file,
-                    a->sequence ? "micro_batch_size" : "the length of a sequence (seq_length)",
+        return fail(err, BAD_INPUT, "%s: %s is missing: give it with %s", a->file,
+                    a->sequence ? "micro_batch_size" : "the sequence length (seq_length)",
                     a->sequence ? "--micro-batch" : "--sequence");
     return OK;
 }
@@ -350,15 +347,15 @@ enum status import_nemo(int argc, char **argv, int *exit_code, struct arena *are
     if (precision >= 0) n.precision = precision_words[precision], n.bf16 = n.fp16 = false;
     TRY(set_arguments(&n, &s, err));
     if (!n.precision && !n.a.bf16 && !n.a.fp16)
-        settings_note(&s, "no precision stands there: fp32 is taken; recipes have bf16 "
-                          "(--precision bf16)");
+        settings_note(
+            &s, "the precision is missing: fp32 is assumed; recipes use bf16 (--precision bf16)");
     TRY(check_sizes(&n, output != NULL, err));
     struct job job = job_imported(name, &s);
     if (job_output && !gpus && !n.devices)
-        return fail(err, BAD_INPUT,
-                    "%s: the number of GPUs does not stand there (trainer.devices, num_nodes): say "
-                    "it with --gpus",
-                    n.a.file);
+        return fail(
+            err, BAD_INPUT,
+            "%s: the number of GPUs is missing (trainer.devices, num_nodes): give it with --gpus",
+            n.a.file);
     if (job_output) TRY(in_own_names(megatron_job(&job, &n.a, gpus, err), n.a.file, err));
     if (output) TRY(write_model(&n, name, output, arena, err));
     if (job_output) return settings_save_job(&s, &job, job_output, err);

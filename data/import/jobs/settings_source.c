@@ -46,7 +46,7 @@ enum status source_add(struct settings_source *r, const char *key, const char *t
 {
     struct settings *s = r->s;
     const struct setting *twice = setting_of(s, key);
-    if (twice) return source_refuse(r, err, "%.80s: stands in line %d already", key, twice->line);
+    if (twice) return source_refuse(r, err, "%.80s: already set in line %d", key, twice->line);
     if (s->count == SETTINGS_MOST)
         return source_refuse(r, err, "more than %d settings", SETTINGS_MOST);
     GROW(s->arena, s->items, s->count, s->capacity, 256);
@@ -176,14 +176,14 @@ static enum status read_table(struct settings_source *r, const char *key, struct
         TRY(read_name(r, &name, err));
         source_skip_lines(r);
         if (r->at == r->end || *r->at != r->equals)
-            return source_refuse(r, err, "expected %c behind the key %.60s", r->equals, name);
+            return source_refuse(r, err, "expected %c after the key %.60s", r->equals, name);
         r->at++;
         source_skip_lines(r);
         TRY(source_value(r, source_join(r, key, name), err));
         source_skip_lines(r);
         if (r->at < r->end && *r->at == ',') r->at++;
         else if (r->at < r->end && *r->at != '}')
-            return source_refuse(r, err, "expected , or } behind the value of %.60s", name);
+            return source_refuse(r, err, "expected , or } after the value of %.60s", name);
     }
     r->at++;
     return OK;
@@ -241,5 +241,5 @@ enum status settings_read_json(struct settings *s, const char *path, struct aren
     if (r.at == r.end || *r.at != '{') return source_refuse(&r, err, "expected {, found no object");
     TRY(source_value(&r, "", err));
     source_skip_lines(&r);
-    return r.at == r.end ? OK : source_refuse(&r, err, "expected the end of the file behind }");
+    return r.at == r.end ? OK : source_refuse(&r, err, "expected the end of the file after }");
 }

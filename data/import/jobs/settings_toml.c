@@ -49,7 +49,7 @@ static enum status read_section(struct settings_source *r, const char **section,
     TRY(read_key(r, section, err));
     for (int i = 0; i <= several; i++, r->at++)
         if (r->at == r->end || *r->at != ']')
-            return source_refuse(r, err, "expected ] behind [%.60s", *section);
+            return source_refuse(r, err, "expected ] after [%.60s", *section);
     if (several)
         *section = arena_print(r->s->arena, "%s[%d]", *section, count_tables(r->s, *section));
     return OK;
@@ -60,7 +60,7 @@ static enum status read_pair(struct settings_source *r, const char *section, str
     const char *key;
     TRY(read_key(r, &key, err));
     if (r->at == r->end || *r->at != '=')
-        return source_refuse(r, err, "expected = behind %.60s", key);
+        return source_refuse(r, err, "expected = after %.60s", key);
     r->at++;
     source_skip_blanks(r);
     return source_value(r, source_join(r, section, key), err);

@@ -158,11 +158,11 @@ static void note_model(struct settings *s, const struct titan *t)
 {
     const struct flavor *flavor = flavor_of(t);
     if (flavor && flavor->shipped)
-        settings_note(s, "the model %s %s is at hand as %s (plumbline models)", t->model, t->flavor,
+        settings_note(s, "the model %s %s is shipped as %s (plumbline models)", t->model, t->flavor,
                       flavor->shipped);
     else if (t->model)
-        settings_note(s, "the model %s %s is none of the shipped ones: plumbline import hf",
-                      t->model, t->flavor ? t->flavor : "");
+        settings_note(s, "the model %s %s is not shipped: use plumbline import hf", t->model,
+                      t->flavor ? t->flavor : "");
 }
 
 // ---- degrees and batch
@@ -186,7 +186,7 @@ static enum status set_degrees(struct layout *l, const struct titan *t, const st
                                "expected 1 to 65536, or -1 for what is left");
     if (t->shards < 0 && !t->gpus)
         return settings_refuse(s, "parallelism.data_parallel_shard_degree", err,
-                               "is what is left of the GPUs: say how many with --gpus");
+                               "is what is left of the GPUs: give their number with --gpus");
     if (t->shards < 0 || t->gpus)
         TRY(settings_divide(s, "--gpus over replicas x tensor x pipeline x context", t->gpus,
                             others, &shards, err));
@@ -278,10 +278,9 @@ static enum status set_schedule(struct layout *l, const struct titan *t, const c
                                names[name_nearest(t->schedule, names, ARRAY_LENGTH(schedules))]);
     l->schedule = schedules[found].kind;
     if (t->csv && *t->csv && !said)
-        return settings_refuse(s, "parallelism.pipeline_parallel_schedule_csv", err,
-                               "the order of passes is in \"%.200s\": say with --schedule which it "
-                               "is",
-                               t->csv);
+        return settings_refuse(
+            s, "parallelism.pipeline_parallel_schedule_csv", err,
+            "the order of passes is in \"%.200s\": name the schedule with --schedule", t->csv);
     if (schedules[found].near && !said)
         settings_note(s, "the schedule %s: the nearest that a job has is %s", t->schedule,
                       schedule_names[l->schedule]);
@@ -312,7 +311,7 @@ static enum status set_stages(struct layout *l, const struct titan *t, struct se
         settings_note(s, "the cut into %lld stages is the plan's to decide", (long long)stages);
     else if (t->layers_of_stage && !blocks)
         return settings_refuse(s, "parallelism.pipeline_parallel_layers_per_stage", err,
-                               "counts the model's layers: say how many with --layers");
+                               "counts the model's layers: give their number with --layers");
     else if (t->layers_of_stage)
         stages = (blocks + t->first_less + t->last_less + t->layers_of_stage - 1) /
                  t->layers_of_stage;
@@ -366,8 +365,8 @@ static enum status set_recompute(struct job *j, const struct titan *t, struct se
                                t->mode);
     if (selective && !operators && strcmp(t->selective, "1"))
         settings_note(s,
-                      "selective_ac_option \"%.40s\": every so-manieth layer whole; a stage of a "
-                      "plan has none or all of its layers recomputed",
+                      "selective_ac_option \"%.40s\": recomputes every N-th layer whole; a stage "
+                      "of a plan has none or all of its layers recomputed",
                       t->selective);
     if (!strcmp(t->mode, "memory_budget"))
         settings_note(s, "memory_budget: taken as selective recomputation of operators");
@@ -383,8 +382,8 @@ static bool compiles(const struct titan *t, const struct settings *s, const char
 static void note_rest(struct settings *s, const struct titan *t)
 {
     if (t->cpu_offload)
-        settings_note(s, "training.enable_cpu_offload: moves weights and gradients too, which a "
-                         "job has not; left out");
+        settings_note(s, "training.enable_cpu_offload: also moves weights and gradients, which a "
+                         "job cannot; left out");
     if (t->early_step)
         settings_note(s, "optimizer.early_step_in_backward: gradients that are freed layer by "
                          "layer are counted as kept");

@@ -197,7 +197,7 @@ static enum status write_operators(const struct trace_request *r, struct trace *
         fprintf(stderr, "%lld collectives of other kinds or types are left out\n",
                 (long long)t->ops.unknown);
     if (counts[SAMPLE_COLLECTIVE])
-        fprintf(stderr, "a collective's time holds the wait for the last of its ranks\n");
+        fprintf(stderr, "a collective's time includes the wait for the last of its ranks\n");
     return OK;
 }
 
@@ -209,8 +209,8 @@ static enum status expect_options(const struct trace_request *r, struct error *e
                           : r->precision < 0 ? "--precision"
                                              : NULL;
     return r->format == FORMAT_SAMPLES && missing
-               ? fail(err, BAD_INPUT, "%s is missing: samples need it, and the trace does not tell",
-                      missing)
+               ? fail(err, BAD_INPUT,
+                      "%s is missing: samples need it, and the trace does not state it", missing)
                : OK;
 }
 

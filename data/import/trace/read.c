@@ -269,8 +269,8 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, 
                     name);
     if (c == 'S') // of no JSON the first letter
         return fail(err, BAD_INPUT,
-                    "%s: expected the JSON of PyTorch's profiler (export_chrome_trace); what nsys "
-                    "exports, SQLite among it, is not read",
+                    "%s: expected the JSON of PyTorch's profiler (export_chrome_trace); exports of "
+                    "nsys, including SQLite, are not read",
                     name);
     if (c != EOF) ungetc(c, from);
     trace_begin(t);

@@ -59,9 +59,8 @@ static enum status check_own(const struct layer_run *r, int i, const char *file,
     char shape[ERROR_TEXT_MAX];
     if (r->kind == LAYER_PROJECTOR) TRY(check_projector(r, i, file, err));
     if (!r->shape && !r->tokens)
-        return r->pieces
-                   ? fail(err, BAD_INPUT, "%s: runs[%d].pieces: expected tokens beside it", file, i)
-                   : OK;
+        return r->pieces ? fail(err, BAD_INPUT, "%s: runs[%d].pieces: requires tokens", file, i)
+                         : OK;
     if (r->kind != LAYER_BLOCK && r->kind != LAYER_PROJECTOR)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].%s: expected none of its own for kind \"%s\": blocks and "

@@ -10,12 +10,12 @@ enum status export_begin(struct export *e, struct report_out *out, const struct 
                          const struct problem *problem, struct arena *arena, struct error *err)
 {
     if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     if (!problem)
         return fail(err, BAD_INPUT,
-                    "%s: its problem is not at hand or has changed since: it tells model, "
-                    "precision and sequence",
+                    "%s: its problem is missing or has changed since: it gives model, precision "
+                    "and sequence",
                     plan->document.path);
     const struct plan_stage *last = &plan->stages[plan->stage_count - 1];
     if (last->first_layer + last->layer_count != problem->model.layer_count)

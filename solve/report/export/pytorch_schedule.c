@@ -42,7 +42,7 @@ enum status report_pytorch_schedule(const struct plan *plan, const struct plan *
     struct schedule schedule;
     (void)problem;
     if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     if (plan->layout.slice_count > 1 || plan->layout.local_loss_every)
         return fail(err, BAD_INPUT,
