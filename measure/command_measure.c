@@ -1,5 +1,5 @@
-// The planner does not link what measuring needs: it hands over to plumbline-measure, found beside
-// its own executable, else in PATH. The arguments and the exit code are that program's.
+// The planner does not link the measuring libraries: it executes plumbline-measure, found next to
+// its own executable or in PATH. Arguments and exit code are that program's.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// The commands of this room; each in its own file.
+// The commands of this folder, each in its own file.
 #ifndef PLUMBLINE_MEASURE_COMMANDS_H
 #define PLUMBLINE_MEASURE_COMMANDS_H
 

@@ -1,4 +1,4 @@
-// plumbline-measure compress: compression and decompression against size and against rank, share
+// plumbline-measure compress: times of compression and decompression by size, and by rank, share
 // kept and bits.
 #include "measure/compress.h"
 

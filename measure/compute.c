@@ -7,11 +7,10 @@
 #include "measure/request.h"
 #include "measure/take.h"
 
-// Of the budget, for the repetitions that have to be; the rest goes where the intervals are still
-// wide.
+// Of the budget, for the minimum of repetitions; the rest is used where intervals are still wide.
 static const double share_for_least_work = 0.4;
 
-// Whole layers that the budget has no room for are not measured; nobody should think they were.
+// Whole layers that do not fit in the budget are not measured, and this is reported.
 static void tell_left_out(const struct cells_request *r, const struct cell *cells, int cell_count)
 {
     static const enum layer_kind kinds[] = {LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD};

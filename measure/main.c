@@ -1,5 +1,5 @@
-// plumbline-measure: samples out of a machine. A program of its own, so that a node without GLPK
-// measures and one without the measuring libraries plans.
+// plumbline-measure: takes samples on a machine. It is a separate program, so that a node without
+// GLPK can measure and one without the measuring libraries can plan.
 #include "data/base/commands.h"
 #include "data/text/document.h"
 #include "measure/compress.h"

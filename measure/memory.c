@@ -1,6 +1,5 @@
-// plumbline-measure memory: copies on the device over a ladder of sizes, transfers from and to the
-// host where the device has one of its own, and the bytes that a process takes before any tensor
-// does.
+// plumbline-measure memory: copies on the device over a range of sizes, transfers from and to the
+// host if the device has its own memory, and the bytes that a process takes before any tensor.
 #include "measure/memory.h"
 
 #include <stdio.h>
@@ -25,7 +24,7 @@ static enum status run(struct take_settings *s, int64_t largest_mib, int *exit_c
 {
     struct take take;
     TRY(take_open(&take, s, FP32, arena, err));
-    // First, while the process has nothing but what is asked about.
+    // First, before the process takes any other memory.
     if (take.backend->observe)
         TRY(take.backend->observe(take.session, &take.samples.quantities,
                                   &take.samples.quantity_count, arena, err));

@@ -1,7 +1,7 @@
 // Samples belong together if kind, operation, dimensions, shape, precision, endpoints, members and
-// "alone" are the same; several alike within a document belong to those of the same number in the
-// others. What ended the repetitions is kept of the launch that knows least. Outliers are marked
-// anew, launch by launch.
+// "alone" are equal; among several equal ones in a document, the n-th belongs to the n-th in the
+// others. What ended the repetitions is taken from the launch with the weakest result. Outliers
+// are marked again, launch by launch.
 #include "measure/merge.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { DOCUMENTS_MAX = 64, LAUNCHES_MAX = 1024, REPETITIONS_MAX = 1000000 };
 // One sample of one document.
 struct entry {
     const struct sample *sample;
-    int document, index, ordinal; // ordinal: among those alike within its document
+    int document, index, ordinal; // ordinal: among equal ones in its document
 };
 
 static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
@@ -55,7 +55,7 @@ static int by_ordinal(const void *a, const void *b)
     return c ? c : order(x->document, y->document);
 }
 
-// Groups in the order in which their first member stands in the documents.
+// Groups in the order of their first members in the documents.
 struct group {
     const struct entry *entries;
     int count;
@@ -187,7 +187,7 @@ static void add_quantities(struct samples *merged, const struct samples *s, stru
     }
 }
 
-// The one that leaves the interval widest.
+// The one that leaves the widest interval.
 static const char *weaker(const char *a, const char *b)
 {
     static const char *const names[] = {"interrupted", "budget", "width", "count", "imported"};
@@ -227,7 +227,7 @@ static void join(struct sample *to, const struct group *g, const int *first_laun
     to->repetitions = to->condition_count = to->warm_ups = 0;
     for (int i = 0; i < g->count; i++) {
         const struct entry *e = &g->entries[i];
-        // A launch that does not tell its conditions must not inherit the last one's.
+        // A launch without conditions must not inherit the previous one's.
         bool silent = to->condition_count &&
                       (!e->sample->condition_count || e->sample->conditions[0].first > 0);
         if (silent)

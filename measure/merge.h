@@ -1,5 +1,5 @@
-// Launches of one machine in one document: the same operations, each launch's repetitions one
-// behind the other.
+// Several launches on one machine in one document: the same operations, with each launch's
+// repetitions in sequence.
 #ifndef PLUMBLINE_MEASURE_MERGE_H
 #define PLUMBLINE_MEASURE_MERGE_H
 
@@ -8,9 +8,9 @@
 
 command_function measure_merge;
 
-// documents[count], count >= 2, of the same machine and the same operations; else BAD_INPUT names
-// the file and what differs. With `partial` an operation may lack in some of them. The sources are
-// the caller's.
+// documents[count], count >= 2, of the same machine and the same operations; otherwise BAD_INPUT
+// names the file and the difference. With `partial`, operations may be missing in some of them.
+// The sources are the caller's.
 enum status samples_merge(struct samples *merged, const struct samples *documents, int count,
                           bool partial, struct arena *arena, struct error *err);
 

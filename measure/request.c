@@ -128,7 +128,8 @@ static enum status read_recompute(bool recompute[PASS_COUNT], const char *text, 
     return OK;
 }
 
-// One rank must have a whole number of heads and an even part of the rest, as the planner asks too.
+// One rank must have a whole number of heads and an equal part of the rest, as the planner also
+// requires.
 static enum status check_degrees(const struct cells_request *r, const char *where,
                                  struct error *err)
 {

@@ -13,7 +13,7 @@
 #include "measure/sampling/record.h"
 #include "measure/sampling/rounds.h"
 
-// Load before the first repetition from which on times are not the machine's alone.
+// From this load on, before the first repetition, the machine is considered busy with other work.
 static const double busy_machine = 0.5, probe_share = 0.1; // of the budget
 enum { PROBE_REPETITIONS = 25 };
 
@@ -33,7 +33,7 @@ void take_complete(struct take_settings *s, bool quick)
     if (s->width == 0) s->width = quick ? 0.1 : 0.05;
 }
 
-// What the machine had to do in the last minute, in processors; 0: not known.
+// The machine's load in the last minute, in processors; 0: unknown.
 static double load_now(void)
 {
     double load = 0;
@@ -74,7 +74,7 @@ static bool probed_enough(const struct take *t)
     return spent_s > probe_share * t->settings->budget_s;
 }
 
-// The fastest of a few repetitions each; good enough for choosing sizes.
+// The fastest of a few repetitions each, which suffices to choose sizes.
 static enum status probe(struct take *t, struct arena *arena, struct error *err)
 {
     struct cell probes[2];
@@ -132,7 +132,7 @@ enum status take_guess_rates(struct take *t, struct arena *arena, struct error *
     return OK;
 }
 
-// Operations that the budget ended before their first look, and what would have been enough.
+// Operations that the budget ended before their first look, and a budget that would have sufficed.
 static void tell_short(const struct take *t, const struct rounds_result *r,
                        const struct cell *cells, int cell_count)
 {

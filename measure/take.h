@@ -1,5 +1,5 @@
-// Taking samples, alike for every sub-command: a back end is opened, its rates are guessed, cells
-// are repeated in rounds, and the document is saved.
+// Taking samples, in the same way for every sub-command: opens a back end, estimates its rates,
+// repeats cells in rounds, and saves the document.
 #ifndef PLUMBLINE_MEASURE_TAKE_H
 #define PLUMBLINE_MEASURE_TAKE_H
 
@@ -9,8 +9,8 @@
 
 struct take_settings {
     const char *backend, *simulate, *output, *name;
-    const char *like; // a samples file of another launch, whose sizes are taken again; NULL: none
-    const char *command; // as it was given, for the document
+    const char *like;    // a samples file of another launch, whose sizes are used again; NULL: none
+    const char *command; // as given, for the document
     int64_t threads, seed;
     double budget_s, width; // 0: not given
     bool quiet, shared;
@@ -21,14 +21,14 @@ struct take {
     const struct backend *backend;
     void *session;
     double begin_s;
-    double gemm_flop_per_s, copy_bytes_per_s; // guessed
+    double gemm_flop_per_s, copy_bytes_per_s; // estimated
     struct samples samples;
-    double load_before; // of the processors, before anything was measured; 0: not known
+    double load_before; // of the processors, before anything was measured; 0: unknown
     bool interrupted;   // by a signal: the document has what was taken until then
 };
 
 struct take_settings take_defaults(int argc, char **argv, struct arena *arena);
-// What was not given: 20 s and 5 %, or, quick, 12 s and 10 %.
+// Defaults for what was not given: 20 s and 5 %, or, quick, 12 s and 10 %.
 void take_complete(struct take_settings *settings, bool quick);
 
 // The options that every sub-command has, for its own table.
@@ -91,8 +91,8 @@ void take_complete(struct take_settings *settings, bool quick);
 
 enum status take_open(struct take *t, const struct take_settings *settings,
                       enum precision precision, struct arena *arena, struct error *err);
-// From a few repetitions, or what another launch guessed; noted in the document, so that a later
-// launch can take it up.
+// From a few repetitions, or from another launch's estimates; stored in the document, so that a
+// later launch can reuse them.
 enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err);
 // Adds the cells' samples to the document.
 enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena,

@@ -90,8 +90,8 @@ static double flop_of(const struct layer_kernels *k, enum layer_pass pass, doubl
            (pass == LAYER_BACKWARD_SELECTIVE ? attention_flop : 0);
 }
 
-// Seconds of the pass's kernels; false: the sample is of another shape. Attention's FLOP are what
-// the layer lacks when its rate is infinite; they are required to agree with their definition.
+// Seconds of the pass's kernels; false: the sample is of another shape. Attention's FLOP follow
+// from their definition.
 static bool kernels_of(double *seconds, double *again_s, const struct calibration *c,
                        const struct model *model, const struct sample *s, enum layer_kind kind,
                        enum layer_pass pass)

@@ -1,7 +1,7 @@
-// Attention without a mask and unfused: scores are written, softmax reads and writes them, the
-// context reads them; so does a block on a CPU without a fused kernel, and so docs/FORMULAS.md
-// section 3 prices it. Each member of the team takes its heads, backward its heads of keys, whose
-// gradients several query heads add to.
+// Unmasked, unfused attention: scores are written, softmax reads and writes them, the context
+// reads them. A block on a CPU without a fused kernel does the same, and docs/FORMULAS.md section
+// 3 prices it this way. Each member of the team takes its heads; in the backward pass, its heads
+// of keys, since several query heads add to their gradients.
 #include <assert.h>
 #include <cblas.h>
 #include <math.h>
@@ -63,7 +63,7 @@ static void run_forward(void *argument, int member, int threads)
         }
 }
 
-// Gradients of query, key and value of one head and block, out of the scores' gradient.
+// Gradients of query, key and value of one head and block, from the scores' gradient.
 static void add_gradients(const struct attention *a, int64_t batch, int64_t head, int64_t block)
 {
     int64_t columns = a->blocks * a->keys, group = a->heads / a->kv_heads, kv_head = head / group;
@@ -77,7 +77,7 @@ static void add_gradients(const struct attention *a, int64_t batch, int64_t head
              columns, k.key, k.row, block > 0, a->d_query + at_query, a->query_row);
     multiply(CblasTrans, CblasNoTrans, a->keys, a->width, a->queries, a->d_scores + place, columns,
              a->query + at_query, a->query_row, beta, (float *)d.key,
-             d.row); // gradients are written: keys_of is for both
+             d.row); // gradients are written: keys_of serves both
     multiply(CblasTrans, CblasNoTrans, a->keys, a->width, a->queries, a->scores + place, columns,
              d_context, a->context_row, beta, (float *)d.value, d.row);
 }

@@ -1,6 +1,6 @@
-// Sources: PowerSGD (1905.13727), Optimus-CC (2301.09830) for the low-rank step and its work; 1-bit
-// SGD with error feedback (Seide 2014) for signs. Top-k selects by radix on the bits of the sizes:
-// exact, in four readings of the values.
+// Sources: PowerSGD (1905.13727) and Optimus-CC (2301.09830) for the low-rank step and its work;
+// 1-bit SGD with error feedback (Seide 2014) for signs. Top-k selects by radix on the bits of the
+// magnitudes: exact, in four passes over the values.
 #include "measure/cpu/compress.h"
 
 #include <cblas.h>
@@ -47,7 +47,7 @@ static void run_factors_product(void *argument, int member, int threads)
                 l->matrix + begin * l->columns, (int)l->columns);
 }
 
-// Gram and Schmidt, one column after the other: 2 rows rank^2 operations.
+// Gram-Schmidt, column by column: 2 rows rank^2 operations.
 static void orthogonalise(float *p, int64_t rows, int64_t rank)
 {
     for (int64_t j = 0; j < rank; j++) {
@@ -75,12 +75,12 @@ void low_rank_decompress(struct team *team, const struct low_rank_product *l)
 
 // ---- top-k
 
-// What the members know of the k-th largest size: its highest bits, and how many values with these
-// bits are kept.
+// What the members know of the k-th largest magnitude: its highest bits, and how many values with
+// these bits are kept.
 struct selection {
     const struct top_k *t;
     uint32_t prefix; // the bits above `shift`, found so far
-    int shift, bits; // of the digit that is looked for
+    int shift, bits; // of the current digit
     int64_t equal_kept;
 };
 
@@ -104,7 +104,7 @@ static void run_count(void *argument, int member, int threads)
     }
 }
 
-// counts[0]: larger values in the member's share, counts[1]: values as large as the k-th.
+// counts[0]: larger values in the member's share, counts[1]: values equal to the k-th.
 static void run_count_kept(void *argument, int member, int threads)
 {
     const struct selection *s = argument;
@@ -272,7 +272,7 @@ static void run_dequantise(void *argument, int member, int threads)
             for (int64_t j = 0; j < count; j++) x[j] = scale * (float)(int8_t)packed[j];
             continue;
         }
-        int each = 8 / q->bits; // values of a byte; signs as 1 and -1
+        int each = 8 / q->bits; // values per byte; signs as 1 and -1
         for (int64_t j = 0; j < run_bytes; j++)
             for (int k = 0; k < each; k++)
                 whole[each * j + k] = (float)(q->bits == 4 ? ((packed[j] >> 4 * k & 15) ^ 8) - 8

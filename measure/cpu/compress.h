@@ -1,11 +1,11 @@
-// Compression of messages and gradients on a CPU, fp32, each kernel done by the whole team.
+// Compression of messages and gradients on a CPU, fp32, each kernel run by the whole team.
 #ifndef PLUMBLINE_MEASURE_CPU_COMPRESS_H
 #define PLUMBLINE_MEASURE_CPU_COMPRESS_H
 
 #include "measure/sampling/team.h"
 
-// PowerSGD's step on M [rows][columns]: P [rank][rows] = M Q, made orthonormal; Q [rank][columns] =
-// M^T P. P and Q stand by columns. start: the Q of the step before.
+// PowerSGD's step on M [rows][columns]: P [rank][rows] = M Q, made orthonormal; Q [rank][columns]
+// = M^T P. P and Q are stored by columns. start: the Q of the previous step.
 struct low_rank {
     int64_t rows, columns, rank;
     const float *matrix, *start;
@@ -19,8 +19,8 @@ struct low_rank_product {
 };
 void low_rank_decompress(struct team *team, const struct low_rank_product *l);
 
-// The `kept` values largest in size (of equals the first), in their order, and their places.
-// counts: scratch.
+// The `kept` values of largest magnitude (the first of equals), in their order, and their
+// positions. counts: scratch.
 enum { TOP_K_BUCKETS = 2048 };
 struct top_k {
     int64_t count, kept;
@@ -36,11 +36,12 @@ struct top_k_spread {
     const int32_t *places;
     float *x;
 };
-// A place outside [0, count), as random operands have, counts as the i-th of `kept` even steps.
+// A position outside [0, count), which random operands have, counts as the i-th of `kept` even
+// steps.
 void top_k_decompress(struct team *team, const struct top_k_spread *t);
 
 // Runs of QUANTISE_RUN values share a scale. bits 8, 4: x = scale q with |q| <= 127, 7; 1: x = +-
-// scale, the mean size, of x + lost; what that leaves over is `lost` the next time.
+// scale, the mean magnitude, of x + lost; the remaining error is `lost` the next time.
 struct quantise {
     int64_t count;
     int bits;

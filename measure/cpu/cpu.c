@@ -1,6 +1,6 @@
-// The CPU as a back end: fp32 through OpenBLAS, threads of our own. Operands are taken from one
-// pool of random values, each repetition from the next place in it, so that what it reads is not in
-// a cache; results go round another area.
+// The CPU as a back end: fp32 through OpenBLAS, with threads of our own. Operands come from one
+// pool of random values, each repetition's from the next position, so that no cache holds them;
+// results cycle through another area.
 #include <cblas.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "measure/cpu/internal.h"
 #include "data/base/random.h"
 
-// More than the last-level cache of most processors, so that going round the pool takes values out
-// of it again.
+// More than the last-level cache of most processors, so that a cycle through the pool evicts its
+// values.
 enum { POOL_FLOATS_MIN = 1 << 25, RESULT_FLOATS_MIN = 1 << 24, FLOATS_PER_LINE = 16 };
 
 struct session {
@@ -54,7 +54,7 @@ static void cpu_describe(void *session, struct machine *machine, struct arena *a
     machine->library = arena_print(arena, "%.*s %s", (int)words, config, openblas_get_corename());
 }
 
-// Room in whole cache lines, starting on one.
+// Memory in whole cache lines, aligned to one.
 static float *take_floats(struct arena *arena, int64_t count)
 {
     float *at = TAKE(arena, count + FLOATS_PER_LINE, float);
@@ -99,7 +99,7 @@ static enum status cpu_prepare(void *session, const struct cell *cells, int cell
     return OK;
 }
 
-// The next place with this much room.
+// The next position with this much room.
 static float *next_place(float *area, int64_t area_floats, int64_t *place, int64_t need)
 {
     if (*place + need > area_floats) *place = 0;

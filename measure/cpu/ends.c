@@ -1,4 +1,4 @@
-// The model's ends: the embedding's rows and the loss behind the head.
+// The model's ends: the embedding's rows and the loss after the head.
 #include <math.h>
 
 #include "measure/cpu/kernels.h"
@@ -26,7 +26,7 @@ static void run_embedding(void *argument, int member, int threads)
     }
 }
 
-// Two tokens may be the same row, so members share out the columns.
+// Two tokens may have the same row, so members divide the columns.
 static void run_embedding_backward(void *argument, int member, int threads)
 {
     const struct embedding *e = argument;
@@ -58,7 +58,7 @@ void embedding_backward(struct team *team, const struct embedding *e)
 
 enum { PIECE = 1024 };
 
-// Exponentials are summed piece by piece, so that they need not be written.
+// Exponentials are summed in pieces, so that they need not be stored.
 static void run_loss(void *argument, int member, int threads)
 {
     const struct loss *l = argument;

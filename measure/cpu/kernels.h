@@ -1,6 +1,6 @@
-// The CPU's kernels, fp32, each done by the whole team: what the timed parts and whole layers are
-// put together from. Matrices stand by rows; a row stride may be wider than the row. What is const
-// is only read.
+// The CPU's kernels, fp32, each run by the whole team, from which the timed parts and whole layers
+// are built. Matrices are stored by rows; a row stride may exceed the row. const data is only
+// read.
 #ifndef PLUMBLINE_MEASURE_CPU_KERNELS_H
 #define PLUMBLINE_MEASURE_CPU_KERNELS_H
 
@@ -25,9 +25,9 @@ struct product {
 };
 void product_run(struct team *team, const struct product *p);
 
-// The three products of a linear layer with dense operands: y [m][n] = share x [m][k] w [k][n], and
-// the gradients of x and of w, the latter added to what is there. share keeps random weights from
-// making the values grow.
+// The three products of a linear layer with dense operands: y [m][n] = share x [m][k] w [k][n],
+// and the gradients of x and of w, of which the second is accumulated. share keeps random weights
+// from making the values grow.
 struct linear {
     int64_t m, n, k;
     float share;
@@ -39,16 +39,16 @@ void linear_weight(struct team *team, const struct linear *l, const float *dy, f
 
 // ---- attention.c
 
-// Without a mask, scores kept. Keys and values are those of the queries' own tokens and, with
-// several blocks, of other context ranks: [blocks - 1][batch x keys][2 x kv_heads x width], a row's
-// keys before its values.
+// No mask; scores are kept. Keys and values are those of the queries' own tokens and, with several
+// blocks, of other context ranks: [blocks - 1][batch x keys][2 x kv_heads x width], a row's keys
+// before its values.
 struct attention {
     int64_t batch, heads, kv_heads, queries, keys, blocks, width;
     const float *query, *key, *value, *others;
     int64_t query_row, key_row; // the value's row is the key's
     float *scores, *context;    // [batch x heads][queries][blocks x keys], rows of context_row
     int64_t context_row;
-    // backward; d_query and so on in the layout of query and so on
+    // backward; d_query etc. have the layout of query etc.
     const float *d_context;
     float *d_scores, *d_query, *d_key, *d_value, *d_others;
 };
@@ -57,7 +57,7 @@ void attention_backward(struct team *team, const struct attention *a);
 
 // ---- rows.c
 
-// y = (x - mean) scale; rms: y = x scale. No gain and no shift: they are few values.
+// y = (x - mean) scale; rms: y = x scale. No gain and no shift, which are few values.
 struct norm {
     int64_t rows, width;
     bool rms;
@@ -79,7 +79,7 @@ struct activation {
 void activation_forward(struct team *team, const struct activation *a);
 void activation_backward(struct team *team, const struct activation *a);
 
-// Softmax over each row of scale x scores, in place, and its gradient likewise.
+// Softmax over each row of scale x scores, in place; and its gradient, also in place.
 void softmax_rows(float *scores, int64_t rows, int64_t columns, float scale);
 void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, int64_t columns,
                            float scale);
@@ -94,14 +94,14 @@ void adam_run(struct team *team, const struct adam *a);
 
 // ---- ends.c
 
-// Which row of a table of `rows` a token is, out of a number in [-1, 1).
+// Converts a number in [-1, 1) to a token, a row of a table of `rows`.
 int64_t token_row(float token, int64_t rows);
 
 // x [n][width] = table[token] + positions[i mod sequence]; positions NULL: none.
 struct embedding {
     int64_t tokens, width, rows, sequence;
     const float *token, *table, *positions, *dx;
-    float *x, *d_table, *d_positions; // added to
+    float *x, *d_table, *d_positions; // accumulated
 };
 void embedding_forward(struct team *team, const struct embedding *e);
 void embedding_backward(struct team *team, const struct embedding *e);
@@ -112,7 +112,7 @@ struct loss {
     int64_t tokens, classes;
     const float *logits, *token;
     float *largest, *total,
-        *loss; // [n], kept: the row's largest logit and the sum of exponentials over it
+        *loss; // [n], kept: the row's largest logit and the sum of exponentials relative to it
     float *d_logits;
 };
 void loss_forward(struct team *team, const struct loss *l);
@@ -120,10 +120,10 @@ void loss_backward(struct team *team, const struct loss *l);
 
 // ---- row functions of the members
 
-// e^x to about 3e-6 for |x| < 87, in a form that compilers turn into vector instructions (libm's is
-// several times slower): 2^n times the Taylor polynomial of 2^f, |f| <= 1/2. Adding 1.5 x 2^23
-// leaves n in the lowest bits. No bounds are checked, because comparing costs more than all the
-// rest; operands are made so that they keep within them.
+// e^x to about 3e-6 for |x| < 87, in a form that compilers vectorise (libm's is several times
+// slower): 2^n times the Taylor polynomial of 2^f, |f| <= 1/2. Adding 1.5 x 2^23 leaves n in the
+// lowest bits. Bounds are not checked, because comparisons would cost more than the rest; operands
+// are generated within them.
 static inline float exponential(float x)
 {
     float shifted = x * 1.44269504f + 12582912.0f, power;
@@ -138,8 +138,8 @@ static inline float exponential(float x)
 
 enum { LANES = 16 };
 
-// Sum of x y, or of x where y is NULL, in LANES strands: the order of additions is then the same
-// whether or not they are done side by side.
+// Sum of x y, or of x if y is NULL, in LANES strands, so that the order of additions does not
+// depend on vectorisation.
 static inline float sum_of(const float *x, const float *y, int64_t count)
 {
     float strand[LANES] = {0}, sum = 0;

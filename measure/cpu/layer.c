@@ -1,7 +1,7 @@
 // A block: norm, query-key-value, attention, projection, sum, norm, up, activation, down, sum;
-// before its backward, as much of that again as the recompute mode asks. Head: norm, logits, loss.
-// The products that a pass makes are those of docs/FORMULAS.md section 3; gains of norms and biases
-// are left out.
+// before its backward, what the recompute mode repeats of it. Head: norm, logits, loss. The
+// products of a pass are those of docs/FORMULAS.md section 3; gains of norms and biases are left
+// out.
 #include "measure/cpu/layer.h"
 
 #include <assert.h>
@@ -276,12 +276,12 @@ static void run_embedding(struct team *team, enum pass pass, const struct layer_
     if (pass == PASS_FORWARD) {
         embedding_forward(team, &e);
     } else {
-        e.positions = b->d_positions; // only asked whether there are any
+        e.positions = b->d_positions; // only tells whether there are any
         embedding_backward(team, &e);
     }
 }
 
-// The head's matrix stands as the embedding's does, a row for each word: y = x table^T.
+// The head's matrix is stored as the embedding's, a row for each token: y = x table^T.
 static void run_head(struct team *team, enum pass pass, const struct layer_buffers *b)
 {
     const struct layer_sizes *z = &b->z;

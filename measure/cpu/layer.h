@@ -1,6 +1,6 @@
-// Whole layers on a CPU: where each of their matrices lies, and one pass over them. One rank's part
-// of a layer that is cut by tensor and context degrees; what comes from other ranks is random like
-// the rest, nothing is sent.
+// Whole layers on a CPU: the position of each of their matrices, and one pass over them. One
+// rank's part of a layer that is divided by tensor and context degrees; data from other ranks is
+// random like the rest, and nothing is sent.
 #ifndef PLUMBLINE_MEASURE_CPU_LAYER_H
 #define PLUMBLINE_MEASURE_CPU_LAYER_H
 
@@ -17,22 +17,22 @@ struct layer_sizes {
     bool gated, rms;
 };
 
-// What a pass reads stands in one area, what it writes in another; backward alone reads what
-// forward would have kept.
+// A pass reads from one area and writes to another; only backward reads what forward would have
+// kept.
 struct layer_buffers {
     struct layer_sizes z;
     int64_t in_floats, out_floats;
     const float *x, *dy, *token, *others;
     const float *weight_qkv, *weight_out, *weight_up, *weight_down, *table, *positions;
     float *normal1, *scale1, *qkv, *scores, *context, *middle, *normal2, *scale2, *up, *active,
-        *y; // kept, but middle and y
+        *y; // kept, except middle and y
     float *logits, *largest, *total, *loss;
     float *dx, *d_qkv, *d_scores, *d_context, *d_others, *d_middle, *d_normal, *d_up, *d_active,
         *d_logits, *summand;
     float *d_weight_qkv, *d_weight_out, *d_weight_up, *d_weight_down, *d_table, *d_positions;
 };
 
-// in, out NULL: only the floats are counted.
+// in, out NULL: only counts the floats.
 void layer_place(struct layer_buffers *b, const struct cell *cell, float *in, float *out);
 void layer_run(struct team *team, const struct layer_cell *layer, const struct layer_buffers *b);
 

@@ -1,7 +1,7 @@
-// What the process takes as it stands is read before anything is measured. Each other observation
-// is a process of its own, forked then, that reads its resident set between the steps and tells it
-// through a pipe (a fork lets go of the pages of its libraries until it uses them, so that its own
-// sum would miss them).
+// The memory of the process itself is read before anything is measured. Every other observation is
+// made by a process forked for it, which reads its resident set between the steps and reports it
+// through a pipe. (A fork drops the pages of its libraries until it uses them, so its own total
+// would lack them.)
 #include "measure/cpu/memory.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ struct observation {
     double library, granularity;
 };
 
-// From the sums over the process's mappings, which are exact (statm lags behind); 0: the system
-// does not tell.
+// From the sums over the process's mappings, which are exact (statm lags behind); 0: not
+// available.
 static double resident_bytes(void)
 {
     char line[256];
@@ -33,9 +33,8 @@ static double resident_bytes(void)
     return 1024.0 * (double)kibibytes;
 }
 
-// Memory that the system has not given out yet: from malloc it could be a piece that was used
-// before. A private mapping of /dev/zero is the anonymous memory of POSIX, which has no
-// MAP_ANONYMOUS.
+// Memory that the system has not handed out before; malloc could return a used piece. A private
+// mapping of /dev/zero is anonymous memory in POSIX, which has no MAP_ANONYMOUS.
 static char *take_fresh(size_t bytes)
 {
     int zero = open("/dev/zero", O_RDWR);

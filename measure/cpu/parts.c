@@ -1,6 +1,6 @@
-// The timed parts: where a repetition's operands lie, and which kernels run over them. Nothing is
-// fused: a block on a CPU without a fused attention writes its scores to memory and reads them
-// back, and so does this.
+// The timed parts: where a repetition's operands are, and which kernels run over them. Nothing is
+// fused: like a block on a CPU without a fused attention, this writes the scores to memory and
+// reads them back.
 #include "measure/cpu/internal.h"
 
 #include <assert.h>
@@ -139,7 +139,7 @@ static void run_attention(struct team *team, const struct cell *cell, const floa
         attention_forward(team, &a);
         return;
     }
-    a.scores = (float *)in + 4 * values; // only read backward
+    a.scores = (float *)in + 4 * values; // only read by backward
     a.d_context = in + 3 * values;
     a.d_scores = out;
     a.d_query = out + scores, a.d_key = a.d_query + values, a.d_value = a.d_key + values;
@@ -197,7 +197,7 @@ static void run_norm(struct team *team, const struct cell *cell, const float *in
         norm_forward(team, &norm);
         return;
     }
-    norm.y = (float *)in, norm.scale = (float *)in + 2 * tokens * h; // only read backward
+    norm.y = (float *)in, norm.scale = (float *)in + 2 * tokens * h; // only read by backward
     norm.dy = in + tokens * h, norm.dx = out;
     norm_backward(team, &norm);
 }
@@ -205,7 +205,7 @@ static void run_norm(struct team *team, const struct cell *cell, const float *in
 static void run_layer(struct team *team, const struct cell *cell, const float *in, float *out)
 {
     struct layer_buffers b;
-    layer_place(&b, cell, (float *)in, out); // the pass writes nothing in `in`
+    layer_place(&b, cell, (float *)in, out); // the pass does not write to `in`
     layer_run(team, cell->layer, &b);
 }
 

@@ -1,6 +1,6 @@
-// Matrix products by cblas_sgemm: each member of the team takes a share of the rows or of the
-// columns of the result, whichever are more, with one thread of OpenBLAS; what all of them then
-// read alike is the smaller operand.
+// Matrix products by cblas_sgemm: each member of the team takes a share of the result's rows or
+// columns, whichever are more, with one thread of OpenBLAS; the operand that all of them read is
+// the smaller one.
 #include <cblas.h>
 
 #include "measure/cpu/kernels.h"

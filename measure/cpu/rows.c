@@ -1,5 +1,5 @@
-// What OpenBLAS does not offer: softmax, norms, activation functions, sums and the optimizer's
-// step, in plain C over each member's share of the rows.
+// What OpenBLAS lacks: softmax, norms, activation functions, sums and the optimizer's step, in
+// plain C over each member's share of the rows.
 #include <math.h>
 
 #include "measure/cpu/kernels.h"
@@ -175,7 +175,7 @@ static void run_adam(void *argument, int member, int threads)
         float g = gradient[j];
         first[j] = keep_first * first[j] + (1 - keep_first) * g;
         second[j] = keep_second * second[j] + (1 - keep_second) * g * g;
-        // A second moment is never negative; the random state that is timed may be.
+        // A second moment is never negative, but the random state used for timing may be.
         weight[j] -= rate * first[j] / (sqrtf(fabsf(second[j])) + least);
     }
 }

@@ -1,6 +1,6 @@
-// Attention without a fused kernel: scores by batched products, softmax by a kernel of ours, scores
-// kept for backward. Causal. Where several heads share keys and values, one product takes one query
-// head of every group; gradients of keys and values add up over them.
+// Attention without a fused kernel: scores by batched products, softmax by our own kernel, scores
+// kept for backward. Causal. Where several heads share keys and values, one product takes one
+// query head of every group; gradients of keys and values are accumulated over them.
 #include "measure/cuda/steps.h"
 
 #include <math.h>
@@ -30,8 +30,8 @@ static struct walker walk(struct program *p, const struct attention *a)
 
 enum operand { QUERY, KEY, VALUE, CONTEXT, SCORES };
 
-// Where an operand of query head i of every group begins in sequence b, its leading dimension and
-// its stride from group to group.
+// Start of an operand of query head i of every group in sequence b, its leading dimension and its
+// stride between groups.
 static struct place operand_at(const struct walker *w, enum operand operand, struct place base,
                                int64_t b, int64_t i, int64_t *leading, int64_t *stride)
 {
@@ -63,7 +63,7 @@ static struct place operand_at(const struct walker *w, enum operand operand, str
 struct multiplication {
     enum operand a, b, d;
     bool transpose_a, transpose_b;
-    bool onto_groups; // D belongs to the group: its query heads add up
+    bool onto_groups; // D belongs to the group: its query heads accumulate
 };
 
 // One product for every sequence and query head of a group.

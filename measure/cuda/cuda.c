@@ -1,7 +1,7 @@
-// A CUDA device as a back end. Cells become programs of steps (work.c), which run behind a
-// gate and between two events. Two kinds of work are timed by the host's clock instead: transfers
-// of memory that is not pinned, which the host copies, and blocks without work, whose launches are
-// what is asked for.
+// A CUDA device as a back end. Cells become programs of steps (work.c), which run behind a gate
+// and between two events. Two kinds of work are timed by the host's clock instead: transfers of
+// memory that is not pinned, which the host copies, and blocks without work, which measure
+// launches.
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -112,8 +112,8 @@ static enum status enqueue_graph(struct cuda_session *s, void *of_prepared, stru
     return OK;
 }
 
-// The timed steps as graphs, one for each of a few places in the pools. A capture that was begun is
-// ended in any case.
+// The timed steps as graphs, one for each of a few positions in the pools. Once begun, a capture
+// is always ended.
 static enum status capture(struct cuda_session *s, struct prepared *p, struct error *err)
 {
     for (int i = 0; i < GRAPHS_MAX; i++) {

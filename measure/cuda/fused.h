@@ -1,5 +1,5 @@
-// Attention as one kernel that keeps no scores, where a library offers it: fused_cudnn.c, or
-// fused_none.c in its place. Half precision only.
+// Attention as one kernel that keeps no scores, where a library has one: fused_cudnn.c, or
+// otherwise fused_none.c. Half precision only.
 #ifndef PLUMBLINE_MEASURE_CUDA_FUSED_H
 #define PLUMBLINE_MEASURE_CUDA_FUSED_H
 
@@ -9,13 +9,13 @@
 
 struct fused;
 
-// UNAVAILABLE where there is no such library.
+// UNAVAILABLE without such a library.
 enum status fused_open(struct fused **fused, cudaStream_t stream, struct arena *arena,
                        struct error *err);
 const char *fused_library(struct fused *fused, struct arena *arena);
 
-// Finds the plan for an attention, or makes it: *plan. UNAVAILABLE where the library has no kernel
-// for it.
+// Finds or makes the plan for an attention: *plan. UNAVAILABLE if the library has no kernel for
+// it.
 enum status fused_plan(struct fused *fused, const struct attention *attention, int *plan,
                        struct error *err);
 int64_t fused_workspace_bytes(const struct fused *fused); // of all plans so far

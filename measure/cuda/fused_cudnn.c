@@ -1,6 +1,6 @@
-// Causal attention by cuDNN's graph interface: plans out of graphs, and their execution. Plans are
-// made for a description of the device, not for a handle, so that they can be made where there is
-// no device.
+// Causal attention by cuDNN's graph interface: makes plans from graphs and executes them. Plans
+// are made for a description of the device, not for a handle, so they can be made without a
+// device.
 #include <float.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static int64_t whole(int64_t bytes)
     return (bytes + AREA_ALIGNMENT - 1) / AREA_ALIGNMENT * AREA_ALIGNMENT;
 }
 
-// Behind the plan's own workspace: what a backward pass keeps between its kernels.
+// After the plan's own workspace comes what a backward pass keeps between its kernels.
 static void place_workspace(struct plan *p)
 {
     const struct attention *a = &p->attention;
@@ -193,7 +193,7 @@ static enum status execute(struct fused *f, const struct plan *p, const int64_t 
     return code ? cudnn_fail(err, code, "cudnnBackendExecute") : OK;
 }
 
-// Numbers given by value are read from the host's memory during the call.
+// Numbers passed by value are read from the host's memory during the call.
 enum status fused_run(struct fused *f, int plan, const void *const in[6], void *const out[4],
                       float scale, void *workspace, struct error *err)
 {
@@ -226,7 +226,7 @@ enum status fused_run(struct fused *f, int plan, const void *const in[6], void *
     for (int64_t i = 0; i < count; i++) {
         ids[i] = all[i].id;
         memcpy(&pointers[i], &all[i].at,
-               sizeof *pointers); // the library takes all of them as writable
+               sizeof *pointers); // the library treats all of them as writable
     }
     return execute(f, p, ids, pointers, count, workspace, err);
 }

@@ -1,7 +1,7 @@
-// An attention as a graph of operations: its definition, written in the order and with the types in
-// which the library recognises a fused causal attention (its documentation of the flash attention
-// patterns), so that it finds one kernel for all of them. Scores are never written; of a row of
-// scores the logarithm of its sum of exponentials is kept.
+// An attention as a graph of operations, in the order and with the types by which the library
+// recognises a fused causal attention (its documentation of the flash attention patterns), so that
+// it uses one kernel for all of them. Scores are never written; for each row of scores, the
+// logarithm of its sum of exponentials is kept.
 #include "measure/cuda/fused_cudnn_graph.h"
 
 #include "data/base/grow.h"
@@ -50,7 +50,7 @@ enum status descriptor_finish(descriptor of, struct error *err)
     return OK;
 }
 
-// ---- a graph while it is written down; the first failure ends it, and what follows does nothing
+// ---- a graph under construction; the first failure ends it, and later calls do nothing
 
 typedef descriptor tensor;
 
@@ -299,7 +299,7 @@ static tensor transpose_scores(struct graph_writer *g, tensor scores)
     return reshape(g, scores, add_tensor(g, 0, g->type, size, stride, false));
 }
 
-// Gradients of keys or values: of every query head, then added up over those that share one.
+// Gradients of keys or values: for every query head, then summed over those that share one.
 static void add_up(struct graph_writer *g, tensor scores, tensor x, tensor gradient)
 {
     const struct attention *a = g->a;
@@ -333,7 +333,7 @@ static void write_backward(struct graph_writer *g)
     combine(g, CUDNN_POINTWISE_MUL, d_context, context, both);
     tensor sums = reduce(g, CUDNN_REDUCE_TENSOR_ADD, both, add_column(g, 0));
     sums = combine(g, CUDNN_POINTWISE_MUL, sums, add_number(g, ID_ONE), add_column(g, ID_ROW_SUMS));
-    // Shares again out of the scores and what was kept; the values' gradient.
+    // Recomputes the weights from the scores and what was kept; the values' gradient.
     tensor scores = multiply(g, query, key, add_scores(g, CUDNN_DATA_FLOAT));
     scores = combine(g, CUDNN_POINTWISE_MUL, scores, scale, add_scores(g, CUDNN_DATA_FLOAT));
     scores = combine(g, CUDNN_POINTWISE_SUB, scores, kept, add_scores(g, CUDNN_DATA_FLOAT));

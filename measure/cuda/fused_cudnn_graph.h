@@ -1,4 +1,4 @@
-// What the two files behind fused.h share of cuDNN: the only header that includes cudnn.h.
+// Shared by the two files behind fused.h: the only header that includes cudnn.h.
 #ifndef PLUMBLINE_MEASURE_CUDA_FUSED_CUDNN_GRAPH_H
 #define PLUMBLINE_MEASURE_CUDA_FUSED_CUDNN_GRAPH_H
 
@@ -8,7 +8,7 @@
 
 typedef cudnnBackendDescriptor_t descriptor;
 
-// Tensors that exist outside the graph; those between operations are numbered from BETWEEN on.
+// Tensors outside the graph; those between operations are numbered from BETWEEN on.
 enum id {
     ID_QUERY = 1,
     ID_KEY,

@@ -1,5 +1,5 @@
-// In the place of fused_cudnn.c where the library is missing: attention is then done by
-// products and a softmax.
+// Replaces fused_cudnn.c where the library is missing: attention is then done by products and a
+// softmax.
 #include "measure/cuda/fused.h"
 
 #include <assert.h>

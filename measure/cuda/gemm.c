@@ -1,5 +1,5 @@
 // Matrix products by cuBLASLt: for each shape the library's proposals are timed and the fastest is
-// kept, the first one unless another is clearly faster. fp32 is multiplied in fp32, not in tf32.
+// kept, or the first unless another is clearly faster. fp32 is multiplied in fp32, not in tf32.
 #include "data/base/grow.h"
 #include "measure/cuda/session.h"
 
@@ -136,8 +136,8 @@ static enum status multiply(struct cuda_session *s, void *of_trial, struct error
     return OK;
 }
 
-// The fastest of a few runs, after one that loads the kernel. A proposal that cannot run is passed
-// over.
+// The fastest of a few runs, after one that loads the kernel. A proposal that cannot run is
+// skipped.
 static enum status try_algorithm(struct cuda_session *s, struct trial *t, double *fastest_s,
                                  struct error *err)
 {
@@ -196,7 +196,7 @@ enum status gemm_prepare(struct cuda_session *s, const struct program *program, 
     GROW(s->arena, s->gemms, s->gemm_count, s->gemm_capacity, 32);
     struct gemm_plan *plan = &s->gemms[s->gemm_count];
     *plan = (struct gemm_plan){.gemm = step->gemm};
-    step->plan = s->gemm_count++; // counted from here on, so that it is closed whatever happens
+    step->plan = s->gemm_count++; // counted from here on, so that it is always closed
     TRY(open_operation(plan, err));
     return choose(s, program, step, plan, err);
 }

@@ -1,6 +1,6 @@
-// The kernels of our own on a CUDA device: what no library offers or what a framework also does by
-// plain kernels. Every kernel takes the one struct below, so that a table of them is all there is
-// to launching, and so that a test can run them on the CPU. Matrices are dense, by rows.
+// Our own kernels on a CUDA device: what no library offers, or what a framework also does by plain
+// kernels. Every kernel takes the one struct below, so that launching only needs a table of them,
+// and a test can run them on the CPU. Matrices are dense, by rows.
 #ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_H
 #define PLUMBLINE_MEASURE_CUDA_KERNELS_H
 
@@ -68,7 +68,7 @@ enum {
     RADIX_PASSES = 3, // of 11, 10 and 10 bits
 };
 
-// Search for the size of the k-th largest magnitude, digit by digit from the top.
+// Search for the magnitude of the k-th largest value, digit by digit from the top.
 struct radix {
     uint32_t prefix;    // the digits found so far
     uint32_t bits_left; // below them

@@ -1,7 +1,7 @@
 // Whole layers. A block: norm, query-key-value, attention, projection, sum, norm, up, activation,
-// down, sum. Before the steps of a backward pass stand those of the forward pass that it needs,
-// untimed; what a recompute mode does again is timed. Dropout and rotary positions are left out, as
-// they are from FORMULAS' count of bytes.
+// down, sum. A backward pass is preceded by the forward steps that it needs, untimed; what a
+// recompute mode repeats is timed. Dropout and rotary positions are left out, as in FORMULAS'
+// count of bytes.
 #include "data/base/least.h"
 #include "measure/cuda/work.h"
 
@@ -198,8 +198,8 @@ static void add_head(struct program *p, const struct layer_sizes *z, enum pass p
     p->precision = precision;
 }
 
-// Positions are a second table that is gathered from by place: token numbers below the bound serve
-// as well as places.
+// Positions are a second table, gathered by position: token numbers below the bound serve as
+// positions, too.
 static void add_embedding(struct program *p, const struct layer_sizes *z, enum pass pass)
 {
     int64_t n = z->tokens, h = z->hidden;
@@ -215,8 +215,8 @@ static void add_embedding(struct program *p, const struct layer_sizes *z, enum p
         steps_sum(p, n * h, rows, places, out);
         return;
     }
-    // Gradients add up over micro-batches, so clearing them is not a pass's work; what is there
-    // before does not matter.
+    // Gradients are accumulated over micro-batches, so clearing them is not part of a pass; their
+    // initial value does not matter.
     struct place dy = program_values(p, AREA_VALUES, n * h);
     struct place gradient =
         program_area(p, AREA_SCRATCH, z->vocabulary * h * (int64_t)sizeof(float));

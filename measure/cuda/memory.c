@@ -1,8 +1,7 @@
-// Bytes that a process takes of a device before any tensor does. The context's: what NVML sees in
-// use before and after it was made (other programs' use falls out of the difference), else what is
-// not free in a fresh context. The libraries': what is free less after handles, workspace and one
-// product of each are there. The allocator's granularity: by how much free memory falls when single
-// bytes are taken.
+// Bytes that a process takes on a device before any tensor. The context: NVML's use before and
+// after it was made (other programs' use cancels out), or what is not free in a fresh context. The
+// libraries: the drop in free memory after handles, workspace and one product of each exist. The
+// allocator's granularity: the drop in free memory when single bytes are allocated.
 #include <cuda.h>
 #include <string.h>
 
@@ -27,8 +26,8 @@ static void add(struct quantity *quantities, int *count, const char *name, doubl
     quantities[(*count)++] = (struct quantity){.name = name, .values = values, .value_count = 1};
 }
 
-// Single bytes, until the device gives another piece each time free memory falls. What was taken is
-// given back.
+// Allocates single bytes until the device hands out another piece at each drop in free memory. All
+// are freed again.
 static enum status observe_granularity(struct quantity *q, struct arena *arena, struct error *err)
 {
     void *taken[BYTES_TAKEN] = {NULL};
@@ -46,7 +45,7 @@ static enum status observe_granularity(struct quantity *q, struct arena *arena, 
     return status;
 }
 
-// What the driver says of pieces of memory that a program maps itself; 0: it does not say.
+// The driver's granularity for memory that a program maps itself; 0: unknown.
 static double driver_granularity(int device)
 {
     CUresult (*ask)(size_t *, const CUmemAllocationProp *, CUmemAllocationGranularity_flags) = NULL;

@@ -1,6 +1,6 @@
-// CUDA in the programs without it: they need none of its libraries to run, and hand over to
-// plumbline-measure-cuda, the same program with cuda.c in this file's place, which the Makefile
-// builds beside them where it finds CUDA.
+// CUDA in the programs without it: they need none of its libraries, and execute
+// plumbline-measure-cuda, the same program with cuda.c in place of this file, which the Makefile
+// builds next to them if it finds CUDA.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { PATH_LENGTH_MAX = 4096, ARGUMENTS_MAX = 256, COMMAND_LENGTH_MAX = 1 << 17
 
 static const char program[] = "plumbline-measure-cuda";
 
-// This process' own words, as the system keeps them; NULL where it does not.
+// The words of this process' command line, from the system; NULL if not available.
 static char **own_arguments(struct arena *arena)
 {
     char *text = TAKE(arena, COMMAND_LENGTH_MAX + 1, char),

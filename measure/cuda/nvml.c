@@ -1,6 +1,6 @@
-// NVML's interface is declared here and not taken from its header, which is not everywhere where
-// its library is: the functions and numbers below have kept their form since driver 450
-// (nvmlDeviceGetCurrentClocksEventReasons since 535; before it the same function was called
+// NVML's interface is declared here rather than included, since its header is not installed
+// everywhere its library is. The functions and numbers below have kept their form since driver 450
+// (nvmlDeviceGetCurrentClocksEventReasons since 535; before, the same function was called
 // ...ThrottleReasons).
 #include "measure/cuda/nvml.h"
 
@@ -34,8 +34,8 @@ struct nvml {
     int (*get_memory)(device device, struct nvml_memory *memory);
 };
 
-// A function's address: through memcpy, because C has no cast from an object's pointer to a
-// function's.
+// A function's address, through memcpy, because C has no cast from an object pointer to a function
+// pointer.
 static bool find(void *library, const char *name, void *function, size_t size)
 {
     void *address = dlsym(library, name);

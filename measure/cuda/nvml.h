@@ -1,5 +1,5 @@
-// The device's clocks, heat and power by NVML, which is loaded when the program runs: it comes with
-// the driver.
+// The device's clocks, temperature and power by NVML, which comes with the driver and is loaded at
+// run time.
 #ifndef PLUMBLINE_MEASURE_CUDA_NVML_H
 #define PLUMBLINE_MEASURE_CUDA_NVML_H
 
@@ -8,11 +8,11 @@
 
 struct nvml;
 
-// NULL where the library or the device is not found: conditions are then not known. bus:
+// NULL if the library or the device is not found: conditions are then unknown. bus:
 // "0000:3b:00.0".
 struct nvml *nvml_open(const char *bus, struct arena *arena);
 const char *nvml_driver(struct nvml *nvml, struct arena *arena); // "580.65.06", or NULL
 bool nvml_condition(struct nvml *nvml, struct condition *now);   // all but `first`
-int64_t nvml_used_bytes(struct nvml *nvml); // of the device, by all programs; 0: not known
+int64_t nvml_used_bytes(struct nvml *nvml); // of the device, by all programs; 0: unknown
 
 #endif

@@ -1,4 +1,4 @@
-// Steps onto the stream.
+// Runs steps on the stream.
 #include "measure/cuda/session.h"
 
 #include <assert.h>
@@ -61,7 +61,7 @@ static enum status plan_attentions(struct cuda_session *s, struct program *progr
     return OK;
 }
 
-// Before any graph is captured: a graph keeps the workspace's address.
+// Before any graph is captured, since a graph keeps the workspace's address.
 enum status attentions_prepare(struct cuda_session *s, struct program *programs, int count,
                                struct error *err)
 {
@@ -77,12 +77,12 @@ enum status attentions_prepare(struct cuda_session *s, struct program *programs,
     return OK;
 }
 
-// Plans of the products, then one run without a gate: it loads the kernels, which must not happen
+// Plans of the products, then one run without a gate. It loads the kernels, which must not happen
 // while a gate waits.
 enum status steps_prepare(struct cuda_session *s, struct program *program, struct error *err)
 {
     session_rotate(s,
-                   program); // the place that another program left may be too far in for this one
+                   program); // another program may have left a position too far in for this one
     for (int i = 0; i < program->step_count; i++)
         if (program->steps[i].kind == STEP_GEMM)
             TRY(gemm_prepare(s, program, &program->steps[i], err));

@@ -1,7 +1,7 @@
-// Opening, memory, timing. The gate: a kernel that waits for a word of the host's memory stands
-// before the first event, so that everything is queued when the clock starts and a short kernel's
-// time does not contain its launch. It gives up after a while, which the host sees, and the
-// repetition is taken again with more patience.
+// Opening, memory, timing. The gate: a kernel that waits for a word of the host's memory precedes
+// the first event, so that everything is queued when the clock starts and a short kernel's time
+// does not include its launch. After a while it gives up; the host notices, and repeats the
+// repetition with more patience.
 #include "measure/cuda/session.h"
 
 #include "measure/cuda/nvml.h"
@@ -15,7 +15,7 @@ static const int64_t gate_limit_ns = 20000000, gate_limit_most_ns = 2000000000;
 enum status cuda_fail(struct error *err, cudaError_t code, const char *call)
 {
     int length = (int)strcspn(call, "(");
-    (void)cudaGetLastError(); // or the next call that checks it fails for the same reason
+    (void)cudaGetLastError(); // otherwise the next call that checks it fails for the same reason
     if (code == cudaErrorMemoryAllocation)
         return fail(err, UNAVAILABLE,
                     "cuda: %.*s: the device's memory does not hold it; ask for fewer tokens",
@@ -51,8 +51,8 @@ static void session_close(void *of_session)
     if (s->stream) cudaStreamDestroy(s->stream);
 }
 
-// Anything but success here means that there is nothing to measure: no driver, an old one, no
-// device, a hidden one.
+// Anything but success means that there is nothing to measure: no driver, an old one, no device, a
+// hidden one.
 static enum status find_device(int device, struct error *err)
 {
     int count = 0;
@@ -82,7 +82,7 @@ static enum status read_device(struct cuda_session *s, struct error *err)
     return OK;
 }
 
-// NVML looks on while the context is made.
+// NVML is read before and after the context is made.
 static enum status open_context(struct cuda_session *s, struct error *err)
 {
     char bus[32] = "";
@@ -219,8 +219,8 @@ static enum status enqueue_gate(struct cuda_session *s, struct error *err)
     return OK;
 }
 
-// A queue that waits behind the gate must be let go before anything else is done, also where
-// queueing failed.
+// A queue that waits behind the gate must be released before anything else, even if queueing
+// failed.
 static enum status time_once(struct cuda_session *s, enqueue_function *before,
                              enqueue_function *timed, void *argument, double *seconds,
                              struct error *err)
@@ -255,5 +255,5 @@ enum status session_time(struct cuda_session *s, enqueue_function *before, enque
         s->gates_expired++;
         if (s->gate_limit_ns < gate_limit_most_ns) s->gate_limit_ns *= 4;
     }
-    return OK; // more than the queue holds: then the launches are part of the work
+    return OK; // more than the queue holds: the launches are then part of the work
 }

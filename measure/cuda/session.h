@@ -1,4 +1,4 @@
-// One CUDA device while it is measured: memory in pools, products as tuned plans, time by events
+// One CUDA device during measurement: memory in pools, products as tuned plans, time by events
 // behind a gate.
 #ifndef PLUMBLINE_MEASURE_CUDA_SESSION_H
 #define PLUMBLINE_MEASURE_CUDA_SESSION_H
@@ -14,13 +14,13 @@ struct pool {
     int64_t bytes, place;
 };
 
-// A product with the algorithm that was fastest of those that the library proposed.
+// A product with the fastest of the algorithms that the library proposed.
 struct gemm_plan {
     struct gemm gemm;
     cublasLtMatmulDesc_t operation;
     cublasLtMatrixLayout_t a, b, d;
     cublasLtMatmulAlgo_t algorithm;
-    int candidates, chosen; // how many were tried; which of them, in the library's order
+    int candidates, chosen; // how many were tried; the chosen one, in the library's order
     double first_s, chosen_s;
 };
 
@@ -57,11 +57,11 @@ struct cuda_session {
     cudaEvent_t begin, end;
     struct gate *gate;
     int64_t gate_limit_ns;
-    int gates_expired; // repetitions that had to be taken again
+    int gates_expired; // repetitions that had to be repeated
     cublasLtHandle_t cublas;
     void *workspace, *fused_workspace;
     int64_t fused_workspace_bytes;
-    struct fused *fused; // NULL: none, and why
+    struct fused *fused; // NULL: none; and the reason
     struct error no_fused;
     struct pool pools[AREA_KINDS];
     struct gemm_plan *gemms;
@@ -92,7 +92,7 @@ enum status cublas_fail(struct error *err, cublasStatus_t code, const char *call
 enum status session_open(struct cuda_session **session, int device, uint64_t seed,
                          enum precision precision, struct arena *arena, struct error *err);
 
-// Every pool at least as large as the programs need and as rotation asks; new ones are filled.
+// Makes every pool as large as the programs and rotation need; new ones are filled.
 enum status session_reserve(struct cuda_session *s, const struct program *programs, int count,
                             struct error *err);
 void session_rotate(struct cuda_session *s,
@@ -100,19 +100,19 @@ void session_rotate(struct cuda_session *s,
 void *session_pointer(const struct cuda_session *s, const struct program *program,
                       struct place place);
 
-// The time of what `enqueue` puts on the stream, all of it queued before any of it begins.
+// Times what `enqueue` puts on the stream, all of it queued before any of it begins.
 typedef enum status enqueue_function(struct cuda_session *s, void *argument, struct error *err);
 enum status session_time(struct cuda_session *s, enqueue_function *before, enqueue_function *timed,
                          void *argument, double *seconds, struct error *err);
 
-// ---- what a process takes: cuda_memory.c
+// ---- memory of a process: cuda_memory.c
 
 enum status cuda_observe(void *session, struct quantity **quantities, int *quantity_count,
                          struct arena *arena, struct error *err);
 
 // ---- products: cuda_gemm.c
 
-// Finds the step's plan or makes it, by timing what the library proposes on the step's own
+// Finds the step's plan, or makes it by timing what the library proposes on the step's own
 // operands.
 enum status gemm_prepare(struct cuda_session *s, const struct program *program, struct step *step,
                          struct error *err);

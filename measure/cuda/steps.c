@@ -1,7 +1,7 @@
-// Areas, steps, and linear layers as matrix products. cuBLAS thinks in columns: a matrix
-// [rows][columns] of ours is its columns x rows with leading dimension columns, so y = x w^T
-// becomes y^T = w x^T with w transposed ("TN"), the input's gradient w^T dy^T is "NN" and the
-// weights' x^T dy "NT".
+// Areas, steps, and linear layers as matrix products. cuBLAS stores matrices by columns: our
+// [rows][columns] is its columns x rows with leading dimension columns. So y = x w^T becomes y^T =
+// w x^T with w transposed ("TN"), the input's gradient w^T dy^T is "NN" and the weights' x^T dy
+// "NT".
 #include "measure/cuda/steps.h"
 
 #include "data/base/grow.h"
@@ -68,7 +68,8 @@ void program_clear(struct program *p, struct place at, int64_t bytes)
     s->size[0] = bytes;
 }
 
-// The largest power of two up to AREA_ALIGNMENT that divides the place and, in a batch, its stride.
+// The largest power of two up to AREA_ALIGNMENT that divides the position and, in a batch, its
+// stride.
 static int alignment_of(struct place at, int64_t batch, int64_t stride, enum element type)
 {
     int64_t all = AREA_ALIGNMENT | at.offset | (batch > 1 ? stride * element_bytes(type) : 0);
@@ -150,7 +151,7 @@ struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outpu
                        .x_bytes_transposed = place_none()};
     l.bytes = p->precision == FP8 && tokens % BYTES_MULTIPLE == 0 &&
               outputs % BYTES_MULTIPLE == 0 && inputs % BYTES_MULTIPLE == 0;
-    if (l.bytes) { // cast once for many micro-batches, which is not this layer's time
+    if (l.bytes) { // cast once for many micro-batches, so not part of this layer's time
         l.weight_bytes = program_area(p, AREA_BYTES, outputs * inputs);
         l.weight_bytes_transposed = program_area(p, AREA_BYTES, outputs * inputs);
     } else {
@@ -160,7 +161,7 @@ struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outpu
     return l;
 }
 
-// x [rows][columns] in 8 bits and transposed, as one kernel does both.
+// x [rows][columns] in 8 bits and transposed, both by one kernel.
 static void cast(struct program *p, struct place x, int64_t rows, int64_t columns, bool e5m2,
                  struct place *bytes, struct place *transposed)
 {

@@ -1,10 +1,10 @@
-// What a piece of work does on a CUDA device: a list of steps over numbered areas of memory. Pure
+// A piece of work on a CUDA device as a list of steps over numbered areas of memory. Only
 // arithmetic of shapes, leading dimensions and bytes: nothing here calls CUDA, so all of it is
 // tested without a device.
 //
-// Areas of one kind live in one pool, filled once with random numbers of that kind; a repetition
-// begins at another place of the pool than the last, so that no cache holds what it reads. Scratch
-// is written before it is read.
+// Areas of one kind are in one pool, filled once with random numbers of that kind. Each repetition
+// begins at another position of the pool, so that no cache holds what it reads. Scratch is written
+// before it is read.
 #ifndef PLUMBLINE_MEASURE_CUDA_STEPS_H
 #define PLUMBLINE_MEASURE_CUDA_STEPS_H
 
@@ -29,7 +29,7 @@ enum { AREA_ALIGNMENT = 256 };
 
 struct area {
     enum area_kind kind;
-    int64_t bytes, offset; // offset from the program's place in the kind's pool
+    int64_t bytes, offset; // offset from the program's position in the kind's pool
 };
 
 struct place {
@@ -49,8 +49,8 @@ struct gemm {
         alignment_d; // bytes that every operand's address is a multiple of
 };
 
-// Queries, keys and values of a token stand in one row of qkv_row values, heads of a kind one after
-// the other; sequences follow each other. The context has rows of heads x width.
+// Queries, keys and values of a token are in one row of qkv_row values, heads of a kind in
+// sequence; sequences follow each other. The context has rows of heads x width.
 struct attention {
     int64_t batch, heads, kv_heads, sequence, width;
     enum element type;
@@ -79,7 +79,7 @@ struct program {
     int area_count, area_capacity;
     struct step *steps;
     int step_count, step_capacity;
-    int timed_from; // the steps before it make what the timed ones read
+    int timed_from; // earlier steps make what the timed ones read
     int64_t bytes[AREA_KINDS];
     int64_t tokens_bound; // tokens are below it
     enum precision precision;
@@ -97,7 +97,7 @@ static inline struct place place_after(struct place at, int64_t bytes)
 }
 
 int64_t element_bytes(enum element type);
-enum element element_of(enum precision precision); // of values; FP8: of what is not in 8 bits
+enum element element_of(enum precision precision); // of values; FP8: of those not in 8 bits
 
 struct place program_area(struct program *p, enum area_kind kind, int64_t bytes);
 struct place program_values(struct program *p, enum area_kind kind,

@@ -1,5 +1,5 @@
-// Every kind of work but whole layers as steps. What a backward part reads of its forward part is
-// made before it, untimed.
+// Every kind of work except whole layers, as steps. What a backward part reads of its forward part
+// is made before it, untimed.
 #include "measure/cuda/work.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@ static int64_t up_to(int64_t value, int64_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
-// In 8 bits sizes go up to the next multiple of 16, which the library demands.
+// In 8 bits, sizes are rounded up to a multiple of 16, as the library requires.
 static void add_product(struct program *p, const int64_t *d, enum product product)
 {
     int64_t m = d[0], n = d[1], k = d[2];
@@ -29,7 +29,7 @@ static void add_product(struct program *p, const int64_t *d, enum product produc
     if (product != PRODUCT_FORWARD) dy = program_area(p, wide, m * n * bytes);
     int64_t outs = product == PRODUCT_FORWARD ? m * n : product == PRODUCT_INPUT ? m * k : n * k;
     y = program_values(p, AREA_SCRATCH, outs);
-    if (product == PRODUCT_WEIGHT) { // added to what is there: something that is a number
+    if (product == PRODUCT_WEIGHT) { // accumulated: to existing finite numbers
         g.accumulate = true;
         program_clear(p, y, outs * element_bytes(p->type));
         p->timed_from = p->step_count;
@@ -100,7 +100,7 @@ static void add_copy(struct program *p, const int64_t *d)
     s->in[0] = from, s->out[0] = to, s->size[0] = d[0] / 2;
 }
 
-// The step size is so small that weights which are stepped for ever stay numbers.
+// The step size is small enough for weights to stay finite over any number of steps.
 static void add_optimizer(struct program *p, const int64_t *d)
 {
     int64_t bytes = d[0] * (int64_t)sizeof(float);
@@ -211,7 +211,7 @@ static void add_quantise(struct program *p, const int64_t *d, bool back)
     s->in[0] = bytes, s->in[1] = scales, s->out[0] = program_values(p, AREA_SCRATCH, d[0]);
 }
 
-// As many kernels and products as a block's forward pass has, on 16 tokens of 16 values.
+// As many kernels and products as in a block's forward pass, on 16 tokens of 16 values.
 static enum status add_empty_blocks(struct program *p, const int64_t *d, struct error *err)
 {
     static const struct shape small = {

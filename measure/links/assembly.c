@@ -1,5 +1,5 @@
-// The end of a run is rank 0's; so is the place of the document, which is looked at before anything
-// is measured.
+// Rank 0 decides the end of a run and holds the document, whose path is checked before anything is
+// measured.
 #include "measure/links/assembly.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What links and collectives share as commands: options, the run over all ranks, the document, the
+// Shared by links and collectives as commands: options, the run over all ranks, the document, the
 // last line of the log.
 #ifndef PLUMBLINE_MEASURE_LINKS_ASSEMBLY_H
 #define PLUMBLINE_MEASURE_LINKS_ASSEMBLY_H
@@ -77,15 +77,15 @@ struct assembly_settings assembly_defaults(int argc, char **argv, int64_t smalle
             "output file for the samples (default: standard output)"                               \
     }
 
-// One command: runs `body` at every rank. A rank that fails alone says why and ends all: the others
-// would wait for it.
+// One command: runs `body` on every rank. A rank that fails alone reports why and ends all, since
+// the others would wait for it.
 typedef enum status assembly_body(void *settings, struct ranks *ranks, int *exit_code,
                                   struct arena *arena, struct error *err);
 enum status assembly_run(const struct assembly_settings *s, assembly_body *body, void *settings,
                          int *exit_code, struct arena *arena, struct error *err);
 
-// Everything is chosen: takes the repetitions; rank 0 has the document then, saves it, and the log
-// is told. *samples is without samples at other ranks.
+// After everything is chosen: takes the repetitions. Rank 0 then has the document, saves it and
+// writes to the log. *samples has no samples on other ranks.
 enum status assembly_take(struct samples *samples, const struct assembly_settings *s,
                           struct ranks *ranks, const struct roster *roster, struct joint *joint,
                           joint_function *repeat, void *context, int *exit_code,

@@ -1,7 +1,7 @@
 // plumbline-measure collectives: all-reduce, reduce-scatter, all-gather, all-to-all and a ring of
-// send/receive over groups of ranks. A repetition's seconds: the members meet, each times its own
-// call, and the slowest counts. Each group is measured alone; groups without a common rank also all
-// at once, as the groups of a training run are busy.
+// send/receive over groups of ranks. For a repetition the members synchronise, each times its own
+// call, and the slowest counts. Each group is measured alone; groups without a common rank also
+// all at once, as in a training run.
 #include <string.h>
 
 #include "measure/links/assembly.h"
@@ -11,7 +11,7 @@
 #include "measure/links/links.h"
 #include "measure/links/pairs.h"
 
-// Values are whole numbers below VALUE_RANGE plus the rank, whose sums fp32 holds exactly for any
+// Values are whole numbers below VALUE_RANGE plus the rank, whose sums are exact in fp32 for any
 // number of ranks here.
 enum { WORDS_MAX = 256, VALUE_RANGE = 512, RANKS_MAX = 4096 };
 
@@ -31,7 +31,7 @@ struct stage {
     const struct groups *groups;
     struct group **handles;  // [groups->count], NULL where this rank is no member
     float *in, *out;         // [floats]
-    struct devices *devices; // NULL: between processes; else the groups are of devices
+    struct devices *devices; // NULL: between processes; otherwise the groups are of devices
     struct device_group **device_groups;
 };
 
@@ -40,7 +40,7 @@ static float value_of(uint64_t number, int64_t place, int member)
     return (float)((number + (uint64_t)place) * 7 % VALUE_RANGE) + (float)member;
 }
 
-// What must stand at out[place] of `self`, where the array has `count` floats in all.
+// The expected value of out[place] on `self`, if the array has `count` floats in all.
 static float expected(enum collective what, uint64_t number, int64_t place, int self, int members,
                       int64_t count)
 {
@@ -106,7 +106,7 @@ static int64_t whole_shares(int64_t bytes, int members)
     return (bytes + unit - 1) / unit * unit;
 }
 
-// One turn: every collective at every size, by the groups first .. first + count - 1 at once.
+// One turn: every collective at every size, on the groups first .. first + count - 1 at once.
 static void add_turn(struct joint *j, const struct groups *groups, int first, int count,
                      const int64_t *sizes, int size_count)
 {

@@ -1,7 +1,7 @@
-// Messages between devices, one device for each rank, in the place of messages between processes:
-// nccl.c, or nccl_none.c in its place. What is sent and received stands in the host's memory; it is
-// brought to the device before and back after, and only what passes between devices is timed, by
-// the device's own events.
+// Messages between devices, one for each rank, instead of messages between processes: nccl.c, or
+// otherwise nccl_none.c. Data sent and received is in the host's memory and is copied to the
+// device before and back after. Only the transfer between devices is timed, by the device's own
+// events.
 #ifndef PLUMBLINE_MEASURE_LINKS_DEVICES_H
 #define PLUMBLINE_MEASURE_LINKS_DEVICES_H
 
@@ -15,8 +15,8 @@ struct device_group;
 enum status devices_open(struct devices **devices, struct ranks *ranks, struct roster *roster,
                          int64_t largest_bytes, struct arena *arena, struct error *err);
 
-// One message, called at both ends. *seconds: at the receiver, from when both are ready to when all
-// has arrived.
+// One message, called at both ends. *seconds: at the receiver, from when both are ready to when
+// all has arrived.
 enum status devices_send(struct devices *d, const void *data, int64_t bytes, int to,
                          struct error *err);
 enum status devices_receive(struct devices *d, void *data, int64_t bytes, int from, double *seconds,

@@ -1,5 +1,4 @@
-// Reading groups: every list ends up ascending and without repetition, so that equal groups compare
-// equal.
+// Reading groups: every list is sorted without duplicates, so that equal groups compare equal.
 #include "measure/links/groups.h"
 
 #include <stdlib.h>
@@ -62,7 +61,7 @@ static enum status read_ranks(struct reader *r, const char *word, struct error *
     return add_chosen(r, word, err);
 }
 
-// Which of its host's ranks it is, from 0.
+// Its index among the ranks of its host.
 static int place_on_host(const struct reader *r, int rank)
 {
     int place = 0;

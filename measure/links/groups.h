@@ -1,4 +1,4 @@
-// Groups of ranks, out of the words of a command line.
+// Groups of ranks, from words of a command line.
 #ifndef PLUMBLINE_MEASURE_LINKS_GROUPS_H
 #define PLUMBLINE_MEASURE_LINKS_GROUPS_H
 
@@ -15,8 +15,8 @@ struct groups {
 };
 
 // A word is "all", "hosts" (the ranks of each host), "across" (the first ranks of all hosts, the
-// second ones ...), or ranks: "0,1,4-7". Groups of one are left out of "hosts" and "across"; the
-// same group twice is kept once.
+// second ones ...), or ranks: "0,1,4-7". "hosts" and "across" leave out groups of one; a repeated
+// group is kept once.
 enum status groups_read(struct groups *groups, const char *const *words, int word_count,
                         const struct endpoint *endpoints, int endpoint_count, struct arena *arena,
                         struct error *err);

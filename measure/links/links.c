@@ -1,9 +1,9 @@
-// plumbline-measure links: how long messages take between every two ranks, in each direction. What
-// a repetition's seconds are. Where both ends read the same clock: from the call that sends to the
-// end of the receive, which was posted before. Where not, one direction's delay cannot be told from
-// the other's by any exchange of messages: the sender times its message and an empty answer, and
-// takes off half of the fastest of three empty exchanges right before. Delays of the two directions
-// are then taken as equal; rates still belong to one direction.
+// plumbline-measure links: times of messages between every two ranks, in each direction. If both
+// ends read the same clock, a repetition lasts from the call that sends to the end of the receive,
+// which was posted before. Otherwise no exchange of messages can separate the delays of the two
+// directions. The sender then times its message and an empty answer, and subtracts half of the
+// fastest of three empty exchanges just before. Delays are thus taken as equal in both directions;
+// rates still belong to one.
 #include "measure/links/links.h"
 
 #include <stdio.h>
@@ -139,7 +139,7 @@ static void add_turn(struct joint *j, const struct pair *pairs, int pair_count,
     }
 }
 
-// Some of the ordered pairs, each as likely as another.
+// Some of the ordered pairs, all equally likely.
 static void add_alone(struct joint *j, int count, int wanted, uint64_t seed, const int64_t *sizes,
                       int size_count, struct arena *arena)
 {
@@ -163,7 +163,7 @@ static void choose_cells(struct joint *j, const struct settings *s, int count, s
     int64_t sizes[LADDER_MAX];
     int size_count = ladder_sizes(s->common.smallest, s->common.largest, s->common.factor, sizes);
     int all = count * (count - 1), alone = s->alone < all ? (int)s->alone : all;
-    if (count < 4) alone = 0; // no two pairs are without a common end: each is alone already
+    if (count < 4) alone = 0; // no two pairs are without a common end, so each is already alone
     int turns = pairs_turns(count) + alone;
     *j = (struct joint){
         .cells = TAKE(arena, (all + alone) * size_count, struct joint_cell),

@@ -1,6 +1,6 @@
-// Ranks by MPI: the only file that includes mpi.h. Plain MPI-3 calls, so any launcher that the
-// library knows will do (mpirun; srun with PMIx or PMI2). Waiting is MPI_Test in a loop of ours,
-// see ranks.h about patience.
+// Ranks by MPI: the only file that includes mpi.h. Plain MPI-3 calls, so any launcher supported by
+// the library works (mpirun; srun with PMIx or PMI2). Waiting is our own loop over MPI_Test; for
+// patience see ranks.h.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +67,7 @@ const char *ranks_library(struct arena *arena)
 int ranks_self(const struct ranks *r) { return r->self; }
 int ranks_count(const struct ranks *r) { return r->count; }
 
-// Linux rounds a sleep up by 50 us unless told otherwise; elsewhere there is nothing to tell.
+// Linux rounds sleeps up by 50 us by default; other systems need no setting.
 void ranks_set_patience(struct ranks *r, bool patient)
 {
     r->patient = patient;
@@ -157,8 +157,8 @@ void group_meet(struct group *g)
     wait_for(g->ranks, &request, 1);
 }
 
-// The non-blocking forms, so that waiting is ours. Their algorithms are not always the blocking
-// ones': those are what programs use, so they are taken unless patience is needed.
+// The non-blocking forms, so that waiting is ours. Their algorithms may differ from those of the
+// blocking forms, which programs use; so the blocking forms are used unless patience is needed.
 static void run_patiently(struct group *g, enum collective what, const float *in, float *out,
                           int count)
 {

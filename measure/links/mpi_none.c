@@ -1,6 +1,6 @@
-// Links and collectives in the program without MPI: it needs no libmpi to run, and hands over to
-// plumbline-measure-mpi, the same program with mpi.c in this file's place, which the Makefile
-// builds beside it where it finds MPI.
+// Links and collectives in the program without MPI: it needs no libmpi, and executes
+// plumbline-measure-mpi, the same program with mpi.c in place of this file, which the Makefile
+// builds next to it if it finds MPI.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -24,7 +24,7 @@ struct devices {
     struct gate *gate;
     char *out, *in;        // [largest], on the device
     float *token, *answer; // of the tiny exchange
-    ncclComm_t *groups;    // to be given back
+    ncclComm_t *groups;    // to be released
     int group_count, group_capacity;
     struct arena *arena;
 };
@@ -62,7 +62,7 @@ static void devices_close(void *of_devices)
     if (d->stream) cudaStreamDestroy(d->stream);
 }
 
-// The ranks of a host take its devices in turn, one each.
+// The ranks of a host get its devices in turn, one each.
 static enum status choose_device(int *device, const struct roster *roster, int self,
                                  struct error *err)
 {
@@ -76,7 +76,7 @@ static enum status choose_device(int *device, const struct roster *roster, int s
     if (code != cudaSuccess || count == 0)
         return fail(err, UNAVAILABLE, "%s: no CUDA device (%s)", roster->endpoints[self].host,
                     code == cudaSuccess ? "none is visible" : cudaGetErrorString(code));
-    // One visible device each is what launchers give that bind ranks to devices.
+    // Launchers that bind ranks to devices make one device visible to each.
     if (count == 1 && on_host > 1) before = 0;
     else if (on_host > count)
         return fail(err, UNAVAILABLE, "%s: %d ranks and %d CUDA devices; one each is needed",
@@ -249,7 +249,7 @@ static enum status enqueue(struct devices *d, const struct operation *o, struct 
     return OK;
 }
 
-// Whatever fails behind the gate, the gate is opened.
+// The gate is opened whatever fails behind it.
 static enum status time_operation(struct devices *d, const struct operation *o, double *seconds,
                                   struct error *err)
 {

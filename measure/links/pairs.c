@@ -1,5 +1,5 @@
-// The circle method: one endpoint stands still, the others go round it; in each turn those opposite
-// each other meet. An odd count gets an empty place, whose partner rests.
+// The circle method: one endpoint is fixed and the others rotate; in each turn opposite ones meet.
+// With an odd count one place is empty, and its partner rests.
 #include "measure/links/pairs.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// Who talks to whom, when: every ordered pair once, in turns in which nobody takes part twice; how
-// long the messages are; and what stands in them, so that a wrong byte is seen.
+// Who talks to whom, and when: every ordered pair once, in turns in which nobody takes part twice;
+// the lengths of messages; and their contents, by which a wrong byte is detected.
 #ifndef PLUMBLINE_MEASURE_LINKS_PAIRS_H
 #define PLUMBLINE_MEASURE_LINKS_PAIRS_H
 
@@ -20,7 +20,7 @@ int pairs_of_turn(int count, int turn, struct pair *pairs);
 enum { LADDER_MAX = 64 };
 int ladder_sizes(int64_t smallest, int64_t largest, int64_t factor, int64_t *sizes);
 
-// Bytes that follow from the message's number: another message's bytes differ nearly everywhere.
+// Bytes that follow from the message's number; those of another message differ nearly everywhere.
 void pattern_fill(void *data, int64_t bytes, uint64_t number);
 int64_t pattern_first_wrong(const void *data, int64_t bytes, uint64_t number); // -1: none
 

@@ -1,8 +1,8 @@
-// The seam between measuring and the launcher: processes ("ranks") started together by mpirun or
-// srun, what they say to each other, and the operations that are timed. mpi.c is behind it, the
-// only file that knows MPI; programs built without MPI have mpi_none.c instead, which hands links
-// and collectives over to plumbline-measure-mpi. Every rank calls what is marked "all" in the same
-// order. A failure inside MPI ends all processes with MPI's own text.
+// The interface between measuring and the launcher: processes ("ranks") started together by mpirun
+// or srun, their communication, and the timed operations. It is implemented by mpi.c, the only
+// file that uses MPI; programs built without MPI have mpi_none.c instead, which executes
+// plumbline-measure-mpi for links and collectives. Every rank calls what is marked "all" in the
+// same order. A failure inside MPI ends all processes with MPI's own text.
 #ifndef PLUMBLINE_MEASURE_LINKS_RANKS_H
 #define PLUMBLINE_MEASURE_LINKS_RANKS_H
 
@@ -15,8 +15,8 @@
 struct ranks;
 struct group; // some of the ranks, for collectives
 
-// One call per program. When the arena is closed without ranks_close(), every process is ended:
-// nobody waits for one that failed.
+// One call per program. If the arena is closed without ranks_close(), every process is ended, so
+// that nobody waits for one that failed.
 enum status ranks_open(struct ranks **ranks, struct arena *arena, struct error *err);
 void ranks_close(struct ranks *ranks);                      // all
 void ranks_abort(const struct ranks *ranks, int exit_code); // ends every process, does not return
@@ -24,18 +24,18 @@ const char *ranks_library(struct arena *arena);             // "Open MPI v4.1.4 
 int ranks_self(const struct ranks *ranks);
 int ranks_count(const struct ranks *ranks);
 
-// Waiting asks again and again. With patience it sleeps a few microseconds in between: for more
-// processes than processors, where one that asks keeps the one it waits for from running.
+// Waiting is polling. With patience it sleeps a few microseconds in between, for more processes
+// than processors, where a polling process keeps the awaited one from running.
 void ranks_set_patience(struct ranks *ranks, bool patient);
 
-void ranks_meet(struct ranks *ranks); // all: nobody leaves before all came
+void ranks_meet(struct ranks *ranks); // all: nobody leaves before everyone has come
 void ranks_tell_all(struct ranks *ranks, const void *mine, int bytes,
                     void *every);                             // all: every[count][bytes]
 void ranks_share(struct ranks *ranks, void *data, int bytes); // all: rank 0's data
 void ranks_maximum(struct ranks *ranks, double *values,
                    int count); // all: the largest of each, at rank 0
 
-// Point to point. A receive may be begun early, so that the message finds it.
+// Point to point. A receive may be posted early, before the message arrives.
 void ranks_send(struct ranks *ranks, const void *data, int bytes, int to);
 void ranks_receive(struct ranks *ranks, void *data, int bytes, int from);
 void ranks_receive_begin(struct ranks *ranks, void *data, int bytes, int from);

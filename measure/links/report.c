@@ -1,7 +1,7 @@
-// A link's delay is the median at the shortest message; its rate what the longest takes longer than
-// the next shorter: whatever is spent once per message, delays of a protocol's hand-shake among it,
-// falls out of the difference. A link is named where medians differ by more than a stated ratio and
-// their 95 % intervals have nothing in common.
+// A link's delay is the median for the shortest message. Its rate comes from the difference
+// between the longest message and the next shorter one, so costs per message, including a
+// protocol's hand-shake, cancel out. A link is named where medians differ by more than a stated
+// ratio and their 95 % intervals do not overlap.
 #include "measure/links/report.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const double unlike_rates = 1.1, unlike_delays = 1.25, slow_share = 0.7;
 
 struct link_seen {
     bool is_seen;
-    int64_t bytes[3]; // the shortest, the last but one, the longest
+    int64_t bytes[3]; // the shortest, the second longest, the longest
     struct median times[3];
     double bytes_per_s;
 };
@@ -153,7 +153,7 @@ void links_report(FILE *to, const struct samples *samples, struct arena *arena)
     int count = samples->endpoint_count, tested = 0;
     struct report r = {to, samples, count, TAKE(arena, count * count, struct link_seen),
                        TAKE(arena, count * count, struct link_seen)};
-    // With fewer than four ends no two pairs can be busy at once, and every sample is alone.
+    // With fewer than four ends no two pairs can be busy at once, so every sample is alone.
     bool beside = false;
     for (int i = 0; i < samples->sample_count; i++) beside = beside || !samples->samples[i].alone;
     for (int i = 0; i < samples->sample_count; i++) {

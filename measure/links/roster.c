@@ -1,4 +1,5 @@
-// Every rank tells the others its host and its clock; from there on all of them know the same.
+// Every rank sends the others its host and its clock, so that all of them have the same
+// information.
 #include "measure/links/roster.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ static void describe_self(struct identity *self, struct arena *arena)
     copy(self->clock, host_clock(arena));
 }
 
-// Numbers from 0 in the order of first appearance; -1 where no clock is known.
+// Numbers from 0 in the order of first appearance; -1 for an unknown clock.
 static void number_clocks(struct endpoint *endpoints, const struct identity *all, int count)
 {
     int next = 0;

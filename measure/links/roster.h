@@ -1,4 +1,4 @@
-// Who takes part in a measurement of several processes: the endpoints by name, and which of them
+// The participants in a measurement of several processes: the endpoints by name, and which of them
 // share a clock.
 #ifndef PLUMBLINE_MEASURE_LINKS_ROSTER_H
 #define PLUMBLINE_MEASURE_LINKS_ROSTER_H
@@ -10,17 +10,17 @@ struct roster {
     struct endpoint *endpoints; // [count], one for each rank: its host's name, with ":k" where a
                                 // host has several
     int count;
-    const char *gpu, *library; // of what sends, where that is not the host itself; NULL: it is
-    bool is_crowded;           // somewhere more processes share a machine than it has processors
+    const char *gpu, *library; // of the sender, if that is not the host itself; NULL: it is
+    bool is_crowded;           // some machine has more processes than processors
 };
 
 enum wait { WAIT_AUTO, WAIT_BUSY, WAIT_ASLEEP };
 extern const char *const wait_names[]; // "auto", "busy", "asleep"
 
-// All ranks. Sets the ranks' patience: "auto" has it where it is crowded.
+// All ranks. Sets the ranks' patience: "auto" turns it on if crowded.
 void roster_gather(struct roster *roster, struct ranks *ranks, enum wait wait, struct arena *arena);
 
-// Whether what one of them reads off its clock can be compared with what the other does.
+// Whether times read from the clocks of both can be compared.
 bool roster_same_clock(const struct roster *roster, int a, int b);
 
 // The machine and the endpoints of a samples document; `name` NULL: the processor's.

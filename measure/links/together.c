@@ -1,5 +1,5 @@
-// The budget is looked at between rounds: a round is never cut, for a pair measured in half of the
-// rounds would have seen other conditions than the rest. One round is taken in any case.
+// The budget is checked between rounds, and a round is never cut: a pair measured in half of the
+// rounds would have seen other conditions than the rest. One round is always taken.
 #include "measure/links/together.h"
 
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "measure/sampling/interrupts.h"
 #include "data/base/random.h"
 
-// Launchers stand between a rank and the terminal: what is not a terminal gets whole lines, and
-// fewer.
+// A launcher may be between a rank and the terminal: any output other than a terminal gets whole
+// lines, and fewer of them.
 static const double progress_every_s = 0.2, progress_lines_every_s = 10;
 
 struct run {
@@ -36,7 +36,7 @@ static void shuffle(int *order, int first, int count, uint64_t *seed)
     }
 }
 
-// What is left at least for the round that has to be, at most until the budget is spent.
+// The remaining time: at least that of the mandatory round, at most the rest of the budget.
 static double seconds_left(const struct run *run, double elapsed_s)
 {
     const struct joint_settings *s = run->settings;
@@ -111,7 +111,7 @@ static void append(struct joint_cell *cell, double seconds, const struct joint_s
         cell->done = sample_is_narrow(s, settings->width, arena);
 }
 
-// Rank 0: keeps the round's times, and closes the steps that need no more of them.
+// Rank 0: stores the round's times, and closes the steps that need no more.
 static void judge_round(struct run *run, bool is_warm_up, struct arena *arena)
 {
     struct joint *j = run->joint;

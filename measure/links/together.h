@@ -1,9 +1,9 @@
-// Sampling where several ranks take part: the rules of rounds.h, with rank 0 deciding and everybody
-// following. Cells that run at the same time form a step, steps between the same ranks a turn. Each
-// round takes every turn that is still open, in an order shuffled alike everywhere; all ranks meet
-// before a turn, and within it a step follows the other without meeting. After a round rank 0 gets
-// the times, and says which steps go on: a step goes on while one of its cells is not known well
-// enough, so that those running beside it stay the same.
+// Sampling with several ranks: the rules of rounds.h, where rank 0 decides and all others follow.
+// Cells that run at the same time form a step, steps between the same ranks a turn. Each round
+// takes every open turn, in the same shuffled order everywhere; all ranks synchronise before a
+// turn, but not between its steps. After a round rank 0 gets the times and decides which steps
+// continue. A step continues while any of its cells is not known well enough, so that the cells
+// running together stay the same.
 #ifndef PLUMBLINE_MEASURE_LINKS_TOGETHER_H
 #define PLUMBLINE_MEASURE_LINKS_TOGETHER_H
 
@@ -32,9 +32,9 @@ struct joint {
     int turn_count;
 };
 
-// One repetition of a cell by this rank. *seconds: what the cell took, where this rank knows it;
-// negative where not (the largest of all ranks counts). `number` differs for every repetition of
-// every cell and is the same at all ranks.
+// One repetition of a cell by this rank. *seconds: the cell's time if this rank knows it,
+// otherwise negative (the largest over all ranks counts). `number` differs for every repetition of
+// every cell and is the same on all ranks.
 typedef enum status joint_function(void *context, const struct sample *sample, uint64_t number,
                                    double *seconds, struct error *err);
 
@@ -49,7 +49,7 @@ struct joint_settings {
 
 struct joint_result {
     int rounds, repetitions, done, outliers;
-    bool interrupted; // a signal came: whole rounds are kept, no more are taken
+    bool interrupted; // by a signal: whole rounds are kept, no more are taken
     double elapsed_s;
 };
 

@@ -1,15 +1,14 @@
-// One operation at one size, as a back end is asked to repeat it. What a kind of work reads is its
-// sample's dimensions; a whole layer reads its shape beside them. Every back end does the same
-// list, so that costs of any device follow from the same samples. Which cells a run has decides
-// cells.h.
+// One operation at one size, as a back end repeats it. Most kinds of work read only the sample's
+// dimensions; a whole layer also reads its shape. Every back end supports the same list, so that
+// costs of any device follow from the same samples. cells.h decides which cells a run has.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_CELL_H
 #define PLUMBLINE_MEASURE_SAMPLING_CELL_H
 
 #include "data/inputs/model/model.h"
 #include "data/inputs/samples.h"
 
-// What a repetition does, with the sample's dimensions it reads; a back end that lacks one says so
-// in prepare.
+// What a repetition does, with the sample's dimensions that it reads; a back end without a kind of
+// work says so in prepare.
 enum work {
     WORK_GEMM,        // {m, n, k}: activations [m][k] x weights [k][n]
     WORK_GEMM_DATA,   // {m, n, k} of that product: outputs' gradient [m][n] x weights^T =
@@ -18,7 +17,7 @@ enum work {
                       // weights' [k][n]
     WORK_ATTENTION, // {heads x batch, sequence, head width}: scores, softmax, context, scores kept
                     // (unfused)
-    WORK_ATTENTION_BACKWARD, // the same: gradients of query, key and value out of the kept scores
+    WORK_ATTENTION_BACKWARD, // the same: gradients of query, key and value from the kept scores
     WORK_FUSED_ATTENTION, // the same dimensions: causal, scores never written, where the device has
                           // such a kernel
     WORK_FUSED_ATTENTION_BACKWARD, // computes the scores again
@@ -34,8 +33,8 @@ enum work {
     WORK_OPTIMIZER,        // {values}: one step of Adam over weights, gradients and both moments
     WORK_COMPRESS,         // {rows, columns, rank}: P = M Q, orthogonalised; Q = M^T P
     WORK_DECOMPRESS,       // {rows, columns, rank}: P Q^T
-    WORK_TOP_K_COMPRESS,   // {values, kept}: the `kept` largest in size, and where they stood
-    WORK_TOP_K_DECOMPRESS, // {values, kept}: back to their places, zero elsewhere
+    WORK_TOP_K_COMPRESS,   // {values, kept}: the `kept` of largest magnitude, and their positions
+    WORK_TOP_K_DECOMPRESS, // {values, kept}: back to their positions, zero elsewhere
     WORK_QUANTISE,   // {values, bits}: 8, 4: by the largest of a run of QUANTISE_RUN; 1: signs and
                      // mean size, what is lost kept and added next time
     WORK_DEQUANTISE, // {values, bits}

@@ -1,6 +1,6 @@
 // Compression of a message or gradient [tokens][hidden]: the low-rank step of docs/FORMULAS.md
-// section 6, the largest values alone, fewer bits. Times against size and against rank, share kept
-// and bits.
+// section 6, only the largest values, or fewer bits. Times by size, and by rank, share kept and
+// bits.
 #include "measure/sampling/cells_take.h"
 
 static const int64_t kept_shares[] = {100, 10}; // one in so many values is kept
@@ -30,7 +30,7 @@ void cells_add_low_rank(struct chooser *c, int64_t rank)
     }
 }
 
-// bytes: what is read and written once, values and what goes over the wire.
+// bytes: what is read and written once, both values and what is sent.
 static void add_pair(struct chooser *c, enum work compress, enum work decompress,
                      enum sample_kind kind, int64_t values, int64_t parameter, double wire_bytes)
 {
@@ -47,7 +47,7 @@ static void add_others(struct chooser *c)
 {
     const struct cells_request *r = c->request;
     double e = precision_bytes(r->precision),
-           value_s = 6 * e / r->copy_bytes_per_s; // some readings, some work
+           value_s = 6 * e / r->copy_bytes_per_s; // several passes of reading, some computation
     int64_t limit = larger(MESSAGE_VALUES_MIN,
                            cells_largest(&r->micro_batches) * r->sequence * c->shape->hidden);
     int64_t values = larger(MESSAGE_VALUES_MIN, cells_quarter(value_s, r->largest_s,

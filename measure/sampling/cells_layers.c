@@ -1,14 +1,15 @@
-// Whole layers in one pass, at the model's own widths: only the sequence is cut to the budget, by
-// halves, alike for all micro-batches. A layer that takes far too long even at the least sequence
-// is left out, as is one whose largest matrix no back end takes. And the optimizer's step.
+// Whole layers in one pass, at the model's own widths: only the sequence is reduced to fit the
+// budget, by halves, equally for all micro-batches. A layer is left out if it takes far too long
+// even at the shortest sequence, or if no back end supports its largest matrix. Also the
+// optimizer's step.
 #include "measure/sampling/cells_take.h"
 
-// Below so many tokens a product is bound by reading its weights, which a training step's is not.
+// With fewer tokens a product is bound by reading its weights, unlike in a training step.
 enum { TOKENS_MIN = 128, LAYER_UNITS = 6 };
-// Left out beyond so many times the time that a layer's forward pass should take.
+// A layer is left out if its forward pass takes more than this many times what it should.
 static const double far_too_long = 6;
 
-// One rank's work of one pass forward, docs/FORMULAS.md section 3.
+// One rank's work in a forward pass, docs/FORMULAS.md section 3.
 struct layer_load {
     double linear, attention, bytes, score_bytes;
 };
@@ -108,9 +109,9 @@ void cells_add_layers(struct chooser *c)
     }
 }
 
-// As many values as a block has, at most; bytes as section 4 prices the step: both moments read and
-// written (and in 16 bits a master copy), the gradient read, the weights written. A step reads its
-// fp32 weights too: what that takes longer is the costs' step_bytes_per_value.
+// At most as many values as a block has. Bytes are those by which section 4 prices the step: both
+// moments read and written (and in 16 bits a master copy), the gradient read, the weights written.
+// A step also reads its fp32 weights; the extra time is the costs' step_bytes_per_value.
 void cells_add_optimizer(struct chooser *c)
 {
     const struct cells_request *r = c->request;
@@ -131,8 +132,8 @@ void cells_add_optimizer(struct chooser *c)
 
 double cells_layers_work(const struct cells_request *r)
 {
-    // Backward takes two forwards, selective a little more, full three; head and embedding one
-    // block more, all at most.
+    // Upper estimates: backward takes two forwards, selective a little more, full three; head and
+    // embedding one block more.
     double passes = 1 + 2 + 2.3 * r->recompute[PASS_BACKWARD_SELECTIVE] +
                     3 * r->recompute[PASS_BACKWARD_FULL] + 3;
     double share = 0, largest = (double)cells_largest(&r->micro_batches);

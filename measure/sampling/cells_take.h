@@ -1,4 +1,4 @@
-// What the files that choose cells share.
+// Shared by the files that choose cells.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_CELLS_TAKE_H
 #define PLUMBLINE_MEASURE_SAMPLING_CELLS_TAKE_H
 
@@ -9,7 +9,7 @@ enum { MATRIX_VALUES_MAX = 1 << 28, SIZES = 3 };
 
 struct chooser {
     const struct cells_request *request;
-    const struct shape *shape; // the one at hand, as are the tensor and context degrees
+    const struct shape *shape; // the current one, like the tensor and context degrees
     int64_t tensor, context;
     struct cell *cells;
     int count, capacity;
@@ -20,11 +20,11 @@ struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind,
                        const char *operation);
 void cell_set_size(struct cell *cell, int count, int64_t d0, int64_t d1, int64_t d2, int64_t d3);
 
-// The smallest of three sizes, so that the largest, four times it, takes about the time asked for
-// and at most `limit`.
+// The smallest of three sizes; the largest, four times this, takes about the requested time and is
+// at most `limit`.
 int64_t cells_quarter(double seconds_per_unit, double largest_s, int64_t limit);
-// How many sizes a ladder has, and by what the next one is larger: a quarter, a half, the whole; or
-// a quarter and the whole.
+// The number of sizes in a ladder, and the factor between them: a quarter, a half, the whole; or a
+// quarter and the whole.
 int cells_sizes(const struct cells_request *request);
 int64_t cells_step(const struct cells_request *request);
 

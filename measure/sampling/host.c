@@ -1,4 +1,4 @@
-// Linux's own tables where they are; elsewhere what POSIX knows.
+// Linux's own tables where available; elsewhere what POSIX provides.
 #include "measure/sampling/host.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { LINE_MAX_BYTES = 256 };
 
-// Its name, as the system gives it
+// Its name as the system reports it
 static const char *host_processor(struct arena *arena)
 {
     char line[LINE_MAX_BYTES];

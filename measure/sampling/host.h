@@ -1,4 +1,4 @@
-// What is known of the machine that a process runs on, whatever is measured on it.
+// Properties of the machine that a process runs on, independent of what is measured.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_HOST_H
 #define PLUMBLINE_MEASURE_SAMPLING_HOST_H
 
@@ -7,8 +7,8 @@
 // host, processor, gpu (the processor's name), memory_bytes; threads is 1.
 void host_describe(struct machine *machine, struct arena *arena);
 
-// Processes that get the same text here and are told times by clock_seconds() read the same clock.
-// Empty: not known.
+// Processes with equal texts and with times from clock_seconds() read the same clock. Empty:
+// unknown.
 const char *host_clock(struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
-// The state of this machine's processors while they are measured, where Linux tells it: clocks,
-// heat, throttling.
+// The state of this machine's processors during measurement, where Linux reports it: clocks,
+// temperature, throttling.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_HOST_CONDITION_H
 #define PLUMBLINE_MEASURE_SAMPLING_HOST_CONDITION_H
 
@@ -12,13 +12,13 @@ struct host_condition {
         *throttles[CONDITION_CPUS_MAX]; // files; of some processors, evenly spread
     int clock_count, throttle_count;
     const char *heat;  // file; NULL: none
-    int64_t throttled; // events when last asked
+    int64_t throttled; // events at the last reading
 };
 
-// `root` is "/sys" but in tests.
+// `root` is "/sys" except in tests.
 void host_condition_open(struct host_condition *c, const char *root, struct arena *arena);
-// false: the system tells nothing. slowdown: NVML's bit for heat where a processor was throttled
-// since last asked.
+// false: the system reports nothing. slowdown: NVML's bit for heat if a processor was throttled
+// since the last reading.
 bool host_condition_read(struct host_condition *c, struct condition *now);
 
 #endif

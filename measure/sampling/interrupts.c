@@ -1,10 +1,10 @@
-// Handlers of SIGINT and SIGTERM that let a measurement end in order.
+// Handlers of SIGINT and SIGTERM that let a measurement end properly.
 #include "measure/sampling/interrupts.h"
 
 #include <signal.h>
 #include <stddef.h>
 
-// The one thing that a signal handler can reach.
+// The only variable that a signal handler sets.
 static volatile sig_atomic_t interrupted;
 
 static void note(int signal) { (void)signal, interrupted = 1; }

@@ -1,5 +1,5 @@
-// SIGINT and SIGTERM while a machine is measured: what was taken so far is kept and written. A
-// second signal ends the program at once.
+// SIGINT and SIGTERM during measurement: what was taken so far is kept and written. A second
+// signal ends the program at once.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_INTERRUPTS_H
 #define PLUMBLINE_MEASURE_SAMPLING_INTERRUPTS_H
 

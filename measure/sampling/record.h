@@ -1,4 +1,4 @@
-// What every sub-command writes beside its samples: when, where and how they were taken.
+// What every sub-command writes with its samples: when, where and how they were taken.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_RECORD_H
 #define PLUMBLINE_MEASURE_SAMPLING_RECORD_H
 

@@ -1,9 +1,9 @@
-// Between two looks lies a stage. Before each, the cells that are not narrow enough are taken in
-// order of their intervals' widths, the widest first, as far as the time left is expected to bring
-// them to their next look; the others stop. So the budget, which depends on the times measured,
-// ends a cell at a look like the width does. Only a signal, or a machine so much slower than
-// expected that the budget is overrun by a tenth, stops inside a stage. Before the first look it is
-// the budget itself that does: one round is taken in any case, after warm-ups for half of it.
+// A stage lies between two looks at the data. Before each stage, the cells that are not narrow
+// enough are taken by the width of their intervals, widest first, as long as the remaining time
+// should bring them to their next look; the others stop. So the budget, which depends on the
+// measured times, ends a cell at a look, as the width does. Only a signal, or a machine so much
+// slower than expected that the budget is exceeded by a tenth, stops within a stage. Before the
+// first look the budget itself stops: one round is always taken, after warm-ups for half of it.
 #include "measure/sampling/rounds.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ static bool is_same_condition(const struct condition *a, const struct condition 
            fabs(a->clock_hz - b->clock_hz) <= clock_change * a->clock_hz;
 }
 
-// With the first repetition of a stage, and whenever it changes.
+// At the first repetition of a stage, and at every change.
 static void note_condition(struct run *r, struct sample *s, bool first_of_stage)
 {
     if (!r->has_condition) return;
@@ -97,8 +97,8 @@ static void repeat(struct run *r, struct cell *cell, bool first_of_stage)
 
 // ---- the progress line
 
-// What the cells need to become narrow, if widths go down with the root of the count; at most what
-// the budget leaves.
+// The time for all cells to become narrow, if widths fall with the root of the count; at most the
+// rest of the budget.
 static double time_left(const struct run *r)
 {
     double needed = 0, left = fmax(0, r->settings->budget_s - r->result->elapsed_s), least = 0;
@@ -163,7 +163,7 @@ static void warm_up(struct run *r)
     }
 }
 
-// Every cell to its target, or as far as the limit lets it: every one to its first repetition.
+// Takes every cell to its target, or as far as the limit allows; always to its first repetition.
 static void run_stage(struct run *r, double limit_s)
 {
     bool open = true, first = true;
@@ -197,7 +197,7 @@ static void look(struct run *r)
     }
 }
 
-// The widest first; equal ones in the order given.
+// The widest first; equal ones in the given order.
 static int compare_cells(const void *a, const void *b)
 {
     const struct cell *const *x = a, *const *y = b;
@@ -205,7 +205,7 @@ static int compare_cells(const void *a, const void *b)
     return difference > 0 ? 1 : difference < 0 ? -1 : (*x > *y) - (*x < *y);
 }
 
-// Sets the targets of the next stage; false: no cell goes on.
+// Sets the targets of the next stage; false: no cell continues.
 static bool plan_stage(struct run *r)
 {
     struct arena_mark mark = arena_set_mark(r->arena);

@@ -1,23 +1,23 @@
-// The order and the number of repetitions: rounds over all cells in random order, so that a drift
-// of the machine falls on every cell alike, until each median is known well enough or the time is
-// spent. The data are looked at at few counts only (data/numbers/intervals.h), so that the
-// intervals hold although they decide when to stop.
+// The order and number of repetitions: rounds over all cells in random order, so that drift of the
+// machine affects all cells equally, until each median is known well enough or the time is spent.
+// The data are examined only at a few counts (data/numbers/intervals.h), so that the intervals
+// hold although they decide when to stop.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_ROUNDS_H
 #define PLUMBLINE_MEASURE_SAMPLING_ROUNDS_H
 
 #include "measure/sampling/backend.h"
 
 struct rounds_settings {
-    double budget_s; // from `begin_s` on; the first repetition of every cell is taken in any case
+    double budget_s; // from `begin_s` on; the first repetition of every cell is always taken
     double begin_s;  // on the back end's clock
-    double width;    // (high - low) / median of the 95 % interval that is narrow enough
+    double width;    // (high - low) / median of a 95 % interval that is narrow enough
     int repetitions_min, repetitions_max, warm_ups; // the least is raised to the next look; below
                                                     // the first look, the most is how many are
                                                     // taken, whatever the width
     uint64_t seed;
-    bool progress;             // a line on stderr that is written over
-    bool (*interrupted)(void); // asked before every repetition: what is there is kept, no more is
-                               // taken; NULL: never
+    bool progress;             // a line on stderr that is overwritten
+    bool (*interrupted)(void); // called before every repetition; if true, what is there is kept
+                               // and no more is taken; NULL: never
 };
 
 struct rounds_result {
@@ -28,8 +28,8 @@ struct rounds_result {
 };
 
 // Fills every cell's sample: seconds, repetitions, outliers, conditions, warm_ups and stopped_by.
-// Only an interrupted run leaves cells without repetitions; a budget that the machine is too slow
-// for leaves them with fewer than the first look has.
+// Only an interrupted run leaves cells without repetitions; if the machine is too slow for the
+// budget, they have fewer than the first look needs.
 void rounds_run(struct rounds_result *result, const struct backend *backend, void *session,
                 struct cell *cells, int cell_count, const struct rounds_settings *settings,
                 struct arena *arena);

@@ -1,7 +1,8 @@
-// Truth: time = call + FLOP / rate for products, + bytes / bandwidth for what is bound by memory,
-// both for attention, whole layers and the like; latency + bytes / bandwidth for messages; blocks x
-// block for empty calls. Throttling: the simulated clock is cut into episodes of random length, in
-// a share of which everything takes longer and the condition says so, as a power cap would.
+// The true times: call + FLOP / rate for products, + bytes / bandwidth for what is bound by
+// memory, both for attention, whole layers and the like; latency + bytes / bandwidth for messages;
+// blocks x block for empty calls. Throttling: the simulated clock is divided into episodes of
+// random length. In a share of them everything takes longer and the condition says so, as under a
+// power cap.
 #include "measure/sampling/simulated.h"
 
 #include <math.h>
@@ -140,7 +141,7 @@ double simulated_noise(enum noise noise, double spread, uint64_t *seed)
     }
 }
 
-// What this launch multiplies times by
+// The factor of this launch on times
 static double simulated_launch(const struct simulated *m, uint64_t seed)
 {
     uint64_t of_launch = seed ^ 0x6c61756e6368u;

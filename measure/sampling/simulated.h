@@ -1,6 +1,6 @@
-// A machine that is not there: times out of a model whose truth is known, under noise of a chosen
-// kind, on a clock of its own. The whole chain from measuring to costs is tested on it, and runs on
-// it for anybody without the hardware. The same seed gives the same samples.
+// A simulated machine: times from a model whose truth is known, with noise of a chosen kind, on
+// its own clock. The whole chain from measuring to costs is tested on it, and anyone without the
+// hardware can run it. The same seed gives the same samples.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_SIMULATED_H
 #define PLUMBLINE_MEASURE_SAMPLING_SIMULATED_H
 
@@ -27,7 +27,7 @@ struct simulated {
     double call_s, block_s, latency_s; // of a repetition, of an empty block, of a message
     int noise;
     double spread; // about the relative standard deviation of the noise's core
-    double launch; // relative standard deviation of what a launch multiplies everything by
+    double launch; // relative standard deviation of a launch's common factor
     double throttle,
         slowdown; // share of the time that the clock is held down, and how much longer all takes
     double memory_bytes;
@@ -43,7 +43,7 @@ double simulated_truth(const struct simulated *m,
                        const struct sample *s); // seconds of a repetition, without noise
 double simulated_noise(enum noise noise, double spread, uint64_t *seed);
 
-// For what is to be told of the options.
+// Help on the options.
 extern const char simulated_help[];
 
 #endif

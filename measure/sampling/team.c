@@ -1,5 +1,4 @@
-// The members sleep between tasks: a member that spins would take time from the very work that is
-// measured.
+// The members sleep between tasks: spinning would take time from the work being measured.
 #include "measure/sampling/team.h"
 
 #include <pthread.h>
@@ -25,7 +24,7 @@ struct team {
     int threads, started; // started: members beside the caller that have to be joined
     struct member *members;
     double reset_s,
-        longer_s; // the caller's processor time at the reset; what others' tasks took longer since
+        longer_s; // the caller's processor time at the reset; others' extra time since
 };
 
 static double thread_seconds(void)

@@ -1,5 +1,5 @@
-// A team of threads that do one thing together. Each takes its share of the rows or columns; the
-// caller is member 0.
+// A team of threads working on one thing together. Each takes its share of the rows or columns;
+// the caller is member 0.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_TEAM_H
 #define PLUMBLINE_MEASURE_SAMPLING_TEAM_H
 
@@ -17,9 +17,9 @@ int team_threads(const struct team *team);
 void team_run(struct team *team, void (*task)(void *argument, int member, int threads),
               void *argument);
 
-// From the reset on: the caller's processor time, and where another member's of one task was
-// longer, by how much. On a machine that is shared with other programs that is what the work takes;
-// the wall clock counts their turns too.
+// Since the reset: the caller's processor time, plus, for each task, the extra time of the slowest
+// other member. On a machine shared with other programs this is the time of the work; the wall
+// clock includes their turns, too.
 void team_reset_busy(struct team *team);
 double team_busy_s(const struct team *team);
 
