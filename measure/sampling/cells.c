@@ -1,8 +1,7 @@
-// Work counts are those of docs/FORMULAS.md sections 3, 4 and 6: what is measured here is priced
-// there, a backward kernel at twice its forward's bytes though it may move fewer. Token counts are
-// cut to the time that the budget leaves for one repetition; matrices keep the model's own widths
-// where that leaves enough tokens, and lose columns where it does not (the sample's dimensions say
-// what was done).
+// Work counts are those of docs/FORMULAS.md sections 3, 4 and 6, as in pricing; a backward kernel
+// counts twice its forward's bytes though it may move fewer. Token counts are limited by the time
+// that the budget leaves for one repetition. Matrices keep the model's own widths if that leaves
+// enough tokens, and otherwise lose columns (the sample's dimensions show this).
 #include "data/base/grow.h"
 #include "measure/sampling/cells_take.h"
 
@@ -63,7 +62,7 @@ int64_t cells_smallest(const struct cells_list *list)
     return smallest;
 }
 
-// What the first of a ladder of products is of the last, each twice the one before.
+// The ratio of the first to the last product of a ladder, each twice the previous one.
 static int64_t cells_first(const struct cells_request *request) { return request->quick ? 2 : 4; }
 
 static int64_t tokens_most(const struct chooser *c)
@@ -83,9 +82,9 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
         {WORK_GEMM_WEIGHT, ", weight gradient"},
     };
     const struct cells_request *r = c->request;
-    // Few tokens would be bound by reading the weights, which a training step's products are not:
-    // rather fewer columns, as long as there are many of them too. Then fewer of both; all of
-    // either where the budget has room.
+    // With few tokens a product would be bound by reading the weights, unlike in a training step.
+    // So columns are reduced first, while there are many of them, then both; everything is kept if
+    // the budget allows.
     double values = r->largest_s * r->gemm_flop_per_s / 2 / (double)inner, side = sqrt(values);
     int64_t tokens_limit = tokens_most(c),
             columns_limit = larger(1, smaller(columns, MATRIX_VALUES_MAX / inner));
@@ -107,7 +106,7 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
         }
 }
 
-// As many heads as fit, of a sequence that is cut if even one head per thread takes too long.
+// As many heads as fit; the sequence is shortened if even one head per thread takes too long.
 static void add_attention(struct chooser *c, int64_t heads_all, int64_t width)
 {
     const struct cells_request *r = c->request;
@@ -159,8 +158,8 @@ static void add_memory(struct chooser *c)
     double token_bytes = 10 * hidden_bytes + precision_bytes(r->precision) * matrices * (double)ffn;
     int64_t tokens =
         cells_quarter(4 * token_bytes / r->copy_bytes_per_s, r->largest_s, tokens_most(c));
-    // Copies of the same numbers of bytes: with other sizes the difference in speed would pass for
-    // an overhead.
+    // Copies of the same numbers of bytes: with other sizes the difference in speed would look
+    // like an overhead.
     int64_t bytes = larger(COPY_BYTES_MIN, (int64_t)(token_bytes * (double)tokens) / 8 * 8);
     for (int i = 0; i < cells_sizes(r); i++, tokens *= cells_step(r), bytes *= cells_step(r)) {
         add_rows(c, s->gated_ffn ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE,

@@ -1,14 +1,14 @@
 // A batch: many problems, each solved, certified, verified and checked in a folder of its own.
 //
-//     FOLDER/instances.jsonl   what the manifest came to, a line an instance
-//     FOLDER/journal           what happened, a line an event
-//     FOLDER/lock              held by whoever works with this list of instances
-//     FOLDER/ID/               model, cluster, costs, job and problem; never changed
-//     FOLDER/ID/lock           held by whoever solves it, and by what that has started
-//     FOLDER/ID/attempt/       being made
-//     FOLDER/ID/result/        attempt, renamed when all of it was on the disk; never changed
-//     FOLDER/ID/failure/       likewise, where there is no result; replaced by the next attempt
-//     FOLDER/ID/saved/         likewise, of an attempt that was told to stop
+//    FOLDER/instances.jsonl   the expanded manifest, a line for each instance
+//    FOLDER/journal           what happened, a line for each event
+//    FOLDER/lock              held by anyone working with this list of instances
+//    FOLDER/ID/               model, cluster, costs, job and problem; never changed
+//    FOLDER/ID/lock           held by the process that solves it, and by what it started
+//    FOLDER/ID/attempt/       in progress
+//    FOLDER/ID/result/        attempt, renamed once all of it was on disk; never changed
+//    FOLDER/ID/failure/       the same, if there is no result; replaced by the next attempt
+//    FOLDER/ID/saved/         the same, from an attempt that was stopped
 #ifndef PLUMBLINE_SOLVE_BATCH_BATCH_H
 #define PLUMBLINE_SOLVE_BATCH_BATCH_H
 
@@ -19,28 +19,28 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-enum { ID_SIZE = 17 }; // 16 hexadecimal digits and the end
+enum { ID_SIZE = 17 }; // 16 hexadecimal digits and the terminator
 enum { INSTANCES_MAX = 20000 };
 
-// What the manifest says of an instance: a key of a sweep or an option, and its value.
+// What the manifest states for an instance: a key of a sweep or an option, and its value.
 struct batch_key {
     const char *key, *text;
 };
 
 struct instance {
-    char id[ID_SIZE];    // of its documents, options and this version
-    const char *problem; // its name: times are compared with those of the same one
+    char id[ID_SIZE];    // from its documents, options and this version
+    const char *problem; // its name: times are compared between instances of the same name
     struct batch_key *keys;
     int key_count;
     const char **words; // options of plumbline solve
     int word_count;
-    int parts; // in which its space is searched; 0: whole
-    int part;  // 1 to parts: this one of the instance `whole`, which is put together when none of
-               // them is left to do, and stands before them in the list; 0: not a part
+    int parts; // into which its space is divided; 0: not divided
+    int part;  // 1 to parts: this part of the instance `whole`, which is put together once all
+               // parts are done, and precedes them in the list; 0: not a part
     char whole[ID_SIZE];
-    bool certified; // its bound is asked for with a proof
+    bool certified; // a proof of its bound is requested
     int threads;
-    double estimate; // of its effort, in units of its own
+    double estimate; // of its effort, in arbitrary units
 };
 
 struct batch {
@@ -51,72 +51,72 @@ struct batch {
 
 // ---- manifest.c: what is to be solved
 
-// Reads the manifest and expands it; puts the documents of what is new into the folder. What does
-// not fit of a sweep is told on stderr and left out. BAD_INPUT: a line that is none, or of which
-// nothing fits.
+// Reads the manifest and expands it; puts the documents of new instances into the folder. Points
+// of a sweep that do not fit are reported on stderr and left out. BAD_INPUT: an invalid line, or
+// one of which nothing fits.
 enum status batch_read(struct batch *b, const char *manifest, struct arena *arena,
                        struct error *err);
 
 // ---- list.c
 
 enum status batch_load(struct batch *b, const char *folder, struct arena *arena, struct error *err);
-// Keeps what stands there if it is the same. The folder's lock is held until the process ends.
+// Keeps an existing list if it is the same. The folder's lock is held until the process ends.
 // BAD_INPUT: another batch works there with another list.
 enum status batch_save(const struct batch *b, struct arena *arena, struct error *err);
-// All keys, in the order in which they appear.
+// All keys, in order of appearance.
 const char *const *batch_keys(const struct batch *b, int *count, struct arena *arena);
-// Those whose value is not the same everywhere, ended by NULL; and what tells an instance apart:
-// its values of those.
+// Those whose value differs between instances, ended by NULL; and an instance's label: its values
+// of those.
 const char *const *batch_varying(const struct batch *b, struct arena *arena);
 const char *instance_label(const struct instance *i, const char *const *varying,
                            struct arena *arena);
 const struct instance *batch_find(const struct batch *b, const char *id); // NULL: none
-const char *instance_key(const struct instance *i, const char *key);      // NULL: not said
+const char *instance_key(const struct instance *i, const char *key);      // NULL: not stated
 
-// ---- folder.c: what lies where
+// ---- folder.c: contents of the folder
 
 enum state { STATE_WAITING, STATE_RUNNING, STATE_DONE, STATE_FAILED };
 
 const char *batch_path(const struct batch *b, const char *id, const char *name,
                        struct arena *arena);
 bool batch_has(const struct batch *b, const char *id, const char *name, struct arena *arena);
-// holder: who has its lock, in words; NULL where nobody has.
+// holder: who has its lock, in words; NULL if nobody has.
 enum state batch_state(const struct batch *b, const char *id, const char **holder,
                        struct arena *arena);
 enum status folder_make(const char *path, struct error *err); // as many as are missing
-void folder_remove_files(const char *path); // and the folder, which holds no others
-void folder_flush(const char *path);        // what was renamed in it is on the disk
-// *file -1: somebody else has it. What is started meanwhile holds it too.
+void folder_remove_files(const char *path); // and the folder, which has no subfolders
+void folder_flush(const char *path);        // flushes renames in it to disk
+// *file -1: another process has it. Processes started meanwhile hold it, too.
 enum status lock_take(int *file, const char *path, bool shared, struct error *err);
 enum status lock_share(int file, const char *path, struct error *err); // a lock that was not
-// One line behind the others, whoever writes them.
+// Appends one line, safely with several writers.
 void batch_note(const struct batch *b, const char *event, const char *id, double seconds);
 
-// ---- child.c: programs that are started
+// ---- child.c: started programs
 
-extern volatile sig_atomic_t stop_count; // signals to end that have come
+extern volatile sig_atomic_t stop_count; // termination signals so far
 void signals_listen(void);               // from now on they are counted, and SIGCHLD wakes
 void signals_sleep(double seconds);      // until then, or until one comes
 
 struct child_request {
-    const char *const *words; // ended by NULL; this program's, without its name
-    const char *folder;       // NULL: where it is
-    const char *output, *log; // of standard output and standard error, which is added to; NULL:
-                              // ours
-    bool apart; // in a group of processes of its own: the terminal's signals do not reach it
-    const char *program; // NULL: this one
+    const char *const *words; // arguments of this program, without its name, ended by NULL
+    const char *folder;       // NULL: the current one
+    const char *output, *log; // files for standard output and standard error, the second appended
+                              // to; NULL: ours
+    bool apart;               // in its own process group: the terminal's signals do not reach it
+    const char *program;      // NULL: this one
 };
 enum status child_start(pid_t *id, const struct child_request *request, struct error *err);
-bool child_ended(pid_t id, int *code); // 128 and the signal, where one ended it
-// Passes signals to end on, and the death of who started us. *stopped: there was one.
-// enough: a file whose being there ends a child that has been told; NULL: none.
+bool child_ended(pid_t id, int *code); // 128 plus the signal, if one ended it
+// Forwards termination signals, and the death of our parent. *stopped: there was one. enough: a
+// file whose existence ends a child that was told to stop; NULL: none.
 int child_wait(pid_t id, bool *stopped, const char *enough);
 
-// ---- one.c, run.c: one instance; all of them, by processes of the former
+// ---- one.c, run.c: one instance; all of them, each in a process that runs `batch one`
 
-// Exit codes of `batch one` and `batch run` beside 0 and 2.
+// Exit codes of `batch one` and `batch run` besides 0 and 2.
 enum { BATCH_FAILED = 1, BATCH_STOPPED = 30, BATCH_BUSY = 31 };
-// resume: begins from the plan that an attempt left when it was told to stop, where solve can.
+// resume: starts from the plan of an attempt that was stopped, where solve can.
 enum status batch_solve_one(int *exit_code, const struct batch *b, const struct instance *i,
                             bool resume, struct arena *arena, struct error *err);
 // In processes of `batch one`, at most so many threads at a time, the longest first.

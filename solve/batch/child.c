@@ -1,4 +1,4 @@
-// Programs that are started and waited for: this one's own commands.
+// Starts programs and waits for them: this program's own commands.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include "solve/batch/batch.h"
 
 volatile sig_atomic_t stop_count;
-static sigset_t before; // the signals that were blocked when this program began
+static sigset_t before; // the signals that were blocked when this program started
 
 static void count_stop(int signal) { (void)signal, stop_count = stop_count + 1; }
 static void wake(int signal) { (void)signal; }
 
-// Blocked but while we sleep: none comes between a look and the sleep.
+// Blocked except while sleeping, so that none comes between a check and the sleep.
 void signals_listen(void)
 {
     struct sigaction stop = {.sa_handler = count_stop}, ended = {.sa_handler = wake};
@@ -60,7 +60,7 @@ static void become(char **argv, const struct child_request *r)
         !take_over(r->log, O_WRONLY | O_CREAT | O_APPEND, STDERR_FILENO))
         _exit(2);
     if (!take_over(r->output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO)) _exit(2);
-    if (!r->program) execv("/proc/self/exe", argv); // also where its file has been replaced
+    if (!r->program) execv("/proc/self/exe", argv); // works even if its file has been replaced
     execvp(argv[0], argv);
     fprintf(stderr, "plumbline batch: %s cannot be started: %s\n", argv[0], strerror(errno));
     _exit(2);
@@ -68,7 +68,7 @@ static void become(char **argv, const struct child_request *r)
 
 enum status child_start(pid_t *id, const struct child_request *request, struct error *err)
 {
-    enum { WORDS_MAX = 4 * SPACE_PARTS_MAX + 64 }; // a whole names four words of each part
+    enum { WORDS_MAX = 4 * SPACE_PARTS_MAX + 64 }; // a whole has four words for each part
     char *argv[WORDS_MAX] = {(char *)(uintptr_t) "plumbline"};
     int first = request->program ? 0 : 1;
     for (int i = 0; i + 2 < WORDS_MAX && request->words[i]; i++)
@@ -92,7 +92,7 @@ bool child_ended(pid_t id, int *code)
 
 int child_wait(pid_t id, bool *stopped, const char *enough)
 {
-    static const double look_s = 0.25; // for the death of who started us, which wakes nobody
+    static const double look_s = 0.25; // to detect the death of our parent, which wakes nobody
     pid_t parent = getppid();
     int code, passed = stop_count ? 1 : 0;
     if (passed) kill(id, SIGTERM);

@@ -1,4 +1,4 @@
-// plumbline batch collect, batch plot: what came out, as tables and drawings.
+// plumbline batch collect, batch plot: the results as tables and drawings.
 #include <stdio.h>
 
 #include "data/base/file.h"
@@ -45,7 +45,7 @@ static int format_of(const char *path)
                                            : BATCH_CSV;
 }
 
-// Files hold all there is, pages what says something.
+// Files have all columns, pages those with content.
 static enum status choose_columns(const struct batch_table *t, const struct asked *a, int format,
                                   int **columns, int *count, struct error *err)
 {

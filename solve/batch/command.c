@@ -1,4 +1,4 @@
-// plumbline batch run|status|collect|plot|lines|one: many problems, and tables of what came out.
+// plumbline batch run|status|collect|plot|lines|one: many problems, and tables of their results.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ static enum status run(int argc, char **argv, int *exit_code, struct arena *aren
 
 // ---- one
 
-// The line of the file, from 0: so an array names its tasks.
+// The line of the file, from 0: an array names its tasks by it.
 static enum status id_of_task(const char **id, const char *tasks, int64_t index,
                               struct arena *arena, struct error *err)
 {

@@ -1,4 +1,4 @@
-// The command of this room.
+// The command of this folder.
 #ifndef PLUMBLINE_SOLVE_BATCH_COMMANDS_H
 #define PLUMBLINE_SOLVE_BATCH_COMMANDS_H
 

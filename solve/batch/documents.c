@@ -1,5 +1,4 @@
-// The documents of an instance: made by a sweep or copied, with the keys of the job that are
-// changed.
+// The documents of an instance: made by a sweep or copied, with the changed keys of the job.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +12,9 @@
 static const char job_prefix[] = "job.";
 static bool is_of_job(const char *key) { return !strncmp(key, job_prefix, strlen(job_prefix)); }
 
-// ---- the problem, but for changes of its job
+// ---- the problem, before changes of its job
 
-// A file as the manifest sees it.
+// A file as named in the manifest.
 static const char *named_file(const struct point *c, const char *key, const char *text)
 {
     bool is_document = !strcmp(key, "model") || !strcmp(key, "cluster") || !strcmp(key, "costs");
@@ -38,7 +37,7 @@ static enum status check_sweep(const struct point *c, struct error *err)
     return OK;
 }
 
-// What plumbline plan asks of plumbline example, where the sweep says nothing else.
+// The options of plumbline example that plumbline plan uses, where the sweep states no others.
 static int sweep_words(const char **words, const struct point *c)
 {
     static const char *const usual[] = {"gpt",  "--costs",     "kernels",  "--global-batch",
@@ -84,15 +83,15 @@ static enum status load(struct problem *p, const struct point *c, struct error *
                         c->scratch, err);
 }
 
-// ---- what it is called by
+// ---- its id
 
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Documents by their hashes; what else decides in the order of its letters. A problem by the place
-// of its file is none of it.
+// Documents by their hashes; other relevant settings in alphabetical order. The path of a
+// problem's file does not count.
 static void set_id(struct instance *i, const struct point *c, const struct problem *p)
 {
     const struct line *l = c->line;
@@ -153,7 +152,7 @@ static void put_change(struct json_writer *w, const char *key, struct changes *s
     s->used[k] = true;
 }
 
-// Keys that the object lacks, behind those that it has.
+// Keys that the object lacks, appended after its own.
 static void put_new(struct json_writer *w, const char *path, struct changes *s)
 {
     const struct line *l = s->point->line;
@@ -268,7 +267,7 @@ static enum status change_job(const char *folder, const struct point *c, struct 
                         err);
 }
 
-// The problem last: where it stands, all of them do.
+// The problem last: if it is there, all of them are.
 static enum status move_in(const char *draft, const char *place, struct arena *arena,
                            struct error *err)
 {
@@ -310,7 +309,7 @@ enum status point_place(const struct batch *b, struct instance *i, const struct 
         if (folder_make(place, &unwritten) != OK ||
             lock_take(&lock, lock_path, false, &unwritten) != OK)
             return fail(err, UNAVAILABLE, "%s", unwritten.text);
-        if (lock < 0) signals_sleep(0.01); // another batch is at it
+        if (lock < 0) signals_sleep(0.01); // another batch is doing this
     }
     if (lock < 0) return OK;
     if (!batch_has(b, i->id, "problem.json", c->scratch) && make(&p, place, c, err) != OK)

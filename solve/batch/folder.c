@@ -1,4 +1,4 @@
-// What lies where in a batch's folder, and who holds what.
+// The contents of a batch's folder, and its locks.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -70,13 +70,13 @@ static const char *machine(void)
     return name;
 }
 
-// Who has it, for people: the lock itself is the kernel's and ends with its last holder.
+// The holder's name, for people. The lock itself is the kernel's and ends with its last holder.
 static void sign(int file)
 {
     char text[320];
     int length = snprintf(text, sizeof text, "process %ld on %s\n", (long)getpid(), machine());
     if (ftruncate(file, 0) || pwrite(file, text, (size_t)length, 0) != length)
-        return; // a lock without a name holds as well
+        return; // a lock without a name works as well
 }
 
 enum status lock_take(int *file, const char *path, bool shared, struct error *err)
@@ -100,7 +100,7 @@ enum status lock_share(int file, const char *path, struct error *err)
     return fail(err, UNAVAILABLE, "%s: cannot be locked (flock): %s", path, strerror(errno));
 }
 
-// Without taking it away from anybody who comes meanwhile.
+// Without taking the lock from another process that may try meanwhile.
 static const char *holder_of(const char *path, struct arena *arena)
 {
     char text[320] = "";
@@ -120,7 +120,7 @@ enum state batch_state(const struct batch *b, const char *id, const char **holde
     if (batch_has(b, id, "result", arena)) return STATE_DONE;
     *holder = holder_of(batch_path(b, id, "lock", arena), arena);
     if (*holder) return STATE_RUNNING;
-    // It may have ended between the two looks.
+    // It may have ended between the two checks.
     if (batch_has(b, id, "result", arena)) return STATE_DONE;
     return batch_has(b, id, "failure", arena) ? STATE_FAILED : STATE_WAITING;
 }
@@ -135,6 +135,8 @@ void batch_note(const struct batch *b, const char *event, const char *id, double
     if (file < 0) return;
     length = snprintf(line, sizeof line, "%lld %s %s %.3f %ld %.60s\n", (long long)time(NULL),
                       event, id, seconds, (long)getpid(), machine());
-    if (write(file, line, (size_t)length) != length) length = 0; // it is told nowhere else
+    if (write(file, line, (size_t)length) != length)
+        length = 0; // there is nowhere else to report
+                    // it
     close(file);
 }

@@ -22,9 +22,9 @@ const char *instance_key(const struct instance *i, const char *key)
     return NULL;
 }
 
-// ---- what tells them apart
+// ---- what distinguishes them
 
-// Said differently somewhere; or, where `all` have to say it, not said somewhere.
+// Whether its value differs; or, if `all` must state it, is missing somewhere.
 static bool varies(const struct batch *b, const char *key, bool all)
 {
     const char *first = NULL;
@@ -44,7 +44,7 @@ static bool is_among(const char *const *keys, int count, const char *key)
     return false;
 }
 
-// Where lines have names, a line's name stands for its problem unless it has several.
+// If lines have names, a line's name stands for its problem, unless it has several problems.
 static bool names_stand_for_problems(const struct batch *b)
 {
     for (int i = 0; i < b->count; i++) {
@@ -86,7 +86,7 @@ const char *const *batch_keys(const struct batch *b, int *count, struct arena *a
     return seen;
 }
 
-// Texts speak for themselves; numbers and switches are told by their key.
+// Texts stand alone; numbers and switches are shown with their key.
 static const char *told(const char *key, const char *text, struct arena *arena)
 {
     static const char file[] = "/problem.json", prefix[] = "job.";
@@ -272,8 +272,8 @@ static bool stands_there(const char *path, const char *text, size_t size, struct
            !memcmp(old, text, size);
 }
 
-// All that work with one list share the lock; to change the list takes it alone. Who only writes
-// the list has the lock for a moment.
+// All that work with one list share the lock; changing the list requires it exclusively. Those
+// that only write the list hold it briefly.
 enum status batch_save(const struct batch *b, struct arena *arena, struct error *err)
 {
     enum { TRIES = 40 };

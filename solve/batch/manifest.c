@@ -78,7 +78,7 @@ const struct json *point_value(const struct point *c, const char *key)
     return NULL;
 }
 
-// One line of it, without the quotes of a text.
+// A single line, without the quotes of a text.
 const char *value_text(const struct json *value, struct arena *arena)
 {
     struct error unread = {OK, ""};
@@ -103,7 +103,7 @@ static void set_keys(struct instance *i, const struct point *c, struct arena *ar
             (struct batch_key){l->axes[k].key, value_text(&l->axes[k].values[c->at[k]], arena)};
 }
 
-// The same search of a part of the space, with files of its own.
+// The same search for a part of the space, with files of its own.
 static struct instance part_of(const struct instance *whole, int part, struct arena *arena)
 {
     struct instance i = *whole;
@@ -124,7 +124,7 @@ static enum status add_point(struct batch *b, const struct point *c, struct aren
     TRY(point_options(&i, c, arena, err));
     TRY(point_place(b, &i, c, err));
     TRY(point_suits(&i, c, batch_path(b, i.id, "problem.json", c->scratch), arena, err));
-    if (batch_find(b, i.id)) return OK; // said twice
+    if (batch_find(b, i.id)) return OK; // duplicate
     if (i.parts) i.estimate /= i.parts;
     for (int part = 0; part <= i.parts; part++) {
         struct instance one = part ? part_of(&i, part, c->scratch) : i;
@@ -153,7 +153,7 @@ static enum status check_size(const struct line *l, struct error *err)
                 INSTANCES_MAX, all);
 }
 
-// What does not fit is left out, unless nothing does: then the line says something wrong.
+// What does not fit is left out, unless nothing fits: then the line is wrong.
 static enum status expand(struct batch *b, const struct line *l, struct arena *arena,
                           struct error *err)
 {

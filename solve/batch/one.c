@@ -1,5 +1,5 @@
-// One instance: solved, verified and checked by this program's own commands, each a process; what
-// they leave becomes the result when all of it is on the disk.
+// One instance: solved, verified and checked by this program's own commands, each in a process;
+// their output becomes the result once all of it is on disk.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "data/results/plan.h"
 #include "solve/batch/result.h"
 
-// These files are our own: a plan of a million operations is no attack.
+// These files are our own, so a plan of a million operations is no attack.
 #define MEMORY "--memory-limit-mib", "16384"
 enum { KILLED = 128, LOG_LINE_MAX = 400 };
 static const char plan_name[] = "plan.json", certificate_name[] = "certificate.json",
@@ -25,7 +25,7 @@ static const char plan_name[] = "plan.json", certificate_name[] = "certificate.j
 struct attempt {
     const struct batch *batch;
     const struct instance *instance;
-    const char *folder; // of what is being made
+    const char *folder; // of the attempt
     struct result result;
     bool resume, stopped;
     struct arena *arena;
@@ -41,9 +41,9 @@ static bool has(const struct attempt *a, const char *name)
     return !access(file_of(a, name), F_OK);
 }
 
-// ---- its commands
+// ---- running commands
 
-// The log names each command; the words are as one would type them in the folder.
+// The log names each command, with the words as one would type them in the folder.
 static enum status run(struct attempt *a, const char *const *words, const char *output,
                        const char *enough, int *code, double *seconds, struct error *err)
 {
@@ -66,7 +66,7 @@ static enum status run(struct attempt *a, const char *const *words, const char *
     return OK;
 }
 
-// The objective pipette's search begins anew: it has no bound to go on from.
+// The search with objective pipette starts anew: it has no bound to continue from.
 static bool goes_on_from_plans(const struct attempt *a)
 {
     struct problem p;
@@ -82,7 +82,7 @@ struct words {
 
 static void add(struct words *w, const char *word) { w->items[w->count++] = word; }
 
-// A part's files lie in its own folder beside that of the whole.
+// A part's files are in its own folder next to that of the whole.
 static void add_part(struct words *w, const struct attempt *a)
 {
     const struct instance *i = a->instance;
@@ -91,7 +91,7 @@ static void add_part(struct words *w, const struct attempt *a)
     add(w, "--share"), add(w, arena_print(a->arena, "../../%s/share", i->whole));
 }
 
-// What parts have found out and proven; of one that failed, nothing.
+// What parts have found and proven; nothing from one that failed.
 static void add_results_of_parts(struct words *w, const struct attempt *a)
 {
     const struct instance *i = a->instance;
@@ -137,9 +137,9 @@ static enum status run_check(struct attempt *a, int *code, struct error *err)
     return run(a, words, "checked.txt", NULL, code, &a->result.check_s, err);
 }
 
-// ---- what they said
+// ---- their messages
 
-// The last line of the log that is no command of ours.
+// The last line of the log that is not one of our commands.
 static const char *last_words(const struct attempt *a)
 {
     struct error unread = {OK, ""};
@@ -190,9 +190,9 @@ static enum status read_verdict(struct attempt *a, struct error *err)
     return json_fields(&d.root, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, a->arena, err);
 }
 
-// ---- one after the other
+// ---- the steps
 
-// The solving of a whole is that of its parts, too, as if one behind the other.
+// The time of a whole includes that of its parts, as if run in sequence.
 static void add_seconds_of_parts(struct attempt *a)
 {
     const struct instance *i = a->instance;
@@ -204,7 +204,7 @@ static void add_seconds_of_parts(struct attempt *a)
     }
 }
 
-// A plan may be there although its bound could not be certified: then the bound is as stated.
+// There may be a plan although its bound could not be certified: then the bound is as stated.
 static enum status solve(struct attempt *a, bool *goes_on, struct error *err)
 {
     struct plan plan;
@@ -250,7 +250,7 @@ static enum status make(struct attempt *a, struct error *err)
     return goes_on ? audit(a, err) : OK;
 }
 
-// ---- when it is done
+// ---- completion
 
 static bool is_full(const char *folder)
 {
@@ -264,7 +264,7 @@ static int64_t largest_process(void)
     return getrusage(RUSAGE_CHILDREN, &use) ? 0 : (int64_t)use.ru_maxrss << 10;
 }
 
-// What commands write themselves is flushed; what went to files that we opened is not yet.
+// Commands flush the files that they write themselves, but not those that we opened for them.
 static void flush_files(const struct attempt *a)
 {
     static const char *const names[] = {"log", "checked.txt"};
@@ -276,7 +276,7 @@ static enum status publish(struct attempt *a, const char *as, struct error *err)
 {
     const char *place = batch_path(a->batch, a->instance->id, as, a->arena);
     flush_files(a);
-    folder_remove_files(place); // an older failure, or what was saved before; never a result
+    folder_remove_files(place); // an older failure, or an earlier save; never a result
     if (rename(a->folder, place))
         return fail(err, UNAVAILABLE, "%s: cannot be created: %s", place, strerror(errno));
     folder_flush(batch_path(a->batch, a->instance->id, "", a->arena));
@@ -303,7 +303,7 @@ static enum status finish(struct attempt *a, int *exit_code, struct error *err)
     return OK;
 }
 
-// A plan that it had by then is kept.
+// A plan found before the stop is kept.
 static enum status stop(struct attempt *a, int *exit_code, struct error *err)
 {
     *exit_code = BATCH_STOPPED;

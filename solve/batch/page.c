@@ -1,4 +1,4 @@
-// A batch as one page for a browser: what came out, drawings, the table.
+// A batch as one page for a browser: results, drawings, the table.
 #include <string.h>
 
 #include "data/base/file.h"
@@ -83,7 +83,7 @@ static void put_rows(struct report_out *out, const struct batch_table *t, const 
     html_table(out, &table, arena_print(t->arena, "instances-%d", group));
 }
 
-// What was searched, where that is alike; and the documents of all layouts.
+// What was searched, if equal for all; and the documents of all layouts.
 static void put_searched(struct report_out *out, const struct batch_table *t)
 {
     const char *all = NULL;

@@ -1,4 +1,4 @@
-// Drawings of a batch: time and throughput against GPUs, time against price, gaps as time goes by.
+// Drawings of a batch: time and throughput by GPUs, time by price, gaps over time.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct point_drawn {
     const char *name;
 };
 
-// What belongs together: one colour and shape.
+// A series: one colour and shape.
 struct series {
     const char *label;
     struct point_drawn *points;
@@ -30,8 +30,8 @@ struct axis_drawn {
         EVEN,
         IN_LOGS,
         DOUBLING
-    } scale;     // ticks: even steps; 1, 2, 5, 10 ...; each twice the last
-    double step; // of even ones
+    } scale;     // ticks: equal steps; 1, 2, 5, 10 ...; each twice the previous one
+    double step; // for equal steps
     const char *title;
 };
 
@@ -59,7 +59,7 @@ static double y_of(const struct frame *f, double value)
     return TOP + HEIGHT * (1 - share_of(&f->y, value));
 }
 
-// 1, 2 or 5 times a power of ten: the greatest of at most `value`, and the one behind `step`.
+// 1, 2 or 5 times a power of ten: the greatest that is at most `value`, and the one after `step`.
 static double round_below(double value)
 {
     double power = pow(10, floor(log10(value) + 1e-9)), times = value / power * (1 + 1e-9);
@@ -73,7 +73,7 @@ static void widen(struct axis_drawn *a, double value)
     a->high = fmax(a->high, value);
 }
 
-// To round numbers, so that the ends have ticks.
+// Extends the ends to round numbers, so that they have ticks.
 static void round_ends(struct axis_drawn *a)
 {
     double high = a->high * (1 - 1e-9);
@@ -184,7 +184,7 @@ static void draw_legend(struct frame *f)
         const char *label = f->series[s].label;
         svg_mark(&f->svg, shape_of(s), x, y, 4.5, colour_of(s), SVG_PAPER, 1);
         size_t length = strlen(label);
-        if (length > LETTERS) // what differs mostly stands last
+        if (length > LETTERS) // the distinguishing part is mostly at the end
             label = arena_print(f->arena, "...%s", label + length - LETTERS + 3);
         svg_text(&f->svg, x + 12, y + 4, SVG_START, 11, SVG_INK, label);
     }
@@ -195,7 +195,7 @@ static void draw_legend(struct frame *f)
 
 // ---- what is drawn
 
-// The rows that differ in nodes and GPUs alone, unless they are grouped.
+// A series has the rows that differ only in nodes and GPUs, unless they are grouped.
 static const char *label_of(const struct batch_table *t, const struct batch_row *row,
                             const char *const *varying)
 {
@@ -230,7 +230,7 @@ static void draw_time(struct frame *f)
     }
 }
 
-// What as many times the GPUs of a series' fewest would do.
+// Ideal scaling from the fewest GPUs of a series.
 static void draw_scaling(struct frame *f)
 {
     for (int s = 0; s < f->series_count; s++) {
@@ -273,7 +273,7 @@ static void draw_gaps(struct frame *f)
     }
 }
 
-// Out of the progress that solve left in the log; where it left none, its end alone.
+// From the progress that solve left in the log; otherwise only the end.
 static void add_gaps(struct frame *f, const struct batch_table *t)
 {
     struct arena *scratch = arena_open_within(t->arena);
@@ -282,7 +282,7 @@ static void add_gaps(struct frame *f, const struct batch_table *t)
         struct error unread = {OK, ""};
         struct plan plan;
         struct report_page page = {.plan = &plan};
-        double seconds = 0; // the log's are rounded, the plan's own are not
+        double seconds = 0; // times in the log are rounded, the plan's own are not
         const char *id = t->rows[i].instance->id, *name = t->rows[i].values[COLUMN_NAME].text;
         arena_reset(scratch, mark);
         if (!t->rows[i].values[COLUMN_NODES].text ||

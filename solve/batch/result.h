@@ -1,4 +1,4 @@
-// What became of an instance: status.json, in its result's or failure's folder.
+// The outcome of an instance: status.json, in its result's or failure's folder.
 #ifndef PLUMBLINE_SOLVE_BATCH_RESULT_H
 #define PLUMBLINE_SOLVE_BATCH_RESULT_H
 
@@ -6,14 +6,14 @@
 
 struct result {
     const char *id;      // the instance's
-    const char *outcome; // as the plan has it: optimal, open, infeasible, no_plan; or failed
-    const char *reason;  // of a failure, and where a bound has no certificate; NULL: none
+    const char *outcome; // as in the plan: optimal, open, infeasible, no_plan; or failed
+    const char *reason;  // of a failure, or why a bound has no certificate; NULL: none
     bool verified;       // the judge accepted the plan
     bool proven;         // the checker accepted a certificate of the bound
-    int64_t bound_ns;    // that it proves; -1: none
-    double solve_s, verify_s, check_s; // on the wall
+    int64_t bound_ns;    // proven by it; -1: none
+    double solve_s, verify_s, check_s; // wall-clock time
     int64_t certificate_bytes;         // 0: there is none
-    const char *certificate_sha256;    // "": likewise
+    const char *certificate_sha256;    // "": none
     int64_t memory_bytes;              // of the largest process
 };
 

@@ -1,4 +1,4 @@
-// A row for each instance: what its plan, its verdicts and its problem say.
+// A row for each instance: values from its plan, its verdicts and its problem.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +92,7 @@ static void put_layout(struct batch_row *row, const struct layout *l, struct are
     put_text(row, COLUMN_SCHEDULE, schedule_names[l->schedule]);
 }
 
-// In percent with four places, rounded up.
+// In percent, rounded up to four decimals.
 static double gap_percent(int64_t value_ns, int64_t bound_ns)
 {
     __extension__ typedef __int128 wide;
@@ -101,7 +101,7 @@ static double gap_percent(int64_t value_ns, int64_t bound_ns)
            1e4;
 }
 
-// The bound is the checker's where there is one: what is proven, not what was asked.
+// The checker's bound where there is one: what is proven, not what was requested.
 static void put_times(struct batch_row *row, const struct plan *p, const struct result *r,
                       struct arena *arena)
 {
@@ -133,7 +133,7 @@ static void put_figures(struct batch_row *row, const struct plan *p, const struc
     put_known(row, COLUMN_RUN_PRICE, f.run_price, arena);
 }
 
-// What the search chose among: keys of the job's space with more than one value.
+// The search space: keys of the job's space with more than one value.
 static const char *searched_of(const struct space *space, struct arena *arena)
 {
     struct report_out text;
@@ -170,7 +170,7 @@ static void put_result(struct batch_row *row, const struct result *r, struct are
     put_text(row, COLUMN_HASH, r->certificate_sha256);
 }
 
-// folder: result, or saved: of an attempt that was told to stop.
+// folder: result, or saved: of an attempt that was stopped.
 static enum status put_done(struct batch_row *row, const struct batch *b, const char *folder,
                             struct arena *arena, struct arena *scratch, struct error *err)
 {
@@ -232,7 +232,7 @@ static void set_columns(struct batch_table *t)
             t->columns[t->column_count++] = (struct batch_column){keys[k], keys[k], -1, SHOW_NEVER};
 }
 
-// What the manifest says; a number where it is one.
+// The manifest's value, as a number where it is one.
 static struct value said(const char *text)
 {
     double number;
@@ -251,7 +251,7 @@ enum status table_fill(struct batch_table *t, const struct batch *b, struct aren
     set_columns(t);
     t->rows = TAKE(arena, b->count, struct batch_row);
     for (int i = 0; i < b->count; i++) {
-        if (b->items[i].part) continue; // its whole says it all
+        if (b->items[i].part) continue; // covered by its whole
         struct batch_row *row = &t->rows[t->row_count++];
         *row = (struct batch_row){.instance = &b->items[i], .place = i};
         row->values = TAKE(arena, t->column_count, struct value);

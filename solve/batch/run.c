@@ -1,5 +1,5 @@
-// All instances of a batch on this machine: a process each, the longest first, as many at a time as
-// there are cores and memory for. How long they take and what they need is learnt as they end.
+// All instances of a batch on this machine: each in a process, the longest first, as many at a
+// time as cores and memory allow. Their times and memory are estimated from those that have ended.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,18 +13,18 @@
 enum stand { TODO, BUSY, RUNNING, DONE, FAILED };
 static const double look_again_s = 0.5, tell_s = 10, tell_terminal_s = 0.5, tell_same_s = 60;
 
-// What was measured of instances of one problem, or of all.
+// Measurements of the instances of one problem, or of all.
 struct measured {
     const char *problem;
     double estimate, seconds; // sums
-    int64_t memory_bytes;     // the most
+    int64_t memory_bytes;     // maximum
 };
 
 struct item {
     enum stand stand;
     pid_t process;
-    double begun_s, again_s; // again_s: when BUSY is looked at again
-    int64_t taken_bytes;     // while it runs, as expected when it began
+    double begun_s, again_s; // again_s: when BUSY is checked again
+    int64_t taken_bytes;     // reserved while it runs, as expected at its start
     struct measured *like;
 };
 
@@ -34,14 +34,14 @@ struct pool {
     struct item *items;
     struct measured *classes, all;
     int class_count, jobs, running, threads, counts[FAILED + 1], before;
-    int64_t available_bytes, taken_bytes; // INT64_MAX: not known
+    int64_t available_bytes, taken_bytes; // INT64_MAX: unknown
     double told_s;
     int told_over;
-    bool quiet, resume, broken; // broken: the folder can no longer be worked in
+    bool quiet, resume, broken; // broken: the folder is no longer usable
     struct arena *arena;
 };
 
-// ---- what is expected
+// ---- estimates
 
 static double seconds_of(const struct pool *p, int i)
 {
@@ -83,7 +83,7 @@ static struct measured *class_of(struct pool *p, const char *problem)
     return &p->classes[p->class_count++];
 }
 
-// Bytes that a line "NAME   N kB" or a file of one number says; -1: it says none.
+// Bytes stated by a line "NAME   N kB", or by a file of one number; -1: none.
 static int64_t number_in(const char *path, const char *name, int64_t unit)
 {
     FILE *file = fopen(path, "r");
@@ -131,7 +131,7 @@ static bool fits(const struct pool *p, int i)
            p->taken_bytes + memory_of(p, i) <= p->available_bytes;
 }
 
-// The longest that there is room for; -1: none.
+// The longest that fits in memory; -1: none.
 static int next_of(const struct pool *p)
 {
     int best = -1;
@@ -211,7 +211,7 @@ static void look_at_running(struct pool *p)
     }
 }
 
-// Those that another batch has.
+// Those that another batch is working on.
 static void look_at_busy(struct pool *p)
 {
     double now = clock_s();
@@ -240,7 +240,7 @@ static void pass_stops(const struct pool *p, int *passed)
     *passed = stop_count;
 }
 
-// ---- telling
+// ---- progress
 
 static double seconds_left(const struct pool *p)
 {

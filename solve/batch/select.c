@@ -1,4 +1,4 @@
-// Which rows and columns of a table, and in which order.
+// The rows and columns of a table, and their order.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const char *trimmed(const char *text, size_t length, struct arena *arena)
 
 static const char *const operators[] = {"!=", "<=", ">=", "=", "<", ">", "~"};
 
-// The first operator in the expression; NULL: there is none.
+// The first operator in the expression; NULL: none.
 static const char *find_operator(const char *expression, const char **at)
 {
     *at = strpbrk(expression, "!<>=~");
@@ -38,7 +38,7 @@ static const char *find_operator(const char *expression, const char **at)
     return NULL;
 }
 
-// Numbers as numbers, all else by its letters.
+// Numbers as numbers, everything else as text.
 static int compare(const struct value *a, const struct value *b)
 {
     if (!isnan(a->number) && !isnan(b->number))
@@ -53,7 +53,7 @@ static struct value value_of(const char *text)
     return (struct value){text, *text && !*end ? number : NAN};
 }
 
-// What is not known fits nothing but "is not".
+// An unknown value matches only "is not".
 static bool holds(const struct value *v, const char *sign, const struct value *than)
 {
     if (!v->text) return !strcmp(sign, "!=");
@@ -95,7 +95,7 @@ static int by_sorting(const void *a, const void *b)
     if (x->group != y->group) return x->group < y->group ? -1 : 1;
     for (int i = 0; i < s->count; i++) {
         const struct value *v = &x->values[s->columns[i]], *w = &y->values[s->columns[i]];
-        if (!v->text != !w->text) return v->text ? -1 : 1; // what is not known stands last
+        if (!v->text != !w->text) return v->text ? -1 : 1; // unknown values come last
         int order = v->text ? compare(v, w) : 0;
         if (order) return s->falling[i] ? -order : order;
     }
@@ -124,7 +124,7 @@ enum status table_sort(struct batch_table *t, const char *keys, struct error *er
     return OK;
 }
 
-// What a group's heading says need not stand in each of its names.
+// What a group's heading states need not be repeated in its names.
 static void shorten_names(struct batch_table *t)
 {
     const char *const *all = batch_varying(t->batch, t->arena), **others;
@@ -157,7 +157,8 @@ enum status table_group(struct batch_table *t, const char *key, struct error *er
 
 // ---- columns
 
-// Times and bounds are whole nanoseconds and written out; gaps, sizes and seconds are rounded up.
+// Times and bounds are whole nanoseconds and written in full; gaps, sizes and seconds are rounded
+// up.
 const char *value_shown(const struct batch_table *t, const struct batch_row *row, int column)
 {
     const struct value *v = &row->values[column];

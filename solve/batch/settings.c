@@ -9,7 +9,7 @@
 #include "solve/commands/solve_request.h"
 
 static const char certificate_key[] = "certificate", parts_key[] = "parts";
-// Those that name no file: where files lie is the batch's.
+// Those that name no file: the batch determines where files are.
 static const char *const known[] = {
     "gap",           "time_limit_s",     "threads",
     "seed",          "engine",           "formulation",
@@ -34,7 +34,7 @@ static const char *option_word(const char *key, struct arena *arena)
     return word;
 }
 
-// true is the option alone, false is none.
+// true is the option alone, false is omitted.
 void add_words(const char **words, int *count, const char *key, const char *value,
                struct arena *arena)
 {
@@ -71,7 +71,7 @@ enum status point_options(struct instance *i, const struct point *c, struct aren
     return OK;
 }
 
-// As solve itself would read and refuse them.
+// Read and refused as by solve itself.
 static enum status ask(struct instance *i, const struct problem *p, bool certified,
                        struct arena *arena, struct error *err)
 {
@@ -94,7 +94,7 @@ static enum status ask(struct instance *i, const struct problem *p, bool certifi
     return solve_request_suits(&r, p, err);
 }
 
-// A rough order of how long problems take: the batch learns how far it is off.
+// A rough order of problems by solving time; the batch learns the scale.
 static double effort_of(const struct problem *p)
 {
     double gpus = 0, layers = 0;

@@ -1,6 +1,5 @@
-// A batch on a cluster's scheduler: arrays of Slurm whose tasks are `batch one`. What lies in the
-// folder says what is done, the queue what is still to be waited for; what is in neither is
-// submitted again.
+// A batch on a cluster's scheduler: Slurm arrays whose tasks are `batch one`. The folder shows
+// what is done, the queue what to wait for; instances in neither are submitted again.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "solve/batch/result.h"
 #include "solve/batch/slurm.h"
 
-enum { ARRAY_MOST = 1000 }; // Slurm's own limit, MaxArraySize, is 1001 where nobody changed it
+enum { ARRAY_MOST = 1000 }; // Slurm's default limit, MaxArraySize, is 1001
 static const double look_again_s = 1, tell_s = 10;
 
 struct item {
@@ -25,14 +24,14 @@ struct item {
 
 struct array {
     const char *folder, *job;
-    int *items, count; // its tasks in their order; -1: an instance that is no longer asked for
+    int *items, count; // its tasks in order; -1: an instance that is no longer requested
     bool over;
 };
 
 struct engine {
     const struct batch *batch;
     const struct slurm_request *request;
-    const char *folder; // of the arrays
+    const char *folder; // for the arrays
     struct item *items;
     struct array *arrays;
     int array_count, array_capacity, done;
@@ -45,9 +44,9 @@ static const char *in(struct engine *e, const char *folder, const char *name)
     return arena_print(e->arena, "%s/%s", folder, name);
 }
 
-// ---- programs of Slurm
+// ---- calling Slurm
 
-// *said: its standard output, *why: the last line of the other.
+// *said: its standard output; *why: the last line of its standard error.
 static enum status ask(struct engine *e, const char *const *words, int *code, const char **said,
                        const char **why, struct error *err)
 {
@@ -66,8 +65,8 @@ static enum status ask(struct engine *e, const char *const *words, int *code, co
     return OK;
 }
 
-// Which of its tasks Slurm still has. Only its own word that there is no such job ends it: a
-// controller that does not answer is waited for.
+// Which of its tasks Slurm still has. Only Slurm's own answer that there is no such job ends it;
+// if a controller does not answer, we wait.
 static enum status look_at_queue(struct engine *e, struct array *a, struct error *err)
 {
     const char *const words[] = {"squeue", "--noheader",  "--array", "--jobs",
@@ -104,7 +103,8 @@ static struct array *add_array(struct engine *e, const char *folder)
     return &e->arrays[e->array_count++];
 }
 
-// One that an earlier run submitted; its job may be long over. *more: there was one of this number.
+// An array submitted by an earlier run; its job may have ended long ago. *more: there was one of
+// this number.
 static enum status read_array(struct engine *e, int number, bool *more, struct error *err)
 {
     const char *folder = arena_print(e->arena, "%s/%d", e->folder, number), *tasks, *job;
@@ -185,7 +185,7 @@ static enum status submit(struct engine *e, const int *items, int count, struct 
     return hand_in(e, a, err);
 }
 
-// ---- what is to do
+// ---- remaining work
 
 static bool has_failed(const struct engine *e, int i)
 {
@@ -203,7 +203,7 @@ static bool is_ready(const struct engine *e, int i)
     return true;
 }
 
-static const struct batch *sorted_batch; // for qsort, which hands nothing on
+static const struct batch *sorted_batch; // for qsort, which passes no context
 static int longest_first(const void *a, const void *b)
 {
     double x = sorted_batch->items[*(const int *)a].estimate,
@@ -211,7 +211,7 @@ static int longest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// What nobody has in a queue and may be tried (again); *submitted: there was something.
+// Instances in no queue that may be tried (again); *submitted: there were some.
 static enum status submit_more(struct engine *e, bool *submitted, struct error *err)
 {
     int *items = TAKE(e->arena, e->batch->count, int), count = 0;

@@ -7,14 +7,14 @@
 
 struct slurm_request {
     struct option_texts sbatch; // words for sbatch
-    int jobs;                   // tasks at a time
+    int jobs;                   // maximum number of running tasks
     int64_t submissions;        // of one instance, at most
-    int64_t before_limit_s;     // so long before a job's time limit it is told to stop
+    int64_t before_limit_s;     // tells a task to stop this long before the job's time limit
     bool resume, quiet;
 };
 
-// Submits what has no result and is in no queue, waits for it, submits again what was killed. Told
-// to stop it leaves the jobs, and the next run finds them. UNAVAILABLE: sbatch refuses.
+// Submits what has no result and is in no queue, waits for it, and submits again what was killed.
+// If stopped, it leaves the jobs, and the next run finds them. UNAVAILABLE: sbatch refuses.
 enum status batch_slurm(int *exit_code, const struct batch *b, const struct slurm_request *request,
                         struct arena *arena, struct error *err);
 

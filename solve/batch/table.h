@@ -1,4 +1,4 @@
-// What came out of a batch as rows of values: filtered, sorted, grouped, written, drawn.
+// The results of a batch as rows of values: filtered, sorted, grouped, written, drawn.
 #ifndef PLUMBLINE_SOLVE_BATCH_TABLE_H
 #define PLUMBLINE_SOLVE_BATCH_TABLE_H
 
@@ -44,27 +44,27 @@ enum column {
     COLUMN_REASON,
     COLUMN_SEARCHED,
     COLUMN_LAYOUTS,
-    COLUMN_COUNT // behind them the manifest's keys
+    COLUMN_COUNT // followed by the manifest's keys
 };
 
-// Where a column is shown without being asked for.
+// Where a column is shown by default.
 enum show { SHOW_NEVER, SHOW_ALWAYS, SHOW_KNOWN, SHOW_NOT_ONE, SHOW_VARYING };
 
 struct batch_column {
-    const char *key, *heading; // of files, for people
+    const char *key, *heading; // in files; for people
     int places;                // -1: a text
     enum show show;
 };
 
 struct value {
-    const char *text; // NULL: not known
+    const char *text; // NULL: unknown
     double number;    // NAN: a text
 };
 
 struct batch_row {
     const struct instance *instance;
     struct value *values; // [column_count]
-    int place, group;     // as the manifest has it; of the groups that --group makes
+    int place, group;     // index in the manifest; group by --group
     const struct sorting *sorting;
 };
 
@@ -75,27 +75,27 @@ struct sorting {
 
 struct batch_table {
     const struct batch *batch;
-    const char *to; // where it is written, for links; "-": standard output
+    const char *to; // output path, for links; "-": standard output
     struct batch_column *columns;
     int column_count;
     struct batch_row *rows;
     int row_count;
     struct sorting sorting;
     int group;           // its column; -1: none
-    const char **groups; // [group_count], in the order in which they appear
+    const char **groups; // [group_count], in order of appearance
     int group_count;
     struct arena *arena;
 };
 
-// rows.c: of every instance, whatever became of it.
+// rows.c: one for every instance, whatever its state.
 enum status table_fill(struct batch_table *t, const struct batch *b, struct arena *arena,
                        struct error *err);
 
-// select.c. BAD_INPUT: no such column, told with the nearest; no such expression.
+// select.c. BAD_INPUT: no such column, with the nearest name; or no such expression.
 enum status table_where(struct batch_table *t, const char *expression, struct error *err);
 enum status table_sort(struct batch_table *t, const char *keys, struct error *err);
 enum status table_group(struct batch_table *t, const char *key, struct error *err);
-// The columns to be shown: those named, in their order; NULL: those that say something.
+// The columns to show: those named, in their order; NULL: those with content.
 enum status table_columns(const struct batch_table *t, const char *keys, int **columns, int *count,
                           struct error *err);
 const char *value_shown(const struct batch_table *t, const struct batch_row *row, int column);
@@ -112,7 +112,7 @@ void table_page(const struct batch_table *t, const int *columns, int count, cons
 // plot.c
 enum plot { PLOT_TIME, PLOT_PARETO, PLOT_GAP, PLOT_SCALING, PLOT_COUNT };
 extern const char *const plot_names[]; // "time", "pareto", "gap", "scaling"
-// false: too little is known to draw it, and *lacking says what
+// false: too little data to draw it; *lacking says what is missing
 bool table_plot(const struct batch_table *t, enum plot plot, const char **text, size_t *length,
                 const char **lacking);
 

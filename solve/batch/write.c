@@ -43,7 +43,7 @@ void table_tex(const struct batch_table *t, const int *columns, int count, const
                size_t *length)
 {
     struct report_out out;
-    bool long_one = t->row_count > ROWS_OF_A_PAGE; // goes on over pages, its heading on each
+    bool long_one = t->row_count > ROWS_OF_A_PAGE; // may span pages, with its heading on each
     const char *kind = long_one ? "longtable" : "tabular";
     report_out_begin(&out, t->arena);
     report_print(&out,
