@@ -24,8 +24,7 @@ const char *heatmap_link_text(const struct heatmap *m, int from, int to,
     const struct places *p = &m->links->problem.cluster.places;
     const char *ends = arena_print(m->arena, "%s > %s", p->nodes[from].name, p->nodes[to].name);
     if (!(link->link.bytes_per_s > 0))
-        return arena_print(m->arena, "%s: %s", ends,
-                           from == to ? "the node itself" : "nothing joins them");
+        return arena_print(m->arena, "%s: %s", ends, from == to ? "the node itself" : "not linked");
     if (m->count > LONG_TITLES_MOST)
         return arena_print(m->arena, "%s: %.4g GB/s", ends, link->link.bytes_per_s / 1e9);
     return arena_print(m->arena, "%s: %.4g GB/s, %.3g us, %s", ends, link->link.bytes_per_s / 1e9,
@@ -119,7 +118,7 @@ static void put_headings(struct heatmap *m)
                      : arena_print(m->arena, " for %s", objective_names[plan->objective]),
                  m->by_plan ? "nodes in the plan's order, replica after replica"
                             : "nodes in the cluster's order",
-                 m->cell >= 20 ? "; beside names replica:rank" : ""));
+                 m->cell >= 20 ? "; next to the names: replica:rank" : ""));
 }
 
 void report_heatmap(const struct report_links *links, bool by_plan, const char **text,

@@ -303,14 +303,14 @@ void heatmap_legend(struct heatmap *m, double x, double y)
         svg_line(&m->svg, x, y + 5, x + 18, y - 13, SVG_FAINT, 0.8);
         svg_line(&m->svg, x + 9, y + 5, x + 18, y - 4, SVG_FAINT, 0.8);
         svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK,
-                 "not measured: from level, group or cards");
+                 "not measured: derived from level, group or cards");
         y += 23;
     }
     if (has_pairs(m, false)) {
         svg_frame(&m->svg, x, y - 13, 18, 18, SVG_FAINT, 0.8);
         svg_line(&m->svg, x, y + 5, x + 18, y - 13, SVG_FAINT, 0.8);
         svg_line(&m->svg, x, y - 13, x + 18, y + 5, SVG_FAINT, 0.8);
-        svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK, "nothing joins the two");
+        svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK, "not linked");
         y += 23;
     }
     svg_frame(&m->svg, x + 1, y - 12, 16, 16, SVG_ALARM, 2);

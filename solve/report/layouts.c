@@ -116,7 +116,7 @@ static void print_verdict(struct report_out *out, const struct layouts *l)
     report_print(
         out,
         "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s as "
-        "stated by solve, gap %.4g %% (asked %.4g %%)\n",
+        "stated by solve, gap %.4g %% (requested %.4g %%)\n",
         l->chosen, report_time(l->iteration_ns, out->arena), report_time(l->bound_ns, out->arena),
         l->iteration_ns ? 100 * (double)(l->iteration_ns - l->bound_ns) / (double)l->iteration_ns
                         : 0,

@@ -86,7 +86,7 @@ enum status report_loads(struct report_out *out, const struct plan *plan,
         report_cell(&t, arena_print(out->arena, "%.1f %%", 100 * share));
         report_cell(&t, links_text(&s, r->durations, stream->rank, out->arena));
     }
-    report_print(out, "\nLoads of one micro-batch in ms (the greatest is what was made least)\n");
+    report_print(out, "\nLoads of one micro-batch in ms (the greatest was minimised)\n");
     report_table_print(out, &t);
     print_busiest(out, plan, &s, r->durations);
     return OK;

@@ -134,13 +134,13 @@ static void put_schedule_notes(const struct megatron *e)
             "#   - the %s schedule: Megatron-LM runs %s; times and memory are another schedule's\n",
             schedule_names[l->schedule], winds ? "interleaved 1F1B" : "1F1B");
     if (schedule_kinds[l->schedule].folds)
-        report_print(e->out, "#   - stages that fold back at the last rank: these flags wind them "
-                             "round the ranks, which "
-                             "then hold other\n"
-                             "#     stages than the placement above says\n");
+        report_print(
+            e->out,
+            "#   - stages that fold back at the last rank: these flags assign them to the ranks in "
+            "turn, so ranks hold other\n#     stages than the placement above says\n");
     if (winds && l->pipeline == 1)
-        report_print(e->out, "#   - several stages of the only rank: Megatron-LM has them with two "
-                             "ranks and more\n");
+        report_print(e->out, "#   - several stages on a single rank: Megatron-LM has them only "
+                             "with two or more ranks\n");
     if (!l->barrier)
         report_print(e->out, "#   - iterations that follow each other without a barrier: "
                              "Megatron-LM ends them for all "
@@ -168,10 +168,8 @@ static void put_state_notes(const struct megatron *e)
                      "#     may run out of memory\n",
                      l->zero, l->zero > 2 ? " and weights" : "");
     if (l->offload_optimizer && !l->zero)
-        report_print(
-            e->out,
-            "#   - optimizer state that is whole on each rank: offloading asks for the distributed "
-            "optimizer, which shards it\n");
+        report_print(e->out, "#   - optimizer state that is whole on each rank: offloading "
+                             "requires the distributed optimizer, which shards it\n");
     if (l->fused_embedding_sync)
         report_print(e->out, "#   - the fused embedding synchronisation\n");
 }
@@ -181,10 +179,10 @@ static void put_job_notes(const struct megatron *e)
     const struct job *job = &e->problem->job;
     const struct shape *m = &e->problem->model.shape;
     if (job->trainer != TRAINER_MEGATRON)
-        report_print(e->out,
-                     "#   - the trainer %s: times and memory are priced as its, not as "
-                     "Megatron-LM's\n",
-                     trainer_names[job->trainer]);
+        report_print(
+            e->out,
+            "#   - the trainer %s: times and memory are priced for it, not for Megatron-LM\n",
+            trainer_names[job->trainer]);
     if (job->gathered_logits && e->plan->layout.tensor > 1)
         report_print(e->out, "#   - logits of the whole vocabulary on each tensor rank: "
                              "Megatron-LM keeps its shards\n");
@@ -241,13 +239,13 @@ static void put_layer_notes(const struct megatron *e)
                  {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
                  {s->plain_norms, "norms without parameters"},
                  {s->no_final_norm, "no norm before the logits"},
-                 {s->parallel_residual, "attention and feed-forward part side by side"},
+                 {s->parallel_residual, "attention and feed-forward part in parallel"},
                  {s->output_bias != 0, "a bias on attention's output unlike the other layers'"},
                  {s->embedding_width > 0, "an embedding narrower than the model"},
                  {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
                  {!e->says_activation && megatron_activation_of(s) == ACTIVATION_OTHER,
                   "an activation that no flag names"},
-                 {unlike, "layers that predict further tokens unlike the last decoder layer"},
+                 {unlike, "multi-token prediction layers unlike the last decoder layer"},
                  {rotary != NULL, rotary}};
     for (size_t i = 0; m->has_shape && i < ARRAY_LENGTH(notes); i++)
         if (notes[i].there) report_print(e->out, "#   - of the model: %s\n", notes[i].text);
@@ -257,8 +255,7 @@ static void put_model_notes(const struct megatron *e)
 {
     if (!e->problem)
         report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's "
-                             "problem was not found "
-                             "or has changed since\n");
+                             "problem is missing or has changed since\n");
     if (e->problem) put_layer_notes(e);
     if (e->problem && !e->problem->model.has_shape)
         report_print(e->out, "#   - the model's shape: its layers were measured, not described\n");
@@ -287,8 +284,9 @@ void megatron_put_notes(const struct megatron *e, bool recompute_said, const cha
     put_state_notes(e);
     for (int s = 1; s < plan->stage_count; s++)
         if (plan->stages[s].group != plan->stages[0].group) {
-            report_print(e->out, "#   - stages on unlike node groups: only the order of the hosts "
-                                 "does it (above)\n");
+            report_print(
+                e->out,
+                "#   - stages on unlike node groups: set only by the order of the hosts (above)\n");
             break;
         }
     put_model_notes(e);

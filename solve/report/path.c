@@ -78,7 +78,7 @@ void report_critical_path(struct report_out *out, const struct plan *plan,
             report_time(r->iteration_ns, out->arena));
     else
         report_print(out,
-                     "\nLongest way to the end of one iteration (iterations follow each other "
+                     "\nLongest path to the end of one iteration (iterations follow each other "
                      "every %s, without a barrier)\n",
                      report_time(r->iteration_ns, out->arena));
     report_path_table(&t, r, out->arena);

@@ -143,7 +143,7 @@ static void print_summary(struct report_out *out, const struct report_links *lin
                           const struct report_link **sorted)
 {
     static const char *const headings[] = {
-        "for", "links", "GB/s", "median", "to", "worst share of best", "best there is"};
+        "for", "links", "GB/s", "median", "to", "worst share of best", "best available"};
     struct report_table t;
     report_table_begin(&t, headings, "lrrrrrl", out->arena);
     for (int use = 0; use < LINK_USE_COUNT; use++) {
@@ -206,8 +206,8 @@ void report_places(struct report_out *out, const struct plan *plan,
     print_nodes(out, plan);
     if (plan->placement->replica_count > 1) print_rings(out, plan, links);
     if (!links) {
-        report_print(out, "  links: not shown, as the problem is not where the plan says or has "
-                          "changed since (--problem FILE)\n");
+        report_print(out, "  links: not shown, because the problem is not where the plan says or "
+                          "has changed since (--problem FILE)\n");
         return;
     }
     const struct report_link **sorted =

@@ -145,7 +145,9 @@ enum status report_launch(const struct plan *plan, const struct launch_request *
         return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     if (plan->placement && request->hosts)
-        return fail(err, BAD_INPUT, "--hosts: the nodes of %s have names", plan->document.path);
+        return fail(err, BAD_INPUT,
+                    "--hosts: expected a cluster without node names, but %s names its nodes",
+                    plan->document.path);
     if (!plan->placement && !request->problem)
         return fail(
             err, BAD_INPUT,

@@ -41,7 +41,7 @@ static enum status find_named_nodes(struct batch *b, struct arena *arena, struct
     for (const char *line = b->hosts; *line; line = next_line(line)) {
         if (strncmp(line + name_length(line), shape, width + 1))
             return fail(err, BAD_INPUT,
-                        "its nodes hold unlike numbers of ranks: its hosts are report's hostfile, "
+                        "its nodes hold different numbers of ranks: use the formats hostfile, "
                         "rankfile and hosts");
         b->nodes++;
     }

@@ -26,13 +26,13 @@ static enum status join(struct report_row *row, const struct checked *c, struct 
         return fail(err, BAD_INPUT, "%s: the second verdict on %s, beside %s", file,
                     p->document.path, row->checked->document.path);
     if (c->infeasible && p->stage_count)
-        return fail(err, BAD_INPUT, "%s: proves that there is no plan, and %s is one", file,
+        return fail(err, BAD_INPUT, "%s: proves that there is no plan, but %s is one", file,
                     p->document.path);
     if (c->iteration_ns >= 0 && c->iteration_ns != (p->stage_count ? p->iteration_ns : -1))
-        return fail(err, BAD_INPUT, "%s: is about a plan of %lld ns, and %s takes %lld ns", file,
+        return fail(err, BAD_INPUT, "%s: is about a plan of %lld ns, but %s takes %lld ns", file,
                     (long long)c->iteration_ns, p->document.path, (long long)p->iteration_ns);
     if (p->stage_count && c->bound_ns > p->iteration_ns)
-        return fail(err, BAD_INPUT, "%s: proves that %s takes longer than it says", file,
+        return fail(err, BAD_INPUT, "%s: proves that %s takes longer than it states", file,
                     p->document.path);
     row->checked = c;
     return OK;

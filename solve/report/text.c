@@ -19,7 +19,7 @@ static void print_extrapolated(struct report_out *out, const struct plan *plan)
 static void print_verdict(struct report_out *out, const struct plan *plan)
 {
     static const char *const sentences[] = {
-        [OUTCOME_OPTIMAL] = "solved to the asked gap",
+        [OUTCOME_OPTIMAL] = "solved to the requested gap",
         [OUTCOME_OPEN] = "stopped early, the gap is open",
         [OUTCOME_INFEASIBLE] = "infeasible, as stated by solve",
         [OUTCOME_NO_PLAN] = "no plan found within the limit",
@@ -43,7 +43,7 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                              : "optimal as stated by solve",
         other ? " for another objective: " : "", other ? objective_names[plan->objective] : "");
     if (other)
-        report_print(out, "  objective  %s: %s%s, made least instead of the iteration time\n",
+        report_print(out, "  objective  %s: %s%s, minimised instead of the iteration time\n",
                      objective_names[plan->objective], report_time(plan->objective_ns, out->arena),
                      plan->objective == OBJECTIVE_COST ? " of a GPU" : "");
     if (plan->placement && plan->placement->pipette)
@@ -53,7 +53,7 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                      report_time(plan->placement->pipette->hops_ns, out->arena),
                      report_time(plan->placement->pipette->ring_ns, out->arena),
                      report_time(plan->placement->pipette->inner_ns, out->arena));
-    report_print(out, "  bound      %s %s, gap %.4g %% (asked %.4g %%)\n",
+    report_print(out, "  bound      %s %s, gap %.4g %% (requested %.4g %%)\n",
                  report_time(plan->bound_ns, out->arena),
                  plan->bound_judged ? "proven" : "as stated by solve", 100 * plan_gap(plan),
                  100 * plan->gap_asked);
@@ -63,7 +63,7 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                  report_time(plan->iteration_low_ns, out->arena),
                  report_time(plan->iteration_high_ns, out->arena));
     if (plan->runner_up_ns)
-        report_print(out, "; the best of another layout, %s, lies %s",
+        report_print(out, "; the best of another layout, %s, is %s",
                      report_time(plan->runner_up_ns, out->arena),
                      plan->runner_up_inside ? "inside" : "outside");
     report_print(out, "\n");

@@ -255,7 +255,7 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
                     outcome_names[plan->outcome]);
     TRY(report_replay(&replay, plan, arena, err));
     if (replay.schedule.operation_count > TRACE_OPERATIONS_MAX)
-        return fail(err, BAD_INPUT, "%d operations are too many for a trace (at most %d)",
+        return fail(err, BAD_INPUT, "%d operations are too many for a trace (maximum %d)",
                     replay.schedule.operation_count, TRACE_OPERATIONS_MAX);
     struct tracer t = {.plan = plan, .replay = &replay};
     prepare(&t, arena);

@@ -53,7 +53,7 @@ done
 blocks=$(python3 -c 'import json, sys; s = json.load(open(sys.argv[1]))["stages"]; c = [x["layer_count"] for x in s]; c[0] -= 1; c[-1] -= 1
 print(",".join(map(str, c)))' "$plan" 2>"$work/err") || wrong "stages of the plan: $(cat "$work/err")"
 "$plumbline" compare "$plan" --split "$blocks" --recompute none --format csv -o "$work/split.csv" || wrong "split $blocks"
-said "$work/split.csv" "What is elsewhere than in the first" "layer 1" | grep -q . && wrong "a split like the plan's moves a layer"
+said "$work/split.csv" "What is placed differently than in the first" "layer 1" | grep -q . && wrong "a split like the plan's moves a layer"
 
 for format in text html latex csv; do
     "$plumbline" compare "$plan" "$plan" --uniform --format $format >"$work/out.$format" || wrong "$format"

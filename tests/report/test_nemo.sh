@@ -41,7 +41,7 @@ stretched() {
 stretched 4 '{"type": "linear"}' ""
 stretched 2.5 '{"type": "linear"}' ""
 stretched 4 '{"type": "yarn", "beta_fast": 16, "beta_slow": 2, "original_max_position_embeddings": 2048}' ""
-stretched 4 '{"type": "dynamic"}' "stretched by 4 (dynamic)"
+stretched 4 '{"type": "dynamic"}' "scaled by 4 (dynamic)"
 stretched 16 '{"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 1, "original_max_position_embeddings": 8192}' "Megatron's are 1, 4 and 8192"
 config "ZeRO 3;zb-v" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2 --framework any
 config "" --model opt-66b --tensor 4 --pipeline 8 --data 1 --zero 1 --sequence 2048

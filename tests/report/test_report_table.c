@@ -179,7 +179,7 @@ static void test_join(void **state)
     bad.iteration_ns++;
     expect_join_refused(row, &bad, "is about a plan of");
     bad = good, bad.iteration_ns = -1, bad.bound_ns = plan.iteration_ns + 1;
-    expect_join_refused(row, &bad, "longer than it says");
+    expect_join_refused(row, &bad, "longer than it states");
     bad = good, bad.infeasible = true;
     expect_join_refused(row, &bad, "there is no plan");
     bad = good, bad.accepted = false, bad.reason = "boxes[3]: not closed";

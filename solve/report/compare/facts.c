@@ -280,7 +280,7 @@ void compare_facts(struct comparison *c)
 {
     static const struct fact times[] = {{"iteration", iteration},
                                         {"against the first", against_first},
-                                        {"made least", objective},
+                                        {"minimised", objective},
                                         {"bound", bound},
                                         {"gap", gap},
                                         {"costs leave open", left_open}};
@@ -311,7 +311,7 @@ void compare_facts(struct comparison *c)
     put_facts(c, "Time", times, ARRAY_LENGTH(times));
     put_facts(c, "Layout", layouts, ARRAY_LENGTH(layouts));
     put_facts(c, "Figures", figures, ARRAY_LENGTH(figures));
-    put_facts(c, "Where the time of a mean rank goes", uses, ARRAY_LENGTH(uses));
+    put_facts(c, "Where the time of an average rank goes", uses, ARRAY_LENGTH(uses));
     put_path(c);
     put_facts(c, "Memory of the fullest GPU, in GB", memories, ARRAY_LENGTH(memories));
 }

@@ -129,7 +129,7 @@ void compare_moves(struct comparison *c)
 {
     put_stages(c);
     if (c->count == 1) return;
-    struct report_table *t = compare_open(c, "What is elsewhere than in the first");
+    struct report_table *t = compare_open(c, "What is placed differently than in the first");
     for (int k = 1; k < c->count; k++) {
         put_layers(c, t, k);
         put_options(c, t, k);

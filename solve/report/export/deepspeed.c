@@ -11,7 +11,7 @@ static void put_precision(struct export *e, struct json_writer *w)
     const char *key = job->precision == FP16 ? "fp16" : "bf16";
     bool wide = job->gradient_bytes_per_value == 4;
     if (job->precision == FP8)
-        export_note(e, "fp8: bf16 is set; the model's code (Transformer Engine) has it");
+        export_note(e, "fp8: bf16 is set; fp8 is set in the model's code (Transformer Engine)");
     if (job->precision == FP32) return;
     json_open_object(w, key);
     json_put_bool(w, "enabled", true);
@@ -49,8 +49,8 @@ static void put_zero(struct export *e, struct json_writer *w)
                     "incompatible with pipeline parallelism\")",
                     l->zero);
     if (overlapped && (l->pipeline > 1 || !l->zero))
-        export_note(e, "gradient sync beside the backward pass: DeepSpeed has it from ZeRO 1 on "
-                       "and without a pipeline");
+        export_note(e, "gradient sync overlapped with the backward pass: DeepSpeed has it from "
+                       "ZeRO 1 on and without a pipeline");
 }
 
 // The model's code does the partitioning: PipelineModule's partition_method takes a pattern of
@@ -80,25 +80,24 @@ static void note_model(struct export *e)
 {
     const struct job *job = &e->problem->job;
     const struct layout *l = &e->plan->layout;
-    export_note(e, "the model and a sequence of %lld tokens: the model's code has them",
+    export_note(e, "the model and a sequence of %lld tokens: set in the model's code",
                 (long long)job->sequence);
     if (l->tensor > 1)
-        export_note(e,
-                    "tensor parallelism over %d ranks%s: the model's code (Megatron-DeepSpeed) "
-                    "has it",
-                    l->tensor, l->sequence_parallel ? ", with sequence parallelism" : "");
+        export_note(
+            e, "tensor parallelism over %d ranks%s: set in the model's code (Megatron-DeepSpeed)",
+            l->tensor, l->sequence_parallel ? ", with sequence parallelism" : "");
     if (l->context > 1)
         export_note(e, "context parallelism over %d ranks: DeepSpeed's (Ulysses) splits heads",
                     l->context);
     if (l->expert > 1)
         export_note(e, "experts over %d ranks: MoE(ep_size=%d) of the model's code", l->expert,
                     l->expert);
-    export_note(e, "%s attention: the model's code has it",
+    export_note(e, "%s attention: set in the model's code",
                 !l->fused_attention ? "unfused"
                 : job->attention_kernel == ATTENTION_MAKER
                     ? "fused"
                     : attention_kernel_names[job->attention_kernel]);
-    if (job->fused_loss) export_note(e, "a fused loss: the model's code has it");
+    if (job->fused_loss) export_note(e, "a fused loss: set in the model's code");
     if (job->compiled) export_note(e, "compiled blocks: engine.compile() of the script");
     if (job->gathered_logits && l->tensor > 1)
         export_note(e, "logits of the whole vocabulary on each tensor rank");
@@ -189,8 +188,8 @@ enum status report_deepspeed(const struct plan *plan, const struct plan *told,
     note_pipeline(&e);
     note_recompute(&e);
     note_model(&e);
-    if (!problem->job.adam) export_note(&e, "an optimizer without state: the script gives it");
-    else export_note(&e, "Adam with its learning rate: the script gives it, or the key optimizer");
+    if (!problem->job.adam) export_note(&e, "an optimizer without state: set in the script");
+    else export_note(&e, "Adam with its learning rate: set in the script or by the key optimizer");
     export_common_notes(&e);
     put_notes(&e, &w);
     json_close_object(&w);

@@ -26,16 +26,16 @@ static const char *fixed_numbers(const struct shape *s, struct arena *arena)
         !(is(x->low_freq_factor, 1, 1) && is(x->high_freq_factor, 4, 4) &&
           is((double)x->original_positions, LLAMA3_POSITIONS, LLAMA3_POSITIONS)))
         return arena_print(arena,
-                           "rotary positions stretched Llama 3's way with factors %.9g and %.9g "
-                           "from %lld positions: Megatron's are 1, 4 and 8192",
+                           "rotary positions scaled as in Llama 3 with factors %.9g and %.9g from "
+                           "%lld positions: Megatron's are 1, 4 and 8192",
                            x->low_freq_factor, x->high_freq_factor,
                            (long long)x->original_positions);
     if (is_type(x, "yarn") && s->kv_rank &&
         !(is(x->beta_fast, BETA_FAST, BETA_FAST) && is(x->beta_slow, 1, 1) &&
           is((double)x->original_positions, YARN_POSITIONS, YARN_POSITIONS)))
         return arena_print(arena,
-                           "rotary positions stretched by YaRN with beta %.9g and %.9g from %lld "
-                           "positions: of latent attention Megatron's are 32, 1 and 4096",
+                           "rotary positions scaled by YaRN with beta %.9g and %.9g from %lld "
+                           "positions: for latent attention Megatron's are 32, 1 and 4096",
                            x->beta_fast, x->beta_slow, (long long)x->original_positions);
     return NULL;
 }
@@ -49,16 +49,15 @@ const char *megatron_rotary_of(const struct shape *s, bool fractions, struct meg
     const char *fixed = fixed_numbers(s, arena);
     if (fixed) return fixed;
     if (!(s->rotary_factor > 0))
-        return arena_print(arena, "rotary positions that are stretched (%.60s)", x->type);
+        return arena_print(arena, "scaled rotary positions (%.60s)", x->type);
     if (is_type(x, "llama3")) r->way = ROTARY_LLAMA3;
     else if (is_type(x, "yarn")) r->way = ROTARY_YARN;
     else if (is_type(x, "linear") && (fractions || fmod(s->rotary_factor, 1) == 0))
         r->way = ROTARY_LINEAR;
     else
-        return arena_print(arena, "rotary positions that are stretched by %.9g (%.60s)",
-                           s->rotary_factor,
+        return arena_print(arena, "rotary positions scaled by %.9g (%.60s)", s->rotary_factor,
                            is_type(x, "linear") ? "linear: Megatron's factors are whole numbers"
                            : x->type            ? x->type
-                                                : "the way is not stated");
+                                                : "the method is not stated");
     return NULL;
 }

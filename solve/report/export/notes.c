@@ -104,8 +104,8 @@ bool export_recompute(struct export *e, enum recompute *mode)
                          stage->recomputed_layers);
     }
     export_note(e,
-                "recomputation that differs between layers or stages: %s has one setting; %s. The "
-                "plan:%s",
+                "recomputation that differs between layers or stages: %s has only one setting; %s. "
+                "The plan:%s",
                 e->framework,
                 e->told ? report_told_text(e->plan, e->told, false, e->out->arena)
                         : "all layers are recomputed, which takes more time",
@@ -137,7 +137,7 @@ static void note_places(struct export *e)
                        "hosts");
     for (int s = 1; !x && s < plan->stage_count; s++)
         if (plan->stages[s].group != plan->stages[0].group) {
-            export_note(e, "stages on unlike node groups: the order of the hosts has to do it");
+            export_note(e, "stages on unlike node groups: set by the order of the hosts");
             break;
         }
 }
@@ -148,10 +148,10 @@ static void note_model(struct export *e)
     bool frozen = false, unknown = false;
     for (int i = 0; i < m->run_count; i++) frozen |= m->runs[i].frozen;
     for (int i = 0; i < m->layer_count; i++) unknown |= export_layer(e, i) == '?';
-    if (frozen) export_note(e, "frozen layers and their adapters: the model's code has them");
+    if (frozen) export_note(e, "frozen layers and their adapters: set in the model's code");
     if (unknown) export_note(e, "layers that are neither embedding, decoder layer nor head");
     if (e->problem->job.trainer != e->trainer)
-        export_note(e, "the trainer %s: times and memory are priced as its, not as %s's",
+        export_note(e, "the trainer %s: times and memory are priced for it, not for %s",
                     trainer_names[e->problem->job.trainer], e->framework);
 }
 
@@ -159,7 +159,7 @@ static void note_unfused(struct export *e)
 {
     for (int i = 0; i < UNFUSED_COUNT; i++)
         if (e->problem->job.unfused[i])
-            export_note(e, "%s in single steps: the model's code has them so", unfused_names[i]);
+            export_note(e, "%s in single steps: set in the model's code", unfused_names[i]);
 }
 
 void export_common_notes(struct export *e)

@@ -130,11 +130,11 @@ static void put_model(struct export *e)
                  flavor ? flavor->name : "NAME-THE-FLAVOR");
     note_model(e, flavor);
     if (flavor && !stretches_as(flavor, m))
-        export_note(e, "rotary positions: the flavor's are stretched by %s",
+        export_note(e, "rotary positions: the flavor's are scaled by %s",
                     flavor->latent ? "40, from 4096 positions (yarn)"
                                    : "8, from 8192 positions (llama3)");
     if (model_mtp_depth(&e->problem->model))
-        export_note(e, "%d layers that predict further tokens: torchtitan has them from 0.3 on",
+        export_note(e, "%d multi-token prediction layers: torchtitan has them from 0.3 on",
                     model_mtp_depth(&e->problem->model));
     if (e->problem->job.precision == FP8)
         report_print(e->out, "converters = [\"quantize.linear.float8\"]\n\n"
@@ -157,8 +157,8 @@ static void note_precision(struct export *e, bool sharded)
         export_note(e, "gradients of 2 bytes: mixed_precision_reduce is float32 alone");
     if (!job->adam) export_note(e, "an optimizer without state: torchtitan has Adam and AdamW");
     if (l->offload_optimizer)
-        export_note(e, "optimizer state in host memory: training.enable_cpu_offload moves weights "
-                       "and gradients too, and is not set");
+        export_note(e, "optimizer state in host memory: training.enable_cpu_offload also moves "
+                       "weights and gradients, and is not set");
 }
 
 static void put_training(const struct writer *w, bool sharded)
@@ -213,14 +213,14 @@ static bool put_replicas(const struct writer *w)
     put_count(w, "data_parallel_shard_degree", shards ? l->data : 1);
     put_text(w, "fsdp_reshard_after_forward", l->zero == 3 ? "always" : "never");
     if (!shards && l->data > 1 && others)
-        export_note(e, "whole states on every replica beside other parallelism: torchtitan "
+        export_note(e, "whole states on every replica together with other parallelism: torchtitan "
                        "refuses it (\"DDP has not supported > 1D parallelism\")");
     if (!shards && l->context > 1)
         export_note(e, "states that are whole on each context rank: torchtitan shards them there");
     if (l->zero == 1 && l->data * l->context > 1)
         export_note(e, "ZeRO 1: torchtitan shards gradients too, as ZeRO 2 does");
     if (l->gradient_sync == SYNC_EXPOSED && l->data * l->context > 1)
-        export_note(e, "gradient sync behind the backward pass: torchtitan's runs beside it");
+        export_note(e, "gradient sync after the backward pass: torchtitan's overlaps with it");
     return (shards && l->data > 1) || l->context > 1;
 }
 
@@ -247,7 +247,8 @@ static void put_pipeline(const struct writer *w)
     int block = 0;
     put_count(w, "pipeline_parallel_degree", l->pipeline);
     if (l->pipeline == 1 && l->virtual_stages > 1)
-        export_note(e, "several stages of the only rank: torchtitan has them with two and more");
+        export_note(
+            e, "several stages on a single rank: torchtitan has them only with two or more ranks");
     if (l->pipeline == 1) return;
     put_text(w, "pipeline_parallel_schedule", schedules[l->schedule].name);
     if (schedules[l->schedule].from_table) {
@@ -287,7 +288,8 @@ static void put_parallelism(const struct writer *w)
     if (w->python && l->tensor > 1)
         export_note(e, "experts of which each tensor rank has a part: torchtitan's are whole");
     if (l->expert % l->context)
-        export_note(e, "experts over %d ranks: torchtitan wants a multiple of the context degree",
+        export_note(e,
+                    "experts over %d ranks: torchtitan requires a multiple of the context degree",
                     l->expert);
 }
 
@@ -388,8 +390,8 @@ static void put_rope(struct export *e)
         put_rope_number(e, "beta_slow", x->beta_slow);
         put_rope_number(e, "original_seq_len", (double)x->original_positions);
     } else if (m->rotary_factor > 0) {
-        export_note(e, "rotary positions that are stretched by %.9g (%s)", m->rotary_factor,
-                    x->type ? x->type : "the way is not stated");
+        export_note(e, "rotary positions scaled by %.9g (%s)", m->rotary_factor,
+                    x->type ? x->type : "the method is not stated");
     }
 }
 
@@ -412,7 +414,7 @@ static void put_model_spec(struct export *e, const struct flavor *flavor)
     if (further && scale > 0) report_print(e->out, "mtp_scale=%.9g, ", scale);
     report_print(e->out, "global_vocab_size=decoder_vocab_size(config.model_spec))\n");
     if (further && (e->plan->layout.pipeline > 1 || e->plan->layout.context > 1))
-        export_note(e, "layers that predict further tokens beside a pipeline or context ranks: "
+        export_note(e, "multi-token prediction layers together with a pipeline or context ranks: "
                        "torchtitan 0.3 refuses them");
 }
 

@@ -37,16 +37,16 @@ static void put_figures(struct sections *s)
     struct figures f;
     struct arena *arena = s->arena;
     report_figures_of(&f, s->plan, s->page->problem);
-    put_tile(s->out, "Tokens a second", arena_print(arena, "%.6g", f.tokens_per_s), "tokens");
+    put_tile(s->out, "Tokens per second", arena_print(arena, "%.6g", f.tokens_per_s), "tokens");
     if (f.model_flop_per_s > 0)
-        put_tile(s->out, "TFLOP/s a GPU",
+        put_tile(s->out, "TFLOP/s per GPU",
                  arena_print(arena, "%.4g", f.model_flop_per_s / (double)f.gpus / 1e12), "flop");
     if (f.model_flop_per_s > 0 && !f.gpu_without_peak)
         put_tile(s->out, "MFU",
                  arena_print(arena, "%.2f %%", 100 * f.model_flop_per_s / f.peak_flop_per_s),
                  "mfu");
     if (f.price_per_hour > 0)
-        put_tile(s->out, "Price of a million tokens",
+        put_tile(s->out, "Price per million tokens",
                  arena_print(arena, "%.4g", f.price_per_million_tokens), "price");
 }
 
@@ -76,11 +76,10 @@ static void put_summary(struct sections *s)
         html_escape(arena_print(s->arena, "%.*s", (int)(end - verdict), verdict), s->arena));
     if (s->plan->stage_count) put_tiles(s);
     report_print(s->out, "<p>%s</p>\n",
-                 s->plan->bound_judged
-                     ? "Proven: a certificate of the bound was audited for this plan. It holds for "
-                       "every plan of the problem as priced."
-                     : "The bound is what solve states; no verdict on a certificate was given with "
-                       "this page.");
+                 s->plan->bound_judged ? "Proven: a certificate of the bound was audited for this "
+                                         "plan. It holds for every plan of the priced problem."
+                                       : "The bound is as stated by solve; no verdict on a "
+                                         "certificate was given for this page.");
     if (s->plan->stage_count) html_facts(s->out, end + 1);
     else report_print(s->out, "<p>%s</p>\n", html_escape(end + 1, s->arena));
     report_print(s->out, "</header>\n");
@@ -151,11 +150,10 @@ static void put_chart(struct sections *s)
         "clicked, or with Ctrl, the wheel zooms; keys: + &minus; &larr; &rarr; 0, &uarr; "
         "&darr; for a track, comma and full stop for its operations.</p>\n");
     if (!html_schedule(s->out, &s->replay))
-        report_print(
-            s->out,
-            "<p>%d operations are too many to be drawn in a page: plumbline report --format "
-            "trace has them.</p>\n",
-            s->replay.schedule.operation_count);
+        report_print(s->out,
+                     "<p>%d operations are too many to draw on a page: use plumbline report "
+                     "--format trace.</p>\n",
+                     s->replay.schedule.operation_count);
     else
         report_print(s->out, "<noscript><p>The chart is drawn by a script in this page, which is "
                              "turned off here.</p></noscript>\n");
@@ -182,7 +180,7 @@ static void put_times(struct sections *s)
     report_path_table(&t, &s->replay, s->arena);
     report_print(s->out, "<h3>%s</h3>\n",
                  barrier ? "Critical path: what the iteration waits for"
-                         : "Longest way to the end of one iteration");
+                         : "Longest path to the end of one iteration");
     html_table(s->out, &t, "path");
     double idle = report_use_table(&t, s->plan, &s->replay, s->arena);
     report_print(s->out, "<h3>Use of time (mean bubble %.2f %%)</h3>\n", 100 * idle);
@@ -203,8 +201,8 @@ static void put_map(struct sections *s)
     int nodes = s->page->links->problem.cluster.places.node_count;
     if (nodes > MAP_NODES_MOST) {
         report_print(s->out,
-                     "<p>A map of the links between %d nodes is too large for a page: plumbline "
-                     "report --format heatmap draws it.</p>\n",
+                     "<p>A map of the links between %d nodes is too large for a page: use "
+                     "plumbline report --format heatmap.</p>\n",
                      nodes);
         return;
     }
@@ -242,7 +240,7 @@ static void put_commands(struct sections *s)
     for (int i = 0; i < plan->document.source_count; i++)
         if (!strcmp(plan->document.sources[i].role, "problem"))
             problem = shell_word(plan->document.sources[i].path, s->arena);
-    report_print(s->out, "<h3>To repeat it, where the plan lies</h3>\n<pre id=\"commands\">");
+    report_print(s->out, "<h3>To repeat it, in the plan's folder</h3>\n<pre id=\"commands\">");
     if (problem) {
         const char *gap = arena_print(s->arena, "%.15g", plan->gap_asked);
         put_command(s, arena_print(s->arena,

@@ -48,12 +48,11 @@ void html_sensitivity(struct report_out *out, const struct report_page *page)
         }
     }
     qsort(sorted, (size_t)count, sizeof *sorted, by_spread);
-    report_print(
-        out,
-        "<p>The iteration time of this plan, priced anew with all of one group of costs at "
-        "the fast and at the slow end of its intervals (the line: %s, as they are). "
-        "Whether another plan would then be better is not asked here.</p>\n",
-        report_time(now_ns, out->arena));
+    report_print(out,
+                 "<p>The iteration time of this plan, priced again with one group of costs at the "
+                 "fast and at the slow end of its intervals (the line: %s, as they are). Whether "
+                 "another plan would then be better is not examined here.</p>\n",
+                 report_time(now_ns, out->arena));
     html_scroll(out, "sensitivity");
     report_print(out, "<table class=\"sortable\" id=\"sensitivity-table\"><thead><tr>"
                       "<th scope=\"col\">costs of</th><th scope=\"col\">fast</th>"
