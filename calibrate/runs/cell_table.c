@@ -1,8 +1,8 @@
-// Within a cell an iteration without a pipeline is m (L x + y) + L z + w + sync: x a block, y
-// embedding and head, of one micro-batch; z and w the optimizer's step, alike for all micro-batches
-// of one shape and tensor degree. The four are linear: weighted least squares over the shape's
-// rows, two unknowns for each cell and two for all. The sync is the formula's. x and y become layer
-// times of the costs, and from there on nothing is special.
+// Within a cell an iteration without a pipeline takes m (L x + y) + L z + w + sync. For one
+// micro-batch, x is a block's time, y that of embedding and head. z and w are the optimizer's
+// step, equal for all micro-batches of one shape and tensor degree. The four are linear: weighted
+// least squares over the shape's rows, two unknowns for each cell and two for all. The sync
+// follows from the formula. x and y become layer times of the costs, which are then used as usual.
 #include "calibrate/runs/cell_table.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ enum { CELLS_MAX = 64, LAYER_RUNS = 3 };
 // Rows of one shape and tensor degree.
 struct family {
     struct run **rows; // with pp = 1, to be fitted
-    double *rest;      // [row]: what is no layer's time
+    double *rest;      // [row]: what is not layer time
     int count;
     int64_t micro_batches[CELLS_MAX];
     double embedding[CELLS_MAX]; // forward and backward by formula

@@ -276,7 +276,7 @@ static void run_embedding(struct team *team, enum pass pass, const struct layer_
     if (pass == PASS_FORWARD) {
         embedding_forward(team, &e);
     } else {
-        e.positions = b->d_positions; // only tells whether there are any
+        e.positions = b->d_positions; // only shows whether there are any
         embedding_backward(team, &e);
     }
 }

@@ -1,7 +1,7 @@
 // An attention as a graph of operations, in the order and with the types by which the library
-// recognises a fused causal attention (its documentation of the flash attention patterns), so that
-// it uses one kernel for all of them. Scores are never written; for each row of scores, the
-// logarithm of its sum of exponentials is kept.
+// recognises a fused causal attention (its documentation of the flash attention patterns). It then
+// uses one kernel for all of them. Scores are never written; for each row of scores, the logarithm
+// of its sum of exponentials is kept.
 #include "measure/cuda/fused_cudnn_graph.h"
 
 #include "data/base/grow.h"

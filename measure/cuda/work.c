@@ -141,7 +141,7 @@ static void add_low_rank(struct program *p, const int64_t *d)
     struct step *s = program_kernel(p, KERNEL_CHOLESKY, rank, 0);
     s->in[0] = gram, s->out[0] = factor, s->out[1] = inverse;
     s->scalar[0] = 1e-6f;
-    struct gemm onto = g; // (P X)^T = X^T P^T; X stands by rows, so by columns it is X^T already
+    struct gemm onto = g; // (P X)^T = X^T P^T; X is by rows, so by columns it is already X^T
     onto.k = rank, onto.lda = rank, onto.ldb = rank;
     program_gemm(p, &onto, inverse, p0, p1, place_none());
     struct gemm back =

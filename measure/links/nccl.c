@@ -1,7 +1,7 @@
-// NCCL, told its ranks over MPI: the only file that includes nccl.h. On each device's stream stand,
-// behind a gate that the host opens when all is queued (session.c has the same): a tiny
-// exchange that ends when every end is there, an event, the operation, an event. So neither
-// launches nor who came first are in the time.
+// NCCL, with ranks from MPI: the only file that includes nccl.h. Each device's stream gets, behind
+// a gate that the host opens once all is queued (as in session.c): a tiny exchange that ends when
+// all ends are ready, an event, the operation, an event. So the time includes neither launches nor
+// waiting for the last to arrive.
 #include <nccl.h>
 #include <stdio.h>
 #include <string.h>
@@ -249,7 +249,7 @@ static enum status enqueue(struct devices *d, const struct operation *o, struct 
     return OK;
 }
 
-// The gate is opened whatever fails behind it.
+// The gate is opened even if something fails after it.
 static enum status time_operation(struct devices *d, const struct operation *o, double *seconds,
                                   struct error *err)
 {

@@ -21,7 +21,7 @@ struct team {
     long round;  // counts the tasks; a member runs when it changes
     int running; // members that have not finished this round
     bool closing;
-    int threads, started; // started: members beside the caller that have to be joined
+    int threads, started; // started: members to be joined, without the caller
     struct member *members;
     double reset_s,
         longer_s; // the caller's processor time at the reset; others' extra time since

@@ -9,7 +9,7 @@ struct slurm_request {
     struct option_texts sbatch; // words for sbatch
     int jobs;                   // maximum number of running tasks
     int64_t submissions;        // of one instance, at most
-    int64_t before_limit_s;     // tells a task to stop this long before the job's time limit
+    int64_t before_limit_s;     // a task is stopped this long before the job's time limit
     bool resume, quiet;
 };
 

@@ -1,6 +1,6 @@
 // Rings: the least weight that the heaviest link of a ring of so many device groups can have. For
 // a given limit: can there be a ring with all links within it? Its nodes all reach each other and
-// have enough device groups, and each of them is on a closed walk of that many links that does not
+// have enough device groups. Each of them is on a closed walk of that many links that does not
 // turn back at once. With few device groups, all paths are tried, as sets of device groups. "No"
 // is proven; with many, "yes" may be wrong.
 #include <stdlib.h>
