@@ -17,6 +17,18 @@ import subprocess
 import tempfile
 import time
 
+# A dispatched event may be answered before the page has seen it: the page notes the last one.
+WATCH = """
+for (const kind of ['pointermove', 'pointerdown', 'pointerup', 'wheel'])
+  window.addEventListener(kind, (e) => { window.lastPointed = [kind, e.clientX, e.clientY]; },
+    { capture: true, passive: true });
+"""
+SEEN_AS = {
+    "mouseMoved": "pointermove",
+    "mousePressed": "pointerdown",
+    "mouseReleased": "pointerup",
+    "mouseWheel": "wheel",
+}
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LIMIT_S = 60
 
@@ -117,9 +129,10 @@ class Page:
             deviceScaleFactor=2 if phone else 1,
             mobile=phone,
         )
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
         self.loaded = False
         self.call("Page.navigate", url=self.address)
-        while not self.loaded:
+        while not (self.loaded and self.ask("location.href") == self.address):
             self.ask("0")
 
     def call(self, method, **parameters):
@@ -141,7 +154,9 @@ class Page:
                 self.errors.append("asks for " + address)
 
     def ask(self, expression):
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        answer = self.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
@@ -151,13 +166,30 @@ class Page:
 
     def box(self, selector):
         return self.ask(
-            "(() => { const e = document.querySelector(%s); e.scrollIntoView({block: 'center', "
-            "behavior: 'instant'}); const b = e.getBoundingClientRect(); "
-            "return [b.x, b.y, b.width, b.height]; })()" % json.dumps(selector)
+            "(async () => { const e = document.querySelector(%s); e.scrollIntoView({block: "
+            "'center', behavior: 'instant'}); await new Promise(requestAnimationFrame); "
+            "const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()"
+            % json.dumps(selector)
         )
 
     def mouse(self, kind, x, y, **more):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+        """One event, seen by the page when this returns; a move that got lost is sent again."""
+        self.ask("window.lastPointed = null")
+        until = time.monotonic() + LIMIT_S
+        again = 0
+        while not self.has_seen(kind, x, y):
+            now = time.monotonic()
+            if now > until:
+                raise TimeoutError("the page does not see %s at %g, %g" % (kind, x, y))
+            if again == 0 or (kind == "mouseMoved" and now > again):
+                self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+                again = now + 2
+
+    def has_seen(self, kind, x, y):
+        seen = self.ask("window.lastPointed")
+        return bool(seen) and (
+            seen[0] == SEEN_AS[kind] and abs(seen[1] - x) <= 1 and abs(seen[2] - y) <= 1
+        )
 
     def click_at(self, x, y):
         self.mouse("mouseMoved", x, y)
