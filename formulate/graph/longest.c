@@ -1,8 +1,8 @@
 // The solver's walk of a schedule: its graph compiled into flat arrays, the longest path for given
-// durations, and the counts of its symbols (docs/ARCHITECTURE.md 2). This is the inner loop of
-// everything, so a node holds exactly two predecessors and the walk has no branch: an operation
-// that stands on no stream (a pure delay) becomes the weight of the edge it lies on, and a node
-// with more predecessors takes them through joins of duration zero.
+// durations, and the counts of its symbols (docs/ARCHITECTURE.md 2). This is the innermost loop of
+// the whole solver, so every node holds exactly two predecessors and the walk has no branches. An
+// operation that is on no stream (a pure delay) becomes the weight of its edge, and a node with
+// more predecessors takes them through joins of duration zero.
 #include "formulate/graph/longest.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 
 struct edge {
     int from, weight;
-}; // weight: the operation that lies on it, or -1
+}; // weight: the operation on this edge, or -1
 
 struct compiler {
     const struct schedule *schedule;
@@ -22,9 +22,10 @@ struct compiler {
     int *order;
     int *first, *before; // predecessors of an operation: before[first[i] .. first[i + 1])
     bool *in_stream, *is_weight, *is_followed, *is_carried;
-    int *input; // [operation]: the node that holds when the iteration before lets it start; 0: none
+    int *input; // [operation]: the node with the time at which the previous iteration lets it
+                // start; 0: none
     int *level, *node_of; // [operation]
-    struct edge *edges;   // scratch: of one operation
+    struct edge *edges;   // scratch: those of one operation
 };
 
 static void count_or_place(struct compiler *c, bool place, int before, int after)
@@ -68,7 +69,7 @@ static bool has_only_chains(const struct compiler *c)
     return chains;
 }
 
-// Delays between two operations that have nodes of their own.
+// Delays between two operations that have their own nodes.
 static void find_weights(struct compiler *c)
 {
     for (int k = 0; k < c->schedule->operation_count; k++) {
@@ -80,8 +81,8 @@ static void find_weights(struct compiler *c)
     }
 }
 
-// The distinct predecessors of an operation, delays folded into edges; plain ones first, in the
-// order of the tables.
+// The distinct predecessors of an operation, with delays folded into edges; plain ones first, in
+// the order of the tables.
 static int find_edges(struct compiler *c, int operation)
 {
     int count = 0;
@@ -98,8 +99,9 @@ static int find_edges(struct compiler *c, int operation)
     return count;
 }
 
-// Sorts the order by level (most edges behind the start) so that neighbours in it do not wait for
-// one another: the walk then overlaps them. Stable, hence still an order.
+// Sorts the order by level (the number of edges from the start at most) so that neighbours do not
+// wait for each other: the walk then overlaps them. The sort is stable, so the result is still a
+// topological order.
 static void sort_by_level(struct compiler *c, struct arena *arena)
 {
     int n = c->schedule->operation_count, highest = 0, *sorted = TAKE(arena, n, int);
@@ -131,7 +133,7 @@ static int add_node(struct graph *g, int symbol, int plain, struct edge edge, in
     return i;
 }
 
-// The node of one operation, behind the joins of all predecessors but two.
+// The node of one operation, after the joins of all predecessors but two.
 static void make_node(struct compiler *c, int operation)
 {
     struct graph *g = c->graph;
@@ -151,7 +153,7 @@ static void make_node(struct compiler *c, int operation)
     c->node_of[operation] = plain;
 }
 
-// Without a barrier: one node for each operation that waits for the iteration before.
+// Without a barrier: one node for each operation that waits for the previous iteration.
 static void make_inputs(struct compiler *c, struct arena *arena)
 {
     const struct schedule *s = c->schedule;
@@ -260,8 +262,8 @@ static int walk(struct graph *g, const int64_t *durations)
     return at;
 }
 
-// Whether the longest path into the node comes over its weighted edge. Ties go to the plain one:
-// the stream's order.
+// Whether the longest path into the node comes over its weighted edge. Ties go to the plain edge,
+// which is the stream's order.
 static bool comes_weighted(const struct graph *g, int node)
 {
     const struct node *n = &g->nodes[node];
@@ -273,7 +275,7 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
     if (!g->request.barrier) return graph_period(g, durations, counts);
     int at = walk(g, durations);
     int64_t length = g->end[at];
-    assert(length >= 0); // no duration is negative, no sum overflows
+    assert(length >= 0); // no duration is negative and no sum overflows
     if (!counts) return length;
     memset(g->counts, 0, (size_t)g->symbol_count * sizeof *g->counts);
     path_memory_begin(g);

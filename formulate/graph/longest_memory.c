@@ -1,5 +1,5 @@
-// The operations of paths, for whoever has to show a path rather than use it: kept once for each
-// distinct counts, which is what the solver knows a path by.
+// The operations of paths, for callers that must show a path rather than use it. They are kept once
+// for each distinct counts, by which the solver identifies a path.
 #include <assert.h>
 
 #include "data/base/grow.h"
@@ -18,7 +18,7 @@ struct path_memory {
     struct arena *arena;
 };
 
-// An arena of its own: the caller may give back what it took while paths were added.
+// Uses an arena of its own: the caller may release what it allocated while paths were added.
 void graph_keep_paths(struct graph *g, struct arena *arena)
 {
     struct arena *own = arena_open_within(arena);
@@ -40,7 +40,7 @@ void path_memory_grow(struct graph *g)
     GROW(g->memory->arena, g->noted, g->noted_count, g->noted_capacity, 1024);
 }
 
-// The operations of the noted steps, forwards; how many.
+// The operations of the noted steps, forwards; returns their number.
 static int list_operations(const struct graph *g, int *operations)
 {
     int count = 0;
@@ -52,7 +52,7 @@ static int list_operations(const struct graph *g, int *operations)
     return count;
 }
 
-// Takes the operations as they are.
+// Stores the operations without a copy.
 static void add_path(struct path_memory *m, const int *counts, const int *operations,
                      int operation_count)
 {

@@ -1,8 +1,9 @@
 // The period of a graph that is repeated for ever: the greatest length per lap over its cycles,
-// each lap being one iteration. Exact: a cycle's ratio length / laps is a candidate; with all
-// inputs' times reduced by it once a lap, the longest paths between them are relaxed until nothing
-// rises any more, which proves that no cycle has a greater ratio, or until they close a cycle that
-// has: the next candidate (Lawler's test with a cycle's own ratio in place of a bisection).
+// where each lap is one iteration. It is exact. A cycle's ratio length / laps is a candidate. With
+// all inputs' times reduced by this ratio once per lap, the longest paths between inputs are
+// relaxed until nothing rises any more, which proves that no cycle has a greater ratio, or until
+// they close a cycle that has one: the next candidate. (This is Lawler's test with the ratio of a
+// cycle instead of a bisection.)
 #include <assert.h>
 #include <string.h>
 
@@ -15,9 +16,8 @@ static const wide never = -((wide)1 << 120);
 struct period {
     wide *end;   // [node]
     int *origin; // [node]: the input that its longest path comes from
-    wide *input; // [input]: what a cycle that starts anywhere has gained on the candidate when it
-                 // gets there
-    int *from;   // [input]: over which it got there, -1: nothing rose it yet
+    wide *input; // [input]: how much a path from any start exceeds the candidate when it gets there
+    int *from;   // [input]: from which input it got there; -1: nothing has raised it yet
     int64_t *length;                // [input]: of that lap
     int *seen, *cycle, *best_cycle; // [input]
 };
@@ -37,7 +37,7 @@ struct period *period_open(const struct graph *g, struct arena *arena)
     return p;
 }
 
-// One iteration from the inputs' times on, all times multiplied by `scale`.
+// One iteration, starting from the inputs' times, with all times multiplied by `scale`.
 static void walk_wide(struct graph *g, int scale)
 {
     struct period *p = g->period;
@@ -56,8 +56,8 @@ static void walk_wide(struct graph *g, int scale)
     }
 }
 
-// A cycle among from[], if there is one: its inputs, in reverse, in cycle[]. Returns its laps, or
-// 0.
+// Finds a cycle in from[]: stores its inputs, in reverse, in cycle[]. Returns its laps, or 0 if
+// there is none.
 static int find_cycle(const struct graph *g)
 {
     struct period *p = g->period;
@@ -78,7 +78,8 @@ static int find_cycle(const struct graph *g)
     return 0;
 }
 
-// Relaxes once: the inputs that a lap over the candidate's ratio would raise. Whether any rose.
+// Relaxes once: raises the inputs that a lap above the candidate's ratio would raise. Returns
+// whether any rose.
 static bool relax(struct graph *g, struct ratio r)
 {
     struct period *p = g->period;
@@ -90,7 +91,7 @@ static bool relax(struct graph *g, struct ratio r)
         struct carried c = g->carried[i];
         wide end = p->end[c.node] - r.length;
         if (end <= next[1 + c.input] || end < never / 2)
-            continue; // the latter: nothing leads there
+            continue; // in the latter case, nothing leads there
         int origin = p->origin[c.node];
         next[1 + c.input] = end;
         p->from[c.input] = origin;
@@ -131,7 +132,7 @@ static void count_lap(struct graph *g, int from, int to, int *counts)
     }
 }
 
-// Any times will do to start from; those of the candidate before are near the end, if its laps are
+// Any start times will do. Those of the previous candidate are close to the result if its laps are
 // the same.
 static void start_over(const struct graph *g, bool afresh)
 {
@@ -141,7 +142,7 @@ static void start_over(const struct graph *g, bool afresh)
     }
 }
 
-// The greatest ratio; its cycle's inputs, in reverse, in best_cycle[].
+// The greatest ratio; stores the inputs of its cycle, in reverse, in best_cycle[].
 static struct ratio greatest_ratio(struct graph *g)
 {
     struct period *p = g->period;
@@ -163,7 +164,7 @@ static struct ratio greatest_ratio(struct graph *g)
     return best;
 }
 
-// Counts x durations of the cycle at hand: its length.
+// Counts x durations of the current cycle: its length.
 static int64_t counted_ns(const struct graph *g)
 {
     int64_t sum = 0;

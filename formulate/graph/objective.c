@@ -1,12 +1,12 @@
-// Objectives as graphs (docs/FORMULAS.md 9 and 17). A load is the length of a chain of its own, so
-// the least greatest load is the least longest path of the simplest graph there is, and needs no
-// engine beside the one for iteration times.
+// Objectives as graphs (docs/FORMULAS.md 9 and 17). A load is the length of a separate chain, so
+// the minimum of the greatest load is the minimum longest path of a very simple graph, and needs no
+// engine besides the one for iteration times.
 #include "formulate/graph/objective.h"
 
 #include "data/results/bound.h"
 #include "formulate/choices/choice.h"
 
-// Every stream so many times behind itself.
+// Repeats the operations of every stream `times` times, one after the other.
 static void repeat_streams(struct schedule *s, int times, struct arena *arena)
 {
     struct operation *operations =

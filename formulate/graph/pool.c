@@ -14,7 +14,7 @@ static size_t bytes_of(const struct path_pool *pool)
     return (size_t)pool->size * sizeof *pool->paths;
 }
 
-// The slot of these counts, or the empty one where they belong.
+// The slot of these counts, or the empty slot where they belong.
 static int slot_of(const struct path_pool *pool, const int *counts)
 {
     uint64_t hash = 1469598103934665603u, two;
@@ -74,7 +74,8 @@ void path_pool_take(struct path_pool *pool, const int *counts, int count)
     fill_table(pool, slots);
 }
 
-// The last path first: none that is left was placed after it, so no probe passes its slot.
+// Removes the last path first: no remaining path was inserted after it, so no probe passes over its
+// slot.
 void path_pool_forget(struct path_pool *pool, int count)
 {
     assert(count >= 0 && count <= pool->count);

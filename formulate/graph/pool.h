@@ -1,5 +1,5 @@
-// Distinct paths, numbered as they come. A path is its counts of symbols, and its laps behind them
-// (path_size in formulate/choices).
+// Distinct paths, numbered in the order in which they are added. A path is its counts of symbols,
+// followed by its laps (path_size in formulate/choices).
 #ifndef PLUMBLINE_FORMULATE_GRAPH_POOL_H
 #define PLUMBLINE_FORMULATE_GRAPH_POOL_H
 
@@ -18,11 +18,11 @@ struct path_pool {
 void path_pool_open(struct path_pool *pool, int size, struct arena *arena);
 // The path's id, or -1.
 int path_pool_find(const struct path_pool *pool, const int *counts);
-// The path's id, new or old; *is_new (which may be NULL) tells.
+// The path's id, new or old; *is_new (may be NULL) says which.
 int path_pool_add(struct path_pool *pool, const int *counts, bool *is_new);
-// These paths as they are, instead of those that were there; of two alike the later is found.
+// Replaces the paths by these, unchanged; of two equal ones, the later is found.
 void path_pool_take(struct path_pool *pool, const int *counts, int count);
-// Forgets all but the first `count`; none of them may be there twice.
+// Forgets all but the first `count` paths, which must be distinct.
 void path_pool_forget(struct path_pool *pool, int count);
 
 static inline const int *path_pool_at(const struct path_pool *pool, int id)

@@ -1,6 +1,6 @@
 // Starting rows: the critical paths when a window of neighbouring stages, or the transfers inside
 // it, are made heavy. They are the cycles F_a..F_b B_b..B_a whose mean is the period of 1F1B
-// (docs/ARCHITECTURE.md 2); a solver without them has to find each by a violated row.
+// (docs/ARCHITECTURE.md 2). Without them, a solver has to find each one by a violated row.
 #include <assert.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ enum {
     HEAVY_ENDING = 100000
 };
 
-// Walks that may be spent, in nodes, and ranks: beyond either only windows whose length is a power
-// of two are tried. Counts that may be kept: beyond them only every so manieth is.
+// Limits on the walks, in nodes, and on ranks: beyond either, only windows whose length is a power
+// of two are tried. Limit on the counts kept: beyond it, only every n-th is kept.
 static const int64_t node_budget = (int64_t)1 << 30, count_budget = (int64_t)1 << 25;
 enum { RANKS_OF_ALL = 32 };
 
@@ -49,8 +49,8 @@ static void set_passes(int64_t *durations, const struct schedule_request *r, int
     }
 }
 
-// The window: ranks a..b heavy, or one stage; the others `outside`. heavy_part -1: its transfers
-// light, else this part of them heavy.
+// The window: ranks a..b, or one stage, are heavy; the others get `outside`. heavy_part -1: the
+// window's transfers are light; otherwise this part of them is heavy.
 struct window {
     int a, b, stage, outside, heavy_part;
 };
@@ -112,12 +112,12 @@ struct search {
     struct path_pool pool;
     int64_t *durations;
     int *counts;
-    int64_t tried, every; // only every so manieth is walked
+    int64_t tried, every; // only every n-th is walked (n = `every`)
     bool (*should_stop)(void *argument);
     void *argument;
 };
 
-// Whether the next one is walked. The first always is.
+// Whether the next one is walked; the first always is.
 static bool is_next(struct search *s)
 {
     if (s->tried++ % s->every) return false;
@@ -130,7 +130,7 @@ static void add_path(struct search *s)
     path_pool_add(&s->pool, s->counts, NULL);
 }
 
-// How many windows of ranks and their transfers; walks them where asked.
+// The number of windows of ranks and their transfers; walks them if `walks`.
 static int64_t use_windows(struct search *s, bool all, bool walks)
 {
     const struct schedule_request *r = s->request;
@@ -150,8 +150,8 @@ static int64_t use_windows(struct search *s, bool all, bool walks)
     return count;
 }
 
-// Each stage so heavy that all its passes are on the path; then what ends the iteration, its sync
-// and optimizer.
+// Makes each stage so heavy that all its passes are on the path; then what ends the iteration: its
+// sync and optimizer.
 static void use_stages(struct search *s)
 {
     const struct schedule_request *r = s->request;

@@ -1,5 +1,5 @@
-// What the attention of a block consists of: its matrices, plain or with latents, once or twice;
-// how much of the scores is computed. docs/FORMULAS.md sections 1 and 3.
+// The attention of a block: its matrices, plain or with latents, once or twice, and how many of the
+// scores are computed. docs/FORMULAS.md sections 1 and 3.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
@@ -29,13 +29,13 @@ real norms_of(const struct pricing *x, const struct layer_run *run)
     return shape_norms(x->shape) + (run->cross_attention ? 1 : 0) + (run->mtp ? 3 : 0);
 }
 
-// Cells below the diagonal of the first `rows` rows, no further back than the window.
+// Cells below the diagonal of the first `rows` rows, not further back than the window.
 static real windowed(real rows, real window)
 {
     return rows <= window ? rows * rows / 2 : window * window / 2 + window * (rows - window);
 }
 
-// The same where rows begin anew with every chunk.
+// The same, with rows that start anew at every chunk.
 static real chunked(real rows, real chunk)
 {
     real whole = floorl(rows / chunk), rest = rows - whole * chunk;

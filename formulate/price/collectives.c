@@ -1,5 +1,5 @@
-// Collectives over a link: by the ring's volume and steps, or by a table of measured times where
-// the costs have one for just these ranks. docs/FORMULAS.md section 2.
+// Collectives over a link: by the volume and steps of a ring, or by a table of measured times where
+// the costs have one for exactly this number of ranks. docs/FORMULAS.md section 2.
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static real segment_price_s(const struct collective_times *table, real bytes)
     return s->seconds.value + (bytes - s->from_bytes) / s->bytes_per_s.value;
 }
 
-// Between two points a straight line of the logarithms.
+// Between two points, linear interpolation of the logarithms.
 real table_price_s(const struct collective_times *table, real bytes)
 {
     int last = table->point_count - 1, at = 1;
@@ -50,7 +50,7 @@ real all_reduce_price_s(const struct link_price *link, real bytes, real ranks)
 
 enum { LONG_MESSAGE = 1 << 29 };
 
-// ---- trees of ranks over nodes, where the costs know them: up to the root and down again
+// ---- trees of ranks over nodes, where the costs describe them: up to the root and down again
 
 static real tree_latency_s(const struct link_price *link, real ranks)
 {
@@ -65,7 +65,7 @@ static bool has_trees(const struct pricing *x, const struct link_price *link, re
            x->problem->costs.tree_bandwidth_share.value > 0;
 }
 
-// What is not long counts for more than it is.
+// A message that is not long counts as larger than it is.
 static real bytes_of_trees(real bytes) { return fminl(2 * bytes, fmaxl(bytes, LONG_MESSAGE)); }
 
 static real tree_price_s(const struct pricing *x, const struct link_price *link, real bytes,
@@ -82,8 +82,8 @@ real sum_price_s(const struct pricing *x, const struct link_price *link, real by
     return has_trees(x, link, ranks) ? fminl(ring, tree_price_s(x, link, bytes, ranks)) : ring;
 }
 
-// Bytes of gradient that the ranks of a mean pipeline rank send together: the message whose time
-// stands for all; of experts by themselves.
+// Gradient bytes that the ranks of an average pipeline rank send together: the message whose time
+// represents all messages. For experts, only their gradients.
 static real mean_message(const struct pricing *x, bool experts)
 {
     const struct model *model = &x->problem->model;

@@ -1,11 +1,11 @@
-// Collectives inside a layer's pass: tensor ranks, the ring of context ranks behind attention,
-// experts' tokens, a memory layer's pool. docs/FORMULAS.md section 3.
+// Collectives inside a layer's pass: of tensor ranks, of the ring of context ranks that overlaps
+// with attention, of experts' tokens and of a memory layer's pool. docs/FORMULAS.md section 3.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
-// Keys and values travel the ring one message a step; a step shows only where it outlasts the
-// attention it runs behind.
+// Keys and values travel around the ring, one message per step. A step is exposed only where it
+// takes longer than the attention that it overlaps with.
 static real ring_s(const struct pricing *x, const struct layer_run *run, int group,
                    const struct slice *slice, real messages, real attention_s)
 {
@@ -18,7 +18,7 @@ static real ring_s(const struct pricing *x, const struct layer_run *run, int gro
            fmaxl(0, step - x->problem->costs.context_overlap.value * attention_s / x->c);
 }
 
-// Dispatch and combine. What stays in the node goes beside what leaves it.
+// Dispatch and combine. Traffic within the node overlaps with traffic that leaves it.
 static real exchange_s(const struct pricing *x, int group, real routed)
 {
     if (x->x <= 1) return 0;
@@ -48,7 +48,7 @@ static real tensor_s(const struct pricing *x, const struct link_price *link, rea
     return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) + start_s : 0;
 }
 
-// What is one all-reduce, and no scatter and gather.
+// For what is a single all-reduce rather than a scatter and a gather.
 static real tensor_sum_s(const struct pricing *x, const struct link_price *link, real bytes,
                          real start_s)
 {
@@ -69,7 +69,7 @@ real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice 
                     x->gpus[group]->collective_launch_s.value);
 }
 
-// A sum of activations, which sequence parallelism scatters and gathers.
+// A sum of activations; with sequence parallelism, a scatter and a gather.
 static real activations_s(const struct pricing *x, int group, real bytes)
 {
     struct link_price tensor = link_of_tensor_ranks(x, group);
@@ -80,9 +80,10 @@ static real activations_s(const struct pricing *x, int group, real bytes)
                           : tensor_sum_s(x, &tensor, bytes, start));
 }
 
-// Of a layer that predicts a further token: the sum of its embedding, the gathers of its
-// projection's output and, where tokens are scattered, of its input; backward the input's again for
-// the gradient of weights, and the scatter, or their sum.
+// For a layer that predicts a further token. Forward: the sum of its embedding, the gather of its
+// projection's output and, where tokens are scattered, of its input. Backward: the gather of the
+// input again, for the gradient of weights, and the scatter; where tokens are not scattered, the
+// sum instead.
 static void add_projection(const struct pricing *x, const struct link_price *tensor,
                            real activation, real start, real embedding, real *forward_s,
                            real *backward_s)
@@ -99,7 +100,7 @@ static void add_projection(const struct pricing *x, const struct link_price *ten
     }
 }
 
-// The engine passes chunks round the ranks within a node while it multiplies others.
+// The engine passes chunks around the ranks within a node while it multiplies others.
 static bool sums_beside_products(const struct pricing *x, const struct layer_run *run,
                                  const struct link_price *tensor)
 {
@@ -126,7 +127,8 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
                          : exposed * 3 * tensor_sum_s(x, &tensor, 4 * slice->tokens, start);
         *forward_s *= x->predicted, *backward_s = x->predicted * once;
     } else if (run->kind == LAYER_PROJECTOR) {
-        // Both matrices are cut along the inner width: outputs are summed, and inputs' gradients.
+        // Both matrices are split along the inner width, so outputs are summed, and inputs'
+        // gradients.
         const struct projector_shape *p = &run->projector;
         if (!p->inner) return;
         *forward_s = activations_s(x, group, slice->tokens * (real)p->outputs * x->e);
@@ -134,7 +136,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
     } else if (run->kind == LAYER_MEMORY) {
         *forward_s = *backward_s = once + pool_s(x, run, group, slice);
     } else {
-        // Of a parallel residual both parts are summed before they are sent.
+        // With a parallel residual, both parts are summed before they are sent.
         real parts = (x->shape->parallel_residual ? 1 : 2) + (run->cross_attention ? 1 : 0);
         real both = parts * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
         if (run->kind == LAYER_MOE) {

@@ -1,5 +1,5 @@
-// The arguments of each evaluation are those of docs/FORMULAS.md sections 2, 3 and 6; a fit's own
-// argument is one kernel's work, so a pass's products are taken apart again.
+// The arguments of each evaluation are those of docs/FORMULAS.md sections 2, 3 and 6. A fit's own
+// argument is one kernel's work, so the products of a pass are looked at one by one.
 #include "formulate/price/extrapolate.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "data/base/grow.h"
 #include "formulate/price/pricing.h"
 
-// Rounding and a last size that is off by a byte are no reason to speak.
+// Rounding, or a last size that is off by a byte, is no reason for a report.
 static const double tolerance = 1.01;
 
 struct finder {
@@ -103,7 +103,8 @@ static void note_table(struct finder *f, const struct collective_times *t, const
     note_range(f, cost, t->gpu, run, what, bytes, low, high);
 }
 
-// Messages that leave a stage of the run, forward; those back are as large, or compressed.
+// Messages that leave a stage of the run, forward; those back have the same size, or are
+// compressed.
 static void note_messages(struct finder *f, const struct layer_run *run, int from, int to)
 {
     const struct pricing *x = f->x;

@@ -1,11 +1,12 @@
-// Collectives of tensor ranks that are a grid of three axes: of every other product the first axis
-// splits the columns and the second the depth, of the others the other way round; the third splits
-// the rows, and stores a part of each matrix. docs/FORMULAS.md section 20.
+// Collectives of tensor ranks that form a grid of three axes. For every other product the first
+// axis splits the columns and the second the depth; for the remaining ones it is the other way
+// round. The third axis splits the rows, and each of its ranks stores a part of each matrix.
+// docs/FORMULAS.md section 20.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
-// One axis's share of all the collectives of a layer.
+// The collectives of a layer along one axis.
 struct axis_talk {
     const struct pricing *x;
     int group, axis;
@@ -19,7 +20,7 @@ static struct axis_talk axis_of(const struct pricing *x, int group, int axis)
     return (struct axis_talk){x, group, axis, ranks[axis], link_of_tensor_axis(x, group, axis)};
 }
 
-// part: 1 an all-reduce, a half of it a reduce-scatter or an all-gather.
+// part: 1 for an all-reduce, a half for a reduce-scatter or an all-gather.
 static real collective_s(const struct axis_talk *t, real bytes, real part)
 {
     if (t->ranks <= 1) return 0;
@@ -28,7 +29,7 @@ static real collective_s(const struct axis_talk *t, real bytes, real part)
             t->x->gpus[t->group]->collective_launch_s.value);
 }
 
-// Values of a layer's matrices on one device once they are gathered.
+// Values of a layer's matrices on one device after the gather.
 static real gathered_values(const struct pricing *x, const struct layer_run *run)
 {
     real all = run->kind == LAYER_BLOCK ? attention_of(x, run).sharded + x->g * x->h * x->f
@@ -41,8 +42,8 @@ real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run)
     return (x->e + x->e_g) * gathered_values(x, run);
 }
 
-// Sums over a token's values that a norm needs: of squares, and of values where it takes their mean
-// off.
+// Sums over the values of a token that a norm needs: of their squares and, if it subtracts their
+// mean, of the values.
 static real norm_s(const struct pricing *x, const struct axis_talk *depth, real tokens)
 {
     return collective_s(depth, (x->shape->rms_norm ? 4 : 8) * tokens, 1);
@@ -54,7 +55,7 @@ static void block_talk(const struct pricing *x, const struct layer_run *run, rea
 {
     real narrow = collective_s(columns, n * x->h / x->t2 * x->e, 1),
          norms = norms_of(x, run) * norm_s(x, depth, n);
-    // Of a parallel residual both parts are summed before they are sent.
+    // With a parallel residual, both parts are summed before they are sent.
     real sums = x->shape->parallel_residual ? 1 : 2;
     to->forward_s = sums * narrow + norms +
                     collective_s(depth, n * (x->q + 2 * x->kv) / x->t1 * x->e, 1) +

@@ -1,7 +1,7 @@
-// Time of one layer on one device of a node group: measured outright where the costs hold it, else
-// FLOP and bytes over the rates the costs give, not less than the host needs to start the kernels,
-// with the collectives inside the layer and the gathers of sharded weights. docs/FORMULAS.md
-// section 3.
+// Time of one layer on one device of a node group: as measured, where the costs have a measurement;
+// otherwise FLOP and bytes over the rates of the costs, but at least the time that the host needs
+// to launch the kernels, plus the collectives inside the layer and the gathers of sharded weights.
+// docs/FORMULAS.md section 3.
 #include <math.h>
 #include <string.h>
 
@@ -22,17 +22,17 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
     return NULL;
 }
 
-// Compute alone: forward, backward of inputs and weights together, and of that the weights' part.
+// Compute alone: forward; backward for inputs and weights together; the weights' part of that.
 struct compute {
     real forward, backward, weight, attention;
 };
 
-// What products reach, FLOP per second.
+// Rates that products reach, in FLOP per second.
 struct product_rates {
     real forward, data, weight, share; // share: of its rates that a misaligned head reaches
 };
 
-// Of attention, and of the launches of elementwise kernels where products are priced by shape.
+// Seconds of attention, and of the launches of elementwise kernels if products are priced by shape.
 struct kernel_seconds {
     real attention, attention_back, elementwise;
 };
@@ -71,7 +71,7 @@ static real elementwise_launches(const struct pricing *x, const struct layer_run
     }
 }
 
-// Fused: an exponential a score beside the FLOP, and the blocks on the diagonal whole.
+// Fused: one exponential per score in addition to the FLOP, and the blocks on the diagonal in full.
 static void add_fused_kernels(const struct pricing *x, const struct layer_run *run,
                               const struct layer_work *work, real rate, real rate_back, int group,
                               struct kernel_seconds *k)
@@ -84,7 +84,7 @@ static void add_fused_kernels(const struct pricing *x, const struct layer_run *r
     k->attention_back += 2.5L * work->wasted / rate_back + exponentials + 2 * launch;
 }
 
-// Of the attention rates, which are the GPU maker's library's.
+// The share of the attention rates, which are those of the GPU maker's library.
 static real attention_share(const struct pricing *x, int group)
 {
     const struct gpu_costs *g = x->gpus[group];
@@ -115,8 +115,8 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
     return k;
 }
 
-// A pass over the layer's own matrices. Small batches over quantised weights are bound by reading
-// them.
+// A pass over the layer's own matrices. Small batches with quantised weights are bound by reading
+// these.
 static real matrices_s(const struct pricing *x, const struct layer_run *run, real seconds,
                        int group)
 {
@@ -131,7 +131,7 @@ static real matrices_s(const struct pricing *x, const struct layer_run *run, rea
                               x->gpus[group]->memory_bytes_per_s.value);
 }
 
-// Of products forward and for gradients of inputs, and of those for gradients of weights.
+// Seconds of products forward and for gradients of inputs, and of those for gradients of weights.
 struct operand_seconds {
     real products, learning;
 };
@@ -190,7 +190,8 @@ static real step_factor(const struct pricing *x, int group)
     return sharded ? or_else(&gpu->sharded_step_factor, factor) : factor;
 }
 
-// Kernels in a row are not the sum of kernels alone; what a layer takes beside them.
+// A sequence of kernels takes another time than the sum of single kernels; a layer also has
+// overheads.
 static void finish_compute(const struct pricing *x, const struct layer_run *run, int group,
                            struct compute *c)
 {
@@ -238,30 +239,31 @@ bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem
     return true;
 }
 
-// One after the other, or the one beside the other, which slows both.
+// One after the other, or overlapped, which slows both down.
 static real joined(const struct pricing *x, real pass, real gather)
 {
     if (!x->overlapped) return pass + gather;
     return fmaxl(pass, gather) + x->problem->costs.overlap_slowdown.value * fminl(pass, gather);
 }
 
-// The host starts a block's collectives with its kernels, all of which the GPU may be waiting for;
-// those of the end layers come after.
+// The host starts a block's collectives together with its kernels, and the GPU may be waiting for
+// all of them; the collectives of the end layers come afterwards.
 static real floored(const struct layer_run *run, real compute, real launch, real communication)
 {
     bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     return ends ? fmaxl(compute, launch) + communication : fmaxl(compute + communication, launch);
 }
 
-// Of t chunks that are multiplied and sent the first multiplication or the last message stands
-// alone: T + C in t parts take max(C + T/t, T + C/t).
+// Of t chunks that are multiplied and sent, the first multiplication or the last message is not
+// overlapped: T + C in t parts take max(C + T/t, T + C/t).
 static real hidden_s(const struct pricing *x, real beside, real compute)
 {
     return (1 - 1 / x->t) * fminl(beside, compute);
 }
 
-// What selective recomputation repeats: attention; torchtitan's single operators all but it, every
-// second product and the second of a layer's reduce-scatters.
+// What selective recomputation repeats: attention. With torchtitan's single operators: the
+// operations bound by memory, every second product and the second of a layer's reduce-scatters, but
+// not fused attention.
 static real selective_s(const struct pricing *x, const struct layer_run *run, int group,
                         const struct slice *slice, const struct layer_work *work, real attention)
 {
@@ -312,7 +314,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                           gathers.weights_s)};
     if (!run_has_gradient(x, run)) return seconds;
     if (split) {
-        bool apart = c.weight > 0; // what scatters gradients goes with what makes them
+        bool apart = c.weight > 0; // gradients are scattered in the pass that computes them
         real input = floored(run, c.backward - c.weight, apart ? launch : twice,
                              backward_comm + (apart ? 0 : grid.scatter_s));
         seconds.backward = joined(x, input, gathers.weights_s);
@@ -350,8 +352,8 @@ struct layer_seconds seconds_of_layer(const struct pricing *x, const struct laye
     return measured ? as_measured(x, measured, part.share) : by_formula(x, run, group, &part);
 }
 
-// What an error calls these terms. Pricing thousands of configurations must not write it thousands
-// of times: it is put together only where a term will be refused.
+// The name of these terms in an error. It is only put together if a term will be refused: pricing
+// thousands of configurations must not write it thousands of times.
 static const char *name_of_terms(const struct pricing *x, const struct layer_run *run,
                                  const struct node_group *nodes, const struct layer_seconds *s)
 {

@@ -1,5 +1,5 @@
-// Links as one stream sees them: nominal bandwidth times the costs' efficiency, shared by the
-// streams that ask for it at once by a fixed part, never by order of arrival. docs/FORMULAS.md
+// Links as one stream sees them: nominal bandwidth times the costs' efficiency. The streams that
+// need a link at the same time share it in fixed parts, never by order of arrival. docs/FORMULAS.md
 // section 2.
 #include <limits.h>
 #include <math.h>
@@ -22,7 +22,7 @@ static struct link_price inside_price(const struct pricing *x, int group, bool r
     return price_of_link(&link);
 }
 
-// With so many streams at either end; one_nic: a stream cannot use several.
+// With this many streams at either end; one_nic: a stream cannot use several NICs.
 static struct link_price network_price(const struct pricing *x, int from, int to, real streams_from,
                                        real streams_to, bool one_nic, bool ring)
 {
@@ -34,14 +34,14 @@ static struct link_price network_price(const struct pricing *x, int from, int to
                : (struct link_price){0};
 }
 
-// Between the nodes of a group, `streams` leaving each.
+// Between the nodes of a group, with `streams` leaving each node.
 static struct link_price ring_price(const struct pricing *x, int group, real streams, bool one_nic)
 {
     streams = fminl(x->problem->cluster.groups[group].gpus_per_node, streams);
     return network_price(x, group, group, streams, streams, one_nic, true);
 }
 
-// Within a node, with the table measured there if there is one; else a ring over nodes.
+// Within a node, with the table measured there if there is one; otherwise a ring over nodes.
 static struct link_price link_over(const struct pricing *x, int group, bool leaves, real ranks,
                                    real streams, bool one_nic)
 {
@@ -57,14 +57,15 @@ static bool outgrow_node(const struct pricing *x, int group, real devices)
     return devices > x->problem->cluster.groups[group].gpus_per_node;
 }
 
-// Tensor ranks that outgrow a node are one ring, which has all the node's NICs to itself.
+// Tensor ranks that do not fit in a node form one ring, which has all the node's NICs to itself.
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
 {
     return link_over(x, group, outgrow_node(x, group, x->t), x->t, 1, false);
 }
 
-// Ranks stand axis by axis, the first side by side: a ring of axis 1 or 2 has one rank of each of
-// the earlier axes', and as many such rings leave a node. A table is of one ring on its own.
+// Ranks are ordered axis by axis, those of the first axis next to each other. On axis 1 or 2 there
+// is a ring for each rank of the earlier axes, and all of these rings leave a node. A table is for
+// a single ring.
 struct link_price link_of_tensor_axis(const struct pricing *x, int group, int axis)
 {
     const real lengths[] = {x->t1, x->t2, x->t3};
@@ -76,15 +77,15 @@ struct link_price link_of_tensor_axis(const struct pricing *x, int group, int ax
     return price;
 }
 
-// Tensor ranks stay together in a node: of a ring of context ranks over several, one message of
-// each leaves it.
+// Tensor ranks stay together in a node, so if a ring of context ranks spans several nodes, one
+// message of each tensor rank leaves the node.
 struct link_price link_of_context_ring(const struct pricing *x, int group)
 {
     return link_over(x, group, outgrow_node(x, group, x->t * x->c), 0, x->t, true);
 }
 
-// Of the stages whose device groups a node has, where those stand in order: the ones that do not
-// lie within the node.
+// How many of the stages with device groups on this node do not fit within it, if device groups are
+// placed in order.
 static int stages_across(int64_t node, int64_t slots, int64_t data, int64_t stages)
 {
     int64_t begin = node * slots, end = begin + slots, first = begin / data,
@@ -93,9 +94,9 @@ static int stages_across(int64_t node, int64_t slots, int64_t data, int64_t stag
     return across + (last > first && (last + 1) * data > end);
 }
 
-// How many rings of replicas leave a node at most: none where every stage has room within one, one
-// where each can have nodes to itself; else as device groups (tensor x context ranks) stand in
-// order.
+// The maximum number of rings of replicas that leave a node: none if every stage fits within one,
+// one if each stage can have nodes to itself; otherwise with device groups (tensor x context ranks)
+// placed in order.
 static int rings_that_leave(const struct pricing *x, int group)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
@@ -114,7 +115,8 @@ static int rings_that_leave(const struct pricing *x, int group)
     return most;
 }
 
-// Between two nodes: by a table only within a group, whose nodes share their cards alike.
+// Between two nodes. A table applies only within a group, whose nodes share their cards in the same
+// way.
 static struct link_price link_of_ring(const struct pricing *x, real ranks)
 {
     const struct cluster_node *nodes = x->problem->cluster.places.nodes;
@@ -126,13 +128,13 @@ static struct link_price link_of_ring(const struct pricing *x, real ranks)
     return price;
 }
 
-// DeepSpeed's gathers of sharded weights have one channel.
+// DeepSpeed's gathers of sharded weights use one channel.
 static bool goes_by_one_nic(const struct pricing *x)
 {
     return x->zero == 3 && x->problem->job.trainer == TRAINER_DEEPSPEED;
 }
 
-// Each tensor rank of a node has a ring of its own over the replicas.
+// Each tensor rank of a node has its own ring over the replicas.
 static struct link_price own_link_of_replicas(const struct pricing *x, int group, real ranks)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
@@ -148,7 +150,7 @@ static struct link_price own_link_of_replicas(const struct pricing *x, int group
     return price;
 }
 
-// Of a sum by rings or by trees: which, the group's own link tells, on any nodes.
+// For a sum by rings or by trees. The group's own link decides which, whatever the nodes.
 static struct link_price link_of_replicas(const struct pricing *x, int group, real ranks,
                                           bool experts)
 {
@@ -170,7 +172,7 @@ struct link_price link_of_expert_sync(const struct pricing *x, int group)
     return link_of_replicas(x, group, x->R_e, true);
 }
 
-// All ranks of a node send at once, each to all others.
+// All ranks of a node send at the same time, each to all others.
 struct link_price link_of_experts(const struct pricing *x, int group)
 {
     return link_over(x, group, outgrow_node(x, group, x->t * x->x), 0, x->t * x->x, true);
@@ -187,7 +189,7 @@ struct link_price link_of_pool(const struct pricing *x, const struct layer_run *
     return link_over(x, group, outgrow_node(x, group, devices), 0, devices, true);
 }
 
-// One ring of each tensor rank over all ranks of the pipeline.
+// Each tensor rank has one ring over all ranks of the pipeline.
 struct link_price link_of_copies(const struct pricing *x, int group)
 {
     return link_over(x, group, outgrow_node(x, group, x->D * x->p), 0, x->t, false);
@@ -202,7 +204,7 @@ void find_sends(const struct pricing *x, struct link_price *price, int from, int
     price->table = find_collective(x, from, 2, !price->intra, true);
 }
 
-// What is stated joins nodes: within one, messages go inside.
+// Stated links join nodes. Within a node, messages stay inside.
 static struct link_price one_way(const struct pricing *x, int from, int to)
 {
     const struct node_group *groups = x->problem->cluster.groups;
@@ -225,8 +227,8 @@ struct message_ends ends_of_stages(const struct pricing *x, int from, int to)
     return ends;
 }
 
-// How many stages fit: tensor and context ranks stay together in a node where they can, whole nodes
-// otherwise.
+// How many stages fit. Tensor and context ranks stay together in a node if they can; otherwise they
+// take whole nodes.
 int64_t group_slots(const struct pricing *x, const struct node_group *group)
 {
     int64_t ranks = (int64_t)(x->t * x->c), replicas = (int64_t)x->d, nodes = group->nodes,

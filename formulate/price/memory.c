@@ -1,17 +1,17 @@
-// What one layer occupies on one device for good: parameters, gradients, states and what else the
-// trainer keeps; the step that updates them; and what a device holds whatever its layers.
-// docs/FORMULAS.md sections 4 and 8.
+// Persistent memory of one layer on one device: parameters, gradients, optimizer states and
+// whatever else the trainer keeps; the step that updates them; and what a device holds whatever its
+// layers are. docs/FORMULAS.md sections 4 and 8.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
-// Matrices of a block or of a memory layer's queries: what is sharded over tensor ranks, what is
+// Matrices of a block or of a memory layer's queries: what is sharded over tensor ranks and what is
 // not.
 struct values {
     real sharded, whole, matrices;
 };
 
-// Norms: over all of a token, over queries and keys, over latents.
+// Norms: over a whole token, over queries and keys, over latents.
 static void add_norms(const struct pricing *x, const struct layer_run *run,
                       const struct attention *y, struct values *v)
 {
@@ -59,7 +59,7 @@ static struct values values_of_ends(const struct pricing *x, const struct layer_
         return (struct values){.sharded = x->v * x->h_e, .whole = positions + projection};
     bool apart = !shape->tied_embeddings || x->p > 1;
     struct values v = {.sharded = apart ? x->v * x->h_e : 0, .whole = norm + projection};
-    // Further tokens are looked up where the head is.
+    // Further tokens are looked up on the stage of the head.
     if (!shape->tied_embeddings && x->p > 1 && x->predicted > 1) v.sharded += x->v * x->h_e;
     if (shape->tied_embeddings && x->p > 1 && x->problem->job.trainer == TRAINER_DEEPSPEED)
         v.whole += positions;
@@ -80,7 +80,7 @@ real frozen_value_bytes(const struct pricing *x, const struct layer_run *run)
     return run->weight_bits ? run->weight_bits / 8.0L + 2.0L / 128 : x->e;
 }
 
-// A frozen layer keeps its values as they are, quantised where stated, and trains its adapters.
+// A frozen layer keeps its values as they are, quantised if so stated, and trains its adapters.
 static struct layer_parameters freeze(const struct pricing *x, const struct layer_run *run,
                                       const struct values *v, const struct layer_parameters *all)
 {
@@ -129,7 +129,7 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
     return kept->parameters;
 }
 
-// Trained values that one device keeps, where ZeRO stages from `stage` on shard them.
+// Trained values that one device keeps, if ZeRO stages from `stage` on shard them.
 static real kept_values(const struct pricing *x, const struct layer_parameters *p, int stage)
 {
     if (x->zero < stage) return p->dense + p->experts + p->pool;
@@ -171,8 +171,8 @@ real table_gradient_bytes(const struct pricing *x, const struct layer_run *run)
     return run->kind == LAYER_EMBEDDING || shared ? x->e_g * x->v * x->h_e / x->t : 0;
 }
 
-// What DeepSpeed keeps beside the states: gradients twice, the step's copies, a dense gradient of
-// the embedding.
+// What DeepSpeed keeps in addition to the states: the gradients twice, the copies of the step, and
+// a dense gradient of the embedding.
 static void add_trainer(const struct pricing *x, const struct layer_run *run,
                         const struct layer_parameters *p, struct layer_bytes *bytes)
 {
@@ -184,9 +184,9 @@ static void add_trainer(const struct pricing *x, const struct layer_run *run,
     if (x->e_g > 2) bytes->optimizer += table_gradient_bytes(x, run);
 }
 
-// FSDP2's weights are fp32, which the states count: gathered ones are kept of both ends alone, with
-// the gather's buffer, which belongs to a stream of its own. Under a pipeline gradients add up
-// whole beside their shards.
+// FSDP2's weights are fp32 and counted with the states. Gathered weights are kept only for the two
+// end layers, together with the gather's buffer, which belongs to a separate stream. With a
+// pipeline, whole gradients accumulate in addition to their shards.
 static void add_gathered(const struct pricing *x, const struct layer_run *run,
                          const struct layer_parameters *p, struct layer_bytes *bytes)
 {
@@ -237,7 +237,7 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     return bytes;
 }
 
-// A pool that memory layers share lies on all devices of the pipeline.
+// A pool that memory layers share is spread over all devices of the pipeline.
 static struct layer_parameters shared_parameters(const struct pricing *x,
                                                  const struct layer_run *run)
 {
@@ -280,7 +280,7 @@ real shared_weight_bytes(const struct pricing *x)
     return sum;
 }
 
-// Gradients are summed over all ranks of the pipeline, then each updates its copy.
+// Gradients are summed over all ranks of the pipeline; then each rank updates its copy.
 real shared_weight_step_s(const struct pricing *x, int group)
 {
     const struct model *m = &x->problem->model;

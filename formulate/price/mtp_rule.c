@@ -1,8 +1,8 @@
-// Where layers that predict further tokens may stand. docs/FORMULAS.md section 13.
+// Where layers that predict further tokens may be placed. docs/FORMULAS.md section 13.
 #include "formulate/price/pricing.h"
 
-// Layers that predict further tokens stand with the head: no stage holds it with fewer layers than
-// it and theirs.
+// Layers that predict further tokens are on the stage of the head: no stage holds the head without
+// all of them.
 void add_mtp_rule(struct priced *priced, const struct model *m, struct arena *arena)
 {
     int depth = model_mtp_depth(m);

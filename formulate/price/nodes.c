@@ -1,5 +1,5 @@
-// What depends on the very nodes that ranks stand on: transfers and rings by ordered pairs of
-// nodes, and for the groups the least of them. docs/FORMULAS.md section 15.
+// Prices that depend on the nodes that ranks are placed on: transfers and rings by ordered pairs of
+// nodes, and for each group the minimum of them. docs/FORMULAS.md section 15.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ int node_slots(const struct pricing *x, int group)
     return (int)(x->problem->cluster.groups[group].gpus_per_node / (x->t * x->c));
 }
 
-// Over cards of its own kind, or within a node: where nothing is known of the very link.
+// Over cards of its own kind, or within a node: where nothing is stated about this very link.
 static bool is_by_cards(const struct pricing *x, const struct place_link *link, int from, int to,
                         bool ring)
 {
@@ -38,7 +38,7 @@ struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool 
 
 // ---- tables
 
-// A node's own pair only counts where two device groups stand on it.
+// A node paired with itself counts only if two device groups are on it.
 static bool is_pair(const struct priced_places *p, int from, int to)
 {
     return p->nodes[from].slots && p->nodes[to].slots && (from != to || p->nodes[from].slots > 1);
@@ -55,12 +55,12 @@ static struct message_ends ends_of(const struct pricing *x, int from, int to)
     return ends;
 }
 
-// An error about a price, with the link that it comes from.
+// An error about a price, with the link that causes it.
 static enum status blame_link(const struct pricing *x, int from, int to, enum status status,
                               struct error *err)
 {
     const struct error found = *err;
-    err->status = OK; // else the first text stays
+    err->status = OK; // otherwise the first text stays
     const struct cluster *c = &x->problem->cluster;
     return fail(err, status, "%s: places: \"%.60s\" to \"%.60s\": %s",
                 c->document.path ? c->document.path : "cluster", c->places.nodes[from].name,
@@ -93,7 +93,7 @@ static enum status price_cuts(struct pricing *x, struct error *err)
 
 // ---- rings
 
-// The transport of a ring over nodes of these groups, one bit each.
+// The transport of a ring over nodes of these groups, one bit per group.
 static int transport_of(int64_t rates[TRANSPORT_COUNT][GROUPS_MAX], unsigned groups)
 {
     int best = 0;
@@ -109,7 +109,7 @@ static int transport_of(int64_t rates[TRANSPORT_COUNT][GROUPS_MAX], unsigned gro
     return best;
 }
 
-// The transports that some ring goes over: of all sets of groups that may stand in one.
+// The transports that some ring uses: of all sets of groups that may be in one ring.
 static void find_transports(struct pricing *x, int *numbers)
 {
     const struct cluster *cluster = &x->problem->cluster;
@@ -143,8 +143,8 @@ static int by_falling_rate(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// The levels of one transport: what the cards of any group give a ring beside how many others, the
-// most first. A group without such cards shares nothing.
+// The levels of one transport: the distinct rates that the cards of any group give a ring, for each
+// number of rings that share them, highest first. A group without such cards shares nothing.
 static int level_transport(const struct pricing *x, int number, int *level)
 {
     const struct priced_places *p = x->priced->places;
@@ -166,7 +166,7 @@ static int level_transport(const struct pricing *x, int number, int *level)
     return larger_int(levels, 1);
 }
 
-// Whether a ring may go over cards, where not all links are known.
+// Whether a ring may go over cards, where not all links are stated.
 static bool any_cards(const struct pricing *x, const int *numbers)
 {
     const struct priced_places *p = x->priced->places;
@@ -197,7 +197,7 @@ static void find_levels(struct pricing *x, const int *numbers)
     }
 }
 
-// As many as leave a node of the group at a level, or at the nearest before it.
+// The most rings that leave a node of the group at this level, or at the nearest level before it.
 static int rings_at(const struct priced_places *p, int transport, int group, int level)
 {
     int rings = p->rings_most;
@@ -211,13 +211,13 @@ static int rings_at(const struct priced_places *p, int transport, int group, int
 static bool may_stand_in_a_ring(const struct pricing *x, int from, int to)
 {
     const struct priced_places *p = x->priced->places;
-    // One replica: its context ranks are the ring, within their node.
+    // One replica: its context ranks form the ring, within their node.
     if (x->d > 1 ? !is_pair(p, from, to) : from != to || !p->nodes[from].slots) return false;
     return !x->problem->job.placement.homogeneous_groups ||
            places_alike(&x->problem->cluster, p->nodes[from].group, p->nodes[to].group);
 }
 
-// Over a ring of unlike GPUs the slower one's compression counts.
+// Over a ring of different GPUs, the slower compression counts.
 static enum status price_ring(const struct pricing *y, int run, int option, int64_t *ns,
                               struct error *err)
 {
@@ -275,7 +275,7 @@ static enum status price_rings(struct pricing *x, struct error *err)
     return OK;
 }
 
-// Of the ring of both ends, each link by itself.
+// The ring over both ends, each link on its own.
 static enum status price_embedding_ring(struct pricing *x, struct error *err)
 {
     struct priced_places *p = x->priced->places;
@@ -313,9 +313,9 @@ static enum status price_embeddings(struct pricing *x, struct error *err)
     return OK;
 }
 
-// ---- the least of them
+// ---- minima over nodes
 
-// The least price that is one; none: PRICE_NONE.
+// The minimum of the prices that exist; if there are none: PRICE_NONE.
 static void take_least(int64_t *least, int64_t ns)
 {
     if (ns != PRICE_NONE && (*least == PRICE_NONE || ns < *least)) *least = ns;
@@ -343,8 +343,8 @@ static void relax_table(const struct priced *priced, int64_t *groups, const int6
             }
 }
 
-// A ring passes every node in it twice, in and out: over links of its group at least. A link within
-// a node counts only where the whole ring is there.
+// A ring enters and leaves every node in it, so it uses two links with an end in the node's group.
+// A link within a node counts only if the whole ring is in that node.
 static void relax_ring(const struct priced *priced, int64_t *const *least, const int64_t *nodes)
 {
     const struct priced_places *p = priced->places;
@@ -423,7 +423,7 @@ static real load_of(const struct priced *priced, int group)
     return load;
 }
 
-// Whether all replicas of a stage that has one on the group must stand on it.
+// Whether all replicas of a stage must be on this group if one of them is.
 static bool keeps_to_itself(const struct pricing *x, int group)
 {
     bool alone = x->problem->job.placement.homogeneous_groups;
@@ -433,9 +433,10 @@ static bool keeps_to_itself(const struct pricing *x, int group)
     return alone;
 }
 
-// Of the fastest group some pipeline has no more than its share, and of one that keeps to itself
-// none has more; of the others it may have all. With uneven micro-batches the one that has the most
-// of those may have all of the fastest as well.
+// Some pipeline uses at most its share of the fastest group, and no pipeline uses more than its
+// share of a group that keeps to itself. Of the other groups, a pipeline may use everything. With
+// uneven micro-batches, the pipeline with the most micro-batches may use all of the fastest group
+// as well.
 static void relax_slots(struct pricing *x)
 {
     struct priced *priced = x->priced;

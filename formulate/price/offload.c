@@ -1,18 +1,18 @@
-// The optimizer's step of a layer whose state is partly on the host: docs/FORMULAS.md section 4,
+// The optimizer step of a layer whose state is partly on the host: docs/FORMULAS.md section 4,
 // Shares.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
-// Seconds of one of what works side by side, linear in the part of the host's share that the device
-// updates: none of it, all of it.
+// Seconds of one of several concurrent activities, linear in the part of the host's share that the
+// device updates: if it updates none of it, and all of it.
 struct work {
     real none, all;
 };
 
 static real at(const struct work *w, real part) { return w->none + part * (w->all - w->none); }
 
-// The longest of all at this part.
+// The longest of all activities at this part.
 static real longest_at(const struct work *works, int count, real part)
 {
     real longest = 0;
@@ -20,7 +20,7 @@ static real longest_at(const struct work *works, int count, real part)
     return longest;
 }
 
-// The least over all parts: at an end, or where two of them cross.
+// The minimum over all parts: at an end, or where two activities take equally long.
 static real least_of_longest(const struct work *works, int count)
 {
     real least = fminl(longest_at(works, count, 0), longest_at(works, count, 1));

@@ -1,12 +1,12 @@
-// The terms of the objective of the published planner Pipette (docs/FORMULAS.md section 16): what a
-// message costs from a stage's node to the next one's, and the gradient rings of the first stages,
-// over nodes and within one. Of links only the bandwidth counts there; messages are not divided
-// over tensor ranks, and every block has 16 h^2 parameters.
+// The terms of the objective of the published planner Pipette (docs/FORMULAS.md section 16): the
+// time of a message from a stage's node to the next stage's node, and the gradient rings of the
+// first stages, over nodes and within a node. There, only the bandwidth of a link counts, messages
+// are not divided over tensor ranks, and every block has 16 h^2 parameters.
 #include "formulate/price/pricing.h"
 
 static const real parameters_of_block = 16; // x h^2, of a GPT
 
-// Bytes that a tensor rank of the first stage has to sum up.
+// Bytes that a tensor rank of the first stage sums up.
 static real gradient_bytes(const struct pricing *x, int blocks_per_stage)
 {
     real embedding = x->h * (real)x->shape->vocabulary;

@@ -1,7 +1,7 @@
-// A problem -> its priced form: which node groups can hold a stage, and every term of the decision
-// as a whole number of nanoseconds or bytes, rounded half up once. The formulas and their sources
-// are those of docs/FORMULAS.md; this file assembles what price_links, price_memory, price_layers,
-// price_sync and price_transfers compute.
+// Turns a problem into its priced form: which node groups can hold a stage, and every term of the
+// decision as a whole number of nanoseconds or bytes, rounded once, halves up. The formulas and
+// their sources are those of docs/FORMULAS.md. This file assembles the results of the other files
+// of this folder.
 #include "formulate/price/price.h"
 
 #include <assert.h>
@@ -39,7 +39,7 @@ bool run_has_gradient(const struct pricing *x, const struct layer_run *run)
     return false;
 }
 
-// Option 0 is none, the others are those of the job that are allowed.
+// Option 0 is no compression; the others are the job's options that are allowed.
 static void copy_options(struct compression_option **to, int *count,
                          const struct compression_option *options, int option_count, int rank_min,
                          struct arena *arena)
@@ -50,7 +50,7 @@ static void copy_options(struct compression_option **to, int *count,
         if (compression_allowed(options[i].form, rank_min)) (*to)[(*count)++] = options[i];
 }
 
-// Each compression with none and with every share of the optimizer's state on the host.
+// Each compression, with no offloading and with every share of the optimizer's state on the host.
 static void offer_shares(struct priced *priced, const struct job *job, struct arena *arena)
 {
     const struct compression_option *compressions = priced->gradient_options;
@@ -77,7 +77,7 @@ static bool lacks_pool_link(const struct pricing *x, int group)
     return false;
 }
 
-// Nothing that joins its nodes where this layout needs it.
+// Whether nothing joins the group's nodes although this layout needs it.
 static bool lacks_network(const struct pricing *x, int group)
 {
     if (x->problem->cluster.places.node_count)
@@ -158,10 +158,11 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
     return NULL;
 }
 
-// Down to a whole number; what rounding has taken from one counts as that one.
+// Rounds down to a whole number; a value that rounding took below a whole number counts as that
+// number.
 static real floor_raised(real x) { return floorl(x + same_within(x)); }
 
-// What may be asked of the allocator, and what stands outside of it.
+// What the allocator may be asked for, plus what is outside it.
 static real limit_of(const struct pricing *x, int group, real outside)
 {
     const struct job *job = &x->problem->job;
@@ -221,8 +222,8 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     return OK;
 }
 
-// An earlier run with the same layers, however many: their prices are the same. -1: none. Times
-// that were measured belong to a name.
+// An earlier run of the same layers, however many of them: their prices are the same. -1: there is
+// none. Measured times belong to a run's name.
 static int run_alike(const struct pricing *x, int run)
 {
     const struct layer_run *runs = x->problem->model.runs;
@@ -314,7 +315,7 @@ static enum status price_local_loss(struct pricing *x, struct error *err)
                       "local_loss", err);
 }
 
-// The times of what price_run and price_transfers have made room for.
+// The times for which price_run and price_transfers have allocated memory.
 static enum status price_rest(struct pricing *x, struct error *err)
 {
     TRY(price_sync_constants(x, err));
@@ -415,5 +416,5 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
     if (problem->job.space.given) TRY(problem_check_layout(problem, err));
     TRY(problem_check_places(problem, err));
     TRY(price_terms(priced, problem, arena, err));
-    return priced_check(priced, err); // sums stay exact
+    return priced_check(priced, err); // so that sums are exact
 }

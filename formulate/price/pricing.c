@@ -1,5 +1,4 @@
-// The quantities that all formulas share, out of a problem's documents (docs/FORMULAS.md section
-// 1).
+// The quantities that all formulas share, from a problem's documents (docs/FORMULAS.md section 1).
 #include <math.h>
 
 #include "formulate/price/pricing.h"
@@ -27,7 +26,7 @@ static void find_kinds(struct pricing *x)
     }
 }
 
-// The vocabulary is padded so that every tensor rank has the same part of it.
+// The vocabulary is padded so that all tensor ranks have equal parts of it.
 static real padded(const struct shape *shape, real t)
 {
     real multiple = (real)shape->vocabulary_multiple * t;
@@ -35,16 +34,17 @@ static real padded(const struct shape *shape, real t)
                                           : (real)shape->vocabulary;
 }
 
-// Under a pipeline gradients add up whole and are scattered once, which is ZeRO 1; but DeepSpeed
-// scatters them behind every backward pass.
+// With a pipeline, whole gradients accumulate and are scattered once, which is ZeRO 1. But
+// DeepSpeed scatters them after every backward pass.
 static int zero_of_steps(const struct job *job)
 {
     bool whole = job->layout.pipeline > 1 && job->trainer != TRAINER_DEEPSPEED;
     return whole && job->layout.zero == 2 ? 1 : job->layout.zero;
 }
 
-// By stages, where the schedule goes through them one by one; FSDP2 does it by micro-batches all
-// the same. Uneven micro-batches have no number to share the gathers.
+// Gathers by stage, if the schedule runs through the stages one by one; FSDP2 gathers by
+// micro-batch even then. With uneven micro-batches there is no single number of micro-batches to
+// divide the gathers by.
 static bool shards_by_stages(const struct job *job)
 {
     return schedule_kinds[job->layout.schedule].layered && zero_of_steps(job) >= 2 &&
@@ -60,7 +60,7 @@ static void take_shape(struct pricing *x, const struct shape *shape)
     x->ctx = x->a * (real)shape_value_width(shape);
 }
 
-// Each sequence of the micro-batch brings `pieces` of so many tokens.
+// Each sequence of the micro-batch brings `pieces` pieces of `tokens` tokens.
 static void take_tokens(struct pricing *x, int64_t tokens, int64_t pieces)
 {
     const struct layout *layout = &x->problem->job.layout;

@@ -1,78 +1,79 @@
-// What the files of pricing share: the quantities of docs/FORMULAS.md section 1, under the names
+// Shared by the files of pricing: the quantities of docs/FORMULAS.md section 1, under the names
 // they have there, and the rounding that turns a formula's value into a priced term. Internal to
-// formulate/price/. Everything but the filling of the priced document is a pure function of struct
-// pricing: thousands of configurations a second go through here.
+// formulate/price/. Except for the code that fills the priced document, everything is a pure
+// function of struct pricing: it prices thousands of configurations a second.
 #ifndef PLUMBLINE_FORMULATE_PRICE_PRICING_H
 #define PLUMBLINE_FORMULATE_PRICE_PRICING_H
 
 #include "data/inputs/places_use.h"
 #include "formulate/price/price.h"
 
-// Of every intermediate value. With double a price would be rounded the wrong way once in a hundred
-// thousand.
+// The type of every intermediate value. With double, one price in a hundred thousand would be
+// rounded the wrong way.
 typedef long double real;
 
 struct pricing {
     const struct problem *problem;
     struct priced *priced;
     struct arena *arena;
-    bool links_free; // between nodes (price_terms_of_free_links)
+    bool links_free; // links between nodes take no time (price_terms_of_free_links)
     real b, s, c, t, d, p,
         x;           // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
-    bool grid;       // the tensor ranks are a grid, whose axes are:
-    real t1, t2, t3; // t, 1, 1 without; what splits columns, depth, rows of every other product
+    bool grid;       // the tensor ranks form a grid with these axes:
+    real t1, t2, t3; // t, 1, 1 without a grid; split columns, depth, rows of every other product
     real n;          // tokens of one micro-batch on one GPU
-    const struct shape *shape;    // whose numbers these are: the model's, of a run its own
-    int64_t tokens, pieces;       // of a run its own, else 0
-    real h, f, a, w, q, kv, v, g; // the shape; 0 without one
+    const struct shape *shape; // source of these numbers: the run's own shape or the model's
+    int64_t tokens, pieces;       // of a run with its own, else 0
+    real h, f, a, w, q, kv, v, g; // the shape; 0 if there is none
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
-    real streams;                 // messages of a boundary: with an encoder's output two
-    real predicted; // tokens that the head is asked for: one, and one of each depth of multi-token
+    real streams;                 // messages at a boundary: two if there is an encoder's output
+    real predicted; // tokens that the head predicts: one, plus one for each depth of multi-token
                     // prediction
     real e, e_g, u, R, R_e,
-        D;        // bytes per value and gradient value; share of the unsharded; sync ranks; devices
-    int zero;     // of a step's gradients: 1 for the layout's 2 where they add up whole
-    bool layered; // what is sharded is gathered and scattered once for all `m` micro-batches
+        D;    // bytes per value and per gradient value; share of the unsharded; sync ranks; devices
+    int zero; // of one step's gradients: 1 for the layout's 2 if whole gradients accumulate
+    bool layered; // sharded values are gathered and scattered once for all `m` micro-batches
     real m;       // micro-batches of a replica
     bool overlapped, has_pool, has_trained_experts, has_experts;
-    bool on_nodes; // while rings over nodes are priced: their links lead from node_from to node_to
+    bool on_nodes; // while rings over nodes are priced: their links go from node_from to node_to
     int node_from, node_to;
-    int rings[2];  // that leave either
+    int rings[2];  // rings that leave each of the two
     int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
     struct message *messages; // [cut_count], transfers.c
-    struct kept_layer *kept;  // [(run * group_count + group) * slice_count + slice]; NULL: nothing
-    // By group, NULL where the costs lack them.
+    struct kept_layer *kept; // [(run * group_count + group) * slice_count + slice]; NULL: nothing
+    // By group; NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
     const struct precision_costs *rates[GROUPS_MAX],
-        *head_rates[GROUPS_MAX]; // head: of BF16 where the job's are FP8
+        *head_rates[GROUPS_MAX]; // of the head: those of BF16 if the job's are FP8
 };
 
 // A class of messages before pricing. returns: a gradient is sent back over the boundary;
-// scattered: by parts of tensor ranks.
+// scattered: each tensor rank sends its part.
 struct message {
     real bytes, rows, columns;
     bool returns, scattered;
 };
 
-// One stream over a link, efficiencies and sharing counted. joined false: there is none. table:
-// all-reduces between exactly the ranks it was asked for were measured; NULL: they were not.
+// What one stream gets of a link, with efficiencies and sharing applied. joined false: there is no
+// link. table: measured all-reduces between exactly the requested number of ranks; NULL: there are
+// none.
 struct link_price {
     bool joined, intra;
     real bytes_per_s, latency_s;
     const struct collective_times *table;
-    int rings;       // of gradient syncs that share it, each as long as the table says; 0: one
-    real tree_share; // of gradient syncs that are sums by trees: of its bandwidth; 0: they are not
-    bool by_cards;   // over the cards, or within a node, which tables may stand for
+    int rings; // gradient syncs that share it, each of which takes the time in the table; 0: one
+    real tree_share; // of its bandwidth, for gradient syncs that are sums by trees; 0: they are not
+    bool by_cards;   // over the cards, or within a node: tables may apply
 };
 
-// Groups, whose compression it is, and the links from one to the other and back.
+// The two groups, which compress, and the links from one to the other and back.
 struct message_ends {
     int from, to;
     struct link_price there, back;
 };
 
-// Values of one layer on one device (section 4). Trained ones by the ranks that share them; frozen
-// ones in bytes.
+// Values of one layer on one device (section 4). Trained values, divided by the ranks that share
+// them; frozen values in bytes.
 struct layer_parameters {
     real dense, experts, pool, frozen_bytes;
 };
@@ -80,22 +81,22 @@ struct layer_parameters {
 // What one layer of a run occupies, before rounding (sections 4 and 5).
 struct layer_bytes {
     real weight, gradient, optimizer, stash[3], working[3], unsharded, message;
-    real state;   // of Adam, wherever it is; 0: there is none
-    real movable; // what of optimizer the host may hold
+    real state;   // Adam's state, wherever it is; 0: there is none
+    real movable; // part of optimizer that can be on the host
     real matrix_rows,
-        matrix_columns; // what low-rank compression of the message works on; 0: nothing
+        matrix_columns; // matrix that low-rank compression of the message works on; 0: none
 };
 
-// A slice of a micro-batch: its tokens on one GPU, and of the scores rows x columns on it (all,
-// those a causal kernel needs, and those that its blocks of 128 compute beside them).
+// A slice of a micro-batch: its tokens on one GPU, and its score cells, rows x columns: all of
+// them, those that a causal kernel needs, and those that its blocks of 128 compute in addition.
 struct slice {
     real tokens, score_cells, causal_cells, wasted_cells, share, length, before;
     int index;
 };
 
-// Attention of a block (section 1): how often, values of its matrices (of each tensor rank's own
-// part on all ranks together, and of those that every rank has), widths of what they make likewise,
-// and of the keys and values that context ranks send on.
+// Attention of a block (section 1): how many times it occurs; values of its matrices (those split
+// over the tensor ranks, summed over all ranks, and those that every rank has); widths of their
+// outputs, split in the same way, and of the keys and values that context ranks send on.
 struct attention {
     real count, sharded, whole, wide, latent, sent;
 };
@@ -105,22 +106,22 @@ struct layer_seconds {
     real forward, backward, weight, selective, full;
 };
 
-// Work of a forward pass on one device: FLOP of matrices, of adapters, of attention; bytes, and of
-// them the scores' and a pool's; FLOP that has no weights; bytes cast to 8 bits, forward and
-// backward alike; bytes of the matrices that one pass of products reads and writes.
+// Work of a forward pass on one device: FLOP of matrices, of adapters and of attention; bytes, and
+// the part of them for the scores and for a pool; FLOP without weights; bytes cast to 8 bits, the
+// same forward and backward; bytes of the matrices that one pass of products reads and writes.
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
-    real cells, wasted; // of the scores that fused attention computes; FLOP of those in vain
+    real cells, wasted; // scores that fused attention computes; FLOP of those computed in vain
 };
 
-// `count` products of rows x columns values and this depth, started together.
+// `count` products of rows x columns values and this depth, launched together.
 struct product {
     const char *what;
     real rows, columns, depth, count;
 };
 enum { PRODUCTS_MAX = 16 };
 
-// A pass's products: forward, for the gradients of inputs and of weights.
+// The products of one pass: forward, for the gradients of inputs, and for those of weights.
 struct product_seconds {
     real forward, data, weight;
 };
@@ -130,24 +131,24 @@ struct product_limits {
     real launch, flop_per_s, tile_flop_per_s, square_share, bytes_per_s, processors, operand_bytes;
 };
 
-// Products that were priced, and with which limits.
+// Products already priced, and the limits they were priced with.
 struct kept_products {
     bool known;
     struct product_limits limits;
     struct product_seconds seconds;
 };
 
-// Of a slice of a layer, for the times with other costs (price_times): what no costs change, and
-// products, which only some do.
+// Kept for a slice of a layer, for times with other costs (price_times): what does not depend on
+// costs, and the products, which depend on only some of them.
 struct kept_layer {
-    bool has_parameters, has_work; // parameters: with group and slice 0
+    bool has_parameters, has_work; // parameters: at group and slice 0
     struct layer_parameters parameters;
     struct layer_work work;
     struct kept_products matrices, scores;
 };
 
-// A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if
-// it is 2^53 or more.
+// Rounds a term in seconds to nanoseconds, or one in bytes to bytes, halves up. BAD_INPUT names the
+// term if it is 2^53 or more.
 enum status round_time(int64_t *ns, real seconds, const char *term, const char *of,
                        struct error *err);
 enum status round_bytes(int64_t *bytes, real value, const char *term, const char *of,
@@ -156,11 +157,11 @@ enum status round_bytes(int64_t *bytes, real value, const char *term, const char
 // ---- pricing.c (section 1)
 struct pricing pricing_of(const struct problem *problem, struct priced *priced,
                           struct arena *arena);
-// As the run has it: its own shape and tokens in the place of the model's and the job's. *own: room
-// for that.
+// For this run: with its own shape and tokens in place of the model's and the job's. *own: memory
+// for the result.
 const struct pricing *pricing_of_run(const struct pricing *x, const struct layer_run *run,
                                      struct pricing *own);
-// Finds the GPUs' costs in the problem's; again where those are others.
+// Finds the GPUs' costs in the problem's costs; call again when those have changed.
 void pricing_find_costs(struct pricing *x);
 // NULL: nothing is kept.
 struct kept_layer *kept_of(const struct pricing *x, const struct layer_run *run, int group,
@@ -168,14 +169,14 @@ struct kept_layer *kept_of(const struct pricing *x, const struct layer_run *run,
 
 // ---- price.c
 bool run_has_gradient(const struct pricing *x,
-                      const struct layer_run *run); // trained, or something before it is
+                      const struct layer_run *run); // it is trained, or something before it is
 
-// ---- mtp_rule.c (section 13): behind the job's rules
+// ---- mtp_rule.c (section 13): adds its rule after the job's rules
 void add_mtp_rule(struct priced *priced, const struct model *m, struct arena *arena);
 
 // ---- links.c (section 2)
 struct link_price price_of_link(const struct place_link *l);
-// Messages between two GPUs of one kind may have been measured.
+// Uses measured messages between two GPUs of the same kind, where there are any.
 void find_sends(const struct pricing *x, struct link_price *price, int from, int to);
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_tensor_axis(const struct pricing *x, int group,
@@ -185,11 +186,11 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_expert_sync(const struct pricing *x,
                                       int group); // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
-real pool_devices(const struct pricing *x, const struct layer_run *run); // that its pool lies on
+real pool_devices(const struct pricing *x, const struct layer_run *run); // that hold its pool
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);
 struct message_ends ends_of_stages(const struct pricing *x, int from, int to); // groups
 struct link_price link_of_copies(const struct pricing *x,
-                                 int group); // of shared weights, on all ranks
+                                 int group); // of shared weights, over all ranks
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
 // ---- nodes.c (section 15)
@@ -197,42 +198,42 @@ struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool 
 int node_slots(const struct pricing *x, int group);
 enum status price_nodes(struct pricing *x, struct error *err);
 
-// ---- pipette.c (section 16), behind price_nodes
+// ---- pipette.c (section 16), called after price_nodes
 enum status price_pipette(struct pricing *x, struct error *err);
 
 // ---- collectives.c (section 2)
 const struct collective_times *find_collective(const struct pricing *x, int group, real ranks,
                                                bool between_nodes, bool send);
 real table_price_s(const struct collective_times *table, real bytes);
-// The lesser of rings and trees.
+// The lower price of rings and trees.
 real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
-// What trees reach of a link's bandwidth where they sum gradients, or those of experts, which the
-// ranks' own link of their group tells, wherever its replicas stand; 0: rings do. Of trees' sums
-// scatter_s is half.
+// The share of a link's bandwidth that trees reach for a gradient sum (experts: for the experts'
+// gradients). It depends on the ranks' own link in their group, wherever the replicas are; 0: rings
+// are used. With trees, scatter_s is half of the sum.
 real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
                      bool experts);
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);
-// Reduce-scatter or all-gather, and what each takes however little is sent.
+// Reduce-scatter or all-gather, and the part of its time that does not depend on the size.
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
 real scatter_latency_s(const struct link_price *link, real ranks);
 
 // ---- memory.c (sections 4, 5, 8)
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run);
-// Of a value that is quantised where the run says so.
+// Of one value, quantised if the run says so.
 real frozen_value_bytes(const struct pricing *x, const struct layer_run *run);
-// Of the dense gradient of an embedding that one backward pass of DeepSpeed makes; 0 of others.
+// The dense gradient of an embedding that one backward pass of DeepSpeed creates; 0 for others.
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group);
-// With `share` of its state on the host; device_s: of a step all on the device.
+// With `share` of its state on the host; device_s: the time of a step entirely on the device.
 real offloaded_step_s(const struct pricing *x, const struct layer_run *run, int group, real share,
                       real device_s);
 real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
-// Of the pool that memory layers share: on every device, whatever its layers; 0 without one.
+// Of the pool that memory layers share, on every device whatever its layers; 0 if there is none.
 real shared_pool_bytes(const struct pricing *x);
-real shared_pool_step_s(const struct pricing *x, int group); // its update, one stage's part
-// Likewise of layers that share weights; their gradients' sum is in the step.
+real shared_pool_step_s(const struct pricing *x, int group); // its update: one stage's part
+// The same for layers that share weights; the sum of their gradients is part of the step.
 real shared_weight_bytes(const struct pricing *x);
 real shared_weight_step_s(const struct pricing *x, int group);
 
@@ -243,8 +244,8 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
 
 // ---- attention.c (sections 1, 3, 4)
 struct attention attention_of(const struct pricing *x, const struct layer_run *run);
-real norms_of(const struct pricing *x, const struct layer_run *run); // over all of a token
-// Score cells of one pass: of causal attention those that a fused kernel computes.
+real norms_of(const struct pricing *x, const struct layer_run *run); // over a whole token
+// Score cells of one pass: for causal attention, those that a fused kernel computes.
 real fused_cells(const struct pricing *x, const struct layer_run *run, const struct slice *slice);
 
 // ---- work.c, layers.c (section 3)
@@ -260,37 +261,37 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
 
 // ---- products.c (section 3)
 int attention_products(const struct pricing *x, const struct layer_run *run, real tokens,
-                       struct product *to); // the first of what follows
+                       struct product *to); // these come first in products_of
 int products_of(const struct pricing *x, const struct layer_run *run, real tokens,
-                struct product *to); // [PRODUCTS_MAX]; forward. A router stands last
-// Of its products: of what is not multiplied in 8 bits those of BF16.
+                struct product *to); // [PRODUCTS_MAX]; forward. A router comes last
+// The rates of its products: those of BF16 for what is not multiplied in 8 bits.
 const struct precision_costs *rates_of_run(const struct pricing *x, const struct layer_run *run,
                                            int group);
-// False where the costs do not price products by shape, or the layer has none. share: of its rates
-// that a misaligned head reaches.
+// False if the costs do not price products by shape, or the layer has no products. share: of its
+// rates that a misaligned head reaches.
 bool product_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                    int group, real share, struct product_seconds *to);
 
 // Whether gate and up are two products (the job's split_gate).
 bool splits_gate(const struct pricing *x, const struct layer_run *run);
-// A block's products that recomputation of single operators repeats, forward.
+// A block's forward products that recomputation of single operators repeats.
 real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
                          int group);
 
-// Of unfused attention; weight: what makes the gradients of keys and values.
+// Products of unfused attention; weight: those that compute the gradients of keys and values.
 bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                  int group, struct product_seconds *to);
 
 // ---- communication.c (section 3)
-// beside_s: the part of either that goes chunk by chunk with the products.
+// beside_s: the part of each direction that overlaps with the products chunk by chunk.
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s, real *beside_s);
 real tensor_all_reduce_s(const struct pricing *x, int group,
-                         const struct slice *slice); // of a layer's output, where it shows
+                         const struct slice *slice); // of a layer's output, the exposed part
 
 // ---- grid.c (section 20)
-// Collectives of a pass over a layer whose tensor ranks are a grid: all-reduces, gathers of its
+// Collectives of a pass over a layer whose tensor ranks form a grid: all-reduces, gathers of its
 // matrices, scatters of their gradients.
 struct grid_collectives {
     real forward_s, backward_s, gather_s, gather_back_s, scatter_s;
@@ -300,8 +301,8 @@ struct grid_collectives collectives_of_grid(const struct pricing *x, const struc
 real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run); // while it runs
 
 // ---- sync.c (section 7)
-// What a layer's sync takes with a compression option, and a stage's beside its layers', in
-// seconds.
+// The time of a layer's sync with a compression option, and of a stage's sync apart from its
+// layers', in seconds.
 real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group);
 real stage_sync_s(const struct pricing *x, int group);
 // Gathers and scatters of a pass over a layer whose weights or gradients are sharded (ZeRO 2 and
@@ -315,23 +316,24 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err);
 enum status price_sync_constants(struct pricing *x, struct error *err);
 enum status price_embedding_sync(struct pricing *x, struct error *err);
 bool sums_fused_embeddings(const struct pricing *x); // over all ranks of both end stages
-// Two ranks' sum of the tied matrix's gradient, or the fused one, all of whose links are like this.
+// A sum over two ranks of the tied matrix's gradient, or the fused sum, if all its links are like
+// this one.
 real embedding_sum_s(const struct pricing *x, struct link_price link);
 
 // ---- transfers.c (section 6)
-// Bytes of so many values, packed as their largest or in fewer bits.
+// Bytes of `values` values, sent as the largest ones or in fewer bits.
 real form_bytes(const struct compression_form *form, real values, real value_bytes);
 struct form_rates {
     real there, back;
-}; // values of the whole array in a second, packed and unpacked
+}; // values of the whole array per second, packed and unpacked
 struct form_rates form_rates(const struct gpu_costs *gpu, enum compression_method method);
 real low_rank_traffic_s(
     const struct pricing *x, int group,
-    real bytes); // what compression takes to move them; 0 where no rate is stated
+    real bytes); // time that compression needs to move them; 0 where no rate is stated
 enum status price_transfers(struct pricing *x, struct error *err);
 enum status price_transfers_again(struct pricing *x, struct error *err); // with other costs
-// One slice of message `m`, sent there and back between these ends, into the PART_COUNT prices at
-// forward_ns[at] and backward_ns[option][at].
+// One slice of message `m`, sent there and back between these ends, into the PART_COUNT prices from
+// forward_ns[at] and backward_ns[option][at] on.
 enum status price_message(const struct pricing *x, const struct message *m,
                           const struct message_ends *ends, int slice, int64_t *forward_ns,
                           int64_t **backward_ns, size_t at, struct error *err);

@@ -1,12 +1,12 @@
-// The products of a layer on one device, each with its own shape, and what one takes by it where
-// the costs state the rates of products. docs/FORMULAS.md section 3.
+// The products of a layer on one device, each with its own shape, and the time of each by its shape
+// if the costs state the rates of products. docs/FORMULAS.md section 3.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
 enum { TILE = 128, WIDE_TILE = 256 }; // values
 
-// Down to the latents on every tensor rank, up from them on each for its heads.
+// Down to the latents on every tensor rank, up from them on each rank for its heads.
 static int latent_products(const struct pricing *x, real n, struct product *to)
 {
     const struct shape *s = x->shape;
@@ -95,14 +95,14 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     return count;
 }
 
-// x / y, rounded up but for what decimal fractions can take from a number.
+// x / y rounded up, except for the error that decimal fractions can cause.
 static real pieces(real x, real y)
 {
     real whole = floorl(x / y);
     return reaches(whole * y, x) ? whole : whole + 1;
 }
 
-// The least over parts of the depth, with tiles so wide.
+// The minimum over splits of the depth into parts, with tiles of this width.
 static real tiles_of_s(const struct product_limits *l, const struct product *p, int wide,
                        real flop_per_s)
 {
@@ -118,7 +118,7 @@ static real tiles_of_s(const struct product_limits *l, const struct product *p, 
     return least;
 }
 
-// At one rate wide tiles never end earlier.
+// At the same rate, wide tiles never finish earlier.
 static real tiles_s(const struct product_limits *l, const struct product *p)
 {
     if (!(l->processors > 0 && l->tile_flop_per_s > 0)) return 0;
@@ -142,7 +142,7 @@ static real product_s(const struct product_limits *l, const struct product *p, r
     return l->launch + sqrtl(tiles * tiles + work * work + traffic * traffic);
 }
 
-// `share` of its tile and product rates is reached.
+// The products reach `share` of the tile and product rates.
 static bool limits_of(const struct pricing *x, const struct precision_costs *rates, int group,
                       real share, struct product_limits *to)
 {
@@ -157,7 +157,7 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
     return rates->product_flop_per_s.value > 0;
 }
 
-// The products with these limits, where they were priced last with the same.
+// The times kept of these products, if they were priced with the same limits.
 static bool take_kept(const struct kept_products *kept, const struct product_limits *l,
                       struct product_seconds *to)
 {
@@ -171,7 +171,7 @@ static bool take_kept(const struct kept_products *kept, const struct product_lim
     return true;
 }
 
-// The first are kept: of costs that move, most prices are with them as they are.
+// The first times are kept: while costs are moved, most prices use these limits unchanged.
 static void keep(struct kept_products *kept, const struct product_limits *l,
                  const struct product_seconds *seconds)
 {

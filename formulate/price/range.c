@@ -1,5 +1,5 @@
-// The plan's decision stays; its times are priced again and its graph is walked with them. Prices
-// move, so what the graph leaves out because it took no time is left out here as well.
+// The plan's decision stays; its times are priced again, and its graph is walked with them. The
+// graph stays too: what it leaves out because it took no time is left out here as well.
 #include "formulate/price/range.h"
 
 #include <math.h>
@@ -27,8 +27,8 @@ struct range range_begin(int64_t ns, const struct costs *costs)
     return (struct range){ns, {open_ns * open_ns, open_ns * open_ns}};
 }
 
-// A time on the other side than its end, by rounding or by another way through the graph, differs
-// by nothing.
+// A time that moves to the wrong side, because of rounding or of another path through the graph,
+// counts as no difference.
 void range_add(struct range *r, enum cost_end end, int64_t moved_ns)
 {
     int64_t difference = end == COSTS_FAST ? r->ns - moved_ns : moved_ns - r->ns;

@@ -1,5 +1,5 @@
-// Activations of one layer: what is kept for backward by recompute mode, and what the layer needs
-// beside it while it runs. docs/FORMULAS.md section 5.
+// Activations of one layer: what is kept for backward in each recompute mode, and what else the
+// layer needs while it runs. docs/FORMULAS.md section 5.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
@@ -28,9 +28,10 @@ static real kept_by_experts(const struct pricing *x, const struct layer_run *run
            8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
 }
 
-// Of the matrices that read all of a token, two bytes of a value: attention's and the feed-forward
-// part's, which a parallel residual with one norm gives the same; a second attention's, and the
-// encoder's output that it reads; of a further token's layer a state beside an embedding.
+// Inputs of the matrices that read a whole token, at two bytes per value: those of attention and of
+// the feed-forward part, which are the same with a parallel residual and one norm; those of a
+// second attention, and the encoder's output that it reads; for a further token's layer, a state
+// next to an embedding.
 static real inputs_kept(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *s = x->shape;
@@ -43,8 +44,8 @@ static real norms_of_heads(const struct pricing *x)
     return x->shape->qk_norm ? 2 * (x->q + x->kv) : 0;
 }
 
-// Inputs of products that Transformer Engine keeps in 8 bits; attention's output stays in 16
-// beside.
+// Inputs of products that Transformer Engine keeps in 8 bits; attention's output is kept in 16 bits
+// as well.
 static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, real routed)
 {
     const struct job *job = &x->problem->job;
@@ -58,15 +59,15 @@ static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, 
     return moe ? bytes + routed * (x->h + (real)run->experts.ffn / x->t) : bytes;
 }
 
-// Of an RMS norm in single steps: its input in fp32 in place of the 16-bit one, and what it is
-// multiplied with its weights.
+// For an RMS norm in single steps: its input in fp32 instead of the 16-bit one, and the values that
+// are multiplied by its weights.
 static real kept_by_steps(const struct pricing *x, const struct layer_run *run)
 {
     bool steps = x->shape->rms_norm && job_unfused(&x->problem->job, UNFUSED_NORMS);
     return steps ? 4 * x->n * x->h * x->u * norms_of(x, run) : 0;
 }
 
-// Mode none, without the scores.
+// For mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = x->shape;
@@ -84,7 +85,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
            x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
-// Gradients of a block's activations while it runs backward, and its buffers.
+// Gradients of a block's activations during backward, and its buffers.
 static real transient_of_block(const struct pricing *x, const struct layer_run *run,
                                bool has_gradient)
 {
@@ -108,8 +109,9 @@ bool is_fully_sharded(const struct pricing *x)
            x->R > 1;
 }
 
-// torchtitan's selective mode: the layer's input and the outputs of every second product (queries,
-// values, gate), of fused attention and of the first reduce-scatter; what goes to experts whole.
+// torchtitan's selective mode keeps the layer's input and the outputs of every second product
+// (queries, values, gate), of fused attention and of the first reduce-scatter, and everything that
+// goes to experts.
 static real stash_of_operators(const struct pricing *x, const struct layer_run *run)
 {
     bool moe = run->kind == LAYER_MOE;
@@ -117,7 +119,7 @@ static real stash_of_operators(const struct pricing *x, const struct layer_run *
          routed = routed_of(x, run);
     real bytes = x->e * x->n * (x->h * x->u * (x->t > 1 ? 2 : 1) + wide / x->t);
     if (x->problem->job.layout.fused_attention) bytes += x->n * (x->e * x->q + 4 * x->a) / x->t;
-    if (run->mtp) bytes += 5 * x->e * x->n * x->h * x->u; // all that it has beside a block
+    if (run->mtp) bytes += 5 * x->e * x->n * x->h * x->u; // all that it has in addition to a block
     return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
@@ -140,7 +142,8 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
 }
 
 // Bytes for each value of the logits. torchtitan's loss makes its fp32 copies one after the other,
-// one more over tensor ranks, and the hole that the 16-bit logits leave is too small for them.
+// and one more over tensor ranks; the gap that the 16-bit logits leave in memory is too small for
+// them.
 static real bytes_of_loss(const struct pricing *x)
 {
     const struct job *job = &x->problem->job;
@@ -152,8 +155,8 @@ static real bytes_of_loss(const struct pricing *x)
 }
 
 // Logits and their gradient. A last stage that turns at once has one micro-batch at a time, whose
-// logits are gone before a block's backward begins. Gathered ones stand beside a rank's own. All
-// predictions' logits wait for the backward pass.
+// logits are freed before a block's backward begins. Gathered logits are kept in addition to a
+// rank's own. The logits of all predictions are kept until the backward pass.
 static void head(const struct pricing *x, bool has_gradient, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
@@ -183,7 +186,8 @@ static void pool(const struct pricing *x, const struct pool_shape *p, bool has_g
     }
 }
 
-// Inputs of both matrices and of the activation between them; of a frozen one the latter alone.
+// Inputs of both matrices and of the activation between them; for a frozen layer, only of the
+// activation.
 static void projector(const struct pricing *x, const struct layer_run *run, bool has_gradient,
                       struct layer_bytes *bytes)
 {
@@ -207,8 +211,9 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     else if (run->kind == LAYER_PROJECTOR) projector(x, run, has_gradient, bytes);
     else if (has_gradient && x->shape->dropout)
         for (int mode = 0; mode < 3; mode++) bytes->stash[mode] = x->n * x->h * x->u * (x->e / 2);
-    // What sharding sends away is whole while the layer runs; gathers that overlap are a layer
-    // ahead. Of FSDP2's ends gathers are no working memory. Layered, all of a stage is.
+    // Sharded values are whole while the layer runs; overlapped gathers are one layer ahead. For
+    // FSDP2's end layers, gathers are not working memory. If layered, the values of all layers of a
+    // stage are whole.
     bool all = is_fully_sharded(x), end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_g * whole;
     if (x->R > 1 && (x->zero >= 3 || all) && !(all && end))
@@ -218,7 +223,7 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
         bytes->unsharded = sharded, sharded = 0;
     }
     if (x->t3 > 1) sharded += grid_gathered_bytes(x, run);
-    // A gradient that is added to what is there is gone with the pass.
+    // A gradient that is added to an existing one is freed at the end of the pass.
     real table = x->e_g > 2 ? 0 : table_gradient_bytes(x, run);
     for (int mode = 0; mode < 3; mode++)
         bytes->working[mode] = fmaxl(bytes->working[mode] + sharded, table);

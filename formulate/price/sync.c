@@ -41,8 +41,8 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run,
     return count;
 }
 
-// Bytes a layer sends in its sync: gradients and weights, and of the experts those of their own
-// ranks.
+// Bytes that a layer sends in its sync: gradients and weights, and separately those of its experts,
+// which have their own ranks.
 struct sent {
     real gradient, weight, expert_gradient, expert_weight;
 };
@@ -54,7 +54,7 @@ static bool ends_share(const struct pricing *x)
     return model->has_shape && x->p > 1 && (model->shape.tied_embeddings || x->predicted > 1);
 }
 
-// With fused embedding sync the shared matrix goes elsewhere.
+// With fused embedding sync, the shared matrix is synchronised elsewhere.
 static real shared_values(const struct pricing *x, const struct layer_run *run)
 {
     bool shared = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
@@ -74,13 +74,13 @@ static struct sent sent_of(const struct pricing *x, const struct layer_run *run)
     return sent;
 }
 
-// What an option does to the sync of one layer.
+// The effect of an option on the sync of one layer.
 struct compression {
     enum compression_method method;
     real saved_bytes, feedback_bytes;
-    real flop, traffic;    // of factors
-    real packed, unpacked; // values, of the other forms
-    int calls;             // compressions and decompressions; 0: the gradient stays as it is
+    real flop, traffic;    // of the factors
+    real packed, unpacked; // values, for the other forms
+    int calls;             // compressions and decompressions; 0: the gradient is not compressed
 };
 
 static struct compression factorise(const struct pricing *x, const struct layer_run *run, real rank)
@@ -100,15 +100,16 @@ static struct compression factorise(const struct pricing *x, const struct layer_
     return all;
 }
 
-// All of the dense gradient. Largest values meet others of every rank, so an all-reduce is a gather
-// of all of them; fewer bits are unpacked, added and packed again by who owns a part.
+// Applies to the whole dense gradient. The largest values of different ranks are at different
+// positions, so an all-reduce gathers those of all ranks. Values in fewer bits are unpacked, added
+// and packed again by the rank that owns the part.
 static struct compression pack(const struct pricing *x, const struct layer_run *run,
                                const struct compression_form *form)
 {
     struct compression all = {form->method, 0, 0, 0, 0, 0, 0, 0};
     real gradient = sent_of(x, run).gradient, values = gradient / x->e_g,
          bytes = form_bytes(form, values, x->e_g), packed = values, unpacked = values;
-    bool reduced = x->zero == 0; // everybody gets all of the sum, else a part of it
+    bool reduced = x->zero == 0; // every rank gets the whole sum, otherwise a part of it
     if (form->method == COMPRESS_TOP_K) {
         unpacked = values + (x->R - 1) * values * form->amount / 1000;
         if (reduced) bytes *= x->R / 2;
@@ -144,7 +145,7 @@ static real compression_s(const struct pricing *x, const struct compression *c, 
     return work + c->calls * gpu->compression_overhead_s.value;
 }
 
-// Measured layers are as they are at ZeRO 1 at most.
+// Measured layers were measured at ZeRO 1 at most.
 static int zero_of(const struct pricing *x, const struct layer_run *run, int group)
 {
     bool measured = run->kind == LAYER_MEASURED ||
@@ -174,15 +175,16 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
     return gathers;
 }
 
-// All sums, in fp32, to every rank, which then steps its share; DeepSpeed's has no shares then.
+// Whether every rank gets all sums, in fp32, and then updates its share; with DeepSpeed there are
+// then no shares.
 static bool sums_whole(const struct pricing *x, int zero)
 {
     const struct job *job = &x->problem->job;
     return job->whole_gradient_sums && zero <= (job->trainer == TRAINER_DEEPSPEED ? 0 : 1);
 }
 
-// Without a barrier the weights are gathered under the next iteration's forward, and only what
-// outlasts the layer's shows.
+// Without a barrier, the weights are gathered during the forward pass of the next iteration. Only
+// the part that takes longer than the layer's forward pass is exposed.
 static real gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group,
                              real gather)
 {
@@ -208,7 +210,7 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     bool whole = sums_whole(x, zero);
     if (whole) times = 2 * 4 / x->e_g;
     real seconds = times * scatter;
-    if (whole) // put together, made fp32, divided, made narrow, put back
+    if (whole) // concatenated, converted to fp32, divided, converted back, copied back
         seconds += 28 * (sent.gradient + sent.expert_gradient) / x->e_g /
                    x->gpus[group]->memory_bytes_per_s.value;
     real gather = scatter_s(x, &link, sent.weight, x->R) +
@@ -244,8 +246,8 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
     return OK;
 }
 
-// How often a stage's sync goes round the ranks: twice for an all-reduce, or a scatter and a
-// gather; three times for an all-reduce and a gather.
+// How many times a stage's sync goes around the ranks: twice for an all-reduce, or for a scatter
+// and a gather; three times for an all-reduce and a gather.
 static int rounds_of(const struct pricing *x, int group, bool experts)
 {
     static const int by_zero[] = {2, 2, 1, 0};
@@ -285,7 +287,7 @@ enum status price_sync_constants(struct pricing *x, struct error *err)
     return OK;
 }
 
-// The end stages' shared matrix learns on both.
+// Both end stages train the matrix that they share.
 static bool embeddings_are_trained(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)
@@ -307,7 +309,8 @@ real embedding_sum_s(const struct pricing *x, struct link_price link)
     return sum_price_s(x, &link, bytes, sums_fused_embeddings(x) ? 2 * x->R : 2);
 }
 
-// Of the fused one, over all ranks of both ends, those of one end where they leave their node.
+// For the fused sum, over all ranks of both ends: the sum among the ranks of one end, if these
+// leave their node.
 static real among_replicas_s(const struct pricing *x, int group)
 {
     if (!sums_fused_embeddings(x) || link_of_gradient_sync(x, group).intra) return 0;

@@ -1,10 +1,10 @@
-// Transfers between stages: messages fall into classes, each priced for every ordered pair of node
-// groups and every compression option. docs/FORMULAS.md section 6.
+// Transfers between stages. Messages are divided into classes, each priced for every ordered pair
+// of node groups and every compression option. docs/FORMULAS.md section 6.
 #include <stddef.h>
 
 #include "formulate/price/pricing.h"
 
-// Classes are told apart by what is sent and by what compression could make of it.
+// Classes differ in what is sent and in what compression could make of it.
 static int find_class(const struct message *messages, int count, const struct message *m)
 {
     for (int i = 0; i < count; i++)
@@ -22,7 +22,7 @@ real form_bytes(const struct compression_form *form, real values, real value_byt
                                           : values * (amount / 8 + 4 / 256.0L);
 }
 
-// Bytes of the message in this form; 0 where it would not be smaller, and stays as it is.
+// Bytes of the message in this form; 0 if it would not be smaller and is therefore not compressed.
 static real compressed_bytes(const struct pricing *x, const struct message *m,
                              const struct compression_form *form)
 {
@@ -33,8 +33,8 @@ static real compressed_bytes(const struct pricing *x, const struct message *m,
     return reaches(bytes, m->bytes) ? 0 : bytes;
 }
 
-// What one device sends. Where tensor ranks hold the same message, each may send its part alone, of
-// the message or of what it is compressed to.
+// What one device sends. If tensor ranks hold the same message, each may send only its part, of the
+// message or of its compressed form.
 static real sent_bytes(const struct pricing *x, const struct message *m,
                        const struct compression_form *form)
 {
@@ -81,7 +81,7 @@ static real compression_s(const struct pricing *x, const struct message *m,
            values / form_rates(receives, form->method).back + overheads;
 }
 
-// The parts of one transfer of `bytes`, with `extra_s` of work that delays this message alone.
+// The parts of one transfer of `bytes`; `extra_s` is work that delays only this message.
 static enum status price_parts(const struct pricing *x, int64_t *parts,
                                const struct link_price *link, real bytes, real extra_s,
                                struct error *err)
@@ -126,7 +126,7 @@ enum status price_message(const struct pricing *x, const struct message *m,
     return OK;
 }
 
-// One slice of the message between the earlier stage's and the later one's group.
+// One slice of the message between the group of the earlier stage and that of the later stage.
 static enum status price_slice(const struct pricing *x, struct priced_cut *cut,
                                const struct message *m, int from, int to, int slice,
                                struct error *err)
@@ -136,7 +136,7 @@ static enum status price_slice(const struct pricing *x, struct priced_cut *cut,
     return price_message(x, m, &ends, slice, cut->forward_ns, cut->backward_ns, (size_t)at, err);
 }
 
-// Room for its prices.
+// Allocates its prices.
 static enum status open_class(const struct pricing *x, struct priced_cut *cut,
                               const struct message *m, struct error *err)
 {

@@ -1,5 +1,5 @@
-// What one pass forward over a layer asks of one device: FLOP of its matrices and of attention,
-// bytes that memory bounds. docs/FORMULAS.md section 3.
+// The work of one forward pass over a layer on one device: FLOP of its matrices and of attention,
+// and bytes of what is bound by memory. docs/FORMULAS.md section 3.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
@@ -64,8 +64,8 @@ static void add_attention(const struct pricing *x, const struct layer_run *run,
     work->memory += work->scores;
 }
 
-// Norms and residuals of all of a token, of a further token's layer also its embedding and what is
-// put side by side for the projection; then norms of queries and keys or of latents.
+// Norms and residuals of the whole token; for a further token's layer also its embedding and the
+// concatenation for the projection; then norms of queries and keys or of latents.
 static real norm_bytes(const struct pricing *x, const struct layer_run *run, real n)
 {
     const struct shape *s = x->shape;
@@ -75,9 +75,9 @@ static real norm_bytes(const struct pricing *x, const struct layer_run *run, rea
            (s->qk_norm ? 2 * n * (x->q + x->kv) * x->e / x->t : 0);
 }
 
-// PyTorch's own operations, one kernel each: an RMS norm in fp32 takes 18 passes of the values
-// where a fused one takes 2, the rotation of queries and keys 10, a gated activation 5 where it
-// takes 3.
+// PyTorch's own operations, one kernel each. An RMS norm in fp32 takes 18 passes over the values
+// where a fused one takes 2, the rotation of queries and keys takes 10, and a gated activation 5
+// where a fused one takes 3.
 static real eager_bytes(const struct pricing *x, const struct layer_run *run, real n, real ffn)
 {
     const struct shape *s = x->shape;
@@ -114,8 +114,8 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
     return work;
 }
 
-// Query, both halves' scores, the weighted sum of the values found, the output; the values
-// themselves are only read.
+// Query, scores of both halves, weighted sum of the values found, output. The values themselves are
+// only read.
 static struct layer_work work_of_pool(const struct pricing *x, const struct layer_run *run,
                                       const struct slice *slice)
 {
