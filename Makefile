@@ -1,5 +1,6 @@
-# plumbline: make, make demo, make test, make test-asan, make test-planted, make bench, make costs, make layers, make trusted, make setup, make man, make install PREFIX=, make uninstall, make deb, make clean.
-# Settings first; everything below follows from the folders.
+# plumbline: make, make demo, make test, make test-asan, make test-planted, make bench, make costs,
+# make layers, make trusted, make setup, make man, make install PREFIX=, make uninstall, make deb,
+# make clean. Settings first; everything below follows from the folders.
 
 BUILD  ?= release
 # release, debug, asan
@@ -11,12 +12,15 @@ SAY = @$(if $(V),:,echo " ")
 
 CFLAGS_release = -O2 -g
 CFLAGS_debug   = -O0 -g
-CFLAGS_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla $(WERROR)
+CFLAGS_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+    -fno-omit-frame-pointer
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+    -Wvla $(WERROR)
 # Errors for who works on it with gcc; another compiler's warnings stop no one who builds it.
 WERROR = $(if $(and $(wildcard .git),$(findstring gcc,$(CC))$(filter cc,$(CC))),-Werror)
 # Of all that goes into the shared library only what library/plumbline.h marks is seen from outside.
-CFLAGS_own = -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(WARNINGS) $(CFLAGS_$(BUILD)) -I. -MMD -MP
+CFLAGS_own = -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden \
+    $(WARNINGS) $(CFLAGS_$(BUILD)) -I. -MMD -MP
 CFLAGS_all = $(CFLAGS_own) $(BLAS_CFLAGS) $(CFLAGS)
 
 # Where cblas.h is not among the system's own headers.
@@ -29,21 +33,28 @@ else
 BIN = $(OUT)/bin
 endif
 
-# Any MPI with headers and a compiler's wrapper; without one, links and collectives cannot be measured.
-MPI_CFLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:compile 2>/dev/null || pkg-config --cflags mpich 2>/dev/null)
-MPI_LIBS   := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null || pkg-config --libs mpich 2>/dev/null)
+# Any MPI with headers and a compiler's wrapper; without one, links and collectives cannot be
+# measured.
+MPI_CFLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || \
+    mpicc --showme:compile 2>/dev/null || pkg-config --cflags mpich 2>/dev/null)
+MPI_LIBS   := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null || \
+    pkg-config --libs mpich 2>/dev/null)
 
-# CUDA, cuDNN and NCCL, where their headers are found. NVCC=, CUDA_HOME=, CUDA_INCLUDES="-isystem ...", CUDA_LDFLAGS="-L..."
-# name them elsewhere; CUDA=no leaves them out. The device's own driver is not needed for building.
-NVCC      := $(or $(NVCC),$(firstword $(shell command -v nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc 2>/dev/null)))
+# CUDA, cuDNN and NCCL, where their headers are found. NVCC=, CUDA_HOME=, CUDA_INCLUDES="-isystem
+# ...", CUDA_LDFLAGS="-L..." name them elsewhere; CUDA=no leaves them out. The device's own driver
+# is not needed for building.
+NVCC      := $(or $(NVCC),$(firstword $(shell command -v nvcc /usr/local/cuda/bin/nvcc \
+    /opt/cuda/bin/nvcc 2>/dev/null)))
 CUDA_HOME := $(or $(CUDA_HOME),$(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))..)))
 CUDA_INCLUDES ?= -isystem $(CUDA_HOME)/include
 CUDA_LDFLAGS  ?= -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64
-cuda_compiles = $(shell echo '\#include <$(1)>' | $(CC) $(CUDA_INCLUDES) -E -o /dev/null - 2>/dev/null && echo yes)
+cuda_compiles = $(shell echo '\#include <$(1)>' | $(CC) $(CUDA_INCLUDES) -E -o /dev/null - \
+    2>/dev/null && echo yes)
 CUDA  := $(or $(CUDA),$(if $(NVCC),$(call cuda_compiles,cublasLt.h)))
 CUDNN := $(or $(CUDNN),$(if $(CUDA:no=),$(call cuda_compiles,cudnn.h)))
 NCCL  := $(or $(NCCL),$(if $(CUDA:no=),$(call cuda_compiles,nccl.h)))
-CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
+CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
+    -gencode arch=compute_90,code=compute_90
 
 LIBS_library = -lglpk -lnettle -lm
 LIBS_plan    = -lglpk -llapacke -lopenblas -lnettle -lm
@@ -52,18 +63,24 @@ LIBS_measure = -lopenblas -lnettle -lm -lpthread
 SETUP = CC="$(CC)" CFLAGS="$(BLAS_CFLAGS) $(CFLAGS)" LDFLAGS="$(LDFLAGS)" sh tests/setup.sh install
 
 # make test and make demo compile on all processors unless -j was given.
-JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS))),,-j$(shell nproc 2>/dev/null || echo 1))
+JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS))),,-j$(shell \
+    nproc 2>/dev/null || echo 1))
 
 # ---- what is made of what
 sources = $(sort $(shell find $(1) -name '*.c'))
 DATA    = $(filter-out data/import/%,$(call sources,data))
 PLAN    = $(call sources,data formulate solve calibrate) measure/command_measure.c
-MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA) measure/links/nccl.c,$(call sources,measure))
-WITH_MPI = measure/links/mpi.c measure/links/links.c measure/links/collectives.c measure/links/roster.c measure/links/together.c measure/links/assembly.c measure/links/nccl_none.c
+MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA) \
+    measure/links/nccl.c,$(call sources,measure))
+WITH_MPI = measure/links/mpi.c measure/links/links.c measure/links/collectives.c \
+    measure/links/roster.c measure/links/together.c measure/links/assembly.c \
+    measure/links/nccl_none.c
 WITH_CUDA  = $(filter-out measure/cuda/none.c,$(wildcard measure/cuda/*.c))
-CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard measure/cuda/fused_cudnn*.c)),measure/cuda/fused_none.c)
+CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard \
+    measure/cuda/fused_cudnn*.c)),measure/cuda/fused_none.c)
 CUDA_PARTS = $(filter-out $(wildcard measure/cuda/fused_*.c),$(WITH_CUDA)) $(CUDA_FUSED)
-LIBS_cuda  = $(if $(filter %_cudnn.c,$(CUDA_FUSED)),-lcudnn) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt
+LIBS_cuda  = $(if $(filter %_cudnn.c,$(CUDA_FUSED)),-lcudnn) -lcublasLt -lcudart_static -lstdc++ \
+    -ldl -lrt
 VERSION := $(shell sed -n 's/.*PLUMBLINE_VERSION "\(.*\)".*/\1/p' data/base/status.h)
 SONAME  = libplumbline.so.0
 SHARED  = $(OUT)/lib/libplumbline.so.$(VERSION)
@@ -81,19 +98,26 @@ object  = $(patsubst %.c,$(OUT)/%.o,$(1))
 WITH_NVCC = $(and $(CUDA:no=),$(BUILD:asan=))
 WITH_NCCL = $(and $(WITH_NVCC),$(MPI_LIBS),$(NCCL:no=))
 MEASURING = $(BIN)/plumbline-measure $(if $(MPI_LIBS),$(BIN)/plumbline-measure-mpi) \
-            $(if $(WITH_NVCC),$(BIN)/plumbline-measure-cuda) $(if $(WITH_NCCL),$(BIN)/plumbline-measure-nccl)
+            $(if $(WITH_NVCC),$(BIN)/plumbline-measure-cuda) \
+            $(if $(WITH_NCCL),$(BIN)/plumbline-measure-nccl)
 
+WORDS_CUDA = $(if $(WITH_NVCC),CUDA: measure --backend cuda$(if $(CUDNN:no=), with cuDNN's \
+    attention)$(if $(WITH_NCCL),; links and collectives --nccl),no CUDA found: measure --backend \
+    cuda is left out)
 all: $(BIN)/plumbline $(MEASURING) $(LIBRARY) $(OUT)/made/man
-	$(if $(MPI_LIBS),,@echo "plumbline: no MPI found: plumbline measure links and collectives are left out" >&2)
-	$(if $(WITH_NVCC),@echo "plumbline: CUDA: measure --backend cuda$(if $(CUDNN:no=), with cuDNN's attention)$(if $(WITH_NCCL),; links and collectives --nccl)" >&2,@echo "plumbline: no CUDA found: measure --backend cuda is left out" >&2)
+	$(if $(MPI_LIBS),,@echo \
+	    "plumbline: no MPI found: plumbline measure links and collectives are left out" >&2)
+	@echo "plumbline: $(WORDS_CUDA)" >&2
 
 # The style and the scripts of the HTML report, as bytes in the program.
 PAGE = $(OUT)/solve/report/html/page_text
 $(PAGE).c: $(addprefix solve/report/html/,style.css tables.js chart.js)
 	@mkdir -p $(@D)
 	$(Q){ echo '#include "solve/report/html/page_text.h"'; \
-	    echo 'const char page_style[] = {'; cat $(filter %.css,$^) | od -An -v -td1 | sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'; \
-	    echo 'const char page_script[] = {'; cat $(filter %.js,$^) | od -An -v -td1 | sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'; } > $@
+	    echo 'const char page_style[] = {'; cat $(filter %.css,$^) | od -An -v -td1 | \
+	    sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'; \
+	    echo 'const char page_script[] = {'; cat $(filter %.js,$^) | od -An -v -td1 | \
+	    sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'; } > $@
 $(PAGE).o: $(PAGE).c $(OUT)/flags
 	$(SAY) cc $<
 	$(Q)$(CC) $(CFLAGS_all) -c -o $@ $<
@@ -107,13 +131,15 @@ $(OUT)/libplumbline.a: $(call object,$(PLAN)) $(PAGE).o
 $(SHARED): $(call object,library/library.c) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
-	$(Q)$(CC) $(CFLAGS_$(BUILD)) -shared -Wl,-soname,$(SONAME) -Wl,--as-needed -o $@ $^ $(LDFLAGS) $(LIBS_library)
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -shared -Wl,-soname,$(SONAME) -Wl,--as-needed -o $@ $^ $(LDFLAGS) \
+	    $(LIBS_library)
 	@ln -sf $(@F) $(@D)/$(SONAME) && ln -sf $(SONAME) $(@D)/libplumbline.so
 
 $(OUT)/lib/libplumbline.a: $(call object,library/library.c) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ar $@
-	$(Q)ld -r -o $(@:.a=.o) $^ && objcopy --localize-hidden $(@:.a=.o) && rm -f $@ && ar rcs $@ $(@:.a=.o) && rm $(@:.a=.o)
+	$(Q)ld -r -o $(@:.a=.o) $^ && objcopy --localize-hidden $(@:.a=.o) && rm -f $@ && \
+	    ar rcs $@ $(@:.a=.o) && rm $(@:.a=.o)
 
 $(BIN)/plumbline: $(OUT)/plumbline.o $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
@@ -125,23 +151,29 @@ $(BIN)/plumbline-measure: $(call object,$(MEASURE))
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure)
 
-# The same program with links and collectives in it; the other one needs no libmpi to run, and hands over to this one.
-$(BIN)/plumbline-measure-mpi: $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) $(WITH_MPI))
+# The same program with links and collectives in it; the other one needs no libmpi to run, and hands
+# over to this one.
+$(BIN)/plumbline-measure-mpi: $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) \
+    $(WITH_MPI))
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure) $(MPI_LIBS)
 
 # The same program with a CUDA device as a back end; the others hand over to it.
-$(BIN)/plumbline-measure-cuda: $(call object,$(filter-out measure/cuda/none.c,$(MEASURE)) $(CUDA_PARTS)) $(OUT)/measure/cuda/kernels.o
+$(BIN)/plumbline-measure-cuda: $(call object,$(filter-out measure/cuda/none.c,$(MEASURE)) \
+    $(CUDA_PARTS)) $(OUT)/measure/cuda/kernels.o
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(LIBS_cuda)
 
 # Links and collectives between devices.
-$(BIN)/plumbline-measure-nccl: $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) $(filter-out measure/links/nccl_none.c,$(WITH_MPI)) measure/links/nccl.c) $(OUT)/measure/cuda/kernels.o
+$(BIN)/plumbline-measure-nccl: $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) \
+    $(filter-out measure/links/nccl_none.c,$(WITH_MPI)) measure/links/nccl.c) \
+    $(OUT)/measure/cuda/kernels.o
 	@mkdir -p $(@D)
 	$(SAY) ld $@
-	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(MPI_LIBS) -lnccl -lcudart_static -lstdc++ -ldl -lrt
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(MPI_LIBS) \
+	    -lnccl -lcudart_static -lstdc++ -ldl -lrt
 
 $(OUT)/measure/cuda/kernels.o: measure/cuda/kernels.cu
 	@mkdir -p $(@D)
@@ -158,7 +190,8 @@ $(OUT)/libraries: tests/setup.sh
 	@$(SETUP:install=check) build
 	@touch $@
 
-# Objects of other flags than these are compiled again; not for other CFLAGS, which `sudo make install` may not know.
+# Objects of other flags than these are compiled again; not for other CFLAGS, which `sudo make
+# install` may not know.
 $(OUT)/flags: always
 	@mkdir -p $(@D)
 	@echo '$(CFLAGS_own)' | cmp -s - $@ || echo '$(CFLAGS_own)' > $@
@@ -171,19 +204,27 @@ $(OUT)/%.o: %.c $(OUT)/flags | $(OUT)/libraries
 	$(SAY) cc $<
 	$(Q)$(CC) $(CFLAGS_all) -c -o $@ $<
 
-$(foreach test,$(TEST_FILES),$(eval $(OUT)/tests/$(notdir $(basename $(test))): $(call object,$(test))))
+$(foreach test,$(TEST_FILES),$(eval $(OUT)/tests/$(notdir $(basename $(test))): $(call \
+    object,$(test))))
 $(TESTS:%=$(OUT)/tests/%): $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
-	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka -lcjson -lgmp $(LIBS_plan) -lpthread
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) \
+	    -lcmocka -lcjson -lgmp $(LIBS_plan) -lpthread
 
-# The CUDA back end on a device out of the CPU's memory: its own kernels, compiled for the CPU. It needs CUDA's headers.
-FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/cuda/fake_device.o $(OUT)/tests/cuda/kernels.o
-FAKE_FLAGS = -std=c++17 -O2 -g -Wall $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. $(CUDA_INCLUDES) -MMD -MP
+# The CUDA back end on a device out of the CPU's memory: its own kernels, compiled for the CPU. It
+# needs CUDA's headers.
+FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/cuda/fake_device.o \
+    $(OUT)/tests/cuda/kernels.o
+FAKE_FLAGS = -std=c++17 -O2 -g -Wall \
+    $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. \
+    $(CUDA_INCLUDES) -MMD -MP
 
 $(OUT)/tests/test_cuda $(OUT)/tests/test_cuda_layers: $(FAKE_CUDA) $(OUT)/tests/cuda/bench/bench.o \
-    $(call object,$(filter-out measure/cuda/none.c measure/main.c,$(filter measure/%,$(MEASURE))) $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)))
-$(OUT)/tests/measure/test_cuda%.o $(OUT)/tests/cuda/bench/%.o $(FAKE_CUDA): CFLAGS_all += $(CUDA_INCLUDES)
+    $(call object,$(filter-out measure/cuda/none.c measure/main.c,$(filter measure/%,$(MEASURE))) \
+    $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)))
+$(OUT)/tests/measure/test_cuda%.o $(OUT)/tests/cuda/bench/%.o $(FAKE_CUDA): \
+    CFLAGS_all += $(CUDA_INCLUDES)
 $(OUT)/tests/test_cuda $(OUT)/tests/test_cuda_layers: LIBS_plan += -lstdc++
 
 $(OUT)/tests/cuda/kernels.o: measure/cuda/kernels.cu
@@ -198,36 +239,46 @@ $(OUT)/tests/cuda/%.o: tests/cuda/%.cpp
 
 # measure/links/nccl.c on such devices, with an NCCL of pipes: tests/measure/test_nccl.sh runs it.
 $(OUT)/tests/cuda/measure-nccl: $(FAKE_CUDA) $(OUT)/tests/cuda/nccl/fake_nccl.o \
-    $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) $(filter-out measure/links/nccl_none.c,$(WITH_MPI)) measure/links/nccl.c)
+    $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) $(filter-out \
+    measure/links/nccl_none.c,$(WITH_MPI)) measure/links/nccl.c)
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure) $(MPI_LIBS) -lstdc++
 $(OUT)/tests/cuda/nccl/fake_nccl.o: CFLAGS_all += $(CUDA_INCLUDES)
 
-# For the day a GPU is at hand (tests/gpu/run.sh): a program to compare with, and all that a bare machine may lack in build/gpu.
+# For the day a GPU is at hand (tests/gpu/run.sh): a program to compare with, and all that a bare
+# machine may lack in build/gpu.
 gpu-programs: $(BIN)/gemm_heuristics
 $(BIN)/gemm_heuristics: tests/gpu/gemm_heuristics.c
 	@mkdir -p $(@D)
 	$(SAY) cc $<
-	$(Q)$(CC) $(filter-out -MMD -MP -Wconversion,$(CFLAGS_all)) $(CUDA_INCLUDES) -o $@ $< $(CUDA_LDFLAGS) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt -lpthread
+	$(Q)$(CC) $(filter-out -MMD -MP -Wconversion,$(CFLAGS_all)) $(CUDA_INCLUDES) -o $@ $< \
+	    $(CUDA_LDFLAGS) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt -lpthread
 
 gpu-pack: all gpu-programs
 	@sh tests/gpu/pack.sh $(BIN)
 
-# Whether cuDNN knows kernels for the attentions as they are written down; needs cuDNN, no device. About a minute.
-$(OUT)/fused_plans: $(OUT)/tests/gpu/fused_plans.o $(call object,$(wildcard measure/cuda/fused_cudnn*.c) data/base/arena.c data/base/status.c)
-	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(CUDA_LDFLAGS) -lcudnn -lcudart_static -lstdc++ -ldl -lrt -lpthread
+# Whether cuDNN knows kernels for the attentions as they are written down; needs cuDNN, no device.
+# About a minute.
+$(OUT)/fused_plans: $(OUT)/tests/gpu/fused_plans.o $(call object,$(wildcard \
+    measure/cuda/fused_cudnn*.c) data/base/arena.c data/base/status.c)
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(CUDA_LDFLAGS) -lcudnn -lcudart_static -lstdc++ \
+	    -ldl -lrt -lpthread
 $(OUT)/tests/gpu/fused_plans.o: CFLAGS_all += $(CUDA_INCLUDES)
 test-fused: $(OUT)/fused_plans
 	$(OUT)/fused_plans tests/gpu/h100-device.json $(CUDA_HOME)/lib64/stubs/libcuda.so
 HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
 
 # What the planner does not link, for its own tests.
-$(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_kernels_layers $(OUT)/tests/test_sampling $(OUT)/tests/test_merge: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
-$(OUT)/tests/test_links: $(call object,$(addprefix measure/links/,pairs.c groups.c report.c together.c))
+$(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_kernels_layers \
+    $(OUT)/tests/test_sampling $(OUT)/tests/test_merge: $(call object,$(filter-out \
+    measure/main.c,$(filter measure/%,$(MEASURE))))
+$(OUT)/tests/test_links: $(call object,$(addprefix measure/links/,pairs.c groups.c report.c \
+    together.c))
 
 # Without mpi.c, host.c and the clock: the test plays them.
-$(OUT)/tests/test_links_played: $(call object,$(addprefix measure/links/,links.c assembly.c roster.c pairs.c report.c together.c nccl_none.c) \
+$(OUT)/tests/test_links_played: $(call object,$(addprefix measure/links/,links.c assembly.c \
+    roster.c pairs.c report.c together.c nccl_none.c) \
     measure/sampling/record.c measure/sampling/interrupts.c)
 
 $(OUT)/tests/test_recorded: $(HELDBACK)
@@ -238,21 +289,25 @@ $(OUT)/tests/test_library: $(OUT)/lib/libplumbline.a
 run-%: $(OUT)/tests/% all
 	$(OUT)/tests/$*
 
-# What runs them: as many at a time as there are processors, or TEST_JOBS=1. Memory is judged as users build.
+# What runs them: as many at a time as there are processors, or TEST_JOBS=1. Memory is judged as
+# users build.
 $(OUT)/run: $(OUT)/tests/run.o
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS)
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
-TEST_RUN = $(OUT)/run --jobs $(TEST_JOBS) --alone "test_links.sh test_known_links.sh test_nccl.sh" $(if $(BUILD:release=),,--most-mb 1024) \
+TEST_RUN = $(OUT)/run --jobs $(TEST_JOBS) --alone "test_links.sh test_known_links.sh test_nccl.sh" \
+    $(if $(BUILD:release=),,--most-mb 1024) \
            --times $(OUT)/tests/times.txt --hints tests/times.txt --logs $(OUT)/tests
 
 # What a VIPR file proves: the reader of VIPR that the tests have.
-$(OUT)/tests/vipr_check: $(OUT)/tests/vipr_check.o $(call object,$(wildcard tests/support/vipr/*.c)) $(OUT)/libplumbline.a
+$(OUT)/tests/vipr_check: $(OUT)/tests/vipr_check.o $(call object,$(wildcard \
+    tests/support/vipr/*.c)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) -lgmp $(LIBS_plan)
 
-tests: $(OUT)/run $(OUT)/tests/vipr_check $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
+tests: $(OUT)/run $(OUT)/tests/vipr_check $(TESTS:%=$(OUT)/tests/%) $(if $(and \
+    $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
 
 # All tests of what is built; the last line counts the test programs.
 check: all tests layers sizes format-check
@@ -299,10 +354,12 @@ trusted: $(BIN)/plumbline
 # The same into docs/PROOFS.md.
 trusted-write: $(BIN)/plumbline
 	@sh tests/trusted.sh $(OUT) > $(OUT)/trusted && awk -v made=$(OUT)/trusted ' \
-	    /^\| (level \| what|claim \| levels)/ { old = 1; while ((getline line < made) > 0 && line != "") print line } \
+	    /^\| (level \| what|claim \| levels)/ { old = 1; while ((getline line < made) > 0 && \
+	    line != "") print line } \
 	    !/^\|/ { old = 0 } !old' docs/PROOFS.md > $(OUT)/proofs && cat $(OUT)/proofs > docs/PROOFS.md
 
-# Speed on the chain family, and beside CBC and HiGHS where they are found: BENCH_SET=quick|full, BENCH_LIMIT_S=60
+# Speed on the chain family, and beside CBC and HiGHS where they are found: BENCH_SET=quick|full,
+# BENCH_LIMIT_S=60
 $(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
@@ -312,11 +369,15 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
-# Random problems against enumeration, 2,000, 400 of each schedule, 300 of the boxes, 2,000 for certificates of every kind;
-# make test runs 300, 25, 60 and 240. The first two certify each proof, too. Then the bounds of layouts, and the largest claims
-# that are accepted: 200,000 plans, 900 spaces of slices, 1,000 of grids, 20,000 problems and 5,000 sets of tables with extreme
-# prices. 500 that have a plan of each decision and kind of model, of slices, of grids, and of the fused embedding sync on nodes.
-test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths test_slices test_grids test_claims test_claims_extreme) $(BIN)/plumbline
+# Random problems against enumeration, 2,000, 400 of each schedule, 300 of the boxes, 2,000 for
+# certificates of every kind; make test runs 300, 25, 60 and 240. The first two certify each proof,
+# too. Then the bounds of layouts, and the largest claims that are accepted: 200,000 plans, 900
+# spaces of slices, 1,000 of grids, 20,000 problems and 5,000 sets of tables with extreme prices.
+# 500 that have a plan of each decision and kind of model, of slices, of grids, and of the fused
+# embedding sync on nodes.
+test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
+    test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
+    test_slices test_grids test_claims test_claims_extreme) $(BIN)/plumbline
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
 	$(OUT)/tests/test_placed 1600 '*fused*'
@@ -329,9 +390,11 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_grids 1000
 	$(OUT)/tests/test_claims 20000
 	$(OUT)/tests/test_claims_extreme 5000
-	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline $(OUT)/tests/offers 500
+	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline \
+	    $(OUT)/tests/offers 500
 
-# Known errors of thought, planted one by one: the bed of test_claims must find each (docs/PROOFS.md 7). PLANTED="NAME ...": those.
+# Known errors of thought, planted one by one: the bed of test_claims must find each (docs/PROOFS.md
+# 7). PLANTED="NAME ...": those.
 test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
 	@TEST_JOBS=$(TEST_JOBS) sh tests/planted.sh $(PLANTED)
 
@@ -343,133 +406,44 @@ test-mutations: $(OUT)/tests/test_check_mutations
 test-batch: $(BIN)/plumbline
 	@BIN=$(BIN) sh tests/batch/test_batch.sh 200 10
 
-# The public instances, solved and checked anew, against data/instances/table.csv; -write: takes what is better, makes docs/INSTANCES.md.
+# The public instances, solved and checked anew, against data/instances/table.csv; -write: takes
+# what is better, makes docs/INSTANCES.md.
 instances: $(BIN)/plumbline
 	@BIN=$(BIN) sh data/instances/make.sh
 instances-write: $(BIN)/plumbline
 	@BIN=$(BIN) sh data/instances/make.sh --write
 
-# The same on a real Slurm of two nodes on this machine: root, slurm-wlm and munge; else it is skipped. Some four minutes.
+# The same on a real Slurm of two nodes on this machine: root, slurm-wlm and munge; else it is
+# skipped. Some four minutes.
 test-slurm: $(BIN)/plumbline
 	@BIN=$(BIN) sh tests/batch/slurm.sh
 
-# The shipped costs that are fitted, anew from their rows (data/costs/make.sh); test_shipped_costs compares.
+# The shipped costs that are fitted, anew from their rows (data/costs/make.sh); test_shipped_costs
+# compares.
 costs: $(BIN)/plumbline
 	@BIN=$(BIN) sh data/costs/make.sh
 
-# Costs of this machine, measured now, against shapes that they were not made from, measured right after: tests/heldback/heldback.sh
+# Costs of this machine, measured now, against shapes that they were not made from, measured right
+# after: tests/heldback/heldback.sh
 $(OUT)/heldback: $(OUT)/tests/heldback/heldback.o $(HELDBACK) $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
 heldback: all $(OUT)/heldback
-	@HELDBACK_OPTIONS="$(HELDBACK_OPTIONS)" HELDBACK_SET=$(HELDBACK_SET) sh tests/heldback/heldback.sh $(BIN)/plumbline $(OUT)/heldback
+	@HELDBACK_OPTIONS="$(HELDBACK_OPTIONS)" HELDBACK_SET=$(HELDBACK_SET) sh \
+	    tests/heldback/heldback.sh $(BIN)/plumbline $(OUT)/heldback
 
 bench: all $(OUT)/bench-separate $(OUT)/bench-placement
 	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate
 	@bash tests/bench/layouts.sh $(BIN)/plumbline
-	@bash tests/bench/placement.sh $(BIN)/plumbline $(OUT)/bench-placement ../shared/validation/cluster16_t*.json
+	@bash tests/bench/placement.sh \
+	    $(BIN)/plumbline $(OUT)/bench-placement ../shared/validation/cluster16_t*.json
+include packaging/install.mk tests/fuzz/fuzz.mk
 
-# ---- installing: SOURCE:TARGET below PREFIX, and LIBDIR where libraries go there. What was put is listed in
-# share/plumbline/installed, by which make uninstall goes.
-LIBDIR ?= lib
-COMMANDS = $(shell $(BIN)/plumbline completion words '' | cut -f 1)
-PAGES   = plumbline $(addprefix plumbline-,$(COMMANDS))
-DOCUMENTS = README.md $(wildcard docs/*.md docs/schemas/* docs/examples/*/*)
-INSTALLED = $(foreach program,$(BIN)/plumbline $(MEASURING),$(program):bin/$(notdir $(program))) \
-            $(foreach file,$(SHIPPED),$(file):share/plumbline/$(file)) \
-            $(foreach file,$(DOCUMENTS),$(file):share/doc/plumbline/$(file)) \
-            $(foreach page,$(PAGES),$(OUT)/made/$(page).1:share/man/man1/$(page).1) \
-            $(foreach program,$(filter-out %/plumbline-measure,$(MEASURING)),$(OUT)/made/also-measure:share/man/man1/$(notdir $(program)).1) \
-            $(OUT)/made/bash:share/bash-completion/completions/plumbline $(OUT)/made/zsh:share/zsh/site-functions/_plumbline \
-            $(OUT)/made/fish:share/fish/vendor_completions.d/plumbline.fish library/plumbline.h:include/plumbline.h \
-            $(foreach file,$(LIBRARY),$(file):$(LIBDIR)/$(notdir $(file)))
-LINKS = $(SONAME) libplumbline.so
-
-# Manual pages and completion, out of the program's own tables.
-man: $(OUT)/made/man
-$(OUT)/made/man: $(BIN)/plumbline $(MEASURING)
-	@mkdir -p $(@D)
-	$(SAY) man pages and completion
-	@cd $(@D) && program=$$OLDPWD/$(BIN)/plumbline && "$$program" help --man > plumbline.1 && \
-	    for name in $$("$$program" completion words '' | cut -f 1); do "$$program" help --man $$name > plumbline-$$name.1 || exit 1; done && \
-	    for shell in bash zsh fish; do "$$program" completion $$shell > $$shell || exit 1; done && \
-	    echo '.so man1/plumbline-measure.1' > also-measure && touch man
-
-define PKG_CONFIG
-prefix=$(subst $(space),\ ,$(PREFIX))
-includedir=$${prefix}/include
-libdir=$${prefix}/$(LIBDIR)
-
-Name: plumbline
-Description: plans the training of large models on many GPUs, with a proven distance from optimal
-Version: $(VERSION)
-Cflags: -I$${includedir}
-Libs: -L$${libdir} -lplumbline
-Libs.private: $(LIBS_library)
-endef
-export PKG_CONFIG
-space := $() $()
-
-install: all man
-	$(SAY) install into "$(DESTDIR)$(PREFIX)"
-	@to="$(DESTDIR)$(PREFIX)"; umask 022; list="$$to/share/plumbline/installed"; mkdir -p "$$to/share/plumbline" && : > "$$list.new" && \
-	for pair in $(INSTALLED); do \
-	    target=$${pair#*:}; case $$target in bin/*|*.so.*) mode=755 ;; *) mode=644 ;; esac; \
-	    install -D -m $$mode "$${pair%%:*}" "$$to/$$target" && echo "$$target" >> "$$list.new" || exit 1; \
-	done && \
-	mkdir -p "$$to/$(LIBDIR)/pkgconfig" && printf '%s\n' "$$PKG_CONFIG" > "$$to/$(LIBDIR)/pkgconfig/plumbline.pc" && \
-	echo "$(LIBDIR)/pkgconfig/plumbline.pc" >> "$$list.new" && \
-	for link in $(LINKS); do ln -sf $(notdir $(SHARED)) "$$to/$(LIBDIR)/$$link" && echo "$(LIBDIR)/$$link" >> "$$list.new" || exit 1; done && \
-	if [ -f "$$list" ]; then grep -vxFf "$$list.new" "$$list" | while IFS= read -r target; do rm -f "$$to/$$target"; done; fi && \
-	mv "$$list.new" "$$list"
-
-# Files that install put there, then those of its folders that are plumbline's own.
-uninstall:
-	@to="$(DESTDIR)$(PREFIX)"; list="$$to/share/plumbline/installed"; \
-	[ -f "$$list" ] || { echo "plumbline: $$list: no such file: nothing was installed there" >&2; exit 2; }; \
-	while IFS= read -r target; do rm -f "$$to/$$target" || exit 1; done < "$$list"; rm -f "$$list"; \
-	for own in share/plumbline share/doc/plumbline; do find "$$to/$$own" -depth -type d -exec rmdir {} + 2>/dev/null; done; [ ! -e "$$to/share/plumbline" ]
-
-# Debian packages of this build, without what needs CUDA: into DEB. dpkg-dev makes them.
-DEB ?= $(OUT)/deb
-deb: all
-	@command -v dpkg-shlibdeps > /dev/null || { echo "plumbline: make deb: dpkg-shlibdeps is missing: apt-get install dpkg-dev" >&2; exit 2; }
-	@rm -rf "$(DEB)/whole" && mkdir -p "$(DEB)"
-	@$(MAKE) --no-print-directory -o all -o man CUDA=no install DESTDIR="$$(cd "$(DEB)" && pwd)/whole" PREFIX=/usr LIBDIR=lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-	@sh packaging/deb.sh "$(DEB)" $(VERSION)
-
-# One format's loader, or what audits it, under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make
-# fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays: in folders by their names' last letters.
-SECONDS ?= 60
-FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.
-FUZZ_CODE  = $(DATA) $(wildcard data/import/hf/*.c) data/import/text.c tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz/fuzz.c tests/support/fuzz/fuzz_table.c \
-             tests/support/fuzz/fuzz_certificate.c tests/support/fuzz/fuzz_vipr.c \
-             tests/support/fuzz/fuzz_bounds.c $(filter-out %/command.c,$(wildcard tests/support/vipr/*.c)) \
-             $(call sources,solve/checker solve/judge)
-# The sanitizers' own memory is kept small, so that the limit is about the program's.
-FUZZ_OPTIONS = ASAN_OPTIONS=quarantine_size_mb=8:thread_local_quarantine_size_kb=64:malloc_context_size=4
-
-build/fuzz/fuzz: $(FUZZ_CODE) $(shell find data solve tests/support tests/fuzz -name '*.h')
-	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lnettle -lgmp -lm
-
-fuzz-keep-%: build/fuzz/fuzz
-	@mkdir -p build/fuzz/$*
-	ln -sf fuzz build/fuzz/fuzz-$*
-	build/fuzz/fuzz-$* -merge=1 tests/fuzz/corpus/$* build/fuzz/$*
-	sh tests/fuzz/file.sh tests/fuzz/corpus/$*
-
-fuzz-%: build/fuzz/fuzz
-	@mkdir -p build/fuzz/$*
-	ln -sf fuzz build/fuzz/fuzz-$*
-	$(FUZZ_OPTIONS) build/fuzz/fuzz-$* -max_total_time=$(SECONDS) -max_len=16384 -timeout=20 -rss_limit_mb=256 \
-	    -artifact_prefix=build/fuzz/$*- -dict=tests/fuzz/$(if $(wildcard tests/fuzz/$*.dict),$*,json).dict build/fuzz/$* tests/fuzz/corpus/$*
-
-clean:
-	rm -rf build bin
-
-.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers sizes schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm instances instances-write
+.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench \
+    heldback costs all tests check test test-asan demo setup layers sizes schemas trusted \
+    trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm \
+    instances instances-write
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' -type f 2>/dev/null)

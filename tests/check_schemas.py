@@ -1,5 +1,6 @@
-"""Validates documents against docs/schemas. Usage: check_schemas.py good|bad FILE ...; FILE's schema follows from its
-"kind", or where that is damaged from its name (KIND-anything.json). Exit 0: all good files pass, all bad ones fail."""
+"""Validates documents against docs/schemas. Usage: check_schemas.py good|bad FILE ...; FILE's
+schema follows from its "kind", or where that is damaged from its name (KIND-anything.json). Exit 0:
+all good files pass, all bad ones fail."""
 import functools
 import json
 import pathlib
@@ -34,7 +35,7 @@ def validator_of(kind):
 def errors_of(path, document):
     kind = str(document.get("kind", "")).removeprefix("plumbline.")
     named = path.name.split("-")[0]
-    for candidate in ([named, kind] if sys.argv[1] == "bad" else [kind]):
+    for candidate in [named, kind] if sys.argv[1] == "bad" else [kind]:
         validator = validator_of(candidate)
         if validator:
             return sorted(validator.iter_errors(document), key=lambda e: list(map(str, e.path)))

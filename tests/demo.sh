@@ -1,7 +1,8 @@
 #!/bin/sh
-# make demo: the whole chain, twice. This machine measured, calibrated, and GPT-2 XL planned on four of its kind; then
-# Llama-3.1 70B in fp16 on a mixed A100/V100 cluster from shipped costs. Each command is printed before it runs; any
-# failure ends the demo. Everything lies under build/demo afterwards.
+# make demo: the whole chain, twice. This machine measured, calibrated, and GPT-2 XL planned on four
+# of its kind; then Llama-3.1 70B in fp16 on a mixed A100/V100 cluster from shipped costs. Each
+# command is printed before it runs; any failure ends the demo. Everything lies under build/demo
+# afterwards.
 set -eu
 BIN=${BIN:-bin}
 here=build/demo
@@ -12,7 +13,8 @@ mkdir -p "$here"
 say() { printf '\n# %s\n' "$*"; }
 run() {
     printf '\n$ plumbline'
-    for word in "$@"; do case $word in *[!A-Za-z0-9_./=:-]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac; done
+    for word in "$@"; do case $word in *[!A-Za-z0-9_./=:-]*) printf " '%s'" "$word" ;; *) printf \
+        ' %s' "$word" ;; esac; done
     printf '\n'
     "$BIN/plumbline" "$@"
 }
@@ -22,7 +24,8 @@ memory_gb=$(awk '/^MemTotal:/ { printf "%d", $2 * 1024 / 1e9 }' /proc/meminfo 2>
 [ "${memory_gb:-0}" -ge 32 ] || memory_gb=32
 
 say "1. Measure this machine: the parts of a block of GPT-2 XL, about $budget_s s"
-run measure compute --model data/models/openai/gpt2-xl.json --sequence 1024 --budget-s "$budget_s" -o $here/samples.json
+run measure compute --model data/models/openai/gpt2-xl.json --sequence 1024 --budget-s "$budget_s" \
+    -o $here/samples.json
 
 say "2. Calibrate: rates and overheads, each with its interval, against the samples they come from"
 run calibrate $here/samples.json --show -o $here/costs.json

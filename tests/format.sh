@@ -1,6 +1,7 @@
 #!/bin/sh
-# Whether all code has the form of .clang-format, and no line is wider than 100 columns; --write: gives it that form.
-# Versions of clang-format differ in what they write: only the one named here is asked.
+# Whether all code has the form of .clang-format, and no line is wider than 100 columns; --write:
+# gives it that form. Versions of clang-format differ in what they write: only the one named here is
+# asked.
 set -u
 version=14
 format=$(command -v clang-format-$version || command -v clang-format) || format=
@@ -16,9 +17,11 @@ if [ "${1:-}" = --write ]; then
     exit
 fi
 status=0
-printf '%s\n' $files | xargs "$format" --dry-run -Werror 2>&1 | grep error: | cut -d: -f1 | uniq | sed 's/$/: not as .clang-format says; make format/' >&2
+printf '%s\n' $files | xargs "$format" --dry-run -Werror 2>&1 | grep error: | cut -d: -f1 | uniq |
+    sed 's/$/: not as .clang-format says; make format/' >&2
 printf '%s\n' $files | xargs "$format" --dry-run -Werror > /dev/null 2>&1 || status=1
-wide=$(printf '%s\n' $files | xargs awk 'length($0) > 100 { print FILENAME ":" FNR ": wider than 100 columns" }')
+wide=$(printf '%s\n' $files |
+    xargs awk 'length($0) > 100 { print FILENAME ":" FNR ": wider than 100 columns" }')
 [ -z "$wide" ] || { printf '%s\n' "$wide" >&2; status=1; }
 [ $status = 1 ] || echo "format: every file has its form" >&2
 exit $status

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The include rule of docs/ARCHITECTURE.md: which folder may include which, a folder's internal.h (or X_internal.h) only from within it, and
-# one file for each foreign library. usage: layers.sh [TREE]
+# The include rule of docs/ARCHITECTURE.md: which folder may include which, a folder's internal.h
+# (or X_internal.h) only from within it, and one file for each foreign library. usage: layers.sh
+# [TREE]
 cd "${1:-.}" || exit 2
 
 # folder | what its files may include beside the folder's own: folders with all that is in them,
@@ -79,7 +80,8 @@ gmp.h                | tests/support/vipr/internal.h
 # The checker of proofs uses these of the C library and nothing else.
 checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h time.h'
 
-find data measure calibrate formulate solve library plumbline.c -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
+find data measure calibrate formulate solve library plumbline.c -name '*.[ch]' -o -name '*.cu' \
+    -o -name '*.cuh' | sort |
 xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' |
 RULES=$rules LIBRARIES=$libraries CHECKER=$checker_headers awk '
 function folder(path) { sub("/[^/]*$", "", path); return path }

@@ -2,8 +2,8 @@
 # Whether tests/test_claims finds errors of thought that are known: planted.sh [NAME ...], with
 # build/release/tests/test_claims built. Each is planted in a copy of the sources, where one line
 # changes; the bed of test_claims, run against it, must tell of claims above the truth. Without a
-# plant it must tell of none. With names: these plants alone. --apply: only whether each still changes
-# one line, all that do not.
+# plant it must tell of none. With names: these plants alone. --apply: only whether each still
+# changes one line, all that do not.
 # TEST_JOBS: so many runs at a time. PLANTED_PROBLEMS=500: problems of each.
 set -u
 out=build/release
@@ -54,7 +54,8 @@ plants() {
         'all states are on the device, whatever share the host may hold'
     plant filling-swap-charged layouts/room.c 's/s->swaps \&\& ns > 0 ? 0 : ns;/ns;/' \
         'room is made by recomputing alone'
-    plant filling-swap-kept layouts/sketch.c 's/room.stash_bytes\[2\] = 0;/room.stash_bytes[2] += 0;/' \
+    plant filling-swap-kept layouts/sketch.c \
+        's/room.stash_bytes\[2\] = 0;/room.stash_bytes[2] += 0;/' \
         'what is swapped keeps as much as what is recomputed'
     plant same-despite-overlap layouts/compare.c \
         's/SYNC_EXPOSED && y->gradient_sync ==/SYNC_EXPOSED || y->gradient_sync ==/' \
@@ -97,7 +98,8 @@ plants() {
         'all states are on the device, whatever share the host may hold'
     plant bound-swap-charged space/memory.c 's/s->swaps ? smaller(least, 0) : least;/least;/' \
         'room is made by recomputing alone'
-    plant bound-swap-kept space/sketch.c 's/room.stash\[MODE_FULL\] = 0;/room.stash[MODE_FULL] += 0;/' \
+    plant bound-swap-kept space/sketch.c \
+        's/room.stash\[MODE_FULL\] = 0;/room.stash[MODE_FULL] += 0;/' \
         'what is swapped keeps as much as what is recomputed'
     plant dominated-despite-overlap space/compare.c \
         's/exposed = !a->overlapped && !b/exposed = !a->overlapped || !b/' \
@@ -172,7 +174,8 @@ plants() {
     plant tower-same-messages checker/prices/prices.c \
         's/return values_sent(x, r) == values_sent(x, q) \&\&/return values_sent(x, r) >= 0 \&\&/' \
         'messages as wide are as long'
-    # ---- pools and weights that layers share, frozen layers in few bits: prices of planner, judge and checker
+    # ---- pools and weights that layers share, frozen layers in few bits: prices of planner, judge
+    # and checker
     bed=test_exact_decisions
     plant pool-of-a-stage formulate/price/links.c \
         's/return run->pool.shared ? x->D \* x->p : x->D;/return x->D;/' \
@@ -204,12 +207,14 @@ plants() {
     plant fused-first-stages solve/places/embedding.c \
         's/members\[p->replicas + r\] = node\[r \* p->ranks + last\];/members[p->replicas + r] = node[r * p->ranks];/' \
         'the ring goes through the first stages alone'
-    plant fused-both-links priced/places.c 's/PRICE_NONE : larger(in, out);/PRICE_NONE : in + out;/' \
+    plant fused-both-links priced/places.c \
+        's/PRICE_NONE : larger(in, out);/PRICE_NONE : in + out;/' \
         'the links into a node and out of it are gone over one after the other'
     plant fused-judged-open judge/places.c \
         's/if (from == to \&\& leaves) continue;/if (at + 1 == count || (from == to \&\& leaves)) continue;/' \
         'the ring that the judge sees does not close'
-    # ---- a rank alone sends nothing: nodes that nothing joins, on which a transfer would have a cost
+    # ---- a rank alone sends nothing: nodes that nothing joins, on which a transfer would have a
+    # cost
     plant alone-judged-sending judge/graph.c \
         's/if (a->joints \&\& from == to) return;/if (a->joints \&\& from > to) return;/' \
         'a rank on a node sends to itself'
@@ -221,7 +226,8 @@ plants() {
     plant fused-two-ranks formulate/price/sync.c \
         's/sums_fused_embeddings(x) ? 2 \* x->R : 2);/sums_fused_embeddings(x) ? 2 : 2);/' \
         'a fused sync is one of two ranks'
-    plant fused-worst-links checker/places/embedding.c 's/return a < b ? a : b;/return a > b ? a : b;/' \
+    plant fused-worst-links checker/places/embedding.c \
+        's/return a < b ? a : b;/return a > b ? a : b;/' \
         'of what the ring may come in over the worst counts'
     bed=test_claims
 }
@@ -255,7 +261,8 @@ apply() {
 }
 
 plant() {
-    case " $only " in "  " | *" $1 "*) ;; " --apply ") apply "$@" || stale=1; return 0 ;; *) return 0 ;; esac
+    case " $only " in "  " | *" $1 "*) ;; " --apply ") apply "$@" ||
+        stale=1; return 0 ;; *) return 0 ;; esac
     apply "$@" || exit 1
     cp "$folder/planted.c" "$tree/$file"
     build "$1"
@@ -263,7 +270,8 @@ plant() {
     printf '%-28s %s\n' "$1" "$4"
 }
 
-# A test of something else than claims: it fails at one of its own questions, not at an assert of the program's.
+# A test of something else than claims: it fails at one of its own questions, not at an assert of
+# the program's.
 judge_law() {
     (cd "$tree" && BIN=bin-$1 "bin-$1/$2") > "$log" 2>&1
     status=$? told=$(sed -n 's/^\[  FAILED  \] \([a-z_]*\)$/\1/p' "$log" | sort -u | tr '\n' ' ')
@@ -283,7 +291,8 @@ judge() {
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1
     status=$?
     told=$(sed -n 's/^seed [0-9]*: \(.*\): claimed .*, true .*/\1/p' "$log" |
-        sort | uniq -c | awk '{ n = $1; $1 = ""; printf "%s%s %d", sep, substr($0, 2), n; sep = ", " }')
+        sort | uniq -c |
+        awk '{ n = $1; $1 = ""; printf "%s%s %d", sep, substr($0, 2), n; sep = ", " }')
     took="$(($(date +%s) - begun)) s"
     if [ "$1" = nothing-planted ] && [ "$status" = 0 ] && [ -z "$told" ]; then
         echo "passed  $1 ($took): nothing above the truth"

@@ -1,13 +1,15 @@
 #!/bin/sh
-# What plumbline needs beside git, a C compiler and make: looks for each thing, and with "install" fetches what is missing
-# through apt where that is possible. usage: setup.sh check|install build|test
+# What plumbline needs beside git, a C compiler and make: looks for each thing, and with "install"
+# fetches what is missing through apt where that is possible. usage: setup.sh check|install
+# build|test
 #   check    names what is missing, exit 2
 #   install  the same, after trying apt-get (as root, or with a sudo that asks nothing)
 # What is there already is left alone: nothing is upgraded and nothing is asked.
 action=${1:-check} for_what=${2:-build}
 CC=${CC:-cc}
 
-# name | headers, none for a tool | library, or the command that finds the tool | Debian and Ubuntu package
+# name | headers, none for a tool | library, or the command that finds the tool | Debian and Ubuntu
+# package
 needs_of_build='
 glpk.h|glpk.h|-lglpk|libglpk-dev
 cblas.h|cblas.h|-lopenblas|libopenblas-dev
@@ -75,7 +77,8 @@ if [ "$action" = install ] && command -v apt-get > /dev/null 2>&1; then
         echo "plumbline: missing:$names; installing:$packages$optional" >&2
         $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 &&
             for these in "$packages" "$optional"; do
-                [ -z "$these" ] || $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $these >&2
+                [ -z "$these" ] || $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install \
+                    -y --no-install-recommends $these >&2
             done
         look needed
         [ -z "$packages" ] && exit 0

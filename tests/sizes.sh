@@ -1,16 +1,28 @@
 #!/bin/sh
-# Limits of size: files of a folder, lines of a file, columns of C, the median function, and a first line that says what a file is.
+# Limits of size: files of a folder, lines of a file, columns (except in scripts, which hold the
+# texts of documents and commands), the median function, and a first line that says what a file is.
 # usage: sizes.sh [TREE] (this one, of which git's files count)
 cd "${1:-.}" || exit 2
-if [ $# = 0 ] && git ls-files > /dev/null 2>&1; then list='git ls-files'; else list='find * -type f -not -path build/* -not -path bin/*'; fi
-$list | while IFS= read -r file; do [ -f "$file" ] && printf '%s\n' "$file"; done | awk '
+if [ $# = 0 ] && git ls-files > /dev/null 2>&1; then
+    list='git ls-files'
+else
+    list='find * -type f -not -path build/* -not -path bin/*'
+fi
+$list | while IFS= read -r file; do
+    [ -f "$file" ] && printf '%s\n' "$file"
+done | awk '
 function complain(text) { print "sizes: " text > "/dev/stderr"; bad = 1 }
-function median(of, count,    i, below) { for (i = 0; below * 2 < count; i++) below += of[i]; return i - 1 }
+function median(of, count,    i, below) {
+    for (i = 0; below * 2 < count; i++) below += of[i]
+    return i - 1
+}
 function read_file(file,    text, lines, limit, begin) {
     while ((getline text < file) > 0) {
         lines++
-        if (file ~ /\.(c|h|cu)$/ && length(text) > 100) complain(file ":" lines ": " length(text) " columns; at most 100")
-        if (lines == 1 && file ~ /\.c$/ && text !~ /^(\/\/|\/\*)/) complain(file ": its first line does not say what it is")
+        if (file !~ /\.(py|sh)$/ && length(text) > 100)
+            complain(file ":" lines ": " length(text) " columns; at most 100")
+        if (lines == 1 && file ~ /\.c$/ && text !~ /^(\/\/|\/\*)/)
+            complain(file ": its first line does not say what it is")
         if (file !~ /\.c$/ || file ~ /^tests\//) continue
         if (text == "{") begin = lines
         if (text == "}" && begin) { functions++; lengths[lines - begin - 1]++; begin = 0 }
@@ -22,11 +34,14 @@ function read_file(file,    text, lines, limit, begin) {
 {
     folder = $0
     if (sub("/[^/]*$", "", folder)) files[folder]++
-    if ($0 ~ /\.(c|h|cu|cuh|cpp|py|sh|js|css)$/) read_file($0)
+    if ($0 ~ /\.(c|h|cu|cuh|cpp|py|sh|js|css)$|(^|\/)Makefile$|\.mk$/) read_file($0)
 }
 END {
-    for (folder in files) if (files[folder] > 30) complain(folder ": " files[folder] " files; at most 30")
-    if (functions && median(lengths, functions) > 12) complain("the median function has " median(lengths, functions) " lines; at most 12")
-    if (!bad) print "sizes: the median of " functions " functions has " median(lengths, functions) " lines; no folder, no file is too large" > "/dev/stderr"
+    for (folder in files) if (files[folder] > 30)
+        complain(folder ": " files[folder] " files; at most 30")
+    middle = median(lengths, functions)
+    if (functions && middle > 12) complain("the median function has " middle " lines; at most 12")
+    if (!bad) print "sizes: the median of " functions " functions has " middle \
+        " lines; no folder, no file is too large" > "/dev/stderr"
     exit bad
 }'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every file of the source that a comment, a page or a script names is there: by its path, or by its name alone.
+# Every file of the source that a comment, a page or a script names is there: by its path, or by its
+# name alone.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 if git ls-files > /dev/null 2>&1; then list='git ls-files'; else list='find data measure calibrate formulate solve library tests docs -type f'; fi

@@ -1,7 +1,7 @@
 #!/bin/sh
-# make layers finds a wrong include of every kind: each is planted alone in a copy of the sources, and
-# must be the one that is named. Each folder and each library that tests/layers.sh has a rule for
-# needs a plant here.
+# make layers finds a wrong include of every kind: each is planted alone in a copy of the sources,
+# and must be the one that is named. Each folder and each library that tests/layers.sh has a rule
+# for needs a plant here.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 tree=$root/build/test_layers.$$
@@ -108,10 +108,13 @@ for library in $(rules libraries); do
         complain "no wrong include of $library is planted"
 done
 
-(cd "$root" && tar -cf - Makefile plumbline.c tests/layers.sh $(
-    find data measure calibrate formulate solve library -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
+(cd "$root" && tar -cf - Makefile packaging/install.mk tests/fuzz/fuzz.mk plumbline.c \
+    tests/layers.sh $(
+    find data measure calibrate formulate solve library -name '*.[ch]' -o -name '*.cu' \
+        -o -name '*.cuh'
 )) | tar -xf - -C "$tree"
-sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" || complain "nothing is planted: $(cat "$tree/said")"
+sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" ||
+    complain "nothing is planted: $(cat "$tree/said")"
 
 # plant FOLDER INCLUDE [BLANK]: it is refused, by its name and alone.
 plant() {
@@ -119,7 +122,8 @@ plant() {
     count=$((count + 1))
     mkdir -p "$tree/$1"
     echo "#${3:-}include $2" > "$tree/$file"
-    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" && complain "$file includes $included: not found"
+    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" &&
+        complain "$file includes $included: not found"
     grep -q "^layers: $file includes <*$included[>;,]" "$tree/said" ||
         grep -q "^layers: $1 has no rule" "$tree/said" ||
         complain "$file includes $included: not named: $(cat "$tree/said")"
@@ -139,7 +143,8 @@ plant solve/judge '"formulate/price/price.h"' ' '
 
 # By make, in the planted tree.
 echo '#include "formulate/price/price.h"' > "$tree/solve/judge/planted.c"
-MAKEFLAGS= make -s -C "$tree" layers > "$tree/said" 2>&1 && complain "make layers: passes with a wrong include"
+MAKEFLAGS= make -s -C "$tree" layers > "$tree/said" 2>&1 &&
+    complain "make layers: passes with a wrong include"
 grep -q "^layers: solve/judge/planted.c includes formulate/price/price.h" "$tree/said" ||
     complain "make layers: $(cat "$tree/said")"
 

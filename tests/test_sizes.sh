@@ -9,8 +9,10 @@ trap 'rm -rf "$tree"' EXIT
 
 # sizes WHAT EXPECTED: what is planted is named, and taken out again.
 sizes() {
-    sh "$root/tests/sizes.sh" "$tree" > "$tree/tests/said" 2>&1 && { echo "FAILED: $1: not found"; failures=$((failures + 1)); }
-    [ "$(cat "$tree/tests/said")" = "sizes: $2" ] || { echo "FAILED: $1: $(cat "$tree/tests/said")"; failures=$((failures + 1)); }
+    sh "$root/tests/sizes.sh" "$tree" > "$tree/tests/said" 2>&1 &&
+        { echo "FAILED: $1: not found"; failures=$((failures + 1)); }
+    [ "$(cat "$tree/tests/said")" = "sizes: $2" ] ||
+        { echo "FAILED: $1: $(cat "$tree/tests/said")"; failures=$((failures + 1)); }
     rm -f "$tree"/solve/* "$tree/tests/said"
     printf '// A file.\nint f(void)\n{\n}\n' > "$tree/solve/a.c"
 }
@@ -30,6 +32,7 @@ echo 'int x;' > "$tree/solve/b.c"
 sizes "no first line" "solve/b.c: its first line does not say what it is"
 { lines 1; echo 'int g(void)'; echo '{'; lines 13; echo '}'; } > "$tree/solve/a.c"
 sizes "long functions" "the median function has 13 lines; at most 12"
-sh "$root/tests/sizes.sh" "$tree" 2> "$tree/said" || { echo "FAILED: nothing is planted: $(cat "$tree/said")"; failures=1; }
+sh "$root/tests/sizes.sh" "$tree" 2> "$tree/said" ||
+    { echo "FAILED: nothing is planted: $(cat "$tree/said")"; failures=1; }
 [ $failures = 0 ] && echo "each limit of size is held"
 exit $failures

@@ -1,8 +1,9 @@
 #!/bin/sh
-# How many lines must be believed for a claim, by level: trusted.sh OBJECTS [DOCUMENT]. What a level consists of is read off what was
-# built: the objects that its roots reach by their symbols, and the headers that the compiler read for those (OBJECTS holds *.o and
-# *.d of the folders of the source). A file counts for the first level that reaches it. With a document: fails unless the
-# document's table of levels has every level, to within 5 %.
+# How many lines must be believed for a claim, by level: trusted.sh OBJECTS [DOCUMENT]. What a level
+# consists of is read off what was built: the objects that its roots reach by their symbols, and the
+# headers that the compiler read for those (OBJECTS holds *.o and *.d of the folders of the source).
+# A file counts for the first level that reaches it. With a document: fails unless the document's
+# table of levels has every level, to within 5 %.
 set -u
 objects=$1 document=${2:-}
 table=${TMPDIR:-/tmp}/plumbline-trusted.$$
@@ -80,11 +81,13 @@ while read -r level roots what; do
     lines=$(count_lines "$files") code=$(count_code "$files")
     taken="$taken $files"
     eval "roots_of_$level=$roots files_of_$level=\$files"
-    printf '| `%s` | %s | %d | %d | %d |\n' "$level" "$what" "$(echo $files | wc -w)" "$lines" "$code"
+    printf '| `%s` | %s | %d | %d | %d |\n' "$level" "$what" "$(echo $files | wc -w)" "$lines" \
+        "$code"
     [ -z "${VERBOSE:-}" ] || echo "$files" | sed 's/^/    /' >&2
     [ -n "$document" ] || continue
     stated=$(sed -n "s/^| \`$level\` |.*| \([0-9,]*\) | \([0-9,]*\) |\$/\2/p" "$document" | tr -d ,)
-    awk -v a="${stated:-0}" -v b="$code" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d * 100 > b * 5) }' || continue
+    awk -v a="${stated:-0}" -v b="$code" \
+        'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d * 100 > b * 5) }' || continue
     echo "trusted: $document states ${stated:-no} lines of code for $level, found $code" >&2
     status=1
 done <<EOF
@@ -95,7 +98,8 @@ while IFS=: read -r claim rest; do
     roots=
     for level in $rest; do eval "roots=$roots,\$roots_of_$level"; done
     files=$(closure "${roots#,}"; echo "$files_of_command")
-    printf '| `%s` |%s, command | %d | %d |\n' "$claim" "$rest" "$(count_lines "$files")" "$(count_code "$files")"
+    printf '| `%s` |%s, command | %d | %d |\n' "$claim" "$rest" "$(count_lines "$files")" \
+        "$(count_code "$files")"
 done <<EOF
 $claims
 EOF

@@ -1,7 +1,8 @@
 #!/bin/sh
-# make instances: the public instances, made again by their commands, solved, certified, verified and checked, and compared with
-# data/instances/table.csv: no plan worse than the best known, no bound above it. With --write the table gets improvements and the
-# certificates of documents that have changed since, and docs/INSTANCES.md is made from it. usage: make.sh [--write]
+# make instances: the public instances, made again by their commands, solved, certified, verified
+# and checked, and compared with data/instances/table.csv: no plan worse than the best known, no
+# bound above it. With --write the table gets improvements and the certificates of documents that
+# have changed since, and docs/INSTANCES.md is made from it. usage: make.sh [--write]
 set -eu
 case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$(pwd)/$BIN/plumbline ;; esac
 table=$(pwd)/data/instances/table.csv page=$(pwd)/docs/INSTANCES.md
@@ -38,9 +39,12 @@ LIST
     --columns name,gpus,iteration_s,bound_s,gap_percent,search_nodes,certificate_sha256
 
 # Best known beside what was found: a plan that is worse, or a bound above a plan, is an error.
-[ -s "$table" ] || echo "name,gpus,iteration_s,bound_s,gap_percent,search_nodes,certificate_sha256,version,date" > "$table"
+[ -s "$table" ] ||
+    echo "name,gpus,iteration_s,bound_s,gap_percent,search_nodes,certificate_sha256,version,date" \
+    > "$table"
 "$plumbline" --version | sed 's/ /-/' > version
-tr -d '\r' < found.csv | awk -F, -v OFS=, -v table="$table" -v version="$(cat version)" -v date="$(date -u +%Y-%m-%d)" '
+tr -d '\r' < found.csv | awk -F, -v OFS=, -v table="$table" -v version="$(cat version)" \
+    -v date="$(date -u +%Y-%m-%d)" '
     function complain(text) { print "instances: " text > "/dev/stderr"; bad = 1 }
     BEGIN {
         while ((getline < table) > 0) { if (!header) header = $0; else { line[$1] = $0; time[$1] = $3; bound[$1] = $4; hash[$1] = $7 } }
@@ -97,7 +101,9 @@ Measured matrices of links may not be shipped; if you have one, `plumbline examp
 TEXT
     echo "| instance | GPUs | best time (s) | proven bound (s) | gap (%) | nodes | certificate, SHA-256 | by | on |"
     echo "|---|---|---|---|---|---|---|---|---|"
-    tail -n +2 "$table" | awk -F, '{ printf "| `%s` | %s | %s | %s | %s | %s | `%.16s` | %s | %s |\n", $1, $2, $3, $4, $5, $6, $7, $8, $9 }'
+    tail -n +2 "$table" |
+        awk -F, \
+        '{ printf "| `%s` | %s | %s | %s | %s | %s | `%.16s` | %s | %s |\n", $1, $2, $3, $4, $5, $6, $7, $8, $9 }'
     printf '\n## How they are made\n\n'
     awk -F, '{ printf "    %s -o %s\n", $2, $1 }' commands
 } > "$page"

@@ -1,12 +1,13 @@
 #!/bin/sh
-# plumbline batch collect and plot: every cell is the plan's (table_check.py), rows are filtered, sorted and grouped as asked, names
-# from manifests are text, and what is not there is told.
+# plumbline batch collect and plot: every cell is the plan's (table_check.py), rows are filtered,
+# sorted and grouped as asked, names from manifests are text, and what is not there is told.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
 here=$root/build/test_batch_tables.$$
 failures=0
-command -v python3 > /dev/null || { echo "skipped: tables of batches: python3 is not installed"; exit 0; }
+command -v python3 > /dev/null || { echo "skipped: tables of batches: python3 is not installed"
+    exit 0; }
 rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
 trap 'cd "$root"; rm -rf "$here"' EXIT
 complain() { echo "FAILED: $*"; sed 's/^/    /' "$here/err" | tail -5; failures=$((failures + 1)); }
@@ -32,7 +33,8 @@ gives 0 run m.jsonl -o b --jobs 2
 gives 0 collect b -o table.csv
 for file in table.tex page.html; do gives 0 collect b -o $file; done
 for plot in time pareto gap scaling; do gives 0 plot b --of $plot -o $plot.svg; done
-python3 "$root/tests/batch/table_check.py" b table.csv table.tex page.html time.svg pareto.svg gap.svg scaling.svg > err || complain "what the tables say"
+python3 "$root/tests/batch/table_check.py" b table.csv table.tex page.html time.svg pareto.svg \
+    gap.svg scaling.svg > err || complain "what the tables say"
 grep -q '<b>a_b' page.html time.svg && complain "a name is an element"
 grep -q '&lt;b&gt;a_b &amp; 5%' page.html || complain "the name is not in the page"
 grep -q 'ideal' scaling.svg || complain "no ideal"
@@ -44,13 +46,17 @@ gives 0 collect b --where 'nodes >= 2' --where 'global_batch != 64' --columns gl
 [ "$(column)" = "128 " ] || complain "filtered: $(cat out)"
 gives 0 collect b --where 'name~a_b' --columns job.global_batch,proven --sort proven
 [ "$(column)" = "3,as stated 9,as stated 3,checked 9,checked " ] || complain "contained: $(cat out)"
-if command -v pdflatex > /dev/null && kpsewhich booktabs.sty > /dev/null; then # as a paper would have it
-    printf '%s\n' '\documentclass{article}' '\usepackage{booktabs,longtable}' '\usepackage[T1]{fontenc}' '\begin{document}' \
+# as a paper would have it
+if command -v pdflatex > /dev/null && kpsewhich booktabs.sty > /dev/null; then
+    printf '%s\n' '\documentclass{article}' '\usepackage{booktabs,longtable}' \
+        '\usepackage[T1]{fontenc}' '\begin{document}' \
         '\input{table.tex}' '\end{document}' > paper.tex
-    pdflatex -interaction=nonstopmode -halt-on-error paper.tex > err 2>&1 || complain "LaTeX refuses the table"
+    pdflatex -interaction=nonstopmode -halt-on-error paper.tex > err 2>&1 ||
+        complain "LaTeX refuses the table"
 fi
 gives 0 collect b --group global_batch --format tex
-[ "$(grep -c multicolumn out)" = 3 ] && [ "$(grep -c addlinespace out)" = 2 ] || complain "grouped: $(cat out)"
+[ "$(grep -c multicolumn out)" = 3 ] && [ "$(grep -c addlinespace out)" = 2 ] ||
+    complain "grouped: $(cat out)"
 gives 0 collect b --where 'gap_percent<0' --columns name
 [ "$(wc -l < out)" = 1 ] || complain "none: $(cat out)"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# One HiGHS run for bench-separate: highs.py program.mps answer.txt seconds gap. One thread, relative gap.
+# One HiGHS run for bench-separate: highs.py program.mps answer.txt seconds gap. One thread,
+# relative gap.
 import sys
 
 import highspy

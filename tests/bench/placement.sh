@@ -1,8 +1,10 @@
 #!/bin/bash
-# Placements on measured links, in Markdown on standard output: placement.sh PLUMBLINE BENCH-PLACEMENT [MATRIX.json ...]
+# Placements on measured links, in Markdown on standard output: placement.sh PLUMBLINE
+# BENCH-PLACEMENT [MATRIX.json ...]
 #     BENCH_SET=quick|full     quick: 1 s of annealing, one seed of the racks, no 256 nodes
-# Asked of the exact time: a gap of 0.02 % in 30 s (quick: 5) for the measured nodes, 0.3 % for the racks of 64, 1 % for those of 256.
-# MATRIX.json: tables as `plumbline import matrix` reads them, 16 nodes each. All runs have one thread.
+# Asked of the exact time: a gap of 0.02 % in 30 s (quick: 5) for the measured nodes, 0.3 % for the
+# racks of 64, 1 % for those of 256. MATRIX.json: tables as `plumbline import matrix` reads them, 16
+# nodes each. All runs have one thread.
 set -u
 plumbline=$1 bench=$2; shift 2
 set=${BENCH_SET:-quick}
@@ -29,17 +31,21 @@ example() {     # example FOLDER CLUSTER options of example gpt ...
     "$plumbline" example gpt --cluster "$cluster" --tensor 8 "$@" -o "$to" > "$work/log" || exit 1
 }
 measured() {    # measured FOLDER CLUSTER STAGES
-    example "$1" "$2" --model "$work/gpt64.json" --pipeline "$3" --data $((16 / $3)) --micro-batch 4 --global-batch 128 --sequence 1024 --precision fp32
+    example "$1" "$2" --model "$work/gpt64.json" --pipeline "$3" --data $((16 / $3)) \
+        --micro-batch 4 --global-batch 128 --sequence 1024 --precision fp32
 }
 racks() {       # racks FOLDER RACKS SIZE SEED STAGES REPLICAS
     "$bench" racks "$2" "$3" "$4" "$1.cluster.json" || exit 1
-    example "$1" "$1.cluster.json" --model gpt3-175b --pipeline "$5" --data "$6" --micro-batch 1 --global-batch $((64 * $6)) --sequence 2048
+    example "$1" "$1.cluster.json" --model gpt3-175b --pipeline "$5" --data "$6" --micro-batch 1 \
+        --global-batch $((64 * $6)) --sequence 2048
 }
 solve() {       # solve FOLDER GAP LIMIT_S -> $took; the plan stands in FOLDER/plan.json
     local begin; begin=$(now)
-    "$plumbline" solve "$1/problem.json" -o "$1/plan.json" --threads 1 --gap "$2" --time-limit-s "$3" --quiet 2> "$work/log"
+    "$plumbline" solve "$1/problem.json" -o "$1/plan.json" --threads 1 --gap "$2" \
+        --time-limit-s "$3" --quiet 2> "$work/log"
     took=$(since "$begin")
-    "$plumbline" verify "$1/plan.json" --problem "$1/problem.json" > "$work/verdict" || echo "NOT VERIFIED: $1" >&2
+    "$plumbline" verify "$1/plan.json" --problem "$1/problem.json" > "$work/verdict" ||
+        echo "NOT VERIFIED: $1" >&2
 }
 
 pipette_row() {     # pipette_row NAME FOLDER SECONDS RUNS
@@ -47,12 +53,16 @@ pipette_row() {     # pipette_row NAME FOLDER SECONDS RUNS
         printf "| %s | %.6f | %.6f | %.3f %% | %.2f | %.6f | %+.3f %% | %.2f |%s\n", n, $1 / 1e6, $2 / 1e6, 100 * ($1 - $2) / $1, $3, $4 / 1e6, worse, $6, worse < 0 ? " WORSE" : "" }'
 }
 time_row() {        # time_row NAME FOLDER SECONDS RUNS; after solve
-    "$bench" time "$2/problem.json" "$2/plan.json" "$3" "$4" | awk -v n="$1" -v s="$took" '{ worse = 100 * ($4 - $1) / $1
+    "$bench" time "$2/problem.json" "$2/plan.json" "$3" "$4" |
+        awk -v n="$1" -v s="$took" '{ worse = 100 * ($4 - $1) / $1
         printf "| %s | %.6f | %.6f | %.3f %% | %.1f %% | %s | %.6f | %+.3f %% | %.2f |%s\n", n, $1 / 1e6, $2 / 1e6, 100 * ($1 - $2) / $1, 100 * ($1 - $2) / ($1 - $3), s, $4 / 1e6, worse, $6, worse < 0 ? " WORSE" : "" }'
 }
-pipette_head() { echo; echo "| case | value ms | bound ms | gap | s | annealed ms | beside ours | annealing s |"; echo "|---|---|---|---|---|---|---|---|"; }
+pipette_head() { echo
+    echo "| case | value ms | bound ms | gap | s | annealed ms | beside ours | annealing s |"
+    echo "|---|---|---|---|---|---|---|---|"; }
 time_head() {
-    echo; echo "| case | iteration ms | bound ms | gap | (T - bound) / (T - T with free links) | s | annealed ms | beside ours | annealing s |"; echo "|---|---|---|---|---|---|---|---|---|"
+    echo; echo \
+        "| case | iteration ms | bound ms | gap | (T - bound) / (T - T with free links) | s | annealed ms | beside ours | annealing s |"; echo "|---|---|---|---|---|---|---|---|---|"
 }
 
 echo "## Placements"
@@ -64,7 +74,9 @@ if [ -n "$matrices" ]; then
     pipette_head
     for file in $matrices; do
         name=$(basename "$file" .json)
-        "$plumbline" import matrix "$file" -o "$work/$name.json" --rows sender --unit gb --gpu a100-80gb --gpus-per-node 8 --memory-gb 80 --intra-gb-s 300 --intra-latency-us 3.4 --latency-us 14 \
+        "$plumbline" import matrix "$file" -o "$work/$name.json" --rows sender --unit gb \
+            --gpu a100-80gb --gpus-per-node 8 --memory-gb 80 --intra-gb-s 300 \
+            --intra-latency-us 3.4 --latency-us 14 \
             2> "$work/log" || { cat "$work/log" >&2; exit 1; }
         "$bench" slower "$work/$name.json" 10 "$work/$name-slow.json" || exit 1
         for stages in 2 4 8 16; do

@@ -1,6 +1,7 @@
 #!/bin/sh
-# import trace --format operators: a profiler's trace leads to costs. The trace is made by hand, with known rates and overheads; Python sums
-# kernels by operator and draws the line through two sizes by itself.
+# import trace --format operators: a profiler's trace leads to costs. The trace is made by hand,
+# with known rates and overheads; Python sums kernels by operator and draws the line through two
+# sizes by itself.
 BIN=${BIN:-bin} work=build/test_trace_costs.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
@@ -52,11 +53,14 @@ for mib in (1, 4, 16, 64, 256):
 json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "a device", "totalGlobalMem": 80000000000, "numSms": 132}], "traceEvents": events}, open(sys.argv[1], "w"))
 END
 python3 "$work/make.py" "$work/trace.json" || exit 1
-"$plumbline" import trace "$work/trace.json" --format operators --gpu h -o "$work/samples.json" 2>"$work/err" || wrong "import: $(cat "$work/err")"
-for words in '30 sizes of kind gemm' '2 sizes of kind attention' '1 operators launched nothing' '1 collectives of other kinds' 'includes the wait'; do
+"$plumbline" import trace "$work/trace.json" --format operators --gpu h -o "$work/samples.json" \
+    2>"$work/err" || wrong "import: $(cat "$work/err")"
+for words in '30 sizes of kind gemm' '2 sizes of kind attention' '1 operators launched nothing' \
+    '1 collectives of other kinds' 'includes the wait'; do
     grep -q "$words" "$work/err" || wrong "not said: $words: $(cat "$work/err")"
 done
-"$plumbline" calibrate "$work/samples.json" -o "$work/costs.json" 2>"$work/err" || wrong "calibrate: $(cat "$work/err")"
+"$plumbline" calibrate "$work/samples.json" -o "$work/costs.json" 2>"$work/err" ||
+    wrong "calibrate: $(cat "$work/err")"
 python3 - "$work" <<'END' || wrong "costs are others"
 import json, sys
 folder = sys.argv[1]
@@ -97,19 +101,24 @@ for n, c in rings.items():
     close(s["bytes_per_s"]["value"], 3e11 * n / (2 * (n - 1)), "ring")
     close(s["seconds"]["value"], 30e-6, "ring's start", 0.01)
 END
-"$plumbline" import trace "$work/trace.json" --format operators --gpus-per-node 4 -o "$work/samples.json" 2>"$work/err"
+"$plumbline" import trace "$work/trace.json" --format operators --gpus-per-node 4 \
+    -o "$work/samples.json" 2>"$work/err"
 grep -q '"host": "node 1"' "$work/samples.json" || wrong "ranks 4 to 7 are not on another node"
 grep -q '"gpu": "a device"' "$work/samples.json" || wrong "the device's name was not taken"
 
 # ---- what leads nowhere says where to go
-"$plumbline" import trace "$work/trace.json" 2>"$work/err" && wrong "ranges of a trace that has none"
+"$plumbline" import trace "$work/trace.json" 2>"$work/err" &&
+    wrong "ranges of a trace that has none"
 grep -q -- '--format operators' "$work/err" || wrong "no way on: $(cat "$work/err")"
 printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"External id": 1}}, {"ph": "X", "cat": "user_annotation", "name": "forward", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}' >"$work/bare.json"
-"$plumbline" import trace "$work/bare.json" --format operators -o "$work/no.json" 2>"$work/err" && wrong "no sizes, and yet samples"
+"$plumbline" import trace "$work/bare.json" --format operators -o "$work/no.json" 2>"$work/err" &&
+    wrong "no sizes, and yet samples"
 grep -q 'record_shapes=True' "$work/err" || wrong "no way on: $(cat "$work/err")"
 printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {"External id": 1, "Input Dims": [[8, 8], [8, 8]], "Input type": ["float", "float"]}}, {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 5, "dur": 2}]}' >"$work/next.json"
-"$plumbline" import trace "$work/next.json" --format operators --gpu h 2>"$work/err" | grep -q '"seconds": \[[0-9.e-]*\]' || wrong "an event without args has those of the one before"
-"$plumbline" import trace "$work/bare.json" --format samples --gpu h --precision bf16 --micro-batch 1 --sequence 8 -o "$work/layers.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+"$plumbline" import trace "$work/next.json" --format operators --gpu h 2>"$work/err" |
+    grep -q '"seconds": \[[0-9.e-]*\]' || wrong "an event without args has those of the one before"
+"$plumbline" import trace "$work/bare.json" --format samples --gpu h --precision bf16 \
+    --micro-batch 1 --sequence 8 -o "$work/layers.json" 2>"$work/err" || wrong "$(cat "$work/err")"
 "$plumbline" calibrate "$work/layers.json" 2>"$work/err" && wrong "costs of layers alone"
 grep -q 'import trace --format operators' "$work/err" || wrong "no way on: $(cat "$work/err")"
 [ $failed -eq 0 ] && echo "costs of a trace: all as expected"

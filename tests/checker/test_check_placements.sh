@@ -1,24 +1,9 @@
 #!/bin/sh
-# Certificates about placements on files: solve writes one, check and verify audit it with the problem and with nothing less, and
-# every document is the one that it was made from. What no certificate is about is refused by name.
-set -u
-root=$(pwd)
-case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
-here=$root/build/test_check_placements.$$
-failures=0
-rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
-trap 'cd "$root"; rm -rf "$here"' EXIT
-
-complain() { echo "FAILED: $*"; cat out err | sed 's/^/    /' | head -8; failures=$((failures + 1)); }
-
-# gives CODE WORDS ARGUMENT ...: the exit code, and words in what is said.
-gives() {
-    expected=$1 words=$2; shift 2
-    "$plumbline" "$@" > out 2> err < /dev/null
-    code=$?
-    [ $code = "$expected" ] || complain "plumbline $*: expected exit code $expected, found $code"
-    cat out err | grep -q -- "$words" || complain "plumbline $*: '$words' is not in what it says"
-}
+# Certificates about placements on files: solve writes one, check and verify audit it with the
+# problem and with nothing less, and every document is the one that it was made from. What no
+# certificate is about is refused by name.
+name=test_check_placements
+. tests/support/script.sh
 
 hash_of() { sha256sum "$1" | cut -d' ' -f1; }
 number() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1" | head -1; }
@@ -31,57 +16,68 @@ awk 'BEGIN {
     for (i = 0; i < 36; i++) if (int(i / 6) != i % 6)
         printf "{\"from\": \"n%d\", \"to\": \"n%d\", \"link\": {\"bytes_per_s\": %d00000000, \"latency_s\": 1e-5}}%s\n", i / 6, i % 6, 5 + i * 7 % 11, i < 34 ? "," : ""
     print "]}}" }' > six.json
-gives 0 problem.json example gpt --cluster six.json --model gpt2-xl --tensor 1 --pipeline 3 --data 2 --micro-batch 1 --global-batch 12 --sequence 1024 -o honest
-gives 0 'certificate: by' solve honest/problem.json -o honest/plan.json --certificate honest/proof.json --quiet --gap 0.02
+answers 0 problem.json example gpt --cluster six.json --model gpt2-xl --tensor 1 --pipeline 3 \
+    --data 2 --micro-batch 1 --global-batch 12 --sequence 1024 -o honest
+answers 0 'certificate: by' solve honest/problem.json -o honest/plan.json \
+    --certificate honest/proof.json --quiet --gap 0.02
 
-gives 0 "no plan on the nodes takes less than $(number honest/plan.json bound_ns) ns" check honest/proof.json honest/problem.json
-gives 0 'least price of every link' check honest/proof.json ./honest/../honest/problem.json
-gives 0 'proven by honest/proof.json' verify honest/plan.json --certificate honest/proof.json
-gives 0 'OF ALL PLACEMENTS' check honest/proof.json honest/problem.json --statement -
-grep -q "$(hash_of honest/cluster.json)" out || complain "statement: the cluster's hash is not there"
-gives 2 'requires its problem as second operand' check honest/proof.json
-gives 2 'about placements' check honest/proof.json honest/problem.json -o checked.json
-gives 1 'work limit' check honest/proof.json honest/problem.json --work-limit 100
-gives 2 '--shrink-certificate: expected a cluster without places' solve honest/problem.json -o no.json --certificate no-proof.json --shrink-certificate
+answers 0 "no plan on the nodes takes less than $(number honest/plan.json bound_ns) ns" check \
+    honest/proof.json honest/problem.json
+answers 0 'least price of every link' check honest/proof.json ./honest/../honest/problem.json
+answers 0 'proven by honest/proof.json' verify honest/plan.json --certificate honest/proof.json
+answers 0 'OF ALL PLACEMENTS' check honest/proof.json honest/problem.json --statement -
+grep -q "$(hash_of honest/cluster.json)" out ||
+    complain "statement: the cluster's hash is not there"
+answers 2 'requires its problem as second operand' check honest/proof.json
+answers 2 'about placements' check honest/proof.json honest/problem.json -o checked.json
+answers 1 'work limit' check honest/proof.json honest/problem.json --work-limit 100
+answers 2 '--shrink-certificate: expected a cluster without places' solve honest/problem.json \
+    -o no.json --certificate no-proof.json --shrink-certificate
 [ ! -e no-proof.json ] || complain "a certificate of what was refused"
 
 # ---- documents that are others now
 for role in problem model cluster costs job; do
     rm -rf try && cp -r honest try && echo >> try/$role.json
-    gives 1 "$role.json: its SHA-256 is .*($role)" check try/proof.json try/problem.json
+    answers 1 "$role.json: its SHA-256 is .*($role)" check try/proof.json try/problem.json
 done
 rm -rf try && cp -r honest try
 sed -i 's/[1-9]\(00000000\)/8\1/' try/cluster.json
-gives 1 'cluster.json: its SHA-256' check try/proof.json try/problem.json
+answers 1 'cluster.json: its SHA-256' check try/proof.json try/problem.json
 
 # ---- claims
 rm -rf try && cp -r honest try
-sed -i "s/\"bound_ns\": [0-9]*/\"bound_ns\": $(($(number honest/plan.json iteration_ns) + 1))/" try/proof.json
-gives 1 'not proven: boxes' check try/proof.json try/problem.json
-gives 20 'is not proven' verify try/plan.json --certificate try/proof.json
+sed -i "s/\"bound_ns\": [0-9]*/\"bound_ns\": $(($(number honest/plan.json iteration_ns) + 1))/" \
+    try/proof.json
+answers 1 'not proven: boxes' check try/proof.json try/problem.json
+answers 20 'is not proven' verify try/plan.json --certificate try/proof.json
 
 # ---- another problem's: without places, for another objective, of a space
 rm -rf try && cp -r honest try
-sed -i '/"places"/,$d' try/cluster.json && sed -i '$s/,$//' try/cluster.json && echo '}' >> try/cluster.json
-gives 2 'expected a cluster with places' check try/proof.json try/problem.json
+sed -i '/"places"/,$d' try/cluster.json && sed -i '$s/,$//' try/cluster.json &&
+    echo '}' >> try/cluster.json
+answers 2 'expected a cluster with places' check try/proof.json try/problem.json
 rm -rf try && cp -r honest try
 sed -i 's/"adam": true,/"adam": true, "objective": "max_load",/' try/job.json
-gives 2 "objective is max_load.*planner's word" check try/proof.json try/problem.json
-gives 2 'expected a job for the least iteration time' solve try/problem.json -o no.json --certificate no-proof.json
+answers 2 "objective is max_load.*planner's word" check try/proof.json try/problem.json
+answers 2 'expected a job for the least iteration time' solve try/problem.json -o no.json \
+    --certificate no-proof.json
 rm -rf try && cp -r honest try
 sed -i 's/"adam": true,/"adam": true, "space": {"pipeline": [3]},/' try/job.json
-gives 2 "space of layouts on a cluster with places.*planner's word" check try/proof.json try/problem.json
-gives 2 'expected a cluster without places' solve try/problem.json -o no.json --certificate no-proof.json
+answers 2 "space of layouts on a cluster with places.*planner's word" check try/proof.json \
+    try/problem.json
+answers 2 'expected a cluster without places' solve try/problem.json -o no.json \
+    --certificate no-proof.json
 echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [], "space": {"layouts": 1, "fates": "p1", "dominated": [], "proofs": [], "bound_ns": 9}}' > try/space.json
-gives 2 "space of layouts on a cluster with places.*planner's word" check try/space.json try/problem.json
+answers 2 "space of layouts on a cluster with places.*planner's word" check try/space.json \
+    try/problem.json
 
 # ---- a proof about groups says nothing of nodes
 "$plumbline" price honest/problem.json -o honest/priced.json > out 2> err
 echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [{"role": "priced", "path": "priced.json", "sha256": "'"$(hash_of honest/priced.json)"'"}],
-    "proof": {"bound_ns": 0, "paths": [], "boxes": [{"rounds": [], "closed": true}]}}' > honest/groups.json
-gives 2 'expected a certificate about placements' check honest/groups.json honest/problem.json
-gives 2 'expected a certificate about' check honest/groups.json honest/priced.json
-gives 2 'expected a certificate about' check honest/groups.json
+    "proof": {"bound_ns": 0, "paths": [], "boxes": [{"rounds": [], "closed": true}]}}' \
+        > honest/groups.json
+answers 2 'expected a certificate about placements' check honest/groups.json honest/problem.json
+answers 2 'expected a certificate about' check honest/groups.json honest/priced.json
+answers 2 'expected a certificate about' check honest/groups.json
 
-[ $failures = 0 ] && echo "all as expected"
-[ $failures = 0 ]
+ended

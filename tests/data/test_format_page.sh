@@ -1,7 +1,8 @@
 #!/bin/sh
-# docs/FORMATS.md names every key that a document may have, in the document's own section, in one that the section links to
-# (`[job](#job)`) or in that of the envelope; and the tables of a document's section name no key that its schema does not have.
-# The schemas are held against what the program reads and writes by test_schemas.
+# docs/FORMATS.md names every key that a document may have, in the document's own section, in one
+# that the section links to (`[job](#job)`) or in that of the envelope; and the tables of a
+# document's section name no key that its schema does not have. The schemas are held against what
+# the program reads and writes by test_schemas.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 page=${1:-$root/docs/FORMATS.md} schemas=${2:-$root/docs/schemas}
@@ -29,7 +30,8 @@ keys_of() {
 # Those of a schema and of the schemas that it refers to.
 all_keys_of() {
     keys_of "$1"
-    for part in $(grep -o '"[a-z]*\.schema\.json"' "$1" | tr -d '"' | sort -u); do all_keys_of "$schemas/$part"; done
+    for part in $(grep -o '"[a-z]*\.schema\.json"' "$1" | tr -d '"' | sort -u); do all_keys_of \
+        "$schemas/$part"; done
 }
 
 # The text of a section, from its heading to the next one of its level.
@@ -42,13 +44,18 @@ for schema in "$schemas"/*.schema.json; do
     own=$(section "$name")
     [ -n "$own" ] || { complain "no section ## $name"; continue; }
     text=$(echo "$own"; section "The envelope"
-        for other in $(echo "$own" | grep -o '](#[a-z]*)' | tr -d ']()#' | sort -u); do section "$other"; done)
+        for other in $(echo "$own" | grep -o '](#[a-z]*)' | tr -d ']()#' | sort -u); do section \
+            "$other"; done)
     for key in $keys; do
-        echo "$text" | grep -qE "[\`\".]$key(\\[\\])?[\`\"]" || complain "$name: the key $key is not described"
+        echo "$text" | grep -qE "[\`\".]$key(\\[\\])?[\`\"]" ||
+            complain "$name: the key $key is not described"
     done
     # First cells of the section's tables of keys: | `a.b[]` `c`, `d` *p* | ...
-    for key in $(echo "$own" | awk '/^\| key/ { on = 1 } !/^\|/ { on = 0 } on' | sed -n 's/^| \(`[^|]*\) |.*/\1/p' | grep -o '`[^`]*`' | tr -d '`' | tr '.' '\n' | tr -d '[]' | sort -u); do
-        echo "$keys" | grep -qx -- "$key" || complain "$name: the table names $key, which the schema has not"
+    for key in $(echo "$own" | awk '/^\| key/ { on = 1 } !/^\|/ { on = 0 } on' |
+        sed -n 's/^| \(`[^|]*\) |.*/\1/p' | grep -o '`[^`]*`' | tr -d '`' | tr '.' '\n' |
+        tr -d '[]' | sort -u); do
+        echo "$keys" | grep -qx -- "$key" ||
+            complain "$name: the table names $key, which the schema has not"
     done
 done
 [ $failures = 0 ] && echo "every key is described"

@@ -9,7 +9,8 @@ import() { "$BIN/plumbline" import collectives "$@" > out 2> err; }
 refused() { # what is said, arguments
     what=$1; shift
     import "$@"
-    [ $? = 2 ] && grep -q "$what" err && [ "$(wc -l < err)" = 1 ] || { complain "not refused: $what"; cat err; }
+    [ $? = 2 ] && grep -q "$what" err && [ "$(wc -l < err)" = 1 ] ||
+        { complain "not refused: $what"; cat err; }
 }
 cat > t.csv << 'END'
 cluster,operation,ranks,devices_per_node,bytes,us
@@ -20,7 +21,8 @@ a,all_reduce,16,8,1000,90
 a,send_recv,2,1,1000,9
 b,all_reduce,8,8,1000,7
 END
-import t.csv --into kernels --gpu a=h100-80gb --gpu b=a100-80gb -o all.json || { complain "refused"; cat err; }
+import t.csv --into kernels --gpu a=h100-80gb --gpu b=a100-80gb -o all.json ||
+    { complain "refused"; cat err; }
 sed '1,/"collectives"/d' all.json | tr -d ' \n' | grep -o '"gpu":[^]]*],"seconds":[^]]*]' > entries
 cat > expected << 'END'
 "gpu":"a100-80gb","send":false,"between_nodes":false,"ranks":8,"bytes":[1000],"seconds":[7e-06]

@@ -1,5 +1,6 @@
 #!/bin/sh
-# import megatron: launch scripts and argument lists as models and jobs; what is not read is listed, what contradicts itself refused.
+# import megatron: launch scripts and argument lists as models and jobs; what is not read is listed,
+# what contradicts itself refused.
 set -u
 here=$(pwd)/build/test_import_megatron.$$ plumbline=${BIN:-bin}/plumbline failures=0
 mkdir -p "$here" || exit 1
@@ -13,7 +14,8 @@ plain='--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2
 accept() { echo "$1" > "$here/args.txt"; read_list "$here/args.txt" --gpus 16; }
 refuse() {
     echo "$1" > "$here/args.txt"
-    "$plumbline" import megatron "$here/args.txt" --gpus 16 -o "$here/no.json" --job "$here/no-job.json" 2> "$here/log"
+    "$plumbline" import megatron "$here/args.txt" --gpus 16 -o "$here/no.json" \
+        --job "$here/no-job.json" 2> "$here/log"
     [ $? = 2 ] || fail "$1: not refused"
     expect log "$2" "$1"
     [ ! -e "$here/no.json" ] && [ ! -e "$here/no-job.json" ] || fail "$1: something was written"
@@ -56,7 +58,8 @@ expect job.json '"schedule": "interleaved"' layout
 accept "$plain --pipeline-model-parallel-size 4 --pipeline-model-parallel-layout='Et*2|t*2|t*2|t*2L' --cross-entropy-loss-fusion"
 expect job.json '"virtual_stages": 1' 'layout of a stage a rank'
 expect job.json '"fused_loss": true' 'layout of a stage a rank'
-refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*2|t*2L'" 'stages of --pipeline-model-parallel-layout: expected a multiple of 2, found 3'
+refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*2|t*2L'" \
+    'stages of --pipeline-model-parallel-layout: expected a multiple of 2, found 3'
 refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*4L' --num-virtual-stages-per-pipeline-rank 2" 'beside virtual stages'
 
 # DeepSeek-V2-Lite by its flags has as many parameters as by its config.
@@ -72,15 +75,19 @@ expect job.json '"expert": 8' deepseek-v2-lite
 # Further tokens, and positions that are stretched in each way.
 rope="$plain --position-embedding-type rope"
 accept "$rope --mtp-num-layers 2 --mtp-loss-scaling-factor 0.3 --use-rope-scaling --rope-scaling-factor 16"
-expect model.json '"name": "mtp", "kind": "block", "count": 2, "recomputable": true, "mtp": true' mtp
+expect model.json '"name": "mtp", "kind": "block", "count": 2, "recomputable": true, "mtp": true' \
+    mtp
 expect model.json '"mtp_loss_scale": 0.3' mtp
 expect model.json '"rotary_factor": 16' mtp
-expect model.json '"rotary_scaling": {"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}' mtp
+expect model.json \
+    '"rotary_scaling": {"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}' mtp
 accept "$rope --rotary-seq-len-interpolation-factor 4"
 expect model.json '"rotary_scaling": {"type": "linear"}' linear
 accept "$plain --position-embedding-type yarn --rotary-scaling-factor 4 --yarn-beta-fast 16"
-expect model.json '"rotary_scaling": {"type": "yarn", "original_max_position_embeddings": 4096, "beta_fast": 16, "beta_slow": 1, "mscale": 1}' yarn
-refuse "$plain --max-position-embeddings 2048 --mtp-num-layers 1" 'runs\[2\].mtp: expected a model without learned positions'
+expect model.json \
+    '"rotary_scaling": {"type": "yarn", "original_max_position_embeddings": 4096, "beta_fast": 16, "beta_slow": 1, "mscale": 1}' yarn
+refuse "$plain --max-position-embeddings 2048 --mtp-num-layers 1" \
+    'runs\[2\].mtp: expected a model without learned positions'
 refuse "$plain --num-layers 9" 'num-layers appears twice'
 refuse "$plain --bf16 --fp16" 'bf16 and --fp16'
 refuse "$plain --swiglu --squared-relu" 'squared-relu'
@@ -99,16 +106,23 @@ refuse "$plain --recompute-granularity some" 'recompute-granularity'
 refuse "--num-layers 8" 'hidden-size'
 refuse "$(echo "$plain" | sed 's/--vocab-size 1000//')" 'vocabulary'
 refuse "$plain --group-query-attention --num-query-groups 5" 'divisor of heads'
-# What report writes for a shipped model is that model again: latents pass their norms (--qk-layernorm), and nothing is warned of.
+# What report writes for a shipped model is that model again: latents pass their norms
+# (--qk-layernorm), and nothing is warned of.
 for model in deepseek-v2-lite qwen3-30b-a3b llama-3.2-1b; do
-    "$plumbline" example gpt --model $model --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 --tensor 1 --pipeline 4 --data 8 -o "$here/out" >"$here/log" 2>&1 &&
+    "$plumbline" example gpt --model $model --gpu h100-80gb --nodes 4 --sequence 4096 \
+        --global-batch 64 --tensor 1 --pipeline 4 --data 8 -o "$here/out" >"$here/log" 2>&1 &&
         "$plumbline" solve "$here/out" --gap 0.5 --quiet -o "$here/out/plan.json" 2>"$here/log" &&
         "$plumbline" report "$here/out" --format megatron -o "$here/out/flags.sh" 2>"$here/log" &&
-        "$plumbline" import megatron "$here/out/flags.sh" --gpus 32 --vocabulary "$(sed -n 's/.*"vocabulary": \([0-9]*\).*/\1/p' "$here/out/model.json")" \
-            -o "$here/out/again.json" --job "$here/out/again-job.json" >"$here/log" 2>&1 || { echo "$model: $(cat "$here/log")"; failures=1; }
+        "$plumbline" import megatron "$here/out/flags.sh" --gpus 32 \
+        --vocabulary "$(sed -n 's/.*"vocabulary": \([0-9]*\).*/\1/p' "$here/out/model.json")" \
+            -o "$here/out/again.json" --job "$here/out/again-job.json" >"$here/log" 2>&1 ||
+            { echo "$model: $(cat "$here/log")"; failures=1; }
     grep -q "qk-layernorm" "$here/log" && { echo "$model: $(cat "$here/log")"; failures=1; }
     count() { "$plumbline" models "$1" | sed -n '$s/^[^ ]* *\([0-9]*\) .*/\1/p'; }
-    [ "$(count "$here/out/again.json")" = "$(count "$here/out/model.json")" ] || { echo "$model: $(count "$here/out/again.json") parameters, not $(count "$here/out/model.json")"; failures=1; }
+    [ "$(count "$here/out/again.json")" = "$(count "$here/out/model.json")" ] ||
+        { echo \
+        "$model: $(count "$here/out/again.json") parameters, not $(count "$here/out/model.json")"
+        failures=1; }
     rm -rf "$here/out"
 done
 [ $failures = 0 ] || exit 1

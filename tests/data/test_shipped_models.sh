@@ -1,6 +1,7 @@
 #!/bin/sh
-# Shipped models are what import hf makes of their configs (data/models/make.sh), byte for byte; models, clusters and costs list what is
-# shipped with its sizes, a name stands where a file may, and the nearest is named for one that does not exist.
+# Shipped models are what import hf makes of their configs (data/models/make.sh), byte for byte;
+# models, clusters and costs list what is shipped with its sizes, a name stands where a file may,
+# and the nearest is named for one that does not exist.
 set -u
 here=$(pwd)/build/test_shipped_models.$$ plumbline=${BIN:-bin}/plumbline failures=0
 mkdir -p "$here" || exit 1
@@ -47,7 +48,8 @@ END
 expect out "9241705984"
 expect out "^gpt2-xl  *1557611200"
 
-"$plumbline" calibrate --model lama-2-7b nowhere.json 2> "$here/log" && fail "calibrate takes lama-2-7b"
+"$plumbline" calibrate --model lama-2-7b nowhere.json 2> "$here/log" &&
+    fail "calibrate takes lama-2-7b"
 expect log 'the nearest is "llama-2-7b"'
 [ $failures = 0 ] || exit 1
 echo "$made models as import hf makes them"

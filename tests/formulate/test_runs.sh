@@ -1,15 +1,10 @@
 #!/bin/sh
-# Tables of runs hold what runs are: prose in notes is read where it is asked for alone; memory of other devices than the fullest,
-# margins in bytes, messages beside the passes, compression have columns and options of their own.
-set -u
-case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$(pwd)/$BIN/plumbline ;; esac
-root=$(pwd)
-here=$root/build/test_runs.$$
-failures=0
-rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
-trap 'cd "$root"; rm -rf "$here"' EXIT
+# Tables of runs hold what runs are: prose in notes is read where it is asked for alone; memory of
+# other devices than the fullest, margins in bytes, messages beside the passes, compression have
+# columns and options of their own.
+name=test_runs
+. tests/support/script.sh
 
-complain() { echo "FAILED: $*"; cat out err 2> /dev/null | sed 's/^/    /' | head -8; failures=$((failures + 1)); }
 run() { "$plumbline" "$@" > out 2> err < /dev/null || complain "plumbline $*: exit code $?"; }
 # seconds, bytes WORDS ...: of one configuration
 seconds() { "$plumbline" predict $base "$@" 2> err | sed -n 's/^iteration_s *//p'; }
@@ -23,8 +18,10 @@ plain=$(seconds) prose=$(seconds notes="fp32 DeepSpeed llama zb-h1")
 same "$plain" "$prose" "notes without --read-notes"
 grep -q "name settings; --read-notes takes them" err || complain "unread notes are not told of"
 less "$plain" "$(seconds notes=fp32 --read-notes)" "fp32 in notes with --read-notes"
-same "$(seconds precision=fp32)" "$(seconds notes=fp32 --read-notes)" "fp32 as a column and in notes"
-seconds notes="the third run of a Monday" > out; grep -q "read-notes" err && complain "plain prose is told of"
+same "$(seconds precision=fp32)" "$(seconds notes=fp32 --read-notes)" \
+    "fp32 as a column and in notes"
+seconds notes="the third run of a Monday" > out; grep -q "read-notes" err &&
+    complain "plain prose is told of"
 cat > rows.csv <<'T'
 id,gpu,layers,hidden,heads,vocab,seq,tp,pp,dp,micro_batch,global_batch,memory_of,metric,value,unit,notes
 a,A100-80GB,32,4096,32,51200,2048,2,4,4,1,64,,peak_memory,40,GB,nvidia-smi of the first/last nodes
@@ -50,31 +47,39 @@ need=$(bytes)
 limit() { "$plumbline" predict $base "$@" | sed -n 's/.* the limit \([0-9]*\).*/\1/p'; }
 same "$(limit --margin 1)" 84990000000 "the whole memory"
 same "$(limit --margin 1 --margin-bytes 1000000000)" 83990000000 "a margin of 1e9 bytes"
-"$plumbline" predict $base --margin 1 --margin-bytes $((84990000000 - need + 1)) | grep -q ": over the limit" || complain "a byte too few fits"
+"$plumbline" predict $base --margin 1 --margin-bytes $((84990000000 - need + 1)) |
+    grep -q ": over the limit" || complain "a byte too few fits"
 
 # ---- what messages and syncs take
 less "$(seconds overlap_messages=1)" "$plain" "messages beside the passes"
 less "$(seconds gradient_rank=4)" "$plain" "syncs of rank 4"
-less "$(seconds boundary_rank=4)" "$(seconds boundary_rank=4 boundary_drain=1)" "all messages compressed and those of the drain"
+less "$(seconds boundary_rank=4)" "$(seconds boundary_rank=4 boundary_drain=1)" \
+    "all messages compressed and those of the drain"
 same "$plain" "$(seconds boundary_rank=0 gradient_rank=0)" "rank 0"
 less "$plain" "$(seconds scattered_messages=0)" "messages in parts and whole"
 own="trainer=other zero=1"
-less "$(seconds $own)" "$(seconds $own whole_gradient_sums=1)" "gradients scattered and summed whole"
+less "$(seconds $own)" "$(seconds $own whole_gradient_sums=1)" \
+    "gradients scattered and summed whole"
 less "$(seconds $own gated=1)" "$(seconds $own gated=1 split_gate=1)" "gate and up joint and apart"
 same "$(seconds $own gated=0)" "$(seconds $own gated=0 split_gate=1)" "no gate to be apart"
-for words in "zero=1 whole_gradient_sums=1" split_gate=1 "$own whole_gradient_sums=1 gradient_rank=4"; do
+for words in "zero=1 whole_gradient_sums=1" split_gate=1 \
+    "$own whole_gradient_sums=1 gradient_rank=4"; do
     seconds $words > /dev/null
-    grep -q "whole_gradient_sums, split_gate: not of this trainer" err || complain "$words: not refused"
+    grep -q "whole_gradient_sums, split_gate: not of this trainer" err ||
+        complain "$words: not refused"
 done
 
 # FlashAttention-2 lags behind the maker's library on H100 alone.
-on() { "$plumbline" predict gpu=$1 num_gpus=8 layers=8 hidden=2048 seq=16384 global_batch=8 precision=bf16 "flash=$2" | sed -n 's/^iteration_s *//p'; }
+on() { "$plumbline" predict gpu=$1 num_gpus=8 layers=8 hidden=2048 seq=16384 global_batch=8 \
+    precision=bf16 "flash=$2" | sed -n 's/^iteration_s *//p'; }
 less "$(on H100-80GB te)" "$(on H100-80GB flash)" "the maker's attention"
 same "$(on A100-80GB te)" "$(on A100-80GB flash)" "A100's attention"
 
 # ---- GPUs that no cluster need be given for, each with its memory and its peak
-for gpu in A100:8499 A100-40GB:4228 H100:8493 H200:15011 B200:19150 V100-32GB:3408 V100-16GB:1693; do
-    "$plumbline" predict gpu=${gpu%:*} num_gpus=8 layers=8 hidden=1024 seq=1024 global_batch=8 > out 2> err || complain "$gpu"
+for gpu in A100:8499 A100-40GB:4228 H100:8493 H200:15011 B200:19150 V100-32GB:3408 \
+    V100-16GB:1693; do
+    "$plumbline" predict gpu=${gpu%:*} num_gpus=8 layers=8 hidden=1024 seq=1024 global_batch=8 \
+        > out 2> err || complain "$gpu"
     grep -q "(capacity ${gpu#*:}0000000)" out && grep -q "MFU" out || complain "$gpu"
 done
 
@@ -83,21 +88,30 @@ shape="layers=32 hidden=4096 ffn=14336 heads=32 kv_heads=8 vocab=128256 position
     micro_batch=1 global_batch=64 precision=fp16 recompute=full sp=1 flash=1 zero=1 overlap=1"
 kinds() { gpus=$1; shift; "$plumbline" predict "gpu=$gpus" $shape "$@" > out 2> err; }
 kinds_seconds() { kinds "$@"; sed -n 's/^iteration_s *//p' out; }
-refused() { words=$1; shift; kinds "$@"; grep -q -- "$words" err || complain "$*: '$words' is not said"; }
+refused() { words=$1; shift; kinds "$@"; grep -q -- "$words" err ||
+    complain "$*: '$words' is not said"; }
 pure=$(kinds_seconds V100-32GB tp=2 pp=4 dp=4)
 same "$pure" "$(kinds_seconds "V100-32GB*8 V100-32GB*24" tp=2 pp=4 dp=4)" "one kind in two parts"
-less "$(kinds_seconds A100-80GB tp=2 pp=4 dp=4)" "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" "faster GPUs under all stages"
-less "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" "$pure" "faster GPUs under half of the stages"
-less "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4 split="12 11 5 4")" "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" \
+less "$(kinds_seconds A100-80GB tp=2 pp=4 dp=4)" \
+    "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" "faster GPUs under all stages"
+less "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" "$pure" \
+    "faster GPUs under half of the stages"
+less "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4 split="12 11 5 4")" \
+    "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" \
     "more layers on the faster stages"
-# The slower replicas decide, and they wait for nobody; the order of the nodes is another pipeline's end.
-same "$(kinds_seconds V100-32GB tp=2 pp=1 dp=8)" "$(kinds_seconds "A100-80GB*8 V100-32GB*8" tp=2 pp=1 dp=8)" "replicas of two kinds"
-[ "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" != "$(kinds_seconds "V100-32GB*16 A100-80GB*16" tp=2 pp=4 dp=4)" ] ||
+# The slower replicas decide, and they wait for nobody; the order of the nodes is another pipeline's
+# end.
+same "$(kinds_seconds V100-32GB tp=2 pp=1 dp=8)" \
+    "$(kinds_seconds "A100-80GB*8 V100-32GB*8" tp=2 pp=1 dp=8)" "replicas of two kinds"
+[ "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" \
+    != "$(kinds_seconds "V100-32GB*16 A100-80GB*16" tp=2 pp=4 dp=4)" ] ||
     complain "the order of the nodes does not count"
 kinds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
-grep -q "within the limit 30672000000 (capacity 34080000000)" out || complain "the V100s have the least room"
+grep -q "within the limit 30672000000 (capacity 34080000000)" out ||
+    complain "the V100s have the least room"
 # As the problem on the shipped cluster that has both.
-run example mixed --model llama-3.1-8b --tensor 2 --pipeline 4 --data 8 --sequence 4096 --global-batch 64 -o mixed
+run example mixed --model llama-3.1-8b --tensor 2 --pipeline 4 --data 8 --sequence 4096 \
+    --global-batch 64 -o mixed
 "$plumbline" predict mixed/problem.json --recompute full > problem.out
 kinds "A100-80GB*32 V100-32GB*32" tp=2 pp=4 dp=8 --costs published # as examples have
 cmp -s out problem.out || complain "the row and the problem differ"
@@ -110,17 +124,21 @@ shape=$(echo $shape | sed "s/fp16/bf16/")
 refused "lacks bf16" "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
 
 # ---- the shipped tables: every row that holds a time or a memory is scored
-for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron mt-nlg-2201.11990 megascale-2402.15627 glm-130b-2210.02414 zero-bubble-2401.10241; do
+for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 nvidia-megatron mt-nlg-2201.11990 \
+    megascale-2402.15627 glm-130b-2210.02414 zero-bubble-2401.10241; do
     run validate "$root/data/runs/$table.csv" --list
     sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 && $6 == "" { print $2 }' > left
     [ -s left ] && { complain "$table: rows without a score: $(head -3 left | tr '\n' ' ')"; }
-    [ "$(sed -n '/^source,id/,$p' out | tail -n +2 | grep -c .)" = "$(($(grep -c . "$root/data/runs/$table.csv") - 1))" ] || complain "$table: rows are missing"
+    [ "$(sed -n '/^source,id/,$p' out | tail -n +2 | grep -c .)" \
+        = "$(($(grep -c . "$root/data/runs/$table.csv") - 1))" ] ||
+        complain "$table: rows are missing"
 done
 
 # Peak memory of torchtitan with nothing fitted: single operators recomputed, FSDP2, fp32 logits.
-run validate "$root/data/runs/torchtitan-llama3.csv" --costs kernels --rows metric=peak_memory --list
-sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 { e = $6 < 0 ? -$6 : $6; sum += e; n++; if (e > .17) bad = $2 " " $6 }
+run validate "$root/data/runs/torchtitan-llama3.csv" --costs kernels --rows metric=peak_memory \
+    --list
+sed -n '/^source,id/,$p' out |
+    awk -F, 'NR > 1 { e = $6 < 0 ? -$6 : $6; sum += e; n++; if (e > .17) bad = $2 " " $6 }
     END { if (n != 20 || sum / n > .08) bad = n " rows, mean " sum / n; if (bad) print bad; exit bad != "" }' || complain "torchtitan's peak memory"
 
-[ $failures = 0 ] && echo "test_runs: ok"
-exit $((failures > 0))
+ended

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Puts the programs and the libraries that a bare GPU machine may lack into build/gpu: what `ldd` names, but the C library's
-# own parts, the driver's and CUDA's (too large, and there).  usage: pack.sh BIN
+# Puts the programs and the libraries that a bare GPU machine may lack into build/gpu: what `ldd`
+# names, but the C library's own parts, the driver's and CUDA's (too large, and there). usage:
+# pack.sh BIN
 bin=${1:-bin} to=build/gpu
 rm -rf $to
 mkdir -p $to/bin $to/lib

@@ -1,6 +1,7 @@
-"""Rates of plumbline's samples beside PyTorch's matmul, beside the best of 8 cuBLASLt algorithms timed by gemm_heuristics,
-and copies beside plain ones, all in the same run.  usage: rates.py SAMPLES_COMPUTE SAMPLES_MEMORY GEMM_HEURISTICS
-Prints a table; exit code 1 if a product or a copy of enough size is more than 3 % from either."""
+"""Rates of plumbline's samples beside PyTorch's matmul, beside the best of 8 cuBLASLt algorithms
+timed by gemm_heuristics, and copies beside plain ones, all in the same run. usage: rates.py
+SAMPLES_COMPUTE SAMPLES_MEMORY GEMM_HEURISTICS Prints a table; exit code 1 if a product or a copy of
+enough size is more than 3 % from either."""
 import json
 import os
 import statistics
@@ -14,7 +15,10 @@ RUNS, SETS, TOLERANCE, ENOUGH_S = 15, 4, 0.03, 1e-4
 
 def environment():
     """For programs that are not PyTorch's: run.sh names their libraries."""
-    return {**os.environ, "LD_LIBRARY_PATH": os.environ.get("GPU_LIBRARIES", os.environ.get("LD_LIBRARY_PATH", ""))}
+    return {
+        **os.environ,
+        "LD_LIBRARY_PATH": os.environ.get("GPU_LIBRARIES", os.environ.get("LD_LIBRARY_PATH", "")),
+    }
 
 
 def median_of(sample):
@@ -60,21 +64,39 @@ def main(compute, memory, program):
     products = dict(sorted(products.items(), key=lambda item: -item[1]["flop"])[:12])
     copies = cells(memory, "memory", lambda name: name == "copy")
     words = [",".join(map(str, d)) for d in products] + ["copy,%d" % d for d in copies]
-    lines = subprocess.run([program] + words, check=True, capture_output=True, text=True,
-                           env=environment()).stdout.split("\n")
+    lines = subprocess.run(
+        [program] + words, check=True, capture_output=True, text=True, env=environment()
+    ).stdout.split("\n")
     separate = {line.split()[0]: float(line.split()[1]) for line in lines if line}
     failures = 0
-    print("%-28s %11s %11s %11s %8s %8s" % ("operation", "plumbline", "PyTorch", "best of 8", "/PyTorch", "/best"))
+    print(
+        "%-28s %11s %11s %11s %8s %8s"
+        % ("operation", "plumbline", "PyTorch", "best of 8", "/PyTorch", "/best")
+    )
     for d, sample in list(products.items()) + list(copies.items()):
         word = ",".join(map(str, d)) if len(d) == 3 else "copy,%d" % d
         ours, torchs, best = median_of(sample), None, separate[word]
         torchs = product_by_torch(*d) if len(d) == 3 else copy_by_torch(d[0])
-        bad = ours >= ENOUGH_S and (abs(ours / torchs - 1) > TOLERANCE or abs(ours / best - 1) > TOLERANCE)
+        bad = ours >= ENOUGH_S and (
+            abs(ours / torchs - 1) > TOLERANCE or abs(ours / best - 1) > TOLERANCE
+        )
         failures += bad
-        print("%-28s %9.1f us %9.1f us %9.1f us %8.3f %8.3f%s" % (word, 1e6 * ours, 1e6 * torchs, 1e6 * best, ours / torchs,
-                                                                  ours / best, "  more than 3 %" if bad else ""))
-    print("rates: %d of %d more than 3 %% from PyTorch or from the separate program (of those that take 0.1 ms or more)"
-          % (failures, len(words)))
+        print(
+            "%-28s %9.1f us %9.1f us %9.1f us %8.3f %8.3f%s"
+            % (
+                word,
+                1e6 * ours,
+                1e6 * torchs,
+                1e6 * best,
+                ours / torchs,
+                ours / best,
+                "  more than 3 %" if bad else "",
+            )
+        )
+    print(
+        "rates: %d of %d more than 3 %% from PyTorch or from the separate program (of those that take 0.1 ms or more)"
+        % (failures, len(words))
+    )
     return 1 if failures else 0
 
 

@@ -1,8 +1,10 @@
 #!/bin/sh
-# All that only a GPU can show, unattended and in one run of less than ten minutes: samples, calibrated costs, rates beside
-# PyTorch's and a separate program's, predicted blocks beside PyTorch's, compute-sanitizer. Everything lies under OUT
-# afterwards, the tables in OUT/table.txt, which is also printed last. A part that fails or takes too long ends alone.
-# usage: tests/gpu/run.sh OUT        BIN=folder of the programs (bin, or build/gpu/bin as `make gpu-pack` puts it together)
+# All that only a GPU can show, unattended and in one run of less than ten minutes: samples,
+# calibrated costs, rates beside PyTorch's and a separate program's, predicted blocks beside
+# PyTorch's, compute-sanitizer. Everything lies under OUT afterwards, the tables in OUT/table.txt,
+# which is also printed last. A part that fails or takes too long ends alone. usage:
+# tests/gpu/run.sh OUT BIN=folder of the programs (bin, or build/gpu/bin as `make gpu-pack` puts it
+# together)
 out=${1:?usage: tests/gpu/run.sh OUT}
 here=$(dirname "$0")
 mkdir -p "$out"
@@ -14,7 +16,8 @@ libraries=$(python3 -c '
 import glob, os, torch
 site = os.path.dirname(os.path.dirname(torch.__file__))
 print(":".join(glob.glob(site + "/nvidia/*/lib")))' 2>/dev/null)
-# The libraries that PyTorch uses come first, so that both use the same; what was packed comes last. PyTorch itself is left alone.
+# The libraries that PyTorch uses come first, so that both use the same; what was packed comes last.
+# PyTorch itself is left alone.
 export GPU_LIBRARIES="$libraries:/usr/local/cuda/lib64:$(pwd)/build/gpu/lib"
 with="env LD_LIBRARY_PATH=$GPU_LIBRARIES"
 export CHECK_LIMIT_S=30
@@ -33,19 +36,27 @@ part() {        # part NAME SECONDS COMMAND...: its output to OUT/NAME.txt
 show() { echo; echo "# $1"; tail -n "${2:-40}" "$out/$1.txt"; }
 
 rm -f "$out/table.txt"
-nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw --format=csv > "$out/device.txt" 2>&1
+nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw \
+    --format=csv > "$out/device.txt" 2>&1
 cpu=$BIN/plumbline-measure
-gpt='hidden=4096,heads=32,ffn=16384,vocabulary=50304' llama='hidden=4096,heads=32,kv_heads=8,ffn=14336,vocabulary=32000,gated=1,rms=1'
-part compute 170 $with "$cpu" compute --backend cuda --name h --precision bf16 --fused --shape "$gpt;$llama" --micro-batch 1,4 \
+gpt='hidden=4096,heads=32,ffn=16384,vocabulary=50304' \
+    llama='hidden=4096,heads=32,kv_heads=8,ffn=14336,vocabulary=32000,gated=1,rms=1'
+part compute 170 $with "$cpu" compute --backend cuda --name h --precision bf16 \
+    --fused --shape "$gpt;$llama" --micro-batch 1,4 \
     --sequence 2048 --recompute none,full --budget-s 80 --seed 1 -o "$out/compute.json"
-part graphs 35 $with "$cpu" compute --backend cuda --name h --precision bf16 --fused --graphs --quick --shape "$llama" --micro-batch 1 \
+part graphs 35 $with "$cpu" compute --backend cuda --name h --precision bf16 \
+    --fused --graphs --quick --shape "$llama" --micro-batch 1 \
     --sequence 1024 --recompute none --budget-s 10 --seed 2 -o "$out/graphs.json"
-part fp8 45 $with "$cpu" compute --backend cuda --name h --precision fp8 --fused --quick --shape "$llama" --micro-batch 2 \
+part fp8 45 $with "$cpu" compute --backend cuda --name h --precision fp8 \
+    --fused --quick --shape "$llama" --micro-batch 2 \
     --sequence 2048 --recompute none --budget-s 10 --seed 3 -o "$out/fp8.json"
-part fp32 30 $with "$cpu" compute --backend cuda --name h --precision fp32 --quick --shape "$llama" --sequence 1024 --recompute none \
+part fp32 30 $with "$cpu" compute --backend cuda --name h --precision fp32 \
+    --quick --shape "$llama" --sequence 1024 --recompute none \
     --budget-s 8 --seed 4 -o "$out/fp32.json"
-part memory 25 $with "$cpu" memory --backend cuda --name h --budget-s 8 --largest-mib 1024 -o "$out/memory.json"
-part compress 30 $with "$cpu" compress --backend cuda --name h --precision bf16 --shape "$gpt" --sequence 2048 --budget-s 10 \
+part memory 25 $with "$cpu" memory --backend cuda --name h --budget-s 8 --largest-mib 1024 \
+    -o "$out/memory.json"
+part compress 30 $with "$cpu" compress --backend cuda --name h --precision bf16 --shape "$gpt" \
+    --sequence 2048 --budget-s 10 \
     -o "$out/compress.json"
 part calibrate 10 $with "$BIN/plumbline" calibrate "$out/compute.json" --show -o "$out/costs.json"
 part rates 60 python3 "$here/rates.py" "$out/compute.json" "$out/memory.json" "$heuristics"

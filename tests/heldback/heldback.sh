@@ -1,7 +1,8 @@
 #!/bin/sh
-# Measures several shapes on this machine in one run, and shows how well costs of all shapes but one predict that one.
-# usage: heldback.sh PLUMBLINE HELDBACK [FOLDER]. HELDBACK_BUDGET_S: seconds (60); HELDBACK_SET: which shapes (small);
-# HELDBACK_OPTIONS: more options of measure compute, --shared where other programs use the processors
+# Measures several shapes on this machine in one run, and shows how well costs of all shapes but one
+# predict that one. usage: heldback.sh PLUMBLINE HELDBACK [FOLDER]. HELDBACK_BUDGET_S: seconds (60);
+# HELDBACK_SET: which shapes (small); HELDBACK_OPTIONS: more options of measure compute, --shared
+# where other programs use the processors
 set -eu
 plumbline=$1 heldback=$2 folder=${3:-build/heldback}
 mkdir -p "$folder"
@@ -14,6 +15,7 @@ large) shapes="hidden=1024,ffn=4096,heads=16,vocabulary=8000;hidden=1280,ffn=345
     shapes="$shapes;hidden=1152,ffn=4608,heads=18,vocabulary=5000" ;;
 *) echo "heldback.sh: HELDBACK_SET is none of tiny, small, large" >&2; exit 2 ;;
 esac
-"$plumbline" measure compute --quick --shape "$shapes" --sequence $sequence --micro-batch 1,2 --budget-s "${HELDBACK_BUDGET_S:-60}" \
+"$plumbline" measure compute --quick --shape "$shapes" --sequence $sequence --micro-batch 1,2 \
+    --budget-s "${HELDBACK_BUDGET_S:-60}" \
     ${HELDBACK_OPTIONS:-} -o "$folder/samples.json"
 "$heldback" "$folder/samples.json"

@@ -24,5 +24,6 @@ TRAINING="
     --fp16
     --lr 6.0e-5
 "
-torchrun ${LAUNCH[@]} pretrain_gpt.py ${MODEL[@]} $TRAINING --tensor-model-parallel-size ${TP} --pipeline-model-parallel-size=4 \
+torchrun ${LAUNCH[@]} pretrain_gpt.py ${MODEL[@]} $TRAINING --tensor-model-parallel-size ${TP} \
+    --pipeline-model-parallel-size=4 \
     --sequence-parallel --vocab-size '50257' --save "$CHECKPOINTS/of this run"

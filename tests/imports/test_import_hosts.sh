@@ -1,6 +1,6 @@
 #!/bin/sh
-# import hostfile, import slurm, import sinfo: clusters whose nodes have the names that stand there, on the switches that stand there; every wrong
-# line is told by its number.
+# import hostfile, import slurm, import sinfo: clusters whose nodes have the names that stand there,
+# on the switches that stand there; every wrong line is told by its number.
 BIN=${BIN:-bin} work=build/test_import_hosts.$$
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
@@ -13,7 +13,8 @@ nodes() {
     format=$1; shift
     cat >"$work/in"
     rm -f "$work/cluster.json"
-    "$plumbline" import "$format" "$work/in" --like "$likes" "$@" -o "$work/cluster.json" 2>"$work/err" || { wrong "$format: $(cat "$work/err")"; return; }
+    "$plumbline" import "$format" "$work/in" --like "$likes" "$@" -o "$work/cluster.json" \
+        2>"$work/err" || { wrong "$format: $(cat "$work/err")"; return; }
     python3 - "$work/cluster.json" <<'END'
 import json, sys
 c = json.load(open(sys.argv[1]))
@@ -96,7 +97,8 @@ level-1 400.0" slurm <<'END'
 SwitchName=s Nodes=a
 SwitchName=top Switches=s Nodes=b
 END
-# As scontrol show topology of Slurm 22.05 prints it: all nodes below stand beside a switch's switches.
+# As scontrol show topology of Slurm 22.05 prints it: all nodes below stand beside a switch's
+# switches.
 expect "a0 h100 leaf0/spine
 a1 h100 leaf0/spine
 v0 h100 leaf1/spine
@@ -107,10 +109,14 @@ SwitchName=leaf0 Level=0 LinkSpeed=1 Nodes=a[0-1]
 SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=v0
 SwitchName=spine Level=1 LinkSpeed=1 Nodes=a[0-1],v0 Switches=leaf[0-1]
 END
-printf 'SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=root Switches=s[1-2]\n' >"$work/topology.conf"
-"$plumbline" import slurm "$work/topology.conf" --like h100-128x8 -o "$work/named.json" 2>"$work/err" || wrong "$(cat "$work/err")"
-"$plumbline" example gpt --model llama-3.1-8b --cluster "$work/named.json" --tensor 8 --pipeline 2 --data 2 --zero 1 --global-batch 16 --sequence 4096 -o "$work/p" >"$work/log" 2>&1 &&
-    "$plumbline" solve "$work/p/problem.json" --gap 0.1 --quiet -o "$work/plan.json" 2>>"$work/log" && "$plumbline" verify "$work/plan.json" >>"$work/log" 2>&1 ||
+printf 'SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=root Switches=s[1-2]\n' \
+    >"$work/topology.conf"
+"$plumbline" import slurm "$work/topology.conf" --like h100-128x8 -o "$work/named.json" \
+    2>"$work/err" || wrong "$(cat "$work/err")"
+"$plumbline" example gpt --model llama-3.1-8b --cluster "$work/named.json" --tensor 8 --pipeline 2 \
+    --data 2 --zero 1 --global-batch 16 --sequence 4096 -o "$work/p" >"$work/log" 2>&1 &&
+    "$plumbline" solve "$work/p/problem.json" --gap 0.1 --quiet -o "$work/plan.json" \
+    2>>"$work/log" && "$plumbline" verify "$work/plan.json" >>"$work/log" 2>&1 ||
     wrong "no plan on the nodes read: $(cat "$work/log")"
 
 like="--like h100-128x8"
@@ -126,13 +132,19 @@ refuse 'line 1: expected names' hostfile 'a[1][2][3][4][5]\n' $like
 refuse 'more than the 4096 nodes' hostfile 'a[0-999999999]\n' $like
 refuse 'found none' slurm '\n' $like
 refuse 'line 1: expected SwitchName' slurm 'Nodes=a\n' $like
-refuse 'line 2: there is no switch\|line 2: Switches: there is no switch s9' slurm 'SwitchName=s Nodes=a\nSwitchName=t Switches=s9\n' $like
-refuse 'line 2: node a is attached to two' slurm 'SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n' $like
+refuse 'line 2: there is no switch\|line 2: Switches: there is no switch s9' slurm \
+    'SwitchName=s Nodes=a\nSwitchName=t Switches=s9\n' $like
+refuse 'line 2: node a is attached to two' slurm 'SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n' \
+    $like
 refuse 'line 2: switch s appears twice' slurm 'SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n' $like
-refuse 'already attached to u' slurm 'SwitchName=s Nodes=a\nSwitchName=u Switches=s\nSwitchName=t Switches=s\n' $like
-refuse 'no node is below' slurm 'SwitchName=s Nodes=a\nSwitchName=t Switches=u\nSwitchName=u Switches=t\n' $like
-refuse 'below itself' slurm 'SwitchName=s Nodes=a Switches=t\nSwitchName=t Nodes=b Switches=s\n' $like
-refuse 'oversubscription: expected numbers' slurm 'SwitchName=s Nodes=a\n' $like --oversubscription 0
+refuse 'already attached to u' slurm \
+    'SwitchName=s Nodes=a\nSwitchName=u Switches=s\nSwitchName=t Switches=s\n' $like
+refuse 'no node is below' slurm \
+    'SwitchName=s Nodes=a\nSwitchName=t Switches=u\nSwitchName=u Switches=t\n' $like
+refuse 'below itself' slurm 'SwitchName=s Nodes=a Switches=t\nSwitchName=t Nodes=b Switches=s\n' \
+    $like
+refuse 'oversubscription: expected numbers' slurm 'SwitchName=s Nodes=a\n' $like \
+    --oversubscription 0
 # ---- sinfo, scontrol
 expect "n01 h100-of-8
 n02 h100-of-8
@@ -149,7 +161,8 @@ c1         (null)                        idle
 n05        gpu:h100:8                    drain*
 n06        gpu:h100:8                    down
 END
-grep -q '2 down or drained left out.*1 without GPUs' "$work/err" || wrong "not said what is left out: $(cat "$work/err")"
+grep -q '2 down or drained left out.*1 without GPUs' "$work/err" ||
+    wrong "not said what is left out: $(cat "$work/err")"
 expect "a gpu-of-8
 b gpu-of-8
 gpu-of-8 2 8" sinfo --all <<'END'
@@ -206,14 +219,16 @@ SwitchName=s Nodes=v0
 END
 likes=h100-128x8
 refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' $like
-refuse 'line 2: gres: GPUs of one node are of h100 and of a100' sinfo 'NODELIST GRES\nn1 gpu:h100:4,gpu:a100:4\n' $like
+refuse 'line 2: gres: GPUs of one node are of h100 and of a100' sinfo \
+    'NODELIST GRES\nn1 gpu:h100:4,gpu:a100:4\n' $like
 refuse 'line 1: expected names of nodes' hostfile '{\n' $like
 refuse 'line 2: expected as many columns' sinfo 'NODELIST GRES\na\n' $like
 refuse 'found none$' sinfo '' $like
 refuse 'found nodes without' sinfo 'NODELIST GRES\na (null)\n' $like
 refuse '\-\-all includes the others' sinfo 'NODELIST GRES STATE\na gpu:1 down\n' $like
 refuse '\-\-like is missing' sinfo 'NODELIST GRES STATE\na gpu:1 idle\n'
-refuse 'like a100=CLUSTER --like h100=CLUSTER\|like h100=CLUSTER --like a100=CLUSTER' sinfo 'NODELIST GRES\na gpu:h100:1\nb gpu:a100:1\n' $like
+refuse 'like a100=CLUSTER --like h100=CLUSTER\|like h100=CLUSTER --like a100=CLUSTER' sinfo \
+    'NODELIST GRES\na gpu:h100:1\nb gpu:a100:1\n' $like
 refuse 'at most 1024' sinfo 'NODELIST GRES\na gpu:2000\n' $like
 [ -e "$work/failed" ] && exit 1
 echo "import of hosts: all as expected"

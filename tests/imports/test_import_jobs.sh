@@ -1,6 +1,7 @@
 #!/bin/sh
-# import torchtitan, import deepspeed, import nemo: our own exports come back as the job that was planned, configurations of others as what their
-# programs make of them (EXPORT_PYTHON with DeepSpeed: its own reader says the batch sizes); what a job does not hold is named, a wrong line
+# import torchtitan, import deepspeed, import nemo: our own exports come back as the job that was
+# planned, configurations of others as what their programs make of them (EXPORT_PYTHON with
+# DeepSpeed: its own reader says the batch sizes); what a job does not hold is named, a wrong line
 # is told by its number.
 BIN=${BIN:-bin} work=build/test_import_jobs.$$
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
@@ -8,15 +9,20 @@ plumbline=$BIN/plumbline
 
 wrong() { echo "import of jobs: $*" >&2; : >"$work/failed"; } # behind a pipe, too
 
-# round FRAMEWORK OPTION ...: the job of the plan, but for its name and the modes that the plan did not take
+# round FRAMEWORK OPTION ...: the job of the plan, but for its name and the modes that the plan did
+# not take
 round() {
     framework=$1; shift
     rm -rf "$work/p"
-    "$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 --framework "$framework" "$@" -o "$work/p" >"$work/log" 2>&1 &&
-        "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" 2>"$work/log" &&
+    "$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 \
+        --global-batch 64 --framework "$framework" "$@" -o "$work/p" >"$work/log" 2>&1 &&
+        "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" \
+        2>"$work/log" &&
         "$plumbline" report --format "$framework" "$work/p/plan.json" -o "$work/p/out" &&
-        "$plumbline" import "$framework" "$work/p/out" -o "$work/p/back.json" 2>"$work/log" || { wrong "$framework $*: $(cat "$work/log")"; return; }
-    grep -q "not known" "$work/log" && wrong "$framework $*: a key of our own is not known: $(cat "$work/log")"
+        "$plumbline" import "$framework" "$work/p/out" -o "$work/p/back.json" 2>"$work/log" ||
+        { wrong "$framework $*: $(cat "$work/log")"; return; }
+    grep -q "not known" "$work/log" &&
+        wrong "$framework $*: a key of our own is not known: $(cat "$work/log")"
     python3 - "$work/p" <<'END' || wrong "$framework $*"
 import json, sys
 job, back, plan = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("job", "back", "plan"))
@@ -31,15 +37,18 @@ assert job == back, [(k, job[k], back[k]) for k in job if job[k] != back[k]]
 END
 }
 
-# job FORMAT ASSERTIONS OPTION ...: standard input as a job j, layout l, of which the assertions hold; stderr is kept
+# job FORMAT ASSERTIONS OPTION ...: standard input as a job j, layout l, of which the assertions
+# hold; stderr is kept
 job() {
     format=$1 assertions=$2; shift 2
     cat >"$work/in"
     rm -f "$work/job.json"
-    "$plumbline" import "$format" "$work/in" "$@" -o "$work/job.json" 2>"$work/err" || { wrong "$format: $(cat "$work/err")"; return; }
+    "$plumbline" import "$format" "$work/in" "$@" -o "$work/job.json" 2>"$work/err" ||
+        { wrong "$format: $(cat "$work/err")"; return; }
     python3 -c 'import json, sys
 j = json.load(open(sys.argv[1])); l = j["layout"]
-for a in sys.argv[2].split(";"): assert eval(a), (a, j)' "$work/job.json" "$assertions" 2>"$work/log" || wrong "$format: $(tail -1 "$work/log")"
+for a in sys.argv[2].split(";"): assert eval(a), (a, j)' "$work/job.json" "$assertions" \
+    2>"$work/log" || wrong "$format: $(tail -1 "$work/log")"
 }
 says() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
 
@@ -69,11 +78,13 @@ round deepspeed --tensor 4 --pipeline 1 --data 8 --zero 1 --precision fp16
 
 # ---- torchtitan's: a configuration of every kind of value, with defaults of its job_config.py
 printf '\357\273\277# with the mark of byte order, and ends of lines as elsewhere\r\n[model]\r\nname = "llama3"\r\nflavor = "70B"\r\nconverters = ["float8",\r\n  # and\r\n]\r\n[training]\r\nlocal_batch_size = 1_6\r\n"seq_len"=8192 # tokens\r\nsteps = 3000\r\n[parallelism]\r\ntensor_parallel_degree = 8\r\npipeline_parallel_degree = 4\r\npipeline_parallel_schedule = "interleaved1f1b"\r\npipeline_parallel_layers_per_stage = 11\r\npipeline_parallel_microbatch_size = 2\r\n[compile]\r\nenable = true\r\n[optimizer]\r\nname='"'Adam'"'\r\n' |
-    job torchtitan "j['sequence']==8192;j['global_batch']==16*8;l['data']==8;l['virtual_stages']==2;l['schedule']=='interleaved';l['micro_batch']==2;l['zero']==2;j['precision']=='fp8';j['fused_loss'];j['compiled'];j['recompute']==['none','full'];l['sequence_parallel'];j['trainer']=='torchtitan'" --gpus 256
+    job torchtitan \
+    "j['sequence']==8192;j['global_batch']==16*8;l['data']==8;l['virtual_stages']==2;l['schedule']=='interleaved';l['micro_batch']==2;l['zero']==2;j['precision']=='fp8';j['fused_loss'];j['compiled'];j['recompute']==['none','full'];l['sequence_parallel'];j['trainer']=='torchtitan'" --gpus 256
 says 'not part of a job, left out: .*training.steps'
 says 'shipped as llama-3.1-70b'
 says 'selective_ac_option "2"'
-job torchtitan "l['zero']==0;l['data']==4;j['precision']=='bf16';l['micro_batch']==8;j['global_batch']==64;j['recompute']==['none','selective']" <<'END'
+job torchtitan \
+    "l['zero']==0;l['data']==4;j['precision']=='bf16';l['micro_batch']==8;j['global_batch']==64;j['recompute']==['none','selective']" <<'END'
 training.global_batch_size = 64
 parallelism = { data_parallel_replicate_degree = 4, data_parallel_shard_degree = 1, tensor_parallel_degree = 1 }
 activation_checkpoint.mode = "selective"
@@ -97,7 +108,8 @@ data_parallel_shard_degree = 1
 tensor_parallel_degree = 2
 END
 says 'trains in fp32'
-job torchtitan "l['tensor']==2;l['pipeline']==4;l['virtual_stages']==2;l['data']==4;l['micro_batch']==2;j['global_batch']==64;l['schedule']=='interleaved'" --gpus 32 <<'END'
+job torchtitan \
+    "l['tensor']==2;l['pipeline']==4;l['virtual_stages']==2;l['data']==4;l['micro_batch']==2;j['global_batch']==64;l['schedule']=='interleaved'" --gpus 32 <<'END'
 # of torchtitan 0.0
 [training]
 batch_size = 16
@@ -115,56 +127,76 @@ data_parallel_shard_degree = 2
 pipeline_parallel_degree = 2
 pipeline_parallel_schedule_csv = "schedule.csv"
 END
-refuse 'name the schedule with --schedule' torchtitan '[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree = 2\npipeline_parallel_schedule_csv = "x.csv"\n'
+refuse 'name the schedule with --schedule' torchtitan \
+    '[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree = 2\npipeline_parallel_schedule_csv = "x.csv"\n'
 refuse 'line 1: parallelism.pipeline_parallel_schedule: "1F2B" is none of torch.s; did you mean 1F1B' torchtitan 'parallelism = { pipeline_parallel_schedule = "1F2B", pipeline_parallel_degree=2, data_parallel_shard_degree=1 }\n'
 refuse 'give their number with --gpus' torchtitan '[training]\nseq_len = 10\n'
-refuse 'together are 6, --gpus 12\|expected a multiple' torchtitan '[parallelism]\ndata_parallel_shard_degree = 2\ntensor_parallel_degree=3\n' --gpus 12
-refuse 'line 2: training.seq_len: expected a whole number, 0 or more, found "long"' torchtitan '[training]\nseq_len = "long"\n' --gpus 1
+refuse 'together are 6, --gpus 12\|expected a multiple' torchtitan \
+    '[parallelism]\ndata_parallel_shard_degree = 2\ntensor_parallel_degree=3\n' --gpus 12
+refuse 'line 2: training.seq_len: expected a whole number, 0 or more, found "long"' torchtitan \
+    '[training]\nseq_len = "long"\n' --gpus 1
 refuse 'empty' torchtitan ''
 refuse 'empty' torchtitan '\n \r\n'
-refuse 'line 3: training.seq_len: already set in line 2' torchtitan '[training]\nseq_len = 1\nseq_len = 2\n' --gpus 1
+refuse 'line 3: training.seq_len: already set in line 2' torchtitan \
+    '[training]\nseq_len = 1\nseq_len = 2\n' --gpus 1
 refuse 'line 1: expected " at the end' torchtitan 'model.name = "llama3\n' --gpus 1
 refuse 'line 3: expected , or ]' torchtitan 'model.converters = ["a"\n\n"b"]\n' --gpus 1
 refuse 'line 2: expected = after' torchtitan '[training]\nseq_len\n' --gpus 1
 refuse 'line 1: expected ] after' torchtitan '[training\nseq_len = 1\n' --gpus 1
 refuse 'line 1: expected \[section\] or key = value' torchtitan '{"a": 1}\n' --gpus 1
 refuse 'expected 1 to 65536' torchtitan '[parallelism]\ndata_parallel_shard_degree = 0\n' --gpus 4
-refuse 'local_batch_size: expected' torchtitan '[training]\nlocal_batch_size = 9007199254740992\n' --gpus 4
+refuse 'local_batch_size: expected' torchtitan '[training]\nlocal_batch_size = 9007199254740992\n' \
+    --gpus 4
 refuse 'optimizer.name: expected Adam or AdamW' torchtitan '[optimizer]\nname = "Muon"\n' --gpus 4
 refuse 'zero byte' torchtitan 'a = \000\n' --gpus 4
 
 # ---- DeepSpeed's
 batches='{"train_batch_size": 32, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 2'
 printf '%s, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}, "reduce_bucket_size": 5e8}, "gradient_clipping": 1.0}' "$batches" |
-    job deepspeed "j['global_batch']==32;l['data']==8;l['micro_batch']==2;l['zero']==3;l['gradient_sync']=='overlapped';j['precision']=='bf16';j['gradient_bytes_per_value']==2;j['trainer']=='deepspeed'" --sequence 4096
+    job deepspeed \
+    "j['global_batch']==32;l['data']==8;l['micro_batch']==2;l['zero']==3;l['gradient_sync']=='overlapped';j['precision']=='bf16';j['gradient_bytes_per_value']==2;j['trainer']=='deepspeed'" --sequence 4096
 says 'left out: zero_optimization.reduce_bucket_size, gradient_clipping'
 says 'offload_param'
 printf '{\r\n"train_micro_batch_size_per_gpu": 4,\r\n// as hjson has it\r\n"gradient_accumulation_steps": 8, "fp16": {"enabled": "auto"}, "zero_optimization": true, "optimizer": {"type": "SGD"}, "train_batchsize": "auto",\r\n}\r\n' |
-    job deepspeed "j['global_batch']==4*8*16;l['data']==16;l['tensor']==2;l['pipeline']==2;l['zero']==1;j['precision']=='fp32';not j['adam']" --sequence 1024 --gpus 64 --tensor 2 --pipeline 2
+    job deepspeed \
+    "j['global_batch']==4*8*16;l['data']==16;l['tensor']==2;l['pipeline']==2;l['zero']==1;j['precision']=='fp32';not j['adam']" --sequence 1024 --gpus 64 --tensor 2 --pipeline 2
 says 'line 4: train_batchsize is not known and left out; did you mean train_batch_size'
 says 'optimizer SGD'
 printf '{"train_batch_size": 64, "fp16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"}, "zero_optimization": {"stage": 2, "overlap_comm": false, "cpu_offload": true}, "activation_checkpointing": {"partition_activations": true}}' |
-    job deepspeed "l['micro_batch']==8;j['precision']=='fp16';j['gradient_bytes_per_value']==4;l['offload_optimizer'];l['gradient_sync']=='exposed';j['recompute']==['none','full']" --sequence 1024 --gpus 8
+    job deepspeed \
+    "l['micro_batch']==8;j['precision']=='fp16';j['gradient_bytes_per_value']==4;l['offload_optimizer'];l['gradient_sync']=='exposed';j['recompute']==['none','full']" --sequence 1024 --gpus 8
 for sums in '"communication_data_type": "fp32"' '"fp32_allreduce": true'; do
     echo "{\"train_batch_size\": 64, \"fp16\": {\"enabled\": true}, $sums}" |
-        job deepspeed "j['whole_gradient_sums'];j['gradient_bytes_per_value']==2;l.get('zero',0)==0" --sequence 1024 --gpus 8
+        job deepspeed \
+        "j['whole_gradient_sums'];j['gradient_bytes_per_value']==2;l.get('zero',0)==0" \
+        --sequence 1024 --gpus 8
     echo "{\"train_batch_size\": 64, \"fp16\": {\"enabled\": true}, $sums, \"zero_optimization\": {\"stage\": 1}}" |
-        job deepspeed "'whole_gradient_sums' not in j;j['gradient_bytes_per_value']==2;l['zero']==1" --sequence 1024 --gpus 8
+        job deepspeed \
+        "'whole_gradient_sums' not in j;j['gradient_bytes_per_value']==2;l['zero']==1" \
+        --sequence 1024 --gpus 8
 done
 auto='{"bf16": {"enabled": "auto"}, "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}'
-echo "$auto" | job deepspeed "j['global_batch']==64;l['micro_batch']==2;l['data']==8;j['precision']=='bf16'" --sequence 8 --gpus 8 --global-batch 64 --micro-batch 2 --precision bf16
+echo "$auto" |
+    job deepspeed "j['global_batch']==64;l['micro_batch']==2;l['data']==8;j['precision']=='bf16'" \
+    --sequence 8 --gpus 8 --global-batch 64 --micro-batch 2 --precision bf16
 echo "$auto" | job deepspeed "j['precision']=='fp32'" --sequence 8 --gpus 8 --micro-batch 2
 says 'the precision is "auto"'
-refuse 'as "auto", which the script fills in: give --global-batch' deepspeed "$auto" --sequence 8 --gpus 8
+refuse 'as "auto", which the script fills in: give --global-batch' deepspeed "$auto" --sequence 8 \
+    --gpus 8
 refuse 'give it with --sequence' deepspeed "$batches}"
 refuse 'give the number of GPUs with --gpus' deepspeed '{"train_batch_size": 32}' --sequence 8
-refuse 'expected train_batch_size or train_micro_batch_size_per_gpu' deepspeed '{"bf16": {"enabled": true}}' --sequence 8
-refuse 'train_batch_size: expected micro-batch 2 x steps 2 x replicas 4 = 16, found 32' deepspeed "$batches}" --sequence 8 --gpus 4
-refuse 'bf16 and fp16' deepspeed "$batches, \"bf16\": {\"enabled\": true}, \"fp16\": {\"enabled\": true}}" --sequence 8
-refuse 'line 1: expected } for the { of line 1, found the end of the file' deepspeed '{"train_batch_size": 32, "zero_optimization": {"stage": 1' --sequence 8
+refuse 'expected train_batch_size or train_micro_batch_size_per_gpu' deepspeed \
+    '{"bf16": {"enabled": true}}' --sequence 8
+refuse 'train_batch_size: expected micro-batch 2 x steps 2 x replicas 4 = 16, found 32' deepspeed \
+    "$batches}" --sequence 8 --gpus 4
+refuse 'bf16 and fp16' deepspeed \
+    "$batches, \"bf16\": {\"enabled\": true}, \"fp16\": {\"enabled\": true}}" --sequence 8
+refuse 'line 1: expected } for the { of line 1, found the end of the file' deepspeed \
+    '{"train_batch_size": 32, "zero_optimization": {"stage": 1' --sequence 8
 refuse 'line 1: expected {' deepspeed '[1, 2]' --sequence 8
 refuse 'after }' deepspeed '{} {}' --sequence 8
-refuse 'stage: expected 0 to 3, found 4' deepspeed "$batches, \"zero_optimization\": {\"stage\": 4}}" --sequence 8
+refuse 'stage: expected 0 to 3, found 4' deepspeed \
+    "$batches, \"zero_optimization\": {\"stage\": 4}}" --sequence 8
 refuse 'nested deeper' deepspeed "{\"a\": $(printf '[%.0s' $(seq 100))" --sequence 8
 if "${EXPORT_PYTHON:-python3}" -c 'import deepspeed' 2>/dev/null; then
     "${EXPORT_PYTHON:-python3}" - "$plumbline" "$work" <<'END' 2>"$work/log" || wrong "DeepSpeed reads otherwise: $(tail -1 "$work/log")"
@@ -195,12 +227,14 @@ cat >"$work/flags" <<'END'
 --recompute-granularity full --recompute-method block --recompute-num-layers 1 --num-experts 4 --moe-layer-freq [0,1,1,1,1,1,1,1] --moe-ffn-hidden-size 512 --expert-model-parallel-size 2
 END
 sed 's/\[0,1,1,1,1,1,1,1\]/"&"/' "$work/flags" >"$work/list"
-"$plumbline" import megatron "$work/list" --gpus 16 --name x -o "$work/m.json" --job "$work/mj.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+"$plumbline" import megatron "$work/list" --gpus 16 --name x -o "$work/m.json" \
+    --job "$work/mj.json" 2>"$work/err" || wrong "$(cat "$work/err")"
 # same OPTION ...: standard input as a NeMo configuration is the model and the job of these flags
 same() {
     cat >"$work/in"
     rm -f "$work/n.json" "$work/nj.json"
-    "$plumbline" import nemo "$work/in" --name x -o "$work/n.json" --job "$work/nj.json" "$@" 2>"$work/err" || { wrong "nemo: $(cat "$work/err")"; return; }
+    "$plumbline" import nemo "$work/in" --name x -o "$work/n.json" --job "$work/nj.json" "$@" \
+        2>"$work/err" || { wrong "nemo: $(cat "$work/err")"; return; }
     python3 - "$work" <<'END' || wrong "nemo: $(cat "$work/in")"
 import json, sys
 for a, b in (("m", "n"), ("mj", "nj")):
@@ -325,22 +359,30 @@ model: {activation_func: {_target_: torch.nn.functional.silu}, gated_linear_unit
   cross_entropy_loss_fusion: true, share_embeddings_and_output_weights: true}
 train: {global_batch_size: 32, micro_batch_size: 1}
 END
-"$plumbline" import nemo "$work/in" --gpus 8 -o "$work/n.json" --job "$work/job.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+"$plumbline" import nemo "$work/in" --gpus 8 -o "$work/n.json" --job "$work/job.json" \
+    2>"$work/err" || wrong "$(cat "$work/err")"
 says ' 1235814400 parameters' # those of Llama 3.2 1B
 says 'of 1024 tokens in the data, of 131072 in the model'
 says 'left out: dataset.split$'
-grep -q '"sequence": 1024' "$work/job.json" && grep -q '"fused_loss": true' "$work/job.json" && grep -q '"zero": 1' "$work/job.json" || wrong "a job of Megatron-Bridge: $(cat "$work/job.json")"
+grep -q '"sequence": 1024' "$work/job.json" && grep -q '"fused_loss": true' "$work/job.json" &&
+    grep -q '"zero": 1' "$work/job.json" ||
+    wrong "a job of Megatron-Bridge: $(cat "$work/job.json")"
 printf 'model:\r\n  tensor_model_parallel_sise: 2\r\n  context_parallel_size: 2\r\ntrain: {global_batch_size: 8, micro_batch_size: 1}\r\ndataset:\r\n  seq_length: 4096\r\n' >"$work/in"
-"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" 2>"$work/err" ||
+    wrong "$(cat "$work/err")"
 says 'line 2: model.tensor_model_parallel_sise is not known and left out; did you mean model.tensor_model_parallel_size'
 says 'the precision is missing'
-refuse 'write only the job' nemo 'train: {global_batch_size: 8, micro_batch_size: 1}\ndataset:\n  seq_length: 4096\n' --gpus 8
+refuse 'write only the job' nemo \
+    'train: {global_batch_size: 8, micro_batch_size: 1}\ndataset:\n  seq_length: 4096\n' --gpus 8
 printf 'train: {global_batch_size: 8, micro_batch_size: 1}\n' >"$work/in"
-"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" && wrong "nemo: a job without a sequence"
+"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" &&
+    wrong "nemo: a job without a sequence"
 says 'give it with --sequence'
 sizes='num_layers: 2, hidden_size: 8, num_attention_heads: 2, vocab_size: 9, seq_length: 8, micro_batch_size: 1'
-refuse ': global_batch_size: expected a multiple of 8, found 9' nemo "model: {$sizes, global_batch_size: 9}" --gpus 8 --job "$work/no.json"
-refuse 'trainer.devices, num_nodes): give it with --gpus' nemo "model: {$sizes}" --job "$work/no.json"
+refuse ': global_batch_size: expected a multiple of 8, found 9' nemo \
+    "model: {$sizes, global_batch_size: 9}" --gpus 8 --job "$work/no.json"
+refuse 'trainer.devices, num_nodes): give it with --gpus' nemo "model: {$sizes}" \
+    --job "$work/no.json"
 refuse 'flags of experts without num_experts' nemo "model: {$sizes, expert_model_parallel_size: 2}"
 refuse 'line 2: expected blanks' nemo 'a:\n\tb: 1\n'
 refuse 'line 2: stands further in' nemo 'a: 1\n  b: 2\n'
@@ -350,7 +392,8 @@ refuse 'anchors' nemo 'a: &x 1\n'
 refuse 'line 1: expected key: value, found' nemo 'no yaml at all\n'
 refuse 'line 2: a: already set in line 1' nemo 'a: 1\na: 2\n'
 refuse 'comments alone' nemo '# a\n'
-refuse 'there is no activation "mish"' nemo 'model: {num_layers: 2, hidden_size: 8, num_attention_heads: 2, activation: mish, vocab_size: 9, seq_length: 8, micro_batch_size: 1}\n'
+refuse 'there is no activation "mish"' nemo \
+    'model: {num_layers: 2, hidden_size: 8, num_attention_heads: 2, activation: mish, vocab_size: 9, seq_length: 8, micro_batch_size: 1}\n'
 refuse 'line 1: model.num_layers: expected a whole number' nemo 'model: {num_layers: two}\n'
 [ -e "$work/failed" ] && exit 1
 echo "import of jobs: all as expected"

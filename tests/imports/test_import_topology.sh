@@ -1,16 +1,19 @@
 #!/bin/sh
-# import nccl-topology: GPUs, what joins two of them and network cards of NCCL's XML; import matrix: what mpiGraph prints, link by link.
+# import nccl-topology: GPUs, what joins two of them and network cards of NCCL's XML; import matrix:
+# what mpiGraph prints, link by link.
 BIN=${BIN:-bin} work=build/test_import_topology.$$
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
 
 wrong() { echo "import of a topology: $*" >&2; : >"$work/failed"; }
 
-# node WORDS OPTION ...: standard input as a node of so many GPUs, GB/s between two, cards as count x kind x Gb/s
+# node WORDS OPTION ...: standard input as a node of so many GPUs, GB/s between two, cards as count
+# x kind x Gb/s
 node() {
     words=$1; shift
     cat >"$work/in"
-    "$plumbline" import nccl-topology "$work/in" "$@" -o "$work/cluster.json" 2>"$work/err" || { wrong "$(cat "$work/err")"; return; }
+    "$plumbline" import nccl-topology "$work/in" "$@" -o "$work/cluster.json" 2>"$work/err" ||
+        { wrong "$(cat "$work/err")"; return; }
     got=$(python3 - "$work/cluster.json" <<'END'
 import json, sys
 g = json.load(open(sys.argv[1]))["groups"][0]
@@ -62,8 +65,11 @@ node "2 450 1xinfinibandx400 1xethernetx25" $like --nodes 4 <<'END'
 END
 grep -q 'mlx5_9 of 100 Gb/s is left out' "$work/err" || wrong "a slower card is not named"
 grep -q '"nodes": 4' "$work/cluster.json" || wrong "--nodes"
-"$plumbline" example gpt --model llama-3.2-1b --cluster "$work/cluster.json" --tensor 1 --pipeline 1 --data 8 --zero 1 --global-batch 16 --sequence 2048 -o "$work/p" >"$work/log" 2>&1 &&
-    "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/plan.json" 2>>"$work/log" || wrong "no plan on this node: $(tail -1 "$work/log")"
+"$plumbline" example gpt --model llama-3.2-1b --cluster "$work/cluster.json" --tensor 1 \
+    --pipeline 1 --data 8 --zero 1 --global-batch 16 --sequence 2048 -o "$work/p" >"$work/log" \
+    2>&1 &&
+    "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/plan.json" 2>>"$work/log" ||
+    wrong "no plan on this node: $(tail -1 "$work/log")"
 
 # mesh ROWS: GPUs of sm 70 with so many links between each two; row a, column b
 mesh() {
@@ -73,7 +79,8 @@ mesh() {
         echo "<pci busid='0000:0$a:00.0' class='0x030200' link_speed='8.0 GT/s PCIe' link_width='16'><gpu dev='$a' sm='70' rank='$a'>"
         b=0
         for count in $(echo "$row" | tr , ' '); do
-            [ "$count" = 0 ] || echo "<nvlink target='0000:0$b:00.0' count='$count' tclass='0x030200' />"
+            [ "$count" = 0 ] ||
+                echo "<nvlink target='0000:0$b:00.0' count='$count' tclass='0x030200' />"
             b=$((b + 1))
         done
         echo '</gpu></pci>'
@@ -82,22 +89,27 @@ mesh() {
     echo '</cpu></system>'
 }
 mesh 0,2,1 2,0,1 1,1,0 | node "3 25" $like                  # the pair with the fewest
-mesh 0,2,0 2,0,1 0,1,0 | node "3 15.7538" $like             # a pair without: 8 GT/s x 16 / 8 x 128 / 130
+# a pair without: 8 GT/s x 16 / 8 x 128 / 130
+mesh 0,2,0 2,0,1 0,1,0 | node "3 15.7538" $like
 mesh 0,2 2,0 | node "2 50" --gpu v100-16gb --memory-gb 16
 mesh 0,2 2,0 | node "2 60" $like --link-bytes-per-s 30e9
 mesh 0,2 2,0 | node "2 7" $like --intra-bytes-per-s 7e9
 mesh 0 | node "1 15.7538" $like
 mesh 0,2 2,0 | refuse 'give --like CLUSTER' nccl-topology
-mesh 0,2 2,0 | sed "s/sm='70'/sm='gfx942'/; s/nvlink/xgmi/" | refuse 'give --link-bytes-per-s' nccl-topology $like
-mesh 0,0 0,0 | sed "s/link_speed='[^']*'/link_speed=''/" | refuse 'bandwidth between two GPUs is unknown' nccl-topology $like
-mesh 0,2 2,0 | sed "s/count='2'/count='two'/" | refuse 'line 3: <nvlink>: expected a target and a count' nccl-topology $like
+mesh 0,2 2,0 | sed "s/sm='70'/sm='gfx942'/; s/nvlink/xgmi/" |
+    refuse 'give --link-bytes-per-s' nccl-topology $like
+mesh 0,0 0,0 | sed "s/link_speed='[^']*'/link_speed=''/" |
+    refuse 'bandwidth between two GPUs is unknown' nccl-topology $like
+mesh 0,2 2,0 | sed "s/count='2'/count='two'/" |
+    refuse 'line 3: <nvlink>: expected a target and a count' nccl-topology $like
 mesh 0,2 2,0 | head -3 | refuse '<gpu> has no end: the file is cut short' nccl-topology $like
 mesh 0,2 2,0 | sed 's#</gpu>##' | refuse 'expected </gpu>, found </pci>' nccl-topology $like
 mesh 0,2 2,0 | sed 's/system/graphs/' | refuse 'expected <system>' nccl-topology $like
 echo '{"a": 1}' | refuse 'expected <gpu>' nccl-topology $like
 printf '' | refuse 'found none' nccl-topology $like
 echo '<system version=1>' | refuse 'expected a value in quotes' nccl-topology $like
-echo '<system><net name="a" speed="fast"/></system>' | refuse 'speed: expected Mb/s' nccl-topology $like
+echo '<system><net name="a" speed="fast"/></system>' |
+    refuse 'speed: expected Mb/s' nccl-topology $like
 
 # ---- mpiGraph: rows of Recv are receivers', of Send senders'; units of 2^20 bytes
 python3 - "$work" <<'END'
@@ -116,9 +128,11 @@ with open(f"{sys.argv[1]}/graph.txt", "w") as f:
     f.write("END mpiGraph\n")
 END
 for table in recv send; do
-    "$plumbline" import matrix "$work/graph.txt" --table $table $like -o "$work/$table.json" 2>"$work/err" || wrong "mpiGraph: $(cat "$work/err")"
+    "$plumbline" import matrix "$work/graph.txt" --table $table $like -o "$work/$table.json" \
+        2>"$work/err" || wrong "mpiGraph: $(cat "$work/err")"
 done
-"$plumbline" import matrix "$work/graph.txt" $like -o "$work/plain.json" 2>"$work/err" && cmp -s "$work/plain.json" "$work/recv.json" || wrong "Recv is not the default"
+"$plumbline" import matrix "$work/graph.txt" $like -o "$work/plain.json" 2>"$work/err" &&
+    cmp -s "$work/plain.json" "$work/recv.json" || wrong "Recv is not the default"
 grep -q '5 nodes, 19 of 20 links measured' "$work/err" || wrong "not said: $(cat "$work/err")"
 python3 - "$work" <<'END' || wrong "links are others than mpiGraph's"
 import json, sys
@@ -141,8 +155,11 @@ for name, title in (("recv", "Recv"), ("send", "Send")):
 END
 head -20 "$work/graph.txt" >"$work/cut"; refuse 'cut short' matrix --table send $like <"$work/cut"
 refuse 'its Recv table' matrix $like <"$work/cut"
-sed 's/node-1/node-0/g' "$work/graph.txt" >"$work/twice"; refuse 'node-0 appears twice' matrix $like <"$work/twice"
-sed '/node-2:2 from/s/\t[0-9.]*/\tfast/' "$work/graph.txt" >"$work/word"; refuse "column 1: expected a bandwidth, found 'fast'" matrix $like <"$work/word"
-sed '/node-2:2 from/s/\t[0-9.]*//' "$work/graph.txt" >"$work/short"; refuse 'expected a row of 5 bandwidths' matrix $like <"$work/short"
+sed 's/node-1/node-0/g' "$work/graph.txt" >"$work/twice"
+refuse 'node-0 appears twice' matrix $like <"$work/twice"
+sed '/node-2:2 from/s/\t[0-9.]*/\tfast/' "$work/graph.txt" >"$work/word"
+refuse "column 1: expected a bandwidth, found 'fast'" matrix $like <"$work/word"
+sed '/node-2:2 from/s/\t[0-9.]*//' "$work/graph.txt" >"$work/short"
+refuse 'expected a row of 5 bandwidths' matrix $like <"$work/short"
 [ -e "$work/failed" ] && exit 1
 echo "import of a topology: all as expected"

@@ -1,102 +1,98 @@
 #!/bin/sh
-# What a new user meets: whether a bound was judged, and by what; names, inputs and options that are not as expected.
-set -u
-root=$(pwd)
-case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
-here=$root/build/test_bounds_judged.$$
-failures=0
-rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
-trap 'cd "$root"; rm -rf "$here"' EXIT
+# What a new user meets: whether a bound was judged, and by what; names, inputs and options that are
+# not as expected.
+name=test_bounds_judged
+. tests/support/script.sh
 
-complain() { echo "FAILED: $*"; cat out err | sed 's/^/    /' | head -8; failures=$((failures + 1)); }
-
-# gives CODE WORDS ARGUMENT ...: the exit code, and words in what is said. WORDS "": none are asked for.
-gives() {
-    expected=$1 words=$2; shift 2
-    "$plumbline" "$@" > out 2> err < /dev/null
-    code=$?
-    [ $code = "$expected" ] || complain "plumbline $*: expected exit code $expected, found $code"
-    [ -z "$words" ] || cat out err | grep -q -- "$words" || complain "plumbline $*: '$words' is not in what it says"
-}
 says_not() { cat out err | grep -q -- "$1" && complain "says '$1'"; }
 
-gives 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --tensor 2 --pipeline 4 -o one
-gives 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --layouts degrees -o many
-gives 0 "" solve one/problem.json -o plan.json --certificate proof.json
-gives 0 "" solve many/problem.json --gap 0.01 -o best.json --certificate space.json
+answers 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --tensor 2 --pipeline 4 \
+    -o one
+answers 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --layouts degrees -o many
+answers 0 "" solve one/problem.json -o plan.json --certificate proof.json
+answers 0 "" solve many/problem.json --gap 0.01 -o best.json --certificate space.json
 
 # ---- a bound is judged by a certificate, or said not to be
-gives 0 "bound not judged" verify plan.json
-gives 0 "proven by proof.json" verify plan.json --certificate proof.json -o verdict.json
-gives 0 "proven by space.json" verify best.json --certificate space.json
-gives 0 "" verify plan.json -o unjudged.json
-gives 0 "optimal as stated by solve" report plan.json
+answers 0 "bound not judged" verify plan.json
+answers 0 "proven by proof.json" verify plan.json --certificate proof.json -o verdict.json
+answers 0 "proven by space.json" verify best.json --certificate space.json
+answers 0 "" verify plan.json -o unjudged.json
+answers 0 "optimal as stated by solve" report plan.json
 says_not proven
-gives 0 "optimal as stated by solve" report plan.json --verdict unjudged.json
-gives 0 "proven optimal" report plan.json --verdict verdict.json
-gives 0 " proven" report --format megatron plan.json --verdict verdict.json
-gives 0 "as stated by solve" report --format megatron plan.json
-gives 2 "is about the plan" report best.json --verdict verdict.json
-gives 2 "plumbline.verdict" report plan.json --verdict proof.json
-gives 2 "expected a single plan" report --format csv plan.json --verdict verdict.json
-gives 2 "expected a single plan" report --layouts best.layouts.json --verdict verdict.json
-gives 0 "as stated by solve, gap" report --layouts best.layouts.json
-grep -q "\"certificate\".*$(sha256sum < proof.json | cut -c1-64)" verdict.json || complain "verdict.json: not the certificate's hash"
+answers 0 "optimal as stated by solve" report plan.json --verdict unjudged.json
+answers 0 "proven optimal" report plan.json --verdict verdict.json
+answers 0 " proven" report --format megatron plan.json --verdict verdict.json
+answers 0 "as stated by solve" report --format megatron plan.json
+answers 2 "is about the plan" report best.json --verdict verdict.json
+answers 2 "plumbline.verdict" report plan.json --verdict proof.json
+answers 2 "expected a single plan" report --format csv plan.json --verdict verdict.json
+answers 2 "expected a single plan" report --layouts best.layouts.json --verdict verdict.json
+answers 0 "as stated by solve, gap" report --layouts best.layouts.json
+grep -q "\"certificate\".*$(sha256sum < proof.json | cut -c1-64)" verdict.json ||
+    complain "verdict.json: not the certificate's hash"
 grep -q '"proven_bound_ns"' unjudged.json && complain "unjudged.json: a bound is proven by nothing"
-grep -q '"bound_judged": false' unjudged.json || complain "unjudged.json: does not say that the bound was not judged"
+grep -q '"bound_judged": false' unjudged.json ||
+    complain "unjudged.json: does not say that the bound was not judged"
 
 # ---- that there is no plan: of the problem that the document names alone
 for folder in none less; do cp -r one $folder; done
 sed -i 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.01/' none/job.json
 sed -i 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.012/' less/job.json
-for folder in none less; do gives 11 "" solve $folder/problem.json -o $folder.json --certificate $folder-proof.json; done
-gives 20 "a claim that cannot be judged" verify none.json
-gives 0 "there is no plan, proven by none-proof.json" verify none.json --certificate none-proof.json -o none-verdict.json
-gives 0 "proven infeasible" report none.json --verdict none-verdict.json
-gives 0 "infeasible, as stated by solve" report none.json
-gives 20 "hash: less/job.json" verify none.json --problem less/problem.json --certificate less-proof.json -o other-verdict.json
-gives 0 "infeasible, as stated by solve" report none.json --verdict other-verdict.json
-gives 2 "is about the plan" report less.json --verdict none-verdict.json
+for folder in none less; do answers 11 "" solve $folder/problem.json -o $folder.json \
+    --certificate $folder-proof.json; done
+answers 20 "a claim that cannot be judged" verify none.json
+answers 0 "there is no plan, proven by none-proof.json" verify none.json \
+    --certificate none-proof.json -o none-verdict.json
+answers 0 "proven infeasible" report none.json --verdict none-verdict.json
+answers 0 "infeasible, as stated by solve" report none.json
+answers 20 "hash: less/job.json" verify none.json --problem less/problem.json \
+    --certificate less-proof.json -o other-verdict.json
+answers 0 "infeasible, as stated by solve" report none.json --verdict other-verdict.json
+answers 2 "is about the plan" report less.json --verdict none-verdict.json
 python3 - <<'P'
 import json
 none, plan = json.load(open('none.json')), json.load(open('plan.json'))
 none['made_from'] = plan['made_from']
 json.dump(none, open('forged.json', 'w'))
 P
-gives 20 "proof.json proves a bound alone, the plan says otherwise" verify forged.json --certificate proof.json
-gives 20 "none-proof.json is not proven" verify forged.json --certificate none-proof.json
-gives 20 "hash: none/job.json" verify forged.json --problem none/problem.json --certificate none-proof.json
+answers 20 "proof.json proves a bound alone, the plan says otherwise" verify forged.json \
+    --certificate proof.json
+answers 20 "none-proof.json is not proven" verify forged.json --certificate none-proof.json
+answers 20 "hash: none/job.json" verify forged.json --problem none/problem.json \
+    --certificate none-proof.json
 
-# ---- claims that no certificate covers: a higher bound, another problem's proof, a proof that is none, a slower plan's
+# ---- claims that no certificate covers: a higher bound, another problem's proof, a proof that is
+# none, a slower plan's
 bound=$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' plan.json | head -1)
 time=$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' plan.json | head -1)
 [ "$bound" = "$time" ] || complain "the plan is not solved to the end"
 low=$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' best.json | head -1)
 sed "s/\"bound_ns\": $low/\"bound_ns\": $((low - 1))/" best.json > lower.json
-gives 0 "proven by space.json (which proves $low ns)" verify lower.json --certificate space.json
+answers 0 "proven by space.json (which proves $low ns)" verify lower.json --certificate space.json
 sed "s/\"proven_bound_ns\": $bound/\"proven_bound_ns\": $((bound - 1))/" verdict.json > edited.json
-gives 2 "proven_bound_ns" report plan.json --verdict edited.json
+answers 2 "proven_bound_ns" report plan.json --verdict edited.json
 sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound - 1))/" proof.json > weaker.json
-gives 20 "bound: stated $bound ns, but weaker.json proves $((bound - 1)) ns" verify plan.json --certificate weaker.json
+answers 20 "bound: stated $bound ns, but weaker.json proves $((bound - 1)) ns" verify plan.json \
+    --certificate weaker.json
 sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound + 1))/" proof.json > stronger.json
-gives 20 "stronger.json is not proven" verify plan.json --certificate stronger.json
-gives 2 "" verify plan.json --certificate space.json
-gives 2 "" verify best.json --certificate proof.json
+answers 20 "stronger.json is not proven" verify plan.json --certificate stronger.json
+answers 2 "" verify plan.json --certificate space.json
+answers 2 "" verify best.json --certificate proof.json
 
 # ---- inputs that cannot be read
-gives 2 "absent.json" verify plan.json --certificate absent.json
-gives 2 "absent.json" verify absent.json
+answers 2 "absent.json" verify plan.json --certificate absent.json
+answers 2 "absent.json" verify absent.json
 mkdir empty
-gives 2 "empty" verify empty
+answers 2 "empty" verify empty
 echo '{' > cut.json
-gives 2 "cut.json" verify cut.json
-gives 2 "plumbline.plan" verify proof.json
-gives 2 "absent.json" verify plan.json --problem absent.json
+answers 2 "cut.json" verify cut.json
+answers 2 "plumbline.plan" verify proof.json
+answers 2 "absent.json" verify plan.json --problem absent.json
 for part in problem model cluster costs job; do
     mv one/$part.json kept
-    gives 2 "one/$part.json" verify plan.json
+    answers 2 "one/$part.json" verify plan.json
     mkdir one/$part.json
-    gives 2 "one/$part.json" verify plan.json
+    answers 2 "one/$part.json" verify plan.json
     rmdir one/$part.json
     mv kept one/$part.json
 done
@@ -105,47 +101,58 @@ done
 cp -r one typo
 sed -i 's/"gpu": "a100-80gb"/"gpu": "a100-80"/' typo/cluster.json
 for command in solve price formulate; do
-    gives 2 'groups\[0\].gpu: expected a GPU that typo/costs.json knows .*, found a100-80; nearest: a100-80gb' $command typo/problem.json
+    answers 2 \
+        'groups\[0\].gpu: expected a GPU that typo/costs.json knows .*, found a100-80; nearest: a100-80gb' $command typo/problem.json
 done
 says_not '#'
-gives 2 "expected a GPU that .*published.json knows .*, found gh-96" example gpt --model llama-3.1-8b --cluster gh200-clariden -o gh
+answers 2 "expected a GPU that .*published.json knows .*, found gh-96" example gpt \
+    --model llama-3.1-8b --cluster gh200-clariden -o gh
 [ -e gh ] && complain "gh is written"
 cp -r many typos
 sed -i 's/"gpu": "a100-80gb"/"gpu": "A100-80GB"/' typos/cluster.json
-gives 2 'nearest: a100-80gb' solve typos/problem.json
+answers 2 'nearest: a100-80gb' solve typos/problem.json
 
 # ---- why layouts are refused: like reasons together, names as they are
-gives 0 "" example gpt --model llama-3.1-8b --cluster mixed-a100-v100 --layouts degrees -o mixed
-gives 11 "" solve mixed/problem.json -o mixed.json
-gives 0 " v100-32gb lacks bf16" report --layouts mixed.layouts.json
+answers 0 "" example gpt --model llama-3.1-8b --cluster mixed-a100-v100 --layouts degrees -o mixed
+answers 11 "" solve mixed/problem.json -o mixed.json
+answers 0 " v100-32gb lacks bf16" report --layouts mixed.layouts.json
 says_not '#'
 grep -q "tensor ..., found ..." out || complain "figures are not left out"
 
 # ---- a space of layouts where one layout is taken
-gives 0 "has a space of layouts" price many/problem.json -o priced.json
-gives 0 "has a space of layouts" formulate many/problem.json -o program.lp
-gives 0 "" price one/problem.json -o priced.json
+answers 0 "has a space of layouts" price many/problem.json -o priced.json
+answers 0 "has a space of layouts" formulate many/problem.json -o program.lp
+answers 0 "" price one/problem.json -o priced.json
 says_not "space of layouts"
 
 # ---- a plan of a space to begin from
-gives 0 "the layout of best.json is kept" solve many/problem.json --start best.json -o again.json
-gives 0 accepted verify again.json
-[ "$(sed -n 's/.*"data": //p' again.json | head -1)" = "$(sed -n 's/.*"data": //p' best.json | head -1)" ] || complain "another layout"
-gives 2 "exists with other content" solve many/problem.json --start plan.json -o again.json
-gives 2 "expected a job with a space" solve many/problem.json --start plan.json -o slower.json --layouts fates.json
-gives 2 "requires -o PLAN.json" solve many/problem.json --start best.json
-gives 2 "expected a plan with stages" solve many/problem.json --start none.json -o no.json
-gives 11 "the layout of best.json is kept" solve many/problem.json --start best.json --without a100=1 -o fewer.json
-grep -q '"fewer.job.json"' fewer.problem.json && grep -q '"fewer.cluster.json"' fewer.problem.json || complain "fewer.problem.json names other documents"
-# Its bound is one layout's: of a problem with that layout, not of the space, where another one may be faster.
-gives 0 "the layout of plan.json is kept" solve many/problem.json --start plan.json -o slower.json --certificate slower-proof.json
-gives 0 "proven by slower-proof.json" verify slower.json --certificate slower-proof.json
-[ "$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' slower.json | head -1)" -gt "$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' best.json | head -1)" ] ||
+answers 0 "the layout of best.json is kept" solve many/problem.json --start best.json -o again.json
+answers 0 accepted verify again.json
+[ "$(sed -n 's/.*"data": //p' again.json | head -1)" \
+    = "$(sed -n 's/.*"data": //p' best.json | head -1)" ] || complain "another layout"
+answers 2 "exists with other content" solve many/problem.json --start plan.json -o again.json
+answers 2 "expected a job with a space" solve many/problem.json --start plan.json -o slower.json \
+    --layouts fates.json
+answers 2 "requires -o PLAN.json" solve many/problem.json --start best.json
+answers 2 "expected a plan with stages" solve many/problem.json --start none.json -o no.json
+answers 11 "the layout of best.json is kept" solve many/problem.json --start best.json \
+    --without a100=1 -o fewer.json
+grep -q '"fewer.job.json"' fewer.problem.json &&
+    grep -q '"fewer.cluster.json"' fewer.problem.json ||
+    complain "fewer.problem.json names other documents"
+# Its bound is one layout's: of a problem with that layout, not of the space, where another one may
+# be faster.
+answers 0 "the layout of plan.json is kept" solve many/problem.json --start plan.json -o slower.json \
+    --certificate slower-proof.json
+answers 0 "proven by slower-proof.json" verify slower.json --certificate slower-proof.json
+[ "$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' slower.json | head -1)" \
+    -gt "$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' best.json | head -1)" ] ||
     complain "slower.json: its bound would be one of the space, too"
-gives 20 "hash: many/problem.json" verify slower.json --problem many/problem.json
+answers 20 "hash: many/problem.json" verify slower.json --problem many/problem.json
 cp -r many narrow
 sed -i 's/"all": .*/"tensor": [8],/' narrow/job.json
-gives 2 "expected a layout of the space of narrow/job.json; found is tensor 2" solve narrow/problem.json --start plan.json -o no.json
+answers 2 "expected a layout of the space of narrow/job.json; found is tensor 2" solve \
+    narrow/problem.json --start plan.json -o no.json
 [ -e no.json ] && complain "no.json is written"
 
 # ---- what was asked of a placement, also where there is none
@@ -160,8 +167,7 @@ j = json.load(open('placed/job.json'))
 j['memory_fraction'] = 0.01
 json.dump(j, open('placed/job.json', 'w'))
 P
-gives 11 "" solve placed/problem.json --gap 0.1 -o none.json
+answers 11 "" solve placed/problem.json --gap 0.1 -o none.json
 grep -q '"gap_asked": 0.1' none.json || complain "gap_asked: $(grep gap_asked none.json)"
 
-[ $failures = 0 ] && echo "bounds judged: all as expected"
-[ $failures = 0 ]
+ended

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The programs of docs/examples/library: the one in C, built against the shared library and against the static one, and the one in
-# Python; what they save is what the commands read. And what the libraries show of themselves: the header's functions alone.
-# usage: test_library_examples.sh (BIN: the folder of the programs)
+# The programs of docs/examples/library: the one in C, built against the shared library and against
+# the static one, and the one in Python; what they save is what the commands read. And what the
+# libraries show of themselves: the header's functions alone. usage: test_library_examples.sh (BIN:
+# the folder of the programs)
 root=$(pwd) BIN=${BIN:-bin}
 case $BIN in /*) ;; *) BIN=$root/$BIN ;; esac
 lib=$root/build/release/lib
@@ -15,32 +16,43 @@ complain() { echo "test_library_examples.sh: $*" >&2; failed=1; }
 case $lib in */asan/*) sanitize=-fsanitize=address,undefined ;; *) sanitize= ;; esac
 
 # ---- names
-functions=$(sed -n 's/^PLUMBLINE_API .*\(plumbline_[a-z_]*\)(.*/\1/p' "$root/library/plumbline.h" | sort)
+functions=$(sed -n 's/^PLUMBLINE_API .*\(plumbline_[a-z_]*\)(.*/\1/p' "$root/library/plumbline.h" |
+    sort)
 [ "$(echo "$functions" | wc -l)" -ge 15 ] || complain "the header has too few functions: $functions"
 for library in libplumbline.so libplumbline.a; do
     dynamic=; case $library in *.so) dynamic=-D ;; esac
-    shown=$(nm $dynamic -g --defined-only "$lib/$library" | awk 'NF == 3 { print $3 }' | grep -v '^__\(a\|ub\|odr\)san' | sort)
-    [ -n "$sanitize" ] || [ "$shown" = "$functions" ] || complain "$library shows $(echo "$shown" "$functions" | tr ' ' '\n' | sort | uniq -u | tr '\n' ' ')"
+    shown=$(nm $dynamic -g --defined-only "$lib/$library" | awk 'NF == 3 { print $3 }' |
+        grep -v '^__\(a\|ub\|odr\)san' | sort)
+    [ -n "$sanitize" ] || [ "$shown" = "$functions" ] ||
+        complain \
+        "$library shows $(echo "$shown" "$functions" | tr ' ' '\n' | sort | uniq -u | tr '\n' ' ')"
 done
-objdump -p "$lib/libplumbline.so" | grep -q 'SONAME  *libplumbline.so.0$' || complain "soname: $(objdump -p "$lib/libplumbline.so" | grep SONAME)"
+objdump -p "$lib/libplumbline.so" | grep -q 'SONAME  *libplumbline.so.0$' ||
+    complain "soname: $(objdump -p "$lib/libplumbline.so" | grep SONAME)"
 
 # ---- C, and the header by itself as C99 and C++
-"$BIN/plumbline" example chain --layers 12 --stages 3 --micro-batches 4 -o chain > /dev/null || complain "no example"
-[ "$(wc -l < "$root/docs/examples/library/plan.c")" -le 60 ] || complain "plan.c is longer than 60 lines"
+"$BIN/plumbline" example chain --layers 12 --stages 3 --micro-batches 4 -o chain > /dev/null ||
+    complain "no example"
+[ "$(wc -l < "$root/docs/examples/library/plan.c")" -le 60 ] ||
+    complain "plan.c is longer than 60 lines"
 flags="-std=c99 -Wall -Wextra -Wpedantic -Werror -I$root/library $sanitize"
-$compiler $flags -o shared "$root/docs/examples/library/plan.c" -L"$lib" -lplumbline -Wl,-rpath,"$lib" || complain "plan.c, shared"
-$compiler $flags -o static "$root/docs/examples/library/plan.c" "$lib/libplumbline.a" ${LDFLAGS:-} -lglpk -lnettle -lm -lpthread || complain "plan.c, static"
+$compiler $flags -o shared "$root/docs/examples/library/plan.c" -L"$lib" \
+    -lplumbline -Wl,-rpath,"$lib" || complain "plan.c, shared"
+$compiler $flags -o static "$root/docs/examples/library/plan.c" "$lib/libplumbline.a" ${LDFLAGS:-} \
+    -lglpk -lnettle -lm -lpthread || complain "plan.c, static"
 if c++ --version > /dev/null 2>&1; then
     echo '#include <plumbline.h>' > header.cpp
-    c++ -Wall -Wextra -Wpedantic -Werror -I"$root/library" -fsyntax-only header.cpp || complain "plumbline.h in C++"
+    c++ -Wall -Wextra -Wpedantic -Werror -I"$root/library" -fsyntax-only header.cpp ||
+        complain "plumbline.h in C++"
 fi
 for program in shared static; do
-    ./$program chain/problem.json $program.json > out 2> err || complain "$program: exit $?: $(cat err)"
+    ./$program chain/problem.json $program.json > out 2> err ||
+        complain "$program: exit $?: $(cat err)"
     grep -q '^accepted: ' out && grep -q '^Placement' out || complain "$program: $(cat out)"
     "$BIN/plumbline" verify $program.json > out || complain "verify $program.json: $(cat out)"
 done
-# The same program eight times at once, each a thread: under the address sanitizer, which also finds what is never freed (with the
-# library's own code under it in test-asan); all save the same plan.
+# The same program eight times at once, each a thread: under the address sanitizer, which also finds
+# what is never freed (with the library's own code under it in test-asan); all save the same plan.
 cat > threads.c <<'THREADS'
 #define main plan
 #include "plan.c"
@@ -64,32 +76,43 @@ int main(void)
     return all != NULL;
 }
 THREADS
-$compiler $flags -Wno-error -I"$root/docs/examples/library" -fsanitize=address -g -o threads threads.c "$lib/libplumbline.a" ${LDFLAGS:-} -lglpk -lnettle -lm -lpthread 2> err ||
+$compiler $flags -Wno-error -I"$root/docs/examples/library" -fsanitize=address -g -o threads \
+    threads.c "$lib/libplumbline.a" ${LDFLAGS:-} -lglpk -lnettle -lm -lpthread 2> err ||
     complain "threads.c: $(cat err)"
-ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 ./threads > out 2> err || complain "eight threads: exit $?: $(tail -5 err)"
-[ "$(grep -c '^accepted: ' out)" = 8 ] || complain "eight threads: $(grep -c '^accepted: ' out) plans accepted"
+ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 ./threads > out 2> err ||
+    complain "eight threads: exit $?: $(tail -5 err)"
+[ "$(grep -c '^accepted: ' out)" = 8 ] ||
+    complain "eight threads: $(grep -c '^accepted: ' out) plans accepted"
 for i in 0 1 2 3 4 5 6 7; do
     python3 -c 'import json, sys
 a, b = (json.load(open(p)) for p in sys.argv[1:])
-sys.exit(any(a[k] != b[k] for k in ("stages", "iteration_ns", "bound_ns")))' static.json eight-$i.json || complain "eight-$i.json is another plan"
+sys.exit(any(a[k] != b[k] for k in ("stages", "iteration_ns", "bound_ns")))' static.json \
+    eight-$i.json || complain "eight-$i.json is another plan"
 done
 ./shared chain/job.json > out 2> err
-[ $? = 2 ] && grep -q 'chain/job.json: kind' err && [ ! -s out ] || complain "plan chain/job.json: $(cat out err)"
+[ $? = 2 ] && grep -q 'chain/job.json: kind' err && [ ! -s out ] ||
+    complain "plan chain/job.json: $(cat out err)"
 cp -r chain broken && sed -i 's/"pipeline": 3/"pipeline": 99/' broken/job.json
 ./shared broken/problem.json > out 2> err
 [ $? = 2 ] && [ "$(wc -l < err)" = 1 ] || complain "plan broken/problem.json: $(cat out err)"
 
 # ---- Python
-command -v python3 > /dev/null || { echo "test_library_examples.sh: skipped: no python3 here" >&2; exit $failed; }
+command -v python3 > /dev/null || { echo "test_library_examples.sh: skipped: no python3 here" >&2
+    exit $failed; }
 [ -z "$sanitize" ] || exit $failed
-export PYTHONPATH=$root/docs/examples/library PLUMBLINE_LIBRARY=$lib/libplumbline.so.0 PYTHONDONTWRITEBYTECODE=1
-"$BIN/plumbline" example gpt --model gpt2-xl --gpu a100-80gb --nodes 2 --layouts all --global-batch 64 -o space > /dev/null
-python3 "$root/docs/examples/library/plan.py" > out 2>&1 && complain "plan.py without a folder: exit 0"
+export PYTHONPATH=$root/docs/examples/library PLUMBLINE_LIBRARY=$lib/libplumbline.so.0 \
+    PYTHONDONTWRITEBYTECODE=1
+"$BIN/plumbline" example gpt --model gpt2-xl --gpu a100-80gb --nodes 2 --layouts all \
+    --global-batch 64 -o space > /dev/null
+python3 "$root/docs/examples/library/plan.py" > out 2>&1 &&
+    complain "plan.py without a folder: exit 0"
 grep -q '^usage: ' out || complain "plan.py without a folder: $(cat out)"
-PLUMBLINE_LIBRARY=libplumbline.so.none python3 "$root/docs/examples/library/plan.py" space > out 2>&1 && complain "plan.py without a library: exit 0"
+PLUMBLINE_LIBRARY=libplumbline.so.none python3 "$root/docs/examples/library/plan.py" space > out \
+    2>&1 && complain "plan.py without a library: exit 0"
 grep -q 'PLUMBLINE_LIBRARY=PREFIX' out || complain "plan.py without a library: $(cat out)"
 python3 "$root/docs/examples/library/plan.py" space > out 2> err || complain "plan.py: $(cat err)"
-grep -q '^optimal: ' out && grep -q '^accepted: ' out && grep -q 'times as long' out || complain "plan.py: $(cat out)"
+grep -q '^optimal: ' out && grep -q '^accepted: ' out && grep -q 'times as long' out ||
+    complain "plan.py: $(cat out)"
 grep -q '</html>' space/report.html || complain "plan.py: no page"
 cat > more.py <<'PYTHON'
 import json, threading

@@ -22,7 +22,8 @@ delays="   0  3000  6000 12000
         3000     0  3000  6000
         6000  3000     0  3000
        12000  6000 12000     0"
-hosts_make "$folder" "$rates" "$delays" 2> "$folder/err" || { complain "the hosts cannot be made"; exit 1; }
+hosts_make "$folder" "$rates" "$delays" 2> "$folder/err" ||
+    { complain "the hosts cannot be made"; exit 1; }
 echo "delays by $(cat "$folder/delay_by")"
 mpicc -shared -fPIC -O2 -o "$folder/witness.so" tests/links/witness.c 2> "$folder/err" ||
     complain "tests/links/witness.c does not compile"
@@ -50,7 +51,8 @@ known() {
         { echo "FAILED: known links between hosts $1"; failures=$((failures + 1)); }
 }
 known "1 2 3 4" shared
-# Hosts that do not share a clock: rates still belong to their direction, delays become half of there and back.
+# Hosts that do not share a clock: rates still belong to their direction, delays become half of
+# there and back.
 if unshare -f -T --monotonic 1000 true 2> /dev/null; then PLUMBLINE_CLOCKS=own known "3 4" own
 else echo "skipped: links between hosts with clocks of their own: no time namespaces"
 fi

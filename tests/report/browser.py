@@ -206,6 +206,8 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
     def picture(self, path, whole=False):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)[
+            "data"
+        ]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))

@@ -1,9 +1,10 @@
 """Megatron Core's own model of the flags of an export: megatron_core.py FOLDER ...
 
-A folder holds megatron.sh, plan.json and model.json. Each stage's model is built
-on the meta device from the flags alone, by Megatron Core's layer specifications (the local ones, without Transformer Engine), and has
-as many parameters as the plan's stage has bytes of weights, two each; of a model
-that predicts further tokens Megatron has the last norm with the last decoder layer. Prints stages and parameters."""
+A folder holds megatron.sh, plan.json and model.json. Each stage's model is built on the meta device
+from the flags alone, by Megatron Core's layer specifications (the local ones, without Transformer
+Engine), and has as many parameters as the plan's stage has bytes of weights, two each; of a model
+that predicts further tokens Megatron has the last norm with the last decoder layer. Prints stages
+and parameters."""
 import json
 import subprocess
 import sys
@@ -38,36 +39,59 @@ latent_attention.TELinear = Linear
 from megatron.core import parallel_state  # noqa: E402
 from megatron.core.models.gpt import GPTModel  # noqa: E402
 from megatron.core.models.gpt import gpt_layer_specs as specs  # noqa: E402
-from megatron.core.transformer.transformer_config import MLATransformerConfig, TransformerConfig  # noqa: E402
+from megatron.core.transformer.transformer_config import (
+    MLATransformerConfig,
+    TransformerConfig,
+)  # noqa: E402
 
 
 def flags_of(folder):
-    words = subprocess.run(["bash", "-c", f"source '{folder}/megatron.sh'; printf '%s\\n' \"${{MEGATRON_ARGS[@]}}\""],
-                           capture_output=True, text=True, check=True).stdout.split()
+    words = subprocess.run(
+        ["bash", "-c", f"source '{folder}/megatron.sh'; printf '%s\\n' \"${{MEGATRON_ARGS[@]}}\""],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
     flags = {}
     for i, word in enumerate(words):
         if word.startswith("--"):
-            flags[word[2:]] = words[i + 1] if i + 1 < len(words) and not words[i + 1].startswith("--") else None
+            flags[word[2:]] = (
+                words[i + 1] if i + 1 < len(words) and not words[i + 1].startswith("--") else None
+            )
     return flags
 
 
 def spec_of_last(flags, config, spec):
-    """The layer that further tokens' are like, where the stage has no decoder layer: of a block of one stage its last."""
+    """The layer that further tokens' are like, where the stage has no decoder layer: of a block of
+    one stage its last."""
     if "num-experts" not in flags or spec.layer_specs:
         return spec
     latent, norm = config.multi_latent_attention, config.qk_layernorm
     mixed = eval(flags["moe-layer-freq"].strip("'"), {"__builtins__": {}})[-1]
-    return specs.get_gpt_layer_local_spec(num_experts=config.num_moe_experts if mixed else None, qk_layernorm=norm,
-                                          multi_latent_attention=latent, normalization=config.normalization)
+    return specs.get_gpt_layer_local_spec(
+        num_experts=config.num_moe_experts if mixed else None,
+        qk_layernorm=norm,
+        multi_latent_attention=latent,
+        normalization=config.normalization,
+    )
 
 
 def spec_of(flags, config, turn):
     if "num-experts" in flags:
         spec = specs.get_gpt_decoder_block_spec(config, use_transformer_engine=False, vp_stage=turn)
     else:
-        spec = specs.get_gpt_layer_local_spec(qk_layernorm=config.qk_layernorm, normalization=config.normalization,
-                                              multi_latent_attention=config.multi_latent_attention)
-    further = specs.get_gpt_mtp_block_spec(config, spec_of_last(flags, config, spec), use_transformer_engine=False, vp_stage=turn) if config.mtp_num_layers else None
+        spec = specs.get_gpt_layer_local_spec(
+            qk_layernorm=config.qk_layernorm,
+            normalization=config.normalization,
+            multi_latent_attention=config.multi_latent_attention,
+        )
+    further = (
+        specs.get_gpt_mtp_block_spec(
+            config, spec_of_last(flags, config, spec), use_transformer_engine=False, vp_stage=turn
+        )
+        if config.mtp_num_layers
+        else None
+    )
     layers = list(spec.layer_specs) if hasattr(spec, "layer_specs") else [spec]
     if further:
         layers += [layer.submodules.transformer_layer for layer in further.layer_specs]
@@ -91,54 +115,116 @@ def check(folder):
     expert, data = count("expert-model-parallel-size", 1), plan["layout"].get("data", 1)
     turns = len(stages) // pipeline
     keys = dict(
-        num_layers=count("num-layers"), hidden_size=count("hidden-size"), ffn_hidden_size=count("ffn-hidden-size"),
-        num_attention_heads=count("num-attention-heads"), num_query_groups=count("num-query-groups"), kv_channels=count("kv-channels"),
-        add_bias_linear="disable-bias-linear" not in flags, add_qkv_bias="add-qkv-bias" in flags, gated_linear_unit="swiglu" in flags,
+        num_layers=count("num-layers"),
+        hidden_size=count("hidden-size"),
+        ffn_hidden_size=count("ffn-hidden-size"),
+        num_attention_heads=count("num-attention-heads"),
+        num_query_groups=count("num-query-groups"),
+        kv_channels=count("kv-channels"),
+        add_bias_linear="disable-bias-linear" not in flags,
+        add_qkv_bias="add-qkv-bias" in flags,
+        gated_linear_unit="swiglu" in flags,
         activation_func=torch.nn.functional.silu if "swiglu" in flags else torch.nn.functional.gelu,
-        normalization=flags.get("normalization", "LayerNorm"), qk_layernorm="qk-layernorm" in flags,
-        tensor_model_parallel_size=tensor, pipeline_model_parallel_size=pipeline, expert_model_parallel_size=expert,
-        expert_tensor_parallel_size=tensor, virtual_pipeline_model_parallel_size=turns if turns > 1 else None,
-        pipeline_model_parallel_layout=(flags.get("pipeline-model-parallel-layout") or "").strip("'") or None,
-        pipeline_dtype=torch.bfloat16, params_dtype=torch.bfloat16, bf16=True, use_cpu_initialization=True, perform_initialization=False,
-        init_model_with_meta_device=True, mtp_num_layers=count("mtp-num-layers"))
+        normalization=flags.get("normalization", "LayerNorm"),
+        qk_layernorm="qk-layernorm" in flags,
+        tensor_model_parallel_size=tensor,
+        pipeline_model_parallel_size=pipeline,
+        expert_model_parallel_size=expert,
+        expert_tensor_parallel_size=tensor,
+        virtual_pipeline_model_parallel_size=turns if turns > 1 else None,
+        pipeline_model_parallel_layout=(flags.get("pipeline-model-parallel-layout") or "").strip(
+            "'"
+        )
+        or None,
+        pipeline_dtype=torch.bfloat16,
+        params_dtype=torch.bfloat16,
+        bf16=True,
+        use_cpu_initialization=True,
+        perform_initialization=False,
+        init_model_with_meta_device=True,
+        mtp_num_layers=count("mtp-num-layers"),
+    )
     if "num-experts" in flags:
-        keys.update(num_moe_experts=count("num-experts"), moe_router_topk=count("moe-router-topk"),
-                    moe_ffn_hidden_size=count("moe-ffn-hidden-size"), moe_token_dispatcher_type=flags["moe-token-dispatcher-type"],
-                    moe_layer_freq=eval(flags["moe-layer-freq"].strip("'"), {"__builtins__": {}}),
-                    moe_shared_expert_intermediate_size=count("moe-shared-expert-intermediate-size"),
-                    moe_shared_expert_gate="moe-shared-expert-gate" in flags)
+        keys.update(
+            num_moe_experts=count("num-experts"),
+            moe_router_topk=count("moe-router-topk"),
+            moe_ffn_hidden_size=count("moe-ffn-hidden-size"),
+            moe_token_dispatcher_type=flags["moe-token-dispatcher-type"],
+            moe_layer_freq=eval(flags["moe-layer-freq"].strip("'"), {"__builtins__": {}}),
+            moe_shared_expert_intermediate_size=count("moe-shared-expert-intermediate-size"),
+            moe_shared_expert_gate="moe-shared-expert-gate" in flags,
+        )
     kind = TransformerConfig
     if "multi-latent-attention" in flags:
         kind = MLATransformerConfig
-        keys.update(multi_latent_attention=True, q_lora_rank=count("q-lora-rank"), kv_lora_rank=count("kv-lora-rank"),
-                    qk_head_dim=count("qk-head-dim"), qk_pos_emb_head_dim=count("qk-pos-emb-head-dim"), v_head_dim=count("v-head-dim"),
-                    rope_type=flags.get("rope-type") or "yarn", rotary_scaling_factor=float(flags.get("rotary-scaling-factor", 1)))
+        keys.update(
+            multi_latent_attention=True,
+            q_lora_rank=count("q-lora-rank"),
+            kv_lora_rank=count("kv-lora-rank"),
+            qk_head_dim=count("qk-head-dim"),
+            qk_pos_emb_head_dim=count("qk-pos-emb-head-dim"),
+            v_head_dim=count("v-head-dim"),
+            rope_type=flags.get("rope-type") or "yarn",
+            rotary_scaling_factor=float(flags.get("rotary-scaling-factor", 1)),
+        )
     vocabulary = json.load(open(f"{folder}/model.json"))["shape"]["vocabulary"]
     multiple = count("make-vocab-size-divisible-by", 128) * tensor
     vocabulary = -(-vocabulary // multiple) * multiple
     counts = {}
     for rank in range(pipeline):
-        dist.init_process_group("fake", store=FakeStore(), rank=rank * tensor * data, world_size=tensor * data * pipeline)
+        dist.init_process_group(
+            "fake",
+            store=FakeStore(),
+            rank=rank * tensor * data,
+            world_size=tensor * data * pipeline,
+        )
         parallel_state.initialize_model_parallel(
-            create_gloo_process_groups=False, tensor_model_parallel_size=tensor, pipeline_model_parallel_size=pipeline,
-            expert_model_parallel_size=expert, virtual_pipeline_model_parallel_size=turns if turns > 1 else None)
+            create_gloo_process_groups=False,
+            tensor_model_parallel_size=tensor,
+            pipeline_model_parallel_size=pipeline,
+            expert_model_parallel_size=expert,
+            virtual_pipeline_model_parallel_size=turns if turns > 1 else None,
+        )
         dist.all_reduce = lambda *a, **k: None
         config = kind(**keys)
         for turn in range(turns):
             stage, chunk = turn * pipeline + rank, turn if turns > 1 else None
             spec, further = spec_of(flags, config, chunk)
             with torch.device("meta"):
-                model = GPTModel(config, spec, vocab_size=vocabulary, max_sequence_length=count("max-position-embeddings"),
-                                 pre_process=stage == 0, post_process=stage == len(stages) - 1, mtp_block_spec=further,
-                                 share_embeddings_and_output_weights="untie-embeddings-and-output-weights" not in flags,
-                                 position_embedding_type=flags.get("position-embedding-type") or "learned_absolute", vp_stage=chunk)
+                model = GPTModel(
+                    config,
+                    spec,
+                    vocab_size=vocabulary,
+                    max_sequence_length=count("max-position-embeddings"),
+                    pre_process=stage == 0,
+                    post_process=stage == len(stages) - 1,
+                    mtp_block_spec=further,
+                    share_embeddings_and_output_weights="untie-embeddings-and-output-weights"
+                    not in flags,
+                    position_embedding_type=flags.get("position-embedding-type")
+                    or "learned_absolute",
+                    vp_stage=chunk,
+                )
             counts[stage] = sum(p.numel() for p in model.parameters())
         parallel_state.destroy_model_parallel()
         dist.destroy_process_group()
-    if config.mtp_num_layers and "t" not in str(keys["pipeline_model_parallel_layout"] or "t").split("|")[-1]:
+    if (
+        config.mtp_num_layers
+        and "t" not in str(keys["pipeline_model_parallel_layout"] or "t").split("|")[-1]
+    ):
         counts[len(stages) - 1] += config.hidden_size
-        counts[max(s for s, part in enumerate(keys["pipeline_model_parallel_layout"].split("|")) if "t" in part)] -= config.hidden_size
-    wrong = {s: (n, stages[s]["memory"]["weight_bytes"] / 2) for s, n in counts.items() if 2 * n != stages[s]["memory"]["weight_bytes"]}
+        counts[
+            max(
+                s
+                for s, part in enumerate(keys["pipeline_model_parallel_layout"].split("|"))
+                if "t" in part
+            )
+        ] -= config.hidden_size
+    wrong = {
+        s: (n, stages[s]["memory"]["weight_bytes"] / 2)
+        for s, n in counts.items()
+        if 2 * n != stages[s]["memory"]["weight_bytes"]
+    }
     assert not wrong, f"{folder}: parameters of stages, Megatron Core's and the plan's: {wrong}"
     print(f"{folder}: {len(counts)} stages, {sum(counts.values())} parameters on one rank of each")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""page_browse.py FOLDER: the pages of test_report_html.sh in Chromium, wide and as on a phone, by mouse and by keys."""
+"""page_browse.py FOLDER: the pages of test_report_html.sh in Chromium, wide and as on a phone, by
+mouse and by keys."""
 import json
 import os
 import re
@@ -18,7 +19,10 @@ def expect(found, expected, what):
 
 
 def view(page):
-    return [float(page.ask("document.getElementById('chart').dataset.%s" % end)) for end in ("from", "to")]
+    return [
+        float(page.ask("document.getElementById('chart').dataset.%s" % end))
+        for end in ("from", "to")
+    ]
 
 
 def length(page):
@@ -77,12 +81,22 @@ def check_chart(page, plan):
     page.mouse("mouseMoved", x + MARGIN + 3, y + AXIS + 10)
     said = page.text("#chart-status")
     where = "at %s of a chart at %s, %s" % (page.ask("window.lastPointed"), (x, y), view(page))
-    expect(said.startswith("forward, micro-batch 0, stage 0"), True, "pointing %s: %r" % (where, said))
+    expect(
+        said.startswith("forward, micro-batch 0, stage 0"), True, "pointing %s: %r" % (where, said)
+    )
     takes = "takes %.3f ms" % (first / 1e6) if first < 1e9 else "takes %.6f s" % (first / 1e9)
     expect(takes in said and "starts 0.000" in said, True, "its times: " + said)
-    expect(page.ask("document.getElementById('chart-tip').hidden"), False, "the text beside the pointer")
+    expect(
+        page.ask("document.getElementById('chart-tip').hidden"),
+        False,
+        "the text beside the pointer",
+    )
     page.key(".")
-    expect("micro-batch" in page.text("#chart-status") and page.text("#chart-status") != said, True, "the next operation")
+    expect(
+        "micro-batch" in page.text("#chart-status") and page.text("#chart-status") != said,
+        True,
+        "the next operation",
+    )
     page.key(",")
     expect(page.text("#chart-status"), said, "the operation before")
     page.key("ArrowDown")
@@ -105,12 +119,18 @@ def check_chart(page, plan):
     found = re.search(r"stage 0: starts ([\d.]+) s, takes ([\d.]+) (s|ms|us)", said)
     expect(bool(found), True, "the end of the first stage: " + said)
     ends = float(found[1]) + float(found[2]) * {"s": 1, "ms": 1e-3, "us": 1e-6}[found[3]]
-    expect(abs(ends - whole / 1e9) < 2e-6, True, "the last operation ends with the iteration: " + said)
+    expect(
+        abs(ends - whole / 1e9) < 2e-6, True, "the last operation ends with the iteration: " + said
+    )
     page.click("#whole")
     near(length(page), whole, "the whole again")
     high = page.ask("document.getElementById('chart').height")
     page.click("#transfers")
-    expect(page.ask("document.getElementById('chart').height") < high, True, "without transfers it is lower")
+    expect(
+        page.ask("document.getElementById('chart').height") < high,
+        True,
+        "without transfers it is lower",
+    )
     page.click("#transfers")
     page.click("#critical")
     expect(painted(page) > 100, True, "the critical path alone")
@@ -122,10 +142,27 @@ def check_sorting(page):
     expect([int(cell) for cell in column(page, "stages", "count")], sorted(numbers), "sorted up")
     page.key("Enter")
     page.ask("document.querySelector('#stages th:nth-child(3) button').focus()")
-    page.call("Input.dispatchKeyEvent", type="keyDown", key=" ", code="Space", windowsVirtualKeyCode=32, text=" ")
-    page.call("Input.dispatchKeyEvent", type="keyUp", key=" ", code="Space", windowsVirtualKeyCode=32)
-    expect([int(cell) for cell in column(page, "stages", "count")], sorted(numbers, reverse=True), "sorted down, by a key")
-    expect(page.ask("document.querySelector('#stages th:nth-child(3)').getAttribute('aria-sort')"), "descending", "said to readers")
+    page.call(
+        "Input.dispatchKeyEvent",
+        type="keyDown",
+        key=" ",
+        code="Space",
+        windowsVirtualKeyCode=32,
+        text=" ",
+    )
+    page.call(
+        "Input.dispatchKeyEvent", type="keyUp", key=" ", code="Space", windowsVirtualKeyCode=32
+    )
+    expect(
+        [int(cell) for cell in column(page, "stages", "count")],
+        sorted(numbers, reverse=True),
+        "sorted down, by a key",
+    )
+    expect(
+        page.ask("document.querySelector('#stages th:nth-child(3)').getAttribute('aria-sort')"),
+        "descending",
+        "said to readers",
+    )
 
 
 def check_layouts(page):
@@ -143,7 +180,11 @@ def check_layouts(page):
 
 def check_page(page, name, plan, width):
     expect(page.errors, [], "%s at %d: what the console says" % (name, width))
-    expect(page.ask("document.documentElement.scrollWidth"), width, "%s at %d: its width" % (name, width))
+    expect(
+        page.ask("document.documentElement.scrollWidth"),
+        width,
+        "%s at %d: its width" % (name, width),
+    )
     expect(page.text("h1"), plan["name"], "%s: name" % name)
     expect(page.ask("document.title"), " ".join(plan["name"].split()), "%s: title" % name)
     if plan.get("stages"):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""page_check.py PLAN PAGE: whether a page of report --format html is what a browser needs and says what the plan says.
+"""page_check.py PLAN PAGE: whether a page of report --format html is what a browser needs and says
+what the plan says.
 
-Without a browser: elements nest and end, nothing is asked of a network, names from documents are text; the schedule's
-columns add up to the plan's own times. The last line on standard output: how many things were looked at.
-"""
+Without a browser: elements nest and end, nothing is asked of a network, names from documents are
+text; the schedule's columns add up to the plan's own times. The last line on standard output: how
+many things were looked at. """
 import html.parser
 import json
 import math
@@ -23,7 +24,8 @@ def expect(found, expected, what):
 
 
 class Page(html.parser.HTMLParser):
-    """Text by the id of the element that it is in, rows of cells of each table, and what is wrong."""
+    """Text by the id of the element that it is in, rows of cells of each table, and what is
+    wrong."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -43,7 +45,10 @@ class Page(html.parser.HTMLParser):
         expect(len(names), len(set(names)), "attributes of <%s>, once each" % tag)
         for name, value in attributes:
             if name.startswith("on") or name in ("src", "srcset", "action", "data", "style"):
-                sys.exit("FAILED: <%s %s=%r>: nothing runs or loads from an attribute" % (tag, name, value))
+                sys.exit(
+                    "FAILED: <%s %s=%r>: nothing runs or loads from an attribute"
+                    % (tag, name, value)
+                )
             if name in ("href", "xlink:href"):
                 expect(value[:1], "#", "target of a link")
         if "id" in values:
@@ -86,7 +91,11 @@ def check_structure(page, text):
     expect(len(page.ids), len(set(page.ids)), "ids, once each")
     expect(text.count("<script"), page.counts.get("script", 0), "scripts, none in a name")
     expect(page.counts["title"] >= 1 and page.counts["h1"], 1, "headings")
-    expect("http" in re.sub(r"http-equiv|http://www\.w3\.org/2000/svg", "", text), False, "addresses of a network")
+    expect(
+        "http" in re.sub(r"http-equiv|http://www\.w3\.org/2000/svg", "", text),
+        False,
+        "addresses of a network",
+    )
     expect(re.findall(r"url\((?!#)|@import", text), [], "what a style loads")
     expect(any(ord(c) < 32 and c != "\n" for c in text), False, "control characters")
 
@@ -110,7 +119,12 @@ def check_schedule(plan, page):
             end = end + gap + duration
             behind[symbol] = behind.get(symbol, -1) + 1 + step
             last = max(last, end)
-            if track["kind"] == "compute" and name.split(".")[0] in ("forward", "backward", "weight", "optimizer"):
+            if track["kind"] == "compute" and name.split(".")[0] in (
+                "forward",
+                "backward",
+                "weight",
+                "optimizer",
+            ):
                 entry = compute.setdefault((place, name.split(".")[0]), [0, 0, set()])
                 entry[0] += 1
                 entry[1] += duration
@@ -122,13 +136,21 @@ def check_schedule(plan, page):
         s, batches = stage["stage"], plan["micro_batches"]
         for name in ("forward", "backward"):
             if stage[name + "_ns"] and not slices:
-                expect(compute[s, name], [batches, batches * stage[name + "_ns"], set(range(batches))], "%s of stage %d" % (name, s))
+                expect(
+                    compute[s, name],
+                    [batches, batches * stage[name + "_ns"], set(range(batches))],
+                    "%s of stage %d" % (name, s),
+                )
         if stage["optimizer_ns"]:
             expect(compute[s, "optimizer"][1], stage["optimizer_ns"], "optimizer of stage %d" % s)
 
 
 def check_numbers(plan, page):
-    expect(round(seconds(page.text["iteration"]), 6), round(plan["iteration_ns"] / 1e9, 6), "iteration time")
+    expect(
+        round(seconds(page.text["iteration"]), 6),
+        round(plan["iteration_ns"] / 1e9, 6),
+        "iteration time",
+    )
     expect(round(seconds(page.text["bound"]), 6), round(plan["bound_ns"] / 1e9, 6), "bound")
     heads, *rows = page.tables["stages"]
     expect(len(rows), len(plan["stages"]), "rows of the placement")
@@ -138,7 +160,11 @@ def check_numbers(plan, page):
         expect(cells["stage"], str(stage["stage"]), "stage")
         expect(cells["count"], str(count), "layers of a stage")
         if count:
-            expect(cells["layers"], "%d-%d" % (first, first + count - 1) if count > 1 else str(first), "layers")
+            expect(
+                cells["layers"],
+                "%d-%d" % (first, first + count - 1) if count > 1 else str(first),
+                "layers",
+            )
         expect(cells["node group"], stage["group"], "group of a stage")
         expect(cells["GPU"], stage["gpu"], "GPU of a stage")
     memories = [x["memory"] for x in plan.get("ranks") or plan["stages"]]
@@ -151,7 +177,8 @@ def check_numbers(plan, page):
     expect(len(page.tables["memory-bars"]) - 1, len(memories), "bars of memory")
 
 
-# low = T - sqrt(sum of (T - fast)^2 + (spread T)^2), as FORMULAS 19 has it, from the page's six decimals.
+# low = T - sqrt(sum of (T - fast)^2 + (spread T)^2), as FORMULAS 19 has it, from the page's six
+# decimals.
 def check_sensitivity(plan, page, folder):
     if "iteration_low_ns" not in plan:
         return
@@ -165,7 +192,11 @@ def check_sensitivity(plan, page, folder):
         at = heads.index(column)
         differences = [max(0, sign * (seconds(row[at]) - now)) for row in rows]
         found = now + sign * math.sqrt(sum(d * d for d in differences) + (spread * now) ** 2)
-        expect(abs(found - plan[end] / 1e9) < 1e-5 * now, True, "ends of the costs, %s: %r" % (column, found))
+        expect(
+            abs(found - plan[end] / 1e9) < 1e-5 * now,
+            True,
+            "ends of the costs, %s: %r" % (column, found),
+        )
 
 
 def check_layouts(plan, page, folder):
@@ -174,10 +205,16 @@ def check_layouts(plan, page, folder):
     heads, *rows = page.tables["layouts-table"]
     times = [row[heads.index("plan, s")] for row in rows]
     known = [float(t) for t in times if t != "-"]
-    expect(times[: len(known)], ["%.6f" % t for t in sorted(known)], "layouts by their plans' times")
+    expect(
+        times[: len(known)], ["%.6f" % t for t in sorted(known)], "layouts by their plans' times"
+    )
     expect(known[0] if known else 0, round(plan["iteration_ns"] / 1e9, 6), "the best layout's time")
     chosen = [row for row in rows if row[heads.index("fate")].endswith("chosen")]
-    expect([row[heads.index("pipeline")] for row in chosen], [str(plan["layout"]["pipeline"])], "the layout chosen")
+    expect(
+        [row[heads.index("pipeline")] for row in chosen],
+        [str(plan["layout"]["pipeline"])],
+        "the layout chosen",
+    )
 
 
 def main():

@@ -1,5 +1,6 @@
 #!/bin/sh
-# plumbline compare: columns say what the plans and predict say; baselines of the same layout; every format holds the same words.
+# plumbline compare: columns say what the plans and predict say; baselines of the same layout; every
+# format holds the same words.
 BIN=${BIN:-bin} work=build/test_compare.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
@@ -23,12 +24,16 @@ for row in csv.reader(open(sys.argv[1])):
 END
 }
 
-"$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --gpus 8 --tensor 2 --data 1 --pipeline 4 --global-batch 16 --sequence 4096 -o "$work/gpt" >"$work/log" 2>&1 || { wrong "example: $(cat "$work/log")"; exit 1; }
+"$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --gpus 8 --tensor 2 --data 1 \
+    --pipeline 4 --global-batch 16 --sequence 4096 -o "$work/gpt" >"$work/log" 2>&1 ||
+    { wrong "example: $(cat "$work/log")"; exit 1; }
 problem=$work/gpt/problem.json plan=$work/gpt/plan.json
 "$plumbline" solve "$problem" -o "$plan" --quiet 2>"$work/log" || wrong "solve: $(cat "$work/log")"
 for mode in none selective full; do
-    "$plumbline" predict "$problem" --recompute $mode --json >"$work/predicted.json" 2>"$work/err" || continue
-    "$plumbline" compare "$plan" --uniform --recompute $mode --format csv -o "$work/$mode.csv" || wrong "$mode"
+    "$plumbline" predict "$problem" --recompute $mode --json >"$work/predicted.json" \
+        2>"$work/err" || continue
+    "$plumbline" compare "$plan" --uniform --recompute $mode --format csv -o "$work/$mode.csv" ||
+        wrong "$mode"
     python3 - "$work" $mode "$plan" <<'END' || failed=1
 import csv, json, sys
 work, mode, plan = sys.argv[1:]
@@ -50,13 +55,18 @@ done
 [ -s "$work/full.csv" ] || wrong "no uniform split with full recomputation"
 
 "$plumbline" compare "$plan" --uniform --format csv -o "$work/uniform.csv" || wrong "uniform"
-blocks=$(python3 -c 'import json, sys; s = json.load(open(sys.argv[1]))["stages"]; c = [x["layer_count"] for x in s]; c[0] -= 1; c[-1] -= 1
-print(",".join(map(str, c)))' "$plan" 2>"$work/err") || wrong "stages of the plan: $(cat "$work/err")"
-"$plumbline" compare "$plan" --split "$blocks" --recompute none --format csv -o "$work/split.csv" || wrong "split $blocks"
-said "$work/split.csv" "What is placed differently than in the first" "layer 1" | grep -q . && wrong "a split like the plan's moves a layer"
+blocks=$(python3 -c \
+    'import json, sys; s = json.load(open(sys.argv[1]))["stages"]; c = [x["layer_count"] for x in s]; c[0] -= 1; c[-1] -= 1
+print(",".join(map(str, c)))' "$plan" 2>"$work/err") ||
+    wrong "stages of the plan: $(cat "$work/err")"
+"$plumbline" compare "$plan" --split "$blocks" --recompute none --format csv \
+    -o "$work/split.csv" || wrong "split $blocks"
+said "$work/split.csv" "What is placed differently than in the first" "layer 1" | grep -q . &&
+    wrong "a split like the plan's moves a layer"
 
 for format in text html latex csv; do
-    "$plumbline" compare "$plan" "$plan" --uniform --format $format >"$work/out.$format" || wrong "$format"
+    "$plumbline" compare "$plan" "$plan" --uniform --format $format >"$work/out.$format" ||
+        wrong "$format"
     [ "$(grep -c 'against the first' "$work/out.$format")" -eq 1 ] || wrong "$format: not the ratio"
 done
 grep -q 'bottomrule' "$work/out.latex" || wrong "latex has no end"
@@ -78,6 +88,7 @@ refuse 'placement' "$plan" --in-order
 refuse "--recompute: requires --uniform" "$plan" --recompute full
 mv "$problem" "$work/gpt/moved.json"
 refuse "expected --problem" "$plan" --uniform
-"$plumbline" compare "$plan" --uniform --problem "$work/gpt/moved.json" >"$work/out" || wrong "--problem"
+"$plumbline" compare "$plan" --uniform --problem "$work/gpt/moved.json" >"$work/out" ||
+    wrong "--problem"
 [ $failed -eq 0 ] && echo "compare: all as expected"
 exit $failed

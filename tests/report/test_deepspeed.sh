@@ -1,6 +1,7 @@
 #!/bin/sh
-# report --format deepspeed: the JSON says what the plan decides, and each decision without a key stands under "plumbline". With DeepSpeed at
-# hand (EXPORT_PYTHON, default python3) its own reader of configurations takes it.
+# report --format deepspeed: the JSON says what the plan decides, and each decision without a key
+# stands under "plumbline". With DeepSpeed at hand (EXPORT_PYTHON, default python3) its own reader
+# of configurations takes it.
 BIN=${BIN:-bin} work=build/test_deepspeed.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline python=${EXPORT_PYTHON:-python3}
@@ -12,10 +13,13 @@ command -v "$python" >/dev/null || { echo "deepspeed: no $python; not tested"; e
 config() {
     words=$1; shift
     rm -rf "$work/p"
-    "$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 "$@" -o "$work/p" >"$work/log" 2>&1 &&
+    "$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 \
+        --global-batch 64 "$@" -o "$work/p" >"$work/log" 2>&1 &&
         sed -i "s/\"trainer\": \"deepspeed\"/&$job/" "$work/p/job.json" &&
-        "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
-    "$plumbline" report --format deepspeed "$work/p/plan.json" -o "$work/p/deepspeed.json" || wrong "$*"
+        "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" \
+        2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
+    "$plumbline" report --format deepspeed "$work/p/plan.json" -o "$work/p/deepspeed.json" ||
+        wrong "$*"
     "$python" - "$work/p" "$words" <<'END' 2>"$work/log" || wrong "$*: $(tail -1 "$work/log"): $(cat "$work/p/deepspeed.json")"
 import json, sys
 folder, words = sys.argv[1:]
@@ -61,10 +65,13 @@ config "model's code" $ours --tensor 4 --pipeline 1 --data 8 --zero 1 --offload-
 config "gradients of 4 bytes" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision fp16
 job=', "whole_gradient_sums": true'
 config "" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision bf16
-grep -q whole_gradient_sums "$work/p/job.json" && grep -q '"communication_data_type": "fp32"' "$work/p/deepspeed.json" || wrong "sums in fp32"
+grep -q whole_gradient_sums "$work/p/job.json" &&
+    grep -q '"communication_data_type": "fp32"' "$work/p/deepspeed.json" || wrong "sums in fp32"
 job=
 config "zb-h1 schedule" --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule zb-h1 --framework any
-config "low-rank;the trainer megatron" --tensor 2 --pipeline 4 --data 4 --zero 0 --boundary-rank 16 --gradient-rank 16 --framework any
-"$python" -c 'import deepspeed' 2>/dev/null || echo "deepspeed: $python has no deepspeed; its reader was not asked"
+config "low-rank;the trainer megatron" --tensor 2 --pipeline 4 --data 4 --zero 0 \
+    --boundary-rank 16 --gradient-rank 16 --framework any
+"$python" -c 'import deepspeed' 2>/dev/null ||
+    echo "deepspeed: $python has no deepspeed; its reader was not asked"
 [ $failed -eq 0 ] && echo "deepspeed: all as expected"
 exit $failed

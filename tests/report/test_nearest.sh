@@ -1,6 +1,7 @@
 #!/bin/sh
-# report --nearest: what the framework cannot express is gone from the plan, what it can is as it was, the judge accepts it, its time is that of
-# the same layout asked for directly, and the export has no decision left over. An expressible plan stays; a folder of somebody's own is refused.
+# report --nearest: what the framework cannot express is gone from the plan, what it can is as it
+# was, the judge accepts it, its time is that of the same layout asked for directly, and the export
+# has no decision left over. An expressible plan stays; a folder of somebody's own is refused.
 BIN=${BIN:-bin} work=build/test_nearest.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
@@ -15,15 +16,20 @@ fi
 # make OPTION ...: a problem of one layout and its plan in $work/p
 make_plan() {
     rm -rf "$work/p" "$work/near"
-    "$plumbline" example gpt --memory-fraction 0.8 --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 --framework any "$@" -o "$work/p" >"$work/log" 2>&1 &&
-        "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
+    "$plumbline" example gpt --memory-fraction 0.8 --model llama-3.1-8b --gpu h100-80gb --nodes 4 \
+        --sequence 4096 --global-batch 64 --framework any "$@" -o "$work/p" >"$work/log" 2>&1 &&
+        "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log" ||
+        wrong "$*: $(cat "$work/log")"
 }
 
-# nearest FORMAT CHANGED ABSENT KEYS: the log tells of CHANGED, the export not of ABSENT, and only KEYS of the layout differ (,-separated)
+# nearest FORMAT CHANGED ABSENT KEYS: the log tells of CHANGED, the export not of ABSENT, and only
+# KEYS of the layout differ (,-separated)
 nearest() {
-    "$plumbline" report --format "$1" --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
+    "$plumbline" report --format "$1" --nearest "$work/near" "$work/p/plan.json" -o "$work/export" \
+        2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
     grep -q -- "$2" "$work/log" || wrong "$*: the log has no '$2': $(cat "$work/log")"
-    sed -n '/[Nn]ot expressed\|not_expressed/,$p' "$work/export" | grep -q -- "$3" && wrong "$*: '$3' is left over"
+    sed -n '/[Nn]ot expressed\|not_expressed/,$p' "$work/export" | grep -q -- "$3" &&
+        wrong "$*: '$3' is left over"
     "$plumbline" verify "$work/near/plan.json" >/dev/null || wrong "$*: not accepted"
     python3 - "$work" "$4" <<'END' || wrong "$*"
 import json, sys
@@ -44,16 +50,19 @@ problem = {**problem, "model": "near/" + problem["model"], "cluster": "near/" + 
 problem.pop("made_from", None)
 json.dump(problem, open(f"{work}/direct_problem.json", "w"))
 END
-    "$plumbline" solve "$work/direct_problem.json" --quiet -o "$work/direct_plan.json" 2>"$work/log" || wrong "$*: directly: $(cat "$work/log")"
+    "$plumbline" solve "$work/direct_problem.json" --quiet -o "$work/direct_plan.json" \
+        2>"$work/log" || wrong "$*: directly: $(cat "$work/log")"
     python3 -c 'import json, sys
 a, b = (json.load(open(x))["iteration_ns"] for x in sys.argv[1:])
-assert a == b, (a, b)' "$work/near/plan.json" "$work/direct_plan.json" || wrong "$*: directly it takes another time"
+assert a == b, (a, b)' "$work/near/plan.json" "$work/direct_plan.json" ||
+    wrong "$*: directly it takes another time"
 }
 
 make_plan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2
 nearest megatron "ZeRO 3 -> " "zb-v\|ZeRO\|fold" schedule,virtual_stages,zero
 nearest torchtitan "priced as megatron -> torchtitan" "the trainer" none
-nearest deepspeed "schedule zb-v -> 1f1b" "the trainer\|zb-v\|refuses it" schedule,virtual_stages,zero,gradient_sync
+nearest deepspeed "schedule zb-v -> 1f1b" "the trainer\|zb-v\|refuses it" \
+    schedule,virtual_stages,zero,gradient_sync
 make_plan --tensor 2 --pipeline 4 --data 4 --zero 1 --boundary-rank 16 --gradient-rank 16
 nearest megatron "stages with compression . -> 0" "low-rank" none
 make_plan --model qwen2.5-72b --tensor 8 --pipeline 4 --data 1 --zero 1 --micro-batch 2
@@ -62,24 +71,36 @@ assert len({(s["recompute"], s.get("recomputed_layers")) for s in json.load(open
 nearest nemo "bound .* with this recomputation" "recomputation" none
 
 # Flags are each rank's own, and say it.
-"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "ranks"
+"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" \
+    2>"$work/log" || wrong "ranks"
 grep -q "the plan itself" "$work/log" || wrong "ranks, but: $(cat "$work/log")"
 
-# One stage of twelve recomputes a layer: the first layer of each costs less than layers that fit without, and is what the configuration and --nearest say.
-make_plan --model llama-3.1-70b --nodes 6 --sequence 8192 --tensor 2 --context 2 --pipeline 12 --data 1 --offload-optimizer
-"$plumbline" report --format nemo --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "first layers: $(cat "$work/log")"
-grep -q "recomputation 1 x first_layers 1, 11 x none -> 12 x first_layers 1" "$work/log" || wrong "first layers: $(cat "$work/log")"
-grep -q "recomputation that differs" "$work/export" && wrong "first layers: recomputation is left over"
+# One stage of twelve recomputes a layer: the first layer of each costs less than layers that fit
+# without, and is what the configuration and --nearest say.
+make_plan --model llama-3.1-70b --nodes 6 --sequence 8192 --tensor 2 --context 2 --pipeline 12 \
+    --data 1 --offload-optimizer
+"$plumbline" report --format nemo --nearest "$work/near" "$work/p/plan.json" -o "$work/export" \
+    2>"$work/log" || wrong "first layers: $(cat "$work/log")"
+grep -q "recomputation 1 x first_layers 1, 11 x none -> 12 x first_layers 1" "$work/log" ||
+    wrong "first layers: $(cat "$work/log")"
+grep -q "recomputation that differs" "$work/export" &&
+    wrong "first layers: recomputation is left over"
 "$plumbline" verify "$work/near/plan.json" >/dev/null || wrong "first layers: not accepted"
-"$plumbline" report --format nemo "$work/p/plan.json" -o "$work/told" 2>"$work/log" || wrong "told: $(cat "$work/log")"
+"$plumbline" report --format nemo "$work/p/plan.json" -o "$work/told" 2>"$work/log" ||
+    wrong "told: $(cat "$work/log")"
 grep -q "recompute_num_layers: 1$" "$work/told" || wrong "told: no number of layers"
-took=$(python3 -c 'import json, sys; print("%.6f s per iteration" % (json.load(open(sys.argv[1]))["iteration_ns"] / 1e9))' "$work/near/plan.json")
-grep -q "the first 1 layers of each stage are recomputed instead, which fits into memory and takes $took" "$work/told" "$work/log" || wrong "told: not $took: $(cat "$work/log")"
+took=$(python3 -c \
+    'import json, sys; print("%.6f s per iteration" % (json.load(open(sys.argv[1]))["iteration_ns"] / 1e9))' "$work/near/plan.json")
+grep -q \
+    "the first 1 layers of each stage are recomputed instead, which fits into memory and takes $took" "$work/told" "$work/log" || wrong "told: not $took: $(cat "$work/log")"
 
 make_plan --tensor 2 --pipeline 4 --data 4 --zero 1
-"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "expressible"
-grep -q "the plan itself" "$work/log" && [ ! -e "$work/near" ] || wrong "expressible, but: $(cat "$work/log")"
-refused() { words=$1; shift; "$plumbline" report "$@" >"$work/out" 2>"$work/log"; [ $? -eq 2 ] && grep -q -- "$words" "$work/log" || wrong "$*: $(cat "$work/log")"; }
+"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" \
+    2>"$work/log" || wrong "expressible"
+grep -q "the plan itself" "$work/log" && [ ! -e "$work/near" ] ||
+    wrong "expressible, but: $(cat "$work/log")"
+refused() { words=$1; shift; "$plumbline" report "$@" >"$work/out" 2>"$work/log"; [ $? -eq 2 ] &&
+    grep -q -- "$words" "$work/log" || wrong "$*: $(cat "$work/log")"; }
 refused "is not of an earlier" --format torchtitan --nearest "$work/p" "$work/p/plan.json"
 refused "framework's --format" --format trace --nearest "$work/q" "$work/p/plan.json"
 sed -i 's/"sequence": 4096/"sequence": 2048/' "$work/p/job.json"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# report --format megatron of a plan whose stages recompute unlike layers: started by torchrun.sh and by job.sbatch, each rank's process has the
-# recomputation of its own stage in its flags, last and once; ranks that recompute alike need no flags of their own.
+# report --format megatron of a plan whose stages recompute unlike layers: started by torchrun.sh
+# and by job.sbatch, each rank's process has the recomputation of its own stage in its flags, last
+# and once; ranks that recompute alike need no flags of their own.
 BIN=${BIN:-bin} work=build/test_rank_flags.$$ failed=0
 mkdir -p "$work/stand-ins" && trap 'rm -rf "$work"' EXIT
 work=$(cd "$work" && pwd)
@@ -13,7 +14,8 @@ if ! command -v python3 >/dev/null || ! command -v bash >/dev/null; then
     exit 0
 fi
 
-# torchrun that starts all ranks of all nodes, one after another; python that tells its rank and its words
+# torchrun that starts all ranks of all nodes, one after another; python that tells its rank and its
+# words
 cat >"$work/stand-ins/torchrun" <<'END'
 #!/bin/bash
 while [ $# -gt 0 ]; do
@@ -32,29 +34,40 @@ printf '#!/bin/sh\necho first\n' >"$work/stand-ins/scontrol"
 printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/stand-ins/srun"
 chmod +x "$work/stand-ins"/*
 
-# ranks OWN OPTION ...: OWN says whether ranks have flags of their own; told: of stages that differ within a rank, whose nearest is told
+# ranks OWN OPTION ...: OWN says whether ranks have flags of their own; told: of stages that differ
+# within a rank, whose nearest is told
 ranks() {
     own=$1 told=no; shift
     [ $own = told ] && told=yes own=yes
     rm -rf "$work/p"
-    "$plumbline" example gpt --gpu h100-80gb --sequence 4096 --framework any "$@" -o "$work/p" >"$work/log" 2>&1 &&
-        "$plumbline" solve "$work/p/problem.json" --quiet --gap 0.05 -o "$work/p/plan.json" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
+    "$plumbline" example gpt --gpu h100-80gb --sequence 4096 --framework any "$@" -o "$work/p" \
+        >"$work/log" 2>&1 &&
+        "$plumbline" solve "$work/p/problem.json" --quiet --gap 0.05 -o "$work/p/plan.json" \
+        2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
     for format in megatron sbatch torchrun; do
         file=megatron.sh
         [ $format = sbatch ] && file=job.sbatch
         [ $format = torchrun ] && file=torchrun.sh
-        "$plumbline" report --format $format "$work/p/plan.json" -o "$work/p/$file" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
+        "$plumbline" report --format $format "$work/p/plan.json" -o "$work/p/$file" \
+            2>"$work/log" || wrong "$*: $(cat "$work/log")"
     done
-    if command -v shellcheck >/dev/null; then shellcheck -s bash -e SC2034 "$work/p/megatron.sh" >"$work/log" || wrong "$(cat "$work/log")"; fi
+    if command -v shellcheck >/dev/null; then shellcheck -s bash -e SC2034 "$work/p/megatron.sh" \
+        >"$work/log" || wrong "$(cat "$work/log")"; fi
     grep -q MEGATRON_RUN= "$work/p/megatron.sh" && has=yes || has=no
-    [ $has = "$own" ] || { wrong "$*: flags of their own: $has, not $own: $(grep '"recompute' "$work/p/plan.json" | tr -d '\n')"; return; }
-    grep -q "recomputation that differs between stages; each rank recomputes alike" "$work/p/megatron.sh" && has=yes || has=no
+    [ $has = "$own" ] ||
+        { wrong \
+        "$*: flags of their own: $has, not $own: $(grep '"recompute' "$work/p/plan.json" | tr -d '\n')"; return; }
+    grep -q "recomputation that differs between stages; each rank recomputes alike" \
+        "$work/p/megatron.sh" && has=yes || has=no
     [ $has = $told ] || wrong "$*: recomputation of the nearest is told: $has, not $told"
     hosts=$(hostname)
     grep -q '^nodes=2$' "$work/p/torchrun.sh" && hosts=$hosts,b
-    (cd "$work/p" && PATH="$work/stand-ins:$PATH" HOSTS="$hosts" PRETRAIN='my train.py' bash torchrun.sh --data-path 'a b') >"$work/by_torchrun" 2>&1
-    (cd "$work/p" && PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n SLURMD_NODENAME=first PRETRAIN='my train.py' bash job.sbatch --data-path 'a b') >"$work/by_slurm" 2>&1
-    cmp -s "$work/by_torchrun" "$work/by_slurm" || wrong "$*: unlike words: $(diff "$work/by_torchrun" "$work/by_slurm" | head -5)"
+    (cd "$work/p" && PATH="$work/stand-ins:$PATH" HOSTS="$hosts" PRETRAIN='my train.py' \
+        bash torchrun.sh --data-path 'a b') >"$work/by_torchrun" 2>&1
+    (cd "$work/p" && PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n SLURMD_NODENAME=first \
+        PRETRAIN='my train.py' bash job.sbatch --data-path 'a b') >"$work/by_slurm" 2>&1
+    cmp -s "$work/by_torchrun" "$work/by_slurm" ||
+        wrong "$*: unlike words: $(diff "$work/by_torchrun" "$work/by_slurm" | head -5)"
     python3 - "$work/p/plan.json" "$work/by_slurm" $told <<'END' || wrong "$*"
 import json, sys
 plan = json.load(open(sys.argv[1]))
@@ -82,9 +95,12 @@ for line in lines:
 END
 }
 
-ranks yes --model llama-3.1-70b --nodes 1 --sequence 8192 --global-batch 64 --tensor 2 --pipeline 4 --data 1 --zero 1 --offload-optimizer
-ranks yes --model llama-3.1-70b --nodes 2 --global-batch 64 --tensor 4 --pipeline 2 --data 2 --offload-optimizer
-ranks told --model llama-3.1-70b --nodes 2 --global-batch 64 --tensor 4 --pipeline 4 --data 1 --schedule interleaved --virtual-stages 2 --offload-optimizer --sequence 16384
+ranks yes --model llama-3.1-70b --nodes 1 --sequence 8192 --global-batch 64 --tensor 2 \
+    --pipeline 4 --data 1 --zero 1 --offload-optimizer
+ranks yes --model llama-3.1-70b --nodes 2 --global-batch 64 --tensor 4 --pipeline 2 --data 2 \
+    --offload-optimizer
+ranks told --model llama-3.1-70b --nodes 2 --global-batch 64 --tensor 4 --pipeline 4 --data 1 \
+    --schedule interleaved --virtual-stages 2 --offload-optimizer --sequence 16384
 ranks no --model llama-3.1-8b --nodes 2 --global-batch 64 --tensor 2 --pipeline 2 --data 4 --zero 1
 
 [ $failed -eq 0 ] && echo "rank flags: all as expected"

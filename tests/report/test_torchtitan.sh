@@ -1,7 +1,9 @@
 #!/bin/sh
-# report --format torchtitan: python's TOML reader finds the plan's degrees, layers and batches in it, and each decision without a key is
-# named in the comments. --format torchtitan-python says the same (titan_python.py; with torchtitan 0.3 at hand its own ConfigManager reads it). --format pytorch-schedule: the order of passes is whole and free of deadlocks (schedule_check.py). With torchtitan
-# 0.2 and torch at hand (EXPORT_PYTHON, default python3) their own parsers read both.
+# report --format torchtitan: python's TOML reader finds the plan's degrees, layers and batches in
+# it, and each decision without a key is named in the comments. --format torchtitan-python says the
+# same (titan_python.py; with torchtitan 0.3 at hand its own ConfigManager reads it). --format
+# pytorch-schedule: the order of passes is whole and free of deadlocks (schedule_check.py). With
+# torchtitan 0.2 and torch at hand (EXPORT_PYTHON, default python3) their own parsers read both.
 BIN=${BIN:-bin} work=build/test_torchtitan.$$ failed=0 configs=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
@@ -19,16 +21,23 @@ fi
 config() {
     words=$1; shift
     rm -rf "$work/p"
-    "$plumbline" example gpt --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 "$@" -o "$work/p" >"$work/log" 2>&1 || { wrong "$*: $(cat "$work/log")"; return; }
-    "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
-    "$plumbline" report --format torchtitan "$work/p/plan.json" -o "$work/p/titan.toml" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
-    "$plumbline" report --format torchtitan-python "$work/p/plan.json" -o "$work/p/torchtitan_plan.py" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
+    "$plumbline" example gpt --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 "$@" \
+        -o "$work/p" >"$work/log" 2>&1 || { wrong "$*: $(cat "$work/log")"; return; }
+    "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" \
+        2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
+    "$plumbline" report --format torchtitan "$work/p/plan.json" -o "$work/p/titan.toml" \
+        2>"$work/log" || wrong "$*: $(cat "$work/log")"
+    "$plumbline" report --format torchtitan-python "$work/p/plan.json" \
+        -o "$work/p/torchtitan_plan.py" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
     # torchtitan's own reader takes half a minute to begin.
     configs=$((configs + 1))
-    "$python" tests/report/titan_python.py "$work/p" $((configs % 6 == 1)) >"$work/log" 2>&1 || wrong "$*: Python: $(tail -2 "$work/log")"
+    "$python" tests/report/titan_python.py "$work/p" $((configs % 6 == 1)) >"$work/log" 2>&1 ||
+        wrong "$*: Python: $(tail -2 "$work/log")"
     if grep -q '"pipeline": 1,' "$work/p/plan.json"; then :; else
-        "$plumbline" report --format pytorch-schedule "$work/p/plan.json" -o "$work/p/schedule.csv" || wrong "$*: schedule"
-        "$python" tests/report/schedule_check.py "$work/p/plan.json" "$work/p/schedule.csv" >"$work/log" 2>&1 || wrong "$*: $(tail -1 "$work/log")"
+        "$plumbline" report --format pytorch-schedule "$work/p/plan.json" \
+            -o "$work/p/schedule.csv" || wrong "$*: schedule"
+        "$python" tests/report/schedule_check.py "$work/p/plan.json" "$work/p/schedule.csv" \
+            >"$work/log" 2>&1 || wrong "$*: $(tail -1 "$work/log")"
     fi
     "$python" - "$work/p" "$words" <<'END' || wrong "$*: $(cat "$work/p/titan.toml")"
 import json, re, sys, tomllib
@@ -94,16 +103,24 @@ config "" $titan --tensor 1 --pipeline 1 --data 32 --zero 3
 config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 2 --schedule interleaved --virtual-stages 2
 config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2
 config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule gpipe
-config "ZeRO 1;optimizer state in host memory;the trainer megatron" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --offload-optimizer
-config "ZeRO 1;the trainer megatron" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule zb-h1 --framework any
-config "low-rank;without sequence parallelism" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 0 --boundary-rank 16 --gradient-rank 16 --no-sequence-parallel --framework any
+config "ZeRO 1;optimizer state in host memory;the trainer megatron" --model llama-3.1-8b \
+    --tensor 2 --pipeline 4 --data 4 --zero 1 --offload-optimizer
+config "ZeRO 1;the trainer megatron" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 \
+    --zero 1 --schedule zb-h1 --framework any
+config "low-rank;without sequence parallelism" --model llama-3.1-8b --tensor 2 --pipeline 4 \
+    --data 4 --zero 0 --boundary-rank 16 --gradient-rank 16 --no-sequence-parallel --framework any
 config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule looped-bfs --virtual-stages 2
-config "the trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule zb-h2 --framework any
-config "the trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule v-half --virtual-stages 2 --framework any
-config "the model;the trainer;share a matrix" --model gpt2-xl --sequence 1024 --tensor 1 --pipeline 4 --data 8 --zero 1 --schedule v-min --virtual-stages 2 --framework any
+config "the trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 \
+    --schedule zb-h2 --framework any
+config "the trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 \
+    --schedule v-half --virtual-stages 2 --framework any
+config "the model;the trainer;share a matrix" --model gpt2-xl --sequence 1024 --tensor 1 \
+    --pipeline 4 --data 8 --zero 1 --schedule v-min --virtual-stages 2 --framework any
 config "fp16" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --precision fp16
 
-"$python" -c 'import torch' 2>/dev/null || echo "torchtitan: $python has no torch; its reader of schedules was not asked"
-"$python" -c 'import torchtitan' 2>/dev/null || echo "torchtitan: $python has no torchtitan; its parser was not asked"
+"$python" -c 'import torch' 2>/dev/null ||
+    echo "torchtitan: $python has no torch; its reader of schedules was not asked"
+"$python" -c 'import torchtitan' 2>/dev/null ||
+    echo "torchtitan: $python has no torchtitan; its parser was not asked"
 [ $failed -eq 0 ] && echo "torchtitan: all as expected"
 exit $failed

@@ -1,6 +1,8 @@
-"""usage: titan_python.py FOLDER READ: FOLDER/torchtitan_plan.py says what FOLDER/titan.toml says, but for what is another's in torchtitan 0.3.
+"""usage: titan_python.py FOLDER READ: FOLDER/torchtitan_plan.py says what FOLDER/titan.toml says,
+but for what is another's in torchtitan 0.3.
 
-Its calls are read as Python reads them; with READ 1, where torchtitan 0.3 is at hand, its ConfigManager makes the configuration of the function."""
+Its calls are read as Python reads them; with READ 1, where torchtitan 0.3 is at hand, its
+ConfigManager makes the configuration of the function."""
 import ast
 import importlib.metadata
 import json
@@ -8,7 +10,9 @@ import sys
 import tomllib
 
 folder, asked = sys.argv[1], sys.argv[2] == "1"
-text, toml = open(f"{folder}/torchtitan_plan.py").read(), tomllib.load(open(f"{folder}/titan.toml", "rb"))
+text, toml = open(f"{folder}/torchtitan_plan.py").read(), tomllib.load(
+    open(f"{folder}/titan.toml", "rb")
+)
 shape = json.load(open(f"{folder}/model.json"))["shape"]
 tree = ast.parse(text)
 function = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
@@ -36,14 +40,25 @@ for key, value in toml["parallelism"].items():
     assert key in gone or parallelism[key] == value, (key, parallelism.get(key), value)
 assert set(parallelism) - set(toml["parallelism"]) == {"enable_sequence_parallel"}
 compiled = calls["config.compile"]
-assert compiled["enable"] == str(toml["compile"]["enable"]) and ast.literal_eval(compiled["components"]) == toml["compile"]["components"]
-policy = {"none": "config.activation_checkpoint = None", "full": "= FullAC.Config()", "selective": "= SelectiveAC.Config()"}
+assert (
+    compiled["enable"] == str(toml["compile"]["enable"])
+    and ast.literal_eval(compiled["components"]) == toml["compile"]["components"]
+)
+policy = {
+    "none": "config.activation_checkpoint = None",
+    "full": "= FullAC.Config()",
+    "selective": "= SelectiveAC.Config()",
+}
 assert policy[toml["activation_checkpoint"]["mode"]] in text
 assert "# Not expressed by this configuration:" in text
 
 # ---- as torchtitan reads it
 try:
-    if not asked or importlib.metadata.version("torchtitan").split(".")[:2] < ["0", "3"] or "NAME_THE" in text:
+    if (
+        not asked
+        or importlib.metadata.version("torchtitan").split(".")[:2] < ["0", "3"]
+        or "NAME_THE" in text
+    ):
         sys.exit()
     from torchtitan.config.manager import ConfigManager
     from torchtitan.models.common import RoPE
@@ -59,7 +74,15 @@ ropes = [r for _, r, _, _ in read.model_spec.model.traverse(RoPE.Config)]
 scaling = shape.get("rotary_scaling", {})
 assert ropes and all(r.theta == shape["rotary_base"] for r in ropes)
 if scaling.get("type") == "llama3":
-    assert all((r.scaling, r.scaling_factor, r.high_freq_factor) == ("llama", shape["rotary_factor"], scaling["high_freq_factor"]) for r in ropes)
+    assert all(
+        (r.scaling, r.scaling_factor, r.high_freq_factor)
+        == ("llama", shape["rotary_factor"], scaling["high_freq_factor"])
+        for r in ropes
+    )
 if scaling.get("type") == "yarn":
-    assert all((r.scaling, r.rope_factor, r.beta_fast) == ("yarn", shape["rotary_factor"], scaling["beta_fast"]) for r in ropes)
+    assert all(
+        (r.scaling, r.rope_factor, r.beta_fast)
+        == ("yarn", shape["rotary_factor"], scaling["beta_fast"])
+        for r in ropes
+    )
 print(len(read.model_spec.model.layers), "layers", len(ropes), "of rotary positions")

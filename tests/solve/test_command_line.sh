@@ -1,26 +1,12 @@
 #!/bin/sh
-# bin/plumbline as a user drives it: exit codes, one line on stderr that names the file (and the place in it) where the input
-# is bad, nothing on stdout then, and no file half-written or changed. What the commands compute is other tests' concern;
-# here it is that they say so, stop when told, and agree with the judge.
-set -u
-root=$(pwd)
-case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
-here=$root/build/test_command_line.$$
+# bin/plumbline as a user drives it: exit codes, one line on stderr that names the file (and the
+# place in it) where the input is bad, nothing on stdout then, and no file half-written or changed.
+# What the commands compute is other tests' concern; here it is that they say so, stop when told,
+# and agree with the judge.
+name=test_command_line
+. tests/support/script.sh
 case ${LOGS:=build/release/tests} in /*) vipr_check=$LOGS/vipr_check ;; *) vipr_check=$root/$LOGS/vipr_check ;; esac
 documents=$root/tests/documents
-failures=0
-rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
-trap 'cd "$root"; rm -rf "$here"' EXIT
-
-complain() { echo "FAILED: $*"; sed 's/^/    /' "$here/err" | head -5; failures=$((failures + 1)); }
-
-# gives CODE ARGUMENT ...: the exit code alone; stdout and stderr stay in out and err.
-gives() {
-    expected=$1; shift
-    "$plumbline" "$@" > "$here/out" 2> "$here/err" < /dev/null
-    code=$?
-    [ $code = "$expected" ] || complain "plumbline $*: expected exit code $expected, found $code"
-}
 
 # vipr_gives CODE FILE: what the tests' reader of VIPR finds of a file.
 vipr_gives() {
@@ -32,7 +18,8 @@ vipr_gives() {
 # What lies in the folder, outputs of this script aside, by name and content.
 contents() { find . -type f ! -name out ! -name err ! -name before -exec cksum {} + | sort; }
 
-# refuses TEXT ARGUMENT ...: bad input; the one line has TEXT in it, and no file has come, gone or changed.
+# refuses TEXT ARGUMENT ...: bad input; the one line has TEXT in it, and no file has come, gone or
+# changed.
 refuses() {
     text=$1; shift
     contents > before
@@ -46,7 +33,6 @@ refuses() {
 says() { grep -q -- "$1" "$2" || complain "'$1' is not in $2"; }
 
 # The number behind a key of a document; -1 if there is none.
-number() { sed -n "s/^ *\"$2\": \([0-9]*\),*\$/\1/p" "$1" | head -1 | grep . || echo -1; }
 without_effort() { grep -v '"effort"' "$1"; }
 
 # ---- predictions
@@ -124,7 +110,8 @@ for command in calibrate import price formulate solve verify report; do
     case $command in import) format=hf ;; *) format= ;; esac
     refuses "-o: expected a value" $command $format x -o
 done 2> /dev/null
-for value in 65 -1 1.5 x '' 99999999999999999999; do refuses "--threads: expected a whole number" solve x --threads "$value"; done
+for value in 65 -1 1.5 x '' 99999999999999999999; do refuses "--threads: expected a whole number" \
+    solve x --threads "$value"; done
 for value in -1e-9 2 nan inf x ''; do refuses "--gap: expected a number" solve x --gap "$value"; done
 refuses "--engine: expected one of" solve x --engine quick
 refuses "--format: expected one of" report x --format pdf
@@ -136,13 +123,16 @@ refuses "--layers" example chain --layers 0 -o x
 # ---- an example to work on; it replaces nothing unless told
 gives 0 example chain --layers 8 --stages 3 --micro-batches 6 -o small
 says small/problem.json out
-gives 0 example chain --layers 8 --stages 3 --micro-batches 6 -o small          # the same again is no change
+# the same again is no change
+gives 0 example chain --layers 8 --stages 3 --micro-batches 6 -o small
 refuses "small/" example chain --layers 9 --stages 3 -o small
 gives 0 example chain --layers 9 --stages 3 --micro-batches 6 -o small --force
 gives 0 solve small/problem.json -o small/plan.json
 gives 0 verify small/plan.json
 gives 0 price small/problem.json -o small/priced.json
-gives 0 solve small -o small/plan.json; gives 0 verify small/; gives 0 report small; gives 0 price small; gives 0 formulate small   # folders of documents
+# folders of documents
+gives 0 solve small -o small/plan.json; gives 0 verify small/; gives 0 report small
+gives 0 price small; gives 0 formulate small
 refuses 'kind: expected "plumbline.certificate", found "plumbline.plan"' check small/plan.json
 
 # ---- bad documents, to each command that reads one
@@ -166,7 +156,8 @@ spoil() {   # KIND SOURCE: bad/KIND-*.json out of a good document
 spoil problem small/problem.json
 spoil plan small/plan.json
 spoil samples "$documents/samples.json"
-spoil model small/model.json; spoil cluster small/cluster.json; spoil costs small/costs.json; spoil job small/job.json
+spoil model small/model.json; spoil cluster small/cluster.json; spoil costs small/costs.json
+spoil job small/job.json
 read_by() { case $1 in problem) echo "solve price formulate" ;; plan) echo "verify report" ;; samples) echo calibrate ;; esac; }
 mkdir empty
 for kind in problem plan samples; do
@@ -174,13 +165,16 @@ for kind in problem plan samples; do
         refuses "nothere.json: cannot be read" $command nothere.json
         case $kind in samples) refused="empty: expected a file, found a directory" ;; *) refused="empty/$kind.json: cannot be read" ;; esac
         refuses "$refused" $command empty
-        refuses "small/model.json" $command small/model.json                # good, and of the wrong kind
+        # good, and of the wrong kind
+        refuses "small/model.json" $command small/model.json
         for file in bad/$kind-*.json; do refuses "$file: " $command "$file"; done
     done
 done
-for file in bad/plan-truncated.json bad/plan-kind.json nothere.json; do refuses "$file: " solve small/problem.json --start "$file" -o new.json; done
+for file in bad/plan-truncated.json bad/plan-kind.json nothere.json; do refuses "$file: " solve \
+    small/problem.json --start "$file" -o new.json; done
 refuses "empty/plan.json: cannot be read" solve small/problem.json --start empty -o new.json
-for file in bad/problem-truncated.json nothere.json; do refuses "$file: " verify small/plan.json --problem "$file"; done
+for file in bad/problem-truncated.json nothere.json; do refuses "$file: " verify small/plan.json \
+    --problem "$file"; done
 cp -r small inner
 for kind in model cluster costs job; do         # one file further in
     for file in bad/$kind-*.json; do
@@ -199,8 +193,10 @@ echo kept > kept.json
 solves="solve small/problem.json"
 measures="measure compute --quiet --shape hidden=64,heads=2,vocabulary=64,positions=64 --sequence 64 --budget-s=0.1"
 for place in nodir/x.json small /proc/x.json /dev/full; do
-    for command in "$solves" "$solves -o new.json --priced" "$solves -o new.json --program" "verify small/plan.json" "report small/plan.json" \
-                   "price small/problem.json" "formulate small/problem.json --map" "import hf $documents/config.json" "$measures"; do
+    for command in "$solves" "$solves -o new.json --priced" "$solves -o new.json --program" \
+        "verify small/plan.json" "report small/plan.json" \
+                   "price small/problem.json" "formulate small/problem.json --map" \
+                   "import hf $documents/config.json" "$measures"; do
         [ "$place/${command##*--}" = /dev/full/program ] && continue      # its name says no format
         case $command in *--program | *--priced | *--map) refuses "$place: cannot be written" $command $place ;; *) refuses "$place: cannot be written" $command -o $place ;; esac
     done
@@ -208,33 +204,44 @@ done
 refuses "nodir/x.mps: cannot be written" formulate small/problem.json -o nodir/x.mps
 refuses "cannot be created" example chain -o /proc/x/y
 refuses "kept.json" example chain -o kept.json
-for command in --help --version "measure --help" "example --help" "solve --help" "$solves" "verify small/plan.json" "report small/plan.json" \
-               "report --format trace small/plan.json" "formulate small/problem.json" "price small/problem.json" "import hf $documents/config.json"; do
+for command in --help --version "measure --help" "example --help" "solve --help" "$solves" \
+    "verify small/plan.json" "report small/plan.json" \
+               "report --format trace small/plan.json" "formulate small/problem.json" \
+               "price small/problem.json" "import hf $documents/config.json"; do
     "$plumbline" $command > /dev/full 2> err
     [ $? = 2 ] || complain "plumbline $command > /dev/full: expected exit code 2"
 done
 # Files may have a block: the same, in words, and not by a signal.
 "$plumbline" solve small/problem.json -o limited-plan.json --certificate limited-proof.json 2> /dev/null
-for command in "$solves -o limited/x" "$solves -o limited/x --certificate limited/y" "price small/problem.json -o limited/x" "formulate small/problem.json -o limited/x.mps" \
-               "report small/plan.json --format html -o limited/x" "check limited-proof.json --statement limited/x" "vipr limited-proof.json -o limited/x.vipr" \
-               "example gpt --layouts all -o limited/x" "plan --model gpt2-xl --gpu a100-80gb --nodes 1 -o limited/x" "price small/problem.json"; do
+for command in "$solves -o limited/x" "$solves -o limited/x --certificate limited/y" \
+    "price small/problem.json -o limited/x" "formulate small/problem.json -o limited/x.mps" \
+               "report small/plan.json --format html -o limited/x" \
+               "check limited-proof.json --statement limited/x" \
+               "vipr limited-proof.json -o limited/x.vipr" \
+               "example gpt --layouts all -o limited/x" \
+               "plan --model gpt2-xl --gpu a100-80gb --nodes 1 -o limited/x" \
+               "price small/problem.json"; do
     mkdir -p limited
     (ulimit -f 1; exec "$plumbline" $command > limited-out 2> err)
     [ $? = 2 ] || complain "plumbline $command, files of a block: expected exit code 2: $(cat err)"
     grep -q 'cannot be written' err || complain "plumbline $command, files of a block: $(cat err)"
-    [ "$(find limited -type f)" = "" ] || complain "plumbline $command, files of a block: left is $(find limited -type f)"
+    [ "$(find limited -type f)" = "" ] ||
+        complain "plumbline $command, files of a block: left is $(find limited -type f)"
     rm -rf limited
 done
-[ "$(find . -name '*.tmp-*')" = "" ] || complain "temporary files are left: $(find . -name '*.tmp-*')"
+[ "$(find . -name '*.tmp-*')" = "" ] ||
+    complain "temporary files are left: $(find . -name '*.tmp-*')"
 
 # ---- solve: open, infeasible, no plan, told to stop
 gives 0 example chain --layers 126 --stages 32 --types 4 --micro-batches 64 -o hard
 accepts() {     # a plan whose gap is open: bound <= iteration, and the judge agrees
-    [ "$(number "$1" bound_ns)" -le "$(number "$1" iteration_ns)" ] || complain "$1: bound above the iteration"
+    [ "$(number "$1" bound_ns)" -le "$(number "$1" iteration_ns)" ] ||
+        complain "$1: bound above the iteration"
     [ "$(number "$1" iteration_ns)" -gt 0 ] || complain "$1: no iteration time"
     gives 0 verify "$1"
 }
-# The limit ends it. How long a first plan takes is the machine's affair: before, there is none (12).
+# The limit ends it. How long a first plan takes is the machine's affair: before, there is none
+# (12).
 for limit_s in 1 4 16 64; do
     "$plumbline" solve hard/problem.json -o hard/plan.json --time-limit-s $limit_s > out 2> err
     code=$?
@@ -286,7 +293,8 @@ stop_with() {   # SIGNAL FOLDER at-once|with-workers [OPTION ...]
     done
     [ $code = 10 ] || complain "SIG$signal: expected exit code 10, found $code"
     accepts $folder/$signal.json
-    for worker in $workers; do ! kill -0 "$worker" 2> /dev/null || complain "SIG$signal: worker $worker is still there"; done
+    for worker in $workers; do ! kill -0 "$worker" 2> /dev/null ||
+        complain "SIG$signal: worker $worker is still there"; done
 }
 gives 0 example mixed -o mixed
 stop_with INT hard at-once     # while its incumbent is sought and choices are ruled out
@@ -297,10 +305,13 @@ stop_with TERM mixed with-workers --alternatives 1000   # in the midst of the tr
 for limit in 1 30; do
     gives 0 solve small/problem.json -o small/limited.json --memory-limit-mib $limit
     gives 0 verify small/limited.json
-    [ "$(number small/limited.json iteration_ns)" = "$(number small/plan.json iteration_ns)" ] || complain "another optimum under a memory limit"
-    "$plumbline" solve hard/problem.json -o hard/limited.json --memory-limit-mib $limit --time-limit-s 2 > out 2> err
+    [ "$(number small/limited.json iteration_ns)" = "$(number small/plan.json iteration_ns)" ] ||
+        complain "another optimum under a memory limit"
+    "$plumbline" solve hard/problem.json -o hard/limited.json --memory-limit-mib $limit \
+        --time-limit-s 2 > out 2> err
     code=$?
-    [ $code = 10 ] || [ $code = 12 ] || complain "--memory-limit-mib $limit: expected exit code 10 or 12, found $code"
+    [ $code = 10 ] || [ $code = 12 ] ||
+        complain "--memory-limit-mib $limit: expected exit code 10 or 12, found $code"
 done
 
 # ---- the same plan for any number of threads, and twice; other ways to it agree
@@ -309,14 +320,18 @@ for run in "one --threads 1" "two --threads 2" "again --threads 2 --seed 0"; do
     gives 0 solve mixed/problem.json -o mixed/$name.json "$@"
     without_effort mixed/$name.json > mixed/$name.text
 done
-for name in two again; do cmp -s mixed/one.text mixed/$name.text || complain "plan $name differs from plan one"; done
-[ "$(wc -l < mixed/one.text)" -lt "$(wc -l < mixed/one.json)" ] || complain "the effort's line was not found"
+for name in two again; do cmp -s mixed/one.text mixed/$name.text ||
+    complain "plan $name differs from plan one"; done
+[ "$(wc -l < mixed/one.text)" -lt "$(wc -l < mixed/one.json)" ] ||
+    complain "the effort's line was not found"
 optimum=$(number mixed/one.json iteration_ns)
 gives 0 solve mixed/problem.json -o mixed/started.json --start mixed/one.json
 [ "$(number mixed/started.json iteration_ns)" = "$optimum" ] || complain "--start: another optimum"
 gives 0 solve mixed/problem.json -o mixed/checked.json --recheck
-gives 0 solve mixed/problem.json -o mixed/kept.json --priced mixed/priced.json --program mixed/program.mps --map mixed/map.json
-for file in priced.json program.mps map.json; do [ -s mixed/$file ] || complain "mixed/$file was not written"; done
+gives 0 solve mixed/problem.json -o mixed/kept.json --priced mixed/priced.json \
+    --program mixed/program.mps --map mixed/map.json
+for file in priced.json program.mps map.json; do [ -s mixed/$file ] ||
+    complain "mixed/$file was not written"; done
 says '"role": "priced"' mixed/kept.json
 gives 0 verify mixed/kept.json
 gives 0 solve small/problem.json --quiet
@@ -330,8 +345,10 @@ for file in mixed/best.json mixed/best-2.json mixed/best-3.json; do
     [ "$(number $file iteration_ns)" -ge $before_ns ] || complain "$file: not in ascending order"
     before_ns=$(number $file iteration_ns)
 done
-[ "$(number mixed/best.json iteration_ns)" = "$optimum" ] || complain "--alternatives: the first is not the best"
-different=$(for file in mixed/best*.json; do sed -n '/"stages"/,$p' $file | grep -v '"effort"' | cksum; done | sort -u | wc -l)
+[ "$(number mixed/best.json iteration_ns)" = "$optimum" ] ||
+    complain "--alternatives: the first is not the best"
+different=$(for file in mixed/best*.json; do sed -n '/"stages"/,$p' $file | grep -v '"effort"' |
+    cksum; done | sort -u | wc -l)
 [ "$different" = 3 ] || complain "--alternatives: $different distinct plans of 3"
 
 for way in "--engine intopt" "--formulation textbook"; do
@@ -339,16 +356,19 @@ for way in "--engine intopt" "--formulation textbook"; do
     code=$?
     [ $code = 0 ] || [ $code = 10 ] || complain "$way: expected exit code 0 or 10, found $code"
     gives 0 verify small/other.json
-    [ "$(number small/other.json iteration_ns)" = "$(number small/plan.json iteration_ns)" ] || complain "$way: another optimum"
+    [ "$(number small/other.json iteration_ns)" = "$(number small/plan.json iteration_ns)" ] ||
+        complain "$way: another optimum"
 done
 
 # ---- verify: what was changed is named
 time_ns=$(number small/plan.json iteration_ns)
-sed "s/\"iteration_ns\": $time_ns/\"iteration_ns\": $((time_ns - 1))/" small/plan.json > small/edited.json
+sed "s/\"iteration_ns\": $time_ns/\"iteration_ns\": $((time_ns - 1))/" small/plan.json \
+    > small/edited.json
 gives 20 verify small/edited.json
 says rejected out
 send_ns=$(sed -n 's/.*"forward_ns": \([0-9]*\),.*/\1/p' small/plan.json | head -1)
-sed "0,/\"forward_ns\": $send_ns/s//\"forward_ns\": $((send_ns + 1))/" small/plan.json > small/edited.json
+sed "0,/\"forward_ns\": $send_ns/s//\"forward_ns\": $((send_ns + 1))/" small/plan.json \
+    > small/edited.json
 gives 20 verify small/edited.json -o small/verdict.json
 says '"accepted": false' small/verdict.json
 sed 's/"bound_ns": [0-9]*/"bound_ns": 9007199254740000/' small/plan.json > small/edited.json
@@ -368,13 +388,16 @@ for format in text trace megatron html; do
     [ -s out ] || complain "report --format $format: nothing"
     cp out reported
     gives 0 report --format $format mixed/one.json -o reported.$format
-    cmp -s reported reported.$format || complain "report --format $format: file and standard output differ"
+    cmp -s reported reported.$format ||
+        complain "report --format $format: file and standard output differ"
 done
 says traceEvents reported.trace
 says '--pipeline-model-parallel-size' reported.megatron
 # A job with a space: the plan's layout, the fates of all layouts.
-gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 2 --pipeline 2 --layouts degrees --global-batch 32 --sequence 1024 -o space
-gives 0 solve space/problem.json -o space/plan.json --layouts space/layouts.json --quiet --gap 0.05 --certificate space/certificate.json
+gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 2 --pipeline 2 --layouts degrees \
+    --global-batch 32 --sequence 1024 -o space
+gives 0 solve space/problem.json -o space/plan.json --layouts space/layouts.json \
+    --quiet --gap 0.05 --certificate space/certificate.json
 gives 0 check space/certificate.json space/problem.json
 says 'no plan of any layout takes less' out
 gives 0 check space/certificate.json space/problem.json --statement space/proven.txt
@@ -382,7 +405,8 @@ says 'No plan of any layout takes less than' space/proven.txt
 says "$(sha256sum space/job.json | cut -d' ' -f1)" space/proven.txt
 rm space/proven.txt
 refuses "space of layouts" check space/certificate.json
-sed 's/"global_batch": 32/"global_batch": 64/' space/job.json > job.json && mv space/job.json job.old && mv job.json space/job.json
+sed 's/"global_batch": 32/"global_batch": 64/' space/job.json > job.json &&
+    mv space/job.json job.old && mv job.json space/job.json
 gives 1 check space/certificate.json space/problem.json
 says 'job.json: its SHA-256' out
 mv job.old space/job.json
@@ -392,7 +416,8 @@ for layouts in space/layouts.json "$documents/layouts.json"; do
     gives 0 report --layouts $layouts
     [ -s out ] || complain "report --layouts $layouts: nothing"
     gives 0 report --layouts $layouts --format csv
-    [ "$(wc -l < out)" = $(($(number $layouts count) + 1)) ] || complain "report --layouts $layouts: expected a header and a row a layout"
+    [ "$(wc -l < out)" = $(($(number $layouts count) + 1)) ] ||
+        complain "report --layouts $layouts: expected a header and a row a layout"
 done
 refuses "--layouts" report --top 3 space/plan.json
 refuses "--format" report --layouts space/layouts.json --format trace
@@ -406,7 +431,8 @@ printf '{"gpus": ["a", "b"], "bandwidth": [[9, 0], [2, 9]]}' > matrix.json
 refuses "\"b\" to \"a\"" import matrix matrix.json --like a100-16x8 -o new.json
 printf '[{"ph": "X", "cat": "user_annotation", "name": "r", "pid": 1, "tid": 1, "ts": 0, "dur": 5}]' > trace.json
 gives 0 import trace trace.json
-"$plumbline" import trace - < trace.json 2> err | cmp -s - out || complain "import trace: standard input and file differ"
+"$plumbline" import trace - < trace.json 2> err | cmp -s - out ||
+    complain "import trace: standard input and file differ"
 gzip -c trace.json > trace.json.gz
 refuses "gunzip -c" import trace trace.json.gz
 refuses "unknown format 'onnx': expected one of hf" import onnx "$documents/config.json"
@@ -427,8 +453,10 @@ cp "$documents/certificate.json" "$documents/priced.json" .
 gives 0 check certificate.json
 says "no plan takes less" out
 says "assumed" out
-refuses "has places" check certificate.json "$documents/priced.json"        # made from a problem with them, it says
-gives 0 check certificate.json priced.json                                  # here that problem is not there
+# made from a problem with them, it says
+refuses "has places" check certificate.json "$documents/priced.json"
+# here that problem is not there
+gives 0 check certificate.json priced.json
 gives 1 check certificate.json --work-limit 10
 says "not proven: .*work limit" out
 sed 's/"iteration_ns": [0-9]*\([0-9]\)/"iteration_ns": 9999999\1/' certificate.json > forged.json
@@ -477,7 +505,8 @@ gives 0 check proof.json small/problem.json -o - --statement whole.txt
 says '"accepted": true' out
 says "and no plan takes less" err
 gives 0 report --format latex small.plan.json checked.json
-[ "$(grep -c ' & ' out)" = 2 ] || complain "report --format latex: expected the verdict in its plan's line"
+[ "$(grep -c ' & ' out)" = 2 ] ||
+    complain "report --format latex: expected the verdict in its plan's line"
 # The same proof by rows, for a third party's checker; the tests' own reader finds that it holds.
 gives 0 vipr proof.json -o proof.vipr
 says "boxes in" err
@@ -519,10 +548,13 @@ gives 0 report pipette/plan.json
 says "optimal as stated by solve for another objective: pipette" out
 says "of which   hops of the dearest pipeline" out
 for option in "--engine intopt" "--formulation textbook" "--recheck" "--start pipette/plan.json"; do
-    refuses "${option%% *}: expected a job whose objective is iteration_time, found pipette" solve pipette/problem.json -o no.json $option
+    refuses "${option%% *}: expected a job whose objective is iteration_time, found pipette" solve \
+        pipette/problem.json -o no.json $option
 done
-refuses "objective: expected iteration_time: no program is written for pipette" formulate pipette/problem.json
-refuses "--stages: expected a divisor of the 4 nodes" example pipette --matrix matrix.json --stages 3 $small -o no
+refuses "objective: expected iteration_time: no program is written for pipette" formulate \
+    pipette/problem.json
+refuses "--stages: expected a divisor of the 4 nodes" example pipette --matrix matrix.json \
+    --stages 3 $small -o no
 refuses "--matrix FILE is missing" example pipette --stages 2 -o no
 refuses "--stages P is missing" example pipette --matrix matrix.json -o no
 refuses "expected a cluster with places" example gpt --objective pipette -o no
@@ -531,7 +563,8 @@ gives 0 solve exact/problem.json -o exact/plan.json --quiet
 
 # ---- the greatest load
 for layouts in one degrees; do
-    gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 1 --pipeline 4 --layouts $layouts --global-batch 32 --sequence 1024 --objective max_load -o load-$layouts
+    gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 1 --pipeline 4 --layouts $layouts \
+        --global-batch 32 --sequence 1024 --objective max_load -o load-$layouts
     gives 0 solve load-$layouts/problem.json -o load-$layouts/plan.json --quiet
     says "^optimal: max_load .* gap 0 %" err
     gives 0 verify load-$layouts/plan.json
@@ -539,13 +572,15 @@ for layouts in one degrees; do
     gives 0 report load-$layouts/plan.json
     says "Loads of one micro-batch in ms" out
     says "  busiest    rank" out
-    refuses "--certificate: expected a job for the least iteration time, found objective" solve load-$layouts/problem.json -o no.json --certificate no-proof.json
+    refuses "--certificate: expected a job for the least iteration time, found objective" solve \
+        load-$layouts/problem.json -o no.json --certificate no-proof.json
 done
 gives 0 report --layouts load-degrees/plan.layouts.json
 says "times are of max_load" out
 gives 0 formulate load-one/problem.json -o load-one/program.mps
 says "(4 of paths)" err
-sed 's/"objective_ns": [0-9]*/"objective_ns": 1/; s/"bound_ns": [0-9]*/"bound_ns": 0/' load-one/plan.json > load-one/wrong.json
+sed 's/"objective_ns": [0-9]*/"objective_ns": 1/; s/"bound_ns": [0-9]*/"bound_ns": 0/' \
+    load-one/plan.json > load-one/wrong.json
 gives 20 verify load-one/wrong.json
 says "objective: claimed a greatest load of 1 ns, the judge finds" out
 

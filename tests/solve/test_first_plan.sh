@@ -1,7 +1,7 @@
 #!/bin/sh
-# A space of layouts has a plan before its layouts are priced, and a signal at any time keeps it: the plan is the judge's too, its
-# bound holds for what the whole search finds, and what is not proven is said. No time is judged: signals follow what the
-# program says.
+# A space of layouts has a plan before its layouts are priced, and a signal at any time keeps it:
+# the plan is the judge's too, its bound holds for what the whole search finds, and what is not
+# proven is said. No time is judged: signals follow what the program says.
 set -u
 case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$(pwd)/$BIN/plumbline ;; esac
 root=$(pwd)
@@ -10,19 +10,23 @@ failures=0
 rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
 trap 'cd "$root"; rm -rf "$here"' EXIT
 
-complain() { echo "FAILED: $*"; sed 's/^/    /' log 2> /dev/null | head -8; failures=$((failures + 1)); }
+complain() { echo "FAILED: $*"; sed 's/^/    /' log 2> /dev/null | head -8
+    failures=$((failures + 1)); }
 
 # The number behind a key of a document.
 number() { sed -n "s/^ *\"$2\": \\([0-9]*\\),*\$/\\1/p" "$1" | head -1; }
 
-"$plumbline" example gpt --model gpt2-xl --gpus 16 --layouts all --framework any --global-batch 64 --sequence 1024 -o space > /dev/null || complain "example"
-"$plumbline" solve space/problem.json --gap 0.05 --progress --layouts whole.layouts.json -o whole.json 2> log || complain "the whole search: $?"
+"$plumbline" example gpt --model gpt2-xl --gpus 16 --layouts all --framework any --global-batch 64 \
+    --sequence 1024 -o space > /dev/null || complain "example"
+"$plumbline" solve space/problem.json --gap 0.05 --progress --layouts whole.layouts.json \
+    -o whole.json 2> log || complain "the whole search: $?"
 best=$(number whole.json iteration_ns)
 
 # The order of work: a plan first, then the scan, then a bound.
 plan_line=$(grep -n "  plan .*a first plan" log | head -1 | cut -d: -f1)
 scan_line=$(grep -n "every layout is priced" log | head -1 | cut -d: -f1)
-[ -n "$plan_line" ] && [ -n "$scan_line" ] && [ "$plan_line" -lt "$scan_line" ] || complain "no plan before the scan"
+[ -n "$plan_line" ] && [ -n "$scan_line" ] && [ "$plan_line" -lt "$scan_line" ] ||
+    complain "no plan before the scan"
 
 # interrupted SIGNAL TEXT: the signal goes out with the first line that has the text.
 interrupted() {
@@ -37,11 +41,14 @@ interrupted() {
     wait $process
     code=$?
     [ $code = 0 ] || [ $code = 10 ] || { complain "$1 at '$2': exit code $code"; return; }
-    "$plumbline" verify plan.json > verdict 2>> log || complain "$1 at '$2': the judge rejects the plan"
+    "$plumbline" verify plan.json > verdict 2>> log ||
+        complain "$1 at '$2': the judge rejects the plan"
     bound=$(number plan.json bound_ns)
     [ "$bound" -le "$best" ] || complain "$1 at '$2': bound $bound above a plan's time, $best"
-    [ "$(number plan.json iteration_ns)" -ge "$(number whole.json bound_ns)" ] || complain "$1 at '$2': a plan below the whole search's bound"
-    [ "$bound" != 0 ] || grep -q "no bound is proven" log || complain "$1 at '$2': a bound of 0 goes unexplained"
+    [ "$(number plan.json iteration_ns)" -ge "$(number whole.json bound_ns)" ] ||
+        complain "$1 at '$2': a plan below the whole search's bound"
+    [ "$bound" != 0 ] || grep -q "no bound is proven" log ||
+        complain "$1 at '$2': a bound of 0 goes unexplained"
     [ -s plan.layouts.json ] || complain "$1 at '$2': no fates"
 }
 for signal in INT TERM; do

@@ -1,67 +1,64 @@
 #!/bin/sh
-# What a framework runs is what search, judge and checker of proofs take: a plan of each one's space, proven over all of it; plans
-# and certificates of the whole space are refused where a framework is named, and settings it lacks with a line that says so.
-set -u
-case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$(pwd)/$BIN/plumbline ;; esac
-root=$(pwd)
-here=$root/build/test_frameworks.$$
-failures=0
-rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
-trap 'cd "$root"; rm -rf "$here"' EXIT
+# What a framework runs is what search, judge and checker of proofs take: a plan of each one's
+# space, proven over all of it; plans and certificates of the whole space are refused where a
+# framework is named, and settings it lacks with a line that says so.
+name=test_frameworks
+. tests/support/script.sh
 
-complain() { echo "FAILED: $*"; cat out err 2> /dev/null | sed 's/^/    /' | head -8; failures=$((failures + 1)); }
-# gives CODE WORDS command ...: its exit code, and words in what it says ("": any).
-gives() {
-    expected=$1 words=$2; shift 2
-    "$plumbline" "$@" > out 2> err < /dev/null
-    code=$?
-    [ $code = "$expected" ] || complain "plumbline $*: expected exit code $expected, found $code"
-    [ -z "$words" ] || cat out err | grep -q -- "$words" || complain "plumbline $*: '$words' is not in what it says"
-}
 example="example gpt --model gpt2-xl --cluster a100-16x8 --gpus 8 --global-batch 16 --sequence 1024"
 
 for framework in any megatron torchtitan deepspeed; do
-    gives 0 "" $example --layouts all --framework $framework -o $framework
-    [ $framework = any ] && sed -i 's/"all": \[.*\]/"all": ["tensor", "pipeline", "data", "schedule", "virtual_stages"]/' any/job.json
-    gives 0 "optimal" solve $framework/problem.json -o $framework.json --gap 0.01 --threads 1 --certificate $framework.proof.json
-    gives 0 "no plan of any layout takes less" check $framework.proof.json $framework/problem.json
-    gives 0 accepted verify $framework.json
-    gives 0 "" report --layouts $framework.layouts.json --top 0
+    answers 0 "" $example --layouts all --framework $framework -o $framework
+    [ $framework = any ] &&
+        sed -i \
+        's/"all": \[.*\]/"all": ["tensor", "pipeline", "data", "schedule", "virtual_stages"]/' \
+        any/job.json
+    answers 0 "optimal" solve $framework/problem.json -o $framework.json --gap 0.01 --threads 1 \
+        --certificate $framework.proof.json
+    answers 0 "no plan of any layout takes less" check $framework.proof.json $framework/problem.json
+    answers 0 accepted verify $framework.json
+    answers 0 "" report --layouts $framework.layouts.json --top 0
     case $framework in
-    any) [ "$(grep -c 'zb-h1\|v-half' out)" -gt 10 ] || complain "any: no zb-h1 among the layouts" ;;
+    any) [ "$(grep -c 'zb-h1\|v-half' out)" -gt 10 ] ||
+        complain "any: no zb-h1 among the layouts" ;;
     *) grep -q "layouts that $framework runs" out || complain "$framework is not named" ;;
     esac
 done
 # The shipped default; documents without the key mean any.
-gives 0 "" $example --layouts all -o default
+answers 0 "" $example --layouts all -o default
 cmp -s default/job.json megatron/job.json || complain "the default is another than megatron"
 grep -q '"framework": "megatron"' megatron/job.json || complain "megatron is not written"
 grep -q framework any/job.json && complain "any is written"
 
 # ---- a plan and a proof of the whole space, where Megatron is to run it
 frame() { sed 's/"fewer_devices": false/"fewer_devices": false, "framework": "megatron"/' "$1"; }
-gives 0 "" $example --tensor 1 --pipeline 4 --schedule zb-h1 --layouts degrees --framework any -o zb
+answers 0 "" $example --tensor 1 --pipeline 4 --schedule zb-h1 --layouts degrees --framework any -o zb
 sed -i 's/"all": \[.*\]/"all": ["data"]/' zb/job.json
-gives 0 optimal solve zb/problem.json -o zb.json --quiet
+answers 0 optimal solve zb/problem.json -o zb.json --quiet
 cp -r any framed && frame any/job.json > framed/job.json
 grep -q megatron framed/job.json || complain "no framework to put in"
-gives 20 "layout: the plan's layout is not in the job's space" verify zb.json --problem framed/problem.json
+answers 20 "layout: the plan's layout is not in the job's space" verify zb.json \
+    --problem framed/problem.json
 frame zb/job.json > job.json && mv job.json zb/job.json
-gives 2 "zb/job.json: space.framework: megatron runs no layout of the space; of the first, it is schedule" solve zb/problem.json -o no.json
-gives 1 "" check any.proof.json framed/problem.json
+answers 2 \
+    "zb/job.json: space.framework: megatron runs no layout of the space; of the first, it is schedule" solve zb/problem.json -o no.json
+answers 1 "" check any.proof.json framed/problem.json
 # The certificate says that it is about those bytes: the space is walked all the same.
 for file in framed/job.json framed/problem.json; do sha256sum $file any/${file#framed/}; done > sums
-sed "$(awk 'NR % 2 { new = $1; next } { printf "s/%s/%s/;", $1, new }' sums)" any.proof.json > forged.json
-gives 1 "layouts\|said to be" check forged.json framed/problem.json
+sed "$(awk 'NR % 2 { new = $1; next } { printf "s/%s/%s/;", $1, new }' sums)" any.proof.json \
+    > forged.json
+answers 1 "layouts\|said to be" check forged.json framed/problem.json
 
 # ---- names and settings
-gives 2 "expected one of any, megatron, torchtitan, deepspeed, found 'megatorn'" $example --layouts all --framework megatorn -o no
-gives 2 "the space's framework megatron does not compress" $example --layouts all --boundary-rank 4 -o no
-gives 0 "" $example --layouts all --framework any --boundary-rank 4 -o compressed
-sed 's/"recompute": \["none", "full"\]/"recompute": ["none", "selective"]/' deepspeed/job.json > job.json && mv job.json deepspeed/job.json
-gives 2 "deepspeed can do, found selective" solve deepspeed/problem.json -o no.json
+answers 2 "expected one of any, megatron, torchtitan, deepspeed, found 'megatorn'" $example \
+    --layouts all --framework megatorn -o no
+answers 2 "the space's framework megatron does not compress" $example --layouts all \
+    --boundary-rank 4 -o no
+answers 0 "" $example --layouts all --framework any --boundary-rank 4 -o compressed
+sed 's/"recompute": \["none", "full"\]/"recompute": ["none", "selective"]/' deepspeed/job.json \
+    > job.json && mv job.json deepspeed/job.json
+answers 2 "deepspeed can do, found selective" solve deepspeed/problem.json -o no.json
 sed -i 's/"framework": "deepspeed"/"framework": "deepsped"/' deepspeed/job.json
-gives 2 "job.json: space.framework: expected one of" solve deepspeed/problem.json -o no.json
+answers 2 "job.json: space.framework: expected one of" solve deepspeed/problem.json -o no.json
 
-[ $failures = 0 ] && echo "test_frameworks: ok"
-exit $((failures > 0))
+ended

@@ -1,6 +1,7 @@
 #!/bin/sh
-# plumbline offers against a search of each machine by itself: the same cheapest and fastest, prices that
-# are hours x GPUs x rate, bounds that no machine's own best is below; and what is moved moves the answer.
+# plumbline offers against a search of each machine by itself: the same cheapest and fastest, prices
+# that are hours x GPUs x rate, bounds that no machine's own best is below; and what is moved moves
+# the answer.
 BIN=${BIN:-bin} work=build/test_offers.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
@@ -11,7 +12,8 @@ command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0;
 offers() { # NAME, what is asked: leaves $work/NAME/offers.csv
     name=$1; shift
     "$plumbline" offers --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --offer a100-80gb:1,2,4:1 \
-        --tokens 1e9 --global-batch 64 --gap 0 -o "$work/$name" "$@" >"$work/$name.txt" 2>"$work/log"
+        --tokens 1e9 --global-batch 64 --gap 0 -o "$work/$name" "$@" >"$work/$name.txt" \
+        2>"$work/log"
 }
 
 refuse() {
@@ -24,7 +26,8 @@ refuse() {
 
 offers cheapest || wrong "cheapest: $(cat "$work/log")"
 for folder in "$work"/cheapest/*/; do # every machine by itself
-    "$plumbline" solve "$folder/problem.json" -o "$folder/own.json" --quiet 2>"$work/log" || wrong "$folder: $(cat "$work/log")"
+    "$plumbline" solve "$folder/problem.json" -o "$folder/own.json" --quiet 2>"$work/log" ||
+        wrong "$folder: $(cat "$work/log")"
 done
 cat >"$work/compare.py" <<'END'
 import csv, json, sys
@@ -52,15 +55,18 @@ for r in rows:
         sys.exit(f"{name}: {r}: takes {hours} hours, {price}")
 print(said)
 END
-compare() { python3 "$work/compare.py" "$work" "$@" >"$work/said" 2>"$work/log" || wrong "$(cat "$work/log")"; cat "$work/said"; }
+compare() { python3 "$work/compare.py" "$work" "$@" >"$work/said" 2>"$work/log" ||
+    wrong "$(cat "$work/log")"; cat "$work/said"; }
 
 first=$(compare cheapest cheapest 1e30)
 hours=$(python3 -c "
 import csv
 print(0.7 * min(float(r['hours']) for r in csv.DictReader(open('$work/cheapest/offers.csv')) if r['best'] == '1'))")
 offers within --within-hours "$hours" || wrong "within: $(cat "$work/log")"
-[ "$(compare within cheapest "$hours")" != "$first" ] || wrong "a machine that takes longer than $hours hours is still the cheapest within them"
-"$plumbline" offers --model gpt2-xl --offer a100-80gb:1:1 --tokens 1e6 --budget 1e9 --gap 0.1 -o "$work/plenty" >"$work/out" 2>"$work/log" ||
+[ "$(compare within cheapest "$hours")" != "$first" ] ||
+    wrong "a machine that takes longer than $hours hours is still the cheapest within them"
+"$plumbline" offers --model gpt2-xl --offer a100-80gb:1:1 --tokens 1e6 --budget 1e9 --gap 0.1 \
+    -o "$work/plenty" >"$work/out" 2>"$work/log" ||
     wrong "a budget for years of an iteration: $(cat "$work/log")"
 offers budget --budget 1000000 || wrong "budget: $(cat "$work/log")"
 compare budget fastest 1e6 >/dev/null
@@ -68,11 +74,13 @@ offers none --within-hours 0.001
 [ $? -eq 11 ] || wrong "a thousandth of an hour: not infeasible"
 compare none cheapest 0.001 >/dev/null
 grep -q "within the limit" "$work/none.txt" || wrong "not said that nothing is within the limit"
-"$plumbline" verify "$work/cheapest/$first/plan.json" >"$work/log" 2>&1 || wrong "verify: $(cat "$work/log")"
+"$plumbline" verify "$work/cheapest/$first/plan.json" >"$work/log" 2>&1 ||
+    wrong "verify: $(cat "$work/log")"
 
 # Random offers; make test-exact draws 500.
 mkdir "$work/drawn"
-python3 "$(dirname "$0")/offers_drawn.py" "$plumbline" "$work/drawn" 5 >"$work/out" 2>"$work/log" || wrong "$(cat "$work/log")"
+python3 "$(dirname "$0")/offers_drawn.py" "$plumbline" "$work/drawn" 5 >"$work/out" \
+    2>"$work/log" || wrong "$(cat "$work/log")"
 
 refuse "requires --tokens N" --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --budget 4000
 refuse "model NAME is missing" --offer h100-80gb:1:2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# docs/examples/papers: what docs/PAPERS.md says of decisions that papers are about: they change as the
-# paper says when what they depend on is moved.
+# docs/examples/papers: what docs/PAPERS.md says of decisions that papers are about: they change as
+# the paper says when what they depend on is moved.
 BIN=${BIN:-bin} work=build/test_papers.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 PLUMBLINE=$BIN/plumbline
@@ -11,7 +11,8 @@ command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0;
 
 # One micro-batch: both orders take the same. Eight: 1F1B gathers and scatters eight times, the
 # layered order once, so its time grows by computing alone.
-sh docs/examples/papers/layered.sh "$work/layered" 1 8 >"$work/layered.txt" || wrong "layered.sh fails"
+sh docs/examples/papers/layered.sh "$work/layered" 1 8 >"$work/layered.txt" ||
+    wrong "layered.sh fails"
 awk '$1 == 1 && $3 != $4 { bad = 1 }
      $1 == 1 { one = $4 }
      $1 == 8 && ($2 != "looped-bfs" || $4 < 7.9 * one || $3 > 1.2 * one) { bad = 1 }
@@ -19,7 +20,8 @@ awk '$1 == 1 && $3 != $4 { bad = 1 }
 
 # A short sequence: equal slices. A long one: the later slices, which look at more before them, are
 # shorter, and that is faster.
-sh docs/examples/papers/slices.sh "$work/slices" 4096 32768 >"$work/slices.txt" || wrong "slices.sh fails"
+sh docs/examples/papers/slices.sh "$work/slices" 4096 32768 >"$work/slices.txt" ||
+    wrong "slices.sh fails"
 awk '$1 == 4096 && ($2 != "1024,1024,1024,1024" || $3 != $4) { bad = 1 }
      $1 == 32768 { split($2, t, ","); if (t[1] <= t[4] || $3 > 0.95 * $4) bad = 1 }
      END { exit bad || NR != 2 }' "$work/slices.txt" || wrong "slices: $(cat "$work/slices.txt")"
@@ -29,27 +31,33 @@ for tokens in 4096 32768; do
 done
 
 # GPT-3 175B on 384 V100: slices take over from whole sequences, at both pipelines by 3 at least.
-sh docs/examples/papers/terapipe.sh "$work/terapipe" 8 >"$work/terapipe.txt" || wrong "terapipe.sh fails"
+sh docs/examples/papers/terapipe.sh "$work/terapipe" 8 >"$work/terapipe.txt" ||
+    wrong "terapipe.sh fails"
 awk '$4 == 1 { whole[$1] = $5 } $4 == 8 && $5 * 3 > whole[$1] { bad = 1 } END { exit bad || NR != 4 }' \
     "$work/terapipe.txt" || wrong "terapipe: $(cat "$work/terapipe.txt")"
 
-# GPT-NeoX 20B on four GPUs: the less memory, the more of the state is on the host; twice as fast as all
-# of it there at 80 GB, and with a slower link no faster.
-sh docs/examples/papers/offload.sh "$work/offload" 80 70 55 >"$work/offload.txt" || wrong "offload.sh fails"
-LINK=12e9 sh docs/examples/papers/offload.sh "$work/slow" 80 >>"$work/offload.txt" || wrong "offload.sh fails"
+# GPT-NeoX 20B on four GPUs: the less memory, the more of the state is on the host; twice as fast as
+# all of it there at 80 GB, and with a slower link no faster.
+sh docs/examples/papers/offload.sh "$work/offload" 80 70 55 >"$work/offload.txt" ||
+    wrong "offload.sh fails"
+LINK=12e9 sh docs/examples/papers/offload.sh "$work/slow" 80 >>"$work/offload.txt" ||
+    wrong "offload.sh fails"
 awk 'NR == 1 { fast = $3 } NR < 4 { if ($2 <= last || $3 >= $4) bad = 1; last = $2 }
      ($1 == 80 && $3 * 2 > $4) || (NR == 4 && $3 <= fast) { bad = 1 }
      END { exit bad || NR != 4 }' "$work/offload.txt" || wrong "offload: $(cat "$work/offload.txt")"
-"$PLUMBLINE" check "$work/offload/70/certificate.json" "$work/offload/70/problem.json" >"$work/log" 2>&1 ||
+"$PLUMBLINE" check "$work/offload/70/certificate.json" "$work/offload/70/problem.json" \
+    >"$work/log" 2>&1 ||
     wrong "offload: $(cat "$work/log")"
 
 # BERT-large on 256 GPUs: with a slow network a bit for each gradient, five times as fast and more;
 # with a fast one packing costs more than it saves.
-sh docs/examples/papers/onebit.sh "$work/onebit" 0.51 12.5 200 >"$work/onebit.txt" || wrong "onebit.sh fails"
+sh docs/examples/papers/onebit.sh "$work/onebit" 0.51 12.5 200 >"$work/onebit.txt" ||
+    wrong "onebit.sh fails"
 awk '($1 < 1 && ($2 != "1-bit" || $3 * 5 > $4)) || ($1 == 12.5 && $2 != "1-bit") { bad = 1 }
      $1 == 200 && ($2 != "whole" || $3 != $4) { bad = 1 }
      END { exit bad || NR != 3 }' "$work/onebit.txt" || wrong "onebit: $(cat "$work/onebit.txt")"
-"$PLUMBLINE" check "$work/onebit/0.51/certificate.json" "$work/onebit/0.51/problem.json" >"$work/log" 2>&1 ||
+"$PLUMBLINE" check "$work/onebit/0.51/certificate.json" "$work/onebit/0.51/problem.json" \
+    >"$work/log" 2>&1 ||
     wrong "onebit: $(cat "$work/log")"
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed

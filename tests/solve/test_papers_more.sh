@@ -1,7 +1,8 @@
 #!/bin/sh
-# docs/examples/papers: what docs/PAPERS.md says of decisions that papers are about: they change as the
-# paper says when what they depend on is moved: compression of interleaved schedules, swapping, tensor grids, pools, few bits, shared weights, the fused embedding sync, towers.
-# Others: test_papers.sh.
+# docs/examples/papers: what docs/PAPERS.md says of decisions that papers are about: they change as
+# the paper says when what they depend on is moved: compression of interleaved schedules, swapping,
+# tensor grids, pools, few bits, shared weights, the fused embedding sync, towers. Others:
+# test_papers.sh.
 BIN=${BIN:-bin} work=build/test_papers_more.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 PLUMBLINE=$BIN/plumbline
@@ -11,27 +12,31 @@ wrong() { echo "papers: $*" >&2; failed=1; }
 command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0; }
 
 # Interleaved with compression ends at the gap asked; the slower the cards, the more it gains.
-sh docs/examples/papers/interleaved.sh "$work/interleaved" 25 5 >"$work/interleaved.txt" || wrong "interleaved.sh fails"
+sh docs/examples/papers/interleaved.sh "$work/interleaved" 25 5 >"$work/interleaved.txt" ||
+    wrong "interleaved.sh fails"
 awk '$6 != "True" || $4 > $5 || $2 + $3 == 0 { bad = 1 } $1 == 5 && ($3 < 3 || $4 * 1.03 > $5) { bad = 1 }
-     END { exit bad || NR != 2 }' "$work/interleaved.txt" || wrong "interleaved: $(cat "$work/interleaved.txt")"
+     END { exit bad || NR != 2 }' "$work/interleaved.txt" ||
+         wrong "interleaved: $(cat "$work/interleaved.txt")"
 
-# A transformer that does not fit 128 V100: the faster the link to the host, the more is swapped and the
-# less recomputed; all recomputed is slower, and so is either alone where both are chosen.
+# A transformer that does not fit 128 V100: the faster the link to the host, the more is swapped and
+# the less recomputed; all recomputed is slower, and so is either alone where both are chosen.
 sh docs/examples/papers/karma.sh "$work/karma" 0.5 8 48 >"$work/karma.txt" || wrong "karma.sh fails"
 awk 'NR > 1 && ($2 <= swapped || $3 >= again) { bad = 1 }
      { swapped = $2; again = $3 }
      $5 >= $6 || $5 > $7 || $5 > $8 || ($1 == 8 && ($5 >= $7 || $5 * 1.52 > $8)) { bad = 1 }
      ($1 < 1 && $2 != 0) || ($1 == 48 && $3 != 0) { bad = 1 }
      END { exit bad || NR != 3 }' "$work/karma.txt" || wrong "karma: $(cat "$work/karma.txt")"
-"$PLUMBLINE" check "$work/karma/8/all.certificate.json" "$work/karma/8/all.problem.json" >"$work/log" 2>&1 ||
+"$PLUMBLINE" check "$work/karma/8/all.certificate.json" "$work/karma/8/all.problem.json" \
+    >"$work/log" 2>&1 ||
     wrong "karma: $(cat "$work/log")"
 
-# GPTs on A100: small ones want one dimension in a node, or none; of 77 10^9 parameters a grid takes a fifth
-# less time over nodes of four, and the more the slower the network. With a sequence a GPU it is the
-# node that decides.
+# GPTs on A100: small ones want one dimension in a node, or none; of 77 10^9 parameters a grid takes
+# a fifth less time over nodes of four, and the more the slower the network. With a sequence a GPU
+# it is the node that decides.
 sh docs/examples/papers/grids.sh "$work/grids" 24,4096,64,512 32,7168,256,2048 42,12288,1024,8192 \
     >"$work/grids.txt" || wrong "grids.sh fails"
-CARD=6.25 sh docs/examples/papers/grids.sh "$work/slowcard" 42,12288,1024,8192 >>"$work/grids.txt" ||
+CARD=6.25 sh docs/examples/papers/grids.sh "$work/slowcard" 42,12288,1024,8192 >>"$work/grids.txt" \
+    ||
     wrong "grids.sh fails"
 for node in 4 8; do
     NODE=$node TENSOR=16 sh docs/examples/papers/grids.sh "$work/nodes$node" 42,12288,1024,1024 \
@@ -43,30 +48,39 @@ awk '(NR < 3 || NR == 6) && $4 != $6 { bad = 1 }
      NR == 5 && ($3 !~ /^8x2x1:/ || $4 >= $6) { bad = 1 } NR == 6 && $3 !~ /^16x1x1:/ { bad = 1 }
      END { exit bad || NR != 6 }' "$work/grids.txt" || wrong "grids: $(cat "$work/grids.txt")"
 "$PLUMBLINE" check "$work/grids/42,12288,1024,8192/certificate.json" \
-    "$work/grids/42,12288,1024,8192/problem.json" >"$work/log" 2>&1 || wrong "grids: $(cat "$work/log")"
+    "$work/grids/42,12288,1024,8192/problem.json" >"$work/log" 2>&1 ||
+    wrong "grids: $(cat "$work/log")"
 
 # A pool for all memory layers: slower than one each while those fit, then faster, then alone.
-sh docs/examples/papers/pools.sh "$work/pools" 1024 3072 4096 >"$work/pools.txt" || wrong "pools.sh fails"
+sh docs/examples/papers/pools.sh "$work/pools" 1024 3072 4096 >"$work/pools.txt" ||
+    wrong "pools.sh fails"
 awk 'NR == 1 && $3 <= $6 { bad = 1 } NR == 2 && ($3 * 1.3 > $6 || $5 == "9,8,8,7") { bad = 1 }
-     NR == 3 && ($3 == "-" || $6 != "-") { bad = 1 } END { exit bad || NR != 3 }' "$work/pools.txt" ||
+     NR == 3 && ($3 == "-" || $6 != "-") { bad = 1 } END { exit bad || NR != 3 }' \
+         "$work/pools.txt" ||
     wrong "pools: $(cat "$work/pools.txt")"
 for way in shared apart; do
-    "$PLUMBLINE" check "$work/pools/4096/$way.certificate.json" "$work/pools/4096/$way.problem.json" \
+    "$PLUMBLINE" check "$work/pools/4096/$way.certificate.json" \
+        "$work/pools/4096/$way.problem.json" \
         >"$work/log" 2>&1 || wrong "pools $way: $(cat "$work/log")"
 done
 
-# LLaMA 65B with adapters on GPUs of 48 GB: four of them, two, one as its frozen weights take fewer bits.
+# LLaMA 65B with adapters on GPUs of 48 GB: four of them, two, one as its frozen weights take fewer
+# bits.
 sh docs/examples/papers/bits.sh "$work/bits" 16 8 4 >"$work/bits.txt" || wrong "bits.sh fails"
-awk '{ gpus = gpus " " $2 } $5 > 48 { bad = 1 } END { exit bad || gpus != " 4 2 1" }' "$work/bits.txt" ||
+awk '{ gpus = gpus " " $2 } $5 > 48 { bad = 1 } END { exit bad || gpus != " 4 2 1" }' \
+    "$work/bits.txt" ||
     wrong "bits: $(cat "$work/bits.txt")"
-"$PLUMBLINE" check "$work/bits/4.1/certificate.json" "$work/bits/4.1/problem.json" >"$work/log" 2>&1 ||
+"$PLUMBLINE" check "$work/bits/4.1/certificate.json" "$work/bits/4.1/problem.json" >"$work/log" \
+    2>&1 ||
     wrong "bits: $(cat "$work/log")"
 
 # ALBERT needs no pipeline whatever the network; BERT on a slow one does, and is far slower.
-sh docs/examples/papers/albert.sh "$work/albert" 1.25 50 >"$work/albert.txt" || wrong "albert.sh fails"
+sh docs/examples/papers/albert.sh "$work/albert" 1.25 50 >"$work/albert.txt" ||
+    wrong "albert.sh fails"
 awk '$2 != 1 || $6 <= 1 || ($1 < 2 && ($4 != 4 || $6 < 4)) || ($1 == 50 && ($4 != 1 || $6 > 2)) { bad = 1 }
      END { exit bad || NR != 2 }' "$work/albert.txt" || wrong "albert: $(cat "$work/albert.txt")"
-"$PLUMBLINE" check "$work/albert/1.25/albert.certificate.json" "$work/albert/1.25/albert.problem.json" \
+"$PLUMBLINE" check "$work/albert/1.25/albert.certificate.json" \
+    "$work/albert/1.25/albert.problem.json" \
     >"$work/log" 2>&1 || wrong "albert: $(cat "$work/log")"
 
 # One sync of the embeddings instead of two gains with the replicas; names of nodes change nothing.
@@ -78,19 +92,25 @@ for what in named0 named1 plain1; do
         >"$work/log" 2>&1 || wrong "fused: $(cat "$work/log")"
 done
 
-# Qwen2-VL's tower is 34 of 62 layers. Frozen it goes forward alone: its stage takes layers of the language
-# model, too. All trained the first boundary is inside of it, and earlier the more images a sequence brings.
-MODEL=qwen2-vl-7b sh docs/examples/papers/llava.sh "$work/llava" 1 4 >"$work/llava.txt" || wrong "llava.sh fails"
+# Qwen2-VL's tower is 34 of 62 layers. Frozen it goes forward alone: its stage takes layers of the
+# language model, too. All trained the first boundary is inside of it, and earlier the more images a
+# sequence brings.
+MODEL=qwen2-vl-7b sh docs/examples/papers/llava.sh "$work/llava" 1 4 >"$work/llava.txt" ||
+    wrong "llava.sh fails"
 awk '{ split($3, layers, ","); first[$1 $2] = layers[1]; s[$1 $2] = $5 }
      END { exit !(NR == 6 && first["projector4"] > 34 && first["language4"] > 34 && first["all4"] < 34 &&
                   first["all4"] < first["all1"] && s["projector4"] < s["language4"] && s["language4"] < s["all4"]) }' \
     "$work/llava.txt" || wrong "llava: $(cat "$work/llava.txt")"
-"$PLUMBLINE" check "$work/llava/all.4/certificate.json" "$work/llava/all.4/problem.json" >"$work/log" 2>&1 ||
+"$PLUMBLINE" check "$work/llava/all.4/certificate.json" "$work/llava/all.4/problem.json" \
+    >"$work/log" 2>&1 ||
     wrong "llava: $(cat "$work/log")"
-# The published hours are no less than ours, nor twice them; 7B in its second stage fits GPUs of 40 GB.
-sh docs/examples/papers/llava.sh "$work/llava" paper >"$work/llava.txt" || wrong "llava.sh paper fails"
+# The published hours are no less than ours, nor twice them; 7B in its second stage fits GPUs of 40
+# GB.
+sh docs/examples/papers/llava.sh "$work/llava" paper >"$work/llava.txt" ||
+    wrong "llava.sh paper fails"
 awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10; h["13bpretrain"] = 5.5; h["13bfinetune"] = 20 }
-     $7 > h[$1 $2] || 2 * $7 < h[$1 $2] { bad = 1 } END { exit bad || NR != 4 }' "$work/llava.txt" ||
+     $7 > h[$1 $2] || 2 * $7 < h[$1 $2] { bad = 1 } END { exit bad || NR != 4 }' "$work/llava.txt" \
+         ||
     wrong "llava: $(cat "$work/llava.txt")"
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed

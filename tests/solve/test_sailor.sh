@@ -1,7 +1,9 @@
 #!/bin/sh
-# Replicas of a stage on GPUs of two kinds, with Sailor's measured layers of OPT-350 (A100-40 and V100-16, micro-batch 2): planned on
-# nodes with unlike numbers of micro-batches, judged by replay, exact on four nodes, against as many micro-batches for each.
-# The rest of the costs is the shipped one of the nearest GPU; memory is 40 and 16 GB. Bandwidths: network_coeffs_all_homo.json, `inter`, one GPU, messages of 64 MB; between kinds the lower one.
+# Replicas of a stage on GPUs of two kinds, with Sailor's measured layers of OPT-350 (A100-40 and
+# V100-16, micro-batch 2): planned on nodes with unlike numbers of micro-batches, judged by replay,
+# exact on four nodes, against as many micro-batches for each. The rest of the costs is the shipped
+# one of the nearest GPU; memory is 40 and 16 GB. Bandwidths: network_coeffs_all_homo.json, `inter`,
+# one GPU, messages of 64 MB; between kinds the lower one.
 set -u
 plumbline=${BIN:-bin}/plumbline
 sets=../shared/validation/sailor
@@ -11,7 +13,8 @@ failures=0
 mkdir -p "$folder" || exit 1
 trap 'rm -rf "$folder"' EXIT
 
-complain() { echo "FAILED: $*"; sed 's/^/    /' "$folder/err" | tail -5; failures=$((failures + 1)); }
+complain() { echo "FAILED: $*"; sed 's/^/    /' "$folder/err" | tail -5
+    failures=$((failures + 1)); }
 run() {         # run CODE ARGUMENT ...
     expected=$1; shift
     "$plumbline" "$@" > "$folder/out" 2> "$folder/err" < /dev/null
@@ -21,8 +24,10 @@ run() {         # run CODE ARGUMENT ...
 value() { sed -n "s/^ *\"$1\": \([0-9]*\),\{0,1\}$/\1/p" "$2" | head -1; }
 numbers() { sed -n 's/^ *"micro_batches": \([0-9]*\),$/\1/p' "$1" | tail -n +2 | tr '\n' ' '; }
 
-run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu A100-40 --as a100-80gb --tensor 1 --micro-batch 2 --into published -o "$folder/a.json"
-run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu V100-16 --as v100-32gb --tensor 1 --micro-batch 2 --into "$folder/a.json" -o "$folder/costs.json"
+run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu A100-40 --as a100-80gb \
+    --tensor 1 --micro-batch 2 --into published -o "$folder/a.json"
+run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu V100-16 --as v100-32gb \
+    --tensor 1 --micro-batch 2 --into "$folder/a.json" -o "$folder/costs.json"
 cat > "$folder/model.json" << END
 {"kind": "plumbline.model", "version": 1, "name": "opt-350", "shape": {"hidden": 1024, "ffn": 4096, "heads": 16, "vocabulary": 50272, "positions": 2050,
  "qkv_bias": true, "linear_bias": true, "dropout": true, "tied_embeddings": true},
@@ -71,16 +76,19 @@ for uneven in false true; do
     plan "large-$uneven" 0.02
 done
 for size in small two large; do
-    even=$(value iteration_ns "$folder/$size-false/plan.json") unlike=$(value iteration_ns "$folder/$size-true/plan.json")
+    even=$(value iteration_ns "$folder/$size-false/plan.json") \
+        unlike=$(value iteration_ns "$folder/$size-true/plan.json")
     echo "$size: $even ns with as many micro-batches for each replica, $unlike ns with $(numbers "$folder/$size-true/plan.json")"
     [ "$unlike" -le "$even" ] || complain "$size: slower with more to choose from"
 done
 for size in small two; do
-    [ "$(value iteration_ns "$folder/$size-true/plan.json")" = "$(value bound_ns "$folder/$size-true/plan.json")" ] || complain "$size: not proven"
+    [ "$(value iteration_ns "$folder/$size-true/plan.json")" \
+        = "$(value bound_ns "$folder/$size-true/plan.json")" ] || complain "$size: not proven"
 done
 [ "$unlike" -lt "$even" ] || complain "large: unlike numbers do not pay"
 # A plan with one micro-batch more on one replica is refused.
-sed '0,/"replicas"/!{0,/"micro_batches": [0-9]*/s//"micro_batches": 31/}' "$folder/small-true/plan.json" > "$folder/small-true/other.json"
+sed '0,/"replicas"/!{0,/"micro_batches": [0-9]*/s//"micro_batches": 31/}' \
+    "$folder/small-true/plan.json" > "$folder/small-true/other.json"
 run 20 verify "$folder/small-true/other.json"
 grep -q 'micro_batches' "$folder/out" "$folder/err" || complain "the changed number is not named"
 [ $failures = 0 ] && echo "Sailor: all as expected"

@@ -29,9 +29,16 @@ for group in cluster["groups"]:
         card["link"]["bytes_per_s"] /= 10
 slower = folder / "slower.json"
 slower.write_text(json.dumps(cluster))
-with plumbline.Problem(model=folder / "model.json", cluster=slower, costs=folder / "costs.json", job=folder / "job.json") as slow:
+with plumbline.Problem(
+    model=folder / "model.json",
+    cluster=slower,
+    costs=folder / "costs.json",
+    job=folder / "job.json",
+) as slow:
     slow_s = slow.solve(gap=0.01, time_limit_s=60).facts().iteration_s
-print(f"with a tenth of the bandwidth: {slow_s:.6f} s, {slow_s / facts.iteration_s:.2f} times as long")
+print(
+    f"with a tenth of the bandwidth: {slow_s:.6f} s, {slow_s / facts.iteration_s:.2f} times as long"
+)
 
 # %% for a colleague
 (folder / "report.html").write_text(plan.report("html"))

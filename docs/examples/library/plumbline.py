@@ -15,7 +15,9 @@ from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t,
 try:
     _library = ctypes.CDLL(os.environ.get("PLUMBLINE_LIBRARY", "libplumbline.so.0"))
 except OSError as wrong:
-    raise ImportError(f"{wrong}: PLUMBLINE_LIBRARY=PREFIX/lib/libplumbline.so.0 says where it is") from None
+    raise ImportError(
+        f"{wrong}: PLUMBLINE_LIBRARY=PREFIX/lib/libplumbline.so.0 says where it is"
+    ) from None
 
 
 class Error(Exception):
@@ -31,7 +33,13 @@ class _ErrorText(ctypes.Structure):
 
 
 class Progress(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("seconds", c_double), ("best_s", c_double), ("bound_s", c_double), ("_text", c_char_p)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("seconds", c_double),
+        ("best_s", c_double),
+        ("bound_s", c_double),
+        ("_text", c_char_p),
+    ]
 
     @property
     def text(self):
@@ -45,13 +53,32 @@ _TELL = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Progress))
 
 
 class _Options(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("time_limit_s", c_double), ("gap", c_double), ("processes", c_int), ("seed", c_int64),
-                ("stop", POINTER(c_int)), ("progress", _TELL), ("argument", c_void_p)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("time_limit_s", c_double),
+        ("gap", c_double),
+        ("processes", c_int),
+        ("seed", c_int64),
+        ("stop", POINTER(c_int)),
+        ("progress", _TELL),
+        ("argument", c_void_p),
+    ]
 
 
 class Facts(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("_outcome", c_int), ("iteration_s", c_double), ("bound_s", c_double), ("gap", c_double),
-                ("stages", c_int), ("micro_batches", c_int), ("tensor", c_int), ("context", c_int), ("pipeline", c_int), ("data", c_int)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("_outcome", c_int),
+        ("iteration_s", c_double),
+        ("bound_s", c_double),
+        ("gap", c_double),
+        ("stages", c_int),
+        ("micro_batches", c_int),
+        ("tensor", c_int),
+        ("context", c_int),
+        ("pipeline", c_int),
+        ("data", c_int),
+    ]
 
     @property
     def outcome(self):
@@ -106,7 +133,8 @@ class _Object:
 
 
 class Problem(_Object):
-    """Problem("problem.json"), or Problem(model=, cluster=, costs=, job=): shipped names or files."""
+    """Problem("problem.json"), or Problem(model=, cluster=, costs=, job=): shipped names or
+    files."""
 
     _close = _library.plumbline_problem_close
 
@@ -115,13 +143,21 @@ class Problem(_Object):
         if path is not None:
             _call(_library.plumbline_problem_open, byref(self._at), _path(path))
         else:
-            _call(_library.plumbline_problem_compose, byref(self._at), _path(model), _path(cluster), _path(costs), _path(job))
+            _call(
+                _library.plumbline_problem_compose,
+                byref(self._at),
+                _path(model),
+                _path(cluster),
+                _path(costs),
+                _path(job),
+            )
 
     def save(self, path):
         _call(_library.plumbline_problem_save, self._at, _path(path))
 
     def solve(self, *, gap=0.0, time_limit_s=0.0, processes=0, seed=0, progress=None):
-        """The plan. progress: called with a Progress now and then; returning True stops the search."""
+        """The plan. progress: called with a Progress now and then; returning True stops the
+        search."""
         stop, broken = c_int(0), []
 
         def tell(_, told):
@@ -132,7 +168,16 @@ class Problem(_Object):
                 stop.value = 1
                 broken.append(error)
 
-        options = _Options(ctypes.sizeof(_Options), time_limit_s, gap, processes, seed, ctypes.pointer(stop), _TELL(tell), None)
+        options = _Options(
+            ctypes.sizeof(_Options),
+            time_limit_s,
+            gap,
+            processes,
+            seed,
+            ctypes.pointer(stop),
+            _TELL(tell),
+            None,
+        )
         plan = Plan.__new__(Plan)
         plan._at = c_void_p()
         _call(_library.plumbline_solve, byref(plan._at), self._at, byref(options))
@@ -159,13 +204,26 @@ class Plan(_Object):
     def verify(self, problem=None, certificate=None):
         """(accepted, what the judge says)"""
         accepted, text = c_int(0), c_void_p()
-        _call(_library.plumbline_verify, self._at, _path(problem), _path(certificate), byref(accepted), byref(text))
+        _call(
+            _library.plumbline_verify,
+            self._at,
+            _path(problem),
+            _path(certificate),
+            byref(accepted),
+            byref(text),
+        )
         return bool(accepted.value), _take(text)
 
     def report(self, form="text"):
         """form: "text", "json" or "html"."""
         text = c_void_p()
-        _call(_library.plumbline_report, self._at, ("text", "json", "html").index(form), byref(text), None)
+        _call(
+            _library.plumbline_report,
+            self._at,
+            ("text", "json", "html").index(form),
+            byref(text),
+            None,
+        )
         return _take(text)
 
 

@@ -10,7 +10,8 @@ shift
 mkdir -p "$folder"
 for speed in ${*:-0.5 1.25 3 12.5 50}; do
     here=$folder/$speed
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model bert-large --gpu v100-16gb --nodes 8 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model bert-large \
+        --gpu v100-16gb --nodes 8 \
         --tensor 1 --pipeline 1 --micro-batch 4 --global-batch 512 --sequence 512 \
         --precision fp16 --schedule 1f1b --zero 0 --gradient-sync exposed --gradient-rank 0 \
         --boundary-rank 0 --force -o "$here" > "$here.log"
@@ -51,7 +52,8 @@ change(problem["model"], "albert.json", albert)
 change("problem.json", "albert.problem.json", lambda p: p.update(model="albert.json"))
 END2
     for way in albert. ""; do
-        "$plumbline" solve "$here/${way}problem.json" -o "$here/${way}plan.json" --gap 0.001 --certificate \
+        "$plumbline" solve "$here/${way}problem.json" -o "$here/${way}plan.json" --gap 0.001 \
+            --certificate \
             "$here/${way}certificate.json" --quiet >> "$here.log" 2>&1
     done
     python3 - "$here" "$speed" <<'END2'

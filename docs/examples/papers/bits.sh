@@ -1,8 +1,8 @@
 #!/bin/sh
-# Frozen weights in few bits under trained adapters (QLoRA, arXiv 2305.14314): LLaMA 65B with adapters
-# of rank 16, sequences of 512, on GPUs of 48 GB (rates of an A100) over a pipeline, as the bits of
-# all its frozen matrices and of its vocabularies change. Lines of: bits, the least pipeline of 1, 2
-# and 4 that has a plan, its recomputation, the iteration's time, GB of the fullest GPU.
+# Frozen weights in few bits under trained adapters (QLoRA, arXiv 2305.14314): LLaMA 65B with
+# adapters of rank 16, sequences of 512, on GPUs of 48 GB (rates of an A100) over a pipeline, as the
+# bits of all its frozen matrices and of its vocabularies change. Lines of: bits, the least pipeline
+# of 1, 2 and 4 that has a plan, its recomputation, the iteration's time, GB of the fullest GPU.
 #   bits.sh FOLDER [BITS ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
@@ -11,7 +11,8 @@ mkdir -p "$folder"
 for bits in ${*:-16 8 4}; do
     for pipeline in 1 2 4; do
         here=$folder/$bits.$pipeline
-        "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-2-70b --gpu a100-80gb --nodes 1 \
+        "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-2-70b \
+            --gpu a100-80gb --nodes 1 \
             --tensor 1 --pipeline "$pipeline" --micro-batch 1 --global-batch 16 --sequence 512 \
             --schedule 1f1b --zero 0 --force -o "$here" > "$here.log"
         python3 - "$here" "$bits" "$pipeline" <<'END2'

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The fused embedding sync (Optimus-CC, arXiv 2301.09830): GPT of 2.5 10^9 parameters on nodes of four
-# A100 with a card of 25 GB/s, a pipeline of four stages on a node each, D replicas, as D grows. The
-# nodes have names; their links are what their group states. Lines of: D, what a job that may choose takes, its time, the time
-# of the other, both without names. FOLDER [D ...]
+# The fused embedding sync (Optimus-CC, arXiv 2301.09830): GPT of 2.5 10^9 parameters on nodes of
+# four A100 with a card of 25 GB/s, a pipeline of four stages on a node each, D replicas, as D
+# grows. The nodes have names; their links are what their group states. Lines of: D, what a job that
+# may choose takes, its time, the time of the other, both without names. FOLDER [D ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
@@ -17,9 +17,11 @@ for replicas in ${*:-1 2 4}; do
  "runs": [{"name": "embedding", "kind": "embedding", "count": 1}, {"name": "block", "kind": "block", "count": 52},
           {"name": "head", "kind": "head", "count": 1}]}
 END
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model "$here/model.json" --gpu a100-80gb \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model "$here/model.json" \
+        --gpu a100-80gb \
         --nodes $((4 * replicas)) --tensor 4 --pipeline 4 --data "$replicas" --micro-batch 8 \
-        --global-batch $((128 * replicas)) --sequence 1024 --precision fp16 --schedule 1f1b --zero 0 \
+        --global-batch $((128 * replicas)) --sequence 1024 --precision fp16 --schedule 1f1b \
+        --zero 0 \
         --gradient-sync exposed --gradient-rank 0 --boundary-rank 0 --force -o "$here" > "$here.log"
     python3 - "$here" <<'END'
 import json, sys

@@ -1,23 +1,26 @@
 #!/bin/sh
-# Tensor grids (AxoNN, arXiv 2305.13525): GPTs on A100 of 80 GB in nodes of four with four 25 GB/s cards,
-# sequences of 2,048, ZeRO 1, no pipeline: which grid of how many tensor ranks, against tensor
-# ranks in one dimension, and against one dimension with a pipeline. The larger the model, the fewer of its
-# layers fit into a node. Lines of: GPUs, parameters in 10^9, the grid and its time, then one dimension's,
-# then with pipelines as well: pipeline x tensor, its time.
+# Tensor grids (AxoNN, arXiv 2305.13525): GPTs on A100 of 80 GB in nodes of four with four 25 GB/s
+# cards, sequences of 2,048, ZeRO 1, no pipeline: which grid of how many tensor ranks, against
+# tensor ranks in one dimension, and against one dimension with a pipeline. The larger the model,
+# the fewer of its layers fit into a node. Lines of: GPUs, parameters in 10^9, the grid and its
+# time, then one dimension's, then with pipelines as well: pipeline x tensor, its time.
 #   grids.sh FOLDER [LAYERS,HIDDEN,GPUS,SEQUENCES ...]
-# CARD: GB/s of a card (25); NODE: GPUs and cards of a node (4); TENSOR: tensor degrees (1,2,4,8,16,32);
-# OVERLAP: share of tensor collectives that is hidden (0)
+# CARD: GB/s of a card (25); NODE: GPUs and cards of a node (4); TENSOR: tensor degrees
+# (1,2,4,8,16,32); OVERLAP: share of tensor collectives that is hidden (0)
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
 for row in ${*:-24,4096,64,512 32,7168,256,2048 38,9216,512,4096 42,12288,1024,8192}; do
     here=$folder/$row
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt3-175b --gpu a100-80gb --nodes 16 \
-        --tensor 1 --pipeline 1 --micro-batch 1 --global-batch 1024 --sequence 2048 --precision bf16 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt3-175b \
+        --gpu a100-80gb --nodes 16 \
+        --tensor 1 --pipeline 1 --micro-batch 1 --global-batch 1024 --sequence 2048 \
+        --precision bf16 \
         --schedule 1f1b --zero 1 --gradient-sync overlapped --boundary-rank 0 --gradient-rank 0 \
         --no-sequence-parallel --force -o "$here" > "$here.log"
-    python3 - "$here" "$row" "${CARD:-25}" "${NODE:-4}" "${TENSOR:-1,2,4,8,16,32}" "${OVERLAP:-0}" <<'END'
+    python3 - "$here" "$row" "${CARD:-25}" "${NODE:-4}" "${TENSOR:-1,2,4,8,16,32}" "${OVERLAP:-0}" \
+        <<'END'
 import json, sys
 folder, card, node = sys.argv[1], float(sys.argv[3]), int(sys.argv[4])
 tensor, overlap = list(map(int, sys.argv[5].split(","))), float(sys.argv[6])

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Compression where a rank has several stages (Optimus-CC, arXiv 2301.09830): GPT-2.5B on 16 nodes of
-# eight A100, pipeline 4, tensor 8, data 4, micro-batches of 8, interleaved with two stages a rank;
-# backward transfers of the drain and gradient syncs of rank 2, each if that is faster, as the cards
-# of a node get slower. Lines of: GB/s of a card, compressed boundaries and stages, time, time
+# Compression where a rank has several stages (Optimus-CC, arXiv 2301.09830): GPT-2.5B on 16 nodes
+# of eight A100, pipeline 4, tensor 8, data 4, micro-batches of 8, interleaved with two stages a
+# rank; backward transfers of the drain and gradient syncs of rank 2, each if that is faster, as the
+# cards of a node get slower. Lines of: GB/s of a card, compressed boundaries and stages, time, time
 # without compression, whether the first is proven; both to 1 %.
 #   interleaved.sh FOLDER [GB_PER_S ...]
 set -eu
@@ -11,7 +11,8 @@ shift
 mkdir -p "$folder"
 for rate in ${*:-25 3 0.5}; do
     here=$folder/$rate
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt3-175b --cluster a100-16x8 --sequence 1024 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt3-175b \
+        --cluster a100-16x8 --sequence 1024 \
         --tensor 8 --data 4 --pipeline 4 --micro-batch 8 --global-batch 512 --schedule interleaved \
         --virtual-stages 2 --boundary-rank 2 --gradient-rank 2 --force -o "$here" > "$here.log"
     python3 - "$here" "$rate" <<'END_PYTHON'

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Activations kept, recomputed or swapped to the host (KARMA, arXiv 2008.11421): a transformer of 8.3
-# 10^9 parameters (72 blocks of hidden width 3,072) on 128 V100 of 16 GB, data parallel with ZeRO 3, two
-# sequences of 1,024 a GPU. Lines of: GB/s of a GPU's link to its host (assumed), blocks swapped,
-# recomputed and kept, the iteration's time, that of full recomputation, of the best number of
-# recomputed blocks, of the best number of swapped ones, the others kept.
+# Activations kept, recomputed or swapped to the host (KARMA, arXiv 2008.11421): a transformer of
+# 8.3 10^9 parameters (72 blocks of hidden width 3,072) on 128 V100 of 16 GB, data parallel with
+# ZeRO 3, two sequences of 1,024 a GPU. Lines of: GB/s of a GPU's link to its host (assumed), blocks
+# swapped, recomputed and kept, the iteration's time, that of full recomputation, of the best number
+# of recomputed blocks, of the best number of swapped ones, the others kept.
 #   karma.sh FOLDER [GB/s ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
@@ -11,7 +11,8 @@ shift
 mkdir -p "$folder"
 for link in ${*:-3 12 48}; do
     here=$folder/$link
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt2-xl --cluster v100-16gb-16x8 --tensor 1 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt2-xl \
+        --cluster v100-16gb-16x8 --tensor 1 \
         --pipeline 1 --micro-batch 2 --global-batch 256 --sequence 1024 --precision fp16 \
         --schedule 1f1b --zero 3 --gradient-sync exposed --unfused-attention --force \
         -o "$here" > "$here.log"

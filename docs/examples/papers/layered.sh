@@ -9,7 +9,8 @@ shift
 mkdir -p "$folder"
 for m in ${*:-1 2 4 8}; do
     here=$folder/$m
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b --gpu a100-80gb --nodes 4 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b \
+        --gpu a100-80gb --nodes 4 \
         --tensor 1 --pipeline 1 --micro-batch 1 --global-batch $((32 * m)) --schedule 1f1b \
         --zero 3 --force -o "$here" > "$here.log"
     # One card of 25 Gb/s a node.
@@ -28,7 +29,8 @@ problem = json.load(open(folder + "/problem.json"))
 problem["job"] = "alone.json"
 json.dump(problem, open(folder + "/alone.problem.json", "w"))
 END
-    "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --gap 0.01 --quiet >> "$here.log" 2>&1
+    "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --gap 0.01 --quiet >> "$here.log" \
+        2>&1
     "$plumbline" solve "$here/alone.problem.json" -o "$here/alone.plan.json" --quiet >> "$here.log" 2>&1
     python3 - "$here" "$m" <<'END'
 import json, sys

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Shares of the optimizer's state on the host (Deep Optimizer States, arXiv 2410.21316): GPT-NeoX 20B
-# on four H100 with ZeRO 3, one sequence of each, as their memory shrinks. Lines of: GB of a GPU,
-# percent of the state on the host, the iteration's time, that of all of it there, updated after
-# the backward passes. The host's rates (a quarter of 16 channels of DDR5-4800 and of 96 cores, a
-# link of PCIe 5) are assumed; LINK is another rate of the link in bytes a second.
+# Shares of the optimizer's state on the host (Deep Optimizer States, arXiv 2410.21316): GPT-NeoX
+# 20B on four H100 with ZeRO 3, one sequence of each, as their memory shrinks. Lines of: GB of a
+# GPU, percent of the state on the host, the iteration's time, that of all of it there, updated
+# after the backward passes. The host's rates (a quarter of 16 channels of DDR5-4800 and of 96
+# cores, a link of PCIe 5) are assumed; LINK is another rate of the link in bytes a second.
 #   offload.sh FOLDER [GB ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
@@ -11,7 +11,8 @@ shift
 mkdir -p "$folder"
 for gb in ${*:-80 60 40}; do
     here=$folder/$gb
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt-neox-20b --gpu h100-80gb --nodes 1 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model gpt-neox-20b \
+        --gpu h100-80gb --nodes 1 \
         --tensor 1 --pipeline 1 --micro-batch 1 --global-batch 8 --sequence 2048 \
         --schedule 1f1b --zero 3 --force -o "$here" > "$here.log"
     python3 - "$here" "$gb" "${LINK:-55e9}" <<'END'

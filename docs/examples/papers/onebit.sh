@@ -1,8 +1,9 @@
 #!/bin/sh
 # Gradients in one bit each (1-bit Adam, arXiv 2102.02888): BERT-large on 256 V100 in nodes of four,
-# 16 sequences of 128 a GPU, as the nodes' network gets faster. Lines of: GB/s of a node's card, what is done
-# to the gradients, the iteration's time, that without compression. The published effective bandwidth
-# of its 40 Gb/s Ethernet is 0.51 GB/s. Rates of packing (12 bytes moved for a value) are assumed.
+# 16 sequences of 128 a GPU, as the nodes' network gets faster. Lines of: GB/s of a node's card,
+# what is done to the gradients, the iteration's time, that without compression. The published
+# effective bandwidth of its 40 Gb/s Ethernet is 0.51 GB/s. Rates of packing (12 bytes moved for a
+# value) are assumed.
 #   onebit.sh FOLDER [GB/S ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
@@ -10,9 +11,11 @@ shift
 mkdir -p "$folder"
 for speed in ${*:-0.51 3 12.5 100}; do
     here=$folder/$speed
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model bert-large --gpu v100-16gb --nodes 16 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model bert-large \
+        --gpu v100-16gb --nodes 16 \
         --tensor 1 --pipeline 1 --micro-batch 16 --global-batch 2048 --sequence 128 \
-        --precision fp16 --schedule 1f1b --zero 0 --gradient-sync exposed --gradient-rank 0 --boundary-rank 0 \
+        --precision fp16 --schedule 1f1b --zero 0 --gradient-sync exposed --gradient-rank 0 \
+        --boundary-rank 0 \
         --force -o "$here" > "$here.log"
     python3 - "$here" "$speed" <<'END'
 import json, sys

@@ -11,7 +11,8 @@ shift
 mkdir -p "$folder"
 for half in ${*:-1024 2048 3072 4096}; do
     here=$folder/$half
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b --gpu h100-80gb --nodes 4 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b \
+        --gpu h100-80gb --nodes 4 \
         --tensor 1 --pipeline 4 --micro-batch 1 --global-batch 256 --sequence 4096 \
         --schedule 1f1b --zero 1 --force -o "$here" > "$here.log"
     python3 - "$here" "$half" <<'END2'
@@ -29,8 +30,10 @@ def write(way, half, shared):
                 "values": half * half, "width": 4096, "heads": 4, "key_width": 512, "top_k": 32,
                 "gated": True, "shared": shared}})
         runs.append(dict(model["runs"][1], name="block %d" % i, count=blocks))
-    json.dump(dict(model, runs=runs + [model["runs"][2]]), open(folder + "/%s.model.json" % way, "w"))
-    json.dump(dict(problem, model=way + ".model.json"), open(folder + "/%s.problem.json" % way, "w"))
+    json.dump(dict(model, runs=runs + [model["runs"][2]]), open(folder + "/%s.model.json" % way, \
+        "w"))
+    json.dump(dict(problem, model=way + ".model.json"), open(folder + "/%s.problem.json" % way, \
+        "w"))
 
 
 write("shared", half, True)
@@ -38,7 +41,8 @@ write("apart", round(half / 3 ** 0.5), False)
 END2
     for way in shared apart; do
         "$plumbline" solve "$here/$way.problem.json" -o "$here/$way.plan.json" --certificate \
-            "$here/$way.certificate.json" --quiet >> "$here.log" 2>&1 || rm -f "$here/$way.plan.json"
+            "$here/$way.certificate.json" --quiet >> "$here.log" 2>&1 ||
+            rm -f "$here/$way.plan.json"
     done
     python3 - "$here" "$half" <<'END2'
 import json, os, sys

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Slices of a sequence as a decision (TeraPipe, arXiv 2102.07988): Llama-3.1 8B over a pipeline of
-# eight H100, one long sequence in four slices. Lines of: tokens, the lengths chosen (jointly with the
-# stages, proven over all lengths that are multiples of a sixteenth), its time, the time of equal
-# ones.
+# eight H100, one long sequence in four slices. Lines of: tokens, the lengths chosen (jointly with
+# the stages, proven over all lengths that are multiples of a sixteenth), its time, the time of
+# equal ones.
 #   slices.sh FOLDER [TOKENS ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
@@ -10,7 +10,8 @@ shift
 mkdir -p "$folder"
 for tokens in ${*:-4096 16384 32768}; do
     here=$folder/$tokens
-    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b --gpu h100-80gb --gpus 8 \
+    "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b \
+        --gpu h100-80gb --gpus 8 \
         --tensor 1 --pipeline 8 --data 1 --micro-batch 1 --global-batch 1 --sequence "$tokens" \
         --schedule gpipe --force -o "$here" > "$here.log"
     python3 - "$here" "$tokens" <<'END'
