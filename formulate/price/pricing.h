@@ -22,7 +22,7 @@ struct pricing {
     bool grid;       // the tensor ranks form a grid with these axes:
     real t1, t2, t3; // t, 1, 1 without a grid; split columns, depth, rows of every other product
     real n;          // tokens of one micro-batch on one GPU
-    const struct shape *shape; // source of these numbers: the run's own shape or the model's
+    const struct shape *shape;    // source of these numbers: the run's own shape or the model's
     int64_t tokens, pieces;       // of a run with its own, else 0
     real h, f, a, w, q, kv, v, g; // the shape; 0 if there is none
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
@@ -40,7 +40,7 @@ struct pricing {
     int rings[2];  // rings that leave each of the two
     int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
     struct message *messages; // [cut_count], transfers.c
-    struct kept_layer *kept; // [(run * group_count + group) * slice_count + slice]; NULL: nothing
+    struct kept_layer *kept;  // [(run * group_count + group) * slice_count + slice]; NULL: nothing
     // By group; NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
     const struct precision_costs *rates[GROUPS_MAX],
