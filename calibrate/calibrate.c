@@ -88,7 +88,7 @@ static const char *what_is_missing(const struct samples *all)
 {
     for (int i = 0; i < all->sample_count; i++)
         if (all->samples[i].kind == SAMPLE_LAYER)
-            return ": those of whole layers stand beside samples of their kernels (plumbline "
+            return ": samples of whole layers next to samples of their kernels (plumbline "
                    "measure, or import trace --format operators of the same run), with --model";
     return all->sample_count ? ": each kind was measured at one size" : ": it has none";
 }

@@ -337,12 +337,13 @@ static void put_pass(struct estimate *factor, struct estimate *overhead, const s
                      enum layer_kind kind, enum layer_pass pass, struct arena *arena)
 {
     if (!p->count) return;
-    const char *source = arena_print(
-        arena,
-        "%d whole %ss %s over the sum of their kernels%s; median residual %.1f %%, "
-        "held out %.1f %%",
-        p->count, layer_kind_names[kind], passes[pass],
-        p->has_overhead ? ", and what is beside them" : "", 100 * p->residual, 100 * p->held_out);
+    const char *source =
+        arena_print(arena,
+                    "%d whole %ss %s over the sum of their kernels%s; median residual %.1f %%, "
+                    "held out %.1f %%",
+                    p->count, layer_kind_names[kind], passes[pass],
+                    p->has_overhead ? ", and what comes on top of them" : "", 100 * p->residual,
+                    100 * p->held_out);
     if (p->apart > 0)
         source = arena_print(arena, "%s; %d shape%s, another may be off by %.1f %%", source,
                              p->shapes, p->shapes == 1 ? "" : "s", 100 * p->apart);

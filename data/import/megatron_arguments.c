@@ -56,7 +56,7 @@ enum status megatron_check(const struct megatron_arguments *a, struct error *err
          "--num-layers-per-virtual-pipeline-stage and --num-virtual-stages-per-pipeline-rank: "
          "expected one of them"},
         {a->layout && (a->layers_of_stage || a->virtual_stages),
-         "--pipeline-model-parallel-layout beside virtual stages: expected one of them"},
+         "--pipeline-model-parallel-layout together with virtual stages: expected one of them"},
         {(a->layers_of_stage || a->virtual_stages) && a->pipeline < 2,
          "virtual stages without a pipeline"},
         {a->gradients_in_fp32 && a->gradients_in_bf16,

@@ -197,7 +197,7 @@ static enum status read_ranks(struct nccl_import *n, const struct json *root,
     };
     if (json_is_present(config)) TRY(lenient(config, fields, ARRAY_LENGTH(fields), n->arena, err));
     if (!json_is_present(devices) && !json_is_present(&inside))
-        return json_refuse(root, err, "expected devices, in config or beside it, found none");
+        return json_refuse(root, err, "expected devices, in config or next to it, found none");
     return read_devices(n, json_is_present(devices) ? devices : &inside, threads * gpus, err);
 }
 

@@ -261,7 +261,7 @@ static void put_nics(struct node_group *g, const struct node *n, const struct no
                          n->nets[i].bytes_per_s >= nic.link.bytes_per_s;
         for (int i = 0; i < n->net_count; i++)
             if ((int)n->nets[i].kind == kind && n->nets[i].bytes_per_s < nic.link.bytes_per_s)
-                fprintf(stderr, "%s: %s of %g Gb/s is left out beside faster cards\n", n->path,
+                fprintf(stderr, "%s: %s of %g Gb/s is left out: there are faster cards\n", n->path,
                         n->nets[i].name, n->nets[i].bytes_per_s * 8e-9);
         for (int i = 0; i < like->nic_count; i++)
             if ((int)like->nics[i].kind == kind || like->nic_count == 1)

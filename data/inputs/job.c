@@ -251,7 +251,7 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->whole_gradient_sums && !job_may_sum_whole(j))
         return fail(err, BAD_INPUT,
                     "%s: whole_gradient_sums: expected trainer other or deepspeed and no "
-                    "gradient_options beside it, found %s and %d",
+                    "gradient_options next to it, found %s and %d",
                     file, trainer_names[j->trainer], j->gradient_option_count);
     if (j->split_gate && !job_may_split_gate(j))
         return fail(err, BAD_INPUT, "%s: split_gate: expected trainer other, found %s", file,

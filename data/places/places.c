@@ -182,7 +182,7 @@ static enum status read_cells(struct places *p, const struct json *rates,
         if (k == i) continue;
         if (latency && isnan(latency[k]) && !isnan(rate[k]))
             return json_refuse(latencies, err,
-                               "[%d][%d]: \"%.60s\" to \"%.60s\": expected a latency beside the "
+                               "[%d][%d]: \"%.60s\" to \"%.60s\": expected a latency for this "
                                "bandwidth, found null",
                                i, k, p->nodes[order[i]].name, p->nodes[order[k]].name);
         if (isnan(rate[k])) p->absent[pair_of(p, order[i], order[k])] = true;

@@ -137,7 +137,7 @@ static int name_contended(const struct report *r, struct arena *arena)
             continue;
         if (have_nothing_in_common(busy->times[2], alone->times[2]))
             print_named(r, &named, "contended", i / r->count, i % r->count,
-                        arena_print(arena, "%.4g GB/s beside others, alone %.4g GB/s",
+                        arena_print(arena, "%.4g GB/s with others busy, alone %.4g GB/s",
                                     busy->bytes_per_s / 1e9, alone->bytes_per_s / 1e9));
     }
     return named;
@@ -179,6 +179,6 @@ void links_report(FILE *to, const struct samples *samples, struct arena *arena)
     print_rest(&r, "slow", slow);
     int contended = name_contended(&r, arena);
     print_rest(&r, "contended", contended);
-    fprintf(to, "%d asymmetric, %d slow, %d of %d tested slower beside others\n", asymmetric, slow,
-            contended, tested);
+    fprintf(to, "%d asymmetric, %d slow, %d of %d tested slower with others busy\n", asymmetric,
+            slow, contended, tested);
 }

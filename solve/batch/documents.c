@@ -75,7 +75,7 @@ static enum status load(struct problem *p, const struct point *c, struct error *
         const struct axis *axis = &c->line->axes[k];
         if (!axis->is_option && !is_of_job(axis->key) && strcmp(axis->key, "problem"))
             return json_refuse(axis->values, err,
-                               "expected keys of its job, as \"job.global_batch\", beside "
+                               "expected keys of its job, as \"job.global_batch\", next to "
                                "\"problem\", found \"%.60s\"",
                                axis->key);
     }

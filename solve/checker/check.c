@@ -28,7 +28,7 @@ static enum status audit(struct check_result *result, const struct check_text *c
     if (!proof)
         return check_refuse(
             &r, "",
-            "is about a space of layouts, or about placements: expected its problem beside it");
+            "is about a space of layouts, or about placements: expected its problem as well");
     TRY(check_read_claims(&r, proof, result));
     TRY(check_read_problem(problem, priced, arena, err));
     result->problem = problem;

@@ -74,11 +74,11 @@ static void say_outcome(const struct solve_result *r)
     const struct plan *p = &r->plan;
     if (p->stage_count && p->objective != OBJECTIVE_ITERATION_TIME)
         fprintf(stderr,
-                "%s: %s %.9f s, iteration %.9f s, bound on the former %.9f s, which no certificate "
-                "is about, gap %.4g %%; %.2f s\n",
+                "%s: %s %.9f s, bound %.9f s, for which there is no certificate, gap %.4g %%, "
+                "iteration %.9f s; %.2f s\n",
                 outcome_names[p->outcome], objective_names[p->objective],
-                (double)p->objective_ns / 1e9, (double)p->iteration_ns / 1e9,
-                (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p), p->effort.seconds);
+                (double)p->objective_ns / 1e9, (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p),
+                (double)p->iteration_ns / 1e9, p->effort.seconds);
     else if (p->stage_count)
         fprintf(stderr,
                 "%s: iteration %.9f s, proven bound %.9f s, gap %.4g %%; %.2f s, %lld boxes, %lld "

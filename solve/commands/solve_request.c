@@ -24,7 +24,7 @@ static enum status read_change(struct solve_request *r, struct error *err)
     if (r->plan_path && !strcmp(r->plan_path, "-"))
         return fail(err, BAD_INPUT,
                     "-o: expected a file with --without and --degrade, whose changed cluster is "
-                    "written beside it");
+                    "written next to it");
     r->answer_only = !r->plan_path;
     for (size_t i = 0; i < ARRAY_LENGTH(written); i++)
         if (written[i].given && r->answer_only)

@@ -21,7 +21,7 @@ static bool check_overhead(struct table *t, const struct stream *stream, int at,
     return (beside >= 0 && beside < stream->count && stream->operations[beside] == turn) ||
            FAULT(t, m.place,
                  "compute stream of rank %d, place %d: operation %d is no overhead of the turn "
-                 "beside it",
+                 "next to it",
                  stream->rank, at, stream->operations[at]);
 }
 

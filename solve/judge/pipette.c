@@ -135,7 +135,7 @@ void audit_pipette(struct audit *h, const int *node)
     if (!open_pipette(&x, h, node)) return;
     audit_rows(&x);
     audit_shares(&x);
-    audit_claim(h, "objective", -1, "hops of the dearest pipeline", "ns", claims->hops_ns,
+    audit_claim(h, "objective", -1, "hops of the slowest pipeline", "ns", claims->hops_ns,
                 dearest_hops(&x));
     audit_claim(h, "objective", -1, "ring of the first stages", "ns", claims->ring_ns,
                 dearest_ring(&x, false));

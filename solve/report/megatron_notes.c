@@ -234,7 +234,7 @@ static void put_layer_notes(const struct megatron *e)
                  {window, "attention over windows (--window-size, --window-attn-skip-freq)"},
                  {chunk, "attention within chunks"},
                  {own, "layers of a shape or of tokens of their own: towers and projectors"},
-                 {more, "parameters beside those of its layers' shape"},
+                 {more, "parameters besides those of its layers' shape"},
                  {s->norms > 0, "another number of norms in a layer than 2"},
                  {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
                  {s->plain_norms, "norms without parameters"},

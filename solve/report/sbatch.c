@@ -228,7 +228,7 @@ static void put_program(struct report_out *out)
              "    program=(\"$PRETRAIN\" --deepspeed_config \"$here/deepspeed.json\")\n"
              "else\n"
              "    echo \"torchrun.sh: expected megatron.sh, torchtitan.toml or torchtitan_plan.py "
-             "beside it, or deepspeed.json or nemo.yaml and PRETRAIN=SCRIPT\" >&2\n"
+             "next to it, or deepspeed.json or nemo.yaml and PRETRAIN=SCRIPT\" >&2\n"
              "    exit 2\nfi\n");
 }
 

@@ -23,7 +23,7 @@ static enum status join(struct report_row *row, const struct checked *c, struct 
     const struct plan *p = row->plan;
     const char *file = c->document.path;
     if (row->checked)
-        return fail(err, BAD_INPUT, "%s: the second verdict on %s, beside %s", file,
+        return fail(err, BAD_INPUT, "%s: the second verdict on %s, after %s", file,
                     p->document.path, row->checked->document.path);
     if (c->infeasible && p->stage_count)
         return fail(err, BAD_INPUT, "%s: proves that there is no plan, but %s is one", file,
@@ -209,18 +209,19 @@ static void print_tex(struct report_out *out, const struct report_row *rows, int
 {
     bool figures = false;
     for (int i = 0; i < count; i++) figures = figures || rows[i].problem;
-    report_print(out,
-                 "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
-                 "\\usepackage[T1]{fontenc}\n"
-                 "%% a bound beside a certificate is the one that was checked, the others are "
-                 "as stated by solve\n"
-                 "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
-                 "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
-                 "& Check (s)%s \\\\\n  \\midrule\n",
-                 figures ? "rrrrr" : "",
-                 figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & "
-                           "Price of the run"
-                         : "");
+    report_print(
+        out,
+        "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
+        "\\usepackage[T1]{fontenc}\n"
+        "%% a bound in a row with a certificate is the one that was checked, the others are "
+        "as stated by solve\n"
+        "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
+        "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
+        "& Check (s)%s \\\\\n  \\midrule\n",
+        figures ? "rrrrr" : "",
+        figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & "
+                  "Price of the run"
+                : "");
     for (int i = 0; i < count; i++) {
         struct line l = line_of(&rows[i]);
         print_tex_row(out, &l, figures);

@@ -48,7 +48,7 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                      plan->objective == OBJECTIVE_COST ? " of a GPU" : "");
     if (plan->placement && plan->placement->pipette)
         report_print(out,
-                     "  of which   hops of the dearest pipeline %s, ring of the first stages %s, "
+                     "  of which   hops of the slowest pipeline %s, ring of the first stages %s, "
                      "ring within a node %s\n",
                      report_time(plan->placement->pipette->hops_ns, out->arena),
                      report_time(plan->placement->pipette->ring_ns, out->arena),

@@ -60,7 +60,7 @@ expect job.json '"virtual_stages": 1' 'layout of a stage a rank'
 expect job.json '"fused_loss": true' 'layout of a stage a rank'
 refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*2|t*2L'" \
     'stages of --pipeline-model-parallel-layout: expected a multiple of 2, found 3'
-refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*4L' --num-virtual-stages-per-pipeline-rank 2" 'beside virtual stages'
+refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*4L' --num-virtual-stages-per-pipeline-rank 2" 'together with virtual stages'
 
 # DeepSeek-V2-Lite by its flags has as many parameters as by its config.
 accept "--num-layers 27 --hidden-size 2048 --num-attention-heads 16 --seq-length 4096 --micro-batch-size 1 --vocab-size 102400 --bf16

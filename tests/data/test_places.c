@@ -153,7 +153,7 @@ static void test_wrong_matrices(void **state)
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], "
          "[1, 1, 0, 1], [1, 1, 1, 0]], \"latencies_s\": [[0, 1, 1, 1], [1, 0, 1, null], [1, 1, 0, "
          "1], [1, 1, 1, 0]]",
-         "latencies_s: [1][3]: \"b\" to \"d\": expected a latency beside the bandwidth, found "
+         "latencies_s: [1][3]: \"b\" to \"d\": expected a latency for this bandwidth, found "
          "null"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], "
          "[1, 1, 0, 1], [1, 1, 1, 0]], \"latency_s\": -1",

@@ -484,7 +484,7 @@ static void others_have_neither(void **state)
     j->trainer = TRAINER_OTHER, j->whole_gradient_sums = true;
     j->gradient_options = b.gradient, j->gradient_option_count = 1;
     b.gradient[0] = (struct compression_option){.form.amount = 4, .quality_cost = 1};
-    refused_as(j, "no gradient_options beside it, found other and 1");
+    refused_as(j, "no gradient_options next to it, found other and 1");
     bench_end(&b);
 }
 

@@ -101,7 +101,7 @@ data_parallel_replicate_degree = 2
 tensor_parallel_dgree = 2
 END
 says 'line 3: parallelism.tensor_parallel_dgree is not known and left out; did you mean parallelism.tensor_parallel_degree'
-says 'data_parallel_replicate_degree 2 beside shards'
+says 'data_parallel_replicate_degree 2 together with shards'
 job torchtitan "j['precision']=='fp32'" <<'END'
 [parallelism]
 data_parallel_shard_degree = 1

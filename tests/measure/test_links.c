@@ -327,8 +327,8 @@ static void test_report(void **state)
     assert_non_null(strstr(text, "asymmetric: p -> q 0.1 GB/s, back 0.05 GB/s"));
     assert_non_null(strstr(text, "asymmetric: r -> s 2000 us, back 1000 us"));
     assert_non_null(strstr(text, "slow: q -> p 0.05 GB/s, the median link 0.1 GB/s"));
-    assert_non_null(strstr(text, "contended: s -> p 0.1 GB/s beside others, alone 0.2 GB/s"));
-    assert_non_null(strstr(text, "2 asymmetric, 1 slow, 1 of 2 tested slower beside others"));
+    assert_non_null(strstr(text, "contended: s -> p 0.1 GB/s with others busy, alone 0.2 GB/s"));
+    assert_non_null(strstr(text, "2 asymmetric, 1 slow, 1 of 2 tested slower with others busy"));
     assert_null(strstr(text, "half of there and back"));
     all.endpoints[2].clock = 1;
     assert_non_null(strstr(report(&all, &arena), "half of there and back"));

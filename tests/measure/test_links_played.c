@@ -359,7 +359,7 @@ static void test_alike(void **state)
     struct links l = alike();
     struct played p = play(&l, *state);
     check(&p, &l, (const char *const[]){NULL},
-          "0 asymmetric, 0 slow, 0 of 4 tested slower beside others", *state);
+          "0 asymmetric, 0 slow, 0 of 4 tested slower with others busy", *state);
     assert_null(strstr(p.report, "half of there and back"));
 }
 
@@ -379,7 +379,7 @@ static void test_unlike(void **state)
         SLOW(3, 2),
         NULL,
     };
-    check(&p, &l, named, "2 asymmetric, 5 slow, 0 of 4 tested slower beside others", *state);
+    check(&p, &l, named, "2 asymmetric, 5 slow, 0 of 4 tested slower with others busy", *state);
     assert_null(strstr(p.report, "half of there and back"));
 }
 
@@ -399,7 +399,7 @@ static void test_own_clocks(void **state)
         SLOW(3, 2),
         NULL,
     };
-    check(&p, &l, named, "1 asymmetric, 5 slow, 0 of 4 tested slower beside others", *state);
+    check(&p, &l, named, "1 asymmetric, 5 slow, 0 of 4 tested slower with others busy", *state);
     expect(p.report, "half of there and back");
 }
 

@@ -546,7 +546,7 @@ gives 0 verify pipette/plan.json
 says ", pipette $(number pipette/plan.json objective_ns) ns, its bound" out
 gives 0 report pipette/plan.json
 says "optimal as stated by solve for another objective: pipette" out
-says "of which   hops of the dearest pipeline" out
+says "of which   hops of the slowest pipeline" out
 for option in "--engine intopt" "--formulation textbook" "--recheck" "--start pipette/plan.json"; do
     refuses "${option%% *}: expected a job whose objective is iteration_time, found pipette" solve \
         pipette/problem.json -o no.json $option

@@ -212,10 +212,11 @@ static enum status set_sharding(struct layout *l, const struct titan *t, struct 
     if (l->data / t->replicas == 1 && l->context == 1) return OK;
     l->zero = policy == 1 || (policy == 0 && t->pipeline == 1) ? 3 : 2;
     if (t->replicas > 1)
-        settings_note(s,
-                      "data_parallel_replicate_degree %lld beside shards: a job shards over all "
-                      "data x context ranks, which takes less memory and moves more",
-                      (long long)t->replicas);
+        settings_note(
+            s,
+            "data_parallel_replicate_degree %lld together with shards: a job shards over all "
+            "data x context ranks, which takes less memory and moves more",
+            (long long)t->replicas);
     return OK;
 }
 
@@ -345,7 +346,7 @@ static enum status set_precision(struct job *j, const struct titan *t, struct se
     if (half) settings_note(s, "training.dtype bfloat16: states of 2 bytes; a job's are of 4");
     if (narrow && !half && !sharded && others)
         settings_note(s, "mixed precision: without sharded data or context ranks torchtitan "
-                         "disables it beside tensor or pipeline parallelism and trains in fp32");
+                         "disables it with tensor or pipeline parallelism and trains in fp32");
     narrow = half || (narrow && (sharded || !others));
     j->precision = eight || mx ? FP8 : narrow ? BF16 : FP32;
     if (mx) settings_note(s, "mxfp8: taken as fp8");

@@ -335,7 +335,7 @@ static enum status audit(struct audit *h, const struct check_text *certificate,
     const struct value *space = value_get(root, "space");
     if (!space)
         return check_refuse(&h->reader, "",
-                            "is about one layout: expected its priced document beside it");
+                            "is about one layout: expected its priced document as well");
     TRY(check_same_sources(&h->reader, value_get(root, "made_from"), NULL, sources, source_count));
     TRY(read_claims(h, space));
     TRY(read_dominated(h, value_get(space, "dominated")));

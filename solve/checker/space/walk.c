@@ -216,7 +216,7 @@ static const char *refusal_by_grid(const struct check_space *s, const struct che
 {
     if (!l->grid[0]) return NULL;
     if (l->value[KEY_CONTEXT] > 1 || l->expert > 1 || l->value[KEY_SEQUENCE_PARALLEL])
-        return "a tensor grid beside context, experts or sequence parallelism";
+        return "a tensor grid with context, experts or sequence parallelism";
     if (l->value[KEY_MICRO_BATCH] % l->grid[1]) return "micro_batch not divisible by a grid's axis";
     return s->hidden % l->grid[0] ? "hidden not divisible by a grid's axis" : NULL;
 }
@@ -231,7 +231,7 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
     if (s->has_blocks && (s->heads % tensor || s->kv_heads % tensor || s->ffn % tensor))
         return "heads or widths not divisible by tensor";
     if (s->own_widths % tensor) return "a run's own heads or widths not divisible by tensor";
-    if (s->tower && l->value[KEY_CONTEXT] > 1) return "context ranks beside a tower";
+    if (s->tower && l->value[KEY_CONTEXT] > 1) return "context ranks with a tower";
     if (s->ties_behind_tower && l->value[KEY_PIPELINE] > 1)
         return "a pipeline of a model that ties its embeddings behind a tower";
     for (int i = 0; i < s->mixture_count; i++) {

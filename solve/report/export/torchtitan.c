@@ -152,7 +152,7 @@ static void note_precision(struct export *e, bool sharded)
     if (job->precision != FP32 && job->precision != FP16 && !sharded &&
         (l->tensor > 1 || l->pipeline > 1))
         export_note(e, "mixed precision: without sharded data or context parallelism torchtitan "
-                       "disables it beside tensor or pipeline parallelism and trains in float32");
+                       "disables it with tensor or pipeline parallelism and trains in float32");
     if (job->gradient_bytes_per_value == 2)
         export_note(e, "gradients of 2 bytes: mixed_precision_reduce is float32 alone");
     if (!job->adam) export_note(e, "an optimizer without state: torchtitan has Adam and AdamW");
@@ -254,7 +254,7 @@ static void put_pipeline(const struct writer *w)
     if (schedules[l->schedule].from_table) {
         report_print(e->out,
                      "%s# The order of %s: plumbline report --format pytorch-schedule -o "
-                     "schedule.csv PLAN, beside this file; run in its folder.\n",
+                     "schedule.csv PLAN, next to this file; run in its folder.\n",
                      w->python ? w->before : "", schedule_names[l->schedule]);
         put_text(w, "pipeline_parallel_schedule_csv", "schedule.csv");
     }
