@@ -3,7 +3,7 @@
 # problem and with nothing less, and every document is the one that it was made from. What no
 # certificate is about is refused by name.
 name=test_check_placements
-. tests/support/script.sh
+. tests/script.sh
 
 hash_of() { sha256sum "$1" | cut -d' ' -f1; }
 number() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1" | head -1; }

@@ -4,7 +4,7 @@
 # on trust is refused: documents that were edited, listed under another role, twice, not at all or
 # by another path; numbers of the priced document that are not the problem's.
 name=test_check_sources
-. tests/support/script.sh
+. tests/script.sh
 
 hash_of() { sha256sum "$1" | cut -d' ' -f1; }
 

@@ -3,7 +3,7 @@
 # other devices than the fullest, margins in bytes, messages beside the passes, compression have
 # columns and options of their own.
 name=test_runs
-. tests/support/script.sh
+. tests/script.sh
 
 run() { "$plumbline" "$@" > out 2> err < /dev/null || complain "plumbline $*: exit code $?"; }
 # seconds, bytes WORDS ...: of one configuration

@@ -2,7 +2,7 @@
 # What a new user meets: whether a bound was judged, and by what; names, inputs and options that are
 # not as expected.
 name=test_bounds_judged
-. tests/support/script.sh
+. tests/script.sh
 
 says_not() { cat out err | grep -q -- "$1" && complain "says '$1'"; }
 

@@ -4,7 +4,7 @@
 # What the commands compute is other tests' concern; here it is that they say so, stop when told,
 # and agree with the judge.
 name=test_command_line
-. tests/support/script.sh
+. tests/script.sh
 case ${LOGS:=build/release/tests} in /*) vipr_check=$LOGS/vipr_check ;; *) vipr_check=$root/$LOGS/vipr_check ;; esac
 documents=$root/tests/documents
 

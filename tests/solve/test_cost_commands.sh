@@ -2,7 +2,7 @@
 # The objective cost and limits of time and price from the command line: the cheaper of the slower
 # plans, and the judge's word on it.
 name=test_cost_commands
-. tests/support/script.sh
+. tests/script.sh
 
 # with KEYS OBJECTIVE: the job with other keys
 with() { sed \

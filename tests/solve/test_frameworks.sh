@@ -3,7 +3,7 @@
 # space, proven over all of it; plans and certificates of the whole space are refused where a
 # framework is named, and settings it lacks with a line that says so.
 name=test_frameworks
-. tests/support/script.sh
+. tests/script.sh
 
 example="example gpt --model gpt2-xl --cluster a100-16x8 --gpus 8 --global-batch 16 --sequence 1024"
 

@@ -1,4 +1,4 @@
-# What test scripts share: name=NAME; . tests/support/script.sh, from the project's root. The script
+# What test scripts share: name=NAME; . tests/script.sh, from the project's root. The script
 # goes on in an empty folder $here, which is removed at its end; its last line is `ended`.
 set -u
 root=$(pwd)
