@@ -73,31 +73,39 @@ cat new.csv > "$table"
     cat <<'TEXT'
 # Instances
 
-Problems for comparing planners and solvers, each with the best known plan and a bound that a certificate proves. `make instances-write`
-makes this page from `data/instances/table.csv`. `make instances` makes every instance again, solves, verifies and checks it, and fails
-where a plan is worse or a bound contradicts the table. The commands that make the instances are at the end.
+Problems for comparing planners and solvers, each with the best known plan and a bound that a
+certificate proves. `make instances-write` makes this page from `data/instances/table.csv`.
+`make instances` makes every instance again, solves, verifies and checks it, and fails where a plan
+is worse or a bound contradicts the table. The commands that make the instances are at the end.
 
-- `chain-L-S-K-M`: L blocks on S stages of K kinds of GPU, M micro-batches; one layout, choices of layers, kinds and recomputation.
-- `mixed-`, `gpt3-`: a well-known model on a mixed and on a uniform cluster, one layout, with the compression and recomputation those examples offer.
+- `chain-L-S-K-M`: L blocks on S stages of K kinds of GPU, M micro-batches; one layout, choices of
+  layers, kinds and recomputation.
+- `mixed-`, `gpt3-`: a well-known model on a mixed and on a uniform cluster, one layout, with the
+  compression and recomputation those examples offer.
 - `two-clusters-`: which named node takes which rank, between two clusters.
-- `layouts-MODEL-GPUS`: every layout that Megatron-LM runs: degrees, schedules, micro-batches, sharding; solved to a gap of 1 %.
+- `layouts-MODEL-GPUS`: every layout that Megatron-LM runs: degrees, schedules, micro-batches,
+  sharding; solved to a gap of 1 %.
 
-Measured matrices of links may not be shipped; if you have one, `plumbline example pipette --matrix FILE` makes its instance.
+Measured matrices of links may not be shipped; if you have one,
+`plumbline example pipette --matrix FILE` makes its instance.
 
 ## The rules of a comparison
 
-1. The problem is the priced document (`plumbline price PROBLEM.json`): integer nanoseconds and bytes. Its optimum is one number, the same for everyone.
+1. The problem is the priced document (`plumbline price PROBLEM.json`): integer nanoseconds and
+   bytes. Its optimum is one number, the same for everyone.
 2. A plan counts when `plumbline verify` accepts it: its time is the judge's replay.
-3. A bound counts as proven when `plumbline check` accepts a certificate of it, or when another program's proof is checked by a program
-   other than the solver; otherwise it is "as stated".
-4. `plumbline formulate PROBLEM.json -o program.mps --map map.json` writes the integer program of a problem with one layout, without named
-   nodes. It starts with a few path rows: a solution is a plan's time only after its longest path has been replayed and violated
-   rows have been added until none is left. `plumbline solve --program program.mps` writes it with all rows that our search found.
-   `--formulation textbook` (USERGUIDE 7) is the same decision in the usual form, with all rows.
-5. Report machine, threads, limit, version, seconds of the whole command, and the proven gap, not the requested one.
+3. A bound counts as proven when `plumbline check` accepts a certificate of it, or when another
+   program's proof is checked by a program other than the solver; otherwise it is "as stated".
+4. `plumbline formulate PROBLEM.json -o program.mps --map map.json` writes the integer program of a
+   problem with one layout, without named nodes. It starts with a few path rows: a solution is a
+   plan's time only after its longest path has been replayed and violated rows have been added until
+   none is left. `plumbline solve --program program.mps` writes it with all rows that our search
+   found. `--formulation textbook` (USERGUIDE 7) is the same decision in the usual form, with all
+   rows.
+5. Report machine, threads, limit, version, seconds of the whole command, and the proven gap, not
+   the requested one.
 
 ## Best known
-
 TEXT
     echo "| instance | GPUs | best time (s) | proven bound (s) | gap (%) | nodes | certificate, SHA-256 | by | on |"
     echo "|---|---|---|---|---|---|---|---|---|"
