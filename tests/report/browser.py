@@ -185,6 +185,13 @@ class Page:
                 self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
                 again = now + 2
 
+    def until(self, expression):
+        """Waits until the page says that it is true."""
+        until = time.monotonic() + LIMIT_S
+        while not self.ask(expression):
+            if time.monotonic() > until:
+                raise TimeoutError("the page never has " + expression)
+
     def has_seen(self, kind, x, y):
         seen = self.ask("window.lastPointed")
         return bool(seen) and (

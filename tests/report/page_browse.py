@@ -78,6 +78,7 @@ def check_chart(page, plan):
     # The first forward of the first stage, by the pointer, then by keys.
     first = plan["stages"][0]["forward_ns"]
     x, y, width, _ = page.box("#chart")
+    page.until("document.elementFromPoint(%g, %g).id === 'chart'" % (x + MARGIN + 3, y + AXIS + 10))
     page.mouse("mouseMoved", x + MARGIN + 3, y + AXIS + 10)
     said = page.text("#chart-status")
     where = "at %s of a chart at %s, %s" % (page.ask("window.lastPointed"), (x, y), view(page))

@@ -57,7 +57,7 @@ enum status check_places_write_statement(const struct check_places_audit *h, con
     put_verified(p, h->result, h->microseconds);
     page_print(p, "ASSUMED, not verified\n"
                   "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
-                  "solve/verify_places*, docs/FORMULAS.md)\n"
+                  "solve/judge/places*.c, docs/FORMULAS.md)\n"
                   "    finds for each layer, and for each link between two nodes. They are a model "
                   "of the machine;\n"
                   "  - that the five documents below were read as they are meant, and mean what "
