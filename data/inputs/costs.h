@@ -88,7 +88,7 @@ struct gpu_costs {
     struct estimate other_step_factor;   // of a trainer that is not known; 0: Megatron's
     struct estimate sharded_step_factor; // in their place with ZeRO 3 and by torchtitan; 0:
                                          // the trainer's
-    struct estimate copy_bytes_per_s; // of a copy on the device; no price uses it yet
+    struct estimate copy_bytes_per_s;    // of a copy on the device; no price uses it yet
     // Of compression (docs/FORMULAS.md 6 and 7): values per second.
     struct estimate top_k_values_per_s, top_k_back_values_per_s, quantise_values_per_s,
         quantise_back_values_per_s;
