@@ -17,9 +17,10 @@ make_costs() {
 
 make_costs a100-vtrain vtrain_single_2312.12391 a100-tables \
     --fit layer_overhead_s,layer_launch_s,misaligned_gemm_share
+launch_s=collective_launch_s+transfer_launch_s
 make_costs t4-amp amp_homogeneous_2210.07297 t4-deepspeed --cluster t4-4x4 \
     --default gradient_bytes=4 \
-    --fit gemm+attention,collective_launch_s+transfer_launch_s,intra_efficiency+network_efficiency.ethernet
+    --fit gemm+attention,$launch_s,intra_efficiency+network_efficiency.ethernet
 make_costs h100-dgxc nvidia_dgxc_v25.04 datasheet-overlapped --default overlap=1,gradient_bytes=2 \
     --fit gemm+attention
 make_costs a100-korthikanti korthikanti_2205.05198 datasheet --fit gemm+attention

@@ -13,7 +13,8 @@ rm -rf "$work" && mkdir -p "$work" && cd "$work"
 while IFS='|' read -r name command options; do
     [ -n "$name" ] || continue
     "$plumbline" example $command -o "$name" > /dev/null
-    echo "{\"name\": \"$name\", \"problem\": \"$name/problem.json\", \"options\": {$options}}" >> manifest.jsonl
+    echo "{\"name\": \"$name\", \"problem\": \"$name/problem.json\", \"options\": {$options}}" \
+        >> manifest.jsonl
     echo "$name,plumbline example $command" >> commands
 done <<'LIST'
 chain-24-4-1-16|chain --layers 24 --stages 4 --types 1 --micro-batches 16|
@@ -45,9 +46,12 @@ LIST
 "$plumbline" --version | sed 's/ /-/' > version
 tr -d '\r' < found.csv | awk -F, -v OFS=, -v table="$table" -v version="$(cat version)" \
     -v date="$(date -u +%Y-%m-%d)" '
-    function complain(text) { print "instances: " text > "/dev/stderr"; bad = 1 }
+    function tell(text) { print "instances: " text > "/dev/stderr" }
+    function complain(text) { tell(text); bad = 1 }
     BEGIN {
-        while ((getline < table) > 0) { if (!header) header = $0; else { line[$1] = $0; time[$1] = $3; bound[$1] = $4; hash[$1] = $7 } }
+        while ((getline < table) > 0)
+            if (!header) header = $0
+            else { line[$1] = $0; time[$1] = $3; bound[$1] = $4; hash[$1] = $7 }
         print header
     }
     NR > 1 {
@@ -58,13 +62,18 @@ tr -d '\r' < found.csv | awk -F, -v OFS=, -v table="$table" -v version="$(cat ve
             if ($4 > time[$1]) complain($1 ": a bound of " $4 " s, above the best known " time[$1])
             if (bound[$1] > $3) complain($1 ": " $3 " s, below the bound that is known, " bound[$1])
             if ($3 == time[$1] && $4 == bound[$1] && $7 != hash[$1])
-                print "instances: " $1 ": as known, but its certificate is another: documents that it names have changed" > "/dev/stderr"
+                tell($1 ": as known, but its certificate is another: " \
+                     "documents that it names have changed")
             else if ($3 == time[$1] && $4 <= bound[$1]) now = line[$1]
-            else if ($3 <= time[$1]) print "instances: " $1 ": better than what is known: " $3 " s, bound " $4 " s" > "/dev/stderr"
+            else if ($3 <= time[$1])
+                tell($1 ": better than what is known: " $3 " s, bound " $4 " s")
         }
         print now
     }
-    END { for (name in line) if (!(name in seen)) complain(name ": has no checked result"); exit bad }' > new.csv || exit 1
+    END {
+        for (name in line) if (!(name in seen)) complain(name ": has no checked result")
+        exit bad
+    }' > new.csv || exit 1
 echo "$(($(wc -l < new.csv) - 1)) instances are as known, or better" >&2
 [ "${1:-}" = --write ] || exit 0
 
@@ -107,11 +116,12 @@ Measured matrices of links may not be shipped; if you have one,
 
 ## Best known
 TEXT
-    echo "| instance | GPUs | best time (s) | proven bound (s) | gap (%) | nodes | certificate, SHA-256 | by | on |"
+    printf '| instance | GPUs | best time (s) | proven bound (s) | gap (%%) | nodes '
+    printf '| certificate, SHA-256 | by | on |\n'
     echo "|---|---|---|---|---|---|---|---|---|"
     tail -n +2 "$table" |
-        awk -F, \
-        '{ printf "| `%s` | %s | %s | %s | %s | %s | `%.16s` | %s | %s |\n", $1, $2, $3, $4, $5, $6, $7, $8, $9 }'
+        awk -F, '{ printf "| `%s` | %s | %s | %s | %s | %s | `%.16s` | %s | %s |\n",
+                       $1, $2, $3, $4, $5, $6, $7, $8, $9 }'
     printf '\n## How they are made\n\n'
     awk -F, '{ printf "    %s -o %s\n", $2, $1 }' commands
 } > "$page"

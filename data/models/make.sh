@@ -27,7 +27,8 @@ for model in \
     # Layers that predict further tokens are in the model that is called after them alone.
     case $name in *-mtp) further= ;; *) further="--mtp 0" ;; esac
     grep "\"_name\": \"${name%-mtp}\"," tests/imports/hf_counts.jsonl > "$folder/config.json"
-    "${BIN:-bin}/plumbline" import hf "$folder/config.json" --name "$name" $further 2> "$folder/log" > "$folder/model.json" ||
+    "${BIN:-bin}/plumbline" import hf "$folder/config.json" --name "$name" $further \
+        2> "$folder/log" > "$folder/model.json" ||
         { cat "$folder/log" >&2; exit 1; }
     # The config is a line of another file: no source of its own.
     awk '/"made_from": \[/ { skip = 1 } !skip { print } skip && /\]/ { skip = 0 }' \
