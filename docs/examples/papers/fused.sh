@@ -12,9 +12,10 @@ for replicas in ${*:-1 2 4}; do
     mkdir -p "$here"
     cat > "$here/model.json" <<'END'
 {"kind": "plumbline.model", "version": 1, "name": "gpt-2.5b",
- "shape": {"hidden": 1920, "ffn": 7680, "heads": 20, "kv_heads": 20, "head_width": 96, "vocabulary": 51200,
-           "positions": 1024, "tied_embeddings": true},
- "runs": [{"name": "embedding", "kind": "embedding", "count": 1}, {"name": "block", "kind": "block", "count": 52},
+ "shape": {"hidden": 1920, "ffn": 7680, "heads": 20, "kv_heads": 20, "head_width": 96,
+           "vocabulary": 51200, "positions": 1024, "tied_embeddings": true},
+ "runs": [{"name": "embedding", "kind": "embedding", "count": 1},
+          {"name": "block", "kind": "block", "count": 52},
           {"name": "head", "kind": "head", "count": 1}]}
 END
     "$plumbline" example gpt --memory-fraction 0.8 --framework any --model "$here/model.json" \
@@ -39,15 +40,18 @@ def save(name, document):
 cluster, job, problem = load("cluster.json"), load("job.json"), load("problem.json")
 group = cluster["groups"][0]
 group["gpus_per_node"] = 4
-group["nics"] = [{"kind": "infiniband", "count": 1, "link": {"bytes_per_s": 25e9, "latency_s": 5e-6}}]
+group["nics"] = [{"kind": "infiniband", "count": 1,
+                  "link": {"bytes_per_s": 25e9, "latency_s": 5e-6}}]
 save("cluster.json", cluster)
-cluster["places"] = {"nodes": [{"name": "n%d" % i, "group": group["name"]} for i in range(group["nodes"])]}
+cluster["places"] = {"nodes": [{"name": "n%d" % i, "group": group["name"]}
+                               for i in range(group["nodes"])]}
 save("named.json", cluster)
 for fused in (False, True):
     job["layout"]["fused_embedding_sync"] = fused
     save("job%d.json" % fused, job)
     for name, where in (("plain", "cluster.json"), ("named", "named.json")):
-        save("%s%d.problem.json" % (name, fused), dict(problem, cluster=where, job="job%d.json" % fused))
+        save("%s%d.problem.json" % (name, fused),
+             dict(problem, cluster=where, job="job%d.json" % fused))
 END
     for what in plain0 plain1 named0 named1; do
         rm -f "$here/$what.plan.json" "$here/$what.certificate.json"

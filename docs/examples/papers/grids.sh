@@ -74,7 +74,8 @@ END
     "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --certificate \
         "$here/certificate.json" --quiet >> "$here.log" 2>&1
     for name in line piped; do
-        "$plumbline" solve "$here/$name.problem.json" -o "$here/$name.plan.json" --quiet >> "$here.log" 2>&1
+        "$plumbline" solve "$here/$name.problem.json" -o "$here/$name.plan.json" --quiet \
+            >> "$here.log" 2>&1
     done
     "$plumbline" verify "$here/plan.json" >> "$here.log" 2>&1
     python3 - "$here" "$row" <<'END'
@@ -94,7 +95,7 @@ def seconds(p):
 
 
 print(gpus, "%.1f" % ((12 * layers * hidden + 51200) * hidden / 1e9), degrees(plan), seconds(plan),
-      degrees(line), seconds(line), "%dx%d" % (piped["layout"]["pipeline"], piped["layout"]["tensor"]),
-      seconds(piped))
+      degrees(line), seconds(line),
+      "%dx%d" % (piped["layout"]["pipeline"], piped["layout"]["tensor"]), seconds(piped))
 END
 done

@@ -31,10 +31,12 @@ json.dump(problem, open(folder + "/alone.problem.json", "w"))
 END
     "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --gap 0.01 --quiet >> "$here.log" \
         2>&1
-    "$plumbline" solve "$here/alone.problem.json" -o "$here/alone.plan.json" --quiet >> "$here.log" 2>&1
+    "$plumbline" solve "$here/alone.problem.json" -o "$here/alone.plan.json" --quiet \
+        >> "$here.log" 2>&1
     python3 - "$here" "$m" <<'END'
 import json, sys
-chosen, alone = (json.load(open(sys.argv[1] + "/" + name)) for name in ("plan.json", "alone.plan.json"))
+chosen, alone = (json.load(open(sys.argv[1] + "/" + name))
+                 for name in ("plan.json", "alone.plan.json"))
 print(sys.argv[2], chosen["layout"]["schedule"], "%.9f" % (chosen["iteration_ns"] / 1e9),
       "%.9f" % (alone["iteration_ns"] / 1e9))
 END

@@ -55,10 +55,12 @@ change("problem.json", "whole.problem.json", lambda p: p.update(job="whole.json"
 END
     "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --certificate \
         "$here/certificate.json" --quiet >> "$here.log" 2>&1
-    "$plumbline" solve "$here/whole.problem.json" -o "$here/whole.plan.json" --quiet >> "$here.log" 2>&1
+    "$plumbline" solve "$here/whole.problem.json" -o "$here/whole.plan.json" --quiet \
+        >> "$here.log" 2>&1
     python3 - "$here" "$gb" <<'END'
 import json, sys
-plan, whole = (json.load(open(sys.argv[1] + "/" + name)) for name in ("plan.json", "whole.plan.json"))
+plan, whole = (json.load(open(sys.argv[1] + "/" + name)) for name in
+               ("plan.json", "whole.plan.json"))
 print(sys.argv[2], plan["stages"][0].get("offloaded_percent", 0),
       "%.9f" % (plan["iteration_ns"] / 1e9), "%.9f" % (whole["iteration_ns"] / 1e9))
 END

@@ -59,10 +59,12 @@ change("problem.json", "plain.problem.json", lambda p: p.update(job="plain.json"
 END
     "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --certificate \
         "$here/certificate.json" --quiet >> "$here.log" 2>&1
-    "$plumbline" solve "$here/plain.problem.json" -o "$here/plain.plan.json" --quiet >> "$here.log" 2>&1
+    "$plumbline" solve "$here/plain.problem.json" -o "$here/plain.plan.json" --quiet \
+        >> "$here.log" 2>&1
     python3 - "$here" "$speed" <<'END'
 import json, sys
-plan, plain = (json.load(open(sys.argv[1] + "/" + name)) for name in ("plan.json", "plain.plan.json"))
+plan, plain = (json.load(open(sys.argv[1] + "/" + name)) for name in
+               ("plan.json", "plain.plan.json"))
 option = plan["gradient_options"][plan["stages"][0]["gradient_option"]]
 print(sys.argv[2], "%d-bit" % option["bits"] if "bits" in option else "whole",
       "%.9f" % (plan["iteration_ns"] / 1e9), "%.9f" % (plain["iteration_ns"] / 1e9))

@@ -28,10 +28,12 @@ json.dump(problem, open(folder + "/equal.problem.json", "w"))
 END
     "$plumbline" solve "$here/problem.json" -o "$here/plan.json" \
         --certificate "$here/certificate.json" --quiet >> "$here.log" 2>&1
-    "$plumbline" solve "$here/equal.problem.json" -o "$here/equal.plan.json" --quiet >> "$here.log" 2>&1
+    "$plumbline" solve "$here/equal.problem.json" -o "$here/equal.plan.json" --quiet \
+        >> "$here.log" 2>&1
     python3 - "$here" "$tokens" <<'END'
 import json, sys
-chosen, equal = (json.load(open(sys.argv[1] + "/" + name)) for name in ("plan.json", "equal.plan.json"))
+chosen, equal = (json.load(open(sys.argv[1] + "/" + name))
+                 for name in ("plan.json", "equal.plan.json"))
 print(sys.argv[2], ",".join(map(str, chosen["layout"]["slices"])),
       "%.9f" % (chosen["iteration_ns"] / 1e9), "%.9f" % (equal["iteration_ns"] / 1e9))
 END

@@ -26,7 +26,8 @@ if slices > 1:
     job["layout"].update(schedule="token-sliced", slices=[2048 // slices] * slices)
 json.dump(job, open(folder + "/job.json", "w"))
 END
-        "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --gap 0.001 --quiet >> "$here.log" 2>&1
+        "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --gap 0.001 --quiet \
+            >> "$here.log" 2>&1
         python3 - "$here" "$pipeline" "$slices" <<'END'
 import json, sys
 plan = json.load(open(sys.argv[1] + "/plan.json"))
