@@ -75,11 +75,14 @@ for package in $packages; do
     describe "$package"
     doc=$package/usr/share/doc/$package
     mkdir -p "$package/DEBIAN" "$doc"
-    { printf \
-        'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: plumbline\n\n'
+    { printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n'
+      printf 'Upstream-Name: plumbline\n\n'
       printf 'Files: *\nCopyright: 2026 the authors of plumbline\nLicense: GPL-3.0-or-later\n'
-      printf ' On Debian systems the text of this license is in /usr/share/common-licenses/GPL-3.\n'; } > "$doc/copyright"
-    printf 'plumbline (%s) unstable; urgency=medium\n\n  * make deb of this version.\n\n -- %s  %s\n' "$version" "$maintainer" "$date" |
+      printf ' On Debian systems the text of this license is in '
+      printf '/usr/share/common-licenses/GPL-3.\n'; } > "$doc/copyright"
+    { printf 'plumbline (%s) unstable; urgency=medium\n\n  * make deb of this version.\n\n' \
+        "$version"
+      printf ' -- %s  %s\n' "$maintainer" "$date"; } |
         gzip -9n > "$doc/changelog.gz"
     depends=$(depends_of "$package")
     depends=$(printf '%s' "$depends${depends:+${needs:+, }}$needs")
