@@ -93,8 +93,8 @@ slurm() {       # slurm CODE MANIFEST FOLDER OPTION ...
     expected=$1 manifest=$2 folder=$3; shift 3
     "$plumbline" batch run "$manifest" -o "$folder" --engine slurm "$@" > out 2> err
     code=$?
-    [ $code = "$expected" ] ||
-        complain "batch run $manifest --engine slurm $*: expected exit code $expected, found $code: $(cat out)"
+    told="expected exit code $expected, found $code: $(cat out)"
+    [ $code = "$expected" ] || complain "batch run $manifest --engine slurm $*: $told"
 }
 job() { cut -d';' -f1 "$1/slurm/$2/job"; }
 running() { squeue --noheader --states=RUNNING --format=%A "$@" 2> /dev/null | head -1; }
@@ -161,8 +161,9 @@ parts=8 space=${SPACE:---model llama-3.1-8b --gpu h100-80gb --nodes 4 --framewor
     { parts=3; space='--model llama-3.2-1b --gpu h100-80gb --nodes 1 --framework deepspeed'; }
 # shellcheck disable=SC2086
 "$plumbline" example gpt $space --layouts all --quiet -o space
-echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"'}}' > space.jsonl
-echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"', "parts": '$parts'}}' > parts.jsonl
+options='"gap": '"${SPACE_GAP:-0}"
+echo '{"problem": "space/problem.json", "options": {'"$options"'}}' > space.jsonl
+echo '{"problem": "space/problem.json", "options": {'"$options"', "parts": '$parts'}}' > parts.jsonl
 "$plumbline" batch run space.jsonl -o whole --quiet > out 2> err || complain "a space: $(cat out)"
 parts_disturbed() {     # a task is killed, another one told to stop
     "$plumbline" batch run parts.jsonl -o parts --engine slurm --sbatch=--time=30 --resume > out \

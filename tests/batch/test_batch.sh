@@ -76,9 +76,11 @@ killed=0
 while [ $killed -lt "$kills" ]; do
     setsid "$plumbline" batch run m.jsonl -o killed --jobs 2 > out 2> err < /dev/null &
     batch=$!
-    sleep "$(awk -v n="$killed$$" -v most="$instances" 'BEGIN { srand(n); print 0.05 + rand() * most / 60 }')"
+    sleep "$(awk -v n="$killed$$" -v most="$instances" \
+        'BEGIN { srand(n); print 0.05 + rand() * most / 60 }')"
     others=$(ps -o pid= -s "$batch")
-    if [ $((killed % 2)) = 0 ]; then kill -9 "$batch" 2> /dev/null; else kill -9 $others 2> /dev/null; fi
+    if [ $((killed % 2)) = 0 ]; then kill -9 "$batch" 2> /dev/null
+    else kill -9 $others 2> /dev/null; fi
     wait "$batch" 2> /dev/null
     killed=$((killed + 1))
     whole killed > now
@@ -90,7 +92,8 @@ gives 0 run m.jsonl -o killed --jobs 2
 whole killed > now
 comm -23 seen now | grep . && complain "a result has changed or gone"
 answers killed | cmp -s - expected || complain "killed and begun again: other answers"
-awk '$2 == "begun" && done[$3] { print "begun after it was done: " $3; bad = 1 } $2 == "done" { done[$3]++ }
+awk '$2 == "begun" && done[$3] { print "begun after it was done: " $3; bad = 1 }
+     $2 == "done" { done[$3]++ }
      END { for (id in done) if (done[id] > 1) { print "done twice: " id; bad = 1 } exit bad }' \
          killed/journal || complain "the journal"
 [ "$(ls -d killed/*/attempt killed/*/draft 2> /dev/null | wc -l)" = 0 ] ||
@@ -151,7 +154,11 @@ gives 0 one failing --id "$id"
     complain "a failure is not tried again"
 
 # ---- sweeps: what does not fit is left out, and told
-echo '{"sweep": {"model": "llama-3.1-8b", "gpu": "a100-80gb", "nodes": 1, "global_batch": 64, "layouts": "one", "pipeline": [1, 2, 3], "tensor": [2, 3], "micro_batch": 1, "job.recompute": [["full"]]}, "options": {"gap": [0, 0.02], "certificate": false}}' > sweep.jsonl
+{ tr -d '\n' && echo; } > sweep.jsonl <<'LINE'
+{"sweep": {"model": "llama-3.1-8b", "gpu": "a100-80gb", "nodes": 1, "global_batch": 64,
+ "layouts": "one", "pipeline": [1, 2, 3], "tensor": [2, 3], "micro_batch": 1,
+ "job.recompute": [["full"]]}, "options": {"gap": [0, 0.02], "certificate": false}}
+LINE
 gives 0 lines sweep.jsonl -o swept
 grep -q "sweep.jsonl line 1: .* of 12 do not fit and are left out, the first: " err ||
     complain "what does not fit is not told"

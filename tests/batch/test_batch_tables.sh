@@ -25,10 +25,14 @@ refuses() {     # refuses TEXT ARGUMENT ...
 column() { tr -d '\r' < out | tail -n +2 | tr '\n' ' '; }
 
 "$plumbline" example chain --layers 12 --stages 3 --micro-batches 6 -o chain > /dev/null || exit 1
-cat > m.jsonl <<'LINES'
-{"sweep": {"model": "gpt2-xl", "gpu": "a100-80gb", "nodes": [1, 2], "global_batch": [64, 128], "layouts": "degrees", "gpu_hour_price": 2}, "options": {"gap": 0.02}}
-{"sweep": {"problem": "chain/problem.json", "job.global_batch": [3, 9]}, "name": "</script><b>a_b & 5%, \"c\"", "options": {"certificate": [true, false]}}
-LINES
+{ tr -d '\n' && echo; } > m.jsonl <<'LINE'
+{"sweep": {"model": "gpt2-xl", "gpu": "a100-80gb", "nodes": [1, 2], "global_batch": [64, 128],
+ "layouts": "degrees", "gpu_hour_price": 2}, "options": {"gap": 0.02}}
+LINE
+{ tr -d '\n' && echo; } >> m.jsonl <<'LINE'
+{"sweep": {"problem": "chain/problem.json", "job.global_batch": [3, 9]},
+ "name": "</script><b>a_b & 5%, \"c\"", "options": {"certificate": [true, false]}}
+LINE
 gives 0 run m.jsonl -o b --jobs 2
 gives 0 collect b -o table.csv
 for file in table.tex page.html; do gives 0 collect b -o $file; done
