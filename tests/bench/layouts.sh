@@ -10,9 +10,12 @@ field() { sed -n "s/.*\"$2\": *\([0-9.eE+-]*\).*/\1/p" "$1" | head -1; }
 
 echo "## Searches over all layouts"
 echo
-echo "$threads worker processes; every key of the layout free but local losses; wall seconds of the whole command; of it, \`certificate s\` went into the certificate of all layouts. \`check\`: plumbline check, one thread, wall seconds; what it accepts as bound."
+echo "$threads worker processes; every key of the layout free but local losses; wall seconds of" \
+    "the whole command; of it, \`certificate s\` went into the certificate of all layouts." \
+    "\`check\`: plumbline check, one thread, wall seconds; what it accepts as bound."
 echo
-echo "| problem | layouts | gap asked | limit s | iteration s | bound s | gap | s | certificate s | bytes | proofs | check s | check bound s |"
+echo "| problem | layouts | gap asked | limit s | iteration s | bound s | gap | s | certificate s" \
+    "| bytes | proofs | check s | check bound s |"
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 search() {      # search NAME GAP LIMIT example options ...
     local name=$1 gap=$2 limit=$3 begin seconds written proofs; shift 3
@@ -34,8 +37,10 @@ search() {      # search NAME GAP LIMIT example options ...
         -v p="$proofs" -v size="$(stat -c %s "$work/$name/certificate.json")" \
         -v k="$(sed -n 's/^  took *\([0-9.]*\) s$/\1/p' "$work/checked")" \
         -v kb="$(sed -n 's/^proven: .*less than \([0-9]*\) ns$/\1/p' "$work/checked")" \
-        'BEGIN { printf "| %s | %d | %g %% | %d | %.6f | %.6f | %.3f %% | %.1f | %.1f | %d | %d | %.1f | %.6f |\n", n, c, 100 * g, l, t / 1e9, b / 1e9, t ? 100 * (t - b) / t : 100, s,
-                       w, size, p, k, kb / 1e9 }'
+        'BEGIN { printf "| %s | %d | %g %% | %d | %.6f | %.6f | %.3f %% | %.1f | %.1f | %d | %d " \
+                        "| %.1f | %.6f |\n",
+                     n, c, 100 * g, l, t / 1e9, b / 1e9, t ? 100 * (t - b) / t : 100, s,
+                     w, size, p, k, kb / 1e9 }'
 }
 search llama-3.1-405b-on-h100-128x8 0.01 300 --model llama-3.1-405b --cluster h100-128x8 \
     --sequence 8192 --global-batch 1024

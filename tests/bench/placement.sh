@@ -14,7 +14,8 @@ seconds=10 seeds="1 2 3 4 5" runs=5 large=yes limit=30
 [ "$set" = full ] || seconds=1 seeds=1 runs=3 large="" limit=5
 matrices=""
 for file in "$@"; do
-    if [ -f "$file" ]; then matrices="$matrices $file"; else echo "placement: $file is not there: left out" >&2; fi
+    if [ -f "$file" ]; then matrices="$matrices $file"
+    else echo "placement: $file is not there: left out" >&2; fi
 done
 
 now() { date +%s.%N; }
@@ -22,8 +23,11 @@ since() { awk "BEGIN { printf \"%.2f\", $(now) - $1 }"; }
 
 cat > "$work/gpt64.json" <<'MODEL'
 {"kind": "plumbline.model", "version": 1, "name": "gpt64",
- "shape": {"hidden": 3072, "ffn": 12288, "heads": 32, "vocabulary": 50256, "positions": 1024, "qkv_bias": true, "linear_bias": true, "dropout": true, "tied_embeddings": true},
- "runs": [{"name": "embedding", "kind": "embedding"}, {"name": "block", "kind": "block", "count": 64, "recomputable": true}, {"name": "head", "kind": "head"}]}
+ "shape": {"hidden": 3072, "ffn": 12288, "heads": 32, "vocabulary": 50256, "positions": 1024,
+           "qkv_bias": true, "linear_bias": true, "dropout": true, "tied_embeddings": true},
+ "runs": [{"name": "embedding", "kind": "embedding"},
+          {"name": "block", "kind": "block", "count": 64, "recomputable": true},
+          {"name": "head", "kind": "head"}]}
 MODEL
 
 example() {     # example FOLDER CLUSTER options of example gpt ...
@@ -50,24 +54,31 @@ solve() {       # solve FOLDER GAP LIMIT_S -> $took; the plan stands in FOLDER/p
 
 pipette_row() {     # pipette_row NAME FOLDER SECONDS RUNS
     "$bench" pipette "$2/problem.json" "$3" "$4" | awk -v n="$1" '{ worse = 100 * ($4 - $1) / $1
-        printf "| %s | %.6f | %.6f | %.3f %% | %.2f | %.6f | %+.3f %% | %.2f |%s\n", n, $1 / 1e6, $2 / 1e6, 100 * ($1 - $2) / $1, $3, $4 / 1e6, worse, $6, worse < 0 ? " WORSE" : "" }'
+        printf "| %s | %.6f | %.6f | %.3f %% | %.2f | %.6f | %+.3f %% | %.2f |%s\n",
+            n, $1 / 1e6, $2 / 1e6, 100 * ($1 - $2) / $1, $3, $4 / 1e6, worse, $6,
+            worse < 0 ? " WORSE" : "" }'
 }
 time_row() {        # time_row NAME FOLDER SECONDS RUNS; after solve
     "$bench" time "$2/problem.json" "$2/plan.json" "$3" "$4" |
         awk -v n="$1" -v s="$took" '{ worse = 100 * ($4 - $1) / $1
-        printf "| %s | %.6f | %.6f | %.3f %% | %.1f %% | %s | %.6f | %+.3f %% | %.2f |%s\n", n, $1 / 1e6, $2 / 1e6, 100 * ($1 - $2) / $1, 100 * ($1 - $2) / ($1 - $3), s, $4 / 1e6, worse, $6, worse < 0 ? " WORSE" : "" }'
+        printf "| %s | %.6f | %.6f | %.3f %% | %.1f %% | %s | %.6f | %+.3f %% | %.2f |%s\n",
+            n, $1 / 1e6, $2 / 1e6, 100 * ($1 - $2) / $1, 100 * ($1 - $2) / ($1 - $3), s,
+            $4 / 1e6, worse, $6, worse < 0 ? " WORSE" : "" }'
 }
 pipette_head() { echo
     echo "| case | value ms | bound ms | gap | s | annealed ms | beside ours | annealing s |"
     echo "|---|---|---|---|---|---|---|---|"; }
 time_head() {
-    echo; echo \
-        "| case | iteration ms | bound ms | gap | (T - bound) / (T - T with free links) | s | annealed ms | beside ours | annealing s |"; echo "|---|---|---|---|---|---|---|---|---|"
+    echo
+    echo "| case | iteration ms | bound ms | gap | (T - bound) / (T - T with free links) | s" \
+        "| annealed ms | beside ours | annealing s |"
+    echo "|---|---|---|---|---|---|---|---|---|"
 }
 
 echo "## Placements"
 echo
-echo "annealed: the published planner's way, by the clock, from the order of the matrix; the median of $runs runs for racks, each as long as ours took, one run of ${seconds} s else;"
+echo "annealed: the published planner's way, by the clock, from the order of the matrix; the" \
+    "median of $runs runs for racks, each as long as ours took, one run of ${seconds} s else;"
 echo "under the exact time with the layers of our plan, and every ring in its best order."
 if [ -n "$matrices" ]; then
     echo; echo "### 16 measured nodes, Pipette's objective"
