@@ -1,7 +1,7 @@
-// The enumeration of choices: for every stage all layer counts (or intervals), groups, recompute
-// modes and compression options that the job allows; filtered by rules, then by memory, then rid of
-// dominated ones. A series of first_layers choices that goes for one reason is noted once, by the
-// one nearest to staying, so that the list stays readable.
+// The enumeration of choices: for every stage, all layer counts (or intervals), groups, recompute
+// modes and compression options that the job allows, filtered by rules, then by memory; then
+// dominated ones are removed. A series of first_layers choices removed for the same reason is noted
+// once, by the one closest to staying, so that the list stays readable.
 #include "formulate/choices/choices.h"
 
 #include <assert.h>
@@ -18,8 +18,8 @@ static bool by_position(const struct priced *p)
     bool ends_single = last == 0 || (last == 1 && (runs[0].count == 1 || runs[1].count == 1)) ||
                        (last == 2 && runs[0].count == 1 && runs[2].count == 1);
     if (!ends_single) return true;
-    // A stage's buffers depend on the message before it; they are the same wherever the stage
-    // stands only if the first layer's message is like the others'.
+    // A stage's buffers depend on the message before it. They are independent of the stage's place
+    // only if the first layer's message is like the others'.
     if (last > 0 && runs[0].count == 1 && p->stage_count > 1 && runs[0].cut != runs[1].cut)
         return true;
     // A middle stage of the count form does not know its place.
@@ -44,12 +44,12 @@ static void choices_note_removed(struct choices *c, int stage, const struct choi
 struct bucket {
     struct choices *c;
     int stage;
-    struct choice *items; // that fit, none dominated by another
+    struct choice *items; // that fit; none dominates another
     int count, capacity;
 };
 
-// True if one in the bucket dominates x; else those that x dominates leave. Of two equal ones the
-// earlier stays.
+// True if a choice in the bucket dominates x; otherwise those that x dominates are removed. Of two
+// equal ones, the earlier stays.
 static bool settle(struct bucket *b, const struct choice *x)
 {
     for (int i = 0; i < b->count; i++)
@@ -66,8 +66,8 @@ static bool settle(struct bucket *b, const struct choice *x)
     return false;
 }
 
-// What became of a choice: -1 it stays in the bucket, else the removal; *amount as in struct
-// removed_choice.
+// The outcome for a choice: -1: it stays in the bucket; otherwise the removal, with *amount as in
+// struct removed_choice.
 static int try_choice(struct bucket *b, struct choice *x, int64_t *amount)
 {
     *amount = choice_broken_rule(b->c, b->stage, x);
@@ -92,7 +92,7 @@ static int try_mode(struct bucket *b, struct choice x, enum recompute mode)
 
 static bool fitted(int removal) { return removal < 0 || removal == REMOVED_BY_DOMINANCE; }
 
-// Whether more recomputation never needs more stash; so it is wherever the numbers make sense.
+// Whether more recomputation never needs more stash, which holds for all sensible numbers.
 static bool stash_falls(const struct priced *p)
 {
     for (int r = 0; r < p->run_count; r++)
@@ -102,8 +102,8 @@ static bool stash_falls(const struct priced *p)
     return true;
 }
 
-// The least k in [low, high] that may fit: below it even without its working bytes, the only
-// part that can grow with k, the choice is too large.
+// The minimum k in [low, high] that may fit: below it, the choice is too large even without its
+// working bytes, the only part that can grow with k.
 static int least_possible(struct bucket *b, struct choice x, int low, int high)
 {
     if (!stash_falls(b->c->priced)) return low;
@@ -116,8 +116,8 @@ static int least_possible(struct bucket *b, struct choice x, int low, int high)
     return low;
 }
 
-// Tries the choice, and notes it where it goes; of a row of them that go for one reason, the one
-// nearest to staying. *last: the reason of the one before, -1 before the first.
+// Tries the choice and notes its removal; of consecutive choices with the same reason, only the one
+// closest to staying. *last: the reason of the previous one, -1 before the first.
 static int try_next(struct bucket *b, struct choice *x, int *last)
 {
     int64_t amount;
@@ -139,27 +139,28 @@ static void try_first_layers(struct bucket *b, struct choice x, int recomputable
 {
     x.recompute = RECOMPUTE_FIRST_LAYERS;
     if (recomputable < 1) return;
-    bool barred = choice_broken_rule(b->c, b->stage, &x) >= 0; // a rule says the same of every k
+    bool barred = choice_broken_rule(b->c, b->stage, &x) >= 0; // a rule treats every k alike
     int least = barred ? 1 : least_possible(b, x, 1, recomputable), last_removal = -1;
     for (int k = least > 1 ? least - 1 : 1; k <= recomputable; k++) {
         x.recomputed_layers = k;
         int removal = try_next(b, &x, &last_removal);
-        // Where one k fits, recomputing more only makes the backward longer; unless it makes room
+        // Once one k fits, recomputing more only makes the backward longer, unless it makes room
         // for other stages.
         if (barred || (removal == REMOVED_BY_DOMINANCE && b->c->virtual_stages == 1)) return;
     }
 }
 
-// Where one of a stage's layers more, recomputed or swapped, can better nothing: it fits alone, its
-// syncs are exposed, and recomputation leaves no more room to what is swapped.
+// Whether recomputing or swapping one more of a stage's layers cannot improve anything once it
+// fits: it has its rank alone, its syncs are exposed, and recomputation leaves no more room to what
+// is swapped.
 static bool room_settles(const struct choices *c)
 {
     return c->virtual_stages == 1 && c->priced->layout.gradient_sync == SYNC_EXPOSED &&
            stash_falls(c->priced);
 }
 
-// With so many layers swapped, those behind recomputed: none, all, or any number. Whether none need
-// be.
+// With this number of layers swapped, recomputes of those after them none, all, or any number.
+// Returns whether none need be recomputed.
 static bool try_behind_swapped(struct bucket *b, struct choice x, int left, int *last)
 {
     const struct priced *p = b->c->priced;
@@ -179,7 +180,7 @@ static void try_swaps(struct bucket *b, struct choice x, int recomputable)
     x.swapped_layers = 1;
     int last = -1;
     if (recomputable < 1 || !priced_swaps_on(b->c->priced, x.group)) return;
-    if (choice_broken_rule(b->c, b->stage, &x) >= 0) { // a rule says the same of every number
+    if (choice_broken_rule(b->c, b->stage, &x) >= 0) { // a rule treats every number alike
         try_next(b, &x, &last);
         return;
     }
@@ -197,7 +198,7 @@ static void fill_bucket(struct bucket *b, struct choice x)
         bool kept = fitted(try_mode(b, x, RECOMPUTE_NONE));
         if (p->recompute[RECOMPUTE_SELECTIVE]) try_mode(b, x, RECOMPUTE_SELECTIVE);
         if (p->recompute[RECOMPUTE_FULL])
-            try_mode(b, x, RECOMPUTE_FULL); // before its equal, first_layers of all
+            try_mode(b, x, RECOMPUTE_FULL); // before the equal choice: first_layers of all layers
         if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);
         if (p->recompute[RECOMPUTE_SWAP] && !(kept && room_settles(b->c)))
             try_swaps(b, x, recomputable);
@@ -223,8 +224,8 @@ static void keep_bucket(struct stage_list *list, struct bucket *b)
     b->count = 0;
 }
 
-// Whether a rank may stand on the group. With places a group's slots are what one pipeline has of
-// it at the least.
+// Whether a rank may be on the group. With places, a group's slots are a lower bound of what one
+// pipeline has of it.
 static bool has_room(const struct priced *p, int group)
 {
     bool room = p->groups[group].slots > 0;

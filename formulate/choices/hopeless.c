@@ -1,5 +1,5 @@
-// Why there is no plan at all, in words, as far as one stage or a plain count shows it. Anything
-// subtler is for the tree.
+// Explains in words why there is no plan at all, as far as one stage or a simple count shows it.
+// Anything more subtle is left to the tree.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static bool rank_has_group(const struct choices *c, int rank)
     return false;
 }
 
-// Layers that the stages hold together at most, one stage a rank.
+// An upper bound of the layers that the stages hold together, with one stage per rank.
 static int64_t most_layers(const struct choices *c)
 {
     int64_t sum = 0;
@@ -103,7 +103,8 @@ static int64_t most_layers(const struct choices *c)
     return sum;
 }
 
-// The same of ranks with several stages; the first stage of a rank that fits nowhere, else -1.
+// The same for ranks with several stages; returns the first stage of a rank that fits nowhere, else
+// -1.
 static int most_layers_of_ranks(const struct choices *c, int64_t *sum, const char **why)
 {
     *sum = 0;

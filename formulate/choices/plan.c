@@ -1,10 +1,10 @@
-// Choices -> plan, with every claim filled in, and the way back.
+// From choices to a plan, with every claim filled in, and the reverse.
 #include <stdlib.h>
 #include <string.h>
 
 #include "formulate/choices/choice.h"
 
-// Over the boundary behind the stage.
+// Over the boundary after the stage.
 static void put_transfers(struct plan_stage *out, const struct choices *c, int stage,
                           const struct choice *x, const struct choice *next)
 {
@@ -90,7 +90,7 @@ void choices_to_plan(struct plan *plan, const struct choices *c, const int *chos
                                                        plan->stages[p->stage_count - 1].group];
 }
 
-// ---- the way back
+// ---- the reverse
 
 static int group_of_plan(const struct priced *p, const struct plan *plan, int group)
 {
@@ -100,8 +100,8 @@ static int group_of_plan(const struct priced *p, const struct plan *plan, int gr
     return -1;
 }
 
-// The option of the priced document that says the same as the plan's: at the same place, if it does
-// so there.
+// The option of the priced document that is equal to the plan's; the one at the same index, if that
+// is equal.
 static int option_of_plan(const struct compression_option *options, int count,
                           const struct compression_option *of_plan, int plan_count, int option)
 {
@@ -117,7 +117,7 @@ static bool counts_recomputed(enum recompute mode)
     return mode == RECOMPUTE_FIRST_LAYERS || mode == RECOMPUTE_SWAP;
 }
 
-// The plan's stage as a choice, priced anew; false if it is none that could ever be enumerated.
+// The plan's stage as a choice, priced again; false if it could never be enumerated.
 static bool choice_of_plan(struct choice *x, const struct choices *c, const struct plan *plan,
                            int stage)
 {

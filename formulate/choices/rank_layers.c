@@ -1,14 +1,15 @@
-// How many layers a rank with several stages can hold at most: at any one of its fullest moments
-// the bytes of its stages add up, so that a table over the number of layers, stage by stage, gives
-// the least they need. Every moment is a necessary condition by itself; the heaviest few are asked.
+// An upper bound of the layers of a rank with several stages. At each of its peak moments the bytes
+// of its stages add up, so a table over the number of layers, stage by stage, gives the minimum
+// that they need. Every moment alone is a necessary condition; the few with the most bytes are
+// checked.
 #include "data/base/least.h"
 #include "formulate/choices/choice.h"
 
 enum { MOMENTS_MAX = 4 };
-static const int64_t no_bytes = INT64_MAX / 4; // not to be had
+static const int64_t no_bytes = INT64_MAX / 4; // not available
 
-// least[n] of the stage's choices with n layers on the group, all but working memory; the least
-// working memory of any.
+// Fills least[n] for the stage's choices with n layers on the group: everything but working memory.
+// Returns the minimum working memory of any of them.
 static int64_t fill_least(int64_t *least, const struct choices *c, int stage, int group,
                           int in_flight)
 {
@@ -25,7 +26,7 @@ static int64_t fill_least(int64_t *least, const struct choices *c, int stage, in
     return working;
 }
 
-// Most layers of the rank on the group at one moment; -1: it does not fit there at all.
+// The most layers of the rank on the group at one moment; -1: it does not fit there at all.
 static int most_at_moment(const struct choices *c, int rank, int group, const int *in_flight,
                           struct arena *scratch)
 {
@@ -61,7 +62,7 @@ static int in_flight_of(const int *in_flight, int count)
     return sum;
 }
 
-// The heaviest moments of the rank; returns how many.
+// The moments with the most bytes of the rank; returns their number.
 static int pick_moments(const int **moments, const struct choices *c, int rank)
 {
     const struct rank_peaks *peaks = &c->peaks[rank];

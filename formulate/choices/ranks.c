@@ -1,7 +1,7 @@
-// Memory that several stages of one rank share (docs/FORMULAS.md 8 and 13): the constant once, what
-// lies there all the time summed up, the largest working memory, and of the activations the fullest
-// moment of the schedule. A single choice can be judged only by what it needs beside the least that
-// the rank's other stages need.
+// Memory that several stages of one rank share (docs/FORMULAS.md 8 and 13): the constant once, the
+// sum of what is always resident, the largest working memory and, for activations, the peak moment
+// of the schedule. A single choice can be judged only by what it needs in addition to the minimum
+// that the rank's other stages need.
 #include <assert.h>
 
 #include "data/base/least.h"
@@ -23,9 +23,9 @@ static int64_t resident_bytes(const struct memory_parts *m)
            m->feedback_bytes;
 }
 
-// ---- the least of every stage
+// ---- the minimum of every stage
 
-// Least message before the stage and behind it that its layers can have, both ways.
+// The smallest messages before and after the stage that its layers can have, in both directions.
 static int64_t least_buffers(const struct choices *c, int stage)
 {
     const struct priced *p = c->priced;
@@ -40,7 +40,8 @@ static int64_t least_buffers(const struct choices *c, int stage)
     return (receives ? 2 * before : 0) + (sends ? 2 * behind : 0);
 }
 
-// The stage holds one layer at least; the first holds the model's first, the last its last.
+// The stage holds at least one layer; the first stage holds the model's first layer, the last its
+// last.
 static struct stage_least least_of_stage(const struct choices *c, int stage)
 {
     const struct priced *p = c->priced;
@@ -92,7 +93,7 @@ void choices_prepare_ranks(struct choices *c)
         c->least[s] = least_of_stage(c, s);
 }
 
-// ---- one choice beside the least of the others
+// ---- one choice with the minimum of the others
 
 static int64_t least_activations(const struct choices *c, int rank, int stage, int64_t stash_bytes)
 {
@@ -150,7 +151,7 @@ static void add_parts(struct memory_parts *sum, const struct memory_parts *m)
     sum->optimizer_bytes += m->optimizer_bytes;
     sum->buffer_bytes += m->buffer_bytes;
     sum->feedback_bytes += m->feedback_bytes;
-    sum->constant_bytes += m->constant_bytes; // of the rank's first stage alone
+    sum->constant_bytes += m->constant_bytes; // only of the rank's first stage
     sum->working_bytes = larger(sum->working_bytes, m->working_bytes);
 }
 

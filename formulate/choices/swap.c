@@ -1,10 +1,10 @@
-// A stage whose first layers wait on the host: what that adds to its passes, and the room on the
-// device that it takes (docs/FORMULAS.md 8, Swapping).
+// A stage whose first layers wait on the host: what that adds to its passes, and the room that it
+// needs on the device (docs/FORMULAS.md 8, Swapping).
 #include "data/base/least.h"
 #include "formulate/choices/choice.h"
 
-// One pass over the layers in order: a clock of what is computed, one of the link, and the swapped
-// layers whose room nobody has asked for yet, the earliest first.
+// One pass over the layers in order: a clock of the computation, one of the link, and the swapped
+// layers whose room has not been requested yet, the earliest first.
 struct swap_pass {
     int64_t computed_ns, link_ns;
     int64_t held_bytes, room_bytes;

@@ -1,5 +1,5 @@
-// What couples the stages' choices: layers covered once in order, ranks, slots, budgets, links
-// between neighbours; and the durations of all symbols that a combination of choices means.
+// What couples the stages' choices: layers covered once and in order, ranks, slots, budgets, links
+// between neighbours; and the durations of all symbols for a combination of choices.
 #include <assert.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ bool choices_send_backward(const struct choices *c, int boundary, int slice,
     return copy_parts(parts, backward_prices(c, boundary, slice, from, to, epilogue));
 }
 
-// false: joined by nothing.
+// false: nothing joins them.
 static bool put_parts(int64_t *durations, int stages, int kind, int boundary, const int64_t *parts)
 {
     bool joined = true;
@@ -193,7 +193,7 @@ static bool ranks_fit(const struct choices *c, const int *chosen)
     return true;
 }
 
-// A rank takes one slot: stages 0 .. rank_count - 1 stand on one rank each.
+// A rank takes one slot: stages 0 .. rank_count - 1 are on one rank each.
 static bool within_slots(const struct choices *c, const int *chosen)
 {
     for (int g = 0; g < c->priced->group_count; g++) {

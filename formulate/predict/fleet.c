@@ -1,14 +1,14 @@
 // The GPUs that a row names: all of one kind ("A100-80GB"), or kinds in the order of the ranks
-// ("V100*16 T4*16"), which stand as Megatron-LM has them: tensor, then context, then data, then
-// pipeline. With several kinds each replica's pipeline has its own.
+// ("V100*16 T4*16"), which are placed as in Megatron-LM: tensor, then context, then data, then
+// pipeline. With several kinds, each replica's pipeline has its own.
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #include "formulate/predict/internal.h"
 
-// "A100", "A100-80GB" and "A100(DGX-A100)" all mean a100-80gb where the group is called that: one
-// begins with the other up to where the row's name stops being letters and digits.
+// "A100", "A100-80GB" and "A100(DGX-A100)" all mean a100-80gb if the group has that name: one name
+// starts with the other, up to where the row's name stops being letters and digits.
 static bool names_match(struct cell row, const char *gpu)
 {
     int word = 0;
@@ -26,11 +26,11 @@ static const struct node_group *find_group(const struct predictor *p, struct cel
     for (int i = 0; i < p->cluster_count; i++)
         for (int g = 0; g < p->clusters[i].group_count; g++)
             if (names_match(gpu, p->clusters[i].groups[g].gpu)) return &p->clusters[i].groups[g];
-    // A cluster that the user names and a row without a GPU: the first group.
+    // A cluster that the user names, and a row without a GPU: the first group.
     return p->settings.cluster && !gpu.length ? &p->clusters[0].groups[0] : NULL;
 }
 
-// The group's place in the fleet; -1: no cluster has it.
+// The group's index in the fleet; -1: no cluster has it.
 static int add_group(struct predictor *p, struct cell gpu, const struct run_row *row, int64_t gpus,
                      struct prediction *prediction)
 {
@@ -54,7 +54,7 @@ static int add_group(struct predictor *p, struct cell gpu, const struct run_row 
     return f->group_count++;
 }
 
-// "NAME*COUNT"; false: it is not.
+// "NAME*COUNT"; false: the part has another form.
 static bool split_part(struct cell part, struct cell *name, int64_t *count)
 {
     const char *star = memchr(part.text, '*', (size_t)part.length), *end = part.text + part.length;
@@ -100,7 +100,7 @@ static int part_at(const struct fleet *f, int64_t gpu)
     return part;
 }
 
-// The groups of a replica's ranks. A tensor group stands on one kind.
+// The groups of a replica's ranks. A tensor group is on one kind.
 static bool find_pipeline(const struct predictor *p, int64_t replica, int *groups,
                           struct prediction *prediction)
 {
@@ -121,8 +121,8 @@ static bool find_pipeline(const struct predictor *p, int64_t replica, int *group
     return true;
 }
 
-// A ring of replicas of several kinds goes over the network; prices know that of rings that no node
-// holds.
+// A ring of replicas of several kinds goes over the network; prices include that only for rings
+// that do not fit in a node.
 static bool rings_leave_nodes(const struct predictor *p, int rank)
 {
     const struct fleet *f = &p->fleet;

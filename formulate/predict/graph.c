@@ -1,5 +1,5 @@
-// The graphs of the layouts seen so far. They depend on the layout alone, and a table of runs has
-// few of them.
+// The graphs of the layouts seen so far. They depend only on the layout, and a table of runs has
+// few layouts.
 #include <assert.h>
 #include <string.h>
 

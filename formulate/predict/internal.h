@@ -1,4 +1,4 @@
-// What the files this folder share.
+// Shared by the files of this folder.
 #ifndef PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
 #define PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
 
@@ -8,7 +8,7 @@
 #include "formulate/predict/predict.h"
 #include "formulate/price/range.h"
 
-// A schedule that some configuration had.
+// The schedule of some configuration seen so far.
 struct kept_graph {
     struct schedule schedule;
     struct graph *graph;
@@ -16,7 +16,7 @@ struct kept_graph {
 
 enum { KEPT_MAX = 4096, RUNS_OF_ROW = 3 };
 
-// A row's GPUs in the order of their ranks: so many of one group, then so many of the next.
+// A row's GPUs in the order of their ranks: some of one group, then some of the next.
 enum { FLEET_MAX = 32, PIPELINES_MAX = 64 };
 struct fleet {
     struct node_group groups[FLEET_MAX];
@@ -24,25 +24,25 @@ struct fleet {
     int part_group[FLEET_MAX];
     int64_t part_end[FLEET_MAX]; // GPUs up to here
     int part_count;
-    // Where there are several groups: those of the ranks of one replica's pipeline, each kind of
+    // If there are several groups: those of the ranks of one replica's pipeline, each kind of
     // pipeline once; 0: the groups in their order.
     int pipelines[PIPELINES_MAX][STAGES_MAX];
     int pipeline_count;
 };
 
-// What models call themselves: a Llama has gated, bias-free layers and RMS norms, a Nemotron no
-// biases; both have untied embeddings and rotary positions. All else is a GPT.
+// Model families by name: a Llama has gated, bias-free layers and RMS norms, a Nemotron has no
+// biases; both have untied embeddings and rotary positions. Everything else is a GPT.
 enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
 
-// What source and notes of a row say in words. Neighbouring rows mostly say the same, so it is
-// looked for once.
+// What the source and notes of a row say in words. Neighbouring rows mostly say the same, so this
+// is searched once.
 struct row_words {
     struct cell source, notes;
     enum family family;
     bool untied, gated, rms_norm, overlapped, embedding_counted, fused_loss, deepspeed;
     int precision, schedule;
-    double parameters;      // "size=176B": 176e9; 0: not said
-    const char *boundaries; // AMP's list of them, behind its bracket; NULL: none
+    double parameters;      // "size=176B": 176e9; 0: not stated
+    const char *boundaries; // AMP's list of them, after its bracket; NULL: none
 };
 
 struct predictor {
@@ -52,10 +52,10 @@ struct predictor {
     struct cluster *clusters; // in order of preference
     int cluster_count;
     struct costs costs;
-    struct moved_costs_list moved; // of settings.ranges
-    struct arena *moving;          // these costs
+    struct moved_costs_list moved; // for settings.ranges
+    struct arena *moving;          // for these costs
     struct arena_mark moving_mark;
-    // the problem at hand
+    // the current problem
     struct problem problem;
     struct layer_run runs[RUNS_OF_ROW];
     struct fleet fleet;
@@ -77,8 +77,8 @@ struct predictor {
     int duration_count;
 };
 
-// The row's configuration into p->problem and p->placement; false: prediction->reason says what is
-// missing or wrong.
+// predict_set_up: the row's configuration into p->problem and p->placement; false:
+// prediction->reason says what is missing or wrong.
 // fleet.c: the GPUs that the row names
 bool predict_set_fleet(struct predictor *p, const struct run_row *row,
                        struct prediction *prediction);

@@ -58,7 +58,7 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     p->graphs = arena_open_within(arena);
     p->scratch = arena_open_within(arena);
     p->moving = arena_open_within(arena);
-    TAKE(p->graphs, 1, char); // a block that resets leave standing
+    TAKE(p->graphs, 1, char); // an allocation that resets keep
     TAKE(p->scratch, 1, char);
     TAKE(p->moving, 1, char);
     p->moving_mark = arena_set_mark(p->moving);
@@ -138,7 +138,7 @@ bool predict_place_groups(const struct priced *priced, const struct schedule_req
     return true;
 }
 
-// The groups of one kind of pipeline of a row with several GPUs.
+// The groups of one kind of pipeline, for a row with several kinds of GPU.
 static bool place_pipeline(const struct predictor *p, const struct priced *priced, int pipeline,
                            const struct schedule_request *request, struct choice *choices,
                            struct prediction *prediction)
@@ -174,8 +174,8 @@ bool predict_place_layers(const struct placement *placement, const struct priced
     return false;
 }
 
-// The choices of a priced problem, and the graph they are timed on, of the so-manieth kind of
-// pipeline. false: there is no prediction.
+// The choices of a priced problem for kind `pipeline` of pipeline, and the graph on which they are
+// timed. false: there is no prediction.
 static bool choose(struct predictor *p, const struct priced *priced, int pipeline,
                    struct choices *c, struct kept_graph **kept, struct prediction *prediction)
 {
@@ -215,7 +215,7 @@ static bool find_durations(struct predictor *p, const struct choices *c, struct 
     return predict_refuse(prediction, "nothing joins two neighbouring stages"), false;
 }
 
-// The syncs of replicas that have unlike GPUs: what the slowest of them takes.
+// The syncs of replicas with different GPUs: the time of the slowest.
 static void join_syncs(struct predictor *p, int stages, int64_t *syncs, bool take)
 {
     for (int i = 0; i <= stages; i++) {
@@ -231,8 +231,9 @@ static int pipeline_count(const struct predictor *p)
     return p->fleet.pipeline_count ? p->fleet.pipeline_count : 1;
 }
 
-// The slowest kind of pipeline, with the syncs that all have together: the greatest over replicas
-// of the longest path (docs/FORMULAS.md 15). The choices of the last kind stay in p->choices.
+// The slowest kind of pipeline, with the syncs that all kinds have together: the maximum over
+// replicas of the longest path (docs/FORMULAS.md 15). The choices of the last kind stay in
+// p->choices.
 static bool time_of(struct predictor *p, const struct priced *priced, int64_t *ns,
                     struct kept_graph **graph, struct prediction *prediction)
 {
@@ -252,8 +253,8 @@ static bool time_of(struct predictor *p, const struct priced *priced, int64_t *n
     return true;
 }
 
-// A rank's parts: activations at the fullest of the schedule's peaks, working memory of its
-// hungriest stage, else sums. The context is there once.
+// The parts of a rank's memory: activations at the highest of the schedule's peaks, the largest
+// working memory of its stages, otherwise sums. The context is counted once.
 static struct memory_parts memory_of_rank(const struct predictor *p,
                                           const struct schedule *schedule, int rank)
 {
@@ -282,15 +283,14 @@ static struct memory_parts memory_of_rank(const struct predictor *p,
     return sum;
 }
 
-// What a device shows: the allocator takes its factor of what it is asked for, the rest stands
-// outside.
+// What a device shows: the allocator takes its factor of what is requested; the rest is outside it.
 static int64_t shown_bytes(const struct predictor *p, const struct memory_parts *m, double outside)
 {
     double factor = p->problem.costs.allocator_factor.value, total = (double)memory_total(m);
     return factor > 1 ? round_half_up(factor * (total - outside) + outside) : memory_total(m);
 }
 
-// The device that has the least room left; all have to fit. *over: bytes beyond the limit, so far.
+// The device with the least room left; all must fit. *over: bytes beyond the limit, so far.
 static void find_memory(const struct predictor *p, const struct priced *priced,
                         const struct schedule *schedule, int64_t *over,
                         struct prediction *prediction)
@@ -325,7 +325,7 @@ static void find_memory(const struct predictor *p, const struct priced *priced,
     }
 }
 
-// Of every kind of pipeline; the choices of the last one stand.
+// For every kind of pipeline; the choices of the last one stay.
 static void find_memories(struct predictor *p, const struct priced *priced,
                           const struct schedule *schedule, struct prediction *prediction)
 {
@@ -340,7 +340,7 @@ static void find_memories(struct predictor *p, const struct priced *priced,
     find_memory(p, priced, schedule, &over, prediction);
 }
 
-// One block by itself, one of the recomputed ones.
+// A single block; one of the recomputed ones.
 static void find_block(const struct predictor *p, const struct priced *priced,
                        struct prediction *prediction)
 {
@@ -360,7 +360,7 @@ static void find_block(const struct predictor *p, const struct priced *priced,
     }
 }
 
-// The time with some costs moved; all else is as it was priced.
+// The time with some costs moved; everything else keeps its price.
 static bool time_with(struct predictor *p, struct pricing *pricing, const struct priced *priced,
                       const struct costs *costs, int64_t *ns, struct prediction *prediction)
 {
@@ -385,7 +385,7 @@ static void find_range(struct predictor *p, struct pricing *pricing, const struc
     prediction->high_ns = range_end_ns(&range, COSTS_SLOW);
 }
 
-// Of a GPU, of several kinds the mean: FLOP/s at best, price per hour; 0: some kind has none.
+// For one GPU, or the mean of several kinds: peak FLOP/s and price per hour; 0: some kind has none.
 static void find_means(const struct predictor *p, int stages, double *peak, double *price)
 {
     const struct fleet *f = &p->fleet;
@@ -422,7 +422,7 @@ static void find_figures(const struct predictor *p, int stages, struct predictio
                                            (prediction->tokens_per_s * 3600) * 1e6;
 }
 
-// What stands in p->problem and p->placement.
+// Predicts what is in p->problem and p->placement.
 static void predict(struct predictor *p, const struct costs *costs, struct prediction *prediction)
 {
     struct error err = {OK, ""};

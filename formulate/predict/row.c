@@ -1,4 +1,4 @@
-// Rows of runs: one table of columns says what each cell must hold and where it goes.
+// Rows of runs: one table of columns states what each cell must hold and where it is stored.
 #include "formulate/predict/row.h"
 
 #include <math.h>
@@ -107,7 +107,7 @@ static const struct field fields[] = {
     {"memory_of", FIELD_LIST, AT(memory_of), 0, 0, memory_of_names},
     {"metric", FIELD_METRIC, AT(metric), 0, 0, NULL},
     {"value", FIELD_VALUE, AT(value), 0, 0, NULL},
-    {"unit", FIELD_UNIT, AT(unit), 0, 0, NULL}, // behind value: it scales it
+    {"unit", FIELD_UNIT, AT(unit), 0, 0, NULL}, // after value, which it scales
 };
 enum { FIELD_COUNT = ARRAY_LENGTH(fields) };
 
@@ -124,7 +124,7 @@ static enum status read_flash(const struct table *t, int column, int *fused, str
     return OK;
 }
 
-// Names apart by blanks.
+// Names separated by blanks.
 static enum status read_unfused(const struct table *t, int column, int *unfused, struct error *err)
 {
     struct cell cell = t->cells[column];
@@ -144,8 +144,8 @@ static enum status read_unfused(const struct table *t, int column, int *unfused,
     return OK;
 }
 
-// full:uniform1 keeps each layer's input, which is what full means; full:blockN recomputes the
-// first N layers of a stage.
+// full:uniform1 keeps each layer's input, as full does; full:blockN recomputes the first N layers
+// of a stage.
 static enum status read_recompute(const struct table *t, int column, struct run_row *row,
                                   struct error *err)
 {
@@ -170,7 +170,7 @@ static enum status read_recompute(const struct table *t, int column, struct run_
     return OK;
 }
 
-// A metric of another kind is no error: the row is listed as one that is not predicted.
+// An unknown metric is no error: the row is listed as one that is not predicted.
 static void read_metric(const struct table *t, int column, int *metric)
 {
     if (!t->cells[column].length) return;
@@ -202,8 +202,7 @@ static const struct {
     {"tokens/s/GPU", 1, UNIT_TOKENS_PER_GPU},
 };
 
-// GB is 1e9 bytes; GiB says what it is. A row in another unit is listed as one that is not
-// predicted.
+// GB is 1e9 bytes; GiB is 2^30 bytes. A row in another unit is listed as one that is not predicted.
 static void read_unit(const struct table *t, int column, struct run_row *row)
 {
     if (!t->cells[column].length) return;
@@ -278,7 +277,7 @@ static void find_columns(struct row_reader *r, struct arena *arena)
     r->ignored = list_ignored(r, arena);
 }
 
-// "a=1,b=2" as the table that has one row.
+// Reads "a=1,b=2" as a table with one row.
 static enum status defaults_of(struct run_row *row, const char *what, const char *text,
                                struct arena *arena, struct error *err)
 {
@@ -314,7 +313,7 @@ enum status rows_open(struct row_reader *r, const char *path, const char *defaul
     return OK;
 }
 
-// Keeps "column C: expected ..." of an error about a cell.
+// Keeps "column C: expected ..." from an error about a cell.
 static void note_misread(struct run_row *row, const struct error *err)
 {
     const char *column = strstr(err->text, "column ");
@@ -333,7 +332,7 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
     *row = r->defaults;
     row->line = r->table.line;
     row->row = r->table.row;
-    struct error cell; // a large text: not cleared for each
+    struct error cell; // a large text: not cleared for each cell
     cell.status = OK;
     for (int i = 0; i < FIELD_COUNT; i++) {
         if (r->column_of[i] < 0 || read_cell(r, i, r->column_of[i], row, &cell) == OK) continue;

@@ -1,6 +1,6 @@
-// A row of a table of runs: the configuration of one training run and, where it was measured, what
-// came out. The columns are those of the shared validation sets (docs/FORMATS.md, runs); a blank
-// cell is "not stated".
+// A row of a table of runs: the configuration of one training run and, if it was measured, the
+// result. The columns are those of the shared validation sets (docs/FORMATS.md, runs); a blank cell
+// means "not stated".
 #ifndef PLUMBLINE_FORMULATE_PREDICT_ROW_H
 #define PLUMBLINE_FORMULATE_PREDICT_ROW_H
 
@@ -11,7 +11,7 @@ enum run_metric {
     METRIC_ITERATION_TIME,
     METRIC_PEAK_MEMORY,
     METRIC_STATIC_MEMORY,
-    METRIC_TFLOPS_PER_GPU,       // of arXiv 2104.04473: recomputed ones are counted
+    METRIC_TFLOPS_PER_GPU,       // of arXiv 2104.04473: recomputed FLOP are counted
     METRIC_MODEL_TFLOPS_PER_GPU, // of the model (docs/FORMULAS.md 18)
     METRIC_LAYER_FORWARD_TIME,
     METRIC_LAYER_BACKWARD_TIME,
@@ -22,7 +22,7 @@ enum run_metric {
 };
 extern const char *const run_metric_names[]; // [METRIC_COUNT], NULL
 
-// What value is in after reading. A throughput keeps what it counts.
+// The unit of value after reading. A throughput keeps what it counts.
 enum run_unit {
     UNIT_PLAIN,
     UNIT_SAMPLES,
@@ -32,15 +32,15 @@ enum run_unit {
     UNIT_GB
 };
 
-// Which device's peak memory: the fullest's; the fuller of the first and the last stage's; the last
-// stage's, as the allocator counts it; the fullest's, likewise.
+// The device whose peak memory it is: the fullest; the fuller of the first and the last stage's;
+// the last stage's, as the allocator counts it; the fullest, as the allocator counts it.
 enum run_memory_of { MEMORY_OF_FULLEST, MEMORY_OF_ENDS, MEMORY_OF_LAST, MEMORY_OF_ALLOCATOR };
 
 #define NOT_STATED (-1)
 
 enum { FUSED_FASTEST = 1, FUSED_OPEN, FUSED_TRITON }; // open: FlashAttention-2
 
-// Whole numbers are NOT_STATED where the cell is blank. Texts have length 0 then.
+// Whole numbers are NOT_STATED, and texts have length 0, where the cell is blank.
 struct run_row {
     int line, row; // of the file; row from 0
     struct cell id, source, gpu, notes, split;
@@ -49,42 +49,41 @@ struct run_row {
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
         overlap_tensor, boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits,
         whole_gradient_sums, split_gate, scattered_messages, barrier, compiled;
-    int unfused;                      // bits by enum unfused, or NOT_STATED
+    int unfused;                      // bits of enum unfused, or NOT_STATED
     int fused;                        // attention kernel; NOT_STATED, 0 or FUSED_...
     int precision, schedule, trainer; // enums, or NOT_STATED
     int recompute;                    // enum recompute, or NOT_STATED
     int recomputed_layers;            // of each stage, for RECOMPUTE_FIRST_LAYERS
     int memory_of;                    // enum run_memory_of, or NOT_STATED
-    int metric; // enum run_metric, NOT_STATED, METRIC_COUNT: one that is not known
+    int metric;                       // enum run_metric, NOT_STATED, METRIC_COUNT: an unknown one
     double
         value; // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
     enum run_unit unit;
-    char misread[200]; // the first cell that is not understood, and why; "": none
+    char misread[200]; // the first cell that cannot be read, and why; "": none
 };
 
 struct row_reader {
     struct table table;
     int *column_of;          // [field]: the table's column, -1: it has none
-    struct run_row defaults; // what blank cells mean
+    struct run_row defaults; // for blank cells
     const char *ignored;     // names of columns that nothing reads, "" if there are none
-    bool strict;             // a cell that is not understood is an error
+    bool strict;             // a cell that cannot be read is an error
 };
 
 // `defaults`: "column=value,..." for cells that are blank or missing; NULL: none. BAD_INPUT: the
-// table or the defaults are not as they should be; an unknown column is no error but listed in
-// `ignored`.
+// table or the defaults are malformed. An unknown column is no error, but is listed in `ignored`.
 enum status rows_open(struct row_reader *r, const char *path, const char *defaults,
                       struct arena *arena, struct error *err);
-// *more false: there are no more; BAD_INPUT: there was none, or it is no row. A cell that is not
-// understood counts as blank, and the row says so (misread).
+// *more false: there are no more rows. BAD_INPUT: there was none, or it is malformed. A cell that
+// cannot be read counts as blank, and the row says so (misread).
 enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err);
 
-// Notes and source are prose: nothing is read out of them but where the user asks for it. Blanks
-// them; the first time that words of theirs would have stood for columns (docs/FORMATS.md, runs) it
-// says so on stderr.
+// Notes and source are prose: they are read only if the user asks for it. This blanks them; the
+// first time that some of their words would have set columns (docs/FORMATS.md, runs), it says so on
+// stderr.
 void row_drop_notes(struct run_row *row, bool *told);
 
-// One row out of "column=value" words.
+// One row from "column=value" words.
 enum status row_of_words(struct run_row *row, const char *const *words, int count,
                          struct arena *arena, struct error *err);
 

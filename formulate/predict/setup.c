@@ -1,5 +1,5 @@
-// A row's configuration as a problem: the model's shape, the layout, the job, the node group. What
-// a blank cell means is decided here and nowhere else (docs/FORMATS.md, runs).
+// A row's configuration as a problem: the model's shape, the layout, the job, the node group. The
+// meaning of a blank cell is decided only here (docs/FORMATS.md, runs).
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const char *find_boundaries(struct cell notes)
     return NULL;
 }
 
-// "size=194B", for rows that state no number of layers.
+// "size=194B", for rows that do not state the number of layers.
 static double find_size(struct cell notes)
 {
     static const char before[] = "size=";
@@ -45,13 +45,13 @@ static double find_size(struct cell notes)
     return 0;
 }
 
-// The bare 1f1b is in other names' company too often to mean anything.
+// The bare 1f1b occurs too often next to other names to mean anything.
 static int find_schedule(struct cell notes)
 {
     for (int kind = SCHEDULE_KIND_COUNT - 1; kind >= 0; kind--)
         if (schedule_kinds[kind].in_notes && cell_contains(notes, schedule_names[kind]))
             return kind;
-    // As arXiv 2401.10241 calls those that its optimiser finds.
+    // The names that arXiv 2401.10241 uses for the schedules its optimiser finds.
     return cell_contains(notes, "zb-1p")   ? (int)SCHEDULE_ZB_H1
            : cell_contains(notes, "zb-2p") ? (int)SCHEDULE_ZB_H2
                                            : NOT_STATED;
@@ -104,8 +104,8 @@ void row_drop_notes(struct run_row *row, bool *told)
     row->notes = row->source = (struct cell){"", 0};
 }
 
-// A GPT's layers from its number of parameters, 12 h^2 + 13 h each, a whole number of them on each
-// stage.
+// A GPT's layers from its number of parameters, 12 h^2 + 13 h each, with the same whole number of
+// layers on each stage.
 static int64_t layers_of_size(const struct predictor *p, const struct run_row *row)
 {
     double h = (double)row->hidden, pp = (double)stated(row->pp, 1);
@@ -157,7 +157,7 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
 
 static int degree(int64_t value) { return value == NOT_STATED ? 1 : (int)value; }
 
-// Degrees that are not stated: one, and as many replicas as the GPUs are good for.
+// Degrees that are not stated: one, and as many replicas as the GPUs allow.
 static bool set_degrees(struct layout *l, const struct run_row *row, struct prediction *prediction)
 {
     l->tensor = degree(row->tp);
@@ -173,7 +173,7 @@ static bool set_degrees(struct layout *l, const struct run_row *row, struct pred
     return false;
 }
 
-// Several stages a rank are interleaved, where the row does not say otherwise.
+// Several stages per rank are interleaved, unless the row says otherwise.
 static bool set_schedule(struct layout *l, const struct row_words *words, const struct run_row *row,
                          struct prediction *prediction)
 {
@@ -198,7 +198,7 @@ static bool set_schedule(struct layout *l, const struct row_words *words, const 
     return true;
 }
 
-// Low ranks that the row states: one option each, which every stage takes.
+// Low ranks that the row states: one option each, which every stage uses.
 static void set_compression(struct predictor *p, const struct run_row *row)
 {
     struct job *job = &p->problem.job;
@@ -231,11 +231,11 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->trainer = row->trainer != NOT_STATED ? (enum trainer)row->trainer
                    : p->words.deepspeed       ? TRAINER_DEEPSPEED
                                               : TRAINER_MEGATRON;
-    // overlap_comm is DeepSpeed's default at ZeRO 3, and only there.
+    // overlap_comm is DeepSpeed's default only at ZeRO 3.
     bool overlapped = p->words.overlapped || (job->trainer == TRAINER_DEEPSPEED && l->zero == 3);
     l->gradient_sync = stated(row->overlap, overlapped) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     set_compression(p, row);
-    // Megatron's tensor ranks each send their part of a message, DeepSpeed's the whole.
+    // Each of Megatron's tensor ranks sends its part of a message; DeepSpeed's send all of it.
     job->scattered_messages = stated(row->scattered_messages, job_like_megatron(job));
     job->overlapped_messages = stated(row->overlap_messages, 0);
     job->overlapped_tensor = stated(row->overlap_tensor, 0);
@@ -299,7 +299,7 @@ static bool put_counts(struct placement *to, int stages, const int *starts,
     return true;
 }
 
-// Whole numbers of a text up to `end`, at most max; -1: more.
+// Whole numbers in a text up to `end`, at most max; -1: more.
 static int read_numbers(const char *at, const char *end, int *numbers, int max)
 {
     int count = 0;
@@ -317,7 +317,7 @@ static int read_numbers(const char *at, const char *end, int *numbers, int max)
     return count;
 }
 
-// "split": blocks on each stage; embedding and head stand with the first and the last.
+// "split": blocks on each stage; embedding and head are on the first and the last stage.
 static bool split_as_stated(struct placement *to, struct cell split, int stages, int blocks,
                             struct prediction *prediction)
 {
@@ -358,8 +358,8 @@ static bool split_as_amp(struct placement *to, const char *list, const char *end
     return put_counts(to, stages, starts, prediction);
 }
 
-// Units of equal worth (all layers, or all but those before and behind them) over the stages, the
-// rest one by one from the first.
+// Divides units of equal weight (all layers, or all but those before and after them) over the
+// stages, the remainder one by one from the first stage on.
 static void split_units(struct placement *to, int stages, int before, int units, int behind)
 {
     to->stage_count = stages;
@@ -368,8 +368,8 @@ static void split_units(struct placement *to, int stages, int before, int units,
     to->layer_count[stages - 1] += behind;
 }
 
-// Equal blocks as Megatron has them. With the embedding counted as a layer (BigScience's
-// partition), embedding and head take a block's place each; where blocks do not divide, the first
+// Equal blocks as in Megatron. If the embedding is counted as a layer (BigScience's partition),
+// embedding and head take the place of a block each; if the blocks do not divide evenly, the first
 // stages hold one more.
 static void split_equally(struct placement *to, bool embedding_counted, int stages, int blocks)
 {
@@ -378,7 +378,7 @@ static void split_equally(struct placement *to, bool embedding_counted, int stag
     else split_units(to, stages, 1, blocks, 1);
 }
 
-// Layers between what stands before and behind them: a run of one layer at either end.
+// Layers between those before and after them: a run of one layer at either end.
 struct units {
     int before, count, behind;
 };

@@ -1,10 +1,10 @@
-// The plan that a placement is: the same layout, with all claims of a plan and no bound.
+// The plan for a placement: the same layout, with all claims of a plan and no bound.
 #include "formulate/choices/choice.h"
 #include "formulate/graph/longest.h"
 #include "formulate/predict/internal.h"
 #include "formulate/price/price.h"
 
-// A choice of one at every stage. BAD_INPUT: the placement is of other stages or layers, or a rank
+// Exactly one choice at every stage. BAD_INPUT: the placement has other stages or layers, or a rank
 // has no room.
 static enum status decide(struct choices *c, const struct placement *placement, struct error *err)
 {
