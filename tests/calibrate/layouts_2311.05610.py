@@ -14,8 +14,10 @@ import csv, pathlib, re, sys, xml.etree.ElementTree as tree, zipfile
 
 SHAPES = {"13B": (40, 5120, 13824, 40), "30B": (60, 6656, 17920, 52), "65B": (80, 8192, 22016, 64)}
 COLUMNS = (
-    "id,source,gpu,num_gpus,layers,hidden,ffn,heads,vocab,positions,gated,rms_norm,tied,bias,dropout,seq,tp,pp,dp,"
-    "micro_batch,global_batch,recompute,sp,zero,flash,precision,gradient_bytes,unfused,trainer,gathered_logits,whole_gradient_sums,split_gate,scattered_messages,metric,value,unit,notes"
+    "id,source,gpu,num_gpus,layers,hidden,ffn,heads,vocab,positions,gated,rms_norm,tied,bias,"
+    "dropout,seq,tp,pp,dp,micro_batch,global_batch,recompute,sp,zero,flash,precision,"
+    "gradient_bytes,unfused,trainer,gathered_logits,whole_gradient_sums,split_gate,"
+    "scattered_messages,metric,value,unit,notes"
 )
 NAMESPACE = {"s": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
 

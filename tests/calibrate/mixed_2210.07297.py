@@ -8,13 +8,14 @@
 import re, sys
 
 print(
-    "id,source,gpu,num_gpus,layers,hidden,vocab,seq,tp,pp,dp,micro_batch,global_batch,zero,precision,gradient_bytes,whole_gradient_sums,trainer,metric,value,unit,notes"
+    "id,source,gpu,num_gpus,layers,hidden,vocab,seq,tp,pp,dp,micro_batch,global_batch,zero,"
+    "precision,gradient_bytes,whole_gradient_sums,trainer,metric,value,unit,notes"
 )
 count = 0
 for line in open(sys.argv[1]):
     run = re.match(
-        r"Simulating result: None, (\[.*?\]), (\d+), \{'mp_deg': tensor\(\[(\d+)\.\]\), 'dp_deg': tensor\(\[(\d+)\.\]\), "
-        r"'pp_deg': tensor\(\[(\d+)\.\]\)\}.*r_cost: (\S+)",
+        r"Simulating result: None, (\[.*?\]), (\d+), \{'mp_deg': tensor\(\[(\d+)\.\]\), "
+        r"'dp_deg': tensor\(\[(\d+)\.\]\), 'pp_deg': tensor\(\[(\d+)\.\]\)\}.*r_cost: (\S+)",
         line,
     )
     if not run:
@@ -23,7 +24,9 @@ for line in open(sys.argv[1]):
     bounds, micro_batch, tensor, data, pipeline, seconds = run.groups()
     failed = seconds == "inf"
     print(
-        f"mx-{count:02},DachengLi1/AMP src/results/het_cluster_results.txt,V100-16GB*12 T4-16GB*4,16,24,1024,52256,1024,{tensor},{pipeline},{data},"
-        f"{micro_batch},32,0,fp16,2,1,deepspeed,{'failed_or_oom' if failed else 'iteration_time'},{1 if failed else seconds},"
+        f"mx-{count:02},DachengLi1/AMP src/results/het_cluster_results.txt,"
+        f"V100-16GB*12 T4-16GB*4,16,24,1024,52256,1024,{tensor},{pipeline},{data},"
+        f"{micro_batch},32,0,fp16,2,1,deepspeed,"
+        f"{'failed_or_oom' if failed else 'iteration_time'},{1 if failed else seconds},"
         f"{'flag' if failed else 's'},\"pseudo-layers={bounds.replace(',', ' ')}\""
     )

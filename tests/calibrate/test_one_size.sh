@@ -18,8 +18,9 @@ wrong() { echo "one size: $*" >&2; failed=1; }
 python3 - "$work/alone.json" "$work/both.json" <<'END' || failed=1
 import json, sys
 alone, both = [json.load(open(path))["gpus"] for path in sys.argv[1:]]
-values = lambda x: [values(v) for v in x.values()] if isinstance(x, dict) and "value" not in x else \
-    [values(v) for v in x] if isinstance(x, list) else x["value"] if isinstance(x, dict) else x
+values = lambda x: ([values(v) for v in x.values()] if isinstance(x, dict) and "value" not in x else
+                    [values(v) for v in x] if isinstance(x, list) else
+                    x["value"] if isinstance(x, dict) else x)
 assert values(alone) == values(both)
 END
 [ $failed -eq 0 ] && echo "one size: all as expected"

@@ -36,7 +36,10 @@ hold() {
             m = 0
             for (i = 1; i <= n; i++) if (a[i] ~ /^[0-9]+[.][0-9]+$/) e[++m] = a[i]
             found = 1
-            if (m < 2 || e[1] > all || e[2] > long) { print "at most " all " and " long " expected: " $0; bad = 1 }
+            if (m < 2 || e[1] > all || e[2] > long) {
+                print "at most " all " and " long " expected: " $0
+                bad = 1
+            }
         }
         END { if (!found) print gpu ": nothing is told"; exit bad || !found }' "$here/log" ||
             failures=$((failures + 1))
@@ -50,7 +53,8 @@ cat "$here/log"
 hold a100-80gb 6.4 5.0 'kept back'
 hold h100-80gb 7.0 5.9 'kept back'
 # Nobody says which they were.
-"$plumbline" calibrate --products "$sets/gemm_shapes.csv" -o "$here/x.json" > /dev/null 2> "$here/log" || complain "$(cat "$here/log")"
+"$plumbline" calibrate --products "$sets/gemm_shapes.csv" -o "$here/x.json" > /dev/null \
+    2> "$here/log" || complain "$(cat "$here/log")"
 echo "zeros not told:" && cat "$here/log"
 hold a100-80gb 6.4 5.1 'kept back'
 hold h100-80gb 7.4 6.3 'kept back'

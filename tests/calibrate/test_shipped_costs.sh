@@ -26,7 +26,9 @@ without_folders() { sed 's|"path": "[^"]*/|"path": "|' "$1"; }
 compare() {
     awk -v made="$2" '
         function number(word) { return word ~ /^-?[0-9.]+([eE][-+]?[0-9]+)?$/ && word + 0 != 0 }
-        function alike(a, b) { return a == b || (number(a) && number(b) && (a / b - 1) ^ 2 < 1e-18) }
+        function alike(a, b) {
+            return a == b || (number(a) && number(b) && (a / b - 1) ^ 2 < 1e-18)
+        }
         {
             line = ""
             getline line < made
@@ -45,7 +47,11 @@ for file in "$here"/*.json; do
         { echo "FAILED: data/costs/$name.json is not what make costs gives:"
             head -12 "$here/diff"; failures=$((failures + 1)); }
     gpu=$(sed -n 's/.*"gpu": "\([^"]*\)".*/\1/p' "$file" | head -1)
-    case $name in t4-amp) cluster='--cluster t4-4x4' ;; gh200-sailor) cluster='--cluster gh200-clariden' ;; *) cluster= ;; esac
+    case $name in
+    t4-amp) cluster='--cluster t4-4x4' ;;
+    gh200-sailor) cluster='--cluster gh200-clariden' ;;
+    *) cluster= ;;
+    esac
     predict "$name"
 done
 # Memory that is foreseen too high asks for a factor below 1, which there is not: the fit ends

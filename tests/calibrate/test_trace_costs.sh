@@ -11,15 +11,20 @@ wrong() { echo "costs of a trace: $*" >&2; failed=1; }
 cat >"$work/make.py" <<'END'
 import json, sys
 events, now, number = [], 1000.0, 0
+def event(kind, name, pid, thread, begin, lasts, args):
+    events.append({"ph": "X", "cat": kind, "name": name, "pid": pid, "tid": thread, "ts": begin,
+                   "dur": lasts, "args": args})
 def op(name, dims, types, values=None, kernels=(), thread=7):
     """An operator with a nested one in it that launches nothing, and its kernels on the device."""
     global now, number
     number += 1
-    args = {"External id": number, "Input Dims": dims, "Input type": types, "Concrete Inputs": values or [""] * len(dims), "Ev Idx": number}
-    events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": thread, "ts": now, "dur": 3, "args": args})
+    event("cpu_op", name, 1, thread, now, 3, {
+        "External id": number, "Input Dims": dims, "Input type": types,
+        "Concrete Inputs": values or [""] * len(dims), "Ev Idx": number})
     for i, (kernel, us, more) in enumerate(kernels):
-        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": thread, "ts": now + 1, "dur": 1, "args": {"External id": number, "correlation": 100000 + 10 * number + i}})
-        events.append({"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": now + 10, "dur": round(us, 3), "args": dict({"External id": number, "correlation": 100000 + 10 * number + i, "stream": 7}, **more)})
+        launch = {"External id": number, "correlation": 100000 + 10 * number + i}
+        event("cuda_runtime", "cudaLaunchKernel", 1, thread, now + 1, 1, launch)
+        event("kernel", kernel, 0, 7, now + 10, round(us, 3), dict(launch, stream=7, **more))
         now += us
     now += 20
 bf16 = "c10::BFloat16"
@@ -30,27 +35,43 @@ for tokens in (512, 1024, 2048, 4096, 8192):
     for n, k in ((4096, 4096), (11008, 4096), (4096, 11008)):
         for _ in range(3):
             us = gemm(tokens, n, k)
-            op("aten::mm", [[tokens, k], [k, n]], [bf16, bf16], None, [("gemm", us - 2, {}), ("splitK reduce", 2, {})])
-        op("aten::addmm", [[n], [tokens, k], [k, n], [], []], [bf16] * 3 + ["Scalar"] * 2, None, [("gemm", gemm(tokens, n, k), {})], 8)
+            op("aten::mm", [[tokens, k], [k, n]], [bf16, bf16], None,
+               [("gemm", us - 2, {}), ("splitK reduce", 2, {})])
+        op("aten::addmm", [[n], [tokens, k], [k, n], [], []], [bf16] * 3 + ["Scalar"] * 2, None,
+           [("gemm", gemm(tokens, n, k), {})], 8)
     b = 2 * tokens * 4096
-    op("aten::add", [[tokens, 4096], [tokens, 4096], []], [bf16, bf16, "Scalar"], None, [("elementwise", part(3 * b), {})])
+    op("aten::add", [[tokens, 4096], [tokens, 4096], []], [bf16, bf16, "Scalar"], None,
+       [("elementwise", part(3 * b), {})])
     op("aten::silu", [[tokens, 4096]], [bf16], None, [("elementwise", part(2 * b), {})])
-    op("aten::mul", [[tokens, 4096], []], [bf16, "double"], None, [("elementwise", part(2 * b), {})])
-    op("aten::silu_backward", [[tokens, 4096], [tokens, 4096]], [bf16, bf16], None, [("elementwise", part(3 * b), {})])
+    op("aten::mul", [[tokens, 4096], []], [bf16, "double"], None,
+       [("elementwise", part(2 * b), {})])
+    op("aten::silu_backward", [[tokens, 4096], [tokens, 4096]], [bf16, bf16], None,
+       [("elementwise", part(3 * b), {})])
     for n in (2, 8):
         size = tokens * 4096
-        op("record_param_comms", [[size]], [bf16], None, [("ncclDevKernel_AllReduce", ring(2 * size, n), {"Collective name": "allreduce", "In msg nelems": size, "Out msg nelems": size, "Group size": n, "dtype": "BFloat16", "Process Group Ranks": str(list(range(n)))})])
+        us = ring(2 * size, n)
+        op("record_param_comms", [[size]], [bf16], None, [("ncclDevKernel_AllReduce", us, {
+            "Collective name": "allreduce", "In msg nelems": size, "Out msg nelems": size,
+            "Group size": n, "dtype": "BFloat16", "Process Group Ranks": str(list(range(n)))})])
 q = [2, 4096, 32, 128]
 flop = 4 * 2 * 32 * 4096 ** 2 * 128 / 2
-op("aten::_flash_attention_forward", [q, q, q, [], [], [], [], [], []], [bf16] * 3 + [""] * 6, ["", "", "", "", "", "4096", "4096", "0.", "True"], [("flash_fwd", flop / 5e14 * 1e6, {})])
-op("aten::_flash_attention_backward", [q] * 5 + [[]] * 7, [bf16] * 5 + [""] * 7, [""] * 11 + ["True"], [("flash_bwd", 2.5 * flop / 4e14 * 1e6, {})])
+op("aten::_flash_attention_forward", [q, q, q, [], [], [], [], [], []], [bf16] * 3 + [""] * 6,
+   ["", "", "", "", "", "4096", "4096", "0.", "True"], [("flash_fwd", flop / 5e14 * 1e6, {})])
+op("aten::_flash_attention_backward", [q] * 5 + [[]] * 7, [bf16] * 5 + [""] * 7,
+   [""] * 11 + ["True"], [("flash_bwd", 2.5 * flop / 4e14 * 1e6, {})])
 op("aten::bmm", [[4, 8, 8], [4, 8, 8]], [bf16, bf16], None, [("gemm", 5, {})])
 op("aten::mm", [[64, 64], [64, 64]], [bf16, bf16])  # launches nothing
-op("record_param_comms", [[9]], ["long int"], None, [("ncclDevKernel_Broadcast", 9, {"Collective name": "broadcast", "In msg nelems": 9, "Out msg nelems": 9, "Group size": 8, "dtype": "Long", "Process Group Ranks": "[0, 1, 2, ...]"})])
+op("record_param_comms", [[9]], ["long int"], None, [("ncclDevKernel_Broadcast", 9, {
+    "Collective name": "broadcast", "In msg nelems": 9, "Out msg nelems": 9, "Group size": 8,
+    "dtype": "Long", "Process Group Ranks": "[0, 1, 2, ...]"})])
 for mib in (1, 4, 16, 64, 256):
-    for name, rate in (("Memcpy DtoD (Device -> Device)", 1.2e12), ("Memcpy HtoD (Pinned -> Device)", 5e10)):
-        events.append({"ph": "X", "cat": "gpu_memcpy", "name": name, "pid": 0, "tid": 7, "ts": now, "dur": round(mib * 2 ** 20 / rate * 1e6 + 2, 3), "args": {"External id": 1, "bytes": mib * 2 ** 20, "stream": 7}})
-json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "a device", "totalGlobalMem": 80000000000, "numSms": 132}], "traceEvents": events}, open(sys.argv[1], "w"))
+    for name, rate in (("Memcpy DtoD (Device -> Device)", 1.2e12),
+                       ("Memcpy HtoD (Pinned -> Device)", 5e10)):
+        event("gpu_memcpy", name, 0, 7, now, round(mib * 2 ** 20 / rate * 1e6 + 2, 3),
+              {"External id": 1, "bytes": mib * 2 ** 20, "stream": 7})
+device = {"id": 0, "name": "a device", "totalGlobalMem": 80000000000, "numSms": 132}
+json.dump({"schemaVersion": 1, "deviceProperties": [device], "traceEvents": events},
+          open(sys.argv[1], "w"))
 END
 python3 "$work/make.py" "$work/trace.json" || exit 1
 "$plumbline" import trace "$work/trace.json" --format operators --gpu h -o "$work/samples.json" \
@@ -66,11 +87,14 @@ import json, sys
 folder = sys.argv[1]
 load = lambda name: json.load(open(f"{folder}/{name}.json"))
 trace, samples, costs = load("trace")["traceEvents"], load("samples"), load("costs")
-assert samples["machine"]["memory_bytes"] == 80000000000 and samples["machine"]["processor"] == "a device"
+assert samples["machine"]["memory_bytes"] == 80000000000
+assert samples["machine"]["processor"] == "a device"
 # by hand: time of an operator is that of its kernels
 spent = {}
 for e in trace:
-    if e["cat"] == "kernel": spent[e["args"]["External id"]] = spent.get(e["args"]["External id"], 0) + e["dur"] / 1e6
+    if e["cat"] != "kernel": continue
+    by = e["args"]["External id"]
+    spent[by] = spent.get(by, 0) + e["dur"] / 1e6
 def line(points):  # slope through the least and the greatest
     (x, t), (y, u) = min(points), max(points)
     return (y - x) / (u - t), t - x * (u - t) / (y - x)
@@ -84,7 +108,8 @@ for e in trace:
     if e["name"] == "aten::silu_backward": points["back"].append((6 * d[0][0] * d[0][1], t))
 g = costs["gpus"][0]
 p = g["precisions"][0]
-close = lambda a, b, what, within=1e-3: (_ for _ in ()).throw(AssertionError((what, a, b))) if abs(a / b - 1) > within else None
+def close(a, b, what, within=1e-3):
+    assert abs(a / b - 1) <= within, (what, a, b)
 close(p["gemm_flop_per_s"]["value"], line(points["gemm"])[0], "gemm")
 close(p["gemm_flop_per_s"]["value"], 4e14, "gemm as made")
 close(g["memory_bytes_per_s"]["value"], line(points["part"])[0], "memory")
@@ -93,7 +118,8 @@ close(p["attention_flop_per_s"]["value"], 5e14, "attention")
 close(p["backward_attention_flop_per_s"]["value"], 4e14, "attention backward")
 close(g["copy_bytes_per_s"]["value"], 2.4e12, "copies")
 close(g["host_link_bytes_per_s"]["value"], 5e10, "host link")
-close(g["layer_overhead_s"]["value"], 4 * line(points["gemm"])[1] + line(points["part"])[1], "overhead", 0.01)
+close(g["layer_overhead_s"]["value"], 4 * line(points["gemm"])[1] + line(points["part"])[1],
+      "overhead", 0.01)
 rings = {c["ranks"]: c for c in costs["collectives"]}
 assert set(rings) == {2, 8} and not any(c["send"] or c["between_nodes"] for c in rings.values())
 for n, c in rings.items():
@@ -110,11 +136,19 @@ grep -q '"gpu": "a device"' "$work/samples.json" || wrong "the device's name was
 "$plumbline" import trace "$work/trace.json" 2>"$work/err" &&
     wrong "ranges of a trace that has none"
 grep -q -- '--format operators' "$work/err" || wrong "no way on: $(cat "$work/err")"
-printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"External id": 1}}, {"ph": "X", "cat": "user_annotation", "name": "forward", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}' >"$work/bare.json"
+cat >"$work/bare.json" <<'END'
+{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1,
+  "dur": 2, "args": {"External id": 1}}, {"ph": "X", "cat": "user_annotation", "name": "forward",
+  "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}
+END
 "$plumbline" import trace "$work/bare.json" --format operators -o "$work/no.json" 2>"$work/err" &&
     wrong "no sizes, and yet samples"
 grep -q 'record_shapes=True' "$work/err" || wrong "no way on: $(cat "$work/err")"
-printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {"External id": 1, "Input Dims": [[8, 8], [8, 8]], "Input type": ["float", "float"]}}, {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 5, "dur": 2}]}' >"$work/next.json"
+cat >"$work/next.json" <<'END'
+{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2,
+  "args": {"External id": 1, "Input Dims": [[8, 8], [8, 8]], "Input type": ["float", "float"]}},
+  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 5, "dur": 2}]}
+END
 "$plumbline" import trace "$work/next.json" --format operators --gpu h 2>"$work/err" |
     grep -q '"seconds": \[[0-9.e-]*\]' || wrong "an event without args has those of the one before"
 "$plumbline" import trace "$work/bare.json" --format samples --gpu h --precision bf16 \
