@@ -13,8 +13,8 @@ die() { echo "FAILED: $*"; cat out err | sed 's/^/    /' | head -8; exit 1; }
 "$plumbline" example gpt --model gpt2-xl --cluster a100-16x8 --gpus 16 --sequence 1024 \
     --pipeline 2 --micro-batch 1 \
     --global-batch 4800 --layouts degrees -o . > out 2> err || die "example"
-sed -i \
-    's/"tensor": 8/"tensor": 1/; s/"pipeline": 2/"pipeline": 16/; s/"all": \[.*\]/"all": ["data"]/' job.json
+sed -i -e 's/"tensor": 8/"tensor": 1/; s/"pipeline": 2/"pipeline": 16/' \
+    -e 's/"all": \[.*\]/"all": ["data"]/' job.json
 "$plumbline" solve problem.json -o plan.json --gap 0.3 --certificate proof.json > out 2> err ||
     die "solve"
 grep -q '"1f1b"' job.json && grep -q '1 with a proof' out err ||
@@ -23,7 +23,10 @@ grep -q '"1f1b"' job.json && grep -q '1 with a proof' out err ||
 awk '/"paths": \[/ { print; getline; sub(/,$/, ""); print; skip = 1; next }
      skip && /^ *\],?$/ { skip = 0 }
      skip { next }
-     /"rounds"/ { print "{\"rounds\": [{\"weights\": [[0, 1099511627776]]}], \"closed\": true}"; next }
+     /"rounds"/ {
+         print "{\"rounds\": [{\"weights\": [[0, 1099511627776]]}], \"closed\": true}"
+         next
+     }
      { gsub(/"bound_ns": [0-9]+/, "\"bound_ns\": 1"); print }' proof.json > small.json
 "$plumbline" check small.json problem.json > out 2> err || die "check, within the default"
 grep -q 'no plan of any layout takes less than 1 ns' out || die "the claim of 1 ns"

@@ -10,11 +10,18 @@ number() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1" | head -1; }
 
 # Six nodes, every direction of every link of its own.
 awk 'BEGIN {
-    print "{\"kind\": \"plumbline.cluster\", \"version\": 1, \"name\": \"six\", \"groups\": [{\"name\": \"a\", \"gpu\": \"a100-80gb\", \"nodes\": 6, \"gpus_per_node\": 8,"
-    print " \"memory_bytes\": 80000000000, \"intra\": {\"bytes_per_s\": 3e11, \"latency_s\": 3.4e-6}, \"nics\": []}], \"places\": {\"nodes\": ["
-    for (i = 0; i < 6; i++) printf "{\"name\": \"n%d\", \"group\": \"a\"}%s\n", i, i < 5 ? "," : "], \"links\": ["
-    for (i = 0; i < 36; i++) if (int(i / 6) != i % 6)
-        printf "{\"from\": \"n%d\", \"to\": \"n%d\", \"link\": {\"bytes_per_s\": %d00000000, \"latency_s\": 1e-5}}%s\n", i / 6, i % 6, 5 + i * 7 % 11, i < 34 ? "," : ""
+    print "{\"kind\": \"plumbline.cluster\", \"version\": 1, \"name\": \"six\", \"groups\": ["
+    print " {\"name\": \"a\", \"gpu\": \"a100-80gb\", \"nodes\": 6, \"gpus_per_node\": 8,"
+    print "  \"memory_bytes\": 80000000000,"
+    print "  \"intra\": {\"bytes_per_s\": 3e11, \"latency_s\": 3.4e-6}, \"nics\": []}],"
+    print " \"places\": {\"nodes\": ["
+    for (i = 0; i < 6; i++)
+        printf "{\"name\": \"n%d\", \"group\": \"a\"}%s\n", i, i < 5 ? "," : "], \"links\": ["
+    for (i = 0; i < 36; i++) if (int(i / 6) != i % 6) {
+        printf "{\"from\": \"n%d\", \"to\": \"n%d\", ", i / 6, i % 6
+        printf "\"link\": {\"bytes_per_s\": %d00000000, \"latency_s\": 1e-5}}%s\n",
+            5 + i * 7 % 11, i < 34 ? "," : ""
+    }
     print "]}}" }' > six.json
 answers 0 problem.json example gpt --cluster six.json --model gpt2-xl --tensor 1 --pipeline 3 \
     --data 2 --micro-batch 1 --global-batch 12 --sequence 1024 -o honest
@@ -67,13 +74,16 @@ answers 2 "space of layouts on a cluster with places.*planner's word" check try/
     try/problem.json
 answers 2 'expected a cluster without places' solve try/problem.json -o no.json \
     --certificate no-proof.json
-echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [], "space": {"layouts": 1, "fates": "p1", "dominated": [], "proofs": [], "bound_ns": 9}}' > try/space.json
+echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [],
+    "space": {"layouts": 1, "fates": "p1", "dominated": [], "proofs": [], "bound_ns": 9}}' \
+        > try/space.json
 answers 2 "space of layouts on a cluster with places.*planner's word" check try/space.json \
     try/problem.json
 
 # ---- a proof about groups says nothing of nodes
 "$plumbline" price honest/problem.json -o honest/priced.json > out 2> err
-echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [{"role": "priced", "path": "priced.json", "sha256": "'"$(hash_of honest/priced.json)"'"}],
+priced='"role": "priced", "path": "priced.json", "sha256": "'"$(hash_of honest/priced.json)"'"'
+echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [{'"$priced"'}],
     "proof": {"bound_ns": 0, "paths": [], "boxes": [{"rounds": [], "closed": true}]}}' \
         > honest/groups.json
 answers 2 'expected a certificate about placements' check honest/groups.json honest/problem.json

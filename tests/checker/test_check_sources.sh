@@ -24,7 +24,12 @@ forge() {
 list_times() {
     fresh
     awk -v times="$1" -v role="\"role\": \"$2\"" '
-        index($0, role) { line = $0; sub(/,?$/, ",", line); for (i = 0; i < times; i++) lines[++count] = line; next }
+        index($0, role) {
+            line = $0
+            sub(/,?$/, ",", line)
+            for (i = 0; i < times; i++) lines[++count] = line
+            next
+        }
         $0 == "  ]," && lines[count] ~ /sha256/ { sub(/,$/, "", lines[count]) }
         { if ($0 ~ /sha256/) sub(/,?$/, ","); lines[++count] = $0 }
         END { for (i = 1; i <= count; i++) print lines[i] }' honest/priced.json > try/priced.json
@@ -82,17 +87,21 @@ for role in problem model cluster costs job; do
     forge "s/\(\"role\": \"$role\".*sha256\": \"\)[0-9a-f]\{8\}/\100000000/"
     answers 1 "$role.json: its SHA-256" check try/proof.json try/problem.json
 done
-forge 's/"role": "model"/"role": "?"/; s/"role": "costs"/"role": "model"/; s/"role": "?"/"role": "costs"/'
+forge 's/"role": "model"/"role": "?"/; s/"role": "costs"/"role": "model"/
+    s/"role": "?"/"role": "costs"/'
 answers 1 'its SHA-256' check try/proof.json try/problem.json
 forge '/"made_from"/,/\],/d'
 answers 2 'names no document of role problem' check try/proof.json try/problem.json
 # The certificate may list them instead, or as well; then rightly.
-sed -i \
-    "s#\"made_from\": \[#&$(for role in problem model cluster costs job; do printf '{"role": "%s", "path": "%s.json", "sha256": "%s"}, ' $role $role "$(hash_of honest/$role.json)"; done)#" try/proof.json
+listed=$(for role in problem model cluster costs job; do
+    printf '{"role": "%s", "path": "%s.json", ' $role $role
+    printf '"sha256": "%s"}, ' "$(hash_of honest/$role.json)"
+done)
+sed -i "s#\"made_from\": \[#&$listed#" try/proof.json
 answers 0 'confirmed' check try/proof.json try/problem.json
 fresh
-sed -i \
-    "s#\"made_from\": \[#&{\"role\": \"costs\", \"path\": \"costs.json\", \"sha256\": \"$(hash_of honest/job.json)\"}, #" try/proof.json
+listed='"role": "costs", "path": "costs.json", "sha256": "'"$(hash_of honest/job.json)"'"'
+sed -i "s#\"made_from\": \[#&{$listed}, #" try/proof.json
 answers 1 'costs.json: its SHA-256' check try/proof.json try/problem.json
 fresh
 sed -i '/"role": "priced"/d' try/proof.json
@@ -113,7 +122,8 @@ for script in 's/"stage_count": 3/"stage_count": 2/' 's/"micro_batches": 6/"micr
     [ $? -ne 0 ] || complain "forge $script: accepted"
 done
 forge 's/\("memory_limit_bytes": \)/\11/'
-answers 1 'memory_limit_bytes is 1[0-9]*, by the problem it is' check try/proof.json try/problem.json
+answers 1 'memory_limit_bytes is 1[0-9]*, by the problem it is' check try/proof.json \
+    try/problem.json
 
 # ---- problems that this certificate cannot be about
 fresh
