@@ -16,10 +16,14 @@ keys_of() {
             for (i = 1; i <= length(text); i++) {
                 c = substr(text, i, 1)
                 if (c == "\"") {
-                    for (end = i + 1; substr(text, end, 1) != "\""; end++) if (substr(text, end, 1) == "\\") end++
+                    for (end = i + 1; substr(text, end, 1) != "\""; end++)
+                        if (substr(text, end, 1) == "\\") end++
                     string = substr(text, i + 1, end - i - 1)
                     i = end
-                    if (substr(text, i + 1) ~ /^[ \n]*:/) { key = string; if (of[depth] == "properties") print key }
+                    if (substr(text, i + 1) ~ /^[ \n]*:/) {
+                        key = string
+                        if (of[depth] == "properties") print key
+                    }
                 } else if (c == "{" || c == "[") of[++depth] = key
                 else if (c == "}" || c == "]") depth--
                 else if (c == ",") key = ""

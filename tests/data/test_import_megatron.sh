@@ -8,9 +8,11 @@ trap 'rm -rf "$here"' EXIT
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 expect() { grep -q -- "$2" "$here/$1" || { fail "$3: no \"$2\" in $1:"; cat "$here/$1"; }; }
 read_list() {
-    "$plumbline" import megatron "$@" -o "$here/model.json" --job "$here/job.json" 2> "$here/log" || { fail "$*:"; cat "$here/log"; }
+    "$plumbline" import megatron "$@" -o "$here/model.json" --job "$here/job.json" \
+        2> "$here/log" || { fail "$*:"; cat "$here/log"; }
 }
-plain='--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 2 --vocab-size 1000'
+plain='--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048'
+plain="$plain --micro-batch-size 2 --vocab-size 1000"
 accept() { echo "$1" > "$here/args.txt"; read_list "$here/args.txt" --gpus 16; }
 refuse() {
     echo "$1" > "$here/args.txt"
@@ -36,10 +38,12 @@ expect log 'not read: --rdzv-endpoint --lr --save$' script
 # 96 (12 h^2 + 13 h) + (50257 + 2048) h + 2 h, h = 12288.
 expect log '174604259328 parameters' script
 
-accept "$plain --swiglu --normalization RMSNorm --disable-bias-linear --position-embedding-type rope --group-query-attention
-    --num-query-groups 4 --bf16 --use-distributed-optimizer --overlap-grad-reduce --recompute-activations --attention-dropout 0
-    --hidden-dropout 0 --untie-embeddings-and-output-weights --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 2
-    --global-batch-size 64 --norm-epsilon 1e-6 --rotary-base 500000 --rotary-percent 0.5"
+accept "$plain --swiglu --normalization RMSNorm --disable-bias-linear --position-embedding-type rope
+    --group-query-attention --num-query-groups 4 --bf16 --use-distributed-optimizer
+    --overlap-grad-reduce --recompute-activations --attention-dropout 0 --hidden-dropout 0
+    --untie-embeddings-and-output-weights --pipeline-model-parallel-size 2
+    --num-layers-per-virtual-pipeline-stage 2 --global-batch-size 64 --norm-epsilon 1e-6
+    --rotary-base 500000 --rotary-percent 0.5"
 expect model.json '"ffn": 2688' swiglu
 expect model.json '"kv_heads": 4' swiglu
 expect model.json '"norm_epsilon": 1e-06' swiglu
@@ -52,21 +56,26 @@ expect job.json '"data": 8' swiglu
 expect job.json '"zero": 1' swiglu
 expect job.json '"recompute": \["none", "selective"\]' swiglu
 
-accept "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*2|(t*2|)*2,ttL' --global-batch-size 32"
+accept "$plain --pipeline-model-parallel-size 2
+    --pipeline-model-parallel-layout 'Et*2|(t*2|)*2,ttL' --global-batch-size 32"
 expect job.json '"virtual_stages": 2' layout
 expect job.json '"schedule": "interleaved"' layout
-accept "$plain --pipeline-model-parallel-size 4 --pipeline-model-parallel-layout='Et*2|t*2|t*2|t*2L' --cross-entropy-loss-fusion"
+accept "$plain --pipeline-model-parallel-size 4
+    --pipeline-model-parallel-layout='Et*2|t*2|t*2|t*2L' --cross-entropy-loss-fusion"
 expect job.json '"virtual_stages": 1' 'layout of a stage a rank'
 expect job.json '"fused_loss": true' 'layout of a stage a rank'
 refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*2|t*2L'" \
     'stages of --pipeline-model-parallel-layout: expected a multiple of 2, found 3'
-refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*4L' --num-virtual-stages-per-pipeline-rank 2" 'together with virtual stages'
+refuse "$plain --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*4|t*4L'
+    --num-virtual-stages-per-pipeline-rank 2" 'together with virtual stages'
 
 # DeepSeek-V2-Lite by its flags has as many parameters as by its config.
-accept "--num-layers 27 --hidden-size 2048 --num-attention-heads 16 --seq-length 4096 --micro-batch-size 1 --vocab-size 102400 --bf16
-    --ffn-hidden-size 10944 --swiglu --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights --qk-layernorm
-    --position-embedding-type rope --multi-latent-attention --kv-lora-rank 512 --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128
-    --num-experts 64 --moe-router-topk 6 --moe-ffn-hidden-size 1408 --moe-shared-expert-intermediate-size 2816
+accept "--num-layers 27 --hidden-size 2048 --num-attention-heads 16 --seq-length 4096
+    --micro-batch-size 1 --vocab-size 102400 --bf16 --ffn-hidden-size 10944 --swiglu
+    --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights
+    --qk-layernorm --position-embedding-type rope --multi-latent-attention --kv-lora-rank 512
+    --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128 --num-experts 64
+    --moe-router-topk 6 --moe-ffn-hidden-size 1408 --moe-shared-expert-intermediate-size 2816
     --moe-layer-freq '([0]*1+[1]*26)' --expert-model-parallel-size 8"
 expect log '15706484224 parameters' deepseek-v2-lite
 expect model.json '"name": "mixture-2"' deepseek-v2-lite
@@ -74,18 +83,21 @@ expect job.json '"expert": 8' deepseek-v2-lite
 
 # Further tokens, and positions that are stretched in each way.
 rope="$plain --position-embedding-type rope"
-accept "$rope --mtp-num-layers 2 --mtp-loss-scaling-factor 0.3 --use-rope-scaling --rope-scaling-factor 16"
+accept "$rope --mtp-num-layers 2 --mtp-loss-scaling-factor 0.3 --use-rope-scaling
+    --rope-scaling-factor 16"
 expect model.json '"name": "mtp", "kind": "block", "count": 2, "recomputable": true, "mtp": true' \
     mtp
 expect model.json '"mtp_loss_scale": 0.3' mtp
 expect model.json '"rotary_factor": 16' mtp
+scaling='"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 4'
 expect model.json \
-    '"rotary_scaling": {"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}' mtp
+    "\"rotary_scaling\": {$scaling, \"original_max_position_embeddings\": 8192}" mtp
 accept "$rope --rotary-seq-len-interpolation-factor 4"
 expect model.json '"rotary_scaling": {"type": "linear"}' linear
 accept "$plain --position-embedding-type yarn --rotary-scaling-factor 4 --yarn-beta-fast 16"
+scaling='"type": "yarn", "original_max_position_embeddings": 4096'
 expect model.json \
-    '"rotary_scaling": {"type": "yarn", "original_max_position_embeddings": 4096, "beta_fast": 16, "beta_slow": 1, "mscale": 1}' yarn
+    "\"rotary_scaling\": {$scaling, \"beta_fast\": 16, \"beta_slow\": 1, \"mscale\": 1}" yarn
 refuse "$plain --max-position-embeddings 2048 --mtp-num-layers 1" \
     'runs\[2\].mtp: expected a model without learned positions'
 refuse "$plain --num-layers 9" 'num-layers appears twice'
