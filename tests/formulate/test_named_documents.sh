@@ -6,8 +6,12 @@ mkdir -p "$work/a" "$work/b" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
 
 wrong() { echo "named documents: $*" >&2; failed=1; }
-problem() { printf \
-    '{"kind": "plumbline.problem", "version": 1, "name": "x", "model": "%s", "cluster": "%s", "costs": "%s", "job": "job.json"}' "$2" "$3" "$4" >"$work/$1/problem.json"; }
+problem() {
+    cat >"$work/$1/problem.json" <<END
+{"kind": "plumbline.problem", "version": 1, "name": "x", "model": "$2", "cluster": "$3",
+ "costs": "$4", "job": "job.json"}
+END
+}
 solve() { "$plumbline" solve "$work/$1/problem.json" --gap 0.2 --quiet -o "$work/$1/plan.json" \
     2>"$work/err"; }
 

@@ -11,7 +11,8 @@ seconds() { "$plumbline" predict $base "$@" 2> err | sed -n 's/^iteration_s *//p
 bytes() { "$plumbline" predict $base "$@" 2> err | sed -n 's/^memory_bytes *\([0-9]*\).*/\1/p'; }
 less() { awk "BEGIN { exit !($1 < $2) }" || complain "$3: expected $1 below $2"; }
 same() { [ "$1" = "$2" ] || complain "$3: expected $1 and $2 to be the same"; }
-base="gpu=A100-80GB layers=32 hidden=4096 heads=32 vocab=51200 seq=2048 tp=2 pp=4 dp=4 micro_batch=1 global_batch=64"
+base="gpu=A100-80GB layers=32 hidden=4096 heads=32 vocab=51200 seq=2048 tp=2 pp=4 dp=4
+    micro_batch=1 global_batch=64"
 
 # ---- notes are notes
 plain=$(seconds) prose=$(seconds notes="fp32 DeepSpeed llama zb-h1")
@@ -84,8 +85,9 @@ for gpu in A100:8499 A100-40GB:4228 H100:8493 H200:15011 B200:19150 V100-32GB:34
 done
 
 # ---- several kinds of GPU, in the order of the ranks
-shape="layers=32 hidden=4096 ffn=14336 heads=32 kv_heads=8 vocab=128256 positions=0 gated=1 rms_norm=1 tied=0 dropout=0 bias=0 seq=4096
-    micro_batch=1 global_batch=64 precision=fp16 recompute=full sp=1 flash=1 zero=1 overlap=1"
+shape="layers=32 hidden=4096 ffn=14336 heads=32 kv_heads=8 vocab=128256 positions=0 gated=1
+    rms_norm=1 tied=0 dropout=0 bias=0 seq=4096 micro_batch=1 global_batch=64 precision=fp16
+    recompute=full sp=1 flash=1 zero=1 overlap=1"
 kinds() { gpus=$1; shift; "$plumbline" predict "gpu=$gpus" $shape "$@" > out 2> err; }
 kinds_seconds() { kinds "$@"; sed -n 's/^iteration_s *//p' out; }
 refused() { words=$1; shift; kinds "$@"; grep -q -- "$words" err ||
@@ -139,6 +141,10 @@ run validate "$root/data/runs/torchtitan-llama3.csv" --costs kernels --rows metr
     --list
 sed -n '/^source,id/,$p' out |
     awk -F, 'NR > 1 { e = $6 < 0 ? -$6 : $6; sum += e; n++; if (e > .17) bad = $2 " " $6 }
-    END { if (n != 20 || sum / n > .08) bad = n " rows, mean " sum / n; if (bad) print bad; exit bad != "" }' || complain "torchtitan's peak memory"
+    END {
+        if (n != 20 || sum / n > .08) bad = n " rows, mean " sum / n
+        if (bad) print bad
+        exit bad != ""
+    }' || complain "torchtitan's peak memory"
 
 ended
