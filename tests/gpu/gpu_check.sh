@@ -14,8 +14,9 @@ look() {        # look NAME TOOL WORDS...
         "$measure" "$@" --backend cuda --quiet --budget-s 0.05 -o "$folder/check_$name.json" \
         > "$folder/check_$name.log" 2>&1
     then echo "sanitizer, $tool: $name clean"
-    else echo \
-        "sanitizer, $tool: $name exit $?: $(grep -m1 -E 'ERROR SUMMARY|Error|error|plumbline' "$folder/check_$name.log")"; bad=1
+    else
+        code=$? words=$(grep -m1 -E 'ERROR SUMMARY|Error|error|plumbline' "$folder/check_$name.log")
+        echo "sanitizer, $tool: $name exit $code: $words"; bad=1
     fi
 }
 look compute memcheck compute --quick --shape "$small" --sequence 64 --precision bf16 \

@@ -11,7 +11,8 @@ for program in plumbline plumbline-measure plumbline-measure-cuda gemm_heuristic
     ldd "$bin/$program" | awk '$3 ~ /^\// {print $1, $3}'
 done | sort -u | while read -r name path; do
     case $name in
-    libc.so* | libm.so* | libdl.so* | librt.so* | libpthread.so* | ld-linux* | libstdc++.so* | libgcc_s.so* | libcu* | libnv* | libnccl*) ;;
+    libc.so* | libm.so* | libdl.so* | librt.so* | libpthread.so* | ld-linux* | libstdc++.so* | \
+        libgcc_s.so* | libcu* | libnv* | libnccl*) ;;
     *) cp -L "$path" "$to/lib/$name" ;;
     esac
 done

@@ -94,7 +94,8 @@ def main(compute, memory, program):
             )
         )
     print(
-        "rates: %d of %d more than 3 %% from PyTorch or from the separate program (of those that take 0.1 ms or more)"
+        "rates: %d of %d more than 3 %% from PyTorch or from the separate program "
+        "(of those that take 0.1 ms or more)"
         % (failures, len(words))
     )
     return 1 if failures else 0
