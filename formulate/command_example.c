@@ -1,4 +1,5 @@
-// plumbline example chain|gpt|mixed|four|pipette ...: ready problems as five documents in a folder.
+// plumbline example chain|gpt|mixed|four|pipette ...: complete problems as five documents in a
+// folder.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "formulate/example/example.h"
 #include "data/base/file.h"
 
-// Where it goes; shared by all kinds.
+// Where the example is written; shared by all kinds.
 struct destination {
     const char *folder;
     bool force, quiet;
@@ -65,8 +66,8 @@ static enum status run_chain(int argc, char **argv, int *exit_code, struct arena
 
 enum { AS_ITS_FRAMEWORK = -1 }; // not stated
 
-// Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults
-// readable.
+// Options are 64 bits wide, the layout's fields are not; negatively named switches keep the
+// defaults readable.
 struct transformer_options {
     int64_t tensor, context, data, pipeline, micro_batch, zero, expert, virtual_stages, gpus, nodes,
         boundary_rank, gradient_rank;
@@ -96,11 +97,11 @@ static struct layout layout_of(const struct transformer_options *o)
 }
 
 // "degrees": tensor, context, pipeline, data and micro-batch; "all": every key but local losses,
-// which change what is learnt.
+// which change the training result.
 enum { LAYOUTS_ONE, LAYOUTS_DEGREES, LAYOUTS_ALL };
 static const char *const layouts_names[] = {"one", "degrees", "all", NULL};
 
-// What nobody stated as the framework has it: ZeRO, and when gradients are synced.
+// What nobody stated is set as in the framework: ZeRO, and when gradients are synced.
 static void follow_framework(struct transformer_options *o)
 {
     bool titan = o->framework == FRAMEWORK_TORCHTITAN,
@@ -237,7 +238,7 @@ static enum status run_transformer(int argc, char **argv, const char *usage,
     return deliver(&problem, &to, arena, err);
 }
 
-// A large transformer on eight stages, as it is commonly trained.
+// A large transformer on eight stages, as commonly trained.
 static struct transformer_request common_request(void)
 {
     return (struct transformer_request){.costs = "published",
@@ -280,7 +281,7 @@ enum status example_gpt(struct problem *problem, int argc, char **argv, struct a
     return transformer_problem(problem, &request, arena, err);
 }
 
-// Half precision of the kind that both GPU types have; four GPUs share a layer, so that a replica
+// Half precision in the format that both GPU types have. Four GPUs share a layer, so that a replica
 // spans both types.
 static enum status run_mixed(int argc, char **argv, int *exit_code, struct arena *arena,
                              struct error *err)

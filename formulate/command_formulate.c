@@ -1,6 +1,6 @@
-// plumbline formulate: problem -> MILP as MPS or LP, with the starting path rows, and the meaning
-// of each column. The program that solve works on is this one after elimination, with the path rows
-// it finds.
+// plumbline formulate: writes a problem as a MILP in MPS or LP, with the starting path rows and the
+// meaning of each column. The program that solve works on is this one after elimination, with the
+// path rows that solve finds.
 #include "formulate/commands.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct request {
     int form;
 };
 
-// What no plan exceeds: the longest path when every symbol has its column's upper bound.
+// An upper bound for every plan: the longest path with every symbol at its column's upper bound.
 static int64_t time_upper_ns(const struct formulation *f, struct graph *graph, struct arena *arena)
 {
     int symbols = graph_symbol_count(graph);
@@ -41,7 +41,7 @@ static enum status write(const struct formulation *f, const struct request *r, s
 {
     if (r->map)
         TRY(formulation_write_map(f, r->map, arena,
-                                  err)); // first: what fails leaves nothing on standard output
+                                  err)); // first: a failure leaves nothing on standard output
     return milp_write(&f->milp, r->out ? r->out : "-", arena, err);
 }
 
@@ -64,7 +64,7 @@ static enum status check_job_on_places(const struct request *r, const struct job
     return OK;
 }
 
-// Ranks on nodes: the whole decision, the starting rows of each replica.
+// With ranks on nodes: the whole decision, and the starting rows of each replica.
 static enum status formulate_places(const struct request *r, const struct priced *priced,
                                     struct arena *arena, struct error *err)
 {

@@ -1,5 +1,5 @@
-// plumbline import FORMAT FILE: documents out of foreign formats. The table is all that knows
-// which there are.
+// plumbline import FORMAT FILE: makes documents from foreign formats. Only the table knows which
+// formats there are.
 #include "data/base/commands.h"
 #include "data/import/import.h"
 #include "formulate/commands.h"

@@ -1,5 +1,6 @@
 // plumbline predict: time and memory of given configurations. A table of thousands is answered row
-// by row, as a table or as JSON; one configuration stands on the command line or is a problem.
+// by row, as a table or as JSON; a single configuration is given on the command line or as a
+// problem.
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static void put_text(struct output *o, const char *text, size_t length)
 
 static void put(struct output *o, const char *text) { put_text(o, text, strlen(text)); }
 
-// Whole numbers by hand: a table of a hundred thousand rows has millions of them.
+// Formats integers without printf: a table of a hundred thousand rows has millions of them.
 static void put_whole(struct output *o, int64_t value)
 {
     char digits[24], *at = digits + sizeof digits, *end = at;
@@ -46,7 +47,7 @@ static void put_whole(struct output *o, int64_t value)
     put_text(o, at, (size_t)(end - at));
 }
 
-// Nanoseconds as seconds, all nine places.
+// Nanoseconds as seconds, with all nine places.
 static void put_seconds(struct output *o, int64_t ns)
 {
     char places[11] = ".000000000";
@@ -68,7 +69,7 @@ static void put_quoted(struct output *o, const char *text, size_t length)
     put(o, "\"");
 }
 
-// To nine places; nothing where it is not known.
+// With nine places; nothing if it is not known.
 static void put_share(struct output *o, double value)
 {
     if (value > 0 && value < 9e9) put_seconds(o, (int64_t)(value * 1e9));

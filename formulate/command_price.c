@@ -1,11 +1,11 @@
-// plumbline price: a problem -> the priced document, whose hash is the stated problem of plans and
-// proofs.
+// plumbline price: turns a problem into the priced document, whose hash identifies the problem in
+// plans and proofs.
 #include <stdio.h>
 
 #include "formulate/commands.h"
 #include "formulate/price/price.h"
 
-// A job with a space is one of many layouts; what prices or writes one says which.
+// A job with a space is one of many layouts; commands that price or write one say which.
 void say_space(const struct problem *problem)
 {
     if (!problem->job.space.given) return;

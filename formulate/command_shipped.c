@@ -1,4 +1,5 @@
-// plumbline models, clusters, costs: what comes with the program, or what given documents are.
+// plumbline models, clusters, costs: lists the documents shipped with the program, or describes
+// given ones.
 #include <stdio.h>
 
 #include "data/base/shipped.h"
@@ -18,7 +19,7 @@ struct listing {
     describe *describe;
 };
 
-// Each of the operands, or each that is shipped.
+// Each of the operands, or each shipped document if there are none.
 static enum status list_documents(const struct listing *l, int argc, char **argv,
                                   struct arena *arena, struct error *err)
 {

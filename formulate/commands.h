@@ -1,4 +1,4 @@
-// The commands of this room; each in its own file.
+// The commands of this folder; each is in its own file.
 #ifndef PLUMBLINE_FORMULATE_COMMANDS_H
 #define PLUMBLINE_FORMULATE_COMMANDS_H
 

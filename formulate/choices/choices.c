@@ -22,7 +22,7 @@ static bool by_position(const struct priced *p)
     // only if the first layer's message is like the others'.
     if (last > 0 && runs[0].count == 1 && p->stage_count > 1 && runs[0].cut != runs[1].cut)
         return true;
-    // A middle stage of the count form does not know its place.
+    // A middle stage of the count form has no known place.
     for (int i = 0; i < p->rule_count; i++) {
         const struct rule *r = &p->rules[i];
         if (r->holds_first < 0 && r->holds_last < 0) continue;
@@ -261,8 +261,8 @@ static void enumerate_stage(struct bucket *b, struct stage_list *list)
         for (int n = stages == 1 ? layers : 1; n <= most; n++) enumerate_span(list, b, -1, n);
         return;
     }
-    // Every stage before and behind holds a layer at least; the first starts, the last ends the
-    // model.
+    // Every stage before and after holds at least one layer; the first starts the model, the last
+    // ends it.
     for (int first = s; first <= (s ? layers - stages + s : 0); first++)
         for (int end = s == stages - 1 ? layers : first + 1; end <= layers - (stages - 1 - s);
              end++)
@@ -281,7 +281,7 @@ enum status choices_build(struct choices *c, const struct priced *priced,
                           .rank_count = schedule->request.rank_count};
     choices_prepare_ranks(c);
     c->stages = TAKE(arena, priced->stage_count, struct stage_choices);
-    struct bucket bucket = {.c = c, // enough where nothing is swapped
+    struct bucket bucket = {.c = c, // enough if nothing is swapped
                             .capacity = priced->gradient_option_count * (priced->layer_count + 3)};
     bucket.items = TAKE(arena, bucket.capacity, struct choice);
     int64_t total = 0;

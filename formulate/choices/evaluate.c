@@ -1,6 +1,6 @@
-// One choice: its durations, its memory, the rules it must keep, and what makes it needless.
-// Everything here is a sum over the layers of the stage of integers that stand in the priced
-// document (docs/FORMULAS.md, sections 7 and 8).
+// One choice: its durations, its memory, the rules it must satisfy, and what makes it unnecessary.
+// Everything here is a sum, over the layers of the stage, of integers of the priced document
+// (docs/FORMULAS.md, sections 7 and 8).
 #include <assert.h>
 #include <string.h>
 
@@ -10,8 +10,7 @@
 int choice_first_layer(const struct choices *c, int stage, const struct choice *choice)
 {
     if (choice->first_layer >= 0) return choice->first_layer;
-    // The stages before a middle stage hold a layer each at least, so this place is one it can
-    // have.
+    // Each stage before a middle stage holds at least one layer, so this place is possible.
     return stage == c->priced->stage_count - 1 ? c->priced->layer_count - choice->layer_count
                                                : stage;
 }
@@ -33,18 +32,18 @@ int span_recomputable(const struct priced *p, int first_layer, int layer_count)
     return sum;
 }
 
-// Sums while walking the stage's layers from the first to the last, which is the order in which
-// their backwards end last.
+// Sums while walking the stage's layers from the first to the last. The backward passes end in the
+// reverse order, the last layer's first.
 struct walk {
     int64_t *forward_ns, *backward_ns; // [slice]
-    int64_t backward_behind_ns; // of the layers walked so far: they end after the layer at hand
+    int64_t backward_behind_ns; // of the layers walked so far: they end after the current layer
     int64_t sync_ns;            // of the layers walked so far
     int64_t tail_ns;            // exposed part of the overlapped syncs
     int64_t unsharded_bytes;    // of the layers walked so far
     const struct priced_places
-        *places; // NULL, or syncs are those over a ring whose links are like this one
+        *places; // NULL, or syncs are those over a ring whose links are all like this one
     size_t link;
-    struct swap_piece *pieces; // of a stage that swaps, where they are wanted
+    struct swap_piece *pieces; // for a stage that swaps, if they are needed
     int piece_count;
 };
 
@@ -62,7 +61,7 @@ static int64_t layer_sync_ns(const struct choices *c, const struct walk *w,
 }
 
 // `count` like layers: the tail's candidates are linear in the layer, so only the first and the
-// last of them matter.
+// last layer matter.
 static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int count)
 {
     w->tail_ns = larger(w->tail_ns, w->sync_ns + sync_ns - w->backward_behind_ns);
@@ -79,8 +78,8 @@ static int64_t layer_backward_ns(const struct priced_run *run, int price, enum r
                                                                   : 0);
 }
 
-// mode: none, selective or full, of these layers. The last pass over a layer in a micro-batch makes
-// its gradient final.
+// mode: none, selective or full, for these layers. The last pass over a layer in a micro-batch
+// makes its gradient final.
 static void add_layers(const struct choices *c, struct choice *x, struct walk *w,
                        const struct swap_piece *of)
 {
@@ -106,7 +105,8 @@ static void add_layers(const struct choices *c, struct choice *x, struct walk *w
     x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
 }
 
-// How the next layers of a run run, at most `of->count` of them: so many as do the same.
+// How the next layers of a run are executed: as many of them as are treated alike, at most
+// `of->count`.
 static void take_mode(struct swap_piece *of, const struct choice *x, int *swapped, int *recomputed)
 {
     enum recompute mode = of->run->recomputable ? x->recompute : RECOMPUTE_NONE;
@@ -138,7 +138,7 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x, str
     }
 }
 
-// What a stage before a local boundary does beside its layers.
+// The work of a stage before a local boundary in addition to its layers.
 static void add_local_loss(const struct priced *p, struct choice *x, struct walk *w)
 {
     w->forward_ns[0] += p->local_forward_ns;
@@ -269,10 +269,10 @@ int choice_broken_rule(const struct choices *c, int stage, const struct choice *
 
 // ---- dominance
 
-// The longest path grows with every symbol. A stage's sync is done once: where each path to it
-// comes through the stage's last backward, their sum decides, not the sync alone. That matters
-// where it is overlapped: recomputation hides a part of the sync, but never more than it adds to
-// the backward. On a rank with several stages another stage's sync may come first.
+// The longest path grows with every symbol. A stage's sync is done once; if every path to it passes
+// the stage's last backward, the sum of both matters, not the sync alone. That makes a difference
+// if the sync is overlapped: recomputation hides a part of the sync, but never more than it adds to
+// the backward. On a rank with several stages, another stage's sync may come first.
 static bool no_slower(const struct choices *c, const struct choice *a, const struct choice *b)
 {
     if (c->priced->objective == OBJECTIVE_MAX_LOAD) return a->load_ns <= b->load_ns;
@@ -291,7 +291,7 @@ static int64_t resident_bytes(const struct memory_parts *m)
            m->feedback_bytes;
 }
 
-// Where a rank has one stage, both fit, and nothing else asks for the room.
+// If a rank has one stage, both choices fit and nothing else needs the room.
 static bool leaves_as_much_room(const struct choices *c, const struct choice *a,
                                 const struct choice *b)
 {
@@ -302,7 +302,7 @@ static bool leaves_as_much_room(const struct choices *c, const struct choice *a,
 
 bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
 {
-    // Where ranks stand on nodes, what a compressed sync is worth depends on the ring.
+    // If ranks are on nodes, the benefit of a compressed sync depends on the ring.
     if (c->priced->places && a->gradient_option != b->gradient_option) return false;
     return a->first_layer == b->first_layer && a->layer_count == b->layer_count &&
            a->group == b->group && a->boundary_option == b->boundary_option && a->cut == b->cut &&

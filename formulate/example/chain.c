@@ -1,5 +1,5 @@
 // The benchmark family `chain`: identical blocks with measured times on GPU types of different
-// speed and memory, joined by links of pure latency. What it decides is how many blocks, which type
+// speed and memory, joined by links of pure latency. The decision is how many blocks, which type
 // and how much recomputation each stage gets.
 #include "formulate/example/example.h"
 
@@ -14,8 +14,9 @@ static struct estimate assumed(double value, const char *source)
         .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
 }
 
-// Bytes are rounded down: what fits exactly in gigabytes still fits. weights and states 80 x 0.35 x
-// S / L GB a block; activations 80 x 0.65 / L GB a micro-batch, 8 % of it when recomputed.
+// Bytes are rounded down, so that what fits exactly in gigabytes still fits. Weights and states are
+// 80 x 0.35 x S / L GB per block; activations 80 x 0.65 / L GB per micro-batch, 8 % of that with
+// recomputation.
 static void make_model(struct model *model, const struct chain_request *r, struct arena *arena)
 {
     struct layer_run *runs = TAKE(arena, 3, struct layer_run);

@@ -1,6 +1,6 @@
 // Two clusters whose network cards are of different kinds, InfiniBand and RoCE, with Ethernet
-// between them, and GPUs that reach different speeds there: the setting of Holmes (2312.03549,
-// section 6.3 of what planners publish). A GPT as in the table of 2104.04473.
+// between them, and whose GPUs reach different speeds: the setting of Holmes (2312.03549, section
+// 6.3 of what planners publish). The model is a GPT as in the table of 2104.04473.
 #include <string.h>
 
 #include "formulate/example/example.h"
@@ -16,7 +16,7 @@ static void slow_rate(struct estimate *e, double by)
     e->source = "the first cluster's GPU, by the share of speed that was asked for";
 }
 
-// The same GPU where it reaches `by` of its speed in everything.
+// The same GPU, reaching `by` of its speed in everything.
 static struct gpu_costs slower(const struct gpu_costs *like, double by, struct arena *arena)
 {
     struct gpu_costs g = *like;
@@ -89,7 +89,8 @@ static struct node_group group_of(const struct clusters_request *r, enum nic_kin
                                .nic_count = 2};
 }
 
-// A switch for each cluster that is as fast as all cards of a node; none that both hang on.
+// A switch for each cluster that is as fast as all cards of a node, and no switch that joins the
+// clusters.
 static void make_places(struct cluster *c, const struct clusters_request *r, struct arena *arena)
 {
     struct places *p = &c->places;

@@ -1,6 +1,6 @@
-// Ready problems: the benchmark family `chain`, transformers on shipped clusters, a mixed cluster,
-// four machines like the one that was measured, a published planner's setting on a measured matrix.
-// Made as structs and written as the five documents a user would write.
+// Complete problems: the benchmark family `chain`, transformers on shipped clusters, a mixed
+// cluster, four machines like the measured one, and a published planner's setting on a measured
+// matrix. They are built as structs and written as the five documents that a user would write.
 #ifndef PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 #define PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 
@@ -21,15 +21,15 @@ enum status example_chain(struct problem *problem, const struct chain_request *r
 // ending in ".json").
 struct transformer_request {
     const char *name, *model, *cluster, *costs;
-    const char *gpu;       // instead of a cluster: the shipped one whose nodes have this GPU
-    int gpus, nodes;       // of the first group, one follows from the other; 0: as the cluster says
-    double gpu_hour_price; // of every GPU; 0: as the cluster says
-    int64_t sequence, global_batch; // 0: 2048 tokens, fewer where the model has not as many
-                                    // positions; 64 micro-batches per replica
+    const char *gpu;       // instead of a cluster: the shipped cluster whose nodes have this GPU
+    int gpus, nodes;       // of the first group; one follows from the other; 0: as in the cluster
+    double gpu_hour_price; // of every GPU; 0: as in the cluster
+    int64_t sequence, global_batch; // 0: 2048 tokens, or fewer if the model has fewer positions; 64
+                                    // micro-batches per replica
     enum precision precision;
     enum objective objective;
-    struct layout layout; // data 0: as many replicas as there are GPUs for
-    struct space space;   // given: what of the layout a solve may choose
+    struct layout layout; // data 0: as many replicas as the GPUs allow
+    struct space space;   // if given: which parts of the layout a solve may choose
     double memory_fraction;
     // Low-rank compression that a stage may choose, epilogue only on boundaries; rank 0: none is
     // offered. Each compressed boundary and stage costs 1 of the quality budget; -1: no limit.
@@ -39,16 +39,16 @@ struct transformer_request {
 enum status example_transformer(struct problem *problem, const struct transformer_request *request,
                                 struct arena *arena, struct error *err);
 
-// The problem of the command line of `plumbline example gpt`, argv[0] its name; what -o says is not
-// looked at.
+// The problem of the command line of `plumbline example gpt`; argv[0] is its name, and -o is
+// ignored.
 enum status example_gpt(struct problem *problem, int argc, char **argv, struct arena *arena,
                         struct error *err);
 
-// A GPT on two clusters, one with InfiniBand and one with RoCE, Ethernet between them; their nodes
-// have places.
+// A GPT on two clusters, one with InfiniBand and one with RoCE, with Ethernet between them; their
+// nodes have places.
 struct clusters_request {
-    const char *costs; // of "a100-80gb", which the first cluster's GPUs are
-    double share;      // of the two clusters' speed that the first has: 0.55 and the rest, 0.45
+    const char *costs; // costs of "a100-80gb", the first cluster's GPU
+    double share; // the first cluster's share of the two clusters' speed: 0.55 and the rest, 0.45
     int layers, hidden, heads, nodes, gpus_per_node, tensor, pipeline, micro_batch, micro_batches,
         sequence;
     bool homogeneous_groups;
@@ -56,13 +56,13 @@ struct clusters_request {
 enum status example_clusters(struct problem *problem, const struct clusters_request *request,
                              struct arena *arena, struct error *err);
 
-// GPT-2 XL in four stages on four machines of the kind the costs were calibrated on, joined by 10
-// Gb/s Ethernet.
+// GPT-2 XL in four stages on four machines of the kind on which the costs were calibrated, joined
+// by 10 Gb/s Ethernet.
 enum status example_four(struct problem *problem, const char *costs, double memory_gb,
                          struct arena *arena, struct error *err);
 
 // The published setting of Pipette on a measured matrix: a GPT, as many replicas as the nodes
-// allow, everything else as stated.
+// allow, everything else as stated in the request.
 struct pipette_request {
     const char *matrix, *costs; // the matrix: a file that `import matrix` reads
     struct matrix_request nodes;
@@ -73,9 +73,9 @@ struct pipette_request {
 enum status example_pipette(struct problem *problem, const struct pipette_request *request,
                             struct arena *arena, struct error *err);
 
-// problem.json, model.json, cluster.json, costs.json, job.json in the folder, which is created if
-// missing. BAD_INPUT, with nothing changed: one of them exists with other content and force is
-// false.
+// Writes problem.json, model.json, cluster.json, costs.json and job.json into the folder, which is
+// created if missing. BAD_INPUT, with nothing changed: one of them exists with other content and
+// force is false.
 enum status example_write(struct problem *problem, const char *folder, bool force,
                           struct arena *arena, struct error *err);
 

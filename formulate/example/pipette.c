@@ -1,7 +1,8 @@
 // The published setting of Pipette on any measured matrix: a GPT whose tensor groups fill nodes, as
-// many replicas as the nodes allow, the same blocks in every stage. Its program takes element
-// [i][j] of the matrix for the link from i to j and its unit for 1e9 bytes/s, so that is the rule
-// here (in mpiGraph's Recv table it is the link from j to i, in units of 1.048576e9).
+// many replicas as the nodes allow, the same blocks in every stage. Pipette's program uses element
+// [i][j] of the matrix for the link from i to j and takes its unit as 1e9 bytes/s, so the same rule
+// applies here (in mpiGraph's Recv table, the element is the link from j to i, in units of
+// 1.048576e9).
 #include "formulate/example/example.h"
 
 static struct model model_of(const struct pipette_request *r, struct arena *arena)

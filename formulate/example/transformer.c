@@ -1,4 +1,4 @@
-// Examples of transformers: a shipped model on a shipped cluster with a layout of the user's or a
+// Examples of transformers: a shipped model on a shipped cluster, with the user's layout or a
 // sensible one, and GPT-2 XL on four machines of a calibrated kind.
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool has_only(const struct cluster *c, const char *gpu)
     return c->group_count == 1 && !c->places.node_count && !strcmp(c->groups[0].gpu, gpu);
 }
 
-// The first shipped cluster of one kind of nodes, with this GPU.
+// The first shipped cluster with only one kind of nodes that has this GPU.
 static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, struct arena *arena,
                                   struct error *err)
 {
@@ -149,7 +149,7 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        job.recompute[mode] = mode != RECOMPUTE_SWAP && // a job's to ask for
+        job.recompute[mode] = mode != RECOMPUTE_SWAP && // only a job can request it
                               framework_recomputes(r->space.framework, (enum recompute)mode);
     offer_compression(&job, r, arena);
     return job;
@@ -176,7 +176,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
     return complete(&problem->job, &problem->cluster, err);
 }
 
-// One device per machine: `intra` joins nothing and only has to be stated.
+// One device per machine: `intra` joins nothing, but must be stated.
 static struct cluster four_machines(const char *gpu, double memory_gb, struct arena *arena)
 {
     struct node_group *group = TAKE(arena, 1, struct node_group);

@@ -1,4 +1,4 @@
-// How an example becomes five files without harming what is already there.
+// Writes an example as five files without damaging existing ones.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ enum { FILES = 5 };
 static const char *const file_names[FILES] = {"model.json", "cluster.json", "costs.json",
                                               "job.json", "problem.json"};
 
-// Each document goes beside its place first, under this name.
+// Each document is first written next to its place, under this name.
 static const char *draft_of(const char *path, struct arena *arena)
 {
     return arena_print(arena, "%s.draft", path);

@@ -1,7 +1,7 @@
-// Transfers by the very nodes: of each replica and boundary a flow from the nodes of one rank to
-// those of the next. Where prices also depend on the message's class behind the left stage or on
-// the right stage's compression, the flow is split by these too, and is held to both stages'
-// options; with whole choices and nodes it is one unit and no product is needed.
+// Transfers by node: for each replica and boundary, a flow from the nodes of one rank to those of
+// the next. If prices also depend on the message's class after the left stage or on the right
+// stage's compression, the flow is split by these too and tied to both stages' options. With
+// integral choices and nodes it is one unit, and no product is needed.
 #include <string.h>
 
 #include "data/priced/priced.h"
@@ -17,7 +17,7 @@ struct hops {
     int *cuts, cut_count, *options, option_count;
     struct hop *items;
     int count, capacity;
-    int64_t *values; // [hop], of the symbol at hand
+    int64_t *values; // [hop], for the current symbol
 };
 
 static int note(int *list, int count, int value)
@@ -87,7 +87,7 @@ static void hold_to_nodes(const struct hops *h, bool right)
     }
 }
 
-// The choices of an option share its column: each column once.
+// The choices of an option share its column; adds each column once.
 static void hold_to_options(const struct hops *h, bool right, int key)
 {
     const struct stage_choices *all = &h->x->c->stages[h->rank + right];
@@ -105,7 +105,7 @@ static void hold_to_options(const struct hops *h, bool right, int key)
 
 // ---- durations
 
-// A symbol whose hops take as long as those of one before it shares its column.
+// A symbol whose hops take as long as those of an earlier symbol shares its column.
 static void add_symbol(struct hops *h, int symbol, const int *earlier, int earlier_count,
                        int64_t *const *earlier_values)
 {

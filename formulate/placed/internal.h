@@ -1,4 +1,4 @@
-// What the files of the program of placements share; for them alone.
+// Shared by the files of the program of placements, and internal to them.
 #ifndef PLUMBLINE_FORMULATE_PLACED_INTERNAL_H
 #define PLUMBLINE_FORMULATE_PLACED_INTERNAL_H
 
@@ -12,8 +12,8 @@ struct placing {
     struct arena *arena;
     bool *used;   // [symbol]: an operation of the schedule has it
     bool crowded; // some node has room for several device groups
-    int *leaves;  // [stage * nodes + node]: the column that says that its ring leaves it
-    int *shared;  // [node * (rings_most + 1) + count]: that so many rings do, from 2 on; -1: never
+    int *leaves;  // [stage * nodes + node]: the column that is 1 if its ring leaves the node
+    int *shared;  // [node * (rings_most + 1) + count]: that `count` rings do, from 2 on; -1: never
 };
 
 static inline int placing_stage(const struct placing *x, int replica, int stage)
@@ -25,18 +25,17 @@ static inline int placing_node_column(const struct placing *x, int replica, int 
     return x->f->node_column[(replica * x->f->ranks + rank) * x->f->nodes + node];
 }
 
-// A symbol's column with its range for one replica, none if it is 0 throughout; replica -1: for
-// all.
+// A symbol's column with its range for one replica, none if it is always 0; replica -1: for all.
 int placing_symbol(struct placing *x, int replica, int symbol, int64_t least, int64_t greatest);
 
-// Transfers over the boundary behind `rank`, and the embedding sync, of one replica.
+// Transfers over the boundary after `rank`, and the embedding sync, of one replica.
 void placing_add_hops(struct placing *x, int replica, int rank);
 void placing_add_embedding(struct placing *x, int replica);
-// What says how many rings leave each node, where they share its cards.
+// Counts the rings that leave each node, if they share its cards.
 void placing_add_sharing(struct placing *x);
 // The stage's ring, and the syncs of its replicas.
 enum status placing_add_ring(struct placing *x, int stage, struct error *err);
-// Replicas, and nodes that do not differ, in one order of all that mean the same.
+// Orders replicas, and nodes that do not differ, so that one of all equivalent plans remains.
 void placing_add_order(struct placing *x);
 
 #endif

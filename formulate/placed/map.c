@@ -1,4 +1,4 @@
-// What every column of a program of placements means: JSON beside the MPS or LP file.
+// The meaning of every column of a program of placements: JSON next to the MPS or LP file.
 #include "formulate/program/build.h"
 #include "formulate/placed/program.h"
 

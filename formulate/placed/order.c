@@ -1,7 +1,7 @@
-// One order of all that mean the same plan. Replicas: their first nodes ascend. Nodes that no price
-// tells apart: the earlier one of two stands on a rank no later than the other. Both hold together:
-// the second can be reached by renaming such nodes rank by rank, after which the replicas are put
-// in order, which changes no node's rank.
+// One order of everything that means the same plan. Replicas: their first nodes ascend. Of two
+// nodes with the same prices, the earlier one is on a rank that is not after the other's. Both
+// rules hold together: the second can be reached by renaming such nodes rank by rank; then the
+// replicas are put in order, which changes no node's rank.
 #include <string.h>
 
 #include "formulate/placed/internal.h"
@@ -22,7 +22,7 @@ static void order_replicas(struct placing *x, int replica)
     }
 }
 
-// Whether a table over pairs stays the same when a and b change places.
+// Whether a table over pairs stays the same when a and b are exchanged.
 static bool is_symmetric(const struct placing *x, const int64_t *table, int slices, int parts,
                          int a, int b)
 {

@@ -1,5 +1,5 @@
-// Columns and rows of the program of placements but links and rings: options of stages, choices of
-// replicas, ranks on nodes, cover of the layers, budgets, durations of passes.
+// Columns and rows of the program of placements except links and rings: options of stages, choices
+// of replicas, ranks on nodes, cover of the layers, budgets, durations of passes.
 #include "formulate/placed/program.h"
 
 #include <string.h>
@@ -131,7 +131,7 @@ static void add_own_choices(struct placing *x, int replica, int stage)
     }
 }
 
-// The rank stands on a node of its choice's group.
+// The rank is on a node of its choice's group.
 static void add_stands(struct placing *x, int replica, int rank)
 {
     const struct stage_choices *all = &x->c->stages[rank];
@@ -248,7 +248,7 @@ static void add_passes(struct placing *x, int stage)
     }
 }
 
-// ---- the whole
+// ---- the whole program
 
 static void begin(struct placed_program *f, const struct choices *c, struct arena *arena)
 {
@@ -282,7 +282,7 @@ static void add_columns(struct placing *x)
         }
 }
 
-// With every symbol at its greatest.
+// With every symbol at its maximum.
 static int64_t time_upper_ns(const struct placed_program *f, struct graph *g, struct arena *arena)
 {
     int64_t *durations = TAKE(arena, f->symbols, int64_t), most = 0;

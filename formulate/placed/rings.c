@@ -1,9 +1,9 @@
-// Rings and syncs. A stage's ring is how often it passes each link, an ordered pair of nodes over
-// one transport: in and out of a node as often as replicas stand there, and all in one piece, which
-// a flow from the first replica's node along the ring's links shows. A sync takes what its layers
-// and options take over the ring's dearest link: for each choice the links fall into levels, the
-// distinct times that it takes over them; a unit of the choice stands on one level, no lower than
-// any link that the ring passes.
+// Rings and syncs. A stage's ring is the number of times that it passes each link (an ordered pair
+// of nodes over one transport). It enters and leaves a node as many times as there are replicas on
+// it, and it is connected, which a flow from the first replica's node along the ring's links
+// ensures. A sync takes the time that its layers and options need over the ring's slowest link. For
+// each choice, the links fall into levels: the distinct times of the choice over them. One unit of
+// the choice is on one level, which is not lower than that of any link that the ring passes.
 #include <stdlib.h>
 
 #include "data/base/least.h"
@@ -14,7 +14,7 @@ struct ring {
     struct placing *x;
     int stage;
     int *
-        link; // [(transport * nodes + from) * nodes + to]: the column that passes it, -1: none does
+        link; // [(transport * nodes + from) * nodes + to]: the column that passes it; -1: none does
     int64_t **sync_ns; // [choice][sharing level * links + link]
 };
 
@@ -29,7 +29,7 @@ static bool can_stand(const struct placing *x, int stage, int node)
     return placing_node_column(x, 0, stage, node) >= 0;
 }
 
-// How often a ring may pass from one node to the other.
+// How many times a ring may pass from one node to the other.
 static int64_t most_of(const struct placing *x, int from, int to)
 {
     int a = x->places->nodes[from].slots, b = x->places->nodes[to].slots;
@@ -62,7 +62,7 @@ static void add_link_columns(struct ring *r)
     }
 }
 
-// The replicas from `first` on that stand on the node.
+// The replicas from `first` on that are on the node.
 static void put_standing(const struct ring *r, int node, int first)
 {
     for (int replica = first; replica < r->x->f->replicas; replica++)
@@ -75,7 +75,7 @@ static int pair_at(const struct ring *r, int node, int other, bool in)
     return in ? other * r->x->f->nodes + node : node * r->x->f->nodes + other;
 }
 
-// The pair's links over all transports, each times this.
+// The pair's links over all transports, each times `coefficient`.
 static bool put_links(const struct ring *r, int pair, int64_t coefficient)
 {
     bool any = false;
@@ -87,7 +87,7 @@ static bool put_links(const struct ring *r, int pair, int64_t coefficient)
     return any;
 }
 
-// A ring comes to a node, and leaves it, as often as replicas stand there.
+// A ring enters a node, and leaves it, as many times as there are replicas on it.
 static void add_ring_rows(struct ring *r)
 {
     struct placing *x = r->x;
@@ -100,8 +100,8 @@ static void add_ring_rows(struct ring *r)
         }
 }
 
-// From where the first replica stands a unit for each other replica runs along the ring's links and
-// stays with it.
+// From the first replica's node, one unit for each other replica flows along the ring's links and
+// stays with that replica.
 static void add_reach_rows(struct ring *r)
 {
     struct placing *x = r->x;
@@ -132,7 +132,7 @@ static void add_reach_rows(struct ring *r)
 
 // ---- the sync
 
-// Whether it takes the same whatever GPU a replica's choice is on.
+// Whether it takes the same time whatever GPU a replica's choice is on.
 static bool is_shared(const struct ring *r)
 {
     const struct stage_choices *all = &r->x->c->stages[r->stage];
@@ -157,7 +157,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Levels of one choice; they sum up to its column.
+// Levels of one choice; their sum is its column.
 static int add_levels(struct ring *r, int replica, int choice, int column, struct level *levels)
 {
     struct milp *m = &r->x->f->milp;
@@ -190,7 +190,7 @@ static bool no_cheaper(const struct ring *r, int link, int than)
     return true;
 }
 
-// All of a choice's levels that take no less than over this price, so many times.
+// All of a choice's levels whose time is at least that over this price, each times `times`.
 static void put_levels(const struct ring *r, int price, const struct level *levels, int count,
                        int64_t times)
 {
@@ -199,10 +199,10 @@ static void put_levels(const struct ring *r, int price, const struct level *leve
             milp_add_entry(&r->x->f->milp, levels[i].column, times);
 }
 
-// One unit is on a level that is no lower than the link's, if the ring passes it. A node with room
-// for one replica is left once: all its links that are no cheaper than this one stand in the row
-// together. A link may be passed several times where there is room for several: then half a unit
-// would do, so that levels are whole there.
+// One unit is on a level that is at least the link's, if the ring passes it. A node with room for
+// one replica is left once, so all its links that are no cheaper than this one are in one row. If
+// there is room for several replicas, a link may be passed several times; then half a unit would be
+// enough, so levels are integers there.
 static void add_dearest_row(struct ring *r, int link, const struct level *levels, int count)
 {
     struct placing *x = r->x;
@@ -218,7 +218,7 @@ static void add_dearest_row(struct ring *r, int link, const struct level *levels
     milp_add_row(m, ROW_DEAREST, ROW_AT_LEAST, 0);
 }
 
-// A link within a node counts where the whole ring is there: then it is passed by all replicas.
+// A link within a node counts if the whole ring is in the node: then all replicas pass it.
 static void add_inner_row(struct ring *r, int link, const struct level *levels, int count)
 {
     struct placing *x = r->x;
@@ -229,7 +229,7 @@ static void add_inner_row(struct ring *r, int link, const struct level *levels, 
     milp_add_row(&x->f->milp, ROW_DEAREST, ROW_AT_LEAST, 1 - replicas);
 }
 
-// The same where so many rings leave one of the link's ends.
+// The same for the case that a given number of rings leave one of the link's ends.
 static void add_shared_rows(struct ring *r, int link, const struct level *levels, int count)
 {
     struct placing *x = r->x;
@@ -292,9 +292,9 @@ static void add_sync(struct ring *r, int replica)
 
 // ---- transports
 
-enum { GROUPS_OF_RINGS = 10 }; // sets of them are listed
+enum { GROUPS_OF_RINGS = 10 }; // all sets of them are listed
 
-// What stands on a group is a member of the ring.
+// A group with a replica on it is a member of the ring.
 static int add_member(struct ring *r, int group)
 {
     struct placing *x = r->x;
@@ -334,7 +334,7 @@ static int list_members(struct ring *r, int *nodes, int *members)
     return count;
 }
 
-// For every set of groups: where it is the members', the ring goes over its transport.
+// For every set of groups: if it is the set of members, the ring uses its transport.
 static enum status add_transports(struct ring *r, struct error *err)
 {
     struct placing *x = r->x;
@@ -405,7 +405,7 @@ void placing_add_sharing(struct placing *x)
     }
 }
 
-// The stage's ring leaves the node where it passes a link to another.
+// The stage's ring leaves the node if it passes a link to another node.
 static void add_leaving_row(struct ring *r, int node)
 {
     struct placing *x = r->x;
@@ -419,7 +419,7 @@ static void add_leaving_row(struct ring *r, int node)
     milp_add_row(m, ROW_SHARED, ROW_AT_MOST, 0);
 }
 
-// ---- the whole
+// ---- the whole ring
 
 enum status placing_add_ring(struct placing *x, int stage, struct error *err)
 {

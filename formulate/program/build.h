@@ -1,11 +1,11 @@
-// What the files of the choices formulation share while they build it.
+// Shared by the files of the choices formulation while they build it.
 #ifndef PLUMBLINE_FORMULATE_PROGRAM_BUILD_H
 #define PLUMBLINE_FORMULATE_PROGRAM_BUILD_H
 
 #include "data/text/document.h"
 #include "formulate/program/formulate.h"
 
-// What the neighbours of a stage can see of its choice: all choices of one state are alike to them.
+// What the neighbours of a stage see of its choice: to them, all choices of one state are alike.
 struct state {
     int group, boundary_option, cut;
     int column; // sum of its choices; -1: the stage's only state, the sum is 1
@@ -26,20 +26,19 @@ struct builder {
     struct stage_states *states; // [stage]
 };
 
-// coefficient x (choices of the stage on this group) as entries; what is constant of it is
-// returned.
+// Adds entries for coefficient x (choices of the stage on this group); returns the constant part.
 int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient);
-// What couples the stages of one rank: one group, and memory.
+// Couples the stages of one rank: one group, and memory.
 void add_rank_rows(struct builder *b);
 
-bool *symbols_used(const struct choices *c, struct arena *arena); // by the objective's paths
-// A symbol's column with its range, none if it is 0 throughout.
+bool *symbols_used(const struct choices *c, struct arena *arena); // by the paths of the objective
+// A symbol's column with its range; none if it is always 0.
 int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t greatest);
-// The symbols whose duration two stages decide together: transfers over boundaries, the embedding
-// sync.
+// The symbols whose duration two stages determine together: transfers over boundaries, the
+// embedding sync.
 void add_joints(struct builder *b);
 
-// In a map of columns: a choice and what it takes; the list of choices that the program does not
+// For a map of columns: a choice and its values; the list of choices that the program does not
 // contain.
 void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
                     const struct choice *x);

@@ -1,5 +1,5 @@
-// The decision in a solution's column values. The textbook form says it in other columns:
-// textbook.c reads those.
+// The decision in a solution's column values. The textbook form has it in other columns, which
+// textbook.c reads.
 #include "formulate/program/formulate.h"
 
 #include "formulate/program/textbook.h"

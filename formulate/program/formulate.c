@@ -1,7 +1,7 @@
 // The choices formulation: one binary per choice; state columns (sums of choices that look alike to
-// the neighbours), which carry slots, links and budgets; level columns, which the tree branches on.
-// Level rows are a chain (reached level j = reached level j+1 or has a load of exactly level j), so
-// that every choice stands in one of them only.
+// the neighbours), which carry slots, links and budgets; level columns, on which the tree branches.
+// Level rows form a chain (reached level j = reached level j+1 or has a load of exactly level j),
+// so every choice is in only one of them.
 #include "formulate/program/formulate.h"
 
 #include <assert.h>
@@ -9,8 +9,8 @@
 
 #include "formulate/program/build.h"
 
-// What occupies a stream once a micro-batch. Where few micro-batches are all in the drain, what
-// they would send outside of it is a load all the same. -1: none.
+// What occupies a stream once per micro-batch. If there are few micro-batches and all are in the
+// drain, what they would send outside the drain still counts as a load. -1: none.
 static int load_kind(int kind)
 {
     int base = symbol_base_kind(kind);
@@ -192,8 +192,8 @@ static void add_cover(struct builder *b)
     milp_add_row(&b->f->milp, ROW_COVER, ROW_EQUAL, b->p->layer_count);
 }
 
-// A unit of flow through the layer boundaries: who ends at a position hands over to who starts
-// there.
+// A unit of flow through the layer boundaries: the stage that ends at a position hands over to the
+// stage that starts there.
 static void add_positions(struct builder *b, int boundary)
 {
     const struct stage_choices *left = &b->c->stages[boundary], *right = left + 1;
@@ -210,8 +210,8 @@ static void add_positions(struct builder *b, int boundary)
     }
 }
 
-// sum of entries <= limit, left out where it holds anyway. constant: what stages without a choice
-// use up.
+// sum of entries <= limit, left out if it always holds. constant: the amount used by stages without
+// a choice.
 static void add_limit(struct builder *b, int resource, int entries_before, int64_t greatest,
                       int64_t constant, int64_t limit)
 {
@@ -234,7 +234,7 @@ int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient)
     return constant;
 }
 
-// A rank takes a slot: stages 0 .. rank_count - 1 stand on one rank each.
+// A rank takes one slot: stages 0 .. rank_count - 1 are on one rank each.
 static void add_slots(struct builder *b, int group)
 {
     int before = b->f->milp.entry_count, stages = 0;
@@ -301,7 +301,7 @@ static void add_budgets(struct builder *b)
         add_choice_budget(b, b->p->group_count + 2, cost_use, budget->cost_max);
 }
 
-// ---- the whole
+// ---- the whole program
 
 static void begin(struct formulation *f, const struct choices *c, int64_t time_upper_ns,
                   struct arena *arena)
@@ -346,7 +346,7 @@ enum status formulate_choices(struct formulation *f, const struct choices *c, in
     return OK;
 }
 
-// Symbols that are always equal share a column; such are of one boundary.
+// Symbols that are always equal share a column; they belong to one boundary.
 int formulate_add_path(struct formulation *f, const int *counts)
 {
     int stages = f->choices->priced->stage_count,

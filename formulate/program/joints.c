@@ -1,9 +1,9 @@
-// Symbols that two stages decide together: the transfers over a boundary (by the left stage's
-// message class and group and the right stage's group and compression), the embedding sync (by the
-// end stages' groups). Their price is a table over pairs. Where the table is a sum of a left and a
-// right part, a row over states says it; otherwise a flow between the two sides' states, whose rows
-// are those of a transportation problem, and no product is needed. Pairs that nothing joins get no
-// flow column.
+// Symbols that two stages determine together: the transfers over a boundary (by the left stage's
+// message class and group and the right stage's group and compression), and the embedding sync (by
+// the end stages' groups). Their price is a table over pairs. If the table is a sum of a left and a
+// right part, a row over states expresses it. Otherwise a flow between the two sides' states does,
+// whose rows are those of a transportation problem, so no product is needed. Pairs that nothing
+// joins get no flow column.
 #include "formulate/program/build.h"
 
 #include "formulate/choices/choice.h"
@@ -14,7 +14,7 @@ struct side {
     struct state *keys; // one state of each key
 };
 
-// Of each slice: forward, backward, and what is the first one's alone, the drain's backward.
+// For each slice: forward, backward, and the drain's backward, which only the first slice has.
 enum { SERIES_OF_SLICE = 3, JOINT_SYMBOLS = SLICES_MAX * SERIES_OF_SLICE * PART_COUNT };
 
 struct joint {
@@ -23,7 +23,7 @@ struct joint {
     int symbol_count;
     int symbols[JOINT_SYMBOLS];
     int64_t
-        *prices[JOINT_SYMBOLS]; // [left key * right.count + right key], PRICE_NONE where not joined
+        *prices[JOINT_SYMBOLS]; // [left key * right.count + right key], PRICE_NONE if not joined
 };
 
 enum seen { SEEN_GROUP = 1, SEEN_CUT = 2, SEEN_OPTION = 4 };
@@ -47,7 +47,7 @@ static struct side make_side(struct builder *b, int stage, int seen)
     return side;
 }
 
-// coefficient x (sum of the states of this key) as entries; what is constant of it is returned.
+// Adds entries for coefficient x (sum of the states of this key); returns the constant part.
 static int64_t put_key(struct builder *b, const struct side *side, int key, int64_t coefficient)
 {
     const struct stage_states *states = &b->states[side->stage];
@@ -117,7 +117,7 @@ static void add_sum_row(struct builder *b, const struct joint *j, int index)
     milp_add_row(&b->f->milp, ROW_SYMBOL, ROW_EQUAL, price[0] - constant);
 }
 
-// One unit goes from the left stage's key to the right stage's.
+// One unit flows from the left stage's key to the right stage's.
 static int *add_flow(struct builder *b, const struct joint *j)
 {
     struct milp *m = &b->f->milp;
@@ -170,7 +170,7 @@ static void add_joint(struct builder *b, const struct joint *j)
     }
 }
 
-// A boundary's symbols come in series of PART_COUNT, those of a slice together.
+// A boundary's symbols are in series of PART_COUNT, those of a slice together.
 static int series_kind(int series)
 {
     static const int kinds[SERIES_OF_SLICE] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD,

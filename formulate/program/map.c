@@ -1,5 +1,5 @@
-// What every column of a program means, and which choices it does not contain and why: JSON beside
-// the MPS or LP file.
+// The meaning of every column of a program, and which choices it does not contain and why: JSON
+// next to the MPS or LP file.
 #include "formulate/program/formulate.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
     json_put_count(w, "memory_bytes", memory_total(&x->memory));
 }
 
-// All symbols that this column stands for: those of one boundary may share it.
+// All symbols that this column represents: those of one boundary may share it.
 static void put_symbols(struct json_writer *w, const struct formulation *f, int column)
 {
     int stages = f->choices->priced->stage_count;
@@ -65,7 +65,7 @@ static void put_symbols(struct json_writer *w, const struct formulation *f, int 
     json_close_array(w);
 }
 
-// ---- states and flows say their meaning through their rows: any choice of a state shows what its
+// ---- the meaning of states and flows comes from their rows: any choice of a state shows what its
 // neighbours see
 
 static bool row_has(const struct milp *m, const struct milp_row *row, int column)
@@ -96,8 +96,8 @@ static void put_seen(struct json_writer *w, const struct priced *p, const struct
     json_put_count(w, "message_class", x->cut);
 }
 
-// The group at one end of a flow: of a state in the end's flow row, or of the whole stage, if it
-// has one state only.
+// The group at one end of a flow: of a state in the row of that end, or of the whole stage if it
+// has only one state.
 static const char *group_of_flow(const struct formulation *f, const struct milp_row *row, int stage)
 {
     const struct milp *m = &f->milp;
@@ -168,7 +168,7 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
         json_put_count(w, "rank", c->a);
         json_put_count(w, "working_bytes_at_least", f->working_bytes[c->a][c->b]);
         break;
-    default: put_textbook(w, f, c); break; // COLUMN_OTHER: of nodes there are none here
+    default: put_textbook(w, f, c); break; // COLUMN_OTHER; there are no columns of nodes here
     }
     json_close_object(w);
 }

@@ -1,7 +1,7 @@
 // Rows that couple the stages of one rank: all on one node group, and together within its memory
-// (docs/FORMULAS.md 13). The memory row is one per fullest moment of the schedule: what lies there
-// all the time and the activations of that moment are sums over choices; the working memory, the
-// largest of the stages', is a staircase of columns, one per distinct size.
+// (docs/FORMULAS.md 13). There is one memory row per peak moment of the schedule. Resident bytes
+// and the activations of that moment are sums over choices. The working memory is the maximum over
+// the stages, represented by a staircase of columns, one per distinct size.
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +98,7 @@ static int64_t bytes_at(const struct choice *x, int in_flight)
     return memory_total(m) - m->activation_bytes - m->working_bytes + in_flight * x->stash_bytes;
 }
 
-// Least and greatest of the stage's choices on the group; false: there are none.
+// Minimum and maximum over the stage's choices on the group; false: there are none.
 static bool range_on_group(const struct stage_choices *stage, int group, int in_flight,
                            int64_t *least, int64_t *greatest)
 {
@@ -113,8 +113,8 @@ static bool range_on_group(const struct stage_choices *stage, int group, int in_
     return found;
 }
 
-// Room that is left on the group when every stage takes its least, as far as it can be used;
-// *binds: some combination exceeds it.
+// Room left on the group if every stage takes its minimum, as far as it can be used; *binds: some
+// combination exceeds it.
 static int64_t room_on_group(const struct rank_rows *r, const int *in_flight, int group,
                              bool *binds)
 {
@@ -143,8 +143,8 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a < 0 ? -a : a;
 }
 
-// Divides the row that is being written by what divides all its entries; every column is whole at a
-// plan, so that the right side may be rounded down. Returns it.
+// Divides the current row by the common divisor of its entries. Every column is an integer in a
+// plan, so the right side may be rounded down; returns it.
 static int64_t divide_row(struct milp *m, int before, int64_t right)
 {
     int64_t divisor = 0;
@@ -155,7 +155,7 @@ static int64_t divide_row(struct milp *m, int before, int64_t right)
     return right / divisor - (right % divisor < 0);
 }
 
-// One moment: bytes above the group's least, of all stages, + steps of working memory <= room of
+// One moment: bytes of all stages above the group's minimum + steps of working memory <= room of
 // the group.
 static void add_moment(struct rank_rows *r, const int *in_flight, int first_level)
 {

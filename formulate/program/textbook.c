@@ -1,7 +1,7 @@
-// The textbook formulation, for cross-checks and as the baseline of the benchmark: binaries
-// layer-to-stage, group and mode of each stage, products by big-M. It decides the same and has the
-// same optimum as the choices; its durations are only bounded from below, which is enough where the
-// longest path is minimised. Its relaxation is weak; that is its point.
+// The textbook formulation, for cross-checks and as the baseline of the benchmark: binaries for
+// layer-to-stage, group and mode of each stage, products by big-M. It makes the same decision and
+// has the same optimum as the choices. Its durations are only bounded from below, which is enough
+// because the longest path is minimised. Its relaxation is weak, which is what it is for.
 #include "formulate/program/textbook.h"
 
 #include "formulate/choices/choice.h"
@@ -116,7 +116,7 @@ enum status formulate_textbook(struct formulation *f, const struct choices *c,
     return OK;
 }
 
-// ---- the decision of a solution, and the choice that does the same
+// ---- the decision of a solution, and the choice that is equal to it
 
 static bool read_stage(struct choice *x, const struct formulation *f, const double *values,
                        int stage)

@@ -1,22 +1,22 @@
-// The textbook formulation's columns, and what its files share while they build it.
+// The textbook formulation's columns; shared by its files while they build it.
 #ifndef PLUMBLINE_FORMULATE_PROGRAM_TEXTBOOK_H
 #define PLUMBLINE_FORMULATE_PROGRAM_TEXTBOOK_H
 
 #include "formulate/program/formulate.h"
 
-// Meaning of a COLUMN_OTHER: a = one of these, b = stage, c = which.
+// Meaning of a COLUMN_OTHER: a = one of these, b = stage, c = the index below.
 enum textbook_column {
     TEXTBOOK_HOLDS,     // layer c in stage b
     TEXTBOOK_FULL,      // layer c in stage b, recomputed in full
     TEXTBOOK_SELECTIVE, // layer c in stage b, recomputed selectively
-    TEXTBOOK_GROUP,     // group c under stage b
+    TEXTBOOK_GROUP,     // stage b on group c
     TEXTBOOK_MODE,      // recompute mode c in stage b
     TEXTBOOK_GRADIENT,  // gradient option c
     TEXTBOOK_BOUNDARY,  // boundary option c
-    TEXTBOOK_CUT,       // message class c behind stage b
-    TEXTBOOK_BYTES,   // of stage b: 0 working (of the whole rank, with its first stage), 1 gradient
-                      // feedback, 2 boundary feedback
-    TEXTBOOK_OUTSIDE, // a forbidding rule's count is below (c even) or above (c odd) its range
+    TEXTBOOK_CUT,       // message class c after stage b
+    TEXTBOOK_BYTES,     // of stage b: 0 working (of the whole rank, at its first stage), 1 gradient
+                        // feedback, 2 boundary feedback
+    TEXTBOOK_OUTSIDE,   // a forbidding rule's count is below (c even) or above (c odd) its range
 };
 
 enum { TEXTBOOK_COLUMNS = TEXTBOOK_OUTSIDE };
@@ -38,7 +38,7 @@ static inline int textbook_column(const struct textbook *t, enum textbook_column
     return t->columns[kind][stage * t->width[kind] + which];
 }
 
-// A term of the row that is being written; none where the column does not exist (it is 0).
+// A term of the current row; nothing if the column does not exist (it is 0).
 void textbook_put(struct textbook *t, enum textbook_column kind, int stage, int which,
                   int64_t value);
 int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage, int which,
@@ -49,7 +49,7 @@ void textbook_add_structure(struct textbook *t);
 void textbook_add_rules(struct textbook *t);
 void textbook_add_memory(struct textbook *t);
 void textbook_add_times(struct textbook *t);
-// Whether a message passes the boundary: both its stages are not on one rank.
+// Whether a message crosses the boundary: its two stages are on different ranks.
 bool textbook_crosses_ranks(const struct textbook *t, int boundary);
 
 bool textbook_decode(const struct formulation *f, const double *values, int *chosen);

@@ -1,10 +1,10 @@
 // Textbook rows of memory. A product of binaries and sums becomes "at most, unless": a big M that
-// is the greatest value of what it switches off. docs/FORMULAS.md, sections 8 and 13.
+// is the maximum of what it switches off. docs/FORMULAS.md, sections 8 and 13.
 #include "data/base/least.h"
 #include "formulate/program/textbook.h"
 
-// Working bytes of a rank: at least those of each layer of each of its stages in its mode, with
-// what all the stage's layers hold unsharded.
+// Working bytes of a rank: at least those of each layer of each of its stages in its mode, plus the
+// unsharded bytes of all layers of the stage.
 static int add_working(struct textbook *t, int rank)
 {
     int64_t most = 0, unsharded = 0;
@@ -32,8 +32,8 @@ static void add_working_rows(struct textbook *t, int column, int stage)
     }
 }
 
-// What a layer occupies by its stage's option: the feedback of a compressed sync, and where options
-// offload, what is left of the optimizer's state.
+// Bytes of a layer that depend on its stage's option: the feedback of a compressed sync and, if
+// options offload, the part of the optimizer's state that stays.
 static int64_t option_bytes(const struct priced *p, const struct priced_run *run, int option)
 {
     return run->feedback_bytes[option] +
@@ -80,7 +80,7 @@ static int add_boundary_feedback(struct textbook *t, int stage)
     return column;
 }
 
-// Bytes of the stage beside constants and working memory, as terms; what they come to at most.
+// Bytes of the stage except constants and working memory, as terms; returns their maximum.
 static int64_t put_bytes(struct textbook *t, int stage, int in_flight, const int *feedback)
 {
     const struct priced *p = t->p;

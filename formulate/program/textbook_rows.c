@@ -1,5 +1,5 @@
-// Textbook rows that say what a plan is: layers in order, one group, mode and option per stage,
-// slots, budgets, rules.
+// Textbook rows that define a plan: layers in order, one group, mode and option per stage, slots,
+// budgets, rules.
 #include <string.h>
 
 #include "formulate/program/textbook.h"
@@ -15,8 +15,8 @@ static void one_of(struct textbook *t, enum textbook_column kind, int stage, enu
     end(t, role, ROW_EQUAL, 1);
 }
 
-// Every layer in one stage, no stage empty, stage numbers never falling along the layers: so each
-// holds an interval.
+// Every layer is in one stage, no stage is empty, and stage numbers never fall along the layers; so
+// each stage holds an interval.
 static void add_layers(struct textbook *t)
 {
     const struct priced *p = t->p;
@@ -38,7 +38,7 @@ static void add_layers(struct textbook *t)
 }
 
 // full[l] <= holds[l], <= mode full + mode first; >= holds[l] + mode full - 1. Mode first: a
-// leading part of the stage's recomputable layers, not none of them.
+// leading part of the stage's recomputable layers, at least one of them.
 static void add_full(struct textbook *t, int stage)
 {
     int previous = -1;
@@ -89,7 +89,7 @@ static void add_selective(struct textbook *t, int stage)
     }
 }
 
-// cut[c] of a boundary: the class of the run whose layer is the last before it.
+// cut[c] of a boundary: the class of the run that holds the last layer before it.
 static void add_cuts(struct textbook *t, int boundary)
 {
     one_of(t, TEXTBOOK_CUT, boundary, ROW_OTHER);
@@ -127,7 +127,7 @@ static void add_slots_and_budgets(struct textbook *t)
     }
 }
 
-// All stages of a rank on its first stage's group.
+// All stages of a rank are on the group of its first stage.
 static void add_rank_groups(struct textbook *t)
 {
     for (int s = 0; s < t->p->stage_count; s++) {
@@ -176,7 +176,7 @@ static bool names_group(const struct rule *r, const char *name)
     return false;
 }
 
-// The terms of a sum of binaries that is one when the condition holds; false: the rule does not
+// Adds the terms of a sum of binaries that is one if the condition holds; false: the rule does not
 // state it.
 static bool put_condition(struct textbook *t, const struct rule *r, int stage,
                           enum condition condition)
@@ -232,8 +232,8 @@ static void require(struct textbook *t, const struct rule *r, int stage)
     }
 }
 
-// Conditions that hold, less one for each side on which the layer count leaves its range, stay
-// below the number stated.
+// The number of conditions that hold, minus one for each side on which the layer count is outside
+// its range, stays below the number stated.
 static void forbid(struct textbook *t, const struct rule *r, int stage, int index)
 {
     int below = -1, above = -1, stated = 0, most = t->p->layer_count;

@@ -1,12 +1,12 @@
 // Textbook rows of durations. A product of binaries and sums becomes "at least, unless": a big M
-// that is the greatest value of what it switches off. docs/FORMULAS.md, sections 7 and 13.
+// that is the maximum of what it switches off. docs/FORMULAS.md, sections 7 and 13.
 #include "data/base/least.h"
 #include "formulate/program/build.h"
 #include "formulate/program/textbook.h"
 
 // ---- durations of a stage
 
-// The symbol's kind may be of a slice.
+// The symbol's kind may be that of a slice.
 static int64_t layer_price(const struct textbook *t, const struct priced_run *run, int kind,
                            int group, int option)
 {
@@ -21,7 +21,7 @@ static int64_t layer_price(const struct textbook *t, const struct priced_run *ru
 
 static bool recomputes(int kind) { return symbol_base_kind(kind) == SYMBOL_BACKWARD; }
 
-// What a stage before a local boundary does beside its layers, in the first slice.
+// The work of a stage before a local boundary in addition to its layers, in the first slice.
 static int64_t local_price(const struct textbook *t, int kind, int stage)
 {
     if (stage == t->p->stage_count - 1 || !schedule_is_local(&t->c->schedule->request, stage))
@@ -31,14 +31,14 @@ static int64_t local_price(const struct textbook *t, int kind, int stage)
                                      : 0;
 }
 
-// Options that tell the symbol apart.
+// The number of options on which the symbol depends.
 static int options_of(const struct textbook *t, int kind)
 {
     bool apart = symbol_base_kind(kind) == SYMBOL_OPTIMIZER && priced_offloads(t->p);
     return apart ? t->p->gradient_option_count : 1;
 }
 
-// What all layers together take on the group at most.
+// The maximum time of all layers together on the group.
 static int64_t most_layer_sum(const struct textbook *t, int kind, int group, int option)
 {
     int price = symbol_slice(kind) * t->p->group_count + group;
@@ -52,7 +52,8 @@ static int64_t most_layer_sum(const struct textbook *t, int kind, int group, int
     return most;
 }
 
-// At least the sum over the stage's layers, unless it is on another group, or has another option.
+// At least the sum over the stage's layers, unless the stage is on another group or has another
+// option.
 static void add_layer_row(struct textbook *t, int column, int kind, int stage, int g, int option)
 {
     const struct priced *p = t->p;
@@ -154,8 +155,8 @@ static void add_sync(struct textbook *t, int stage)
 
 // ---- durations of two stages
 
-// symbol >= price, unless one of the binaries of the combination is 0; or, where nothing joins, the
-// combination is barred.
+// symbol >= price, unless one of the binaries of the combination is 0; if nothing joins the pair,
+// the combination is forbidden.
 static void add_switched(struct textbook *t, int column, int64_t price, const int *binaries,
                          int count)
 {
@@ -199,7 +200,7 @@ static void add_transfer(struct textbook *t, int boundary, int kind, int part)
                     textbook_column(t, TEXTBOOK_BOUNDARY, boundary + 1, o),
                 };
                 int64_t price = transfer_prices(p, kind, c, o)[i * PART_COUNT + part];
-                // Barring a pair once is enough: none of its prices exists.
+                // Forbidding a pair once is enough: none of its prices exists.
                 bool said = price == PRICE_NONE && (kind != SYMBOL_SEND_FORWARD || part > 0);
                 if (binaries[1] >= 0 && binaries[2] >= 0 && binaries[3] >= 0 && !said)
                     add_switched(t, column, price, binaries, options == 1 ? 3 : 4);

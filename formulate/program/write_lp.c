@@ -1,4 +1,4 @@
-// CPLEX-LP format with every number as a whole number.
+// CPLEX-LP format, with every number written as an integer.
 #include "formulate/program/formulate.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static void put_row(struct text *t, const struct milp *m, int row)
     char name[64];
     text_put(t, " %s:", milp_row_name(m, row, name));
     if (!r->count)
-        text_put(t, " 0 %s", milp_column_name(m, 0, name)); // the format knows no empty row
+        text_put(t, " 0 %s", milp_column_name(m, 0, name)); // the format has no empty rows
     for (int k = 0; k < r->count; k++) {
         int64_t value = m->entry_value[r->first + k];
         milp_column_name(m, m->entry_column[r->first + k], name);

@@ -1,5 +1,5 @@
-// Free-format MPS with every number as a whole number: GLPK's own writer keeps 9 digits, which is
-// not the same program.
+// Free-format MPS, with every number written as an integer. GLPK's own writer keeps 9 digits, which
+// gives a different program.
 #include "formulate/program/formulate.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "data/base/file.h"
 #include "data/text/pieces.h"
 
-// Entries by column, since MPS wants them so: start[column]..start[column + 1) of order[] are entry
+// Entries by column, as MPS requires: start[column]..start[column + 1) of order[] are entry
 // indices, by row.
 static void sort_by_column(const struct milp *m, struct arena *arena, int **start, int **order,
                            int **row_of)
@@ -39,7 +39,7 @@ static void put_columns(struct text *t, const struct milp *m, struct arena *aren
         integer = m->columns[j].integer;
         milp_column_name(m, j, name);
         if (j == 0) text_put(t, " %s objective 1\n", name);
-        // A column that stands in no row is named all the same, so that its bounds are known.
+        // A column that is in no row is listed all the same, so that its bounds are defined.
         else if (start[j] == start[j + 1]) text_put(t, " %s objective 0\n", name);
         for (int k = start[j]; k < start[j + 1]; k++)
             text_put(t, " %s %s %" PRId64 "\n", name, milp_row_name(m, row_of[order[k]], row),

@@ -1,4 +1,4 @@
-// One door for writing programs: the format is the name's ending.
+// Writes programs in the format given by the ending of the name.
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
 
