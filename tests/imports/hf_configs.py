@@ -98,8 +98,8 @@ FACTS = [
 def with_facts(name, config):
     for start, epsilon, base, factor in FACTS:
         if name.startswith(start):
-            kind = "llama3" if name.startswith(("llama",
-                                                "apertus")) else "linear" if name.startswith("gemma") else "yarn"
+            kind = ("llama3" if name.startswith(("llama", "apertus")) else
+                    "linear" if name.startswith("gemma") else "yarn")
             more = {"layer_norm_epsilon" if name.startswith("falcon") else "rms_norm_eps": epsilon,
                     "rope_theta": base}
             if factor:
@@ -163,8 +163,8 @@ PUBLISHED = [
     ("deepseek-v2", "deepseek_v2",
      sizes(5120, 12288, 60, 128, 128, 102400, **latent(1536, 1536, 160, 6, 2, 1))),
     ("deepseek-v3", "deepseek_v3",
-     sizes(7168, 18432, 61, 128, 128, 129280, **latent(1536, 2048, 256, 8, 1, 3,
-                                                                                   num_nextn_predict_layers=1))),
+     sizes(7168, 18432, 61, 128, 128, 129280,
+           **latent(1536, 2048, 256, 8, 1, 3, num_nextn_predict_layers=1))),
     ("gemma-2b", "gemma", sizes(2048, 16384, 18, 8, 1, 256000, head_dim=256)),
     ("gemma-7b", "gemma", sizes(3072, 24576, 28, 16, 16, 256000, head_dim=256)),
     ("gemma-2-2b", "gemma2",

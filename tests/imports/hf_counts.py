@@ -228,7 +228,8 @@ def draw_variant(rng, kind, config):
 
 def draw_text_of(rng, kind):
     config = draw_common(rng)
-    tied = {"tie_word_embeddings": config.pop("tie_word_embeddings")} if "tie_word_embeddings" in config else {}
+    tied = ({"tie_word_embeddings": config.pop("tie_word_embeddings")}
+            if "tie_word_embeddings" in config else {})
     if kind == "qwen2_5_vl":
         config.pop("head_dim", None)
         return dict(config, **tied,
@@ -377,7 +378,9 @@ def drawn(seed, each):
             config = draw(rng, kind)
             try:
                 number = count(kind, config)
-            except Exception as wrong:  # transformers itself refuses: key and value heads that do not divide by default, and the like
+            except Exception as wrong:
+                # transformers itself refuses: key and value heads that do not divide by default,
+                # and the like
                 print("%s: passed over: %s" % (kind, str(wrong).splitlines()[0]), file=sys.stderr)
                 passed_over += 1
                 continue

@@ -28,8 +28,9 @@ attention, expert, layer_norms, further = 187107328, 3 * 7168 * 2048, 2 * 7168, 
 print("%.4g G parameters" % ((attention + layer_norms + 256 * h + 257 * expert + further) / 1e9))
 END
 )
-says 0 \
-    "1 layer of multi-token prediction in the model.*: ${words:-11.61 G parameters} of their own, 3.8 % of" '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
+own="${words:-11.61 G parameters} of their own, 3.8 % of"
+says 0 "1 layer of multi-token prediction in the model.*: $own" \
+    '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
 grep -q "deepseek_v3: 682.*parameters" "$work/err" ||
     wrong "not 682 G parameters: $(cat "$work/err")"
 says 0 "23.22 G parameters of their own, 7.61 % of" \
@@ -43,15 +44,18 @@ options=
 says 0 "deepseek_v3: 671026404352 parameters" '{"model_type": "deepseek_v3"}'
 grep -q multi-token "$work/err" && wrong "no such layers, but told of: $(cat "$work/err")"
 says 0 "vision_config: left out" \
-    '{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"}, "vision_config": {"hidden_size": 1024}}'
+    '{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"},
+      "vision_config": {"hidden_size": 1024}}'
 says 0 "vision_config: left out" \
-    '{"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {"model_type": "siglip_vision_model"}}'
+    '{"model_type": "llava", "text_config": {"model_type": "llama"},
+      "vision_config": {"model_type": "siglip_vision_model"}}'
 says 0 "llava: 7063427072 parameters" \
     '{"model_type": "llava", "text_config": {"model_type": "llama", "vocab_size": 32064}}'
 grep -q "left out" "$work/err" &&
     wrong "a tower that is read, told of as left out: $(cat "$work/err")"
 says 0 "vision_config: images of 448 x 448, 256 tokens each" \
-    '{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "num_key_value_heads": 4}'
+    '{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28,
+      "num_key_value_heads": 4}'
 says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
 says 0 "gpt_oss: biases of experts are planned whole on every GPU" '{"model_type": "gpt_oss"}'
 says 0 "deepseek_v32: attention is planned over all tokens" '{"model_type": "deepseek_v32"}'
@@ -60,8 +64,9 @@ says 0 "bloom: positions as distances" '{"model_type": "bloom"}'
 says 0 "alibi: positions as distances" '{"model_type": "falcon", "alibi": true}'
 says 0 "cohere: norms by the mean without biases" '{"model_type": "cohere"}'
 says 0 "vision_config: left out" '{"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}'
-says 2 \
-    '"qwen3_next" is not read: it has layers of linear attention; the nearest that is: qwen3_moe; of another' '{"model_type": "qwen3_next"}'
+nearest='the nearest that is: qwen3_moe; of another'
+says 2 "\"qwen3_next\" is not read: it has layers of linear attention; $nearest" \
+    '{"model_type": "qwen3_next"}'
 says 2 '"mamba" is not read: .*; of another kind a model document says the layers' \
     '{"model_type": "mamba"}'
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"

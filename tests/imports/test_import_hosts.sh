@@ -18,7 +18,9 @@ nodes() {
     python3 - "$work/cluster.json" <<'END'
 import json, sys
 c = json.load(open(sys.argv[1]))
-for n in c["places"]["nodes"]: print(" ".join([n["name"], n["group"]] + ["/".join(n["switches"])] * bool(n.get("switches"))))
+for n in c["places"]["nodes"]:
+    print(" ".join([n["name"], n["group"]] +
+                   ["/".join(n["switches"])] * bool(n.get("switches"))))
 for g in c["groups"]: print(g["name"], g["nodes"], g["gpus_per_node"])
 for l in c["places"].get("levels", []): print(l["name"], l["link"]["bytes_per_s"] / 1e9)
 END

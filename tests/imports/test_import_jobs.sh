@@ -25,7 +25,8 @@ round() {
         wrong "$framework $*: a key of our own is not known: $(cat "$work/log")"
     python3 - "$work/p" <<'END' || wrong "$framework $*"
 import json, sys
-job, back, plan = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("job", "back", "plan"))
+job, back, plan = (json.load(open(f"{sys.argv[1]}/{name}.json"))
+                   for name in ("job", "back", "plan"))
 for d in (job, back): d.pop("made_from", 0), d.pop("name")
 modes = {s["recompute"] for s in plan["stages"]}
 if len(modes) > 1:  # the export has one for all
@@ -47,10 +48,11 @@ job() {
         { wrong "$format: $(cat "$work/err")"; return; }
     python3 -c 'import json, sys
 j = json.load(open(sys.argv[1])); l = j["layout"]
-for a in sys.argv[2].split(";"): assert eval(a), (a, j)' "$work/job.json" "$assertions" \
+for a in sys.argv[2].split(";"): assert eval(a.strip()), (a, j)' "$work/job.json" "$assertions" \
     2>"$work/log" || wrong "$format: $(tail -1 "$work/log")"
 }
 says() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
+unknown='is not known and left out; did you mean'
 
 # refuse WORDS FORMAT TEXT OPTION ...
 refuse() {
@@ -77,14 +79,22 @@ round deepspeed --tensor 2 --pipeline 4 --data 4 --zero 1 --offload-optimizer
 round deepspeed --tensor 4 --pipeline 1 --data 8 --zero 1 --precision fp16
 
 # ---- torchtitan's: a configuration of every kind of value, with defaults of its job_config.py
-printf '\357\273\277# with the mark of byte order, and ends of lines as elsewhere\r\n[model]\r\nname = "llama3"\r\nflavor = "70B"\r\nconverters = ["float8",\r\n  # and\r\n]\r\n[training]\r\nlocal_batch_size = 1_6\r\n"seq_len"=8192 # tokens\r\nsteps = 3000\r\n[parallelism]\r\ntensor_parallel_degree = 8\r\npipeline_parallel_degree = 4\r\npipeline_parallel_schedule = "interleaved1f1b"\r\npipeline_parallel_layers_per_stage = 11\r\npipeline_parallel_microbatch_size = 2\r\n[compile]\r\nenable = true\r\n[optimizer]\r\nname='"'Adam'"'\r\n' |
-    job torchtitan \
-    "j['sequence']==8192;j['global_batch']==16*8;l['data']==8;l['virtual_stages']==2;l['schedule']=='interleaved';l['micro_batch']==2;l['zero']==2;j['precision']=='fp8';j['fused_loss'];j['compiled'];j['recompute']==['none','full'];l['sequence_parallel'];j['trainer']=='torchtitan'" --gpus 256
+{ printf '\357\273\277# with the mark of byte order, and ends of lines as elsewhere\r\n[model]\r\n'
+  printf 'name = "llama3"\r\nflavor = "70B"\r\nconverters = ["float8",\r\n  # and\r\n]\r\n'
+  printf '[training]\r\nlocal_batch_size = 1_6\r\n"seq_len"=8192 # tokens\r\nsteps = 3000\r\n'
+  printf '[parallelism]\r\ntensor_parallel_degree = 8\r\npipeline_parallel_degree = 4\r\n'
+  printf 'pipeline_parallel_schedule = "interleaved1f1b"\r\n'
+  printf 'pipeline_parallel_layers_per_stage = 11\r\npipeline_parallel_microbatch_size = 2\r\n'
+  printf '[compile]\r\nenable = true\r\n[optimizer]\r\nname='"'Adam'"'\r\n'; } |
+    job torchtitan "j['sequence']==8192;j['global_batch']==16*8;l['data']==8;
+        l['virtual_stages']==2;l['schedule']=='interleaved';l['micro_batch']==2;l['zero']==2;
+        j['precision']=='fp8';j['fused_loss'];j['compiled'];j['recompute']==['none','full'];
+        l['sequence_parallel'];j['trainer']=='torchtitan'" --gpus 256
 says 'not part of a job, left out: .*training.steps'
 says 'shipped as llama-3.1-70b'
 says 'selective_ac_option "2"'
-job torchtitan \
-    "l['zero']==0;l['data']==4;j['precision']=='bf16';l['micro_batch']==8;j['global_batch']==64;j['recompute']==['none','selective']" <<'END'
+job torchtitan "l['zero']==0;l['data']==4;j['precision']=='bf16';l['micro_batch']==8;
+    j['global_batch']==64;j['recompute']==['none','selective']" <<'END'
 training.global_batch_size = 64
 parallelism = { data_parallel_replicate_degree = 4, data_parallel_shard_degree = 1, tensor_parallel_degree = 1 }
 activation_checkpoint.mode = "selective"
@@ -100,7 +110,7 @@ job torchtitan "l['data']==16;l['zero']==3" --gpus 16 <<'END'
 data_parallel_replicate_degree = 2
 tensor_parallel_dgree = 2
 END
-says 'line 3: parallelism.tensor_parallel_dgree is not known and left out; did you mean parallelism.tensor_parallel_degree'
+says "line 3: parallelism.tensor_parallel_dgree $unknown parallelism.tensor_parallel_degree"
 says 'data_parallel_replicate_degree 2 together with shards'
 job torchtitan "j['precision']=='fp32'" <<'END'
 [parallelism]
@@ -108,8 +118,8 @@ data_parallel_shard_degree = 1
 tensor_parallel_degree = 2
 END
 says 'trains in fp32'
-job torchtitan \
-    "l['tensor']==2;l['pipeline']==4;l['virtual_stages']==2;l['data']==4;l['micro_batch']==2;j['global_batch']==64;l['schedule']=='interleaved'" --gpus 32 <<'END'
+job torchtitan "l['tensor']==2;l['pipeline']==4;l['virtual_stages']==2;l['data']==4;
+    l['micro_batch']==2;j['global_batch']==64;l['schedule']=='interleaved'" --gpus 32 <<'END'
 # of torchtitan 0.0
 [training]
 batch_size = 16
@@ -119,7 +129,8 @@ data_parallel_shard_degree = -1
 pipeline_parallel_degree = 4
 pipeline_parallel_schedule = "Interleaved1F1B"
 pipeline_parallel_microbatches = 8
-pipeline_parallel_split_points = ["layers.4", "layers.8", "layers.12", "layers.16", "layers.20", "layers.24", "layers.28"]
+pipeline_parallel_split_points = ["layers.4", "layers.8", "layers.12", "layers.16", "layers.20",
+    "layers.24", "layers.28"]
 END
 job torchtitan "l['schedule']=='zb-h1'" --schedule zb-h1 <<'END'
 [parallelism]
@@ -127,9 +138,13 @@ data_parallel_shard_degree = 2
 pipeline_parallel_degree = 2
 pipeline_parallel_schedule_csv = "schedule.csv"
 END
+degrees='[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree = 2\n'
 refuse 'name the schedule with --schedule' torchtitan \
-    '[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree = 2\npipeline_parallel_schedule_csv = "x.csv"\n'
-refuse 'line 1: parallelism.pipeline_parallel_schedule: "1F2B" is none of torch.s; did you mean 1F1B' torchtitan 'parallelism = { pipeline_parallel_schedule = "1F2B", pipeline_parallel_degree=2, data_parallel_shard_degree=1 }\n'
+    "${degrees}pipeline_parallel_schedule_csv = \"x.csv\"\\n"
+degrees='pipeline_parallel_degree=2, data_parallel_shard_degree=1'
+nearest='"1F2B" is none of torch.s; did you mean 1F1B'
+refuse "line 1: parallelism.pipeline_parallel_schedule: $nearest" torchtitan \
+    "parallelism = { pipeline_parallel_schedule = \"1F2B\", $degrees }\\n"
 refuse 'give their number with --gpus' torchtitan '[training]\nseq_len = 10\n'
 refuse 'together are 6, --gpus 12\|expected a multiple' torchtitan \
     '[parallelism]\ndata_parallel_shard_degree = 2\ntensor_parallel_degree=3\n' --gpus 12
@@ -151,31 +166,45 @@ refuse 'optimizer.name: expected Adam or AdamW' torchtitan '[optimizer]\nname = 
 refuse 'zero byte' torchtitan 'a = \000\n' --gpus 4
 
 # ---- DeepSpeed's
-batches='{"train_batch_size": 32, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 2'
-printf '%s, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}, "reduce_bucket_size": 5e8}, "gradient_clipping": 1.0}' "$batches" |
-    job deepspeed \
-    "j['global_batch']==32;l['data']==8;l['micro_batch']==2;l['zero']==3;l['gradient_sync']=='overlapped';j['precision']=='bf16';j['gradient_bytes_per_value']==2;j['trainer']=='deepspeed'" --sequence 4096
+batches='{"train_batch_size": 32, "train_micro_batch_size_per_gpu": 2'
+batches="$batches, \"gradient_accumulation_steps\": 2"
+printf '%s, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3,
+    "offload_param": {"device": "cpu"}, "reduce_bucket_size": 5e8}, "gradient_clipping": 1.0}' \
+    "$batches" |
+    job deepspeed "j['global_batch']==32;l['data']==8;l['micro_batch']==2;l['zero']==3;
+        l['gradient_sync']=='overlapped';j['precision']=='bf16';
+        j['gradient_bytes_per_value']==2;j['trainer']=='deepspeed'" --sequence 4096
 says 'left out: zero_optimization.reduce_bucket_size, gradient_clipping'
 says 'offload_param'
-printf '{\r\n"train_micro_batch_size_per_gpu": 4,\r\n// as hjson has it\r\n"gradient_accumulation_steps": 8, "fp16": {"enabled": "auto"}, "zero_optimization": true, "optimizer": {"type": "SGD"}, "train_batchsize": "auto",\r\n}\r\n' |
-    job deepspeed \
-    "j['global_batch']==4*8*16;l['data']==16;l['tensor']==2;l['pipeline']==2;l['zero']==1;j['precision']=='fp32';not j['adam']" --sequence 1024 --gpus 64 --tensor 2 --pipeline 2
-says 'line 4: train_batchsize is not known and left out; did you mean train_batch_size'
+{ printf '{\r\n"train_micro_batch_size_per_gpu": 4,\r\n// as hjson has it\r\n'
+  printf '"gradient_accumulation_steps": 8, "fp16": {"enabled": "auto"}, '
+  printf '"zero_optimization": true, "optimizer": {"type": "SGD"}, "train_batchsize": "auto",'
+  printf '\r\n}\r\n'; } |
+    job deepspeed "j['global_batch']==4*8*16;l['data']==16;l['tensor']==2;l['pipeline']==2;
+        l['zero']==1;j['precision']=='fp32';not j['adam']" \
+    --sequence 1024 --gpus 64 --tensor 2 --pipeline 2
+says "line 4: train_batchsize $unknown train_batch_size"
 says 'optimizer SGD'
-printf '{"train_batch_size": 64, "fp16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"}, "zero_optimization": {"stage": 2, "overlap_comm": false, "cpu_offload": true}, "activation_checkpointing": {"partition_activations": true}}' |
-    job deepspeed \
-    "l['micro_batch']==8;j['precision']=='fp16';j['gradient_bytes_per_value']==4;l['offload_optimizer'];l['gradient_sync']=='exposed';j['recompute']==['none','full']" --sequence 1024 --gpus 8
+printf '{"train_batch_size": 64, "fp16": {"enabled": true},
+    "data_types": {"grad_accum_dtype": "fp32"},
+    "zero_optimization": {"stage": 2, "overlap_comm": false, "cpu_offload": true},
+    "activation_checkpointing": {"partition_activations": true}}' |
+    job deepspeed "l['micro_batch']==8;j['precision']=='fp16';j['gradient_bytes_per_value']==4;
+        l['offload_optimizer'];l['gradient_sync']=='exposed';j['recompute']==['none','full']" \
+    --sequence 1024 --gpus 8
 for sums in '"communication_data_type": "fp32"' '"fp32_allreduce": true'; do
     echo "{\"train_batch_size\": 64, \"fp16\": {\"enabled\": true}, $sums}" |
         job deepspeed \
         "j['whole_gradient_sums'];j['gradient_bytes_per_value']==2;l.get('zero',0)==0" \
         --sequence 1024 --gpus 8
-    echo "{\"train_batch_size\": 64, \"fp16\": {\"enabled\": true}, $sums, \"zero_optimization\": {\"stage\": 1}}" |
+    echo "{\"train_batch_size\": 64, \"fp16\": {\"enabled\": true}, $sums,
+        \"zero_optimization\": {\"stage\": 1}}" |
         job deepspeed \
         "'whole_gradient_sums' not in j;j['gradient_bytes_per_value']==2;l['zero']==1" \
         --sequence 1024 --gpus 8
 done
-auto='{"bf16": {"enabled": "auto"}, "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}'
+auto='{"bf16": {"enabled": "auto"}, "train_batch_size": "auto",
+    "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}'
 echo "$auto" |
     job deepspeed "j['global_batch']==64;l['micro_batch']==2;l['data']==8;j['precision']=='bf16'" \
     --sequence 8 --gpus 8 --global-batch 64 --micro-batch 2 --precision bf16
@@ -199,7 +228,8 @@ refuse 'stage: expected 0 to 3, found 4' deepspeed \
     "$batches, \"zero_optimization\": {\"stage\": 4}}" --sequence 8
 refuse 'nested deeper' deepspeed "{\"a\": $(printf '[%.0s' $(seq 100))" --sequence 8
 if "${EXPORT_PYTHON:-python3}" -c 'import deepspeed' 2>/dev/null; then
-    "${EXPORT_PYTHON:-python3}" - "$plumbline" "$work" <<'END' 2>"$work/log" || wrong "DeepSpeed reads otherwise: $(tail -1 "$work/log")"
+    "${EXPORT_PYTHON:-python3}" - "$plumbline" "$work" <<'END' 2>"$work/log" || \
+        wrong "DeepSpeed reads otherwise: $(tail -1 "$work/log")"
 import itertools, json, subprocess, sys
 from deepspeed.runtime.config import DeepSpeedConfig
 plumbline, work = sys.argv[1:]
@@ -207,24 +237,31 @@ keys = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumula
 for values in itertools.product((None, 24), (None, 2), (None, 3, 12)):
     c = {k: v for k, v in zip(keys, values) if v}
     json.dump(c, open(f"{work}/c.json", "w"))
-    r = subprocess.run([plumbline, "import", "deepspeed", f"{work}/c.json", "--sequence", "8", "--gpus", "1", "-o", f"{work}/c.job"], capture_output=True, text=True)
+    r = subprocess.run([plumbline, "import", "deepspeed", f"{work}/c.json", "--sequence", "8",
+                        "--gpus", "1", "-o", f"{work}/c.job"], capture_output=True, text=True)
     try: d = DeepSpeedConfig(dict(c))
     except AssertionError: d = None
     assert (d is not None) == (r.returncode == 0), (c, r.stderr)
     if d:
         j = json.load(open(f"{work}/c.job"))
-        assert (j["global_batch"], j["layout"]["micro_batch"]) == (d.train_batch_size, d.train_micro_batch_size_per_gpu), (c, j)
+        assert (j["global_batch"], j["layout"]["micro_batch"]) == (
+            d.train_batch_size, d.train_micro_batch_size_per_gpu), (c, j)
 END
 else
     echo "import of jobs: no deepspeed; its reader was not asked"
 fi
 # ---- NeMo's: the same model and job as Megatron's flags give
 cat >"$work/flags" <<'END'
---num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 2 --vocab-size 1000 --swiglu --ffn-hidden-size 2816
---normalization RMSNorm --disable-bias-linear --position-embedding-type rope --group-query-attention --num-query-groups 4 --bf16 --max-position-embeddings 4096
---use-distributed-optimizer --overlap-grad-reduce --attention-dropout 0 --hidden-dropout 0 --untie-embeddings-and-output-weights --sequence-parallel
---tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 --global-batch-size 64 --norm-epsilon 1e-6 --rotary-base 500000
---recompute-granularity full --recompute-method block --recompute-num-layers 1 --num-experts 4 --moe-layer-freq [0,1,1,1,1,1,1,1] --moe-ffn-hidden-size 512 --expert-model-parallel-size 2
+--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 2
+--vocab-size 1000 --swiglu --ffn-hidden-size 2816 --normalization RMSNorm --disable-bias-linear
+--position-embedding-type rope --group-query-attention --num-query-groups 4 --bf16
+--max-position-embeddings 4096 --use-distributed-optimizer --overlap-grad-reduce
+--attention-dropout 0 --hidden-dropout 0 --untie-embeddings-and-output-weights --sequence-parallel
+--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2
+--num-virtual-stages-per-pipeline-rank 2 --global-batch-size 64 --norm-epsilon 1e-6
+--rotary-base 500000 --recompute-granularity full --recompute-method block
+--recompute-num-layers 1 --num-experts 4 --moe-layer-freq [0,1,1,1,1,1,1,1]
+--moe-ffn-hidden-size 512 --expert-model-parallel-size 2
 END
 sed 's/\[0,1,1,1,1,1,1,1\]/"&"/' "$work/flags" >"$work/list"
 "$plumbline" import megatron "$work/list" --gpus 16 --name x -o "$work/m.json" \
@@ -353,10 +390,14 @@ cat >"$work/in" <<'END'
 _target_: megatron.bridge.training.config.ConfigContainer
 dataset: {_target_: a.b, sequence_length: 1024, split: "1,1,1"}
 ddp: {grad_reduce_in_fp32: true, overlap_grad_reduce: true, use_distributed_optimizer: true}
-mixed_precision: {bf16: true, fp16: false, fp8: null, params_dtype: {_call_: false, _target_: torch.bfloat16}}
-model: {activation_func: {_target_: torch.nn.functional.silu}, gated_linear_unit: true, add_bias_linear: false, attention_dropout: 0.0, hidden_dropout: 0.0, hidden_size: 2048, ffn_hidden_size: 8192,
-  kv_channels: 64, normalization: RMSNorm, num_attention_heads: 32, num_layers: 16, num_query_groups: 8, position_embedding_type: rope, seq_length: 131072, should_pad_vocab: false, vocab_size: 128256,
-  cross_entropy_loss_fusion: true, share_embeddings_and_output_weights: true}
+mixed_precision: {bf16: true, fp16: false, fp8: null,
+  params_dtype: {_call_: false, _target_: torch.bfloat16}}
+model: {activation_func: {_target_: torch.nn.functional.silu}, gated_linear_unit: true,
+  add_bias_linear: false, attention_dropout: 0.0, hidden_dropout: 0.0, hidden_size: 2048,
+  ffn_hidden_size: 8192, kv_channels: 64, normalization: RMSNorm, num_attention_heads: 32,
+  num_layers: 16, num_query_groups: 8, position_embedding_type: rope, seq_length: 131072,
+  should_pad_vocab: false, vocab_size: 128256, cross_entropy_loss_fusion: true,
+  share_embeddings_and_output_weights: true}
 train: {global_batch_size: 32, micro_batch_size: 1}
 END
 "$plumbline" import nemo "$work/in" --gpus 8 -o "$work/n.json" --job "$work/job.json" \
@@ -367,10 +408,12 @@ says 'left out: dataset.split$'
 grep -q '"sequence": 1024' "$work/job.json" && grep -q '"fused_loss": true' "$work/job.json" &&
     grep -q '"zero": 1' "$work/job.json" ||
     wrong "a job of Megatron-Bridge: $(cat "$work/job.json")"
-printf 'model:\r\n  tensor_model_parallel_sise: 2\r\n  context_parallel_size: 2\r\ntrain: {global_batch_size: 8, micro_batch_size: 1}\r\ndataset:\r\n  seq_length: 4096\r\n' >"$work/in"
+{ printf 'model:\r\n  tensor_model_parallel_sise: 2\r\n  context_parallel_size: 2\r\n'
+  printf 'train: {global_batch_size: 8, micro_batch_size: 1}\r\n'
+  printf 'dataset:\r\n  seq_length: 4096\r\n'; } >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" 2>"$work/err" ||
     wrong "$(cat "$work/err")"
-says 'line 2: model.tensor_model_parallel_sise is not known and left out; did you mean model.tensor_model_parallel_size'
+says "line 2: model.tensor_model_parallel_sise $unknown model.tensor_model_parallel_size"
 says 'the precision is missing'
 refuse 'write only the job' nemo \
     'train: {global_batch_size: 8, micro_batch_size: 1}\ndataset:\n  seq_length: 4096\n' --gpus 8
@@ -378,7 +421,8 @@ printf 'train: {global_batch_size: 8, micro_batch_size: 1}\n' >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" &&
     wrong "nemo: a job without a sequence"
 says 'give it with --sequence'
-sizes='num_layers: 2, hidden_size: 8, num_attention_heads: 2, vocab_size: 9, seq_length: 8, micro_batch_size: 1'
+sizes='num_layers: 2, hidden_size: 8, num_attention_heads: 2, vocab_size: 9, seq_length: 8'
+sizes="$sizes, micro_batch_size: 1"
 refuse ': global_batch_size: expected a multiple of 8, found 9' nemo \
     "model: {$sizes, global_batch_size: 9}" --gpus 8 --job "$work/no.json"
 refuse 'trainer.devices, num_nodes): give it with --gpus' nemo "model: {$sizes}" \
@@ -393,7 +437,7 @@ refuse 'line 1: expected key: value, found' nemo 'no yaml at all\n'
 refuse 'line 2: a: already set in line 1' nemo 'a: 1\na: 2\n'
 refuse 'comments alone' nemo '# a\n'
 refuse 'there is no activation "mish"' nemo \
-    'model: {num_layers: 2, hidden_size: 8, num_attention_heads: 2, activation: mish, vocab_size: 9, seq_length: 8, micro_batch_size: 1}\n'
+    "model: {$sizes, activation: mish}\\n"
 refuse 'line 1: model.num_layers: expected a whole number' nemo 'model: {num_layers: two}\n'
 [ -e "$work/failed" ] && exit 1
 echo "import of jobs: all as expected"

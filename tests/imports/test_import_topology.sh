@@ -17,7 +17,8 @@ node() {
     got=$(python3 - "$work/cluster.json" <<'END'
 import json, sys
 g = json.load(open(sys.argv[1]))["groups"][0]
-cards = ["%dx%sx%g" % (n.get("count", 1), n["kind"], n["link"]["bytes_per_s"] * 8e-9) for n in g.get("nics", [])]
+cards = ["%dx%sx%g" % (n.get("count", 1), n["kind"], n["link"]["bytes_per_s"] * 8e-9)
+         for n in g.get("nics", [])]
 print(" ".join(["%d" % g["gpus_per_node"], "%g" % (g["intra"]["bytes_per_s"] * 1e-9)] + cards))
 END
 )
@@ -57,7 +58,9 @@ node "2 450 1xinfinibandx400 1xethernetx25" $like --nodes 4 <<'END'
       </pci>
     </pci>
     <pci busid="0000:63:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16">
-      <gpu dev="1" sm="90" rank="1" gdr="1"><nvlink target="0000:d0:00.0" count="18" tclass="0x068000"/></gpu>
+      <gpu dev="1" sm="90" rank="1" gdr="1">
+        <nvlink target="0000:d0:00.0" count="18" tclass="0x068000"/>
+      </gpu>
     </pci>
     <nic><net name="eth0" dev="1" speed="25000" gdr="0"/></nic>
   </cpu>
@@ -76,7 +79,8 @@ mesh() {
     echo '<system version="1"><cpu numaid="0">'
     a=0
     for row in "$@"; do
-        echo "<pci busid='0000:0$a:00.0' class='0x030200' link_speed='8.0 GT/s PCIe' link_width='16'><gpu dev='$a' sm='70' rank='$a'>"
+        printf %s "<pci busid='0000:0$a:00.0' class='0x030200' link_speed='8.0 GT/s PCIe' "
+        echo "link_width='16'><gpu dev='$a' sm='70' rank='$a'>"
         b=0
         for count in $(echo "$row" | tr , ' '); do
             [ "$count" = 0 ] ||
@@ -116,15 +120,18 @@ python3 - "$work" <<'END'
 import random, sys
 r = random.Random(1)
 n = 5
-send, recv = ([[r.uniform(10000, 25000) if i != k else 0 for k in range(n)] for i in range(n)] for _ in "ab")
+send, recv = ([[r.uniform(10000, 25000) if i != k else 0 for k in range(n)] for i in range(n)]
+              for _ in "ab")
 send[1][3] = recv[3][1] = 0
 with open(f"{sys.argv[1]}/graph.txt", "w") as f:
     f.write("START mpiGraph v1.5\nMsgSize\t1048576\nTimes\t100\nWindow\t50\nProcs\t%d\n\n" % n)
     for i in range(1, n): f.write("%d of %d (%0.1f%%)\n" % (i, n, 100 * i / n))
     f.write("Gathering results\n")
     for title, word, table in (("Send", "to", send), ("Recv", "from", recv)):
-        f.write("\n%s max\t%f\n%s avg\t%f\n\n%s\t" % (title, 1, title, 1, title) + "".join(f"node-{k}:{k}\t" for k in range(n)) + "\n")
-        for j in range(n): f.write(f"node-{j}:{j} {word}\t" + "".join("%0.3f\t" % v for v in table[j]) + "\n")
+        f.write("\n%s max\t%f\n%s avg\t%f\n\n%s\t" % (title, 1, title, 1, title) +
+                "".join(f"node-{k}:{k}\t" for k in range(n)) + "\n")
+        for j in range(n):
+            f.write(f"node-{j}:{j} {word}\t" + "".join("%0.3f\t" % v for v in table[j]) + "\n")
     f.write("END mpiGraph\n")
 END
 for table in recv send; do
@@ -141,17 +148,21 @@ tables, title = {}, None
 for line in open(f"{folder}/graph.txt"):
     cells = line.rstrip("\t\n").split("\t")
     if cells[0] in ("Send", "Recv") and len(cells) > 2: title = cells[0]
-    elif title and (" to" in cells[0] or " from" in cells[0]): tables.setdefault(title, {})[cells[0].split(":")[0]] = [float(x) for x in cells[1:]]
+    elif title and (" to" in cells[0] or " from" in cells[0]):
+        rows = tables.setdefault(title, {})
+        rows[cells[0].split(":")[0]] = [float(x) for x in cells[1:]]
 for name, title in (("recv", "Recv"), ("send", "Send")):
     places = json.load(open(f"{folder}/{name}.json"))["places"]
     nodes = [n["name"] for n in places["nodes"]]
     links = {(l["from"], l["to"]): l["link"]["bytes_per_s"] for l in places.get("links", [])}
-    for i, row in enumerate(places.get("matrix", {}).get("bytes_per_s", [])): links.update({(nodes[i], nodes[k]): v for k, v in enumerate(row)})
+    for i, row in enumerate(places.get("matrix", {}).get("bytes_per_s", [])):
+        links.update({(nodes[i], nodes[k]): v for k, v in enumerate(row)})
     for i, a in enumerate(nodes):
         for k, b in enumerate(nodes):
             got = links.get((a, b))
             want = (tables["Send"][a][k] if name == "send" else tables["Recv"][b][i]) * 2**20
-            assert (got or 0) == 0 if want == 0 else abs(got / want - 1) < 1e-12, (name, a, b, got, want)
+            assert (got or 0) == 0 if want == 0 else abs(got / want - 1) < 1e-12, (
+                name, a, b, got, want)
 END
 head -20 "$work/graph.txt" >"$work/cut"; refuse 'cut short' matrix --table send $like <"$work/cut"
 refuse 'its Recv table' matrix $like <"$work/cut"
