@@ -1,5 +1,5 @@
-// The numbers of a costs document by name: for settings on a command line, for fitting them, and
-// for the two ends of their intervals. A new estimate in data/inputs/costs.h gets its line in
+// The numbers of a costs document by name: for settings on a command line, for fitting, and for the
+// two ends of their intervals. A new estimate in data/inputs/costs.h needs a line in
 // data/inputs/costs_internal.h.
 #ifndef PLUMBLINE_DATA_INPUTS_COST_KEYS_H
 #define PLUMBLINE_DATA_INPUTS_COST_KEYS_H
@@ -13,10 +13,10 @@ enum cost_sense {
     COST_RATE,
     COST_TIME,
     COST_BYTES
-}; // larger is faster; larger is slower; says nothing of time
+}; // larger is faster; larger is slower; does not affect times
 
-// Errors of one group's costs have one cause, so all of it is at an end at once; different groups
-// err independently of each other (docs/FORMULAS.md 19).
+// The costs of one group have a common cause of error, so the whole group is at one end at the same
+// time. Different groups err independently of each other (docs/FORMULAS.md 19).
 enum cost_group {
     COSTS_OF_PRODUCTS,
     COSTS_OF_ATTENTION,
@@ -41,11 +41,11 @@ struct cost_key {
 
 extern const struct cost_key cost_keys[];
 extern const int cost_key_count;
-int cost_key_find(const char *name); // -1: none. Unambiguous beginnings of names will do
+int cost_key_find(const char *name); // -1: none. A prefix is enough if it is unambiguous
 const char *cost_key_nearest(const char *name);
 
-// Every estimate the key stands for: of one GPU (NULL: all), of its precisions with values of so
-// many bytes (0: all).
+// Visits every estimate of the key: of one GPU (NULL: all), of its precisions with values of
+// value_bytes bytes (0: all).
 typedef void cost_visitor(struct estimate *e, const struct cost_key *key, void *context);
 void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cost_visitor *visit,
                  void *context);
@@ -53,13 +53,13 @@ void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cos
 // A copy whose estimates can be changed without touching the original's.
 struct costs costs_copy(const struct costs *c, struct arena *arena);
 
-// Gives the costs an entry of their own for a GPU that they lack, with the numbers of one they have
-// and every origin "assumed". BAD_INPUT: they lack the latter, or have the former.
+// Adds an entry for a GPU that the costs lack, with the numbers of GPU `like` and every origin
+// "assumed". BAD_INPUT: the costs lack `like`, or already have the GPU.
 enum status costs_add_like(struct costs *c, const char *gpu, const char *like, struct arena *arena,
                            struct error *err);
 
-// A group's estimates at the end of their intervals that makes everything slow, or fast. false:
-// none of them has an interval that times depend on.
+// Moves a group's estimates to the end of their intervals that makes everything slow, or fast.
+// false: none of them has an interval that times depend on.
 enum cost_end { COSTS_SLOW, COSTS_FAST, COST_ENDS };
 bool costs_move_to(struct costs *c, enum cost_group group, enum cost_end end);
 

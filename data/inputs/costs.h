@@ -1,4 +1,4 @@
-// Costs: what calibration found out about GPUs and links, every number with its interval and its
+// Costs: what calibration determined about GPUs and links; every number has its interval and its
 // origin.
 #ifndef PLUMBLINE_DATA_INPUTS_COSTS_H
 #define PLUMBLINE_DATA_INPUTS_COSTS_H
@@ -14,11 +14,12 @@ enum origin { ORIGIN_MEASURED, ORIGIN_FITTED, ORIGIN_PUBLISHED, ORIGIN_ASSUMED }
 extern const char *const origin_names[]; // "measured", "fitted", "published", "assumed"
 
 struct estimate {
-    double value, low, high; // low <= value <= high; a number without interval has all three equal
+    double value, low, high; // low <= value <= high; all three are equal for a number without an
+                             // interval
     enum origin origin;
     const char *source; // what was measured, where it was published; NULL if not stated
     double valid_low,
-        valid_high; // range of the argument (FLOP, bytes) it was fitted on; both 0: not stated
+        valid_high; // range of the argument (FLOP, bytes) of the fit; both 0: not stated
 };
 
 struct precision_costs {
@@ -26,94 +27,96 @@ struct precision_costs {
     struct estimate gemm_flop_per_s;       // reached in the linear layers
     struct estimate attention_flop_per_s;  // reached in scores and context
     struct estimate low_rank_flop_per_s;   // reached by low-rank compression
-    struct estimate misaligned_gemm_share; // of the GEMM rate where a shard of the vocabulary is no
-                                           // multiple of 8; 0: all of it
-    // Not stated: 0.
+    struct estimate misaligned_gemm_share; // of the GEMM rate, where a shard of the vocabulary is
+                                           // not a multiple of 8; 0: all of it
+    // Optional; 0 if not stated.
     struct estimate data_gradient_flop_per_s; // reached by the products for gradients of inputs; 0:
                                               // as gemm_flop_per_s
-    struct estimate weight_gradient_flop_per_s; // and of weights
-    struct estimate operand_bytes_per_s; // beside the FLOP, of every product's three matrices; 0:
-                                         // they cost nothing
-    struct estimate weight_operand_bytes_per_s; // of the products for gradients of weights; 0: as
+    struct estimate weight_gradient_flop_per_s; // and by those for gradients of weights
+    struct estimate operand_bytes_per_s; // in addition to the FLOP, for every product's three
+                                         // matrices; 0: they take no time
+    struct estimate weight_operand_bytes_per_s; // for the products for gradients of weights; 0: as
                                                 // operand_bytes_per_s
-    struct estimate low_rank_bytes_per_s; // beside the FLOP, of what low-rank compression reads and
-                                          // writes; 0: they cost nothing
+    struct estimate low_rank_bytes_per_s; // in addition to the FLOP, for what low-rank compression
+                                          // reads and writes; 0: no time
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
-    struct estimate product_flop_per_s; // products by shape: reached for long, however they are
-                                        // cut; 0: not by shape
-    struct estimate product_tile_flop_per_s;   // by all processors together on whole tiles
-    struct estimate product_square_tile_share; // of it, on tiles of 128 x 128 values instead of
-                                               // 128 x 256; 0: 1
-    struct estimate product_bytes_per_s;       // of each of a product's matrices once
-    struct estimate peak_flop_per_s; // of the data sheet; no price uses it (data/inputs/figures.h)
+    struct estimate product_flop_per_s; // products by shape: reached by large products, however
+                                        // they are split; 0: not by shape
+    struct estimate product_tile_flop_per_s;   // of all processors together on whole tiles
+    struct estimate product_square_tile_share; // the share of it on tiles of 128 x 128 values
+                                               // instead of 128 x 256; 0: 1
+    struct estimate product_bytes_per_s;       // each of a product's matrices counts once
+    struct estimate peak_flop_per_s;           // from the data sheet; no price uses it
+                                               // (data/inputs/figures.h)
 };
 
 struct gpu_costs {
     const char *gpu;
-    struct precision_costs *precisions; // a precision that is not listed is one the GPU lacks
+    struct precision_costs *precisions; // a precision that is not listed is not available on the
+                                        // GPU
     int precision_count;
     struct estimate memory_bytes_per_s;     // reached by norms, activations, optimizer
     struct estimate layer_overhead_s;       // fixed, per layer and pass (forward, backward)
     struct estimate compression_overhead_s; // fixed, per compression or decompression
     struct estimate constant_bytes;         // context and libraries on each GPU
-    // Not stated: 0.
+    // Optional; 0 if not stated.
     struct estimate backward_memory_bytes_per_s; // reached by the gradients of norms and
                                                  // activations; 0: as memory_bytes_per_s
     struct estimate backward_overhead_s; // fixed, per layer backward; 0: as layer_overhead_s
     struct estimate forward_factor,
         backward_factor; // of a whole block over the sum of its kernels; 0: 1
-    struct estimate head_forward_factor, head_backward_factor; // of a head, likewise
+    struct estimate head_forward_factor, head_backward_factor; // of a head, in the same way
     struct estimate embedding_forward_factor, embedding_backward_factor;
     struct estimate
-        layer_launch_s; // the host's least time to start a layer's kernels, forward; backward twice
-    struct estimate embedding_launch_share;   // of it, in an embedding's pass
+        layer_launch_s; // the host's minimum to launch a layer's kernels, forward; backward twice
+    struct estimate embedding_launch_share;   // of it, for a pass of an embedding
     struct estimate collective_launch_s;      // added to each collective of tensor ranks
-    struct estimate step_bytes_per_value;     // memory traffic of the optimizer step beside states,
-                                              // gradients and weights
+    struct estimate step_bytes_per_value;     // memory traffic of the optimizer step besides
+                                              // states, gradients and weights
     struct estimate host_memory_bytes_per_s;  // one GPU's share of its host's memory, reached by an
                                               // offloaded update
     struct estimate host_link_bytes_per_s;    // between the GPU and its host, one direction
-    struct estimate host_update_values_per_s; // Adam's steps of one GPU's share of its host's
-                                              // processors; 0: bound by memory alone
-    struct estimate communicator_bytes;       // of each parallel dimension above 1
+    struct estimate host_update_values_per_s; // Adam updates on one GPU's share of its host's
+                                              // processors; 0: bound only by memory
+    struct estimate communicator_bytes;       // for each parallel dimension above 1
     struct estimate library_bytes;            // workspaces inside the allocator
     struct estimate processors;               // that work on a product's tiles
-    struct estimate product_launch_s;         // of a product or attention kernel beside its work
-    struct estimate elementwise_launch_s;     // of any other kernel
-    struct estimate score_cells_per_s;        // exponentials of fused attention
-    struct estimate open_attention_share,     // of the attention rates, that FlashAttention-2
-        triton_attention_share;               // and FlashAttention in Triton reach; 0: 1
+    struct estimate product_launch_s; // of a product or attention kernel, in addition to its work
+    struct estimate elementwise_launch_s; // of any other kernel
+    struct estimate score_cells_per_s;    // exponentials of fused attention
+    struct estimate open_attention_share, // the shares of the attention rates that FlashAttention-2
+        triton_attention_share;           // and FlashAttention in Triton reach; 0: 1
     struct estimate megatron_step_factor,
         deepspeed_step_factor; // of a step's kernels over the same kernels alone, by trainer; 0: 1
-    struct estimate other_step_factor;   // of a trainer that is not known; 0: Megatron's
-    struct estimate sharded_step_factor; // in their place with ZeRO 3 and by torchtitan; 0:
-                                         // the trainer's
+    struct estimate other_step_factor;   // for an unknown trainer; 0: Megatron's
+    struct estimate sharded_step_factor; // instead of these with ZeRO 3 and with torchtitan; 0: the
+                                         // trainer's
     struct estimate copy_bytes_per_s;    // of a copy on the device; no price uses it yet
-    // Of compression (docs/FORMULAS.md 6 and 7): values per second.
+    // For compression (docs/FORMULAS.md 6 and 7): values per second.
     struct estimate top_k_values_per_s, top_k_back_values_per_s, quantise_values_per_s,
         quantise_back_values_per_s;
 };
 
-// A layer of the model measured on a GPU, outright: one micro-batch, one pass.
+// A layer of the model as measured on a GPU: one micro-batch, one pass.
 struct layer_time {
     const char *run, *gpu;
-    int64_t tensor, micro_batch; // what it was measured at; 0: not stated, taken for any
+    int64_t tensor, micro_batch; // conditions of the measurement; 0: not stated, used for any
     double forward_s, backward_s;
     double selective_s, full_s; // added to backward by selective and by full recomputation
     double optimizer_s;
-    double weight_s; // of backward_s, the weight gradient's part; 0: not stated, half of it
+    double weight_s; // the weight gradient's part of backward_s; 0: not stated, half of it
 };
 
-// From `from_bytes` on (0: the first segment's) up to the next segment's: seconds + (bytes -
-// from_bytes) / bytes_per_s. Where one segment ends and the next begins the protocol changes, and
-// the time may jump.
+// From `from_bytes` on (0 in the first segment) up to the next segment's: seconds + (bytes -
+// from_bytes) / bytes_per_s. The protocol changes where one segment ends and the next begins, and
+// the time may jump there.
 struct segment {
     double from_bytes;
     struct estimate seconds, bytes_per_s;
 };
 
-// All-reduces as they were measured between so many ranks of one node, or of several; or messages
-// between two: points, or straight lines fitted to them.
+// Measured all-reduces between `ranks` ranks of one node or of several, or messages between two:
+// points, or straight lines fitted to them.
 struct collective_times {
     const char *gpu;
     bool between_nodes, send;
@@ -133,27 +136,27 @@ struct costs {
     int layer_time_count;
     struct collective_times *collectives;
     int collective_count;
-    struct estimate intra_efficiency; // reached share of a link's nominal bandwidth
+    struct estimate intra_efficiency; // share of a link's nominal bandwidth that is reached
     struct estimate network_efficiency[NIC_KIND_COUNT];
-    double transfer_share[PART_COUNT]; // of a transfer's size-dependent time; overhead twice,
-                                       // sum 1. Latency is delay
-    // Not stated: 0.
+    double transfer_share[PART_COUNT]; // of a transfer's size-dependent time, with overhead counted
+                                       // twice; sum 1. Latency is delay
+    // Optional; 0 if not stated.
     struct estimate
-        transfer_intra_efficiency; // of transfers between stages, where they reach another share
+        transfer_intra_efficiency; // for transfers between stages, if these reach another share
     struct estimate transfer_network_efficiency[NIC_KIND_COUNT];
     struct estimate
         transfer_launch_s; // added to the size-dependent time of a transfer between stages
-    struct estimate overlap_slowdown; // of two things that run beside each other, the share of the
-                                      // shorter that shows
-    struct estimate tensor_overlap;   // share of tensor collectives hidden under GEMMs
+    struct estimate overlap_slowdown; // of two activities that overlap, the share of the shorter
+                                      // one that is exposed
+    struct estimate tensor_overlap;   // share of tensor collectives that is hidden by GEMMs
     struct estimate context_overlap; // share of attention that can hide the ring of keys and values
-    struct estimate tree_bandwidth_share; // of a ring's, what trees of an all-reduce over nodes
-                                          // reach; 0: there are none
-    struct estimate allocator_factor;     // memory taken for a byte asked of the allocator; 0: 1
-    struct estimate iteration_spread;     // share of an iteration's time, to either side, that the
-                                          // formulas leave open beside these numbers; 0: none
-    bool schedule_share_stated[SCHEDULE_KIND_COUNT]; // transfers of this schedule's programs have
-                                                     // shares of their own
+    struct estimate tree_bandwidth_share; // the share of a ring's bandwidth that trees reach in an
+                                          // all-reduce over nodes; 0: no trees
+    struct estimate allocator_factor;     // memory used per byte requested from the allocator; 0: 1
+    struct estimate iteration_spread;     // share of an iteration's time, in either direction, that
+                                          // the formulas leave open besides these numbers; 0: none
+    bool schedule_share_stated[SCHEDULE_KIND_COUNT]; // transfers have their own shares in programs
+                                                     // of this schedule
     double schedule_share[SCHEDULE_KIND_COUNT][PART_COUNT];
 };
 

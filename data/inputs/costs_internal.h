@@ -1,15 +1,16 @@
-// What the files data/inputs/cost*.c share: the estimates of a costs document, in its order and
-// each written down once, as rows of data/text/members.h and as keys of data/inputs/cost_keys.h.
+// Shared by the files data/inputs/cost*.c: the estimates of a costs document, in its order and each
+// defined once, both as rows of data/text/members.h and as keys of data/inputs/cost_keys.h.
 #ifndef PLUMBLINE_DATA_INPUTS_COSTS_INTERNAL_H
 #define PLUMBLINE_DATA_INPUTS_COSTS_INTERNAL_H
 
 #include "data/inputs/costs.h"
 #include "data/text/members.h"
 
-// X(member, group, sense, need, low, high). group, sense: of struct cost_key, COSTS_OF_ and COST_
-// taken off. need: NEEDED; DEFAULT, which has a value of its own where it is left out, and is
-// always written; STATED, 0 where it is left out (what 0 means is the formula's matter,
-// docs/FORMULAS.md), and not written then. A document may hold values from low (STATED: 0) to high.
+// X(member, group, sense, need, low, high). group, sense: as in struct cost_key, without the
+// prefixes COSTS_OF_ and COST_. need: NEEDED; DEFAULT, which has its own value if it is missing,
+// and is always written; STATED, which is 0 if it is missing (its formula defines what 0 means,
+// docs/FORMULAS.md), and is not written then. A document may hold values from low (STATED: 0) to
+// high.
 #define PRECISION_ESTIMATES(X)                                                                     \
     X(gemm_flop_per_s, PRODUCTS, RATE, NEEDED, 1, 1e21)                                            \
     X(attention_flop_per_s, ATTENTION, RATE, NEEDED, 1, 1e21)                                      \
@@ -66,7 +67,7 @@
 
 #define INTRA_ESTIMATES(X) X(intra_efficiency, NODE, RATE, DEFAULT, 1e-6, 1)
 
-// Of objects: X(object, key, member, group, sense, need, low, high).
+// For objects: X(object, key, member, group, sense, need, low, high).
 #define NETWORK_ESTIMATES(X)                                                                       \
     X(network_efficiency, infiniband, network_efficiency[NIC_INFINIBAND], NETWORK, RATE, DEFAULT,  \
       1e-6, 1)                                                                                     \
@@ -91,7 +92,7 @@
     X(tree_bandwidth_share, NETWORK, RATE, STATED, 0, 1)                                           \
     X(allocator_factor, MEMORY, BYTES, STATED, 1, 10)
 
-extern const struct members estimate_members; // ESTIMATE_STATED: for costs.c alone
+extern const struct members estimate_members; // ESTIMATE_STATED: only for costs.c
 #define ESTIMATE_ROW(s, key, member, need, low, high, put)                                         \
     KEY_ROW(key, JSON_OBJECT, need, ALWAYS_WRITTEN, offsetof(struct s, member), low, high, NULL,   \
             &estimate_members, 0, 0, JSON_SKIP, NULL, put)
@@ -102,7 +103,7 @@ extern const struct members estimate_members; // ESTIMATE_STATED: for costs.c al
 #define ESTIMATE_STATED(s, key, member, low, high)                                                 \
     ESTIMATE_ROW(s, key, member, OPTIONAL, 0, high, put_stated)
 
-// Every estimate among the members of `of`. file: begins the message.
+// Checks every estimate among the members of `of`. file: starts the message.
 enum status estimates_check(const struct members *m, const void *of, const char *file,
                             const char *where, struct error *err);
 

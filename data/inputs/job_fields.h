@@ -1,4 +1,4 @@
-// What job.c and job_parts.c share: the checks of a layout and of rules, which the priced document
+// Shared by job.c and job_parts.c: the checks of a layout and of rules, which the priced document
 // needs as well.
 #ifndef PLUMBLINE_DATA_INPUTS_JOB_FIELDS_H
 #define PLUMBLINE_DATA_INPUTS_JOB_FIELDS_H
@@ -14,25 +14,25 @@ enum {
     RULES_MAX = 1024,
     RULE_GROUPS_MAX = 64
 };
-#define QUALITY_MAX 1099511627776 // 2^40, of one option: sums over all stages stay exact
+#define QUALITY_MAX 1099511627776 // 2^40, of one option, so that sums over all stages are exact
 
-// What the priced document, plans and layouts repeat.
+// Repeated by the priced document, plans and layouts.
 extern const struct members layout_members, budget_members, rule_members;
 
-// `file` begins the message. layer_count 0: not known, layers are not checked.
+// `file` starts the message. layer_count 0: not known, layers are not checked.
 enum status layout_check(const struct layout *l, const char *file, struct error *err);
 enum status rules_check(const struct rule *rules, int count, int stage_count, int layer_count,
                         const char *file, struct error *err);
 
-// Compression options as a job offers them, and as priced documents and plans have them: "none" is
-// one more of them there, and a gradient's may say what is on the host.
+// Compression options as a job offers them, and as priced documents and plans have them: there
+// "none" is one of them, and a gradient option may state what is on the host.
 extern const struct members boundary_offer_members, gradient_offer_members, boundary_option_members,
     gradient_option_members;
 
-// Recomputation modes, bool[RECOMPUTE_COUNT], as an array of names.
+// Recompute modes, bool[RECOMPUTE_COUNT], as an array of names.
 member_get modes_get;
 member_put modes_put;
-// A list of names, each once, as flags in the order of `names`, which NULL ends.
+// Flags as a list of names, each once, in the order of `names`, which ends with NULL.
 void set_put(struct json_writer *w, const char *key, const char *const *names, const bool *set);
 enum status set_get(const struct json *array, const char *const *names, bool *set,
                     struct arena *arena, struct error *err);

@@ -8,7 +8,7 @@
 #include "data/inputs/model/model.h"
 #include "data/inputs/space.h"
 
-enum { PLACED_NODES_MAX = 512 }; // a plan says of each of so many nodes what stands on it
+enum { PLACED_NODES_MAX = 512 }; // a plan states for each node what is on it
 
 struct problem {
     struct document document;
@@ -19,9 +19,9 @@ struct problem {
     struct job job;
 };
 
-// Loads the problem file and the four it names (paths relative to it; model, cluster and costs may
-// be names of shipped ones), each checked, and checks what needs several of them: names in rules
-// exist, the layout fits the model (heads divisible by tensor ...), batch divisible.
+// Loads the problem file and the four that it names (paths relative to it; model, cluster and costs
+// may be names of shipped documents). Checks each, and then what involves several: names in rules
+// exist, the layout fits the model (heads divisible by tensor ...), the batch is divisible.
 extern const struct members problem_members; // its keys (data/text/members.h)
 enum status problem_load(struct problem *p, const char *path, struct arena *arena,
                          struct error *err);
@@ -29,26 +29,28 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
 enum status problem_compose(struct problem *p, const char *model, const char *cluster,
                             const char *costs, const char *job, struct arena *arena,
                             struct error *err);
-// A GPU without costs is no group that cannot be used: it is a name that was meant otherwise.
+// A GPU without costs is not a group that cannot be used, but an error: most likely a misspelt
+// name.
 enum status problem_check_gpus(const struct problem *p, struct arena *arena, struct error *err);
-// Where the job has a space, its layout only says what is fixed and is not checked against model
-// and batch.
+// If the job has a space, its layout only states what is fixed and is not checked against model and
+// batch.
 enum status problem_check(const struct problem *p, struct error *err);
-// Of tensor grids: model, job and cluster; the layout beside them.
+// For tensor grids: model, job and cluster; separately the layout.
 enum status problem_check_grid(const struct problem *p, struct error *err);
 enum status problem_check_grid_layout(const struct problem *p, struct error *err);
 enum status problem_check_layout(const struct problem *p,
                                  struct error *err); // what problem_check then leaves out
-// What a cluster with places cannot be asked for: pricing checks it.
+// Requests that a cluster with places cannot serve; pricing checks this.
 enum status problem_check_places(const struct problem *p, struct error *err);
-// What the objective pipette cannot be asked with; problem_check does it. Where the model's blocks
-// begin, and how many stand there one after the other; false: other layers than embedding and head
-// stand among or beside them. Tensor groups of a node.
+// Requests that the objective pipette cannot serve; problem_check checks this. model_blocks: where
+// the model's blocks begin and how many there are in a row; false: there are layers other than
+// embedding and head among or next to them. pipette_replicas_per_node: tensor groups of a node.
 enum status problem_check_pipette(const struct problem *p, struct error *err);
 bool model_blocks(const struct model *m, int *first, int *count);
 int pipette_replicas_per_node(const struct problem *p);
-// The problem of one layout: the job has it, and no space. And what bounds the job's space.
-// How a space compares its layouts: weight x iteration time, of plans that take at most cap_ns
+// The problem of one layout: its job has this layout and no space. And the limits of the job's
+// space.
+// How a space compares its layouts: weight x iteration time, for plans that take at most cap_ns
 // (INT64_MAX: any). weight: the layout's devices for the objective cost, else 1.
 struct layout_worth {
     int64_t weight, cap_ns;
@@ -56,13 +58,13 @@ struct layout_worth {
 struct layout_worth problem_layout_worth(const struct problem *p, const struct layout *layout);
 bool problem_counts_devices(const struct problem *p); // fewer devices are better, all else equal
 
-// With one layout: what is left of a cost is the iteration time.
+// With one layout, only the iteration time is left of a cost.
 struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
 struct space_limits problem_space_limits(const struct problem *p);
-// Writes the problem file alone; model, cluster, costs and job are named by their document.path.
-// What a document made from the problem says of its inputs: problem, model, cluster, costs, job, as
-// seen from `maker_path` ("-", standard output: from the working folder). sources[] has room for
-// PROBLEM_SOURCES; returns how many.
+// Writes only the problem file; model, cluster, costs and job are named by their document.path.
+// The sources that a document made from the problem states: problem, model, cluster, costs, job,
+// relative to `maker_path` ("-", standard output: to the working folder). sources[] has room for
+// PROBLEM_SOURCES; returns their number.
 enum { PROBLEM_SOURCES = 5 };
 int problem_sources(const struct problem *p, const char *maker_path, struct source *sources,
                     struct arena *arena);

@@ -1,4 +1,4 @@
-// Samples: raw repetitions out of a machine, never only summaries.
+// Samples: raw repetitions measured on a machine, never only summaries.
 #ifndef PLUMBLINE_DATA_INPUTS_SAMPLES_H
 #define PLUMBLINE_DATA_INPUTS_SAMPLES_H
 
@@ -11,7 +11,7 @@
 enum sample_kind {    // dimensions
     SAMPLE_GEMM,      // m, n, k
     SAMPLE_ATTENTION, // batch x heads, sequence, head width
-    SAMPLE_MEMORY,    // bytes, and what they follow from
+    SAMPLE_MEMORY,    // bytes, and what they are derived from
     SAMPLE_LOW_RANK,  // rows, columns, rank: "compress", "decompress"
     SAMPLE_OVERHEAD,  // calls
     SAMPLE_LAYER,     // micro-batch, sequence, tensor, context: a whole layer in one pass, "block
@@ -29,15 +29,15 @@ enum sample_kind {    // dimensions
 extern const char *const
     sample_kind_names[]; // "gemm", "attention", "memory", "low_rank", "overhead", "layer", ...
 
-// The state of the device while repetitions were taken, from repetition `first` on. 0: the device
-// does not tell.
+// The state of the device during repetitions, from repetition `first` on. 0: the device does not
+// report it.
 struct condition {
     int first;
     double clock_hz, memory_clock_hz, temperature_c, power_w;
-    int64_t slowdown; // reasons why the clock was held down, the bit mask of NVML
+    int64_t slowdown; // reasons why the clock was reduced, the bit mask of NVML
 };
 
-// What holds the clock down beside our asking for it: power cap, heat, brakes (NVML's bits 0x4,
+// Reasons for a reduced clock other than our own setting: power cap, heat, brakes (NVML's bits 0x4,
 // 0x8, 0x20, 0x40, 0x80).
 enum { SLOWDOWN_FLAGGED = 0xec };
 
@@ -49,59 +49,58 @@ struct sample {
     const char *operation; // "qkv projection", "scores and context", "copy" ...
     int64_t dimensions[4];
     int dimension_count;
-    const struct shape *shape; // layer: its widths and heads, before degrees divide them; NULL: not
+    const struct shape *shape; // layer: its widths and heads, before division by degrees; NULL: not
                                // stated
     enum precision precision;
     double flop, bytes; // of one repetition
     int from, to;       // link: endpoints; else -1
-    int *members;       // [member_count] collective: the endpoints taking part
+    int *members;       // [member_count] collective: the endpoints that take part
     int member_count;
-    bool alone;      // link, collective: nothing else was on the wires
+    bool alone;      // link, collective: there was no other traffic
     double *seconds; // [repetitions], in the order taken
     int repetitions;
     double even_s; // median over what rounds have in common (calibrate/fit/rounds.h); 0: not known.
                    // Not in the document
     int *launch_repetitions; // [the document's launch_count], their sum is `repetitions`; NULL: one
                              // launch
-    int *outliers; // [outlier_count] indices, ascending: flagged, never dropped (sampling's rule,
-                   // FORMULAS 12)
+    int *outliers; // [outlier_count] indices, ascending: flagged, never dropped (the rule of
+                   // sampling, FORMULAS 12)
     int outlier_count;
     struct condition *conditions; // [condition_count], `first` ascending; throttled: while slowdown
                                   // & SLOWDOWN_FLAGGED
     int condition_count;
     int warm_ups;
-    const char *stopped_by; // "width": the interval is narrow enough; "budget": the time was spent;
-                            // "count": as many as were asked for; "interrupted": by a
-                            // signal; "imported": somebody else's rule
+    const char *stopped_by; // "width": the interval is narrow enough; "budget": the time is used
+                            // up; "count": the requested number is reached; "interrupted": by a
+                            // signal; "imported": by someone else's rule
 };
 
 struct machine {
-    const char *host, *processor, *gpu; // gpu: the name the costs get
+    const char *host, *processor, *gpu; // gpu: its name in the costs
     int64_t memory_bytes;
     int threads;
     const char *library;  // "OpenBLAS 0.3.21"
-    const char *driver;   // of the device; NULL: it has none
+    const char *driver;   // of the device; NULL: there is none
     const char *taken_at; // UTC, ISO 8601
 };
 
-// One run of the measuring program; several may be merged into one document.
+// One run of the measuring program; several runs may be merged into one document.
 struct launch {
     const char *host, *taken_at;
     int64_t seed;
-    const char *command; // the options it was given
+    const char *command; // the options it was run with
 };
 
 // One end of a link: a device, or a host.
 struct endpoint {
     const char *name, *host;
     int device; // -1: a host
-    int clock; // ends with the same number read the same clock: seconds between them are one way's;
-               // else, and with -1, delays there and back could not be told
-               // apart: half of both
+    int clock; // ends with the same number read the same clock: seconds between them are one way's.
+               // Otherwise, and with -1, delays there and back cannot be separated: half of both
 };
 
-// A number of bytes that the machine was seen to have or to take: "context_bytes", "library_bytes",
-// "allocator_granularity_bytes", "memory_bytes" ...; every observation.
+// A number of bytes that the machine was observed to have or to use: "context_bytes",
+// "library_bytes", "allocator_granularity_bytes", "memory_bytes" ...; every observation.
 struct quantity {
     const char *name;
     double *values; // [value_count]
@@ -121,7 +120,8 @@ struct samples {
     int sample_count;
 };
 
-// Orders shapes by what a layer's time depends on; one that is not stated comes first. 0: the same.
+// Orders shapes by what a layer's time depends on; a shape that is not stated comes first. 0:
+// equal.
 int sample_compare_shapes(const struct shape *a, const struct shape *b);
 
 bool sample_is_throttled(const struct sample *s, int repetition);
@@ -132,9 +132,9 @@ enum status samples_load(struct samples *s, const char *path, struct arena *aren
 enum status samples_save(const struct samples *s, const char *path, struct arena *arena,
                          struct error *err);
 
-// Exact rank interval of the median (binomial, no distribution assumed). sorted[count] ascending.
-// Returns the coverage reached, at least `coverage`, or the full range's when count is too small
-// (source: order statistics of the median).
+// Exact rank interval of the median (binomial, with no assumption about the distribution).
+// sorted[count] ascending. Returns the coverage reached: at least `coverage`, or that of the full
+// range if count is too small (source: order statistics of the median).
 double median_interval(const double *sorted, int count, double coverage, double *median,
                        double *low, double *high);
 
