@@ -79,7 +79,8 @@ plumbline check cert|certificate file.json'
 ask_bash() {    # bash puts in place only what stands behind '='
     bash --norc -c 'eval "$(plumbline completion bash)"; complete -p plumbline > /dev/null || exit
         COMP_LINE=$1 COMP_POINT=${#1}; _plumbline
-        case $1 in *=*) printf "%s=" "$(set -- $1; shift $(($# - 1)); echo "${1%%=*}")" ;; esac; echo "${COMPREPLY[0]}"' bash "$1"
+        case $1 in *=*) printf "%s=" "$(set -- $1; shift $(($# - 1)); echo "${1%%=*}")" ;; esac
+        echo "${COMPREPLY[0]}"' bash "$1"
 }
 ask_fish() { fish --no-config -c 'plumbline completion fish | source; complete -C $argv[1]' \
     -- "$1" | head -1 | cut -f 1 | sed 's/\\ / /g'; }
