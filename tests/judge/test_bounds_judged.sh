@@ -6,9 +6,10 @@ name=test_bounds_judged
 
 says_not() { cat out err | grep -q -- "$1" && complain "says '$1'"; }
 
-answers 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --tensor 2 --pipeline 4 \
-    -o one
-answers 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --layouts degrees -o many
+answers 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --tensor 2 \
+    --pipeline 4 -o one
+answers 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --layouts degrees \
+    -o many
 answers 0 "" solve one/problem.json -o plan.json --certificate proof.json
 answers 0 "" solve many/problem.json --gap 0.01 -o best.json --certificate space.json
 
@@ -100,9 +101,10 @@ done
 # ---- a GPU that the costs do not know
 cp -r one typo
 sed -i 's/"gpu": "a100-80gb"/"gpu": "a100-80"/' typo/cluster.json
+found='found a100-80; nearest: a100-80gb'
 for command in solve price formulate; do
-    answers 2 \
-        'groups\[0\].gpu: expected a GPU that typo/costs.json knows .*, found a100-80; nearest: a100-80gb' $command typo/problem.json
+    answers 2 "groups\[0\].gpu: expected a GPU that typo/costs.json knows .*, $found" \
+        $command typo/problem.json
 done
 says_not '#'
 answers 2 "expected a GPU that .*published.json knows .*, found gh-96" example gpt \
@@ -142,8 +144,8 @@ grep -q '"fewer.job.json"' fewer.problem.json &&
     complain "fewer.problem.json names other documents"
 # Its bound is one layout's: of a problem with that layout, not of the space, where another one may
 # be faster.
-answers 0 "the layout of plan.json is kept" solve many/problem.json --start plan.json -o slower.json \
-    --certificate slower-proof.json
+answers 0 "the layout of plan.json is kept" solve many/problem.json --start plan.json \
+    -o slower.json --certificate slower-proof.json
 answers 0 "proven by slower-proof.json" verify slower.json --certificate slower-proof.json
 [ "$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' slower.json | head -1)" \
     -gt "$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' best.json | head -1)" ] ||
