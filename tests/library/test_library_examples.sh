@@ -123,7 +123,8 @@ try:
 except plumbline.Error as error:
     assert error.status == 1 and "missing.json" in str(error), error
 problem = plumbline.Problem("space/problem.json")
-assert problem.solve(gap=1, progress=lambda told: True).facts().outcome in ("open", "no_plan", "optimal")
+outcome = problem.solve(gap=1, progress=lambda told: True).facts().outcome
+assert outcome in ("open", "no_plan", "optimal")
 def raises(told):
     raise KeyError("mine")
 try:
@@ -132,13 +133,15 @@ try:
 except KeyError:
     pass
 plans = []
-threads = [threading.Thread(target=lambda: plans.append(problem.solve().facts().iteration_s)) for _ in range(4)]
+threads = [threading.Thread(target=lambda: plans.append(problem.solve().facts().iteration_s))
+           for _ in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 assert len(plans) == 4 and len(set(plans)) == 1, plans
 with plumbline.Plan("shared.json") as plan:
     assert plan.verify()[0] and json.loads(plan.report("json"))["kind"] == "plumbline.plan"
-named = plumbline.Problem(model="gpt2-xl", cluster="a100-16x8", costs="kernels", job="space/job.json")
+named = plumbline.Problem(model="gpt2-xl", cluster="a100-16x8", costs="kernels",
+                          job="space/job.json")
 named.save("named.json")
 named.solve(gap=1).save("named-plan.json")
 assert plumbline.version().count(".") == 2
