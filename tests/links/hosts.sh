@@ -28,7 +28,8 @@ why_no_hosts() {
     inside="ip netns exec $switch tc"
     { $inside qdisc add dev probe root handle 1: htb &&
         $inside class add dev probe parent 1: classid 1:1 htb rate 1mbit &&
-        $inside filter add dev probe parent 1: protocol ip u32 match ip dst 10.77.0.1 flowid 1:1; } 2> /dev/null ||
+        $inside filter add dev probe parent 1: protocol ip u32 match ip dst 10.77.0.1 \
+            flowid 1:1; } 2> /dev/null ||
         { echo "the kernel has no htb or no u32 for tc"; return; }
     if $inside qdisc add dev probe parent 1:1 netem delay 1ms 2> /dev/null &&
         ip -n "$switch" link add name bridge type bridge 2> /dev/null
