@@ -14,17 +14,22 @@ layout, shape = plan["layout"], model.get("shape", {})
 # Of the classes' documented fields those that are written, with the kinds of their values.
 LISTED = {
     "model": {
-        int: "tensor_model_parallel_size context_parallel_size expert_model_parallel_size pipeline_model_parallel_size virtual_pipeline_model_parallel_size "
-        "recompute_num_layers num_layers seq_length hidden_size ffn_hidden_size num_attention_heads num_query_groups kv_channels q_lora_rank "
-        "kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim vocab_size make_vocab_size_divisible_by num_moe_experts moe_router_topk "
+        int: "tensor_model_parallel_size context_parallel_size expert_model_parallel_size "
+        "pipeline_model_parallel_size virtual_pipeline_model_parallel_size recompute_num_layers "
+        "num_layers seq_length hidden_size ffn_hidden_size num_attention_heads num_query_groups "
+        "kv_channels q_lora_rank kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim "
+        "vocab_size make_vocab_size_divisible_by num_moe_experts moe_router_topk "
         "moe_ffn_hidden_size moe_shared_expert_intermediate_size rotary_base mtp_num_layers "
         "yarn_original_max_position_embeddings original_max_position_embeddings",
-        bool: "sequence_parallel cross_entropy_loss_fusion multi_latent_attention qk_layernorm gated_linear_unit add_bias_linear add_qkv_bias "
+        bool: "sequence_parallel cross_entropy_loss_fusion multi_latent_attention qk_layernorm "
+        "gated_linear_unit add_bias_linear add_qkv_bias "
         "should_pad_vocab share_embeddings_and_output_weights moe_shared_expert_gate rope_scaling",
-        str: "pipeline_model_parallel_layout recompute_granularity recompute_method cross_entropy_fusion_impl position_embedding_type activation_func "
+        str: "pipeline_model_parallel_layout recompute_granularity recompute_method "
+        "cross_entropy_fusion_impl position_embedding_type activation_func "
         "normalization moe_token_dispatcher_type rope_type",
-        float: "rotary_percent layernorm_epsilon attention_dropout hidden_dropout rope_scaling_factor seq_len_interpolation_factor "
-        "rotary_scaling_factor beta_fast beta_slow mscale mscale_all_dim yarn_rotary_scaling_factor yarn_beta_fast yarn_beta_slow "
+        float: "rotary_percent layernorm_epsilon attention_dropout hidden_dropout "
+        "rope_scaling_factor seq_len_interpolation_factor rotary_scaling_factor beta_fast "
+        "beta_slow mscale mscale_all_dim yarn_rotary_scaling_factor yarn_beta_fast yarn_beta_slow "
         "yarn_mscale yarn_mscale_all_dim mtp_loss_scaling_factor",
         list: "moe_layer_freq",
     },

@@ -172,7 +172,8 @@ def check_layouts(page):
 
     before = known()
     at = page.ask(
-        "Array.from(document.querySelectorAll('#layouts-table th')).findIndex((c) => c.textContent === 'bound, s') + 1"
+        "Array.from(document.querySelectorAll('#layouts-table th'))"
+        ".findIndex((c) => c.textContent === 'bound, s') + 1"
     )
     page.click("#layouts-table th:nth-child(%d) button" % at)
     expect(known(), sorted(before), "layouts by bound")

@@ -45,7 +45,8 @@ def ns(text):
     return float(number) * {"s": 1e9, "ms": 1e6, "us": 1e3}[unit]
 first, uniform = map(ns, rows["Time", "iteration"])
 stated = json.load(open(plan))["iteration_ns"]
-expected = [v for k, v in predicted.items() if k in ("iteration_time", "iteration_s", "seconds", "iteration")]
+expected = [v for k, v in predicted.items()
+            if k in ("iteration_time", "iteration_s", "seconds", "iteration")]
 assert abs(first - stated) < 1e6, (first, stated)
 assert expected and abs(uniform - float(expected[0]) * 1e9) < 1e6, (uniform, predicted)
 assert abs(float(rows["Time", "against the first"][1][2:]) - uniform / first) < 1e-3
@@ -55,8 +56,10 @@ done
 [ -s "$work/full.csv" ] || wrong "no uniform split with full recomputation"
 
 "$plumbline" compare "$plan" --uniform --format csv -o "$work/uniform.csv" || wrong "uniform"
-blocks=$(python3 -c \
-    'import json, sys; s = json.load(open(sys.argv[1]))["stages"]; c = [x["layer_count"] for x in s]; c[0] -= 1; c[-1] -= 1
+blocks=$(python3 -c 'import json, sys
+c = [x["layer_count"] for x in json.load(open(sys.argv[1]))["stages"]]
+c[0] -= 1
+c[-1] -= 1
 print(",".join(map(str, c)))' "$plan" 2>"$work/err") ||
     wrong "stages of the plan: $(cat "$work/err")"
 "$plumbline" compare "$plan" --split "$blocks" --recompute none --format csv \

@@ -20,7 +20,8 @@ config() {
         2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
     "$plumbline" report --format deepspeed "$work/p/plan.json" -o "$work/p/deepspeed.json" ||
         wrong "$*"
-    "$python" - "$work/p" "$words" <<'END' 2>"$work/log" || wrong "$*: $(tail -1 "$work/log"): $(cat "$work/p/deepspeed.json")"
+    "$python" - "$work/p" "$words" <<'END' 2>"$work/log" || \
+        wrong "$*: $(tail -1 "$work/log"): $(cat "$work/p/deepspeed.json")"
 import json, sys
 folder, words = sys.argv[1:]
 c, plan, job = (json.load(open(f"{folder}/{name}.json")) for name in ("deepspeed", "plan", "job"))
@@ -29,9 +30,11 @@ get = lambda key, default: l.get(key, default)
 assert c["train_batch_size"] == job["global_batch"]
 assert c["train_micro_batch_size_per_gpu"] == get("micro_batch", 1)
 assert c["gradient_accumulation_steps"] == plan["micro_batches"]
-assert c["train_batch_size"] == c["train_micro_batch_size_per_gpu"] * c["gradient_accumulation_steps"] * get("data", 1)
+steps = c["gradient_accumulation_steps"]
+assert c["train_batch_size"] == c["train_micro_batch_size_per_gpu"] * steps * get("data", 1)
 zero = c["zero_optimization"]
-assert zero["stage"] == get("zero", 0) and zero["overlap_comm"] == (get("gradient_sync", "exposed") == "overlapped")
+assert zero["stage"] == get("zero", 0)
+assert zero["overlap_comm"] == (get("gradient_sync", "exposed") == "overlapped")
 assert ("offload_optimizer" in zero) == (get("offload_optimizer", False) and get("zero", 0) > 0)
 precision = job["precision"]
 assert ("fp16" in c) == (precision == "fp16") and ("bf16" in c) == (precision in ("bf16", "fp8"))
@@ -39,7 +42,8 @@ if precision != "fp32":
     wide = job.get("gradient_bytes_per_value", 4) == 4 and zero["stage"] > 0
     kind = "fp32" if wide else "fp16" if "fp16" in c else "bf16"
     assert c["data_types"]["grad_accum_dtype"] == kind
-    assert c["communication_data_type"] == ("fp32" if job.get("whole_gradient_sums") and not zero["stage"] else kind)
+    whole = job.get("whole_gradient_sums") and not zero["stage"]
+    assert c["communication_data_type"] == ("fp32" if whole else kind)
 notes = "\n".join(c["plumbline"]["not_expressed"])
 for word in words.split(";"):
     assert word in notes, word
@@ -52,8 +56,10 @@ except ImportError:
     sys.exit()
 c["train_batch_size"] //= get("data", 1)  # it asks as if it were alone
 read = DeepSpeedConfig(c)
-assert read.zero_optimization_stage == get("zero", 0) and read.gradient_accumulation_steps == plan["micro_batches"]
-assert read.bfloat16_config.enabled == ("bf16" in c) and read.float16_config.enabled == ("fp16" in c)
+assert read.zero_optimization_stage == get("zero", 0)
+assert read.gradient_accumulation_steps == plan["micro_batches"]
+assert read.bfloat16_config.enabled == ("bf16" in c)
+assert read.float16_config.enabled == ("fp16" in c)
 END
 }
 

@@ -27,9 +27,13 @@ ns=$(sed -n 's/^  "iteration_ns": \([0-9]*\),.*/\1/p' mixed/plan.json)
 tokens=$(awk -v ns="$ns" -v s="$(sed -n 's/.*"sequence": \([0-9]*\).*/\1/p' mixed/job.json)" \
     -v b="$(sed -n 's/.*"global_batch": \([0-9]*\).*/\1/p' mixed/job.json)" \
     'BEGIN { printf "%.9f", s * b / (ns / 1e9) }')
-says "tokens *$(awk -v t="$tokens" 'BEGIN { printf "%.6g a second, %.0f a GPU-hour", t, t * 3600 / 64 }')"
+# of_tokens FORMAT AND VALUES: printed by awk, where t is the tokens of a second
+of_tokens() { awk -v t="$tokens" "BEGIN { printf $1 }"; }
+says "tokens *$(of_tokens '"%.6g a second, %.0f a GPU-hour", t, t * 3600 / 64')"
 says 'price *160.00 an hour'
-says "run *1000000000000 tokens: $(awk -v t="$tokens" 'BEGIN { h = 1e12 / t / 3600; printf "%.1f hours, price %.0f", h, 160 * h }')"
+hours='1e12 / t / 3600'
+says "run *1000000000000 tokens: $(
+    of_tokens "\"%.1f hours, price %.0f\", $hours, 160 * ($hours)")"
 says 'of a peak of 13.98 PFLOP/s'     # 32 A100 at 312 and 32 V100 at 125 TFLOP/s
 mfu=$(sed -n 's/^  MFU *\([0-9.]*\) %.*/\1/p' out)
 # The tables of several plans say the same: that plan's line has figures, a plan without its problem
@@ -38,13 +42,14 @@ cp mixed/plan.json stray.json
 table() { "$plumbline" report mixed/plan.json stray.json --format $1 > out 2> err ||
     { cat err; echo "FAILED: report --format $1"; failures=$((failures + 1)); }; }
 table latex
-says "& $(awk -v t="$tokens" 'BEGIN { printf "%.0f", t }') & [0-9.]* & $mfu & $(awk -v t="$tokens" 'BEGIN { printf "%.4f & %.0f", 160e6 / t / 3600, 160e12 / t / 3600 }') "
+prices=$(of_tokens '"%.4f & %.0f", 160e6 / t / 3600, 160e12 / t / 3600')
+says "& $(of_tokens '"%.0f", t') & [0-9.]* & $mfu & $prices "
 says '& -- & -- & -- & -- & -- \\\\$'
 [ "$(tail -5 out | sed -n 2,3p | awk -F'&' '{ print NF }' | sort -u)" = 12 ] ||
     { echo "FAILED: lines of unlike length"; cat out; failures=$((failures + 1)); }
 table csv
-says "$(awk -v t="$tokens" 'BEGIN { printf ",%.6g,", t }')"
-says "$(awk -v t="$tokens" 'BEGIN { printf ",160,%.6g,%.6g,%.6g", 160e6 / t / 3600, 1e12 / t / 3600, 160e12 / t / 3600 }')"
+says "$(of_tokens '",%.6g,", t')"
+says "$(of_tokens '",160,%.6g,%.6g,%.6g", 160e6 / t / 3600, 1e12 / t / 3600, 160e12 / t / 3600')"
 says ',,,,,,,.$'
 [ "$(awk -F, '{ print NF }' out | sort -u)" = 21 ] ||
     { echo "FAILED: lines of unlike length"; cat out; failures=$((failures + 1)); }

@@ -43,7 +43,8 @@ grep '"_name": "deepseek-v2-lite",' tests/imports/hf_counts.jsonl >"$work/config
 config "" --model "$work/further.json" --tensor 1 --pipeline 4 --data 8 --zero 1
 # Ways that Megatron has not, and one that it has with any numbers.
 stretched() {
-    sed "s|\"rotary_base\": 10000|\"rotary_base\": 10000, \"rotary_factor\": $1, \"rotary_scaling\": $2|" data/models/meta/llama-2-7b.json >"$work/model.json"
+    sed "s|\"rotary_base\": 10000|&, \"rotary_factor\": $1, \"rotary_scaling\": $2|" \
+        data/models/meta/llama-2-7b.json >"$work/model.json"
     config "$3" --model "$work/model.json" --tensor 2 --pipeline 4 --data 4 --zero 1
 }
 stretched 4 '{"type": "linear"}' ""
@@ -51,8 +52,9 @@ stretched 2.5 '{"type": "linear"}' ""
 stretched 4 \
     '{"type": "yarn", "beta_fast": 16, "beta_slow": 2, "original_max_position_embeddings": 2048}' ""
 stretched 4 '{"type": "dynamic"}' "scaled by 4 (dynamic)"
-stretched 16 \
-    '{"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 1, "original_max_position_embeddings": 8192}' "Megatron's are 1, 4 and 8192"
+scaling='"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 1'
+stretched 16 "{$scaling, \"original_max_position_embeddings\": 8192}" \
+    "Megatron's are 1, 4 and 8192"
 config "ZeRO 3;zb-v" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v \
     --virtual-stages 2 --framework any
 config "" --model opt-66b --tensor 4 --pipeline 8 --data 1 --zero 1 --sequence 2048

@@ -27,7 +27,9 @@ while [ $# -gt 0 ]; do
     *) set -- python3 "$@"; break ;;
     esac
 done
-for ((rank = 0; rank < nodes * each; rank++)); do RANK=$rank WORLD_SIZE=$((nodes * each)) "$@" || exit; done
+for ((rank = 0; rank < nodes * each; rank++)); do
+    RANK=$rank WORLD_SIZE=$((nodes * each)) "$@" || exit
+done
 END
 printf '#!/bin/bash\necho "$RANK $*"\n' >"$work/stand-ins/python3"
 printf '#!/bin/sh\necho first\n' >"$work/stand-ins/scontrol"
@@ -54,9 +56,9 @@ ranks() {
     if command -v shellcheck >/dev/null; then shellcheck -s bash -e SC2034 "$work/p/megatron.sh" \
         >"$work/log" || wrong "$(cat "$work/log")"; fi
     grep -q MEGATRON_RUN= "$work/p/megatron.sh" && has=yes || has=no
+    recomputed=$(grep '"recompute' "$work/p/plan.json" | tr -d '\n')
     [ $has = "$own" ] ||
-        { wrong \
-        "$*: flags of their own: $has, not $own: $(grep '"recompute' "$work/p/plan.json" | tr -d '\n')"; return; }
+        { wrong "$*: flags of their own: $has, not $own: $recomputed"; return; }
     grep -q "recomputation that differs between stages; each rank recomputes alike" \
         "$work/p/megatron.sh" && has=yes || has=no
     [ $has = $told ] || wrong "$*: recomputation of the nearest is told: $has, not $told"
@@ -89,9 +91,13 @@ for line in lines:
         blocks = stages[s]["layer_count"] - (s == 0) - (s == last)
         if sys.argv[3] == "yes":
             continue
-        full = {"none": 0, "selective": 0, "full": blocks}.get(stages[s]["recompute"], stages[s].get("recomputed_layers"))
-        assert (flags.get("--recompute-granularity") == "selective") == (stages[s]["recompute"] == "selective"), (rank, s, flags, stages[s])
-        assert full == (blocks if method == "uniform" else min(count, blocks)), (rank, s, flags, stages[s])
+        mode = stages[s]["recompute"]
+        full = {"none": 0, "selective": 0, "full": blocks}.get(
+            mode, stages[s].get("recomputed_layers"))
+        about = (rank, s, flags, stages[s])
+        granularity = flags.get("--recompute-granularity")
+        assert (granularity == "selective") == (mode == "selective"), about
+        assert full == (blocks if method == "uniform" else min(count, blocks)), about
 END
 }
 

@@ -60,7 +60,8 @@ sed -n 's/.*<pre id="commands">\(plumbline solve [^<]*\)$/\1/p' "$here/mixed/rep
     > "$here/again"
 case $plumbline in /*) program=$plumbline ;; *) program=$(pwd)/$plumbline ;; esac
 cp "$here/mixed/plan.json" "$here/plan.json"
-(cd "$here/mixed" && eval "$(sed "s|^plumbline|'$program'|" "../again") --quiet") > "$here/out" 2> "$here/err" || complain "the command to repeat it"
+(cd "$here/mixed" && eval "$(sed "s|^plumbline|'$program'|" "../again") --quiet") \
+    > "$here/out" 2> "$here/err" || complain "the command to repeat it"
 [ -s "$here/again" ] && grep -v seconds "$here/plan.json" > "$here/a" &&
     grep -v seconds "$here/mixed/plan.json" | cmp -s - "$here/a" ||
     complain "repeated: another plan"
@@ -82,8 +83,10 @@ page wound 1000000
 # lines are refused.
 time_of() { sed -n "s/^  \"$1_ns\": \([0-9]*\),.*/\1/p" "$here/wound/plan.json"; }
 awk -v plan="$(time_of iteration)" -v bound="$(time_of bound)" 'BEGIN {
-    printf "     0.1 s  plan %.9f s  no bound yet  a first plan\n     nan s  plan 1 s  bound inf s\n", plan * 1.25 / 1e9
-    printf "     0.5 s  plan %.9f s  bound %.9f s  gap\n     0.9 s  plan %.9f s  bound %.9f s", plan / 1e9, bound * 0.5 / 1e9, plan / 1e9, bound / 1e9 }' > "$here/log"
+    printf "     0.1 s  plan %.9f s  no bound yet  a first plan\n", plan * 1.25 / 1e9
+    printf "     nan s  plan 1 s  bound inf s\n"
+    printf "     0.5 s  plan %.9f s  bound %.9f s  gap\n", plan / 1e9, bound * 0.5 / 1e9
+    printf "     0.9 s  plan %.9f s  bound %.9f s", plan / 1e9, bound / 1e9 }' > "$here/log"
 run 0 report --format html --progress "$here/log" "$here/wound/plan.json" \
     -o "$here/wound/report.html"
 python3 tests/report/page_check.py "$here/wound/plan.json" "$here/wound/report.html" > "$here/out" \
@@ -99,7 +102,8 @@ grep -q 'expected lines of solve --progress, found none' "$here/err" || complain
 run 0 example gpt --framework any --schedule zb-h1 -o "$here/split"
 run 0 solve "$here/split/problem.json" -o "$here/split/plan.json" --quiet
 page split 1000000
-echo '{"gpus": ["a<b>", "b&c", "c", "d"], "bandwidth": [[19, 10, 12, 9], [10, 19, 11, 12], [12, 11, 19, 10], [9, 12, 10, 19]]}' > "$here/matrix.json"
+echo '{"gpus": ["a<b>", "b&c", "c", "d"], "bandwidth": [
+    [19, 10, 12, 9], [10, 19, 11, 12], [12, 11, 19, 10], [9, 12, 10, 19]]}' > "$here/matrix.json"
 run 0 example pipette --matrix "$here/matrix.json" --stages 2 --objective iteration_time \
     --layers 8 -o "$here/placed"
 run 0 solve "$here/placed/problem.json" -o "$here/placed/plan.json" --quiet

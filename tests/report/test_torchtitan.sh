@@ -43,7 +43,8 @@ config() {
 import json, re, sys, tomllib
 folder, words = sys.argv[1:]
 text = open(f"{folder}/titan.toml").read()
-c, plan, job = tomllib.loads(text), json.load(open(f"{folder}/plan.json")), json.load(open(f"{folder}/job.json"))
+c = tomllib.loads(text)
+plan, job = (json.load(open(f"{folder}/{name}.json")) for name in ("plan", "job"))
 l = plan["layout"]
 get = lambda key, default: l.get(key, default)
 p = c["parallelism"]
@@ -63,7 +64,8 @@ if get("pipeline", 1) > 1:
     assert len(parts) == len(plan["stages"])
     flat = [x for part in parts for x in part]
     layers = sum(s["layer_count"] for s in plan["stages"]) - 2
-    assert flat == ["tok_embeddings"] + [f"layers.{i}" for i in range(layers)] + ["norm", "output"], flat
+    blocks = [f"layers.{i}" for i in range(layers)]
+    assert flat == ["tok_embeddings"] + blocks + ["norm", "output"], flat
     for part, stage in zip(parts, plan["stages"]):
         assert len([x for x in part if x != "norm"]) == stage["layer_count"]
 else:
@@ -75,8 +77,11 @@ modes = {s["recompute"] for s in plan["stages"]}
 if len(modes) == 1 and "first_layers" not in modes:
     assert c["activation_checkpoint"]["mode"] == modes.pop()
 else:
-    words_of = {"none": "nothing is recomputed", "selective": "all stages recompute selectively", "full": "all layers are recomputed"}
-    assert "recomputation that differs" in text and words_of[c["activation_checkpoint"]["mode"]] + " instead, which fits into memory" in text
+    words_of = {"none": "nothing is recomputed", "selective": "all stages recompute selectively",
+                "full": "all layers are recomputed"}
+    instead = words_of[c["activation_checkpoint"]["mode"]]
+    assert "recomputation that differs" in text
+    assert instead + " instead, which fits into memory" in text
 notes = text[text.index("# Not expressed"):]
 for word in filter(None, words.split(";")):
     assert word in notes, (word, notes)
