@@ -78,7 +78,8 @@ nccl.h               | measure/links/nccl.c
 gmp.h                | tests/support/vipr/internal.h
 '
 # The checker of proofs uses these of the C library and nothing else.
-checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h time.h'
+checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
+time.h'
 
 find data measure calibrate formulate solve library plumbline.c -name '*.[ch]' -o -name '*.cu' \
     -o -name '*.cuh' | sort |
@@ -98,7 +99,8 @@ BEGIN {
 }
 {
     at = index($0, ":"); file = substr($0, 1, at - 1); rest = substr($0, at + 1)
-    match(rest, /[<"][^>"]*[>"]/); included = substr(rest, RSTART + 1, RLENGTH - 2); ours = substr(rest, RSTART, 1) == "\""
+    match(rest, /[<"][^>"]*[>"]/)
+    included = substr(rest, RSTART + 1, RLENGTH - 2); ours = substr(rest, RSTART, 1) == "\""
     from = folder(file); to = folder(included)
     for (header in home)
         if (index(included, header) && file != home[header] && !(ours && header == "nettle"))
@@ -116,7 +118,8 @@ BEGIN {
     m = split(rooms, room, " ")
     for (k = 1; k <= m; k++) if (within(included, room[k]) || room[k] == to "/*") fits = 1
     if (!fits) complain(file " includes " included "; beside its own folder it may include: " rooms)
-    else if (included ~ /[\/_]internal\.h$/ && !within(from, to)) complain(file " includes " included ", which is for " to " alone")
+    else if (included ~ /[\/_]internal\.h$/ && !within(from, to))
+        complain(file " includes " included ", which is for " to " alone")
 }
 function parent_rule(path) { return folder(path) }
 END { if (!bad) print "layers: the include rule holds" > "/dev/stderr"; exit bad }'

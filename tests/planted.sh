@@ -9,7 +9,8 @@ set -u
 out=build/release
 folder=$out/planted tree=$out/planted/tree
 # Many an error of thought ends the program at an assert. Asked is whether the bed would tell.
-asserts_off='-DNDEBUG -Wno-unused-variable -Wno-unused-function -Wno-unused-but-set-variable -Wno-unused-parameter'
+asserts_off='-DNDEBUG -Wno-unused-variable -Wno-unused-function'
+asserts_off="$asserts_off -Wno-unused-but-set-variable -Wno-unused-parameter"
 jobs=${TEST_JOBS:-$(nproc 2> /dev/null || echo 1)} problems=${PLANTED_PROBLEMS:-500}
 
 # Name, file, what makes of one line another, what is then thought.
@@ -30,7 +31,9 @@ plants() {
         's/return s->turns > 1 ? larger(e.sync_ns/return s->turns < 1 ? larger(e.sync_ns/' \
         'of several stages none steps while another syncs'
     plant filling-gradients-of-local layouts/bound.c \
-        '/return load + sketch_boundaries/{n;s/(s->local ? 0 : s->block_backward_ns)/s->block_backward_ns/;}' \
+        '/return load + sketch_boundaries/ {
+             n; s/(s->local ? 0 : s->block_backward_ns)/s->block_backward_ns/
+         }' \
         'gradients go over local boundaries, too'
     plant filling-layers-before layouts/fill.c \
         's/i, 0, s->main_count, limit_ns)/i, 0, 0, limit_ns)/' \
@@ -141,7 +144,7 @@ plants() {
         'what was gathered forward is still there on the way back'
     bed=test_grids
     plant grid-two-axes checker/space/walk.c \
-        's/for (int third = 1; third <= tensor; third++)/for (int third = 1; third < tensor; third++)/' \
+        '/for (int third = 1; third <= tensor; third++)/s/<= tensor/< tensor/' \
         'no grid has all its ranks on the third axis'
     # ---- towers: what they cost is what a model of their own would, or by hand, or by the judge
     bed=test_price_towers
@@ -165,11 +168,11 @@ plants() {
         's/x->t > 1 \&\& tensor->intra \&\& run/x->t > 1 \&\& run/' \
         'chunks go round beside the products over the network, too'
     plant beside-any-job judge/price/talk.c \
-        's/a->problem->job.overlapped_tensor \&\& layout_of(a)->sequence_parallel/layout_of(a)->sequence_parallel/' \
+        's/a->problem->job.overlapped_tensor \&\& \(layout_of(a)->sequence_parallel\)/\1/' \
         'the judge takes every sequence-parallel job to pass chunks beside the products'
     bed=test_check_space
     plant tower-context checker/space/walk.c \
-        's/if (s->tower \&\& l->value\[KEY_CONTEXT\] > 1)/if (s->tower \&\& l->value[KEY_CONTEXT] > 64)/' \
+        '/if (s->tower && l->value\[KEY_CONTEXT\] > 1)/s/> 1)/> 64)/' \
         'context ranks take a tower as any model'
     plant tower-same-messages checker/prices/prices.c \
         's/return values_sent(x, r) == values_sent(x, q) \&\&/return values_sent(x, r) >= 0 \&\&/' \
@@ -195,23 +198,23 @@ plants() {
         's/(16 \* r->weight_bits + 2) \/ 128.0L/r->weight_bits \/ 8.0L/' \
         'the judge sees no scales'
     plant pool-checked-apart checker/prices/prices.c \
-        's/constant_bytes = note(x, constant_bytes_of(a, g));/constant_bytes = 0 * note(x, constant_bytes_of(a, g));/' \
+        's/= note(x, constant_bytes_of(a, g));/= 0 * note(x, constant_bytes_of(a, g));/' \
         'nothing lies on a device beside its layers'
     plant weights-checked-free checker/prices/prices.c \
-        's/? 0 : note(x, sync_constant_ns(&x->price_audit, g));/? 0 : 0 * note(x, sync_constant_ns(\&x->price_audit, g));/' \
+        '/? 0 : note(x, sync_constant_ns(&x->price_audit, g));/s/0 : note/0 : 0 * note/' \
         'a stage takes nothing beside its layers'
     plant bits-checked-whole checker/prices/prices.c 's/note(x, b.weight)/note(x, b.gradient)/' \
         'weights are held as their gradients are'
     # ---- the fused embedding sync on nodes: enumeration, the judge, the checker
     bed=test_placed
     plant fused-first-stages solve/places/embedding.c \
-        's/members\[p->replicas + r\] = node\[r \* p->ranks + last\];/members[p->replicas + r] = node[r * p->ranks];/' \
+        's/\(members\[p->replicas + r\] = node\[r \* p->ranks\) + last\];/\1];/' \
         'the ring goes through the first stages alone'
     plant fused-both-links priced/places.c \
         's/PRICE_NONE : larger(in, out);/PRICE_NONE : in + out;/' \
         'the links into a node and out of it are gone over one after the other'
     plant fused-judged-open judge/places.c \
-        's/if (from == to \&\& leaves) continue;/if (at + 1 == count || (from == to \&\& leaves)) continue;/' \
+        's/if (\(from == to \&\& leaves\)) continue;/if (at + 1 == count || (\1)) continue;/' \
         'the ring that the judge sees does not close'
     # ---- a rank alone sends nothing: nodes that nothing joins, on which a transfer would have a
     # cost
