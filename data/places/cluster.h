@@ -1,5 +1,5 @@
-// A cluster: groups of like nodes, and what joins them. Bandwidths are nominal here; efficiencies
-// stand in the costs.
+// A cluster: groups of identical nodes, and the links between them. Bandwidths are nominal here;
+// efficiencies are in the costs.
 #ifndef PLUMBLINE_DATA_PLACES_CLUSTER_H
 #define PLUMBLINE_DATA_PLACES_CLUSTER_H
 
@@ -23,39 +23,39 @@ struct nic {
 
 struct node_group {
     const char *name; // unique; a plan's "device type" is a node group
-    const char *gpu;  // the costs' key
+    const char *gpu;  // as named in the costs
     int nodes, gpus_per_node;
     int64_t memory_bytes; // of one GPU
-    struct link intra;    // between two GPUs of a node, for one GPU
+    struct link intra;    // between two GPUs of a node, per GPU
     struct nic *nics;     // at most one entry per kind
     int nic_count;
     double gpu_hour_price; // of one GPU, in the user's currency; 0: not stated
 };
 
-// Between two groups (or within one, between nodes) for one stream, instead of what the NICs give.
-// Direction counts.
+// Between two groups (or between nodes of one group), for one stream, instead of what the NICs
+// provide. Links have a direction.
 struct group_link {
     int from, to;
     struct link link;
 };
 
-// A node with a name of its own, where links are known node by node.
+// A named node, if links are known node by node.
 struct cluster_node {
     const char *name; // unique
     int group;
-    int *switches; // [level_count] number of the switch it hangs on at each level, nearest first;
-                   // -1: none
+    int *switches; // [level_count] number of its switch at each level, nearest level first; -1:
+                   // none
 };
 
-// One level of the network: nodes below one of its switches, and below none of a nearer level, are
-// joined like this.
+// One level of the network: this link joins nodes below one of its switches that have no common
+// switch at a nearer level.
 struct network_level {
     const char *name;
     struct link link;
 };
 
-// Optional: the nodes one by one. measured[from * node_count + to] is a link as it was measured, in
-// this direction; bytes_per_s 0: not measured, as from a node to itself.
+// Optional: the nodes one by one. measured[from * node_count + to] is a link as measured, in this
+// direction; bytes_per_s 0: not measured, as from a node to itself.
 struct places {
     struct cluster_node *nodes; // [node_count], node_count 0: the cluster has no places
     int node_count;
@@ -63,11 +63,11 @@ struct places {
     int level_count;
     const char **switches; // [switch_count] names; the same name at two levels is two switches
     int switch_count;
-    struct link *measured; // NULL: nothing was
-    bool *absent; // [likewise] a matrix says that it was not measured: something else must join the
-                  // pair; NULL: none says so
-    double *factors; // [from * node_count + to] on the bandwidth, whatever joins the pair; NULL: 1
-                     // for all
+    struct link *measured; // NULL: nothing was measured
+    bool *absent; // [as measured] a matrix states that the link was not measured, so something else
+                  // must join the pair; NULL: no pair is absent
+    double *factors; // [from * node_count + to] on the bandwidth, whatever joins the pair; NULL:
+                     // all are 1
 };
 
 struct cluster {
@@ -85,8 +85,8 @@ enum { GROUPS_MAX = 16 };
 extern const struct members cluster_members; // its keys (data/text/members.h)
 enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,
                          struct error *err);
-// The first number that no machine has, with the unit that was likely meant; NULL: none. A warning:
-// toys and units of one's own are no error.
+// The first number that no real machine has, with the unit that was probably meant; NULL: none.
+// This is only a warning: toy clusters and private units are no error.
 const char *cluster_doubt(const struct cluster *c, struct arena *arena);
 enum status cluster_check(const struct cluster *c, struct error *err);
 enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena,

@@ -1,5 +1,5 @@
-// What if a node were gone, or a link slower: a cluster changed by a few words, as a document of
-// its own.
+// What-if changes: a cluster changed by a few words, such as without a node or with a slower link,
+// as a separate document.
 #ifndef PLUMBLINE_DATA_PLACES_CLUSTER_CHANGE_H
 #define PLUMBLINE_DATA_PLACES_CLUSTER_CHANGE_H
 
@@ -8,7 +8,7 @@
 
 struct cluster_change {
     struct option_texts
-        without; // "NODE"; where the cluster names no nodes "GROUP=N": so many fewer
+        without; // "NODE"; if the cluster does not name nodes, "GROUP=N": N nodes fewer
     struct option_texts degrade; // "A:B=X": bandwidth from node A to node B times X; "A=X": of all
                                  // links from A and to A
 };
@@ -19,9 +19,9 @@ bool cluster_change_any(const struct cluster_change *x);
 const char *cluster_change_text(const struct cluster_change *x,
                                 struct arena *arena); // "without n3, n5; n0:n1 x 0.5"
 
-// *to is what is left; it shares memory with `from`, and its document is empty. Where several
-// factors name a link the least one holds. BAD_INPUT: a word that names nothing, or twice the same;
-// nothing would be left.
+// *to is the changed cluster; it shares memory with `from`, and its document is empty. If several
+// factors apply to a link, the smallest is used. BAD_INPUT: a word that names nothing, or the same
+// thing twice; nothing would be left.
 enum status cluster_make_change(struct cluster *to, const struct cluster *from,
                                 const struct cluster_change *x, struct arena *arena,
                                 struct error *err);

@@ -1,5 +1,5 @@
-// What cluster.c and places.c share, for them alone: reading, checking and writing of one link,
-// names of groups.
+// Shared by cluster.c and places.c, and internal to them: reading, checking and writing of one
+// link, names of groups.
 #ifndef PLUMBLINE_DATA_PLACES_INTERNAL_H
 #define PLUMBLINE_DATA_PLACES_INTERNAL_H
 
@@ -15,20 +15,20 @@ static inline const char *cluster_file(const struct cluster *c)
 }
 
 extern const struct members link_members;
-// where: what stands before the key, "groups[0].intra.".
+// where: the text before the key, "groups[0].intra.".
 enum status link_check(const struct cluster *c, const char *where, const struct link *link,
                        struct error *err);
 
 enum status cluster_find_group(const struct cluster *c, const struct json *at, const char *key,
                                const char *name, int *group, struct error *err);
 
-extern const struct members places_members; // context: a cluster whose groups are read
+extern const struct members places_members; // context: a cluster whose groups are already read
 enum status places_check(const struct cluster *c, struct error *err);
-// The pair of nodes of these names, which is not seen yet.
+// The pair of nodes with these names, which must not have been seen before.
 enum status places_pair_get(const struct json *element, const struct places *p,
                             const char *const names[2], bool *seen, size_t *pair,
                             struct error *err);
-// Of struct places whose nodes are read.
+// For struct places with its nodes already read.
 member_get places_degraded_get;
 member_put places_degraded_put;
 

@@ -1,6 +1,6 @@
-// Links between the nodes of a cluster with places: what was measured, else what is stated for
-// their groups, else the fastest kind of network card that both have (InfiniBand to RoCE falls back
-// to Ethernet), no faster than the network level they share.
+// Links between the nodes of a cluster with places: as measured; otherwise as stated for their
+// groups; otherwise the fastest kind of network card that both nodes have (InfiniBand to RoCE falls
+// back to Ethernet), limited by the network level that they share.
 #ifndef PLUMBLINE_DATA_PLACES_PLACES_H
 #define PLUMBLINE_DATA_PLACES_PLACES_H
 
@@ -15,11 +15,11 @@ enum { PLACES_MAX = 4096 };
 enum place_origin { PLACE_MEASURED, PLACE_STATED, PLACE_LEVEL, PLACE_CARDS, PLACE_INSIDE };
 
 struct place_link {
-    struct link link;        // of one stream
-    long double bytes_per_s; // of it, as exact as the prices that are made of it
+    struct link link;        // for one stream
+    long double bytes_per_s; // the same, as exact as the prices that are computed from it
     enum place_origin
-        origin; // PLACE_CARDS: efficiency and sharing are in it; the others are taken as they are
-    enum nic_kind nic; // the common kind; NIC_KIND_COUNT: not asked
+        origin; // PLACE_CARDS: includes efficiency and sharing; the others are used as they are
+    enum nic_kind nic; // the common kind; NIC_KIND_COUNT: not determined
     int level;         // that both share; level_count: none
 };
 
@@ -29,9 +29,10 @@ static inline void place_link_set(struct place_link *to, long double bytes_per_s
     to->link = (struct link){(double)bytes_per_s, latency_s};
 }
 
-// What passes at once: streams[0] messages leave the first node through its cards, streams[1] reach
-// the second, each through one card. Of rings (rings[0] > 0) so many leave either node, each of as
-// many streams, which have channels on all cards. The kind of card is what is fastest for one ring.
+// Simultaneous traffic: streams[0] messages leave the first node through its cards and streams[1]
+// reach the second, each through one card. With rings (rings[0] > 0): rings[i] rings leave each
+// node, each with streams[i] streams, which have channels on all cards. The kind of card is the
+// fastest for one ring.
 struct place_traffic {
     int streams[2], rings[2];
 };
@@ -39,14 +40,14 @@ struct place_traffic {
 int places_find(const struct places *p, const char *name); // -1: no such node
 
 // Whether nodes of the two groups have the same kinds of network card. A group that states none is
-// like itself alone.
+// only like itself.
 bool places_alike(const struct cluster *c, int group_a, int group_b);
 
 double places_factor(const struct places *p, int from,
-                     int to); // on the bandwidth; it is in places_link's answer
+                     int to); // on the bandwidth; places_link includes it
 
-// The link between nodes of two groups, or of one, by what is stated for the groups or by their
-// cards: that of a cluster whose nodes have no names. false: nothing joins them.
+// The link between nodes of two groups, or of one group, as stated for the groups or by their
+// cards, as in a cluster whose nodes have no names. false: nothing joins them.
 bool places_group_link(struct place_link *to, const struct cluster *c, int from, int to_group,
                        const struct place_traffic *traffic, const double *efficiency);
 
@@ -55,23 +56,23 @@ bool places_group_link(struct place_link *to, const struct cluster *c, int from,
 bool places_link(struct place_link *to, const struct cluster *c, int a, int b,
                  const struct place_traffic *traffic, const double *efficiency);
 
-// The same over one kind of card, as one link of a group that has this in common: a link that is
-// known (measured, stated) for the fastest kind of the two ends alone is then no better than such
-// cards. TRANSPORT_NONE: cards give nothing, what is known is taken as it is. Ends without cards
-// are joined as they are in any case.
+// The same over one kind of card, as one link of a group that has this kind in common. A link that
+// is known (measured, stated) only for the fastest kind of the two ends is then no better than such
+// cards. TRANSPORT_NONE: cards provide nothing, and known links are used as they are. Ends without
+// cards are joined as they are in any case.
 enum { TRANSPORT_OWN = -1, TRANSPORT_NONE = NIC_KIND_COUNT, TRANSPORT_COUNT };
 bool places_link_over(struct place_link *to, const struct cluster *c, int a, int b,
                       const struct place_traffic *traffic, const double *efficiency, int transport);
 
-// What a ring's stream of a node gets of its cards where the ring is the only one that leaves the
-// node, in whole bytes per second: a ring goes over the transport whose least among its nodes is
-// greatest (the first of equals). 0: the node has no such cards; CARD_RATE_ANY: it states none at
-// all; TRANSPORT_NONE: 1, less than any cards.
+// What a ring's stream of a node gets of its cards if the ring is the only one that leaves the
+// node, in whole bytes per second. A ring uses the transport whose minimum over its nodes is
+// greatest (the first of equal ones). 0: the node has no such cards; CARD_RATE_ANY: it states no
+// cards at all; TRANSPORT_NONE: 1, less than any cards.
 #define CARD_RATE_ANY ((int64_t)1 << 52)
 int64_t places_card_rate(const struct node_group *g, int transport, int streams,
                          const double *efficiency);
 
-// The same where so many streams share the cards, not rounded; 0: the node has none of them.
+// The same if `streams` streams share the cards, not rounded; 0: the node has none of them.
 double places_card_share(const struct node_group *g, int transport, int streams,
                          const double *efficiency);
 

@@ -1,15 +1,15 @@
-// Compression options as the priced document and the plan both write them.
+// Compression options as both the priced document and the plan write them.
 #ifndef PLUMBLINE_DATA_PRICED_FIELDS_H
 #define PLUMBLINE_DATA_PRICED_FIELDS_H
 
 #include "data/priced/priced.h"
 #include "data/text/members.h"
 
-// The document's path as it stands in messages.
+// The document's path for messages.
 const char *priced_file(const struct priced *p);
 
-// An array of exactly `expected` prices of at least `low`; an absent one is all zero. And `tables`
-// of them.
+// An array of exactly `expected` prices of at least `low`; a missing array is all zero. And
+// `tables` arrays of them.
 enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values,
                               struct arena *arena, struct error *err);
 enum status priced_tables_get(const struct json *array, int tables, int expected, double low,
@@ -19,7 +19,7 @@ void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *t
                        int table_count, int count);
 
 // Arrays of prices whose lengths follow from the document read so far, which is the context: the
-// functions of a member that has so many.
+// functions of a member with `count` prices.
 #define PRICES(name, count, low)                                                                   \
     GET_MEMBER(get_##name)                                                                         \
     {                                                                                              \
@@ -42,15 +42,15 @@ void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *t
         const struct priced *p = context;                                                          \
         priced_tables_put(w, key, *(int64_t * *const *)from, tables, count);                       \
     }
-// A member with such functions.
+// A member with these functions.
 #define KEY_PRICES(s, member, need, kind)                                                          \
     KEY_PART(#member, JSON_ARRAY, need, offsetof(struct s, member), get_##kind, put_##kind)
 
-// places.c, of the whole priced document
+// places.c, for the whole priced document
 extern const struct members priced_places_members;
 member_get priced_places_get;
 member_put priced_places_put;
-// places_check.c; `passes_ns`: the longest that all passes can take
+// places_check.c; `passes_ns`: the maximum time of all passes
 enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max,
                                 struct error *err);
 

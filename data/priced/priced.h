@@ -1,7 +1,7 @@
 // A priced problem: the whole decision in integer nanoseconds and integer bytes, each term rounded
-// half up once, so that sums are exact. Everything after pricing (choices, MILP, tree, certificate)
-// reads only this; its hash is the stated problem. All times are for one micro-batch on one device;
-// bytes are per device.
+// once, halves up, so that sums are exact. Everything after pricing (choices, MILP, tree,
+// certificate) reads only this document; its hash identifies the problem. All times are for one
+// micro-batch on one device; bytes are per device.
 #ifndef PLUMBLINE_DATA_PRICED_PRICED_H
 #define PLUMBLINE_DATA_PRICED_PRICED_H
 
@@ -19,41 +19,41 @@ struct priced_run {
     bool recomputable;
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
     int64_t stash_bytes[3]; // by enum recompute (none, selective, full), per micro-batch in flight
-    int64_t working_bytes[3]; // while one layer runs; a stage needs the largest of its layers'
-    int64_t unsharded_bytes;  // while its stage runs: beside that, all its layers' together
+    int64_t working_bytes[3]; // while one layer runs; a stage needs the maximum over its layers
+    int64_t unsharded_bytes;  // while its stage runs, in addition: the sum over all its layers
     int64_t *feedback_bytes;  // [gradient_option]: error feedback of the compressed gradient sync
-    int cut;                  // class of the message behind a layer of this run
-    // By node group; meaningless where the group is excluded.
-    int64_t *forward_ns, *backward_ns; // [slice * group_count + group]; so are selective and full
+    int cut;                  // class of the message after a layer of this run
+    // By node group; meaningless if the group is excluded.
+    int64_t *forward_ns, *backward_ns; // [slice * group_count + group], like selective and full
     int64_t *
         weight_ns; // [group]: the weight gradient where the schedule splits it off backward, else 0
     int64_t *selective_ns, *full_ns; // added to backward
-    // Its activations to the host, or back: PRICE_NONE where the group has no link to it. NULL: no
-    // stage may swap.
+    // Time to move its activations to the host, or back: PRICE_NONE if the group has no link to it.
+    // NULL: no stage may swap.
     int64_t *swap_ns;
     int64_t *optimizer_ns;
     int64_t **sync_ns; // [gradient_option][group]
-    // Where an option has a share of the optimizer's state on the host; else NULL: each option's
-    // are those above.
-    int64_t *offloaded_bytes; // [gradient_option]: what is left of optimizer_bytes
-    int64_t **offloaded_ns;   // [gradient_option][group]: what the step takes
+    // If an option keeps a share of the optimizer's state on the host; otherwise NULL: the values
+    // above hold for every option.
+    int64_t *offloaded_bytes; // [gradient_option]: the part of optimizer_bytes that stays
+    int64_t **offloaded_ns;   // [gradient_option][group]: time of the step
 };
 
 struct priced_group {
     const char *name, *gpu;
     int slots; // pipeline ranks that fit on it: data x context x tensor devices each
-    int64_t memory_limit_bytes; // margin taken off
+    int64_t memory_limit_bytes; // after subtracting the margin
     int64_t constant_bytes;     // context and libraries
-    const char *excluded;       // the reason this group can hold no rank; NULL: it can
-    int64_t *sync_constant_ns;  // [gradient_option]: per stage, beside the layers' sync_ns
+    const char *excluded;       // the reason why this group can hold no rank; NULL: it can
+    int64_t *sync_constant_ns;  // [gradient_option]: per stage, in addition to the layers' sync_ns
 };
 
-// Messages of one size: boundary bytes that are equal for several runs form one class.
+// Messages of one size: runs with equal boundary bytes form one class.
 struct priced_cut {
     int64_t message_bytes;
     int64_t *feedback_bytes; // [boundary_option], on the sender of the backward transfer
     // [((slice * group_count + from) * group_count + to) * PART_COUNT + part], from = group of the
-    // earlier stage. All parts are PRICE_NONE where nothing joins the two groups: they cannot hold
+    // earlier stage. All parts are PRICE_NONE if nothing joins the two groups: they cannot hold
     // neighbouring stages. A boundary between two stages of one rank (schedule_is_inner) has no
     // transfer.
     int64_t *forward_ns;
@@ -62,8 +62,8 @@ struct priced_cut {
 
 #define PRICE_NONE (-1)
 
-// A node that holds `slots` device groups (tensor x context devices each): a rank of one replica
-// stands on one of them.
+// A node that holds `slots` device groups (tensor x context devices each); a rank of one replica
+// takes one of them.
 struct priced_node {
     const char *name;
     int group, slots;
@@ -72,56 +72,58 @@ struct priced_node {
 enum { TRANSPORTS_MAX = 4 }; // kinds of network card, and none
 enum { RING_LEVELS_MAX = 1 << 16, RING_PRICES_MAX = 1 << 28 };
 
-// A cut's messages from node to node.
+// The messages of a cut, from node to node.
 struct priced_hops {
     int64_t *forward_ns;   // [((slice * node_count + from) * node_count + to) * PART_COUNT + part]
     int64_t **backward_ns; // [boundary_option][...]: from `to` back to `from`
 };
 
-// A ring takes the transport whose least rate among the ring's groups is greatest.
+// A ring uses the transport whose minimum rate over the ring's groups is greatest.
 struct priced_transport {
     const char *name;     // a kind of network card, or "none"
     int64_t *bytes_per_s; // [group]
 };
 
-// Where the cluster has places, what depends on the very nodes, by ordered pairs: [from *
-// node_count + to]; from = to: two device groups of one node. PRICE_NONE where nothing joins them.
-// What stands in the groups, cuts and runs is then the least over all pairs of nodes, so that a
-// program over groups is a relaxation (docs/FORMULAS.md section 15).
+// If the cluster has places: what depends on the nodes, by ordered pairs: [from * node_count + to];
+// from = to: two device groups of one node. PRICE_NONE if nothing joins them. The prices in the
+// groups, cuts and runs are then the minimum over all pairs of nodes, so that a program over groups
+// is a relaxation (docs/FORMULAS.md section 15).
 struct priced_places {
     struct priced_node *nodes; // [node_count]
     int node_count;
-    // Of all replicas, where each may take a number of its own: some replica then has the
-    // document's micro_batches or more. 0: each has those.
+    // Of all replicas, if each may take its own number: then some replica has at least the
+    // document's micro_batches. 0: each has exactly those.
     int64_t micro_batches_together;
     struct priced_hops *cuts; // [cut_count]
-    // A ring goes over what all its nodes have in common, so that rings are priced once for each
-    // transport (at least one).
+    // A ring uses what all its nodes have in common, so rings are priced once for each transport
+    // (at least one).
     struct priced_transport *transports;
     int transport_count;
-    // The rings that leave a node share its cards. A link's prices go by levels: 0 where its ring
-    // is the only one at both ends, none less than that; in general the greater of its ends'
-    // levels.
+    // The rings that leave a node share its cards. A link's prices depend on its level: 0, the
+    // lowest, if its ring is the only one at both ends; in general the maximum of the levels of its
+    // ends.
     int **ring_level; // [transport][group * rings_most + rings that leave the node - 1]
     int rings_most, ring_level_count; // both >= 1
     int64_t ***ring_ns;         // [run][gradient_option][(level * transport_count + transport) *
                                 // node_count^2 + pair]: a layer's sync over a ring of such links
-    int64_t **ring_constant_ns; // [gradient_option][the same]: per stage, beside it
-    // [first stage's node, last stage's node]; NULL without one. Of a fused one it is what the ring
-    // takes at least that has a replica's two ends there (priced_embedding_pairs).
+    int64_t **ring_constant_ns; // [gradient_option][the same]: per stage, in addition
+    // [first stage's node, last stage's node]; NULL without such a sync. For a fused one, the
+    // minimum time of a ring that has a replica's two ends there (priced_embedding_pairs).
     int64_t *embedding_sync_ns;
-    int64_t *embedding_ring_ns;     // [from, to]: the fused one, were all its links like this; NULL
-    struct priced_pipette *pipette; // NULL: the objective is another
+    int64_t *embedding_ring_ns;     // [from, to]: of the fused one if all its links were like this;
+                                    // NULL
+    struct priced_pipette *pipette; // NULL: another objective
 };
 
-// What the objective pipette is worked out from (docs/FORMULAS.md section 16). A stage has so many
-// of the model's blocks; the first one all layers before them too, the last one all behind them.
+// The inputs of the objective pipette (docs/FORMULAS.md section 16). A stage has blocks_per_stage
+// of the model's blocks; the first stage also has all layers before them, the last all layers after
+// them.
 struct priced_pipette {
-    int replicas_per_node; // that fill a node, and go through the same row of nodes
+    int replicas_per_node; // that fill a node and go through the same sequence of nodes
     int first_block, blocks_per_stage;
-    int64_t *hop_ns;  // [from * node_count + to]: from a stage's node to the next one's
-    int64_t *ring_ns; // [from * node_count + to]: a ring of first stages' nodes whose links are all
-                      // like this one
+    int64_t *hop_ns;   // [from * node_count + to]: from a stage's node to the next one's
+    int64_t *ring_ns;  // [from * node_count + to]: a ring over first stages' nodes whose links are
+                       // all like this one
     int64_t *inner_ns; // [node]: the ring of a node's own replicas
 };
 
@@ -130,9 +132,9 @@ struct priced {
     const char *name;
     enum objective objective;
     struct layout layout;
-    int stage_count; // of all ranks: rank_count x layout.virtual_stages
+    int stage_count; // over all ranks: rank_count x layout.virtual_stages
     int rank_count;  // pipeline ranks, each on devices of its own
-    int slice_count; // of a micro-batch
+    int slice_count; // per micro-batch
     int micro_batches, layer_count;
     int64_t devices_per_stage;
     bool recompute[RECOMPUTE_COUNT];
@@ -148,13 +150,13 @@ struct priced {
     int gradient_option_count;  // >= 1
     bool has_embedding_sync;    // tied embeddings on more than one stage
     int64_t *embedding_sync_ns; // [first stage's group * group_count + last stage's group],
-                                // PRICE_NONE where nothing joins them
+                                // PRICE_NONE if nothing joins them
     int64_t local_forward_ns, local_backward_ns,
         local_bytes; // added to a stage before a local boundary (struct local_loss)
     struct quality_budget budget;
     struct rule *rules;
     int rule_count;
-    struct priced_places *places; // NULL: ranks stand on groups, not on nodes
+    struct priced_places *places; // NULL: ranks are on groups, not on nodes
 };
 
 // ---- pure accessors, shared by everything that reads a priced document
@@ -170,14 +172,16 @@ bool priced_swaps_on(const struct priced *p, int group); // stages there may swa
 bool priced_compresses_sync(const struct priced *p, int gradient_option);
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);
 int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group);
-int64_t priced_least_states(const struct priced *p, const struct priced_run *run); // of all options
-size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2: a level
-// Where the prices of a ring over these nodes begin in ring_ns: at its transport's pairs.
+int64_t priced_least_states(const struct priced *p, const struct priced_run *run); // minimum over
+                                                                                   // all options
+size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2, per
+                                                         // level
+// Where the prices of a ring over these nodes begin in ring_ns: at the pairs of its transport.
 size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int count);
-// The least that the fused embedding sync can take where one replica's ends stand on [first, last]:
+// The minimum time of the fused embedding sync if the ends of one replica are on [first, last]:
 // docs/PROOFS.md 12.
 int64_t *priced_embedding_pairs(const struct priced *p, struct arena *arena);
-// A link's place in ring_ns where so many rings leave each node, rings[node]; offset: of its ring.
+// A link's index in ring_ns if rings[node] rings leave each node; offset: that of its ring.
 size_t priced_ring_link(const struct priced_places *p, size_t offset, int from, int to,
                         const int *rings);
 

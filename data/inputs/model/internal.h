@@ -7,22 +7,22 @@
 #include "data/text/members.h"
 
 // ---- shape.c
-// A model's, and a run's own, without what belongs to embedding and head.
+// The keys of a model's shape, and of a run's own shape, which lacks those of embedding and head.
 extern const struct members shape_members, own_shape_members;
 void shape_put(struct json_writer *w, const char *key, const struct shape *s,
                const struct members *members);
-// `where` names it in an error.
+// `where` names the shape in an error.
 enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err);
 
 // ---- towers.c
 extern const struct members projector_members;
-// Shapes and tokens of runs' own, and the order that they ask for.
+// The runs' own shapes and tokens, and the order of runs that they require.
 enum status towers_check(const struct model *m, const char *file, struct error *err);
 
 // ---- kinds.c
 extern const struct members experts_members, pool_members;
-// `file` and the run's place name it in an error. What the shape (may be NULL) has to do with it,
-// too.
+// `file` and the run's place name it in an error. Also checks what depends on the shape (may be
+// NULL).
 enum status run_kind_check(const struct layer_run *run, const struct shape *s, int place,
                            const char *file, struct error *err);
 

@@ -1,6 +1,6 @@
-// A model: a sequence of layers, given as runs of identical ones. Either a transformer shape, from
-// which (or from a run's own) FLOPs, bytes and activations follow (docs/FORMULAS.md), or measured
-// layers whose bytes stand here and whose times stand in the costs.
+// A model: a sequence of layers, given as runs of identical ones. It is either a transformer shape,
+// from which (or from a run's own shape) FLOPs, bytes and activations follow (docs/FORMULAS.md), or
+// measured layers whose bytes are stated here and whose times are in the costs.
 #ifndef PLUMBLINE_DATA_INPUTS_MODEL_MODEL_H
 #define PLUMBLINE_DATA_INPUTS_MODEL_MODEL_H
 
@@ -21,77 +21,77 @@ enum layer_kind {
 // "embedding", "block", "head", "measured", "moe", "memory", "projector"
 extern const char *const layer_kind_names[];
 
-// What norms the queries and keys pass: none, one over each head, one over all heads.
+// The norms that queries and keys pass: none, one over each head, one over all heads.
 enum qk_norm { QK_NORM_NONE, QK_NORM_HEAD, QK_NORM_WHOLE };
 
-// How rotary positions are stretched, with Hugging Face's names: numbers that 0 leaves to the way's
-// default. The factor is the shape's rotary_factor.
+// How rotary positions are stretched, with Hugging Face's names; 0 means the default of the method.
+// The factor is the shape's rotary_factor.
 struct rotary_scaling {
     const char *type; // llama3, yarn, linear ...; NULL: not stated
     double low_freq_factor, high_freq_factor, beta_fast, beta_slow, mscale, mscale_all_dim;
     int64_t original_positions; // original_max_position_embeddings
 };
 
-// 0 is every number's default, where it has one: the functions below say what it stands for.
+// 0 is the default of every number that has one: the functions below define what it means.
 struct shape {
     int64_t hidden, ffn, heads, kv_heads, head_width, vocabulary;
-    int64_t query_rank, kv_rank; // latent attention: what queries (0: no), keys and values are
-                                 // projected to first; kv_rank 0: it is not latent
-    int64_t rotary_width;        // of a head's key, all heads' share; not out of the latents
+    int64_t query_rank, kv_rank; // latent attention: widths to which queries (0: no), keys and
+                                 // values are projected first; kv_rank 0: attention is not latent
+    int64_t rotary_width;        // of a head's key, shared by all heads; not from the latents
     int64_t value_width;         // of a head's value in latent attention; 0: head_width
-    int64_t embedding_width;     // columns of the vocabulary's matrix; 0: hidden, else projected
-    int norms;                   // of a block; 0: 2
+    int64_t embedding_width; // columns of the vocabulary's matrix; 0: hidden, otherwise projected
+    int norms;               // of a block; 0: 2
     enum qk_norm qk_norm;
     bool plain_norms, no_final_norm; // norms have no parameters; none before the logits
-    bool parallel_residual;          // attention and feed-forward part of one input
+    bool parallel_residual;          // attention and feed-forward part have the same input
     int output_bias;                 // of attention's output: 0 as linear_bias, 1 yes, -1 no
-    int64_t positions;               // rows of a learned position embedding, 0 without one
+    int64_t positions;               // rows of a learned position embedding, 0 if there is none
     int64_t vocabulary_multiple; // the vocabulary is padded to a multiple of this x tensor degree;
-                                 // 0, 1: it is not
+                                 // 0, 1: it is not padded
     bool gated_ffn;              // three matrices instead of two
     bool rms_norm;               // h parameters per norm instead of 2h
-    bool qkv_bias, linear_bias;  // on the query, key, value projections (latent: on those down to
-                                 // the latents); on the feed-forward part's
+    bool qkv_bias, linear_bias;  // on the query, key and value projections (latent: on those down
+                                 // to the latents); on those of the feed-forward part
     bool dropout;                // masks are kept for backward
     bool tied_embeddings;        // head and embedding share one matrix
-    // What no price depends on, and a launch needs; NULL, 0: not stated.
+    // Needed for a launch, but no price depends on it; NULL, 0: not stated.
     const char *activation; // as Hugging Face names it
     double norm_epsilon;
     double mtp_loss_scale; // weight of the mean of the further tokens' losses
-    double rotary_base, rotary_share, rotary_factor; // of a head's width; by which positions are
-                                                     // stretched
+    double rotary_base, rotary_share, rotary_factor; // share of a head's width; factor by which
+                                                     // positions are stretched
     struct rotary_scaling rotary_scaling;
 };
 
-// Bytes of a measured layer on one device, outright. Stash and boundary are per micro-batch.
+// Bytes of a measured layer on one device, as measured. Stash and boundary are per micro-batch.
 struct measured_bytes {
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
     int64_t stash_bytes[3];   // by enum recompute: none, selective, full
-    int64_t working_bytes[3]; // by enum recompute: while the layer runs, beside the stash
+    int64_t working_bytes[3]; // by enum recompute: while the layer runs, in addition to the stash
     int64_t boundary_bytes;   // its output, one message
-    int64_t matrix_rows, matrix_columns; // what low-rank compression works on; 0: not compressible
+    int64_t matrix_rows, matrix_columns; // matrix for low-rank compression; 0: not compressible
 };
 
 // A block whose feed-forward part is a mixture of experts.
 struct expert_shape {
-    int64_t experts, top_k; // of which a token uses so many
+    int64_t experts, top_k; // a token uses top_k of the experts
     int64_t ffn;            // width of one expert
-    int64_t shared_ffn;     // of the experts that every token uses, together; 0: none
-    bool shared_gate;       // a weight of the shared experts' output, one number a token
+    int64_t shared_ffn;     // of all experts that every token uses, together; 0: none
+    bool shared_gate;       // the shared experts' output has a weight, one number per token
     double imbalance;       // tokens of the fullest GPU over the mean, >= 1; 0 counts as 1
 };
 
-// A table of values found by product keys (a memory layer): huge, and hardly any FLOP.
+// A table of values that are found by product keys (a memory layer): huge, with hardly any FLOP.
 struct pool_shape {
-    int64_t values, width; // the values are a square number: each is named by a pair of half keys
+    int64_t values, width; // a square number of values: each is addressed by a pair of half keys
     int64_t heads, key_width;
     int64_t top_k; // values read per head and token
     bool gated;
-    bool shared; // the values are one table with those of all other runs that say so
+    bool shared; // all runs with this flag share one table of values
 };
 
-// One matrix, or two with an activation between them: pieces of an image or of sound to a tower's
-// width, a tower's output to the language model's.
+// One matrix, or two with an activation between them: from pieces of an image or of sound to a
+// tower's width, or from a tower's output to the language model's.
 struct projector_shape {
     int64_t inputs, inner, outputs; // widths; inner 0: one matrix
     bool bias;                      // of each matrix
@@ -100,27 +100,29 @@ struct projector_shape {
 struct layer_run {
     const char *name; // unique in the model
     enum layer_kind kind;
-    int count;          // >= 1
-    bool recomputable;  // full and first_layers apply; blocks are, embedding and head are not
-    bool frozen;        // not trained: no gradient, no optimizer state, no sync
-    int adapter_rank;   // low-rank adapters, trained, on every matrix of a frozen block; 0: none
-    int weight_bits;    // of a frozen run's matrices, experts, vocabulary or pool; 0: as the job's
-                        // precision has them
-    int64_t window;     // tokens that a token looks back over, itself among them; 0: all
-    int64_t chunk;      // or the tokens of a chunk, within which it looks back; 0: all
-    bool bidirectional; // attention without a causal mask
+    int count;         // >= 1
+    bool recomputable; // full and first_layers apply; true for blocks, false for embedding and head
+    bool frozen;       // not trained: no gradient, no optimizer state, no sync
+    int adapter_rank;  // low-rank adapters, trained, on every matrix of a frozen block; 0: none
+    int weight_bits;   // of a frozen run's matrices, experts, vocabulary or pool; 0: as in the
+                       // job's precision
+    int64_t window;    // tokens that a token looks back over, including itself; 0: all
+    int64_t chunk;     // or the tokens of a chunk, within which a token looks back; 0: all
+    bool bidirectional;   // attention without a causal mask
     bool cross_attention; // a second attention, over the encoder's output
-    bool shared_weights;  // its layers have one layer's parameters
-    bool mtp; // each of its layers predicts one more token (multi-token prediction), behind the
-              // main layers and before the head, with which they stand on one stage
-    int64_t more_values; // parameters beside those that follow from the shape, on every tensor rank
+    bool shared_weights;  // all its layers have the parameters of one layer
+    bool mtp; // each of its layers predicts one more token (multi-token prediction); they are after
+              // the main layers and before the head, on the same stage as the head
+    int64_t more_values; // parameters in addition to those that follow from the shape, on every
+                         // tensor rank
     struct measured_bytes measured;   // LAYER_MEASURED only
     struct expert_shape experts;      // LAYER_MOE only
     struct pool_shape pool;           // LAYER_MEMORY only
     struct projector_shape projector; // LAYER_PROJECTOR only
-    const struct shape *shape;        // of its own, blocks only; NULL: the model's
-    int64_t tokens, pieces; // of its own: each sequence brings `pieces` (0: one) of so many
-                            // tokens, which see their own piece alone; 0: the job's sequence
+    const struct shape *shape;        // the run's own, only for blocks; NULL: the model's
+    int64_t tokens, pieces; // the run's own: each sequence brings `pieces` (0: one) pieces of
+                            // `tokens` tokens, which see only their own piece; 0: the job's
+                            // sequence
 };
 
 struct model {
@@ -153,28 +155,28 @@ static inline const struct shape *run_shape(const struct model *m, const struct 
     return r->shape ? r->shape : &m->shape;
 }
 static inline int64_t run_pieces(const struct layer_run *r) { return r->pieces ? r->pieces : 1; }
-// Of what stands behind a run that is not measured: tokens for each sequence, values of each.
+// The output of a run that is not measured: tokens per sequence, values per token.
 int64_t run_tokens_out(const struct layer_run *r, int64_t sequence);
 int64_t run_width_out(const struct model *m, const struct layer_run *r);
 bool model_has_towers(const struct model *m); // some run has tokens of its own
-// Embedding and head share a trained matrix, and the embedding stands behind a tower.
+// Embedding and head share a trained matrix, and the embedding is after a tower.
 bool model_ties_behind_tower(const struct model *m);
 int model_mtp_depth(const struct model *m);       // layers that predict further tokens
 bool model_crosses(const struct model *m);        // some run attends to an encoder's output
-bool model_shares_weights(const struct model *m); // some run's layers do
+bool model_shares_weights(const struct model *m); // the layers of some run do
 // The first run of the memory layers that share one pool; NULL: none do.
 const struct layer_run *model_shared_pool(const struct model *m);
-// Some run's attention is not causal, or not over the job's sequence: no slices.
+// The attention of some run is not causal, or not over the job's sequence: no slices are possible.
 bool model_looks_ahead(const struct model *m);
-// The first thing in a model that a plain transformer block (two norms, attention without windows
-// or latents, one residual) has not; NULL: nothing.
+// The first feature of a model that a plain transformer block (two norms, attention without windows
+// or latents, one residual) does not have; NULL: there is none.
 const char *model_peculiarity(const struct model *m);
 
 extern const struct members model_members; // its keys (data/text/members.h)
 enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err);
 enum status model_check(
     const struct model *m,
-    struct error *err); // what load checks beyond types; for models made in memory
+    struct error *err); // what load checks besides types; for models built in memory
 enum status model_save(const struct model *m, const char *path, struct arena *arena,
                        struct error *err);
 int model_run_of(const struct model *m,
