@@ -1,5 +1,5 @@
-// Several commands under one: of a program, or of a command that has kinds. One table gives the
-// choice, the help, the manual page and the completion.
+// Several commands under one: those of a program, or of a command that has kinds. The selection,
+// the help, the manual page and the completion all come from one table.
 #ifndef PLUMBLINE_DATA_BASE_COMMANDS_H
 #define PLUMBLINE_DATA_BASE_COMMANDS_H
 
@@ -15,13 +15,13 @@ struct command {
 struct command_table {
     const char *program; // "plumbline", "plumbline import"
     const char *what;    // what a name is: "command", "format"
-    const char *usage;   // behind the program's name
+    const char *usage;   // after the program's name
     const struct command *commands;
     int count;
 };
 
-// The command argv[1], or what stands there instead: --help, -h, help [COMMAND], and the words of
-// options_text.h. BAD_INPUT: none, or an unknown one; the nearest is told.
+// Runs the command argv[1], or one of --help, -h, help [COMMAND] and the words of options_text.h.
+// BAD_INPUT: there is none, or it is unknown; the error names the nearest one.
 enum status commands_run(const struct command_table *t, int argc, char **argv, int *exit_code,
                          struct arena *arena, struct error *err);
 
@@ -34,8 +34,8 @@ struct program {
     int exit_count;
 };
 
-// The program's own command: beside those of the table --version (-V, version) [--json], and help
-// --man [COMMAND], which prints a manual page. There is an argv[1].
+// The program's own command: in addition to those of the table, --version (-V, version) [--json],
+// and help --man [COMMAND], which prints a manual page. There must be an argv[1].
 enum status program_run(const struct program *p, int argc, char **argv, int *exit_code,
                         struct arena *arena, struct error *err);
 

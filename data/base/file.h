@@ -1,4 +1,4 @@
-// Files: read whole, written whole or not at all, named relative to each other, hashed.
+// Files: read as a whole, written as a whole or not at all, named relative to each other, hashed.
 #ifndef PLUMBLINE_DATA_BASE_FILE_H
 #define PLUMBLINE_DATA_BASE_FILE_H
 
@@ -11,35 +11,35 @@
 
 enum { SHA256_TEXT = 65 }; // 64 hexadecimal digits and the end
 
-// The whole file, with a '\0' behind it. BAD_INPUT: missing, unreadable, no regular file, larger
+// The whole file, followed by a '\0'. BAD_INPUT: missing, unreadable, not a regular file, larger
 // than 256 MiB.
 enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena,
                       struct error *err);
 
-// For what is too long to hold: the same file, from its beginning, however long; closed with the
-// arena.
+// For files too long to hold in memory: opens the file at its beginning, whatever its length; it is
+// closed with the arena.
 enum status file_open(FILE **file, const char *path, struct arena *arena, struct error *err);
 
-// Writes a temporary file beside `path`, flushes it to the disk and renames it: the old content or
-// the new one, never a part. "-" is standard output. BAD_INPUT: cannot be written; nothing is left
-// behind.
+// Writes a temporary file next to `path`, flushes it to disk and renames it: the file has the old
+// content or the new, never a part. "-" is standard output. BAD_INPUT: cannot be written; nothing
+// is left behind.
 enum status file_write(const char *path, const char *text, size_t size, struct error *err);
 
-// Whether file_write could put a file there, asked before hours of work: BAD_INPUT when not. Leaves
-// nothing behind.
+// Whether file_write could put a file there, to be checked before hours of work: BAD_INPUT if not.
+// Leaves nothing behind.
 enum status file_check_place(const char *path, struct error *err);
 
 void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT]);
 
-// Whether more than `ending` (".json") stands there, and that last.
+// Whether the path ends with `ending` (".json") and has more before it.
 bool path_ends_with(const char *path, const char *ending);
 const char *path_name(const char *path); // without the folders before it
-// `path`, or where that is a folder the file `name` in it.
+// `path`, or the file `name` in it if that is a folder.
 const char *path_of_document(const char *path, const char *name, struct arena *arena);
-// `path` without ".json" behind it.
+// `path` without a final ".json".
 const char *path_stem(const char *path, struct arena *arena);
-// `path` as seen from the folder of the file `base` (absolute paths stay): how documents name each
-// other.
+// `path` relative to the folder of the file `base` (absolute paths stay): this is how documents
+// name each other.
 const char *path_beside(const char *base, const char *path, struct arena *arena);
 // The path that path_beside(from, result) turns into `to` again. Relative wherever possible.
 const char *path_relative(const char *from, const char *to, struct arena *arena);

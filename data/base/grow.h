@@ -1,6 +1,6 @@
-// Room for one more item in a growable array of an arena. A full array moves to twice the room and
-// `first` more; the old one stays with the arena, so all of them together take at most twice the
-// last. `count` and `capacity` are of any integer type.
+// Makes room for one more item in a growable array of an arena. A full array moves to twice its
+// size plus `first`; the old one stays in the arena, so all old ones together take at most twice
+// the last. `count` and `capacity` may have any integer type.
 #ifndef PLUMBLINE_DATA_BASE_GROW_H
 #define PLUMBLINE_DATA_BASE_GROW_H
 
@@ -9,7 +9,7 @@
 #define GROW(arena, items, count, capacity, first)                                                 \
     GROW_ROWS(arena, items, count, capacity, first, sizeof *(items))
 
-// The same where an item is a row of so many bytes.
+// The same for items that are rows of `bytes` bytes.
 #define GROW_ROWS(arena, items, count, capacity, first, bytes)                                     \
     do {                                                                                           \
         if ((count) == (capacity)) {                                                               \
@@ -19,7 +19,7 @@
         }                                                                                          \
     } while (0)
 
-// Room for `more` bytes after the `used` ones, and one for the zero that ends a text.
+// Room for `more` bytes after the `used` ones, plus one for the terminating zero of a text.
 #define GROW_BYTES(arena, text, used, more, capacity)                                              \
     do {                                                                                           \
         if ((capacity) - (used) <= (more)) {                                                       \

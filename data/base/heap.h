@@ -1,6 +1,6 @@
-// A heap in an array, the first item on top: HEAP(name, type, before) defines name_push and
+// A heap in an array, with the first item on top: HEAP(name, type, before) defines name_push and
 // name_pop for items of the type, where before(type const *, type const *) says which of two comes
-// first. Room for an item is the caller's to make (grow.h).
+// first. The caller makes room for an item (grow.h).
 #ifndef PLUMBLINE_DATA_BASE_HEAP_H
 #define PLUMBLINE_DATA_BASE_HEAP_H
 

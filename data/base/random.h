@@ -1,5 +1,5 @@
-// Repeatable random numbers (splitmix64): operands, orders of measuring, searches by chance all
-// follow from one seed.
+// Repeatable random numbers (splitmix64): operands, measuring orders and random searches all follow
+// from one seed.
 #ifndef PLUMBLINE_DATA_BASE_RANDOM_H
 #define PLUMBLINE_DATA_BASE_RANDOM_H
 

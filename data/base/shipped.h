@@ -1,22 +1,22 @@
-// Documents that come with the program: models, clusters, costs, by their names.
+// Documents shipped with the program: models, clusters and costs, by name.
 #ifndef PLUMBLINE_DATA_BASE_SHIPPED_H
 #define PLUMBLINE_DATA_BASE_SHIPPED_H
 
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-// The file of a document: folder is "models", "clusters" or "costs". Looked for under
-// $PLUMBLINE_DATA, then beside the running program, and beside the shared library that this is in,
-// as installed (../share/plumbline/data) and as built (../data): there, or in a folder of it. A
-// name with '/' or ".json" is a file itself, as is one of a file that is there. BAD_INPUT: nothing
-// of that name; the nearest is told.
+// The file of a document; folder is "models", "clusters" or "costs". Searched under
+// $PLUMBLINE_DATA, then next to the running program and next to the shared library that contains
+// this code, as installed (../share/plumbline/data) and as built (../data): there, or in a
+// subfolder of it. A name with '/' or ".json" is a file itself, as is the name of an existing file.
+// BAD_INPUT: there is nothing of that name; the error names the nearest one.
 enum status shipped_find(const char **path, const char *folder, const char *name,
                          struct arena *arena, struct error *err);
 
-// The names in the first of those places that has any, in order. BAD_INPUT: none has.
+// The names in the first of these places that has any, in order. BAD_INPUT: none has any.
 enum status shipped_list(const char *const **names, int *count, const char *folder,
                          struct arena *arena, struct error *err);
-// The GPUs of those clusters in the folder that have one kind of them, in order, each once.
+// The GPUs of those clusters in the folder that have only one kind of GPU, in order, each once.
 enum status shipped_gpus(const char *const **names, int *count, const char *folder,
                          struct arena *arena, struct error *err);
 

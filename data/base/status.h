@@ -1,17 +1,18 @@
-// What every fallible function returns, and how it says why. One struct error per command, owned by
-// the front door, passed last. The first failure writes the text; callers on the way out may not
-// replace it. Nothing below the front door prints an error or ends the program.
+// What every function that can fail returns, and how it gives the reason. There is one struct error
+// per command, owned by the front door and passed last. The first failure writes the text; callers
+// on the way out must not replace it. Nothing below the front door prints an error or ends the
+// program.
 #ifndef PLUMBLINE_DATA_BASE_STATUS_H
 #define PLUMBLINE_DATA_BASE_STATUS_H
 
-#define PLUMBLINE_VERSION "0.1.0"   // here, where every room can see it
+#define PLUMBLINE_VERSION "0.1.0"   // here, so that every folder can see it
 #define PLUMBLINE_DATE "2026-11-23" // of that version
 
 enum status {
     OK = 0,
     BAD_INPUT,   // the user's fault: a document, an option, a path that cannot be read or written.
                  // Exit code 2
-    UNAVAILABLE, // the machine lacks something that was asked for. Exit code 2
+    UNAVAILABLE, // the machine lacks something that was requested. Exit code 2
     SYSTEM,      // memory, processes, the operating system. Exit code 1
     SOLVER,      // GLPK failed beyond recovery. Exit code 1
 };
@@ -20,15 +21,15 @@ enum { ERROR_TEXT_MAX = 1024 };
 
 struct error {
     enum status status;
-    char text[ERROR_TEXT_MAX]; // one line, names the file and the path inside it where there is one
+    char text[ERROR_TEXT_MAX]; // one line; names the file and the path inside it if there is one
 };
 
-// Writes the reason unless one is already there; returns `status`, for `return fail(...)`.
+// Writes the reason unless there is one already; returns `status`, for `return fail(...)`.
 enum status fail(struct error *err, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// Leaves the calling function with the failure of `call`. Safe everywhere, because what was made
-// belongs to an arena.
+// Returns from the calling function if `call` fails, with its failure. This is safe everywhere,
+// because everything created belongs to an arena.
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         enum status try_status = (call);                                                           \

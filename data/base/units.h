@@ -16,30 +16,32 @@ enum recompute {
     RECOMPUTE_SELECTIVE,
     RECOMPUTE_FULL,
     RECOMPUTE_FIRST_LAYERS,
-    RECOMPUTE_SWAP, // the first layers to the host, of the others the first recomputed
+    RECOMPUTE_SWAP, // the first layers are swapped to the host; of the others, the first are
+                    // recomputed
     RECOMPUTE_COUNT
 };
 extern const char *const recompute_names[]; // "none", "selective", "full", "first_layers", "swap"
 
-// A transfer between two stages is up to five operations in series: overhead at the sender,
-// blocking, link, delay, overhead at the receiver. Both halves of the overhead take the same time;
-// neither end waits for the other's.
+// A transfer between two stages consists of up to five operations in series: overhead at the
+// sender, blocking, link, delay, overhead at the receiver. Both halves of the overhead take the
+// same time; neither end waits for the other's.
 enum transfer_part {
-    PART_BLOCKING, // keeps both ends' compute waiting
+    PART_BLOCKING, // both ends' compute waits
     PART_LINK,     // occupies one direction of one stage pair's link, in the producer's order
     PART_DELAY,    // delays this message only
-    PART_OVERHEAD, // keeps the sender's compute busy, and as long the receiver's before it uses the
-                   // message
+    PART_OVERHEAD, // occupies the sender's compute, and the receiver's for as long before it uses
+                   // the message
     PART_COUNT,
 };
 extern const char *const transfer_part_names[]; // "blocking", "link", "delay", "overhead"
 
-// What decimal fractions, held in binary, can take from a number of x: x / 2^44, at most 2^-6.
+// The error that decimal fractions, stored in binary, can cause in a number x: x / 2^44, at most
+// 2^-6.
 long double same_within(long double x);
-// x >= 0 to the nearest integer, halves up, and what is less than a half by no more than that.
-// Asserts that the result is below 2^53.
+// Rounds x >= 0 to the nearest integer, halves up, including numbers below a half by no more than
+// that error. Asserts that the result is below 2^53.
 int64_t round_half_up(long double x);
-// x >= y, or less by no more than x / 2^44.
+// x >= y, or less by at most x / 2^44.
 static inline bool reaches(long double x, long double y) { return x + x * 0x1p-44L >= y; }
 
 #endif

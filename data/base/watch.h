@@ -1,4 +1,4 @@
-// When a search has to end: a flag that a signal sets, and a limit of seconds.
+// When a search has to end: a flag that a signal sets, and a time limit in seconds.
 #ifndef PLUMBLINE_DATA_BASE_WATCH_H
 #define PLUMBLINE_DATA_BASE_WATCH_H
 
@@ -13,7 +13,7 @@ double clock_s(void); // monotonic
 struct watch watch_begin(const volatile int *stop, double limit_s);
 double watch_elapsed_s(const struct watch *w);
 bool watch_is_over(const struct watch *w);
-// Of the limit: 0 where there is none, else more than 0 even behind it.
+// Until the limit: 0 if there is none, otherwise more than 0, even after the limit.
 double watch_left_s(const struct watch *w);
 
 #endif

@@ -1,5 +1,5 @@
-// What plumbline check found out about a certificate, for reports. Written by the checker itself
-// (solve/checker/verdict.c), which shares no code with this reader.
+// What plumbline check found out about a certificate, for reports. The checker itself writes it
+// (solve/checker/verdict.c) and shares no code with this reader.
 #ifndef PLUMBLINE_DATA_RESULTS_CHECKED_H
 #define PLUMBLINE_DATA_RESULTS_CHECKED_H
 
@@ -12,10 +12,10 @@ struct checked {
     struct document document; // made from the certificate and the priced document
     const char *name;         // of the problem
     bool accepted;
-    const char *reason; // why not; NULL where accepted
+    const char *reason; // why not; NULL if accepted
     bool infeasible;    // proven: there is no plan
     int64_t iteration_ns,
-        bound_ns; // -1: the certificate says nothing of it, or it was not accepted
+        bound_ns; // -1: the certificate does not state it, or was not accepted
     int64_t certificate_bytes;
     int64_t boxes, splits, leaves, rounds, choices, paths, operations, work;
     int64_t microseconds;

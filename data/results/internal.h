@@ -1,11 +1,11 @@
-// What the files of plans share.
+// Shared by the files of plans.
 #ifndef PLUMBLINE_DATA_RESULTS_INTERNAL_H
 #define PLUMBLINE_DATA_RESULTS_INTERNAL_H
 
 #include "data/text/members.h"
 #include "data/results/plan.h"
 
-// Of the whole plan, read before: its placement.
+// For the whole plan, read before: its placement.
 member_get plan_placement_get;
 member_put plan_placement_put;
 

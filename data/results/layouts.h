@@ -1,6 +1,6 @@
-// The layouts document: what a search over a space of layouts made of each one. A layout is named
-// by its number in the space's fixed order (data/inputs/space.h), so that a line of the list is a
-// number and a fate, whatever the space's size.
+// The layouts document: the result of a search over a space of layouts, for each layout. A layout
+// is identified by its number in the space's fixed order (data/inputs/space.h), so a line of the
+// list is a number and a fate, whatever the size of the space.
 #ifndef PLUMBLINE_DATA_RESULTS_LAYOUTS_H
 #define PLUMBLINE_DATA_RESULTS_LAYOUTS_H
 
@@ -11,12 +11,12 @@
 #include "data/inputs/space.h"
 
 enum layout_fate {
-    FATE_SOLVED, // its best plan is known to the asked gap
-    FATE_BOUND,  // closed: no plan of it is better than the chosen one by more than the gap
-    FATE_SAME,   // closed: priced like another one, or in nothing better than another one, whose
-                 // bound holds for it
-    FATE_MEMORY, // closed: nothing of it fits
-    FATE_INFEASIBLE, // closed: solved, and there is no plan of it
+    FATE_SOLVED, // its best plan is known to the requested gap
+    FATE_BOUND,  // closed: none of its plans is better than the chosen plan by more than the gap
+    FATE_SAME,   // closed: it has the prices of another one, or is better in nothing, so that the
+                 // other's bound holds for it
+    FATE_MEMORY, // closed: none of its plans fits
+    FATE_INFEASIBLE, // closed: solved, and it has no plan
     FATE_REFUSED,    // does not fit model, job or cluster
     FATE_OPEN,       // may hold a better plan
     FATE_COUNT,
@@ -31,10 +31,10 @@ struct layouts_reason {
     int64_t count;
 };
 
-// What is known of a layout that was looked at more closely than by its prices.
+// Details of a layout that was examined beyond its prices.
 struct layouts_work {
     int64_t number;
-    int64_t iteration_ns; // of the best plan known, 0: none
+    int64_t iteration_ns; // of the best known plan, 0: none
     int64_t other;        // the layout it was compared with, -1
     int64_t boxes;
 };
@@ -50,8 +50,8 @@ struct layouts {
     int layers;
     double gap_asked;
     enum objective objective;
-    int64_t iteration_ns, bound_ns; // of the plan; bound_ns holds for all layouts. Of max_load all
-                                    // times are micro-batches x load
+    int64_t iteration_ns, bound_ns; // of the plan; bound_ns holds for all layouts. With max_load,
+                                    // all times are micro-batches x load
     int64_t chosen;                 // the plan's layout, -1 without a plan
     struct layouts_reason *reasons;
     int reason_count;
@@ -65,15 +65,16 @@ struct layouts {
 
 enum layout_fate layouts_fate(const struct layouts *l, int64_t number);
 struct space_limits layouts_limits(const struct layouts *l);
-// The reason's index, made if it is not there; the text is copied.
+// The reason's index; adds the reason if it is new, with a copy of the text.
 int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, struct arena *arena);
-// Whether it is closed without a bound: no plan of it is one of the problem's.
+// Whether it is closed without a bound, because it has no plan at all.
 bool layout_fate_has_no_plan(enum layout_fate fate);
-// What another search over the same space found out: of a layout without a plan its fate, of the
-// others the greater bound. They are open again, whatever a plan at hand then said of them.
+// Takes over what another search over the same space found out: the fate of a layout without a
+// plan, the greater bound of the others. The others are open again, whatever was concluded from the
+// plan known then.
 void layouts_take(struct layouts *l, const struct layouts *known, struct arena *arena);
 bool layouts_reason_known(const struct layouts *l, enum layout_fate fate, const char *text);
-void layouts_count(struct layouts *l); // fills reasons[].count
+void layouts_count(struct layouts *l); // sets reasons[].count
 
 extern const struct members layouts_members; // its keys (data/text/members.h)
 enum status layouts_load(struct layouts *l, const char *path, struct arena *arena,

@@ -1,4 +1,4 @@
-// A plan: the decision, what it claims to take, and how far from optimal it can be at most.
+// A plan: the decision, its claimed time and memory, and its maximum distance from the optimum.
 // Integers in ns and bytes decide; the *_s keys in the file are for people.
 #ifndef PLUMBLINE_DATA_RESULTS_PLAN_H
 #define PLUMBLINE_DATA_RESULTS_PLAN_H
@@ -13,14 +13,14 @@
 struct memory_parts {
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
     int64_t activation_bytes; // stash x micro-batches in flight
-    int64_t working_bytes;    // the largest of the stage's layers
-    int64_t buffer_bytes;     // two messages per boundary: one each way
+    int64_t working_bytes;    // the maximum over the stage's layers
+    int64_t buffer_bytes;     // two messages per boundary, one in each direction
     int64_t feedback_bytes;   // error feedback of compression
     int64_t constant_bytes;
 };
 int64_t memory_total(const struct memory_parts *m);
 
-// What one slice of a micro-batch takes; messages over the boundary behind the stage.
+// Times of one slice of a micro-batch; messages over the boundary after the stage.
 struct plan_slice {
     int64_t forward_ns, backward_ns, send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT];
 };
@@ -29,73 +29,74 @@ struct plan_stage {
     int first_layer, layer_count;
     int group; // index in the priced document's groups
     enum recompute recompute;
-    int recomputed_layers; // the first so many recomputable layers of the stage, for
-                           // RECOMPUTE_FIRST_LAYERS; for RECOMPUTE_SWAP those behind
-    int swapped_layers;    // the first so many recomputable layers, for RECOMPUTE_SWAP
+    int recomputed_layers; // the number of the stage's first recomputable layers, for
+                           // RECOMPUTE_FIRST_LAYERS; for RECOMPUTE_SWAP, of those after the swapped
+                           // ones
+    int swapped_layers;    // the number of the first recomputable layers, for RECOMPUTE_SWAP
     int gradient_option;   // index in gradient_options: compression, and share on the host
-    int boundary_option; // of the backward transfers this stage sends, over boundary stage-1; 0 for
-                         // stage 0
+    int boundary_option; // for the backward transfers that this stage sends, over boundary stage-1;
+                         // 0 for stage 0
     // claims
     struct plan_slice *slices; // [slice_count]
     int64_t sync_ns, optimizer_ns;
-    int64_t weight_ns; // weight gradient, where the schedule splits it off backward
+    int64_t weight_ns;                    // weight gradient, if the schedule splits it off backward
     int64_t send_epilogue_ns[PART_COUNT]; // the first slice's messages backward, in the drain
-    // With several stages on a rank: the stage's own share. Activations at its own peak; the
-    // constant with the rank's first.
+    // With several stages on a rank: the stage's own share. Activations are those at its own peak;
+    // the constant belongs to the rank's first stage.
     struct memory_parts memory;
     int64_t memory_limit_bytes; // of a device of its rank
 };
 
-// A pipeline rank with several stages: its fullest moment. Activations are the greatest over the
-// schedule's peaks; working memory is the largest of its stages'; the rest are sums.
+// A pipeline rank with several stages, at peak memory. Activations are the maximum over the
+// schedule's peaks, working memory is the maximum over its stages, and the rest are sums.
 struct plan_rank {
     struct memory_parts memory;
 };
 
 enum outcome { OUTCOME_OPTIMAL, OUTCOME_OPEN, OUTCOME_INFEASIBLE, OUTCOME_NO_PLAN };
 extern const char
-    *const outcome_names[]; // "optimal" (solved to the asked gap), "open", "infeasible", "no_plan"
+    *const outcome_names[]; // "optimal" (solved to the given gap), "open", "infeasible", "no_plan"
 
-// Which operations the schedule's graph has beside the passes. A layout's graph does not depend on
-// the choices made: an operation that every chosen option makes take no time still stands in it,
-// with what it ties together.
+// Which operations the schedule's graph has besides the passes. A layout's graph does not depend on
+// the choices made: an operation that takes no time with any chosen option is still in it, and so
+// are its dependences.
 struct plan_graph {
     bool parts[PART_COUNT]; // of every transfer
-    bool epilogue;          // the drain's backward transfers have times of their own
+    bool epilogue;          // the drain's backward transfers have their own times
     bool sync, optimizer, embedding_sync;
 };
 struct plan_graph plan_graph_of(const struct schedule_request *request);
 
-// Where the cluster has places: on which node each rank of each replica of the pipeline stands, and
-// in which order a stage's replicas form their ring. The stages' claims, and the plan's number of
-// micro-batches, are then those of the slowest replica; each takes iteration_ns by itself, with the
-// syncs of its rings.
+// If the cluster has places: the node of each rank of each replica of the pipeline, and the order
+// in which a stage's replicas form their ring. The stages' claims and the plan's number of
+// micro-batches are then those of the slowest replica; each replica takes its own iteration_ns,
+// with the syncs of its rings.
 struct plan_placement {
     int replica_count, rank_count;
-    int *micro_batches; // [replica], where the job lets them differ; NULL: each has the plan's
+    int *micro_batches; // [replica], if the job lets them differ; NULL: each has the plan's
     const char **nodes; // [replica * rank_count + rank]
     int *recompute, *recomputed_layers; // [replica * stage_count + stage]: as in struct plan_stage;
                                         // may differ with the GPU
-    // Likewise: a message of the first slice over the boundary behind the stage, from end to end;
-    // -1: not stated.
+    // The same indices: a message of the first slice over the boundary after the stage, from end to
+    // end; -1: not stated.
     int64_t *send_forward_ns, *send_backward_ns;
     int64_t *iteration_ns; // [replica]
-    int *rings;            // [stage * replica_count + at]: replicas, each sends to the next
-    // [2 * replica_count], of a fused embedding sync, else NULL: r is replica r's first stage,
+    int *rings;            // [stage * replica_count + at]: replicas; each sends to the next
+    // [2 * replica_count] for a fused embedding sync, otherwise NULL: r is replica r's first stage,
     // replica_count + r its last one; each sends to the next.
     int *embedding_ring;
     int slowest;                  // replica
-    struct plan_pipette *pipette; // NULL: the objective is another
+    struct plan_pipette *pipette; // NULL: another objective
 };
 
-// What the objective pipette consists of: the dearest pipeline's hops, the ring through the first
-// stages' nodes, the ring within one.
+// The terms of the objective pipette: the hops of the slowest pipeline, the ring through the first
+// stages' nodes, and the ring within a node.
 struct plan_pipette {
     int64_t hops_ns, ring_ns, inner_ns;
 };
 
-// A number of the costs that the plan's prices took beyond what it was fitted on: an argument from
-// `least` to `greatest` (FLOP, bytes) where the samples went from valid_low to valid_high.
+// A number of the costs that the plan's prices used outside the range of its fit: with an argument
+// from `least` to `greatest` (FLOP, bytes), where the samples ranged from valid_low to valid_high.
 struct plan_extrapolation {
     const char *cost; // its key in the costs
     const char *gpu;
@@ -105,7 +106,7 @@ struct plan_extrapolation {
 };
 double plan_extrapolation_times(
     const struct plan_extrapolation
-        *e); // how many times beyond the nearer end, at its worst; above 1
+        *e); // by which factor it exceeds the nearer end at most; above 1
 
 struct plan_effort {
     int64_t boxes, relaxations, path_rows;
@@ -118,20 +119,20 @@ struct plan {
     struct document document;
     const char *name;
     enum outcome outcome;
-    const char *reason;             // infeasible: which limit makes it so
-    int64_t iteration_ns, bound_ns; // bound_ns is of the objective, as who wrote the plan states;
-                                    // iteration_ns 0 without a plan
-    bool bound_judged;        // a verdict at hand says that it is proven; no plan says so of itself
-    enum objective objective; // what was made least
-    int64_t objective_ns;     // what it comes to, where it is not the iteration time
+    const char *reason;             // infeasible: the limit that makes it so
+    int64_t iteration_ns, bound_ns; // bound_ns is for the objective, as stated by the plan's
+                                    // author; iteration_ns is 0 without a plan
+    bool bound_judged; // an available verdict says that it is proven; no plan says so of itself
+    enum objective objective; // what was minimised
+    int64_t objective_ns;     // its value, if it is not the iteration time
     double gap_asked;
-    // How far the costs leave the decision's time open (docs/FORMULAS.md 19); both 0: not worked
-    // out.
+    // The range that the costs leave open for the decision's time (docs/FORMULAS.md 19); both 0:
+    // not computed.
     int64_t iteration_low_ns, iteration_high_ns;
     struct plan_extrapolation *extrapolated; // [extrapolated_count]
     int extrapolated_count;
     int64_t runner_up_ns;  // best time found with another layout; 0: none
-    bool runner_up_inside; // of low to high: the costs do not tell the two apart
+    bool runner_up_inside; // within low to high: the costs cannot distinguish the two
     int64_t embedding_sync_ns;
     struct layout layout;
     int micro_batches;
@@ -142,9 +143,9 @@ struct plan {
     int group_count;
     struct plan_stage *stages; // stage_count 0 without a plan
     int stage_count;
-    struct plan_placement *placement; // NULL: ranks stand on groups
-    struct plan_rank *ranks; // [layout.pipeline] where layout.virtual_stages > 1, else NULL
-    struct compression_option *boundary_options; // copied, so that a plan reads alone
+    struct plan_placement *placement; // NULL: ranks are on groups
+    struct plan_rank *ranks;          // [layout.pipeline] if layout.virtual_stages > 1, else NULL
+    struct compression_option *boundary_options; // copied, so that a plan can be read on its own
     int boundary_option_count;
     struct compression_option *gradient_options;
     int gradient_option_count;
@@ -154,13 +155,13 @@ struct plan {
 
 int64_t plan_micro_batches_together(const struct plan *p); // of all replicas
 int64_t plan_value_ns(
-    const struct plan *p);             // of what was made least: iteration_ns, or objective_ns
+    const struct plan *p);             // of the minimised quantity: iteration_ns, or objective_ns
 double plan_gap(const struct plan *p); // (value - bound) / value
-enum outcome plan_outcome(const struct plan *p); // of a plan with stages, by the gap asked
-// How a search ends: the gap that was asked and the outcome. none_is_left: without stages there is
-// no plan at all; false: a limit or a signal ended the search.
+enum outcome plan_outcome(const struct plan *p); // of a plan with stages, by the requested gap
+// Sets the end of a search: the requested gap and the outcome. none_is_left: without stages, there
+// is no plan at all; false: a limit or a signal ended the search.
 void plan_end(struct plan *p, double gap_asked, bool none_is_left);
-int64_t plan_bound_ns(const struct plan *p); // to be told: as data/results/bound.h has it
+int64_t plan_bound_ns(const struct plan *p); // for publication, as in data/results/bound.h
 struct schedule_request plan_request(
     const struct plan *p); // for the schedule that the plan was timed on
 
@@ -168,6 +169,7 @@ extern const struct members plan_members; // its keys (data/text/members.h)
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err);
 enum status plan_save(const struct plan *p, const char *path, struct arena *arena,
                       struct error *err);
-const char *plan_text(const struct plan *p, size_t *length, struct arena *arena); // what it writes
+const char *plan_text(const struct plan *p, size_t *length, struct arena *arena); // what plan_save
+                                                                                  // writes
 
 #endif

@@ -1,23 +1,23 @@
-// What the files that build a schedule's tables share: the turns of every rank, and where the
-// operations of passes and messages stand. Nobody else needs this.
+// Shared by the files that build a schedule's tables, and internal to them: the turns of every
+// rank, and the indices of the operations of passes and messages.
 #ifndef PLUMBLINE_DATA_SCHEDULE_BUILDER_H
 #define PLUMBLINE_DATA_SCHEDULE_BUILDER_H
 
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 
-// Of a message: one a part, and the overhead at the receiver.
+// Operations of a message: one per part, plus the overhead at the receiver.
 enum { MESSAGE_RECEIVED = PART_COUNT, MESSAGE_OPERATIONS };
 
 struct builder {
     struct schedule *schedule;
     struct arena *arena;
     const struct schedule_request *request;
-    int passes;              // of a stage and micro-batch: 3 where the backward is split, else 2
+    int passes;              // of a stage and micro-batch: 3 if the backward is split, else 2
     struct turn_list *turns; // [rank]
     int *compute;            // [pass, stage, micro-batch, slice]: operation
-    int *message; // [pass, boundary, micro-batch, slice, part]: operation, -1 none; the receiver's
-                  // overhead last
+    int *message; // [pass, boundary, micro-batch, slice, part]: operation, -1 if there is none; the
+                  // receiver's overhead comes last
     struct stream **compute_stream; // [rank]
     int *link_count;                // [from rank x rank_count + to rank]: messages
 };
@@ -56,7 +56,7 @@ static inline int stage_of_turn(const struct builder *b, int rank, const struct 
     return schedule_stage_of(b->request, rank, t->turn);
 }
 
-// Over which boundary a turn of `stage` waits for a message, or sends one: -1 where it does not.
+// The boundary over which a turn of `stage` waits for a message, or sends one; -1: none.
 int boundary_in(const struct builder *b, const struct turn *t, int stage);
 int boundary_out(const struct builder *b, const struct turn *t, int stage);
 

@@ -1,34 +1,34 @@
-// The table of schedules: what each is called, who writes its order, what it is like. All that the
+// The table of schedules: the name, the generator and the properties of each. Everything that the
 // planner decides by schedule is a property here; judge (solve/judge/kinds.c) and checker
-// (solve/checker/orders.c) have tables of their own. docs/FORMULAS.md 14 says what each does.
+// (solve/checker/orders.c) have their own tables. docs/FORMULAS.md 14 defines the schedules.
 #ifndef PLUMBLINE_DATA_SCHEDULE_KINDS_H
 #define PLUMBLINE_DATA_SCHEDULE_KINDS_H
 
 #include <stdbool.h>
 
-// Whether the graph of fewer micro-batches is that of more with the first ones taken out of every
-// stream (docs/FORMULAS.md 15): never, where no transfer blocks both its ends, or always.
+// Whether the graph of fewer micro-batches is the graph of more of them with the first ones removed
+// from every stream (docs/FORMULAS.md 15): never, if no transfer blocks both its ends, or always.
 enum schedule_nesting { NESTS_NEVER, NESTS_UNBLOCKED, NESTS_ALWAYS };
 
 struct schedule_properties {
-    int virtual_stages;   // stages of a rank; 0: two or more, as the layout says
-    bool folds;           // the rank's second stage stands on the way back: rank r has r and 2p-1-r
+    int virtual_stages;   // stages per rank; 0: two or more, as stated in the layout
+    bool folds;           // the rank's second stage is on the way back: rank r has r and 2p-1-r
     bool splits_backward; // into input gradient and weight gradient
-    bool slices;          // a sequence goes in slices, two or more
-    bool holds_all;       // all micro-batches go forward before any comes back
-    bool in_groups;       // a replica's micro-batches are a multiple of the ranks
-    bool turns_at_once;   // the last stage takes each micro-batch back right behind its forward
+    bool slices;          // a sequence is processed in slices, two or more
+    bool holds_all;       // all micro-batches go forward before any goes backward
+    bool in_groups;     // a replica's number of micro-batches is a multiple of the number of ranks
+    bool turns_at_once; // the last stage runs each micro-batch backward right after its forward
     enum schedule_nesting nests;
-    bool no_barrier;  // published without a barrier, and of little use with one
-    bool in_notes;    // its name means nothing else in a remark on a run
+    bool no_barrier;  // published without a barrier; of little use with one
+    bool in_notes;    // its name has no other meaning in a note on a run
     bool in_megatron; // Megatron-LM runs it
-    // All micro-batches go through a stage before the rank turns to its next one: of an only rank,
-    // too; and what is sharded is gathered and scattered once for all of them.
+    // All micro-batches pass a stage before the rank turns to its next stage, also with a single
+    // rank; and sharded values are gathered and scattered once for all of them.
     bool layered;
 };
 
-// ROW(constant behind SCHEDULE_, name, generator (data/schedule/written.h), properties ...), in the
-// order in which a space of layouts is walked: a new one comes last.
+// ROW(constant after SCHEDULE_, name, generator (data/schedule/written.h), properties ...), in the
+// order in which a space of layouts is enumerated: a new one comes last.
 #define SCHEDULE_KINDS(ROW)                                                                        \
     ROW(GPIPE, "gpipe", gpipe_turns, .virtual_stages = 1, .holds_all = true,                       \
         .nests = NESTS_ALWAYS, .in_notes = true)                                                   \
@@ -55,8 +55,8 @@ struct schedule_properties {
 enum schedule_kind { SCHEDULE_KINDS(SCHEDULE_CONSTANT) SCHEDULE_KIND_COUNT };
 #undef SCHEDULE_CONSTANT
 
-extern const char *const schedule_names[];                // of a kind, ended by NULL
-extern const struct schedule_properties schedule_kinds[]; // of a kind
+extern const char *const schedule_names[];                // by kind, ended by NULL
+extern const struct schedule_properties schedule_kinds[]; // by kind
 
 static inline bool schedule_splits_backward(enum schedule_kind kind)
 {

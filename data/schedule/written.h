@@ -1,6 +1,6 @@
-// What a schedule's generator writes: for each rank the order of its passes over stages,
-// micro-batches and slices. Everything else of the graph (transfers, syncs, optimizer) follows from
-// it by rules that all schedules share (data/schedule/schedule.c).
+// What a schedule's generator writes: for each rank, the order of its passes over stages,
+// micro-batches and slices. The rest of the graph (transfers, syncs, optimizer) follows from it by
+// rules that all schedules share (data/schedule/schedule.c).
 #ifndef PLUMBLINE_DATA_SCHEDULE_WRITTEN_H
 #define PLUMBLINE_DATA_SCHEDULE_WRITTEN_H
 
@@ -13,7 +13,7 @@ struct turn {
     int micro_batch;
     int turn;
     int slice;
-}; // turn: which of the rank's stages, in the model's order
+}; // turn: index among the rank's stages, in the model's order
 
 struct turn_list {
     struct turn *turns;
@@ -21,9 +21,9 @@ struct turn_list {
     int micro_batches;
 };
 
-// A generator whose pattern needs more micro-batches than there are writes them all the same: they
-// are left out here. What remains keeps its order, so it waits for nothing that it did not wait for
-// before.
+// A generator whose pattern needs more micro-batches than there are writes the missing ones all the
+// same; this function leaves them out. The remaining passes keep their order, so they wait for
+// nothing new.
 void turn_put(struct turn_list *list, enum pass pass, int micro_batch, int turn, int slice);
 
 // Writes the order of one rank: every (pass, micro-batch, stage of the rank, slice) once.
@@ -31,7 +31,7 @@ struct schedule_request;
 typedef void turn_generator(struct turn_list *list, const struct schedule_request *request,
                             int rank);
 
-extern turn_generator *const schedule_generators[]; // of a kind
+extern turn_generator *const schedule_generators[]; // by kind
 
 #define DECLARE(constant, name, generator, ...) turn_generator generator;
 SCHEDULE_KINDS(DECLARE)
