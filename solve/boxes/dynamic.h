@@ -1,15 +1,15 @@
-// The dynamic programme over the stages that the incumbent search, the elimination and the tree
+// The dynamic program over the stages that the incumbent search, the elimination and the tree
 // share. A path of the graph is a linear function of the symbols, so a convex combination of paths
-// is a sum of one term per stage's choice and one per boundary: its least value over all plans of a
-// box is a dynamic programme over (stage, layers covered, state of the boundary, slots used). The
-// layers are covered exactly; what does not fit in the table (slots of many groups, the quality
-// budget) is priced by multipliers >= 0. Every bound is proven: costs are integers, rounded down.
+// is a sum of one term per stage's choice and one per boundary. Its least value over all plans of a
+// box is a dynamic program over (stage, layers covered, state of the boundary, slots used). Layers
+// are covered exactly; what does not fit into the table (slots of many groups, the quality budget)
+// is priced by multipliers >= 0. Every bound is proven: costs are integers, rounded down.
 //
-// With several stages a rank and one node group in use, all boundaries look alike and the layers
-// only need to add up: the stages are then taken rank by rank, so that how many layers a rank holds
-// is a number of the table. It can be bounded (spans), and the memory of a rank is priced for each
-// such number on its own (solve/boxes/dynamic_ranks.c). Elsewhere what couples the stages of a rank
-// (one group, its memory) is left to whoever splits the boxes.
+// With several stages per rank and one node group in use, all boundaries look alike and the layers
+// only need to add up. The stages are then taken rank by rank, so that the number of layers on a
+// rank is an index of the table. It can be bounded (spans), and the memory of a rank is priced
+// separately for each such number (solve/boxes/dynamic_ranks.c). Otherwise what couples the stages
+// of a rank (one group, its memory) is left to whoever splits the boxes.
 #ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_H
 #define PLUMBLINE_SOLVE_BOXES_DYNAMIC_H
 
@@ -23,17 +23,17 @@ __extension__ typedef __int128 wide;
 enum { WEIGHT_BITS = 40, PRICE_BITS = 20 };
 #define DYNAMIC_NOTHING INT64_MAX // the bound of an empty box
 
-struct dynamic; // the tables for one set of choices; open anew after choices_remove
+struct dynamic; // the tables for one set of choices; reopen after choices_remove
 
-// What couples stages and is priced where it is not counted exactly: the slots of each group (a
-// rank takes one, counted with its first stage), then the quality budget.
+// What couples stages and is priced where it is not counted exactly: the slots of each group (one
+// per rank, counted with its first stage), then the quality budget.
 enum { RESOURCE_BOUNDARIES, RESOURCE_STAGES, RESOURCE_COST, BUDGET_COUNT };
 
 struct layer_span {
     int least, most;
 }; // of a rank
 
-// What a byte of a rank costs at one of its fullest moments, with the working memory of the stage
+// The price of a byte of a rank at one of its fullest moments, with the working memory of the stage
 // of one turn.
 struct memory_price {
     int rank, moment, turn;
@@ -49,24 +49,25 @@ struct dynamic_box {
     const struct layer_span *spans;    // [rank], used by ranks only; NULL: any number
     const struct memory_price *memory; // stage by stage only, where all choices are on one group
     int memory_count;
-    bool fit_ranks; // by ranks only: no bound, but a decision whose every rank fits into its memory
+    bool fit_ranks; // by ranks only: no bound, but a decision in which every rank fits into its
+                    // memory
 };
 
 struct dynamic_answer {
-    int64_t bound_ns; // every plan of the box takes at least this; DYNAMIC_NOTHING: the box holds
-                      // no plan
-    int *chosen; // [stage_count], the least decision; NULL: not wanted. It may break what is only
+    int64_t
+        bound_ns; // every plan of the box takes at least this; DYNAMIC_NOTHING: the box has no plan
+    int *chosen; // [stage_count], the least decision; NULL: not wanted. It may violate what is only
                  // priced
     int64_t *
         *through_ns; // [stage][choice], the bound of the plans with this choice; NULL: not wanted
-    int64_t **spans_ns; // by ranks, with through_ns: [rank][layers], of the plans with so many
+    int64_t **spans_ns; // by ranks, with through_ns: [rank][layers], of the plans with that many
                         // layers on the rank
 };
 
-// cells_max: how many numbers the table may hold; slots are counted exactly as far as it allows.
-// By ranks where a rank has several stages and it can be; stage by stage otherwise.
+// cells_max: the most numbers the table may hold; slots are counted exactly as far as it allows. By
+// ranks where a rank has several stages and that is possible; otherwise stage by stage.
 struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct arena *arena);
-// By ranks also where a rank has one stage, if it can be.
+// By ranks also where a rank has one stage, if possible.
 struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *arena);
 bool dynamic_is_by_ranks(const struct dynamic *d);
 int dynamic_resource_count(const struct dynamic *d);
@@ -75,8 +76,8 @@ int64_t dynamic_resource_limit(const struct dynamic *d,
 bool dynamic_counts(const struct dynamic *d, int resource);
 int64_t dynamic_resource_use(const struct dynamic *d, int resource, const int *chosen);
 
-// The price of a resource as the last dynamic_solve used it: less what its costs had no room for, 0
-// where it was not priced.
+// The price of a resource as the last dynamic_solve used it: without the bits for which its costs
+// had no room, 0 where it was not priced.
 int64_t dynamic_used_price(const struct dynamic *d, int resource, const int64_t *prices);
 
 // Fills *answer. Costs a walk over the table, two with through_ns.

@@ -1,10 +1,10 @@
-// The inside of the dynamic programme by ranks, for solve/boxes/dynamic_ranks*.c alone.
+// Internals of the dynamic program by ranks, for solve/boxes/dynamic_ranks*.c alone.
 //
-// A rank's least cost for N layers is a chain of convolutions over its stages. What its memory
-// forbids is brought in by prices of a byte: for each price, cost + price x (bytes - limit) is a
-// lower bound; the greatest of them counts, for each N on its own. Bytes are taken at one moment of
-// the schedule, with the working memory of one stage: never more than the rank's memory, and linear
-// in the choices.
+// A rank's least cost for N layers is a chain of convolutions over its stages. Its memory limit
+// enters by prices per byte: for each price, cost + price x (bytes - limit) is a lower bound, and
+// the greatest of these counts, for each N separately. Bytes are taken at one moment of the
+// schedule, with the working memory of one stage: never more than the rank's memory, and linear in
+// the choices.
 #ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_RANKS_H
 #define PLUMBLINE_SOLVE_BOXES_DYNAMIC_RANKS_H
 
@@ -12,27 +12,27 @@
 
 enum { TRIES_MAX = 7, BYTE_PRICE_BITS = 30 };
 
-// A price tried on a rank, and what it makes of it. Indexed [turn * row + layers].
+// A price tried on a rank, and its result. Indexed [turn * row + layers].
 struct rank_try {
     int64_t price;           // of a byte, multiples of 2^-30 of the costs' unit
     double charge;           // price x limit, rounded up
-    double *least;           // of the choices with so many layers
+    double *least;           // of the choices with that many layers
     int *best;               // the choice
-    double *before, *behind; // of all stages before turn [0 .. turns]; from turn on
+    double *before, *behind; // of all stages before turn [0 .. turns]; from this turn on
 };
 
 struct rank_table {
     int *stages;                 // by turn
     struct rank_try *tries;      // [TRIES_MAX]; the first has price 0
     int try_count;               // of the box at hand
-    double *bytes_least;         // [layers]: the least bytes of all stages together
+    double *bytes_least;         // [layers]: least bytes of all stages together
     double *cost;                // [layers]
-    int *by;                     // [layers]: the try that cost is of
-    double *ahead, *after;       // [layers]: least cost of the ranks before this one; behind it
-    int least, most;             // layers, of the box at hand
+    int *by;                     // [layers]: the try that gives cost
+    double *ahead, *after;       // [layers]: least cost of the ranks before this one; after it
+    int least, most;             // layers, of the current box
     int *turn_least, *turn_most; // [turn]
     int64_t limit;               // bytes
-    const int *in_flight;        // the moment at hand, by turn
+    const int *in_flight;        // the current moment, by turn
     int working_turn;            // the stage whose working memory is counted
     int *chosen;                 // scratch of dynamic_ranks_memory.c: [stage_count]
 };
@@ -40,20 +40,20 @@ struct rank_table {
 // price x bytes, rounded down.
 double rank_priced_bytes(const struct dynamic *d, const struct rank_table *k, int64_t price,
                          int turn, int choice);
-// Whether all stages together can exceed the limit in this box; chooses the moment and the working
+// Whether all stages together can exceed the limit in this box. Chooses the moment and the working
 // stage.
 bool rank_can_overflow(const struct dynamic *d, int rank);
-// Prices worth trying where the rank is to hold about this many layers: fills tries[1 ..].price,
+// Prices worth trying if the rank is to hold about this many layers: fills tries[1 ..].price,
 // try_count.
 void rank_choose_prices(const struct dynamic *d, int rank, int layers);
 void rank_fill_bytes(const struct dynamic *d, int rank);
 void rank_fill_try(const struct dynamic *d, int rank, int try);
-// The decision of the rank behind cell `layers` of a try.
+// The decision of the rank that gave cell `layers` of a try.
 void rank_trace(const struct dynamic *d, int rank, int try, int layers, int *chosen);
-// Replaces cost[] by that of the cheapest decisions met that fit into the rank's memory; by[] names
-// their try.
+// Replaces cost[] by the cost of the cheapest decisions found that fit into the rank's memory; by[]
+// is their try.
 void rank_fit(const struct dynamic *d, int rank);
-// As rank_trace, mended as rank_fit does.
+// As rank_trace, repaired as in rank_fit.
 void rank_trace_fitting(const struct dynamic *d, int rank, int try, int layers, int *chosen);
 
 #endif

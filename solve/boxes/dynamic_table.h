@@ -1,6 +1,5 @@
-// The inside of the dynamic programme, for solve/boxes/dynamic*.c alone. Costs are doubles that
-// hold integers below 2^53, so that every sum and comparison is exact and a row of them is quick
-// work.
+// Internals of the dynamic program, for solve/boxes/dynamic*.c alone. Costs are doubles that hold
+// integers below 2^53, so every sum and comparison is exact and rows are processed quickly.
 #ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_TABLE_H
 #define PLUMBLINE_SOLVE_BOXES_DYNAMIC_TABLE_H
 
@@ -16,7 +15,8 @@ struct state {
     int group, cut, option, choice;
 }; // choice: one that has this state
 
-// Choices of one stage that use the same counted resources: from which uses they can be taken.
+// Choices of one stage that use the same counted resources, and the uses from which they can be
+// taken.
 struct use_class {
     int64_t uses[RESOURCES_MAX];
     int shift;            // of the index of uses
@@ -30,17 +30,17 @@ struct stage_table {
     struct use_class *classes;
     int class_count;
     int *rows, row_count; // indices of uses before this stage that can be reached and completed
-    double *cost;         // [choice], of the box at hand; NOT_REACHED: not allowed
-    wide *value;          // [choice], of the box at hand, in 2^-40 ns, without prices
-    int64_t *resident;    // [choice], bytes beside activations and working memory
-    int *active, active_count; // choices that are looked at: by ranks those that the box at hand
-                               // allows, else all
+    double *cost;         // [choice], of the current box; NOT_REACHED: not allowed
+    wide *value;          // [choice], of the current box, in 2^-40 ns, without prices
+    int64_t *resident;    // [choice], bytes besides activations and working memory
+    int *active,
+        active_count; // choices considered: by ranks those that the current box allows, else all
     int64_t *parts;   // [(state of the stage before * state_count + state) * boundary_kind_count],
                       // PRICE_NONE: not joined
     double *boundary; // [state of the stage before * state_count + state]
     double *forward;  // [state][uses][layers]: least cost up to this stage
-    double *backward; // the same: least cost of the stages behind it
-    int least, most;  // layers that can be covered behind this stage
+    double *backward; // the same: least cost of the stages after it
+    int least, most;  // layers that can be covered after this stage
 };
 
 struct rank_table; // solve/boxes/dynamic_ranks.c
@@ -54,24 +54,25 @@ struct dynamic {
     int use_count, row;           // rows per state, one for each index of uses; cells per row
     int64_t limit[RESOURCES_MAX]; // INT64_MAX: none
     int stride[RESOURCES_MAX];    // of a counted resource in the index of uses; 0: not counted
-    int implied;                  // group whose count follows from the others', or -1
+    int implied;                  // the group whose count follows from the others', or -1
     struct stage_table *stages;
-    int *last_rows, last_row_count; // indices of uses behind the last stage
-    double *entry;                  // scratch: least cost before the stage at hand, by its state
-    int fraction_bits;              // of the costs of the box at hand, below the nanosecond
+    int *last_rows, last_row_count; // indices of uses after the last stage
+    double *entry;                  // scratch: least cost before the current stage, by its state
+    int fraction_bits;              // of the costs of the current box, below the nanosecond
 };
 
 int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource,
                            const struct choice *c);
-// Which resources are counted, within the number of cells; the use classes and rows of every stage.
+// Decides which resources are counted, within the number of cells; fills the use classes and rows
+// of every stage.
 void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_use,
                         struct arena *arena);
-// Costs of all choices and boundaries for the box at hand; what the prices take off the sum, in the
-// same unit.
+// Sets the costs of all choices and boundaries for the current box; *priced_limits is what the
+// prices subtract from the sum, in the same unit.
 void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *priced_limits);
-// Cells of `to` get the least of themselves and of the cells of `from` plus a cost.
+// Each cell of `to` becomes the lesser of itself and the cell of `from` plus a cost.
 void dynamic_lower_row(double *restrict to, const double *restrict from, double cost, int count);
-// Whole nanoseconds of a cost: an iteration time is an integer, so that a bound may be rounded up.
+// A cost in whole nanoseconds: an iteration time is an integer, so a bound may be rounded up.
 int64_t dynamic_cost_to_ns(const struct dynamic *d, double cost, wide priced_limits);
 
 // ---- by ranks: whether the choices allow it, the tables, and the answer once the box is priced

@@ -1,7 +1,7 @@
-// What a search by boxes leaves behind: one record per box, from which anybody can prove the bound
-// again. The first record is the whole problem; a box that was split names its two parts, and every
-// other one states the least time of its plans. The records hold the boxes themselves, so that each
-// can be evaluated on its own.
+// The records of a search by boxes: one per box, from which anybody can prove the bound again. The
+// first record is the whole problem. A box that was split names its two parts; every other one
+// states the least time of its plans. The records hold the boxes themselves, so each can be
+// evaluated on its own.
 #ifndef PLUMBLINE_SOLVE_BOXES_PROOF_H
 #define PLUMBLINE_SOLVE_BOXES_PROOF_H
 
@@ -11,39 +11,40 @@ struct box_record {
     unsigned char
         *given; // one bit per choice, stages in order: the box before anything was removed
     struct layer_span *spans; // by ranks: [rank], likewise; else NULL
-    int64_t claim_ns; // what left a split box takes at least this; every plan of another box does
+    int64_t claim_ns; // of a split box: what was removed takes at least this; of another: all its
+                      // plans do
     const struct box_step *steps;
     int step_count;
-    int64_t proven_ns; // by the steps, of the box as it was given; of a single decision: its time
+    int64_t proven_ns; // by the steps, of the box as given; of a single decision: its time
     bool single; // what the steps left is one decision, which takes proven_ns (INT64_MAX: it does
                  // not fit)
     int64_t parent;     // -1: none
-    bool turned;        // what branch_* says is the second part's, not the first's
-    int64_t first_part; // the number of the first of the two parts; -1: not split
+    bool turned;        // branch_* describe the second part, not the first
+    int64_t first_part; // number of the first of the two parts; -1: not split
     int branch_stage;   // the only stage at which the parts may differ from what the steps left, or
                         // -1
     int branch_rank;    // the only rank whose span may, or -1
     int branch_choice,
-        branch_group;       // one part's alone, or -1: what struct box_answer says of the split
-    int64_t branch_load_ns; // else the first part has lighter choices,
-    int branch_layers;      // or the rank holds fewer layers
+        branch_group;              // of one part alone, or -1: as in struct box_answer
+    int64_t branch_load_ns;        // else the first part has lighter choices,
+    int branch_layers;             // or the rank holds fewer layers
     const struct choice *branched; // the one of branch_choice; else NULL
 };
 
 struct box_proof {
-    int *path_counts; // [paths * (symbols + 1)], to which the ids of the steps refer
+    int *path_counts; // [paths * (symbols + 1)], which the ids of the steps refer to
     int paths;
     struct box_record *records;
     int64_t count, capacity;
-    bool sure;           // the checker's programme is as strong on every step (docs/PROOFS.md 6)
+    bool sure; // the checker's dynamic program is as strong on every step (docs/PROOFS.md 6)
     const bool *counted; // [resource]: the steps that are not relaxed follow its use exactly
 };
 
-// allowed: one per choice, stages in order; spans may be NULL. The record starts out as one that is
-// not split. Its number.
+// allowed: one per choice, stages in order; spans may be NULL. The new record is not split. Returns
+// its number.
 int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count,
                       const struct layer_span *spans, int rank_count, struct arena *arena);
-// The closer's paths, and what its table counts.
+// Takes over the closer's paths, and what its table counts.
 void box_proof_take_paths(struct box_proof *p, const struct box_closer *closer, int symbols,
                           struct arena *arena);
 // A copy that lives in this arena.
@@ -52,7 +53,7 @@ const struct box_step *box_steps_copy(const struct box_step *steps, int count, i
 
 // Evaluates every record from its numbers alone: that the first one is the whole problem, that each
 // split box is covered by its parts, and that every other one proves its claim, bound_ns or more.
-// How many do not hold.
+// Returns how many do not hold.
 int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const struct choices *c,
                           struct graph *g, struct arena *arena);
 

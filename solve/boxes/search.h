@@ -1,23 +1,24 @@
-// A whole search by boxes alone (box.h): best bound first, diving into the lighter half
-// of every split where the programme does not go by ranks. No linear program takes part. Where it
-// ends within its limits the answer is exact and proven; where it does not, its bound and its plan
-// still hold and the tree over relaxations goes on from there.
+// A whole search by boxes alone (box.h): best bound first, diving into the lighter half of every
+// split where the dynamic program does not work by ranks. No linear program is involved. If it ends
+// within its limits the answer is exact and proven; if not, its bound and its plan still hold and
+// the tree over relaxations continues from there.
 #ifndef PLUMBLINE_SOLVE_BOXES_SEARCH_H
 #define PLUMBLINE_SOLVE_BOXES_SEARCH_H
 
 #include "solve/boxes/proof.h"
 
 struct box_search_settings {
-    int64_t target_ns; // the time of a known plan; INT64_MAX: none. Only better ones are looked for
-    double gap;        // (target - bound) / target at which to stop; 0: exact
+    int64_t
+        target_ns; // the time of a known plan; INT64_MAX: none. Only better ones are searched for
+    double gap;    // (target - bound) / target at which to stop; 0: exact
     int64_t cutoff_ns; // plans at or above it are of no interest; 0: all are
     int64_t boxes_max;
-    bool recheck; // afterwards every box is proven a second time from its record
+    bool recheck;                        // afterwards prove every box a second time from its record
     bool (*should_stop)(void *argument); // may be NULL
     void (*report)(void *argument, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open,
                    int paths); // may be NULL
-    // Where ranks have several stages: a further search for plans, the step-th, from the best one
-    // met (*found_ns INT64_MAX: none but the known one). false: none was found. May be NULL.
+    // Where ranks have several stages: a further search for plans, number `step`, from the best one
+    // found (*found_ns INT64_MAX: none but the known one). false: none was found. May be NULL.
     bool (*improve)(void *argument, int step, int *found, int64_t *found_ns);
     void *argument;
 };
@@ -27,11 +28,11 @@ struct box_search_result {
     int64_t best_ns; // target_ns, or the time of found; INT64_MAX: there is no plan (finished) or
                      // none is known
     bool found_better;
-    int *found;       // [stage_count], choices as they are numbered in `choices`
-    int64_t bound_ns; // the best that is proven for every plan of the choices; at most best_ns, and
-                      // above what the gap asks for where the boxes are
+    int *found;       // [stage_count], numbered as in `choices`
+    int64_t bound_ns; // the best proven for every plan of the choices; at most best_ns, and above
+                      // what the gap asks for if the boxes are
     int64_t boxes, closed, bad; // bad: records whose recheck failed
-    struct box_proof proof;     // of bound_ns; its paths are those that it rests on and others
+    struct box_proof proof;     // of bound_ns; its paths are those that it uses, and others
 };
 
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g,

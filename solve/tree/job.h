@@ -1,22 +1,22 @@
 // One job of the tree: a box is explored depth first, the lighter half of every split first, up to
-// a number of relaxations; what is left comes back as open boxes. A job depends on nothing but its
-// request and the program with the paths known at the round's start, so the answer does not depend
-// on which process does it, or when.
+// a number of relaxations; what is left is returned as open boxes. A job depends only on its
+// request and on the program with the paths known at the start of the round, so the answer does not
+// depend on which process does it, or when.
 #ifndef PLUMBLINE_SOLVE_TREE_JOB_H
 #define PLUMBLINE_SOLVE_TREE_JOB_H
 
 #include "solve/tree/box.h"
 
 struct task {
-    int64_t target_ns; // of the best plan known: only better ones are told
-    int attempt;       // 0; later ones are more careful and do less
+    int64_t target_ns; // of the best plan known: only better ones are reported
+    int attempt;       // 0; later attempts are more careful and do less
     int box_limit;
     bool keep_target; // alternatives are wanted: a plan found does not lower the target
-    double gap; // boxes are closed at bounds that come so near to the target, or that reach the
-                // cut-off
+    double
+        gap; // boxes are closed at bounds within this gap of the target, or that reach the cut-off
     int64_t cutoff_ns;
     struct box box;
-    const struct watch *watch; // ends the job early; NULL: nothing does
+    const struct watch *watch; // ends the job early; NULL: never
 };
 
 struct found_plan {
@@ -26,10 +26,10 @@ struct found_plan {
 
 enum {
     LOCAL_NUMBERS = 1 << 30
-}; // boxes made by the job are numbered from here; the master renumbers them
+}; // boxes created by the job are numbered from here; the master renumbers them
 
 struct job_result {
-    int box_count; // boxes made
+    int box_count; // boxes created
     int64_t explored, relaxations, iterations, failures;
     int path_count; // new ones
     int *paths;

@@ -1,10 +1,10 @@
-// The relaxation seam: a linear program over a struct milp in our own terms. The only file behind
-// it is glpk.c.
+// The interface to the LP solver: a linear program over a struct milp in our own terms. Only glpk.c
+// implements it.
 //
-// Times are scaled by a power of two (exact in binary), so that stage loads are small numbers. Rows
-// that the zero point violates get one elastic column each, so that every relaxation has an optimum
-// and the dual simplex alone suffices; infeasibility then shows as a bound. What comes back is
-// floating point: nothing here proves anything (bound.h does).
+// Times are scaled by a power of two (exact in binary) so that stage loads are small numbers. Rows
+// that the zero point violates get one elastic column each, so every relaxation has an optimum and
+// the dual simplex alone suffices; infeasibility then appears as a bound. Results are floating
+// point: nothing here proves anything (bound.h does).
 #ifndef PLUMBLINE_SOLVE_TREE_LP_H
 #define PLUMBLINE_SOLVE_TREE_LP_H
 
@@ -13,7 +13,7 @@
 
 struct lp;
 
-// Where the simplex method stood: one status for each column, elastic column and row below
+// A basis of the simplex method: one status for each column, elastic column and row below
 // first_path_row, and the path rows whose slack was not basic. Path rows outside the list need not
 // be in the program for the basis to fit.
 struct lp_basis {
@@ -28,12 +28,12 @@ struct lp_basis {
 
 struct lp_request {
     const struct milp *milp;
-    int first_path_row;           // rows from here on enter by lp_add_row only
+    int first_path_row;           // rows from here on are added only by lp_add_row
     int unit_log2;                // a time of 2^unit_log2 ns is 1
     double elastic_price;         // in units of time, per unit of violation
     const bool *closed;           // [column_count]: fixed at 0, and left out where the basis allows
     const struct lp_basis *basis; // NULL or not present: the standard basis
-    const struct watch *watch;    // what ends a relaxation early, by its limit; NULL: nothing does
+    const struct watch *watch;    // ends a relaxation early, at its limit; NULL: never
 };
 
 // Lives as long as the arena.
@@ -51,15 +51,15 @@ enum lp_status {
     LP_ABOVE_LIMIT,
     LP_STOPPED,
     LP_FAILED
-}; // ABOVE_LIMIT: dual feasible, and the objective passed the limit. STOPPED: the watch's time is
-   // up; multipliers are those of the basis at hand
+}; // ABOVE_LIMIT: dual feasible, and the objective exceeded the limit. STOPPED: the watch's time is
+   // up; multipliers are those of the current basis
 enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns);
 
 double lp_objective_ns(const struct lp *lp);
-double lp_value(const struct lp *lp, int column); // in ns for times; 0 where the column is left out
+double lp_value(const struct lp *lp, int column); // in ns for times; 0 if the column is left out
 double lp_elastic_use(const struct lp *lp);       // sum over the elastic columns
-// Row multipliers in the program's own units (a time row's is a plain number, another row's is in
-// units of time).
+// Row multipliers in the program's own units (a plain number for a time row, in units of time for
+// another row).
 int lp_row_count(const struct lp *lp);
 int lp_row_of(const struct lp *lp, int index); // milp row of the index-th row
 double lp_multiplier(const struct lp *lp, int index);
@@ -69,19 +69,19 @@ void lp_basis_save(struct lp_basis *basis, const struct lp *lp, struct arena *ar
 void lp_basis_restore(struct lp *lp, const struct lp_basis *basis);
 int lp_elastic_count(const struct milp *milp, int first_path_row);
 
-// The second engine: glp_intopt on all rows of the milp, levels first, path rows by replay.
-// Floating point throughout.
+// The second engine: glp_intopt on all rows of the milp, branching on levels first, path rows found
+// by replay. Floating point throughout.
 struct intopt_request {
     const struct milp *milp;
     int unit_log2;
     double time_limit_s; // 0: none
-    double cut_off_ns;   // only plans below are wanted; 0: none
+    double cut_off_ns;   // only plans below it are wanted; 0: none
     // Adds the violated path row to the milp for these column values (times in ns); its index, or
     // -1.
     int (*separate)(void *argument, const double *values);
     void *argument;
-    const double *branch_key; // [column_count]: the fractional column of the highest key first; 0:
-                              // left to GLPK
+    const double *branch_key; // [column_count]: the fractional column with the highest key first;
+                              // 0: left to GLPK
 };
 enum intopt_status { INTOPT_OPTIMAL, INTOPT_FEASIBLE, INTOPT_INFEASIBLE, INTOPT_UNKNOWN };
 enum intopt_status lp_intopt(const struct intopt_request *request, double *values,

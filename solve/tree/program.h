@@ -1,5 +1,5 @@
-// A program as the tree sees it: the formulation, its choices numbered through, and the pool of
-// path rows. Path rows are global: a path is one of the graph and holds for every plan of the
+// A program as the tree sees it: the formulation, its choices numbered consecutively, and the pool
+// of path rows. Path rows are global: each is a path of the graph and holds for every plan of the
 // layout.
 #ifndef PLUMBLINE_SOLVE_TREE_PROGRAM_H
 #define PLUMBLINE_SOLVE_TREE_PROGRAM_H
@@ -18,7 +18,7 @@ struct program {
     int *by_load;              // [choice_count]: each stage's choices in ascending load
     int64_t *load_ns;          // [choice_count]
     int unit_log2;
-    int64_t hopeless_ns; // more than any plan takes: a box with such a bound holds none
+    int64_t hopeless_ns; // more than any plan takes: a box with such a bound has no plan
     int first_path_row;
     struct path_pool paths;
     int64_t *durations; // scratch, [symbol_count]
@@ -29,16 +29,16 @@ struct program {
 void program_prepare(struct program *p, struct formulation *f, struct graph *graph,
                      int64_t time_upper_ns, struct arena *arena);
 
-// The row of a path, new or old. *is_new tells.
+// The row of a path; *is_new: it was added.
 int program_add_path(struct program *p, const int *counts, bool *is_new);
-// Forgets the paths after the first path_count: a worker's program is the same before every box.
+// Forgets the paths after the first path_count, so that a worker's program is the same before every
+// box.
 void program_forget_paths(struct program *p, int path_count);
 
-// The longest path at column values (times in ns, fractional): counts[] of one and its length in
-// ns.
+// The longest path at column values (times in ns, fractional): its counts[], and its length in ns.
 double program_longest_at(struct program *p, const double *symbol_ns, int *counts);
 
-// Exact time of a decision, or -1 where the stages do not fit together.
+// Exact time of a decision, or -1 if the stages do not fit together.
 int64_t program_time(struct program *p, const int *chosen);
 
 #endif
