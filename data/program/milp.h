@@ -1,6 +1,6 @@
-// A mixed-integer linear program with integer data, and what its columns and rows mean. Minimise
-// column 0, the iteration time. Every column has finite bounds. Durations are whole nanoseconds,
-// all else are plain numbers.
+// A mixed-integer linear program with integer data, and the meaning of its columns and rows. It
+// minimises column 0, the iteration time. Every column has finite bounds. Durations are whole
+// nanoseconds, everything else is plain numbers.
 #ifndef PLUMBLINE_DATA_PROGRAM_MILP_H
 #define PLUMBLINE_DATA_PROGRAM_MILP_H
 
@@ -15,33 +15,33 @@ enum column_role {
     COLUMN_TIME,    // column 0
     COLUMN_SYMBOL,  // a = symbol index                          [ns]
     COLUMN_CHOICE,  // a = stage, b = index of its choice        binary
-    COLUMN_LEVEL,   // a = stage, b = level; 1 when the stage's load reaches the level        binary
+    COLUMN_LEVEL,   // a = stage, b = level; 1 if the stage's load reaches the level        binary
     COLUMN_STATE,   // a = stage, b = state (see formulate)      0..1
     COLUMN_FLOW,    // a = boundary, b = left state, c = right state      0..1
-    COLUMN_WORKING, // a = rank, b = level; 1 when the working memory of one of its stages reaches
-                    // the level      0..1
+    COLUMN_WORKING, // a = rank, b = level; 1 if the working memory of one of its stages reaches the
+                    // level      0..1
     COLUMN_OTHER,   // of the textbook formulation
-    // Where ranks stand on nodes (formulate/placed/program.h); b or c are nodes by number.
+    // If ranks are on nodes (formulate/placed/program.h); b or c are node numbers.
     COLUMN_OPTION, // a = stage, b = one of the choices with these layers and options, for all
                    // replicas        binary
-    COLUMN_NODE,   // a = rank, b = node; 1 when the replica's rank stands on it        binary
+    COLUMN_NODE,   // a = rank, b = node; 1 if the replica's rank is on it        binary
     COLUMN_HOP,   // a = boundary (rank_count: first to last), b = from, c = to: the replica's ranks
-                  // stand on these        0..1
-    COLUMN_RING,  // a = stage, b = from, c = transport x nodes + to: how often the stage's ring
-                  // passes this link        integer
-    COLUMN_REACH, // a = stage, b = from, c = to: what makes the ring one ring
-    COLUMN_MEMBER,    // a = stage, b = group; 1 when some replica stands on it        binary
-    COLUMN_TRANSPORT, // a = stage, b = transport; 1 when the ring goes over it        binary
-    COLUMN_LEAVES,    // a = stage, b = node; 1 when the stage's ring leaves it        binary
-    COLUMN_SHARED,    // a = node, b = count; 1 when so many rings leave it, or more        binary
-    COLUMN_DEAREST,   // a = stage, b = choice, c = level: the ring's dearest link, by what the sync
-                      // takes over it        0..1, or binary
+                  // are on these        0..1
+    COLUMN_RING,  // a = stage, b = from, c = transport x nodes + to: how many times the stage's
+                  // ring passes this link        integer
+    COLUMN_REACH, // a = stage, b = from, c = to: makes the ring connected
+    COLUMN_MEMBER,    // a = stage, b = group; 1 if some replica is on it        binary
+    COLUMN_TRANSPORT, // a = stage, b = transport; 1 if the ring uses it        binary
+    COLUMN_LEAVES,    // a = stage, b = node; 1 if the stage's ring leaves it        binary
+    COLUMN_SHARED,    // a = node, b = count; 1 if at least this many rings leave it        binary
+    COLUMN_DEAREST,   // a = stage, b = choice, c = level: the ring's slowest link, by the time of
+                      // the sync over it        0..1, or binary
 };
 
 struct milp_column {
     enum column_role role;
     int a, b, c;
-    int replica; // where ranks stand on nodes; 0 for what all replicas share
+    int replica; // if ranks are on nodes; 0 for what all replicas share
     int64_t lower, upper;
     bool integer, time; // time: in ns
 };

@@ -1,5 +1,4 @@
-// The envelope of every document: kind, version, made_by, made_from (the inputs, with their
-// hashes).
+// The envelope of every document: kind, version, made_by, made_from (the inputs with their hashes).
 #ifndef PLUMBLINE_DATA_TEXT_DOCUMENT_H
 #define PLUMBLINE_DATA_TEXT_DOCUMENT_H
 
@@ -10,7 +9,7 @@
 
 enum { DOCUMENT_VERSION = 1 };
 
-// One input a document was made from. path is relative to the document that names it.
+// One input from which a document was made. path is relative to the document that names it.
 struct source {
     const char *role; // "model", "cluster", "costs", "job", "problem", "priced", "samples"
     const char *path;
@@ -18,31 +17,32 @@ struct source {
 };
 
 struct document {
-    const char *path; // as given by the user; for messages and for what is named relative to it
+    const char *path;         // as given by the user; for messages and for paths relative to it
     char sha256[SHA256_TEXT]; // of the file's bytes
-    const char *made_by;      // NULL where a person wrote it
+    const char *made_by;      // NULL if a person wrote it
     struct source *sources;
     int source_count;
-    struct json root; // the body's keys stand beside the envelope's
+    struct json root; // the body's keys are next to the envelope's
 };
 
-// Reads the file and its envelope. `kind` is what must stand there, for example "plumbline.model".
+// Reads the file and its envelope. `kind` is the kind that it must have, for example
+// "plumbline.model".
 enum status document_read(struct document *d, const char *path, const char *kind,
                           struct arena *arena, struct error *err);
 
-// json_fields on the root, strict, with the envelope's own keys passed over.
+// json_fields on the root, strict, ignoring the envelope's own keys.
 enum status document_fields(const struct document *d, const struct json_field *fields,
                             size_t field_count, struct arena *arena, struct error *err);
 
-// Opens the root object and writes the envelope, made_by this program. The caller writes the body
-// and calls document_write.
+// Opens the root object and writes the envelope, with made_by naming this program. The caller
+// writes the body and calls document_write.
 void document_begin(struct json_writer *w, const char *kind, const struct source *sources,
                     int source_count, struct arena *arena);
 enum status document_write(struct json_writer *w, const char *path,
                            struct error *err);                    // closes the root
 const char *document_text(struct json_writer *w, size_t *length); // instead of a file
 
-// What a document made from `of` says of it: role, path relative to `maker_path`, hash.
+// What a document made from `of` states about it: role, path relative to `maker_path`, hash.
 struct source source_of(const char *role, const struct document *of, const char *maker_path,
                         struct arena *arena);
 

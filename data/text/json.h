@@ -1,5 +1,5 @@
-// Strict JSON documents: reading with one table of fields per object, writing with a fixed order
-// of keys. An error names the file, the path inside it, what was expected and what was found.
+// Strict JSON documents: read with one table of fields per object, written with a fixed order of
+// keys. An error names the file, the path inside it, what was expected and what was found.
 #ifndef PLUMBLINE_DATA_TEXT_JSON_H
 #define PLUMBLINE_DATA_TEXT_JSON_H
 
@@ -10,11 +10,12 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-#define JSON_COUNT_MAX 9007199254740992.0 // 2^53: beyond it a double no longer holds every integer
+#define JSON_COUNT_MAX 9007199254740992.0 // 2^53: above it, a double cannot hold every integer
 
 struct json_node;
 
-// One value inside a document. Plain, copied freely, valid as long as the arena it was read into.
+// One value inside a document. A plain struct that can be copied freely, valid as long as its
+// arena.
 struct json {
     const struct json_node *node;
     const char *file; // for messages
@@ -33,7 +34,7 @@ enum json_type {
     JSON_OBJECT, // to: struct json
     JSON_ARRAY,  // to: struct json
     JSON_VALUE,  // any value; to: struct json
-    JSON_SKIP,   // any value, passed over
+    JSON_SKIP,   // any value, ignored
 };
 
 enum json_need { REQUIRED, OPTIONAL }; // a missing OPTIONAL field leaves *to as it was
@@ -82,12 +83,12 @@ struct json_field {
 
 enum json_strictness {
     JSON_STRICT,   // an unknown key is an error
-    JSON_ENVELOPE, // unknown keys pass: they are the body's, read later
-    JSON_LENIENT,  // foreign formats: unknown keys pass, null counts as absent
+    JSON_ENVELOPE, // unknown keys are allowed: they belong to the body, read later
+    JSON_LENIENT,  // foreign formats: unknown keys are allowed, null counts as absent
 };
 
 // Parses the whole text (no trailing text, no duplicate keys anywhere, nesting at most 64) into
-// *root: 20 bytes for each of the text's, at most.
+// *root. Takes at most 20 bytes per byte of text.
 enum status json_parse(struct json *root, const char *file, const char *text, size_t size,
                        struct arena *arena, struct error *err);
 
@@ -101,15 +102,16 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
 int json_length(const struct json *array); // elements, 0 if absent
 struct json json_element(const struct json *array, int index,
                          struct arena *arena); // 0 <= index < length
-// The members of an object whose keys are names of the author's choice, as in foreign tables.
-// BAD_INPUT: it is no object.
+// The members of an object whose keys are names chosen by the author, as in foreign tables.
+// BAD_INPUT: not an object.
 enum status json_members(const struct json *object, const char *const **keys, struct json **values,
                          int *count, struct arena *arena, struct error *err);
-// An object's member as its place in a message.
+// An object's member, to be named in a message.
 struct json json_member(const struct json *object, const char *key, struct arena *arena);
 bool json_has(const struct json *object, const char *key);
 bool json_is_present(const struct json *value);                       // set by an OPTIONAL field
-const char *json_text(const struct json *value, struct arena *arena); // of one that is expected
+const char *json_text(const struct json *value, struct arena *arena); // of a value that must be a
+                                                                      // text
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);
 enum status json_name(const struct json *value, const char *const *names, int *to,
                       struct error *err); // as a JSON_NAME field
@@ -127,14 +129,14 @@ enum status json_counts(const struct json *array, double low, double high, int64
 enum status json_texts(const struct json *array, const char ***values, int *count,
                        struct arena *arena, struct error *err);
 
-// ---- writing: text grows in the arena; keys in the order of the calls; two blanks of indentation
+// ---- writing: text grows in the arena; keys in the order of the calls; indented by two blanks
 
 struct json_writer {
     struct arena *arena;
     char *text;
     size_t length, capacity;
     int depth;
-    bool empty, flat; // flat: the open array or object stands on one line
+    bool empty, flat; // flat: the open array or object is on one line
     int flat_depth;
 };
 
@@ -144,17 +146,17 @@ const char *json_end(struct json_writer *w, size_t *length); // the text, ended 
 void json_open_object(struct json_writer *w, const char *key);
 void json_open_array(struct json_writer *w, const char *key);
 void json_open_flat_object(struct json_writer *w,
-                           const char *key); // all on one line, as is what it holds
+                           const char *key); // on one line, with everything in it
 void json_open_flat_array(struct json_writer *w, const char *key);
 void json_close_object(struct json_writer *w);
 void json_close_array(struct json_writer *w);
 void json_put_text(struct json_writer *w, const char *key, const char *text);
 void json_put_count(struct json_writer *w, const char *key, int64_t value);
 void json_put_number(struct json_writer *w, const char *key,
-                     double value); // shortest of 15..17 digits that reads back; finite
+                     double value); // the shortest of 15..17 digits that reads back; finite
 void json_put_bool(struct json_writer *w, const char *key, bool value);
-void json_put_null(struct json_writer *w, const char *key); // in results; no document has one
-// What was read, again.
+void json_put_null(struct json_writer *w, const char *key); // in results; no document has a null
+// Writes a value that was read.
 void json_put_value(struct json_writer *w, const char *key, const struct json *value);
 
 #endif

@@ -1,4 +1,4 @@
-// What a text of JSON is read into, for json.c alone: a tree of values in the reader's arena, 32
+// The form in which JSON text is held, only for json.c: a tree of values in the reader's arena, 32
 // bytes each.
 #ifndef PLUMBLINE_DATA_TEXT_JSON_NODES_H
 #define PLUMBLINE_DATA_TEXT_JSON_NODES_H
@@ -19,7 +19,7 @@ struct json_cursor;
 
 struct json_node {
     const char *key;        // within an object, else NULL
-    struct json_node *next; // the member or element behind it
+    struct json_node *next; // the next member or element
     union {
         double number;
         const char *text;
@@ -31,7 +31,7 @@ struct json_node {
     bool is_long;
 };
 
-// A long array remembers where it was asked last: elements asked for in order cost one step each.
+// A long array remembers the last request: elements requested in order cost one step each.
 struct json_cursor {
     struct json_node *first, *at;
     int index; // of `at`

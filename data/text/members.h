@@ -1,5 +1,5 @@
-// Members of structures as keys of objects: one table reads them, writes them, and checks the
-// ranges of those made in memory.
+// Members of structures as keys of objects: one table reads and writes them, and checks the ranges
+// of those built in memory.
 #ifndef PLUMBLINE_DATA_TEXT_MEMBERS_H
 #define PLUMBLINE_DATA_TEXT_MEMBERS_H
 
@@ -11,8 +11,8 @@
 
 enum { MEMBERS_MAX = 64 };
 
-// Reading and writing that no table says. `to`, `from`: the member; `context`: as given to
-// members_read and members_write. An absent value is handed over, too.
+// Reading and writing that no table can express. `to`, `from`: the member; `context`: as passed to
+// members_read and members_write. Absent values are passed, too.
 typedef enum status member_get(const struct json *value, void *to, const void *context,
                                struct arena *arena, struct error *err);
 typedef void member_put(struct json_writer *w, const char *key, const void *from,
@@ -29,9 +29,9 @@ typedef void member_put(struct json_writer *w, const char *key, const void *from
                      const void *from __attribute__((unused)),                                     \
                      const void *context __attribute__((unused)))
 
-// What a key's value is left out for when written.
-#define ALWAYS_WRITTEN (-HUGE_VAL) // never but for a text that is NULL
-#define IF_SET 0.0                 // 0, false, the first of the names; an object with no member set
+// The value for which a key is omitted when written.
+#define ALWAYS_WRITTEN (-HUGE_VAL) // never omitted, except a text that is NULL
+#define IF_SET 0.0 // 0, false, the first of the names; an object without any member set
 #define IF_STATED (-1.0)
 #define NOT_BY_TABLE HUGE_VAL
 
@@ -39,30 +39,31 @@ struct member {
     const char *key;
     enum json_type type;
     enum json_need need;
-    double above; // one of the above, or a number: written where the value is greater
+    double above; // one of the above, or a number: the key is written if the value is greater
     size_t at;
-    // The member is in what a pointer at `at` leads to, which stands already when it is read.
+    // The member is in the structure that a pointer at `at` points to, which must exist before
+    // reading.
     bool pointed;
     size_t inside;
     double low, high; // of an object, unless both are 0: of its first member
     const char *const *names;
     const struct members *of; // of an object, or of each element of a list
-    size_t count_at;          // of a list or array: the int that counts it
-    int most;                 // of them
+    size_t count_at;          // for a list or array: its int count
+    int most;                 // maximum count
     enum json_type element;   // of an array: JSON_INT, _COUNT, _NUMBER, _NAME; else JSON_SKIP
-    member_get *get;          // instead of all that
+    member_get *get;          // instead of all the above
     member_put *put;
 };
 
 struct members {
     const struct member *rows;
     size_t count, size;  // size of the structure
-    const void *initial; // what a structure is before it is read; NULL: as it is
+    const void *initial; // value of a structure before it is read; NULL: unchanged
     bool flat;           // written on one line
     member_get *finish;  // after reading, with the object and the structure; may be NULL
 };
 
-// NAME_members out of NAME_rows; `static` before it where no other file needs it.
+// Makes NAME_members from NAME_rows; put `static` before it if no other file needs it.
 #define MEMBERS(name, type, initial, flat, finish)                                                 \
     const struct members name##_members = {                                                        \
         name##_rows, ARRAY_LENGTH(name##_rows), sizeof(type), initial, flat, finish}
@@ -88,9 +89,9 @@ struct members {
 #define KEY_NUMBER(s, member, need, above, low, high)                                              \
     KEY_SCALAR(s, JSON_NUMBER, member, need, above, low, high)
 #define KEY_BOOL(s, member, need, above) KEY_SCALAR(s, JSON_BOOL, member, need, above, 0, 0)
-// An int: -1 not stated, else 0 or 1.
+// An int: -1 not stated, otherwise 0 or 1.
 #define KEY_FLAG(s, member) KEY_SCALAR(s, JSON_FLAG, member, OPTIONAL, IF_STATED, 0, 0)
-// A bool that is true where the key says false.
+// A bool that is true if the key says false.
 #define KEY_UNLESS(key, s, member)                                                                 \
     KEY_OF(key, JSON_UNLESS, OPTIONAL, IF_SET, offsetof(struct s, member), 0, 0, NULL, NULL, NULL)
 #define KEY_NAME(s, member, need, above, names)                                                    \
@@ -107,34 +108,34 @@ struct members {
             offsetof(struct s, count), most, element, NULL, NULL)
 #define KEY_PART(key, type, need, at, get, put)                                                    \
     KEY_OF(key, type, need, ALWAYS_WRITTEN, at, 0, 0, NULL, get, put)
-// An array of structures of a table that functions read and write, as many as they say.
+// An array of structures of a table, read and written by functions, which determine the count.
 #define KEY_EACH(key, need, at, of, get, put)                                                      \
     KEY_ROW(key, JSON_ARRAY, need, ALWAYS_WRITTEN, at, 0, 0, NULL, of, 0, INT_MAX, JSON_SKIP, get, \
             put)
-// An optional object of a table that functions read and write.
+// An optional object of a table, read and written by functions.
 #define KEY_OBJECT_PART(key, at, of, get, put)                                                     \
     KEY_ROW(key, JSON_OBJECT, OPTIONAL, ALWAYS_WRITTEN, at, 0, 0, NULL, of, 0, 0, JSON_SKIP, get,  \
             put)
-// Passed over when it is read: written for people, or read by `finish`.
+// Ignored when read: written for people, or read by `finish`.
 #define KEY_PUT(key, at, put) KEY_PART(key, JSON_SKIP, OPTIONAL, at, NULL, put)
 #define KEY_SKIP(key) KEY_OF(key, JSON_SKIP, OPTIONAL, NOT_BY_TABLE, 0, 0, 0, NULL, NULL, NULL)
 
 enum status members_read(const struct json *object, const struct members *m, void *to,
                          const void *context, struct arena *arena, struct error *err);
-// All elements of an array, to as many structures.
+// All elements of an array, into as many structures.
 enum status members_read_each(const struct json *array, const struct members *m, void *to,
                               const void *context, struct arena *arena, struct error *err);
-// The same of a document's root: keys of the envelope pass.
+// The same for a document's root, whose envelope keys are ignored.
 enum status document_members(const struct document *d, const struct members *m, void *to,
                              const void *context, struct arena *arena, struct error *err);
 void members_write(struct json_writer *w, const char *key, const struct members *m,
                    const void *from, const void *context);
 void members_write_each(struct json_writer *w, const char *key, const struct members *m,
                         const void *from, int count, const void *context);
-// Of an object that is open already.
+// For an object that is already open.
 void members_put(struct json_writer *w, const struct members *m, const void *from,
                  const void *context);
-// BAD_INPUT: a number that is written is out of its range. file: begins the message, where: "",
+// BAD_INPUT: a number to be written is out of range. file: starts the message; where: "",
 // "layout.".
 enum status members_check(const struct members *m, const void *of, const char *file,
                           const char *where, struct error *err);

@@ -1,4 +1,4 @@
-// Text that grows in an arena: what the writers of programs print into.
+// Text that grows in an arena, into which the writers of programs print.
 #ifndef PLUMBLINE_DATA_TEXT_PIECES_H
 #define PLUMBLINE_DATA_TEXT_PIECES_H
 

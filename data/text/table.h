@@ -1,8 +1,8 @@
 // Tables: comma-separated values with a header line, after RFC 4180, read row by row. Strict: every
-// row has the header's number of cells, a quote stands at a cell's start or not at all, names of
-// columns are there once. Cells are slices of the file's text, so that a table of a hundred
-// thousand rows is read at the speed of its bytes. An error names the file, the line, the column,
-// what was expected and what was found.
+// row has as many cells as the header, a quote occurs only at the start of a cell, and column names
+// are unique. Cells are slices of the file's text, so reading a table of a hundred thousand rows is
+// as fast as its bytes. An error names the file, the line, the column, what was expected and what
+// was found.
 #ifndef PLUMBLINE_DATA_TEXT_TABLE_H
 #define PLUMBLINE_DATA_TEXT_TABLE_H
 
@@ -13,8 +13,8 @@
 #include "data/base/file.h"
 #include "data/base/status.h"
 
-// Not ended by '\0'; what follows is a comma, a quote, a line end or the file's end, none of which
-// a number goes on with.
+// Not ended by '\0'. What follows is a comma, a quote, a line end or the end of the file, none of
+// which can continue a number.
 struct cell {
     const char *text;
     int length;
@@ -28,30 +28,30 @@ struct table {
     size_t size;
     struct cell *columns; // their names
     int column_count;
-    struct cell *cells; // [column_count]: the row at hand
-    int line;           // where the row at hand begins, from 1
-    int row;            // the row at hand, from 0; -1 before the first
+    struct cell *cells; // [column_count]: the current row
+    int line;           // where the current row begins, from 1
+    int row;            // the current row, from 0; -1 before the first
     // the reader's own
     const char *at, *end;
     int next_line;
     struct arena *arena; // cells with doubled quotes are copied to it
 };
 
-// Reads the header. BAD_INPUT: unreadable, no header, a name twice or empty.
+// Reads the header. BAD_INPUT: unreadable, no header, a duplicate or empty name.
 enum status table_open(struct table *t, const char *path, struct arena *arena, struct error *err);
 // The same on text in memory; text[size] is '\0'.
 enum status table_open_text(struct table *t, const char *path, const char *text, size_t size,
                             struct arena *arena, struct error *err);
-// The next row into cells; *more false at the end. Empty lines at the end are no rows, elsewhere
-// they are errors.
+// Reads the next row into cells; *more false at the end. Empty lines are ignored at the end and
+// errors elsewhere.
 enum status table_next(struct table *t, bool *more, struct error *err);
 
 int table_column(const struct table *t, const char *name); // -1: there is none
 bool cell_is(struct cell cell, const char *text);
-bool cell_contains(struct cell cell, const char *text); // letters' case does not matter
+bool cell_contains(struct cell cell, const char *text); // case-insensitive
 const char *cell_copy(struct cell cell, struct arena *arena);
 
-// An empty cell leaves *value as it was.
+// An empty cell leaves *value unchanged.
 enum status table_whole(const struct table *t, int column, int64_t low, int64_t high,
                         int64_t *value, struct error *err);
 enum status table_number(const struct table *t, int column, double low, double high, double *value,

@@ -1,4 +1,4 @@
-// Numbers with a unit, "400 Gb/s", "80 GB", "3.4 us", for keys that say which unit theirs is.
+// Numbers with a unit, "400 Gb/s", "80 GB", "3.4 us", for keys whose names state a unit.
 #ifndef PLUMBLINE_DATA_TEXT_UNIT_H
 #define PLUMBLINE_DATA_TEXT_UNIT_H
 
@@ -12,13 +12,13 @@ enum key_unit {
     KEY_SECONDS
 };
 
-// Of a document's path: by the end of its last key, or of the one before where that is value, low
-// or high.
+// From a document's path: by the ending of its last key, or of the key before if the last is value,
+// low or high.
 enum key_unit unit_of_path(const char *path);
 const char *unit_example(enum key_unit kind);
 // A decimal number, blanks, a unit of this kind: *value in bytes, bytes/s, FLOP/s or seconds, the
-// double that is nearest to what is written, but for what a division of bits by 8 or a power of 2
-// rounds. false: it is none.
+// double nearest to the written number, except for the rounding of a division of bits by 8 or by a
+// power of 2. false: the text has another form.
 bool unit_read(const char *text, enum key_unit kind, double *value);
 
 #endif
