@@ -134,7 +134,8 @@ def one(number):
         least = min(t[counted] for t in good.values())
         mine = float(best[0]["price" if counted else "hours"])
         if not close(mine, least):
-            return f"{mine} of {best[0]['machine']}-{best[0]['nodes']}, but {least} is the least of {good}"
+            return (f"{mine} of {best[0]['machine']}-{best[0]['nodes']}, "
+                    f"but {least} is the least of {good}")
         seen["machines"].add(best[0]["machine"] + best[0]["nodes"])
         stated = float(told.stdout.split(" less than ")[1].split()[0])
         if stated > least * (1 + 1e-5):
@@ -166,7 +167,8 @@ for number in range(count):
         sys.exit(f"offers {number}: {wrong}")
 kinds = seen["machines"]
 print(
-    f"{count} draws of offers: {seen['answers']} answered as enumeration does, by {len(kinds)} machines; {seen['nothing within']} have none"
+    f"{count} draws of offers: {seen['answers']} answered as enumeration does, "
+    f"by {len(kinds)} machines; {seen['nothing within']} have none"
 )
 if count >= 20 and (seen["answers"] * 2 < count or not seen["nothing within"] or len(kinds) < 3):
     sys.exit("the draws are too much alike")

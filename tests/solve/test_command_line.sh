@@ -5,7 +5,8 @@
 # and agree with the judge.
 name=test_command_line
 . tests/script.sh
-case ${LOGS:=build/release/tests} in /*) vipr_check=$LOGS/vipr_check ;; *) vipr_check=$root/$LOGS/vipr_check ;; esac
+vipr_check=${LOGS:=build/release/tests}/vipr_check
+case $LOGS in /*) ;; *) vipr_check=$root/$vipr_check ;; esac
 documents=$root/tests/documents
 
 # vipr_gives CODE FILE: what the tests' reader of VIPR finds of a file.
@@ -32,11 +33,11 @@ refuses() {
 
 says() { grep -q -- "$1" "$2" || complain "'$1' is not in $2"; }
 
-# The number behind a key of a document; -1 if there is none.
 without_effort() { grep -v '"effort"' "$1"; }
 
 # ---- predictions
-printf 'id,gpu,layers,hidden,seq,pp,colour\na,A100,24,1024,1024,2,red\n"b, too",TPU,24,1024,1024,2,red\n' > rows.csv
+{ printf 'id,gpu,layers,hidden,seq,pp,colour\na,A100,24,1024,1024,2,red\n'
+  printf '"b, too",TPU,24,1024,1024,2,red\n'; } > rows.csv
 printf 'id,gpu,layers\na,A100\n' > short.csv
 printf 'id,tp\na,two\n' > word.csv
 gives 0 predict rows.csv
@@ -62,7 +63,8 @@ refuses "--set: expected a number of the costs, found 'speed'" predict rows.csv 
 gives 0 predict word.csv
 says "column tp: expected a whole number" out
 printf 'id,gpu,layers,hidden,seq,dp,metric,value,unit\n' > runs.csv
-for i in 1 2 3 4 5 6 7 8; do echo "$i,A100,$((8 * i)),1024,1024,$i,iteration_time,0.$i,s"; done >> runs.csv
+for i in 1 2 3 4 5 6 7 8; do
+    echo "$i,A100,$((8 * i)),1024,1024,$i,iteration_time,0.$i,s"; done >> runs.csv
 gives 0 validate runs.csv
 says "^runs  *iteration_time  *8 " out
 gives 0 validate runs.csv --json
@@ -103,7 +105,8 @@ refuses "--budget-s" measure compute --budget-s nan
 refuses "--cluster-out: requires --cluster" calibrate samples.json --cluster-out c.json
 for command in calibrate import price formulate solve verify report; do
     gives 0 $command --help
-    case $command in report) missing="expected a PLAN, or --layouts FILE" ;; import) missing="a format is missing" ;; *) missing="missing operand" ;; esac
+    case $command in report) missing="expected a PLAN, or --layouts FILE" ;;
+    import) missing="a format is missing" ;; *) missing="missing operand" ;; esac
     refuses "$missing" $command
     refuses "unknown option '--bogus'" $command --bogus
     [ $command = calibrate ] || refuses "unexpected operand" $command hf b c
@@ -112,7 +115,8 @@ for command in calibrate import price formulate solve verify report; do
 done 2> /dev/null
 for value in 65 -1 1.5 x '' 99999999999999999999; do refuses "--threads: expected a whole number" \
     solve x --threads "$value"; done
-for value in -1e-9 2 nan inf x ''; do refuses "--gap: expected a number" solve x --gap "$value"; done
+for value in -1e-9 2 nan inf x ''; do refuses "--gap: expected a number" \
+    solve x --gap "$value"; done
 refuses "--engine: expected one of" solve x --engine quick
 refuses "--format: expected one of" report x --format pdf
 refuses "--quiet takes no value" solve x --quiet=1
@@ -158,12 +162,14 @@ spoil plan small/plan.json
 spoil samples "$documents/samples.json"
 spoil model small/model.json; spoil cluster small/cluster.json; spoil costs small/costs.json
 spoil job small/job.json
-read_by() { case $1 in problem) echo "solve price formulate" ;; plan) echo "verify report" ;; samples) echo calibrate ;; esac; }
+read_by() { case $1 in problem) echo "solve price formulate" ;; plan) echo "verify report" ;;
+    samples) echo calibrate ;; esac; }
 mkdir empty
 for kind in problem plan samples; do
     for command in $(read_by $kind); do
         refuses "nothere.json: cannot be read" $command nothere.json
-        case $kind in samples) refused="empty: expected a file, found a directory" ;; *) refused="empty/$kind.json: cannot be read" ;; esac
+        case $kind in samples) refused="empty: expected a file, found a directory" ;;
+        *) refused="empty/$kind.json: cannot be read" ;; esac
         refuses "$refused" $command empty
         # good, and of the wrong kind
         refuses "small/model.json" $command small/model.json
@@ -191,36 +197,35 @@ refuses "inner/job.json: memory_fraction: " solve inner/problem.json -o new.json
 # ---- places that cannot be written, root's own included; what was there stays
 echo kept > kept.json
 solves="solve small/problem.json"
-measures="measure compute --quiet --shape hidden=64,heads=2,vocabulary=64,positions=64 --sequence 64 --budget-s=0.1"
+measures="measure compute --quiet --shape hidden=64,heads=2,vocabulary=64,positions=64
+    --sequence 64 --budget-s=0.1"
 for place in nodir/x.json small /proc/x.json /dev/full; do
     for command in "$solves" "$solves -o new.json --priced" "$solves -o new.json --program" \
-        "verify small/plan.json" "report small/plan.json" \
-                   "price small/problem.json" "formulate small/problem.json --map" \
-                   "import hf $documents/config.json" "$measures"; do
+        "verify small/plan.json" "report small/plan.json" "price small/problem.json" \
+        "formulate small/problem.json --map" "import hf $documents/config.json" "$measures"; do
         [ "$place/${command##*--}" = /dev/full/program ] && continue      # its name says no format
-        case $command in *--program | *--priced | *--map) refuses "$place: cannot be written" $command $place ;; *) refuses "$place: cannot be written" $command -o $place ;; esac
+        case $command in *--program | *--priced | *--map) to= ;; *) to=-o ;; esac
+        refuses "$place: cannot be written" $command $to $place
     done
 done
 refuses "nodir/x.mps: cannot be written" formulate small/problem.json -o nodir/x.mps
 refuses "cannot be created" example chain -o /proc/x/y
 refuses "kept.json" example chain -o kept.json
 for command in --help --version "measure --help" "example --help" "solve --help" "$solves" \
-    "verify small/plan.json" "report small/plan.json" \
-               "report --format trace small/plan.json" "formulate small/problem.json" \
-               "price small/problem.json" "import hf $documents/config.json"; do
+    "verify small/plan.json" "report small/plan.json" "report --format trace small/plan.json" \
+    "formulate small/problem.json" "price small/problem.json" "import hf $documents/config.json"; do
     "$plumbline" $command > /dev/full 2> err
     [ $? = 2 ] || complain "plumbline $command > /dev/full: expected exit code 2"
 done
 # Files may have a block: the same, in words, and not by a signal.
-"$plumbline" solve small/problem.json -o limited-plan.json --certificate limited-proof.json 2> /dev/null
+"$plumbline" solve small/problem.json -o limited-plan.json --certificate limited-proof.json \
+    2> /dev/null
 for command in "$solves -o limited/x" "$solves -o limited/x --certificate limited/y" \
     "price small/problem.json -o limited/x" "formulate small/problem.json -o limited/x.mps" \
-               "report small/plan.json --format html -o limited/x" \
-               "check limited-proof.json --statement limited/x" \
-               "vipr limited-proof.json -o limited/x.vipr" \
-               "example gpt --layouts all -o limited/x" \
-               "plan --model gpt2-xl --gpu a100-80gb --nodes 1 -o limited/x" \
-               "price small/problem.json"; do
+    "report small/plan.json --format html -o limited/x" \
+    "check limited-proof.json --statement limited/x" \
+    "vipr limited-proof.json -o limited/x.vipr" "example gpt --layouts all -o limited/x" \
+    "plan --model gpt2-xl --gpu a100-80gb --nodes 1 -o limited/x" "price small/problem.json"; do
     mkdir -p limited
     (ulimit -f 1; exec "$plumbline" $command > limited-out 2> err)
     [ $? = 2 ] || complain "plumbline $command, files of a block: expected exit code 2: $(cat err)"
@@ -429,7 +434,8 @@ gives 0 import matrix matrix.json --like a100-16x8 -o matrix.cluster.json
 says '"kind": "plumbline.cluster"' matrix.cluster.json
 printf '{"gpus": ["a", "b"], "bandwidth": [[9, 0], [2, 9]]}' > matrix.json
 refuses "\"b\" to \"a\"" import matrix matrix.json --like a100-16x8 -o new.json
-printf '[{"ph": "X", "cat": "user_annotation", "name": "r", "pid": 1, "tid": 1, "ts": 0, "dur": 5}]' > trace.json
+printf '[{"ph": "X", "cat": "user_annotation", "name": "r", "pid": 1, "tid": 1, "ts": 0,
+    "dur": 5}]' > trace.json
 gives 0 import trace trace.json
 "$plumbline" import trace - < trace.json 2> err | cmp -s - out ||
     complain "import trace: standard input and file differ"
@@ -498,7 +504,8 @@ says "and no plan takes less" out
 gives 0 solve small/problem.json -o small.plan.json --certificate proof.json --priced for-proof.json
 gives 0 check proof.json for-proof.json
 gives 0 check proof.json small/problem.json -o checked.json --statement whole.txt
-says "confirmed  by the judge's own prices of small/problem.json: all [0-9]* numbers of for-proof.json" out
+judged="the judge's own prices of small/problem.json"
+says "confirmed  by $judged: all [0-9]* numbers of for-proof.json" out
 says "that all [0-9]* numbers of that document are those of the problem" whole.txt
 says "$(sha256sum small/problem.json | cut -d' ' -f1)" whole.txt
 gives 0 check proof.json small/problem.json -o - --statement whole.txt
@@ -511,7 +518,8 @@ gives 0 report --format latex small.plan.json checked.json
 gives 0 vipr proof.json -o proof.vipr
 says "boxes in" err
 vipr_gives 0 proof.vipr
-says "the minimum of the objective is at least $(number small.plan.json bound_ns) and at most $(number small.plan.json iteration_ns)" out
+least=$(number small.plan.json bound_ns) most=$(number small.plan.json iteration_ns)
+says "the minimum of the objective is at least $least and at most $most" out
 gives 0 vipr certificate.json "$documents/priced.json"
 says "^RTP range 6544144 6544144" out
 mv out printed.vipr
@@ -536,9 +544,11 @@ refuses "nowhere" solve small/problem.json -o never.json --certificate nowhere/p
 
 # ---- the objective of a published planner, on a measured matrix
 cat > matrix.json <<'EOF'
-{"gpus": ["a", "b", "c", "d"], "bandwidth": [[9, 5, 7, 6], [4, 9, 8, 3], [6, 5, 9, 7], [8, 2, 4, 9]]}
+{"gpus": ["a", "b", "c", "d"],
+ "bandwidth": [[9, 5, 7, 6], [4, 9, 8, 3], [6, 5, 9, 7], [8, 2, 4, 9]]}
 EOF
-small="--layers 4 --hidden 256 --heads 8 --sequence 128 --vocabulary 1000 --global-batch 16 --micro-batch 1"
+small="--layers 4 --hidden 256 --heads 8 --sequence 128 --vocabulary 1000
+    --global-batch 16 --micro-batch 1"
 gives 0 example pipette --matrix matrix.json --stages 2 $small -o pipette
 gives 0 solve pipette/problem.json -o pipette/plan.json --priced pipette/priced.json --quiet
 says "^optimal: pipette .* gap 0 %" err

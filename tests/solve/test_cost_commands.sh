@@ -5,8 +5,8 @@ name=test_cost_commands
 . tests/script.sh
 
 # with KEYS OBJECTIVE: the job with other keys
-with() { sed \
-    "s/\"memory_margin_bytes\": 0/\"memory_margin_bytes\": 0$1/; s/\"objective\": \"cost\"/\"objective\": \"$2\"/" job.json > space/job.json; }
+with() { sed -e "s/\"memory_margin_bytes\": 0/\"memory_margin_bytes\": 0$1/" \
+    -e "s/\"objective\": \"cost\"/\"objective\": \"$2\"/" job.json > space/job.json; }
 
 answers 0 "" example gpt --model gpt2-xl --gpus 16 --global-batch 64 --sequence 1024 \
     --layouts degrees --fewer-devices --objective cost -o space
@@ -25,8 +25,8 @@ done
 answers 0 "objective  cost: .* of a GPU" report plan.json
 answers 0 "times are of cost" report --layouts plan.layouts.json
 # What-if keeps the plan's layout, and of a cost that leaves the iteration time.
-answers 0 \
-    "earlier plan *$(awk -v t="$(number plan.json iteration_ns)" 'BEGIN { printf "%.9f", t / 1e9 }') s" solve space/problem.json --start plan.json \
+took=$(awk -v t="$(number plan.json iteration_ns)" 'BEGIN { printf "%.9f", t / 1e9 }')
+answers 0 "earlier plan *$took s" solve space/problem.json --start plan.json \
     --without a100=1 -o fewer.json
 # The fastest of those that cost so much is as fast as what cost so much.
 price=$(awk -v c="$before" \
@@ -48,6 +48,7 @@ answers 2 "expected a job for the least iteration time, found objective \"cost\"
 answers 2 "objective cost: expected a space of layouts" example gpt --objective cost -o no
 sed -i 's/, *"gpu_hour_price": 2//' space/cluster.json
 with ', "price_limit": 1' iteration_time
-answers 2 "price_limit: expected a gpu_hour_price of group a100" solve space/problem.json -o none.json
+answers 2 "price_limit: expected a gpu_hour_price of group a100" solve space/problem.json \
+    -o none.json
 
 ended

@@ -32,7 +32,8 @@ grep -q framework any/job.json && complain "any is written"
 
 # ---- a plan and a proof of the whole space, where Megatron is to run it
 frame() { sed 's/"fewer_devices": false/"fewer_devices": false, "framework": "megatron"/' "$1"; }
-answers 0 "" $example --tensor 1 --pipeline 4 --schedule zb-h1 --layouts degrees --framework any -o zb
+answers 0 "" $example --tensor 1 --pipeline 4 --schedule zb-h1 --layouts degrees --framework any \
+    -o zb
 sed -i 's/"all": \[.*\]/"all": ["data"]/' zb/job.json
 answers 0 optimal solve zb/problem.json -o zb.json --quiet
 cp -r any framed && frame any/job.json > framed/job.json
@@ -40,8 +41,8 @@ grep -q megatron framed/job.json || complain "no framework to put in"
 answers 20 "layout: the plan's layout is not in the job's space" verify zb.json \
     --problem framed/problem.json
 frame zb/job.json > job.json && mv job.json zb/job.json
-answers 2 \
-    "zb/job.json: space.framework: megatron runs no layout of the space; of the first, it is schedule" solve zb/problem.json -o no.json
+none='megatron runs no layout of the space; of the first, it is schedule'
+answers 2 "zb/job.json: space.framework: $none" solve zb/problem.json -o no.json
 answers 1 "" check any.proof.json framed/problem.json
 # The certificate says that it is about those bytes: the space is walked all the same.
 for file in framed/job.json framed/problem.json; do sha256sum $file any/${file#framed/}; done > sums

@@ -46,12 +46,15 @@ if not within: sys.exit(bool(best) and f"{name}: {said}, but nothing is within {
 if len(best) != 1: sys.exit(f"{name}: no best")
 least = min(map(key, within.values()))
 mine = (float(best[0]["hours"]), float(best[0]["price"]))
-if abs(key(mine) / least - 1) > 1e-8: sys.exit(f"{name}: {said} {mine}, but {least} is the least of {within}")
+if abs(key(mine) / least - 1) > 1e-8:
+    sys.exit(f"{name}: {said} {mine}, but {least} is the least of {within}")
 for r in rows:
     hours, price = truth[r["machine"], r["nodes"]]
-    if r["hours"] and abs(float(r["price"]) / (float(r["hours"]) * int(r["gpus"]) * float(r["gpu_hour_price"])) - 1) > 1e-8:
+    of_hours = r["hours"] and float(r["hours"]) * int(r["gpus"]) * float(r["gpu_hour_price"])
+    if r["hours"] and abs(float(r["price"]) / of_hours - 1) > 1e-8:
         sys.exit(f"{name}: {r}: price")
-    if float(r["hours_at_least"]) > hours * (1 + 1e-8) or float(r["price_at_least"]) > price * (1 + 1e-8):
+    if (float(r["hours_at_least"]) > hours * (1 + 1e-8) or
+            float(r["price_at_least"]) > price * (1 + 1e-8)):
         sys.exit(f"{name}: {r}: takes {hours} hours, {price}")
 print(said)
 END
@@ -61,7 +64,8 @@ compare() { python3 "$work/compare.py" "$work" "$@" >"$work/said" 2>"$work/log" 
 first=$(compare cheapest cheapest 1e30)
 hours=$(python3 -c "
 import csv
-print(0.7 * min(float(r['hours']) for r in csv.DictReader(open('$work/cheapest/offers.csv')) if r['best'] == '1'))")
+rows = csv.DictReader(open('$work/cheapest/offers.csv'))
+print(0.7 * min(float(r['hours']) for r in rows if r['best'] == '1'))")
 offers within --within-hours "$hours" || wrong "within: $(cat "$work/log")"
 [ "$(compare within cheapest "$hours")" != "$first" ] ||
     wrong "a machine that takes longer than $hours hours is still the cheapest within them"

@@ -33,7 +33,8 @@ done
 # GPT-3 175B on 384 V100: slices take over from whole sequences, at both pipelines by 3 at least.
 sh docs/examples/papers/terapipe.sh "$work/terapipe" 8 >"$work/terapipe.txt" ||
     wrong "terapipe.sh fails"
-awk '$4 == 1 { whole[$1] = $5 } $4 == 8 && $5 * 3 > whole[$1] { bad = 1 } END { exit bad || NR != 4 }' \
+awk '$4 == 1 { whole[$1] = $5 } $4 == 8 && $5 * 3 > whole[$1] { bad = 1 }
+     END { exit bad || NR != 4 }' \
     "$work/terapipe.txt" || wrong "terapipe: $(cat "$work/terapipe.txt")"
 
 # GPT-NeoX 20B on four GPUs: the less memory, the more of the state is on the host; twice as fast as

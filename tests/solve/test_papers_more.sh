@@ -14,7 +14,8 @@ command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0;
 # Interleaved with compression ends at the gap asked; the slower the cards, the more it gains.
 sh docs/examples/papers/interleaved.sh "$work/interleaved" 25 5 >"$work/interleaved.txt" ||
     wrong "interleaved.sh fails"
-awk '$6 != "True" || $4 > $5 || $2 + $3 == 0 { bad = 1 } $1 == 5 && ($3 < 3 || $4 * 1.03 > $5) { bad = 1 }
+awk '$6 != "True" || $4 > $5 || $2 + $3 == 0 { bad = 1 }
+     $1 == 5 && ($3 < 3 || $4 * 1.03 > $5) { bad = 1 }
      END { exit bad || NR != 2 }' "$work/interleaved.txt" ||
          wrong "interleaved: $(cat "$work/interleaved.txt")"
 
@@ -77,7 +78,8 @@ awk '{ gpus = gpus " " $2 } $5 > 48 { bad = 1 } END { exit bad || gpus != " 4 2 
 # ALBERT needs no pipeline whatever the network; BERT on a slow one does, and is far slower.
 sh docs/examples/papers/albert.sh "$work/albert" 1.25 50 >"$work/albert.txt" ||
     wrong "albert.sh fails"
-awk '$2 != 1 || $6 <= 1 || ($1 < 2 && ($4 != 4 || $6 < 4)) || ($1 == 50 && ($4 != 1 || $6 > 2)) { bad = 1 }
+awk '$2 != 1 || $6 <= 1 || ($1 < 2 && ($4 != 4 || $6 < 4)) { bad = 1 }
+     $1 == 50 && ($4 != 1 || $6 > 2) { bad = 1 }
      END { exit bad || NR != 2 }' "$work/albert.txt" || wrong "albert: $(cat "$work/albert.txt")"
 "$PLUMBLINE" check "$work/albert/1.25/albert.certificate.json" \
     "$work/albert/1.25/albert.problem.json" \
@@ -85,7 +87,8 @@ awk '$2 != 1 || $6 <= 1 || ($1 < 2 && ($4 != 4 || $6 < 4)) || ($1 == 50 && ($4 !
 
 # One sync of the embeddings instead of two gains with the replicas; names of nodes change nothing.
 sh docs/examples/papers/fused.sh "$work/fused" 1 8 >"$work/fused.txt" || wrong "fused.sh fails"
-awk '$3 != $5 || $4 != $6 || ($1 == 1 && $3 != $4) || ($1 == 8 && ($2 != "fused" || $3 * 1.01 > $4)) { bad = 1 }
+awk '$3 != $5 || $4 != $6 || ($1 == 1 && $3 != $4) { bad = 1 }
+     $1 == 8 && ($2 != "fused" || $3 * 1.01 > $4) { bad = 1 }
      END { exit bad || NR != 2 }' "$work/fused.txt" || wrong "fused: $(cat "$work/fused.txt")"
 for what in named0 named1 plain1; do
     "$PLUMBLINE" check "$work/fused/8/$what.certificate.json" "$work/fused/8/$what.problem.json" \
@@ -98,8 +101,9 @@ done
 MODEL=qwen2-vl-7b sh docs/examples/papers/llava.sh "$work/llava" 1 4 >"$work/llava.txt" ||
     wrong "llava.sh fails"
 awk '{ split($3, layers, ","); first[$1 $2] = layers[1]; s[$1 $2] = $5 }
-     END { exit !(NR == 6 && first["projector4"] > 34 && first["language4"] > 34 && first["all4"] < 34 &&
-                  first["all4"] < first["all1"] && s["projector4"] < s["language4"] && s["language4"] < s["all4"]) }' \
+     END { exit !(NR == 6 && first["projector4"] > 34 && first["language4"] > 34 &&
+                  first["all4"] < 34 && first["all4"] < first["all1"] &&
+                  s["projector4"] < s["language4"] && s["language4"] < s["all4"]) }' \
     "$work/llava.txt" || wrong "llava: $(cat "$work/llava.txt")"
 "$PLUMBLINE" check "$work/llava/all.4/certificate.json" "$work/llava/all.4/problem.json" \
     >"$work/log" 2>&1 ||
@@ -108,7 +112,8 @@ awk '{ split($3, layers, ","); first[$1 $2] = layers[1]; s[$1 $2] = $5 }
 # GB.
 sh docs/examples/papers/llava.sh "$work/llava" paper >"$work/llava.txt" ||
     wrong "llava.sh paper fails"
-awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10; h["13bpretrain"] = 5.5; h["13bfinetune"] = 20 }
+awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10
+             h["13bpretrain"] = 5.5; h["13bfinetune"] = 20 }
      $7 > h[$1 $2] || 2 * $7 < h[$1 $2] { bad = 1 } END { exit bad || NR != 4 }' "$work/llava.txt" \
          ||
     wrong "llava: $(cat "$work/llava.txt")"

@@ -55,12 +55,18 @@ while read -r model gpu nodes sequence batch; do
     for words in \
         "<--nnodes> <$nodes> <--nproc-per-node> <8> <--node-rank> <1> <--master-addr> <first>" \
         "<--seq-length> <$sequence>" "<pretrain_gpt.py> <--tensor-model" "<--data-path> <a b>"; do
-        case $launched in *"$words"*) ;; *) wrong "$model on $gpu: torchrun is not told $words but $launched" ;; esac
+        case $launched in
+        *"$words"*) ;;
+        *) wrong "$model on $gpu: torchrun is not told $words but $launched" ;;
+        esac
     done
     # In an order of one's own; a node that is not among them is told.
     launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" PLAN_HOSTS="second first" \
         SLURMD_NODENAME=first bash "$folder/launch/job.sbatch")
-    case $launched in *"<--node-rank> <1> <--master-addr> <second>"*) ;; *) wrong "$model on $gpu: PLAN_HOSTS: $launched" ;; esac
+    case $launched in
+    *"<--node-rank> <1> <--master-addr> <second>"*) ;;
+    *) wrong "$model on $gpu: PLAN_HOSTS: $launched" ;;
+    esac
     PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" PLAN_HOSTS="$(seq -s ' ' 1 "$nodes")" \
         SLURMD_NODENAME=x bash "$folder/launch/job.sbatch" >"$work/out" 2>&1
     [ $? -eq 2 ] && grep -q "job.sbatch: x is none of 1 2" "$work/out" ||
@@ -72,25 +78,32 @@ while read -r model gpu nodes sequence batch; do
     for from in "HOSTFILE=$work/hosts" "HOSTS=$(echo $names $(hostname) | tr ' ' ,)"; do
         launched=$(PATH="$work/stand-ins:$PATH" env "$from" bash "$folder/launch/torchrun.sh" \
             --data-path 'a b' 2>&1)
+        told="<--nnodes> <$nodes> <--nproc-per-node> <8> <--node-rank> <$((nodes - 1))>"
         case $launched in
-        *"<--nnodes> <$nodes> <--nproc-per-node> <8> <--node-rank> <$((nodes - 1))> <--master-addr> <n1>"*"<pretrain_gpt.py> <--tensor-model"*"<--data-path> <a b>"*) ;;
+        *"$told <--master-addr> <n1>"*"<pretrain_gpt.py> <--tensor-model"*"<--data-path> <a b>"*) ;;
         *) wrong "$model on $gpu: $from: $launched" ;;
         esac
     done
     [ "$nodes" -ne 2 ] || { # by the name that Slurm has for it
         launched=$(PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n SLURMD_NODENAME=second \
             bash "$folder/launch/torchrun.sh" 2>&1)
-        case $launched in *"<--node-rank> <1> <--master-addr> <first>"*) ;; *) wrong "$model on $gpu: SLURMD_NODENAME: $launched" ;; esac
+        case $launched in
+        *"<--node-rank> <1> <--master-addr> <first>"*) ;;
+        *) wrong "$model on $gpu: SLURMD_NODENAME: $launched" ;;
+        esac
     }
     launched=$(PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n NODE_RANK=1 \
         bash "$folder/launch/torchrun.sh" 2>&1)
     got=$?
     if [ "$nodes" -eq 2 ]; then
-        case $launched in *"<--node-rank> <1> <--master-addr> <first>"*) ;; *) wrong "$model on $gpu: of Slurm's: $launched" ;; esac
+        case $launched in
+        *"<--node-rank> <1> <--master-addr> <first>"*) ;;
+        *) wrong "$model on $gpu: of Slurm's: $launched" ;;
+        esac
     else
+        told="the plan is for $nodes nodes, found 2: first second"
         [ $got -eq 2 ] &&
-            [ "$launched" \
-            = "torchrun.sh: the plan is for $nodes nodes, found 2: first second (HOSTS, HOSTFILE, SLURM_JOB_NODELIST)" ] ||
+            [ "$launched" = "torchrun.sh: $told (HOSTS, HOSTFILE, SLURM_JOB_NODELIST)" ] ||
             wrong "$model on $gpu: of two nodes: exit $got, $launched"
     fi
     command -v shellcheck >/dev/null && { shellcheck "$folder/launch/torchrun.sh" \

@@ -29,9 +29,12 @@ run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu A100-40 --
 run 0 import layers "$sets/layer_profiles.json" --model OPT-350 --gpu V100-16 --as v100-32gb \
     --tensor 1 --micro-batch 2 --into "$folder/a.json" -o "$folder/costs.json"
 cat > "$folder/model.json" << END
-{"kind": "plumbline.model", "version": 1, "name": "opt-350", "shape": {"hidden": 1024, "ffn": 4096, "heads": 16, "vocabulary": 50272, "positions": 2050,
+{"kind": "plumbline.model", "version": 1, "name": "opt-350",
+ "shape": {"hidden": 1024, "ffn": 4096, "heads": 16, "vocabulary": 50272, "positions": 2050,
  "qkv_bias": true, "linear_bias": true, "dropout": true, "tied_embeddings": true},
- "runs": [{"name": "embedding", "kind": "embedding"}, {"name": "block", "kind": "block", "count": 24, "recomputable": true}, {"name": "head", "kind": "head"}]}
+ "runs": [{"name": "embedding", "kind": "embedding"},
+          {"name": "block", "kind": "block", "count": 24, "recomputable": true},
+          {"name": "head", "kind": "head"}]}
 END
 
 # setting NAME NODES_OF_EACH PIPELINE DATA SEQUENCES UNEVEN
@@ -40,23 +43,29 @@ setting() {
     mkdir -p "$folder/$name"
     list= i=0
     while [ $i -lt "$nodes" ]; do
-        list="$list{\"name\": \"a$i\", \"group\": \"a100\", \"switches\": [\"a\"]}, {\"name\": \"v$i\", \"group\": \"v100\", \"switches\": [\"v\"]}, "
+        list="$list{\"name\": \"a$i\", \"group\": \"a100\", \"switches\": [\"a\"]},
+            {\"name\": \"v$i\", \"group\": \"v100\", \"switches\": [\"v\"]}, "
         i=$((i + 1))
     done
     cat > "$folder/$name/cluster.json" << END
 {"kind": "plumbline.cluster", "version": 1, "name": "mixed", "groups": [
- {"name": "a100", "gpu": "a100-80gb", "nodes": $nodes, "gpus_per_node": 1, "memory_bytes": 40000000000, "intra": {"bytes_per_s": 1e11, "latency_s": 1e-5},
+ {"name": "a100", "gpu": "a100-80gb", "nodes": $nodes, "gpus_per_node": 1,
+  "memory_bytes": 40000000000, "intra": {"bytes_per_s": 1e11, "latency_s": 1e-5},
   "nics": [{"kind": "ethernet", "link": {"bytes_per_s": 1.87e9, "latency_s": 3e-5}}]},
- {"name": "v100", "gpu": "v100-32gb", "nodes": $nodes, "gpus_per_node": 1, "memory_bytes": 16000000000, "intra": {"bytes_per_s": 1e11, "latency_s": 1e-5},
+ {"name": "v100", "gpu": "v100-32gb", "nodes": $nodes, "gpus_per_node": 1,
+  "memory_bytes": 16000000000, "intra": {"bytes_per_s": 1e11, "latency_s": 1e-5},
   "nics": [{"kind": "ethernet", "link": {"bytes_per_s": 1.32e9, "latency_s": 3e-5}}]}],
- "places": {"levels": [{"name": "zone", "link": {"bytes_per_s": 1.87e9, "latency_s": 3e-5}}], "nodes": [${list%, }]}}
+ "places": {"levels": [{"name": "zone", "link": {"bytes_per_s": 1.87e9, "latency_s": 3e-5}}],
+            "nodes": [${list%, }]}}
 END
     cat > "$folder/$name/job.json" << END
-{"kind": "plumbline.job", "version": 1, "name": "opt", "sequence": 2048, "global_batch": $5, "precision": "fp32", "placement": {"uneven_micro_batches": $6},
- "recompute": ["full"], "layout": {"tensor": 1, "pipeline": $3, "data": $4, "micro_batch": 2, "schedule": "1f1b"}}
+{"kind": "plumbline.job", "version": 1, "name": "opt", "sequence": 2048, "global_batch": $5,
+ "precision": "fp32", "placement": {"uneven_micro_batches": $6}, "recompute": ["full"],
+ "layout": {"tensor": 1, "pipeline": $3, "data": $4, "micro_batch": 2, "schedule": "1f1b"}}
 END
     cat > "$folder/$name/problem.json" << END
-{"kind": "plumbline.problem", "version": 1, "model": "../model.json", "cluster": "cluster.json", "costs": "../costs.json", "job": "job.json"}
+{"kind": "plumbline.problem", "version": 1, "model": "../model.json", "cluster": "cluster.json",
+ "costs": "../costs.json", "job": "job.json"}
 END
 }
 
@@ -78,7 +87,8 @@ done
 for size in small two large; do
     even=$(value iteration_ns "$folder/$size-false/plan.json") \
         unlike=$(value iteration_ns "$folder/$size-true/plan.json")
-    echo "$size: $even ns with as many micro-batches for each replica, $unlike ns with $(numbers "$folder/$size-true/plan.json")"
+    echo "$size: $even ns with as many micro-batches for each replica," \
+        "$unlike ns with $(numbers "$folder/$size-true/plan.json")"
     [ "$unlike" -le "$even" ] || complain "$size: slower with more to choose from"
 done
 for size in small two; do
