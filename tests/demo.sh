@@ -30,7 +30,8 @@ run measure compute --model data/models/openai/gpt2-xl.json --sequence 1024 --bu
 say "2. Calibrate: rates and overheads, each with its interval, against the samples they come from"
 run calibrate $here/samples.json --show -o $here/costs.json
 
-say "3. Plan GPT-2 XL on four such machines ($memory_gb GB each, assumed) joined by 10 Gb/s Ethernet"
+say "3. Plan GPT-2 XL on four such machines ($memory_gb GB each, assumed)" \
+    "joined by 10 Gb/s Ethernet"
 run example four --costs $here/costs.json --memory-gb "$memory_gb" -o $here/four
 run solve $here/four/problem.json -o $here/four/plan.json
 
@@ -46,4 +47,5 @@ say "6. Judge and report"
 run verify $here/mixed/plan.json
 run report $here/mixed/plan.json
 
-say "Done: two plans, each with a proven bound and checked by code that shares nothing with what made them. All files: $here"
+say "Done: two plans, each with a proven bound and checked by code that shares nothing with what" \
+    "made them. All files: $here"

@@ -58,7 +58,8 @@ LIST
 }
 
 command -v "${CC%% *}" > /dev/null 2>&1 || {
-    echo "plumbline: no C compiler: '$CC' is not there; on Debian and Ubuntu: apt-get install gcc libc6-dev" >&2
+    echo "plumbline: no C compiler: '$CC' is not there; on Debian and Ubuntu:" \
+        "apt-get install gcc libc6-dev" >&2
     exit 2
 }
 look needed
@@ -87,6 +88,7 @@ fi
 [ -n "$packages" ] || exit 0
 echo "plumbline: missing:$names" >&2
 echo "plumbline: on Debian and Ubuntu, as root: apt-get install$packages" >&2
-echo "plumbline: elsewhere: install those libraries with their headers, and name their folders by CFLAGS=-I... LDFLAGS=-L..." >&2
+echo "plumbline: elsewhere: install those libraries with their headers," \
+    "and name their folders by CFLAGS=-I... LDFLAGS=-L..." >&2
 [ "$action" = install ] || echo "plumbline: 'make setup' does this where it can" >&2
 exit 2

@@ -41,8 +41,12 @@ list() {
         if ($(NF - 1) == "U") print "wants", file, $NF
         else if ($(NF - 1) ~ /^[TDBRVW]$/) print "defines", file, $NF }'
     awk '{ sub(/\\$/, "") }
-        /^[^ ]*\.o:/ { file = FILENAME; sub(/d$/, "c", file); open = 1 } /^[^ ]*\.h:/ || !NF { open = 0 }
-        open { for (i = 1; i <= NF; i++) if ($i ~ /^(data|solve|formulate|calibrate)\/.*\.h$/) print "includes", file, $i }' \
+        /^[^ ]*\.o:/ { file = FILENAME; sub(/d$/, "c", file); open = 1 }
+        /^[^ ]*\.h:/ || !NF { open = 0 }
+        open {
+            for (i = 1; i <= NF; i++)
+                if ($i ~ /^(data|solve|formulate|calibrate)\/.*\.h$/) print "includes", file, $i
+        }' \
         $(printf '%s.d ' $names)
 }
 
@@ -58,7 +62,10 @@ closure() {
         $1 == "includes" { headers[$2] = headers[$2] " " $3 }
         END {
             count = split(roots, queue, ",")
-            for (i = 1; i <= count; i++) if (!(queue[i] in home)) { print "trusted: no symbol " queue[i] > "/dev/stderr"; exit 1 }
+            for (i = 1; i <= count; i++) if (!(queue[i] in home)) {
+                print "trusted: no symbol " queue[i] > "/dev/stderr"
+                exit 1
+            }
             for (i = 1; i <= count; i++) {
                 file = home[queue[i]]
                 if (file == "" || file in seen) continue

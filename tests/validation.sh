@@ -14,7 +14,9 @@ show() { echo; echo "== $1"; shift; "$plumbline" validate "$@" --read-notes || s
 
 three=layer_overhead_s,layer_launch_s,misaligned_gemm_share
 six=$three,collective_launch_s,embedding_launch_share,transfer_efficiency.intra
-peaks=gemm=3.12e14,attention=3.12e14,memory=2.039e12,layer_overhead=3e-4,misaligned=0.3,collective_launch=1e-4,embedding_launch=0.5,transfer_efficiency.intra=0.1
+peaks=gemm=3.12e14,attention=3.12e14,memory=2.039e12,layer_overhead=3e-4,misaligned=0.3
+peaks=$peaks,collective_launch=1e-4,embedding_launch=0.5,transfer_efficiency.intra=0.1
+launch_s=collective_launch_s+transfer_launch_s
 show "vtrain_single, 3 constants, 5 folds by row" "$single" --costs a100-tables --fit $three \
     --folds 5
 show "vtrain_single, 3 constants, each cell from the others" "$single" --costs a100-tables \
@@ -34,7 +36,7 @@ show "vtrain_multi, compute from single, inter-node bandwidth from every third r
     --fit network_efficiency.infiniband --fit-rows row%3=0
 show "amp, 3 constants, 5 folds" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-deepspeed \
     --cluster t4-4x4 --default gradient_bytes=4 \
-    --fit gemm+attention,collective_launch_s+transfer_launch_s,intra_efficiency+network_efficiency.ethernet --folds 5
+    --fit gemm+attention,$launch_s,intra_efficiency+network_efficiency.ethernet --folds 5
 show "sailor, no constant" data/runs/sailor-opt350-gh200.csv --cluster gh200-clariden \
     --costs gh200-sailor \
     --exclude plan_config_N1_D1_M4_G1,plan_config_N1_D1_M4_G32,plan_config_N4_D1,plan_config_N4_D2

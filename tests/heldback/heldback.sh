@@ -7,11 +7,18 @@ set -eu
 plumbline=$1 heldback=$2 folder=${3:-build/heldback}
 mkdir -p "$folder"
 case ${HELDBACK_SET:-small} in
-tiny) shapes="hidden=192,ffn=768,heads=3,vocabulary=4000;hidden=256,ffn=1024,heads=4,vocabulary=3000" sequence=256
-    shapes="$shapes;hidden=320,ffn=800,heads=5,kv_heads=1,vocabulary=3500,gated=1;hidden=384,ffn=1536,heads=6,vocabulary=2500" ;;
-small) shapes="hidden=512,ffn=2048,heads=8,vocabulary=8000;hidden=768,ffn=2048,heads=12,kv_heads=4,vocabulary=6000,gated=1" sequence=256
-    shapes="$shapes;hidden=640,ffn=2560,heads=10,vocabulary=5000;hidden=448,ffn=1280,heads=7,vocabulary=9000,gated=1" ;;
-large) shapes="hidden=1024,ffn=4096,heads=16,vocabulary=8000;hidden=1280,ffn=3456,heads=20,kv_heads=4,vocabulary=6000,gated=1" sequence=512
+tiny) sequence=256
+    shapes="hidden=192,ffn=768,heads=3,vocabulary=4000;hidden=256,ffn=1024,heads=4,vocabulary=3000"
+    shapes="$shapes;hidden=320,ffn=800,heads=5,kv_heads=1,vocabulary=3500,gated=1"
+    shapes="$shapes;hidden=384,ffn=1536,heads=6,vocabulary=2500" ;;
+small) sequence=256
+    shapes="hidden=512,ffn=2048,heads=8,vocabulary=8000"
+    shapes="$shapes;hidden=768,ffn=2048,heads=12,kv_heads=4,vocabulary=6000,gated=1"
+    shapes="$shapes;hidden=640,ffn=2560,heads=10,vocabulary=5000"
+    shapes="$shapes;hidden=448,ffn=1280,heads=7,vocabulary=9000,gated=1" ;;
+large) sequence=512
+    shapes="hidden=1024,ffn=4096,heads=16,vocabulary=8000"
+    shapes="$shapes;hidden=1280,ffn=3456,heads=20,kv_heads=4,vocabulary=6000,gated=1"
     shapes="$shapes;hidden=1152,ffn=4608,heads=18,vocabulary=5000" ;;
 *) echo "heldback.sh: HELDBACK_SET is none of tiny, small, large" >&2; exit 2 ;;
 esac
