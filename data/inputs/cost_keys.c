@@ -1,4 +1,5 @@
-// Estimates of data/inputs/costs.h by name: where each stands, whether more of it means faster.
+// Estimates of data/inputs/costs.h by name: where each one is, and whether a larger value means
+// faster.
 #include "data/inputs/cost_keys.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-// Costs: load, check, save. Every number is an object that says where it comes from; what a
-// document leaves out gets a default of origin "assumed" (docs/FORMATS.md).
+// Costs: load, check, save. Every number is an object that states its origin; a missing number gets
+// a default of origin "assumed" (docs/FORMATS.md).
 #include "data/inputs/costs.h"
 
 #include <assert.h>
@@ -35,7 +35,7 @@ GET_MEMBER(finish_estimate)
     return OK;
 }
 
-// Both ends of the range that it was fitted on.
+// Both ends of the range of the fit.
 PUT_MEMBER(put_valid)
 {
     const double *range = from;
@@ -99,7 +99,7 @@ static const struct member gpu_rows[] = {KEY_TEXT(gpu_costs, gpu, REQUIRED),
                                          GPU_ESTIMATES(OF_GPU)};
 static MEMBERS(gpu, struct gpu_costs, &gpu_initial, false, NULL);
 
-// Recomputing everything is one more forward; recomputing a part costs no more than that.
+// Recomputing everything costs one more forward; recomputing a part costs no more than that.
 GET_MEMBER(finish_time)
 {
     struct layer_time *t = to;
@@ -315,7 +315,7 @@ static enum status check_layer_time(const struct costs *c, int i, struct error *
     return OK;
 }
 
-// Overhead counts at both ends; NAN where a share is below 0.
+// Overhead counts at both ends; NAN if a share is below 0.
 static double share_sum(const double share[PART_COUNT])
 {
     double sum = 0;

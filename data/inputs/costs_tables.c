@@ -1,5 +1,5 @@
-// Costs of collectives and messages that were measured between so many ranks: tables of points, or
-// segments of straight lines (docs/FORMATS.md; what they mean is docs/FORMULAS.md section 2).
+// Costs of measured collectives and messages between a number of ranks: tables of points, or
+// segments of straight lines (docs/FORMATS.md; docs/FORMULAS.md section 2 defines their meaning).
 #include <limits.h>
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ static const struct member segment_rows[] = {
 };
 static MEMBERS(segment, struct segment, NULL, false, NULL);
 
-// As many as bytes, which were read before.
+// As many as bytes, which has been read before.
 GET_MEMBER(get_seconds)
 {
     struct collective_times *t = to;
@@ -75,7 +75,7 @@ static enum status check_segments(const struct costs *c, int entry, struct error
                         "%s: %sfrom_bytes: expected 0 of the first and more of each next, found %g",
                         name_of(c), where, s->from_bytes);
         TRY(estimates_check(&segment_members, s, name_of(c), where, err));
-        // Every end of its interval is priced, too.
+        // Every end of its interval is priced as well.
         if (!(s->bytes_per_s.low >= 1))
             return fail(err, BAD_INPUT, "%s: %sbytes_per_s.low: expected at least 1, found %g",
                         name_of(c), where, s->bytes_per_s.low);

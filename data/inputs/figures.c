@@ -17,7 +17,7 @@ static double attention_weights(const struct shape *s)
            latent * (q - heads * turned + values) + values * h;
 }
 
-// Weights of a block that a token meets: attention, and its feed-forward part or the experts used.
+// Weights of a block that one token uses: attention, and its feed-forward part or the experts used.
 static double block_weights(const struct shape *s, const struct layer_run *run)
 {
     double h = (double)s->hidden, ffn = (double)s->ffn, router = 0;
@@ -38,7 +38,7 @@ static double pool_weights(const struct shape *s, const struct pool_shape *p)
            heads * (double)p->top_k * width + width * h + (p->gated ? h * width : 0);
 }
 
-// All score cells of a window's width, or of chunks.
+// All score cells within a window, or within chunks.
 static double attention_flop(const struct shape *s, const struct layer_run *run, double tokens)
 {
     double reach = (double)(run->window ? run->window : run->chunk),
@@ -81,7 +81,7 @@ static struct layer_flop times(struct layer_flop f, double by)
     return (struct layer_flop){f.products * by, f.attention * by};
 }
 
-// Of all pieces that a sequence brings.
+// For all pieces of a sequence.
 static struct layer_flop forward_of_sequence(const struct model *m, const struct layer_run *run,
                                              int64_t sequence)
 {
@@ -98,7 +98,8 @@ static double adapter_flop(const struct model *m, const struct layer_run *run, i
            (2 * (h + q) + 2 * (h + kv) + gate_matrices(s) * (h + ffn));
 }
 
-// Backward: once more for gradients of inputs where any are wanted, once more for those of weights.
+// Backward: once more for gradients of inputs, if any are needed, and once more for those of
+// weights.
 double model_flop(const struct model *m, int64_t sequence)
 {
     double sum = 0;
@@ -114,7 +115,7 @@ double model_flop(const struct model *m, int64_t sequence)
     return sum;
 }
 
-// Of every second product: keys, attention's output, the second of a gated layer.
+// Weights of every second product: keys, attention's output, the second product of a gated layer.
 static double repeated_weights(const struct shape *s, const struct layer_run *run)
 {
     double ffn = (double)(run->kind == LAYER_MOE ? run->experts.shared_ffn : s->ffn),

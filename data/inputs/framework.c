@@ -9,14 +9,15 @@ enum { ZERO_0 = BIT(0), ZERO_1 = BIT(1), ZERO_2 = BIT(2), ZERO_3 = BIT(3), ZERO_
 
 static const struct rules {
     unsigned schedules, recompute;   // bits
-    unsigned zero_piped, zero;       // ZeRO stages with a pipeline, without
-    unsigned overlap_piped, overlap; // of those, the ones that sync gradients beside the backward
-    unsigned offload;                // ... with the optimizer in host memory
-    bool exposed;                    // gradients may also be synced behind it
-    bool shards_replicas; // whole weights only without replicas, or with nothing but replicas (DDP)
-    bool context;         // a sequence may be split between ranks as here (ring attention)
-    bool divides_layers;  // several stages a rank: layers, with or without the first and the last
-                          // one (embedding, loss), are a multiple of the stages
+    unsigned zero_piped, zero;       // ZeRO stages with a pipeline, and without
+    unsigned overlap_piped, overlap; // of those, the ones that sync gradients during the backward
+    unsigned offload;                // of those, the ones with the optimizer in host memory
+    bool exposed;                    // gradients may also be synced after it
+    bool shards_replicas; // whole weights only without replicas, or with only replicas (DDP)
+    bool context;         // a sequence may be split over ranks as here (ring attention)
+    bool divides_layers;  // several stages per rank: the number of layers, with or without the
+                          // first and the last one (embedding, loss), is a multiple of the number
+                          // of stages
 } rules[] = {
     [FRAMEWORK_MEGATRON] = {.schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
                             .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) |
@@ -49,7 +50,8 @@ static const struct rules {
                              .exposed = true},
 };
 
-// Stages of equal numbers of layers; the embedding and the loss each count as a layer or do not.
+// Stages have equal numbers of layers; the embedding and the loss each may or may not count as a
+// layer.
 static bool layers_divide(int layers, int stages)
 {
     for (int ends = 0; ends <= 2; ends++)
@@ -76,7 +78,7 @@ const char *framework_refusal(enum framework framework, const struct layout *l, 
     if (framework == FRAMEWORK_ANY) return NULL;
     if (layout_has_grid(l)) return "tensor_grid";
     if (l->context > 1 && !r->context) return "context";
-    // One rank has no pipeline: it takes the micro-batches one after another.
+    // A single rank has no pipeline: it processes the micro-batches one after another.
     if (!(r->schedules & BIT(l->schedule)) || (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B))
         return "schedule";
     if (r->divides_layers && l->virtual_stages > 1 && !layers_divide(layers, layout_stage_count(l)))

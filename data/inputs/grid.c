@@ -1,5 +1,5 @@
-// Whether a tensor degree may be a grid of axes: what of model, job and cluster its prices do not
-// know (docs/FORMULAS.md section 20), each refused by its name.
+// Whether a tensor degree may be a grid of axes. Features of model, job and cluster that the prices
+// of grids do not cover (docs/FORMULAS.md section 20) are each refused by name.
 #include "data/inputs/problem.h"
 
 static const char *name_or(const char *path, const char *otherwise)

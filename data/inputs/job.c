@@ -1,5 +1,5 @@
-// Jobs: load, check, save. What the priced document repeats (layout, rules, budget) is read and
-// written by job_parts.c.
+// Jobs: load, check, save. job_parts.c reads and writes what the priced document repeats (layout,
+// rules, budget).
 #include "data/inputs/job.h"
 
 #include "data/inputs/framework.h"
@@ -103,14 +103,14 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
 
 // ---- checking
 
-// Replicas with micro-batches of their own numbers: each has its unit at least.
+// Replicas with different numbers of micro-batches: each has at least its unit.
 static enum status check_uneven(const struct job *j, struct error *err)
 {
     const struct layout *l = &j->layout;
     int64_t unit = layout_micro_batch_unit(l), together = job_micro_batches_together(j),
             others = (l->data - 1) * unit;
-    // Of its orders one with fewer micro-batches is not part of one with more, and bounds rest on
-    // that.
+    // With this schedule, an order with fewer micro-batches is not part of one with more, but
+    // bounds rely on that.
     if (schedule_kinds[l->schedule].nests == NESTS_NEVER)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected another schedule than %s",
@@ -158,7 +158,7 @@ static enum status check_batch(const struct job *j, struct error *err)
     return OK;
 }
 
-// What a schedule asks of the batch and the sequence.
+// What a schedule requires of the batch and the sequence.
 static enum status check_schedule(const struct job *j, struct error *err)
 {
     const struct layout *l = &j->layout;

@@ -1,5 +1,5 @@
-// The parts of a job that the priced document repeats: layout, rules, budget, recomputation modes.
-// Reading, writing and the checks that hold for both.
+// The parts of a job that the priced document repeats: layout, rules, budget, recompute modes.
+// Reading, writing and the checks that apply to both.
 #include "data/inputs/job_fields.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void ints_put(struct json_writer *w, const char *key, const int *values, 
     json_close_array(w);
 }
 
-// Lengths in tokens; an absent list is the whole sequence in one.
+// Lengths in tokens; without a list, the whole sequence is one slice.
 GET_MEMBER(get_slices)
 {
     struct layout *l = to;
@@ -51,7 +51,8 @@ PUT_MEMBER(put_slices)
     if (l->slice_count > 1) ints_put(w, key, l->slices, l->slice_count);
 }
 
-// Three axes whose product is the tensor degree; all of it on the first is no grid.
+// Three axes whose product is the tensor degree; if all of it is on the first axis, there is no
+// grid.
 GET_MEMBER(get_grid)
 {
     struct layout *l = to;
@@ -106,7 +107,7 @@ static const struct member layout_rows[] = {
 };
 MEMBERS(layout, struct layout, &layout_initial, false, NULL);
 
-// How many stages a rank has, and slices a sequence, is the schedule's own.
+// The schedule determines how many stages a rank has, and how many slices a sequence.
 static enum status check_stages(const struct layout *l, const char *file, struct error *err)
 {
     const char *name = schedule_names[l->schedule];
@@ -160,7 +161,7 @@ enum status layout_check(const struct layout *l, const char *file, struct error 
 
 // ---- budget
 
-// An absent object is a budget without limits, and so is an absent key.
+// A missing object is a budget without limits, and a missing key is no limit.
 static const struct quality_budget budget_initial = {
     .boundaries_max = -1, .stages_max = -1, .cost_max = -1};
 

@@ -1,7 +1,7 @@
-// Links as one layout uses them. The replicas of a stage that a node holds send their messages at
-// once, each through one card; a ring has a part on each tensor rank, spreads over all cards and
-// shares them with the other rings that leave the node. Over cards it is no better than the GPUs
-// reach inside a node.
+// Links as one layout uses them. The replicas of a stage on the same node send their messages at
+// the same time, each through one card. A ring has a part on each tensor rank, spreads over all
+// cards and shares them with the other rings that leave the node. Over cards, a ring is no faster
+// than the GPUs are inside a node.
 #include "data/inputs/places_use.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ struct place_link places_inside_link(const struct problem *p, int group, bool ri
     return inside;
 }
 
-// Over cards a ring passes through its nodes as well.
+// A ring over cards also passes through its nodes.
 static void pass_inside(struct place_link *to, const struct problem *p, int group)
 {
     struct place_link inside = places_inside_link(p, group, true);
@@ -58,7 +58,7 @@ bool places_used_group_link(struct place_link *to, const struct problem *p, int 
     return true;
 }
 
-// Messages of one stage that leave a node, or reach it, at once.
+// Messages of one stage that leave a node, or reach it, at the same time.
 static int messages_at(const struct problem *p, int node)
 {
     const struct layout *l = &p->job.layout;
@@ -66,7 +66,7 @@ static int messages_at(const struct problem *p, int node)
     return l->tensor * l->context * (slots < l->data ? slots : l->data);
 }
 
-// rings: that leave either end; NULL: a message.
+// rings: those that leave either end; NULL: a message.
 static bool link_over(struct place_link *to, const struct problem *p, int from, int to_node,
                       const int *rings, int transport)
 {

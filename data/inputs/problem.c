@@ -37,7 +37,7 @@ enum status problem_check_gpus(const struct problem *p, struct arena *arena, str
     return OK;
 }
 
-// A file beside the problem's, or what is shipped of that name.
+// A file next to the problem's, or a shipped document of that name.
 static enum status find_document(const char **found, const char *path, const char *key,
                                  const char *folder, const char *name, struct arena *arena,
                                  struct error *err)
@@ -49,7 +49,7 @@ static enum status find_document(const char **found, const char *path, const cha
     return fail(err, BAD_INPUT, "%s: %s: %s", path, key, why.text);
 }
 
-// Paths from the problem's own, or names of what is shipped.
+// Paths relative to the problem's, or names of shipped documents.
 struct names {
     const char *name, *model, *cluster, *costs, *job;
 };
@@ -98,8 +98,8 @@ static enum status check_divides(const char *file, const char *key, int64_t valu
                 (long long)divisor, (long long)value);
 }
 
-// The layout against the shape. The vocabulary may be padded, so it need not be a multiple of
-// anything.
+// Checks the layout against the shape. The vocabulary may be padded, so it need not be a multiple
+// of anything.
 static enum status check_shape(const struct problem *p, const char *model, struct error *err)
 {
     const struct shape *s = &p->model.shape;
@@ -153,7 +153,8 @@ static bool has_blocks(const struct problem *p)
     return has_kind(p, LAYER_BLOCK) || has_kind(p, LAYER_MOE);
 }
 
-// Each tensor rank has a part of every expert's width, each expert rank as many experts.
+// Each tensor rank has a part of every expert's width; all expert ranks have the same number of
+// experts.
 static enum status check_experts(const struct problem *p, const char *model, struct error *err)
 {
     const struct layout *l = &p->job.layout;
@@ -178,7 +179,7 @@ static const char *what_is_shared(const struct model *m)
                                      : NULL;
 }
 
-// Of runs with a shape of their own, and of projectors.
+// For runs with their own shape, and for projectors.
 static enum status check_own_shapes(const struct problem *p, const char *model, struct error *err)
 {
     for (int i = 0; i < p->model.run_count; i++) {
@@ -200,7 +201,7 @@ static enum status check_own_shapes(const struct problem *p, const char *model, 
     return OK;
 }
 
-// What prices of towers do not know.
+// What the prices of towers do not cover.
 static enum status check_towers(const struct problem *p, const char *job, struct error *err)
 {
     const struct layout *l = &p->job.layout;
@@ -251,7 +252,7 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
 }
 
-// DeepSpeed's pipeline has one loss, behind its last layer.
+// DeepSpeed's pipeline has one loss, after its last layer.
 static enum status check_mtp(const struct problem *p, const char *job, struct error *err)
 {
     if (p->job.trainer != TRAINER_DEEPSPEED || !model_mtp_depth(&p->model)) return OK;
@@ -263,7 +264,8 @@ static enum status check_mtp(const struct problem *p, const char *job, struct er
         job);
 }
 
-// What all ranks have a part of goes over one link.
+// Whatever all ranks have a part of is sent over one link, so there may be no places and only one
+// group.
 static enum status check_shared(const struct problem *p, struct error *err)
 {
     const char *shared = what_is_shared(&p->model),
@@ -276,8 +278,8 @@ static enum status check_shared(const struct problem *p, struct error *err)
                 shared, p->cluster.group_count);
 }
 
-// What a cluster with places cannot be asked for: what would make ranks of a stage depend on each
-// other beside its sync.
+// Requests that a cluster with places cannot serve: what would make the ranks of a stage depend on
+// each other in addition to its sync.
 enum status problem_check_places(const struct problem *p, struct error *err)
 {
     const struct layout *l = &p->job.layout;
@@ -333,8 +335,8 @@ static bool take_first(void *argument, int64_t number, const struct layout *layo
     return false;
 }
 
-// A space that its framework leaves nothing of would search in vain: most likely a key that is not
-// set free stands as the framework has it not.
+// If the framework runs nothing of a space, the search would be in vain. Most likely, a fixed key
+// has a value that the framework does not support.
 static enum status check_framework(const struct problem *p, const char *job, struct error *err)
 {
     struct space any = p->job.space;
@@ -352,7 +354,7 @@ static enum status check_framework(const struct problem *p, const char *job, str
                 job, framework_names[p->job.space.framework], why ? why : "schedule");
 }
 
-// Devices count alike: a cost is their number x time.
+// Devices count equally: a cost is their number x time.
 static enum status check_prices(const struct problem *p, const char *job, struct error *err)
 {
     const struct cluster *c = &p->cluster;
@@ -428,7 +430,7 @@ static int64_t floor_ns(double seconds)
     return ns < 9e18 ? (int64_t)ns : INT64_MAX;
 }
 
-// A second of one device costs an hour's price / 3600, an iteration brings its tokens.
+// A second of one device costs the price of an hour / 3600; an iteration trains on its tokens.
 struct layout_worth problem_layout_worth(const struct problem *p, const struct layout *l)
 {
     const struct job *j = &p->job;

@@ -1,6 +1,6 @@
-// What the objective of the published planner Pipette asks of a problem (docs/FORMULAS.md section
-// 16): whole nodes in rows, the same number of blocks in every stage, a model of which its formula
-// speaks.
+// What the objective of the published planner Pipette requires of a problem (docs/FORMULAS.md
+// section 16): whole nodes in rows, the same number of blocks in every stage, and a model that its
+// formula covers.
 #include "data/inputs/problem.h"
 
 bool model_blocks(const struct model *m, int *first, int *count)
@@ -20,7 +20,7 @@ bool model_blocks(const struct model *m, int *first, int *count)
     return *count > 0;
 }
 
-// The key that the objective cannot have, and what it has to be; NULL: none.
+// The key whose value the objective does not allow, and the value it must have; NULL: none.
 static const char *wrong_key(const struct problem *p, const char **expected)
 {
     const struct job *job = &p->job;

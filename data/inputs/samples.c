@@ -1,4 +1,4 @@
-// Samples: load and save. Raw repetitions in the order taken, with where they come from.
+// Samples: load and save. Raw repetitions in the order in which they were taken, with their origin.
 #include "data/inputs/samples.h"
 
 #include <string.h>
@@ -79,7 +79,7 @@ static const struct member quantity_rows[] = {
 };
 static MEMBERS(quantity, struct quantity, NULL, true, finish_quantity);
 
-// The context of these: all samples.
+// The context of these functions is all samples.
 GET_MEMBER(get_dimensions)
 {
     struct sample *s = to;
@@ -107,7 +107,7 @@ PUT_MEMBER(put_alone)
     if (s->kind == SAMPLE_LINK || s->kind == SAMPLE_COLLECTIVE) json_put_bool(w, key, s->alone);
 }
 
-// What a layer's time depends on of a model's shape.
+// The parts of a model's shape on which a layer's time depends.
 enum { WIDTH_MAX = 1 << 26 };
 static const struct member shape_rows[] = {
     KEY_COUNT(shape, hidden, REQUIRED, ALWAYS_WRITTEN, 1, WIDTH_MAX),
@@ -192,7 +192,7 @@ static enum status check_stop(const struct json *at, const struct sample *s, str
                        s->stopped_by);
 }
 
-// Number `at` of those of this key: of a repetition, above the one before.
+// Checks that value `at` of this key is the number of a repetition, above the previous value.
 static enum status check_ascending(const struct json *sample, const char *key, int at,
                                    const int last_and_this[2], int repetitions, struct arena *arena,
                                    struct error *err)

@@ -1,6 +1,6 @@
-// Walks the space of layouts: one level per key, outermost first, each level's values following
-// from those outside it. The order is part of the format of every document that names a layout by
-// its number.
+// Walks the space of layouts: one level per key, outermost first; the values of each level follow
+// from those outside it. The order is part of the format of every document that identifies a layout
+// by its number.
 #include "data/inputs/space.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ struct walk {
     const struct space_limits *limits;
     space_visitor *visit;
     void *argument;
-    struct layout layout; // filled up from the outside to the inside
+    struct layout layout; // filled from the outside to the inside
     int64_t number;
     bool stopped;
 };
@@ -52,7 +52,8 @@ static int range(int low, int high, int *values)
     return high - low + 1;
 }
 
-// Stages of a rank: what divides its layers, whether the short ranks' or the long ones'.
+// Stages per rank: the divisors of its number of layers, for the shorter ranks or for the longer
+// ones.
 static int virtual_values(const struct walk *w, int *values)
 {
     int p = w->layout.pipeline, low = w->limits->layers / p, high = (w->limits->layers + p - 1) / p,
@@ -67,7 +68,7 @@ static int64_t replica_devices(const struct layout *l)
     return (int64_t)l->tensor * l->context * l->pipeline;
 }
 
-// Parts of the sequence that slices are made of; 0: they are all alike, or as in the layout.
+// The parts of the sequence of which slices consist; 0: all slices are equal, or as in the layout.
 static int parts_of_sequence(const struct walk *w)
 {
     bool chosen = w->space->slice_tokens && w->space->axes[SPACE_SLICE_COUNT].kind != AXIS_FIXED;
@@ -82,7 +83,7 @@ static int slice_values(const struct walk *w, int *values)
     return 3;
 }
 
-// Every value of a key that makes sense given the keys outside it.
+// Every sensible value of a key, given the keys outside it.
 static int all_values(const struct walk *w, enum space_key key, int *values)
 {
     const struct layout *l = &w->layout;
@@ -126,7 +127,7 @@ static int fixed_value(const struct layout *l, enum space_key key)
     return 0;
 }
 
-// Equal slices; where the sequence does not divide, the last ones are a token shorter.
+// Equal slices; if the sequence does not divide evenly, the last ones are one token shorter.
 static void set_slices(struct layout *l, int count, int64_t sequence)
 {
     l->slice_count = count;
@@ -164,8 +165,8 @@ static void set_value(struct walk *w, enum space_key key, int value)
     }
 }
 
-// What the schedule decides by itself: stages a rank, slices. What means nothing to a framework:
-// the schedule of an only rank, sequence parallelism of one. A grid splits activations itself.
+// What the schedule determines: stages per rank, slices. What has no meaning in a framework: the
+// schedule of a single rank, sequence parallelism of one rank. A grid splits activations itself.
 static bool is_decided(const struct walk *w, enum space_key key, int *value)
 {
     const struct schedule_properties *kind = &schedule_kinds[w->layout.schedule];
@@ -198,8 +199,8 @@ static int values_of(const struct walk *w, enum space_key key, int *values)
     return all_values(w, key, values);
 }
 
-// The degrees so far divide the cluster's devices; all four of them make them up, unless fewer may
-// be used.
+// The degrees so far divide the cluster's devices. The product of all four equals them, unless
+// fewer may be used.
 static bool devices_fit(const struct walk *w, enum space_key key)
 {
     int64_t used = w->layout.tensor;
@@ -212,7 +213,8 @@ static bool devices_fit(const struct walk *w, enum space_key key)
 
 static void walk_key(struct walk *w, int key);
 
-// Lengths of the slices from `slice` on, of what is left of the parts; shorter first slices first.
+// Lengths of the slices from `slice` on, using the remaining parts; shorter first slices come
+// first.
 static void walk_slices(struct walk *w, int key, int slice, int left)
 {
     struct layout *l = &w->layout;
@@ -228,7 +230,8 @@ static void walk_slices(struct walk *w, int key, int slice, int left)
     }
 }
 
-// All on the first axis, which is no grid, then the others: rows outside, depth inside, rising.
+// All on the first axis, which is no grid, then the grids: rows in the outer loop, depth in the
+// inner, rising.
 static void walk_grids(struct walk *w, int key)
 {
     struct layout *l = &w->layout;

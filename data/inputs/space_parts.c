@@ -41,7 +41,7 @@ PUT_MEMBER(put_all)
     set_put(w, key, space_key_names, all);
 }
 
-// A list is of values that differ, and of none where all are meant.
+// The values of a list must differ; a key with all values must have no list.
 GET_MEMBER(finish_space)
 {
     struct space *space = to;

@@ -51,7 +51,7 @@ enum status cluster_find_group(const struct cluster *c, const struct json *at, c
                        key ? ": " : "", name);
 }
 
-// The context of what follows: the cluster. Groups by their names.
+// The context of what follows is the cluster. Groups by name.
 GET_MEMBER(get_group)
 {
     TRY(json_expect(value, JSON_TEXT, err));
@@ -173,7 +173,7 @@ enum status cluster_check(const struct cluster *c, struct error *err)
 
 // ---- numbers that no machine has
 
-// A modem below, all links of the largest switch above.
+// A modem at the low end, all links of the largest switch at the high end.
 static const double rate_least = 1e4, rate_most = 2e13, latency_most_s = 1;
 static const int64_t memory_least = 1000 * 1000, memory_most = 16LL * 1000 * 1000 * 1000 * 1000;
 
@@ -193,7 +193,7 @@ static const char *doubt_of_link(const struct link *l, const char *where, struct
 
 static const char *doubt_of_group(const struct node_group *g, struct arena *arena)
 {
-    // Gigabytes without their unit, megabytes as nvidia-smi has them, bytes of a thousand too many.
+    // Gigabytes without their unit, megabytes as in nvidia-smi, bytes times a thousand too many.
     if (g->memory_bytes < memory_least)
         return arena_print(arena,
                            "memory_bytes: %lld bytes are no GPU's; did you mean \"%lld %s\"?",

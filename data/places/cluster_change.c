@@ -1,6 +1,6 @@
-// Nodes leave with their rows and columns of what was measured, and a group whose last node left
-// goes with its links. Links change by a factor of their own (places.degraded): what was measured
-// stays as it was measured.
+// Nodes leave with their rows and columns of measurements, and a group whose last node leaves is
+// removed with its links. Links change by a separate factor (places.degraded), so measured values
+// stay as measured.
 #include "data/places/cluster_change.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static enum status mark_nodes(const struct cluster *c, const struct cluster_chan
     return OK;
 }
 
-// "GROUP=N": lost[group] nodes are gone.
+// "GROUP=N": lost[group] nodes are removed.
 static enum status count_nodes(const struct cluster *c, const struct cluster_change *x, int *lost,
                                struct error *err)
 {
@@ -88,7 +88,8 @@ static enum status count_nodes(const struct cluster *c, const struct cluster_cha
     return OK;
 }
 
-// Groups that have lost nodes; those without any left go. number[group]: its new one, -1: gone.
+// Groups that have lost nodes; those with no nodes left are removed. number[group]: its new index,
+// -1: removed.
 static void take_groups(struct cluster *to, const struct cluster *from, const int *lost,
                         int *number, struct arena *arena)
 {
@@ -142,8 +143,8 @@ static bool is_joined(const struct cluster *c, int from, int to)
     return from != to && places_link(&link, c, from, to, &traffic, whole);
 }
 
-// "A:B" or "A" of that many characters; names may have a ':' in them. false: they are no nodes'
-// names. *to -1: all links of *from.
+// "A:B" or "A" of `length` characters; names may contain a ':'. false: they are not names of nodes.
+// *to -1: all links of *from.
 static bool find_ends(const struct places *p, const char *word, size_t length, int *from, int *to,
                       struct arena *arena)
 {
@@ -163,7 +164,7 @@ static void lower(double *factor, double by)
     if (*factor == 0 || by < *factor) *factor = by;
 }
 
-// asked[from * node_count + to]: the least factor asked for; 0: none.
+// asked[from * node_count + to]: the smallest factor requested; 0: none.
 static enum status ask_one(const struct cluster *c, const char *word, double *asked,
                            struct arena *arena, struct error *err)
 {
@@ -242,7 +243,7 @@ static enum status change_links(struct cluster *to, const struct cluster *from,
     return OK;
 }
 
-// A link of a node that leaves is not asked for in the same breath.
+// Refuses a change to a link of a node that the same request removes.
 static enum status check_degraded_stay(const struct cluster *from, const struct cluster *to,
                                        const struct cluster_change *x, struct arena *arena,
                                        struct error *err)

@@ -1,6 +1,6 @@
-// Links that are slower (or faster) than the cluster says otherwise: a factor on the bandwidth of
-// an ordered pair of nodes, whatever joins them, so that what was measured stays in the document as
-// it was measured.
+// Links that are slower (or faster) than the cluster states otherwise: a factor on the bandwidth of
+// an ordered pair of nodes, whatever joins them, so that measured values stay in the document as
+// measured.
 #include "data/places/places.h"
 
 #include "data/places/internal.h"

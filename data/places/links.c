@@ -1,6 +1,6 @@
-// What joins two nodes in one direction: measured, stated, or what their network cards have in
-// common below the level they share. A ring is one group: all its links go over one kind of card,
-// also where two neighbours have a faster one in common.
+// The link between two nodes in one direction: measured, stated, or given by the network cards that
+// they have in common, limited by the level they share. A ring is one group: all its links use one
+// kind of card, even if two neighbours have a faster one in common.
 #include "data/places/places.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ struct share {
     double latency_s;
 };
 
-// Bandwidth of the cards of `kind` in a node for each of `streams` messages at once, and their
+// Bandwidth of the cards of `kind` in a node for each of `streams` simultaneous messages, and their
 // latency; 0: it has none.
 static struct share card_link(const struct node_group *g, enum nic_kind kind, int streams,
                               bool spread, const double *efficiency)
@@ -52,14 +52,14 @@ static struct share link_over(const struct node_group *a, const struct node_grou
                      card_link(b, kind, t->streams[1] * rings_of(t, 1), spread, efficiency));
 }
 
-// The same where no other ring leaves the nodes.
+// The same if no other ring leaves the nodes.
 static struct place_traffic alone(const struct place_traffic *t)
 {
     return (struct place_traffic){{t->streams[0], t->streams[1]},
                                   {t->rings[0] > 0, t->rings[1] > 0}};
 }
 
-// The kind that both ends have and that is fastest between them for one ring, or for the messages;
+// The kind that both ends have and that is fastest between them, for one ring or for the messages;
 // NIC_KIND_COUNT: none.
 static enum nic_kind common_kind(const struct node_group *a, const struct node_group *b,
                                  const struct place_traffic *t, const double *efficiency)
@@ -69,7 +69,7 @@ static enum nic_kind common_kind(const struct node_group *a, const struct node_g
     long double best_rate = 0;
     for (int k = 0; k < NIC_KIND_COUNT; k++) {
         long double rate = link_over(a, b, &one, efficiency, (enum nic_kind)k).bytes_per_s;
-        if (reaches(best_rate, rate)) continue; // less is a tie, up to rounding
+        if (reaches(best_rate, rate)) continue; // a smaller one is a tie, up to rounding
         best_rate = rate;
         best = (enum nic_kind)k;
     }
@@ -85,7 +85,7 @@ static int places_shared_level(const struct places *p, int a, int b)
     return p->level_count;
 }
 
-// What is stated for two groups; NULL: nothing.
+// The link stated for two groups; NULL: none.
 static const struct link *stated_link(const struct cluster *c, int from, int to)
 {
     for (int i = 0; i < c->link_count; i++)
@@ -93,8 +93,8 @@ static const struct link *stated_link(const struct cluster *c, int from, int to)
     return NULL;
 }
 
-// What is known holds for the fastest kind that the two have in common; over another it is no
-// better than that.
+// A known link holds for the fastest kind that the two ends have in common; over another kind, the
+// link is no faster than cards of that kind.
 static struct share over_known(const struct link *known, const struct node_group *a,
                                const struct node_group *b, const struct place_traffic *traffic,
                                const double *efficiency, int transport)
@@ -106,7 +106,7 @@ static struct share over_known(const struct link *known, const struct node_group
     return slower_of(as_is, link_over(a, b, traffic, efficiency, (enum nic_kind)transport));
 }
 
-// Over cards, or the level that both share where it is slower than they are for one ring.
+// Over cards, or over the level that both share if it is slower than the cards are for one ring.
 static struct share over_cards(struct place_link *to, const struct places *p,
                                const struct node_group *a, const struct node_group *b,
                                const struct place_traffic *traffic, const double *efficiency,

@@ -1,7 +1,7 @@
-// Nodes one by one: their names, the switches they hang on, and the links that were measured
-// between them, as a whole matrix (row = from, column = to, diagonal 0) or pair by pair. What was
-// not measured follows from the level that two nodes share, and that from what their network cards
-// have in common (places.h).
+// Nodes one by one: their names, their switches, and the measured links between them, as a whole
+// matrix (row = from, column = to, diagonal 0) or pair by pair. Links that were not measured follow
+// from the level that two nodes share, and that from what their network cards have in common
+// (places.h).
 #include "data/places/places.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static int find_or_add_switch(struct places *p, const char *name, int level, int
     return p->switch_count++;
 }
 
-// Host files have a host on a line, and what follows a space is something else.
+// Host files have one host per line, and what follows a space is something else.
 static bool is_host(const char *name)
 {
     for (; *name; name++)
@@ -118,7 +118,7 @@ GET_MEMBER(get_nodes)
     return OK;
 }
 
-// The names in the matrix's order: each a node, none twice, none missing.
+// The names in the order of the matrix: each is a node, none is repeated, none is missing.
 static enum status read_order(const struct places *p, const struct json *array, int **order,
                               struct arena *arena, struct error *err)
 {
@@ -140,8 +140,8 @@ static enum status read_order(const struct places *p, const struct json *array, 
     return OK;
 }
 
-// One row of a matrix: numbers within the limits, 0 on the diagonal, null where nothing was
-// measured (NAN).
+// One row of a matrix: numbers within the limits, 0 on the diagonal, null if nothing was measured
+// (NAN).
 static enum status read_row(const struct places *p, const struct json *rows, int i,
                             const int *order, double least, double most, double **row,
                             struct arena *arena, struct error *err)
@@ -169,7 +169,7 @@ static enum status read_row(const struct places *p, const struct json *rows, int
     return OK;
 }
 
-// A rate without a latency, where there is a table of them, is none.
+// If there is a table of latencies, a rate without a latency is refused.
 static enum status read_cells(struct places *p, const struct json *rates,
                               const struct json *latencies, double latency_s, const int *order,
                               int i, struct arena *arena, struct error *err)
@@ -284,7 +284,7 @@ static void put_rows(struct json_writer *w, const char *key, const struct places
     json_close_array(w);
 }
 
-// Whether every pair was measured: then it is a matrix that is written.
+// Whether every pair was measured: then a matrix is written.
 static bool all_measured(const struct places *p)
 {
     bool all = p->measured && p->node_count > 1;
@@ -353,7 +353,7 @@ MEMBERS(places, struct places, NULL, false, NULL);
 
 // ---- checking
 
-// What was not measured follows from something else.
+// A link that was not measured must follow from something else.
 static enum status check_absent(const struct cluster *c, struct error *err)
 {
     static const double plain[NIC_KIND_COUNT] = {1, 1, 1};

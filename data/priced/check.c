@@ -1,6 +1,6 @@
-// What everything behind a priced document relies on: indices in range, prices present where a
-// group can hold a stage, and sums that stay exact. Bounds of sums are taken in doubles against
-// 2^52, half of what a double holds exactly.
+// Everything after a priced document relies on these checks: indices are in range, prices are
+// present where a group can hold a stage, and sums are exact. Bounds of sums are computed in
+// doubles and compared with 2^52, half of what a double holds exactly.
 #include <assert.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ int priced_first_layer(const struct priced *p, int run)
     return first;
 }
 
-// Of a class's transfers, by pairs of groups or of nodes.
+// For a class's transfers, by pairs of groups or of nodes.
 static bool table_uses_part(const struct priced *p, const int64_t *forward_ns,
                             int64_t *const *backward_ns, size_t pairs, enum transfer_part part)
 {
@@ -141,7 +141,7 @@ int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, i
 
 // ---- checks
 
-// Option 0 is that of optimizer_bytes and optimizer_ns, and no share needs more room.
+// Option 0 has the values of optimizer_bytes and optimizer_ns, and no share needs more bytes.
 static enum status check_offloaded(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
@@ -158,7 +158,7 @@ static enum status check_offloaded(const struct priced *p, int i, struct error *
                        priced_file(p), i);
 }
 
-// Where stages may swap, on each group all layers have a price or none has.
+// If stages may swap, then on each group either all layers have a price or none has.
 static enum status check_swap(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
@@ -227,7 +227,7 @@ static enum status check_group(const struct priced *p, int i, struct error *err)
     return OK;
 }
 
-// All parts of a link's prices are there, or none is, and the same in all options.
+// Either all parts of a link's prices are present or none is, and the same in all options.
 static enum status check_cut(const struct priced *p, int i, struct error *err)
 {
     const struct priced_cut *c = &p->cuts[i];
@@ -285,7 +285,8 @@ static enum status check_options(const struct priced *p, struct error *err)
     return members_check(&budget_members, &p->budget, priced_file(p), "budget.", err);
 }
 
-// The longest any plan can take: all its operations one after another, each at its dearest.
+// An upper bound of the time of any plan: all its operations one after another, each with its
+// highest price.
 static double longest_iteration(const struct priced *p)
 {
     double total = 0, constant = 0, transfer = 0, embedding = 0, m = priced_micro_batches_most(p);
@@ -323,7 +324,8 @@ static double longest_iteration(const struct priced *p)
     return total + p->stage_count * (constant + m * 2 * transfer) + embedding;
 }
 
-// The most that all layers on one device could take, by groups' constants at their largest.
+// An upper bound of the bytes of all layers on one device, with the largest of the groups'
+// constants.
 static double largest_memory(const struct priced *p)
 {
     double total = 0, working = 0, message = 0, constant = 0, m = priced_micro_batches_most(p);

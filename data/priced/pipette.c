@@ -1,5 +1,4 @@
-// The part of a priced document that the objective pipette is worked out from: reading, checking,
-// writing.
+// The inputs of the objective pipette in a priced document: reading, checking, writing.
 #include "data/inputs/model/model.h"
 #include "data/priced/fields.h"
 

@@ -1,5 +1,5 @@
-// The part of a priced document that prices links between nodes: reading and writing, and which
-// prices a ring has.
+// The part of a priced document with the prices of links between nodes: reading and writing, and
+// which prices a ring has.
 #include <string.h>
 
 #include "data/base/least.h"
@@ -60,7 +60,7 @@ static int64_t take_least(int64_t least, int64_t ns)
     return ns != PRICE_NONE && (least == PRICE_NONE || ns < least) ? ns : least;
 }
 
-// A ring that leaves the node comes in over one link and goes out over another.
+// A ring that leaves the node enters over one link and leaves over another.
 static int64_t least_through(const struct priced_places *p, size_t node)
 {
     size_t n = (size_t)p->node_count;
@@ -73,7 +73,7 @@ static int64_t least_through(const struct priced_places *p, size_t node)
     return in == PRICE_NONE || out == PRICE_NONE ? PRICE_NONE : larger(in, out);
 }
 
-// Where both must be.
+// If both are required.
 static int64_t greater_of(int64_t a, int64_t b)
 {
     return a == PRICE_NONE || b == PRICE_NONE ? PRICE_NONE : larger(a, b);
@@ -170,7 +170,7 @@ static const struct member transport_rows[] = {
 };
 static MEMBERS(transport, struct priced_transport, NULL, false, NULL);
 
-// Absent: there is one, whatever it is.
+// If absent: there is one, whatever it is.
 GET_MEMBER(get_transports)
 {
     struct priced_places *p = ((const struct priced *)context)->places;
@@ -211,7 +211,7 @@ static enum status read_level(const struct priced *priced, int transport, const 
     return OK;
 }
 
-// Absent: the number of rings that leave a node changes nothing.
+// If absent: the number of rings that leave a node has no effect.
 GET_MEMBER(get_levels)
 {
     const struct priced *priced = context;
@@ -325,7 +325,7 @@ PUT_MEMBER(put_pipette)
     if (p->pipette) members_write(w, key, &pipette_members, p->pipette, context);
 }
 
-// ---- the whole
+// ---- the whole section
 
 #define AT(member) offsetof(struct priced_places, member)
 static const struct member priced_places_rows[] = {

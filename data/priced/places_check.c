@@ -1,5 +1,5 @@
-// What a priced document's prices between nodes must keep: together or not at all, names apart,
-// sums within 2^52 ns.
+// Conditions on a priced document's prices between nodes: all present or all absent together,
+// distinct names, sums within 2^52 ns.
 #include <string.h>
 
 #include "data/base/least.h"
@@ -15,7 +15,7 @@ static size_t ring_prices(const struct priced_places *p)
     return (size_t)p->ring_level_count * priced_ring_links(p);
 }
 
-// The dearest of each, as priced_check takes sums.
+// The maximum of each, as priced_check adds them up.
 static double longest_beside_passes(const struct priced *p)
 {
     const struct priced_places *x = p->places;
@@ -49,8 +49,8 @@ static double longest_beside_passes(const struct priced *p)
                (constant + (double)priced_micro_batches_most(p) * 2 * p->slice_count * transfer);
 }
 
-// All prices of a pair are there or none is: transfers by themselves, rings of each transport by
-// themselves.
+// All prices of a pair are present or none is: separately for transfers and for rings of each
+// transport.
 static bool transfers_differ(const struct priced *p, size_t pair)
 {
     const struct priced_places *x = p->places;

@@ -1,6 +1,6 @@
-// Priced documents: the stated problem in integers. Everything behind it relies on what
-// priced_check promises: sizes of all arrays, indices in range, and no sum of times, bytes or
-// quality costs of any plan beyond 2^52.
+// Priced documents: the problem in integers. Everything after them relies on what priced_check
+// guarantees: sizes of all arrays, indices in range, and no sum of times, bytes or quality costs of
+// any plan above 2^52.
 #include "data/priced/priced.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ PUT_MEMBER(put_weights)
         put_groups(w, key, from, context);
 }
 
-// What is there only where stages may swap, or an option offloads.
+// Keys that are present only if stages may swap, or if an option offloads.
 static enum status expect(const struct json *value, bool wanted, const char *where,
                           struct error *err)
 {
@@ -189,7 +189,7 @@ static const struct member cut_rows[] = {
 };
 static MEMBERS(cut, struct priced_cut, NULL, false, NULL);
 
-// With what follows from it.
+// Together with what follows from it.
 GET_MEMBER(get_layout)
 {
     struct priced *p = to;

@@ -1,5 +1,6 @@
-// Layers beside the dense block: mixtures of experts, memory layers, frozen blocks with adapters or
-// quantised weights. Their keys in a model; what they cost is docs/FORMULAS.md sections 3 to 5.
+// Layers other than the dense block: mixtures of experts, memory layers, frozen blocks with
+// adapters or quantised weights. Their keys in a model; docs/FORMULAS.md sections 3 to 5 define
+// their costs.
 #include "data/inputs/model/internal.h"
 
 #include <math.h>
@@ -71,8 +72,8 @@ static enum status check_pool(const struct pool_shape *s, int i, const char *fil
     return OK;
 }
 
-// Masks and second attentions belong to layers that have attention; adapters to matrices that the
-// formulas of adapters know.
+// Masks and second attentions belong to layers that have attention; adapters belong to matrices
+// that the formulas of adapters cover.
 static enum status check_attention(const struct layer_run *run, const struct shape *s, int i,
                                    const char *file, struct error *err)
 {

@@ -1,6 +1,6 @@
-// Models: load, check, save. What a loader cannot refuse key by key (unique names, shapes that some
-// run needs, sums that must stay exact) stands in model_check, which also serves models made in
-// memory. docs/FORMATS.md explains every key.
+// Models: load, check, save. What cannot be checked key by key (unique names, shapes that some run
+// needs, sums that must be exact) is in model_check, which also serves models built in memory.
+// docs/FORMATS.md explains every key.
 #include "data/inputs/model/model.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@ const char *const layer_kind_names[] = {"embedding", "block",  "head",      "mea
 
 #define BYTES_MAX 1125899906842624.0 // 2^50: of one layer on one device
 #define BYTES_SUM_MAX                                                                              \
-    4503599627370496.0 // 2^52: of a whole model, so that sums stay exact everywhere
+    4503599627370496.0 // 2^52: of a whole model, so that sums are exact everywhere
 
 #define MORE_VALUES_MAX 1099511627776.0 // 2^40
 
@@ -24,8 +24,7 @@ static const char *name_of(const struct model *m)
 
 // ---- reading and writing
 
-// Bytes by recomputation mode: {"none", "selective", "full"}; a mode that is not stated is like
-// none.
+// Bytes by recompute mode: {"none", "selective", "full"}; a mode that is not stated is like none.
 struct by_mode {
     int64_t none, selective, full;
 };
@@ -115,7 +114,8 @@ static const struct member run_rows[] = {
 static const struct layer_run one_layer = {.count = 1};
 static MEMBERS(run, struct layer_run, &one_layer, false, finish_run);
 
-// The last rows: the object that a kind has of its own. It is there, and with no other kind.
+// The last rows: the object that only one kind has. It is required for that kind and allowed with
+// no other.
 static const enum layer_kind part_kinds[] = {LAYER_PROJECTOR, LAYER_MOE, LAYER_MEMORY,
                                              LAYER_MEASURED};
 enum { PARTS = ARRAY_LENGTH(part_kinds), FIRST_PART = ARRAY_LENGTH(run_rows) - PARTS };
@@ -217,7 +217,7 @@ static double measured_total(const struct measured_bytes *b)
     return sum;
 }
 
-// One table: as many values, as wide, and frozen or not.
+// One table: the same number of values, the same width, and frozen or not.
 static enum status check_shared_pool(const struct model *m, int i, struct error *err)
 {
     const struct layer_run *run = &m->runs[i], *first = model_shared_pool(m);
@@ -273,7 +273,7 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
     return OK;
 }
 
-// Behind a block and before the head, which they need, and nothing between.
+// After a block and directly before the head; both are required.
 static enum status check_mtp(const struct model *m, struct error *err)
 {
     const struct shape *s = &m->shape;

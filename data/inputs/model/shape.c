@@ -10,7 +10,7 @@ static const char *const qk_norm_names[] = {"none", "head", "whole", NULL};
 
 // ---- reading and writing
 
-// What a person may leave out.
+// Defaults of what a user may omit.
 GET_MEMBER(finish_shape)
 {
     struct shape *s = to;
@@ -30,7 +30,7 @@ GET_MEMBER(finish_shape)
     return OK;
 }
 
-// How rotary positions are stretched, named as Hugging Face names it.
+// How rotary positions are stretched, with Hugging Face's names.
 static const struct member rotary_rows[] = {
     KEY_TEXT(rotary_scaling, type, REQUIRED),
     KEY_NUMBER(rotary_scaling, low_freq_factor, OPTIONAL, IF_SET, 0, ROTARY_MAX),
@@ -44,8 +44,8 @@ static const struct member rotary_rows[] = {
 };
 static MEMBERS(rotary, struct rotary_scaling, NULL, true, NULL);
 
-// What only an embedding and a head have is not in a run's own shape. output_bias and linear_bias:
-// a key of its own where the two differ. final_norm is the opposite of its member.
+// A run's own shape lacks what only an embedding and a head have. output_bias and linear_bias:
+// output_bias is a separate key only if the two differ. final_norm is the opposite of its member.
 #define SHAPE_ROWS(vocabulary, multiple, final_norm, tied)                                         \
     KEY_COUNT(shape, hidden, REQUIRED, ALWAYS_WRITTEN, 1, HIDDEN_MAX),                             \
         KEY_COUNT(shape, ffn, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 22),                               \

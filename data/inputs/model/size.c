@@ -1,4 +1,4 @@
-// Counted tensor by tensor, as a framework holds them.
+// Counts parameters tensor by tensor, as a framework holds them.
 #include "data/inputs/model/size.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static int64_t feed_forward(const struct shape *s, int64_t width, bool bias)
     return (s->gated_ffn ? 2 : 1) * linear(s->hidden, width, bias) + linear(width, s->hidden, bias);
 }
 
-// Low-rank factors beside each matrix of a block.
+// Low-rank factors for each matrix of a block.
 static int64_t adapters(const struct shape *s, int64_t rank)
 {
     int64_t query = s->heads * s->head_width, key = s->kv_heads * s->head_width;
@@ -51,7 +51,7 @@ static struct model_size block(const struct shape *s, const struct layer_run *r)
     const struct expert_shape *e = &r->experts;
     int64_t times = r->cross_attention ? 2 : 1,
             all = times * attention(s) + (shape_norms(s) + times - 1) * norm(s, s->hidden);
-    // The projection of a state beside an embedding, their norms and the one before the logits.
+    // The projection of a state next to an embedding, their norms, and the norm before the logits.
     if (r->mtp) all += linear(2 * s->hidden, s->hidden, false) + 3 * norm(s, s->hidden);
     if (r->kind == LAYER_BLOCK) {
         all += feed_forward(s, s->ffn, s->linear_bias) + adapters(s, r->adapter_rank);

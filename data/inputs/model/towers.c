@@ -1,5 +1,5 @@
-// Runs with a shape or with tokens of their own: towers before a language model, and the projectors
-// that lead into and out of them. What they cost is docs/FORMULAS.md section 21.
+// Runs with their own shape or tokens: towers before a language model, and the projectors into and
+// out of them. docs/FORMULAS.md section 21 defines their costs.
 #include "data/inputs/model/internal.h"
 
 #define WIDTH_MAX 4194304   // 2^22
@@ -72,8 +72,8 @@ static enum status check_own(const struct layer_run *r, int i, const char *file,
     return r->shape ? shape_check(r->shape, true, shape, err) : OK;
 }
 
-// What a run reads is as wide as what the run before it makes; a projector may read several tokens
-// of it as one. *width: 0 where it is not known.
+// A run's input is as wide as the output of the run before it; a projector may read several of its
+// tokens as one. *width: 0 if it is not known.
 static enum status check_width(const struct model *m, int i, int64_t *width, const char *file,
                                struct error *err)
 {
