@@ -30,7 +30,7 @@ struct box_closer {
     int64_t *weights;
     int *best_ids, best_count; // weights that gave the box its best bound so far (by ranks)
     int64_t *best_weights;
-    // Where ranks have several stages and the dynamic program works stage by stage (memory.c); else
+    // Where ranks have several stages and the dynamic programme works stage by stage (memory.c); else
     // 0 rows.
     struct memory_price *memory; // prices of the current step
     int memory_count, *wide_counts;
@@ -76,7 +76,7 @@ void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, str
 // The split of an open box. 0: it has a single decision.
 int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 
-// Applies what couples the stages of one rank where the dynamic program does not know it: removes
+// Applies what couples the stages of one rank where the dynamic programme does not know it: removes
 // choices on groups that another stage of the rank cannot be on, and choices whose memory, with the
 // least of the others, exceeds the limit.
 void box_couple_ranks(const struct choices *c, bool *const *allowed);

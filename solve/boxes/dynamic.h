@@ -1,7 +1,7 @@
-// The dynamic program over the stages that the incumbent search, the elimination and the tree
+// The dynamic programme over the stages that the incumbent search, the elimination and the tree
 // share. A path of the graph is a linear function of the symbols, so a convex combination of paths
 // is a sum of one term per stage's choice and one per boundary. Its least value over all plans of a
-// box is a dynamic program over (stage, layers covered, state of the boundary, slots used). Layers
+// box is a dynamic programme over (stage, layers covered, state of the boundary, slots used). Layers
 // are covered exactly; what does not fit into the table (slots of many groups, the quality budget)
 // is priced by multipliers >= 0. Every bound is proven: costs are integers, rounded down.
 //

@@ -1,4 +1,4 @@
-// Internals of the dynamic program by ranks, for solve/boxes/dynamic_ranks*.c alone.
+// Internals of the dynamic programme by ranks, for solve/boxes/dynamic_ranks*.c alone.
 //
 // A rank's least cost for N layers is a chain of convolutions over its stages. Its memory limit
 // enters by prices per byte: for each price, cost + price x (bytes - limit) is a lower bound, and
@@ -24,7 +24,7 @@ struct rank_try {
 struct rank_table {
     int *stages;                 // by turn
     struct rank_try *tries;      // [TRIES_MAX]; the first has price 0
-    int try_count;               // of the box at hand
+    int try_count;               // of the current box
     double *bytes_least;         // [layers]: least bytes of all stages together
     double *cost;                // [layers]
     int *by;                     // [layers]: the try that gives cost

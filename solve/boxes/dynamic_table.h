@@ -1,4 +1,4 @@
-// Internals of the dynamic program, for solve/boxes/dynamic*.c alone. Costs are doubles that hold
+// Internals of the dynamic programme, for solve/boxes/dynamic*.c alone. Costs are doubles that hold
 // integers below 2^53, so every sum and comparison is exact and rows are processed quickly.
 #ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_TABLE_H
 #define PLUMBLINE_SOLVE_BOXES_DYNAMIC_TABLE_H

@@ -36,7 +36,7 @@ struct box_proof {
     int paths;
     struct box_record *records;
     int64_t count, capacity;
-    bool sure; // the checker's dynamic program is as strong on every step (docs/PROOFS.md 6)
+    bool sure; // the checker's dynamic programme is as strong on every step (docs/PROOFS.md 6)
     const bool *counted; // [resource]: the steps that are not relaxed follow its use exactly
 };
 

@@ -1,8 +1,8 @@
-// Chains: nodes put in a row, so many chains of so many nodes each, every node at most once. The
-// value is the dearest chain's hops, plus, where a ring joins the chains' first nodes, the dearest
-// link of the best ring through them. It is the placement problem of a published planner
-// (docs/FORMULAS.md section 15), and, with hops weighted by a mixture of paths, what the placement
-// adds to a bound of the iteration time.
+// Chains: nodes put in rows, chain_count chains of `length` nodes each, every node at most once.
+// The value is the sum of hops of the most expensive chain, plus, where a ring joins the chains'
+// first nodes, the slowest link of the best ring through them. It is the placement problem of a
+// published planner (docs/FORMULAS.md section 15), and, with hops weighted by a mixture of paths,
+// what the placement adds to a bound of the iteration time.
 #ifndef PLUMBLINE_SOLVE_CHAINS_CHAINS_H
 #define PLUMBLINE_SOLVE_CHAINS_CHAINS_H
 
@@ -27,7 +27,7 @@ struct chains {
 
 struct chains_effort {
     int64_t moves, sets, steps;
-}; // of the search by chance; first nodes and subsets looked at
+}; // moves of the random search; sets of first nodes and subsets examined
 
 struct chains_result {
     int64_t value,
@@ -36,13 +36,13 @@ struct chains_result {
     struct chains_effort effort;
 };
 
-// Value of an order of nodes, the ring in the order of the chains.
+// Value of an order of nodes; the ring goes in the order of the chains.
 int64_t chains_value(const struct chains *c, const int *order);
 
-// Search by chance from `starts` orders (seeded), each of `moves` moves; then, up to
-// CHAINS_EXACT_MAX nodes, the proof: every set of first nodes, cheapest ring first, against all
-// ways to share out the others. Beyond: a bound within bound_steps steps (0: CHAINS_BOUND_STEPS).
-// should_stop (NULL: never) ends the search and the work on the bound early, never the proof.
+// Random search from `starts` orders (seeded), each of `moves` moves. Then, up to CHAINS_EXACT_MAX
+// nodes, the proof: every set of first nodes, cheapest ring first, with all ways to distribute the
+// other nodes. Beyond: a bound within bound_steps steps (0: CHAINS_BOUND_STEPS). should_stop (NULL:
+// never) ends the search and the work on the bound early, never the proof.
 #define CHAINS_BOUND_STEPS INT64_C(2000000000)
 struct chains_settings {
     int starts, moves;
@@ -51,27 +51,27 @@ struct chains_settings {
     bool (*should_stop)(void *);
     void *stop_argument;
 };
-// What finds good orders of so many nodes: well below a second up to 20 of them, seconds for 64,
-// some ten for 256.
+// Settings that find good orders of this many nodes: well below a second up to 20 of them, seconds
+// for 64, about ten for 256.
 struct chains_settings chains_settings_for(const struct chains *c, uint64_t seed);
 void chains_solve(struct chains_result *result, const struct chains *c,
                   const struct chains_settings *settings, struct arena *arena);
 
-// The way beyond CHAINS_EXACT_MAX nodes, for any number of them.
+// The method used beyond CHAINS_EXACT_MAX nodes, for any number of them.
 void chains_approach(struct chains_result *result, const struct chains *c,
                      const struct chains_settings *settings, struct arena *arena);
 
-// Puts the chains of an order so that the ring through their first nodes has the least dearest
-// link: exactly up to 20 of them.
+// Orders the chains so that the slowest link of the ring through their first nodes is least:
+// exactly up to 20 of them.
 void chains_close_ring(const struct chains *c, int *order, struct arena *arena);
 
-// The ring through these nodes whose dearest link[from * node_count + to] is least, in order (their
-// own where no ring joins them); `size` up to CHAINS_EXACT_MAX.
+// The ring through these nodes whose slowest link[from * node_count + to] is least, in order (their
+// own order if no ring joins them); `size` up to CHAINS_EXACT_MAX.
 void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size,
                   struct arena *arena);
 
-// A bound on the dearest link of every ring of `size` >= 2 among these nodes; CHAIN_NONE: there is
-// none. Exact where few looks decide.
+// A bound on the slowest link of every ring of `size` >= 2 among these nodes; CHAIN_NONE: there is
+// none. Exact where a short search decides.
 int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena);
 
 #endif

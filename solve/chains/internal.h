@@ -1,4 +1,4 @@
-// What the files of chains share; for them alone.
+// Internals shared by the files of chains.
 #ifndef PLUMBLINE_SOLVE_CHAINS_INTERNAL_H
 #define PLUMBLINE_SOLVE_CHAINS_INTERNAL_H
 
@@ -11,49 +11,50 @@ static inline bool chains_have_ring(const struct chains *c)
 int64_t chains_hop(const struct chains *c, int position, int from, int to);
 int64_t chain_value(const struct chains *c, const int *chain);
 
-// search.c: the best order that was found, and its value.
+// search.c: sets the best order found, and its value.
 void chains_search(struct chains_result *result, const struct chains *c,
                    const struct chains_settings *settings, struct arena *arena);
 
-// exact.c: result->order and value become the best there is, and bound the value.
+// exact.c: sets result->order and value to the best there is, and bound to the value.
 void chains_prove(struct chains_result *result, const struct chains *c, struct arena *arena);
 
-// bound.c: no order whose value is below `value` is below the bound that is returned, which
-// is at most `value`.
+// bound.c: no order whose value is below `value` is below the returned bound, which is at most
+// `value`.
 int64_t chains_bound_below(const struct chains *c, int64_t value,
                            const struct chains_settings *settings, int64_t *steps,
                            struct arena *arena);
 
-// assign.c: what all chains cost together at least; CHAIN_NONE and more: something is joined
-// by nothing. firsts: the nodes that may begin a chain; NULL: all. price, unless NULL: what each
-// node is worth.
+// assign.c: the least total cost of all chains; CHAIN_NONE or more: something is joined by nothing.
+// firsts: the nodes that may begin a chain; NULL: all. price, unless NULL: gets the price of each
+// node.
 int64_t chains_assign(const struct chains *c, const bool *firsts, int64_t *price,
                       struct arena *arena);
 
-// paths.c. Prices count in 2^-paths_shift; where nodes may be left over they are at most 0.
+// paths.c. Prices are in units of 2^-paths_shift; if nodes may be left over they are at most 0.
 struct paths;
 struct paths *paths_open(const struct chains *c, int64_t hop_max, struct arena *arena);
 int paths_shift(const struct paths *p);
-int64_t paths_walk(struct paths *p,
-                   const int64_t *price); // of every node its cheapest chain; steps are returned
-// The chain_count first nodes with the cheapest chains among those allowed; less than chain_count:
-// there are no more.
+int64_t paths_walk(
+    struct paths *p,
+    const int64_t *price); // finds the cheapest chain from every node; returns the steps
+// Finds the chain_count first nodes with the cheapest chains among those allowed; returns less than
+// chain_count if there are no more.
 int paths_firsts(const struct paths *p, const bool *allowed, int *firsts);
 int64_t paths_sum(const struct paths *p, const int *firsts, const int64_t *price);
 void paths_follow(const struct paths *p, int first, const int64_t *price, int *visits);
 
-// ring.c: of every set of `size` nodes the least dearest link of a ring through them all;
+// ring.c: for every set of `size` nodes the least slowest link of a ring through all of them;
 // least[1 << nodes], sets of other sizes CHAIN_NONE.
 void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size,
                    struct arena *arena);
 
-// close.c: leaves of in[] only nodes that may lie on a ring of `size` nodes in[] by links
-// below `limit`, and says of each in which part it lies: nodes of one ring lie in one part. Returns
-// the number of parts.
+// close.c: keeps in in[] only nodes that may be on a ring of `size` nodes of in[] with links below
+// `limit`, and sets the part of each: nodes of one ring are in one part. Returns the number of
+// parts.
 int rings_within(const int64_t *link, int node_count, int size, int64_t limit, bool *in, int *part,
                  struct arena *arena);
-// The least dearest link of a ring of `size` of these nodes, as far as the looks go; CHAIN_NONE:
-// there is none.
+// The least slowest link of a ring of `size` of these nodes, as far as the search limit allows;
+// CHAIN_NONE: there is none.
 int64_t rings_least(const int64_t *link, int node_count, int size, const bool *among,
                     struct arena *arena);
 

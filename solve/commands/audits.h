@@ -1,4 +1,4 @@
-// Verifying and checking, as the commands and the library (library/) do it.
+// Verifying and checking, for the commands and the library (library/).
 #ifndef PLUMBLINE_SOLVE_COMMANDS_AUDITS_H
 #define PLUMBLINE_SOLVE_COMMANDS_AUDITS_H
 
@@ -12,12 +12,12 @@
 // ---- verify.c
 
 struct verify_request {
-    const char *problem_path, *certificate; // NULL: the problem that the plan names; none
-    const struct problem *at_hand;          // instead of both; NULL: not
+    const char *problem_path, *certificate; // NULL: the problem that the plan names; no certificate
+    const struct problem *at_hand;          // instead of both; NULL: not used
     struct problem loaded;                  // what was read
-    struct check_claim claim;               // of the certificate, once it was audited
+    struct check_claim claim;               // of the certificate, once audited
 };
-// Judges, unless an input is not the one the plan was made from; v->accepted says how.
+// Judges the plan, unless an input is not the one it was made from; the result is v->accepted.
 enum status verify_run(struct verdict *v, const struct plan *plan, struct verify_request *r,
                        struct arena *arena, struct error *err);
 void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
@@ -27,10 +27,10 @@ void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
 
 struct check_request {
     const char *certificate, *against; // against: priced document or problem, NULL: not given
-    const char *verdict, *statement;   // files to be written; NULL: none
+    const char *verdict, *statement;   // files to write; NULL: none
     uint64_t work_limit;
 };
-// What was found is printed to `to`.
+// Prints the findings to `to`.
 enum status check_run(bool *proven, const struct check_request *r, FILE *to, struct arena *arena,
                       struct error *err);
 

@@ -1,4 +1,4 @@
-// The commands of this room; each in its own file.
+// The commands of solve/, each in its own file.
 #ifndef PLUMBLINE_SOLVE_COMMANDS_COMMANDS_H
 #define PLUMBLINE_SOLVE_COMMANDS_COMMANDS_H
 

@@ -1,6 +1,6 @@
-// The nearest to a plan whose stages recompute unlike layers, for a framework with one setting for
-// all stages, or for all of a rank: the same layers on the same devices, the setting that fits into
-// memory and takes the least time, of a rank the least work.
+// The nearest plan to one whose stages recompute differently, for a framework with one setting for
+// all stages, or for all stages of a rank: the same layers on the same devices, with the setting
+// that fits into memory and takes the least time (for a rank: the least work).
 #ifndef PLUMBLINE_SOLVE_COMMANDS_ONE_RECOMPUTE_H
 #define PLUMBLINE_SOLVE_COMMANDS_ONE_RECOMPUTE_H
 
@@ -8,10 +8,10 @@
 #include "data/inputs/problem.h"
 #include "data/results/plan.h"
 
-// Megatron-LM's settings: none, selective, full, or the first so many layers of each stage; other
-// frameworks': those of framework_recomputes but the last. *to is the plan with stages, ranks and
-// iteration_ns of that setting, priced anew (of a placement the syncs stay the plan's), or NULL:
-// the plan is not of the problem. BAD_INPUT: none fits.
+// Megatron-LM's settings: none, selective, full, or the first n layers of each stage; other
+// frameworks': those of framework_recomputes except the last. *to is the plan with stages, ranks
+// and iteration_ns of that setting, priced anew (with a placement, the syncs stay those of the
+// plan), or NULL: the plan is not one of the problem. BAD_INPUT: no setting fits.
 enum status one_recompute_find(const struct plan **to, const struct plan *plan,
                                const struct problem *problem, enum framework framework,
                                bool by_rank, struct arena *arena, struct error *err);

@@ -1,15 +1,15 @@
-// The problem that a plan was made from, where the plan says it is.
+// Finds the problem that a plan was made from, at the place that the plan states.
 #ifndef PLUMBLINE_SOLVE_COMMANDS_ORIGIN_H
 #define PLUMBLINE_SOLVE_COMMANDS_ORIGIN_H
 
 #include "data/inputs/problem.h"
 #include "data/results/plan.h"
 
-// Whether the plan was made from the document that is there now ("model", "costs" ...).
+// Whether the plan was made from the document as it is now ("model", "costs" ...).
 bool origin_matches(const struct plan *plan, const char *role, const struct document *now);
-// false: it is not there, or has changed; but for its costs.
+// false: it is missing, or has changed. Does not include its costs.
 bool origin_problem(const struct plan *plan, struct problem *problem, struct arena *arena);
-// With its costs; NULL: not there, or changed.
+// With its costs; NULL: missing, or changed.
 const struct problem *origin_whole_problem(const struct plan *plan, struct arena *arena);
 
 #endif

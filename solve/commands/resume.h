@@ -1,5 +1,5 @@
-// plumbline solve --resume and --part: what earlier searches of the same problem left, and what
-// others find out meanwhile.
+// plumbline solve --resume and --part: the results of earlier searches of the same problem, and of
+// concurrent ones.
 #ifndef PLUMBLINE_SOLVE_COMMANDS_RESUME_H
 #define PLUMBLINE_SOLVE_COMMANDS_RESUME_H
 
@@ -9,16 +9,17 @@
 
 struct resume {
     struct layouts_task task; // of a space
-    const struct plan *plan;  // the best of the earlier ones, with its bound; NULL: none
+    const struct plan *plan;  // the best earlier one, with its bound; NULL: none
 };
 
-// Reads the plans that --resume names, and of a space the layouts documents beside them. Each was
-// made from these very documents by this version, and the judge accepts it: BAD_INPUT otherwise.
+// Reads the plans that --resume names and, for a space, the layouts documents next to them.
+// BAD_INPUT unless each was made from these very documents by this version, and the judge accepts
+// it.
 enum status resume_read(struct resume *resume, const struct solve_request *r,
                         const struct problem *problem, struct arena *arena, struct error *err);
 
-// Plans of the searches that share a folder: each writes its best as FOLDER/best-ID.json and reads
-// the others', which it takes where the judge does.
+// Plans of searches that share a folder: each writes its best as FOLDER/best-ID.json and reads the
+// others', which it takes if the judge accepts them.
 struct share {
     const char *folder, *own;
     const struct problem *problem;

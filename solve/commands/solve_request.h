@@ -1,4 +1,4 @@
-// What plumbline solve is asked for: its options, read and held against the problem.
+// The request to plumbline solve: its options, read and checked against the problem.
 #ifndef PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
 #define PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
 
@@ -18,14 +18,14 @@ struct solve_request {
     struct option_texts resume, join;
     const char *part_text, *share_path;
     struct space_part part;
-    bool answer_only; // what if, and no file for the plan
+    bool answer_only; // "what if", with no file for the plan
 };
 
 enum status solve_request_read(struct solve_request *r, int argc, char **argv, struct arena *arena,
                                struct error *err);
-// Whether all files can be written: before hours of work, not after them.
+// Checks that all files can be written: before hours of work, not after them.
 enum status solve_request_check_places(const struct solve_request *r, struct error *err);
-// Refuses options that the problem has no answer to, before anything is written.
+// Refuses options that do not apply to the problem, before anything is written.
 enum status solve_request_suits(const struct solve_request *r, const struct problem *problem,
                                 struct error *err);
 

@@ -1,6 +1,6 @@
-// What if a node were gone, or a link slower, or a space of layouts had but this one: what is
-// changed and a problem that names it, as documents beside the new plan, so that verify and report
-// take them like any others; and the answer: what is lost, and what moves.
+// What if a node were gone, or a link slower, or a space had only this layout? The changed
+// documents and a problem that names them are written next to the new plan, so that verify and
+// report read them like any others. The answer states what is lost, and what moves.
 #ifndef PLUMBLINE_SOLVE_COMMANDS_WHAT_IF_H
 #define PLUMBLINE_SOLVE_COMMANDS_WHAT_IF_H
 
@@ -11,27 +11,28 @@
 
 struct problem_change {
     const struct cluster_change *cluster; // of nodes and links, if any
-    const struct layout *layout; // one of the job's space, then its only one; NULL: as it is
+    const struct layout
+        *layout; // one of the job's space, which becomes the only one; NULL: unchanged
 };
 
-// *changed is the problem so changed. path: of the plan to come; beside PLAN.json stand
-// PLAN.problem.json and, of cluster and job, what changed, as PLAN.cluster.json and PLAN.job.json.
-// NULL: nothing is written, and the problem has no hash. BAD_INPUT: the change makes no sense; one
-// of the files exists with other content.
+// *changed is the changed problem. path: of the new plan; next to PLAN.json go PLAN.problem.json
+// and, if changed, PLAN.cluster.json and PLAN.job.json. NULL: nothing is written, and the problem
+// has no hash. BAD_INPUT: the change makes no sense; one of the files exists with other content.
 enum status what_if_change(struct problem *changed, const struct problem *problem,
                            const struct problem_change *change, const char *path,
                            struct arena *arena, struct error *err);
 
-// What the best of all layouts takes on the changed cluster, beside the plan that keeps the earlier
-// one's; without --start a solve writes it.
+// The time of the best of all layouts on the changed cluster, compared with the plan that keeps the
+// earlier layout; a solve without --start writes that plan.
 const char *what_if_layouts_text(const struct plan *kept, const struct plan *best, size_t *length,
                                  struct arena *arena);
 
-// Whether the judge accepts the earlier plan as one of this very problem. BAD_INPUT: it does not.
+// Checks that the judge accepts the earlier plan as one of this very problem. BAD_INPUT: it does
+// not.
 enum status what_if_check_earlier(const struct plan *earlier, const struct problem *problem,
                                   struct arena *arena, struct error *err);
 
-// For a cluster without places: what the plan takes there as it stands; 0: it does not fit.
+// For a cluster without places: the unchanged plan's time there; 0: it does not fit.
 enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier,
                              const struct priced *priced, struct arena *arena, struct error *err);
 

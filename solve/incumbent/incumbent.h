@@ -1,4 +1,5 @@
-// Incumbent first: a quick construction and a local search with exact replay, before GLPK starts.
+// The incumbent search: a quick construction and a local search with exact replay, before GLPK
+// starts.
 #ifndef PLUMBLINE_SOLVE_INCUMBENT_INCUMBENT_H
 #define PLUMBLINE_SOLVE_INCUMBENT_INCUMBENT_H
 
@@ -12,8 +13,8 @@ struct incumbent {
 };
 
 // Deterministic for a seed: the effort is a number of replays, never a time. Improves *best if it
-// holds a plan already. should_stop (may be NULL) is asked now and then: true ends the search early
-// with what there is.
+// already has a plan. should_stop (may be NULL) is called now and then; true ends the search early
+// with the best so far.
 void incumbent_search(struct incumbent *best, const struct choices *c, struct graph *g,
                       uint64_t seed, int64_t replays, bool (*should_stop)(void *),
                       void *stop_argument, struct arena *arena);

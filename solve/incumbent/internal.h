@@ -1,4 +1,4 @@
-// The inside of the incumbent search, for solve/incumbent/ alone.
+// Internals of the incumbent search, for solve/incumbent/ alone.
 #ifndef PLUMBLINE_SOLVE_INCUMBENT_INTERNAL_H
 #define PLUMBLINE_SOLVE_INCUMBENT_INTERNAL_H
 
@@ -6,8 +6,8 @@
 #include "solve/boxes/dynamic.h"
 #include "solve/incumbent/incumbent.h"
 
-// Effort is counted in these: a replay costs EFFORT_REPLAY of them, a decision that the pool of
-// paths rejects one.
+// Units of effort: a replay costs EFFORT_REPLAY, a decision that the pool of paths rejects costs
+// one.
 enum { EFFORT_REPLAY = 16 };
 
 struct search {
@@ -23,28 +23,29 @@ struct search {
     struct arena *arena;
 };
 
-// Replays a decision that fits together; keeps it if it is the best so far. The time, or INT64_MAX:
-// does not fit, or the search is stopped. counts, if not NULL, receives the critical path's.
+// Replays a decision that fits together; keeps it if it is the best so far. Returns the time, or
+// INT64_MAX: it does not fit, or the search is stopped. counts, if not NULL, receives those of the
+// critical path.
 int64_t search_replay(struct search *s, const int *chosen, int *counts);
 bool search_is_stopped(struct search *s);
 bool search_is_over(struct search *s); // stopped, or no effort is left
 uint64_t search_random(struct search *s, uint64_t below);
 
-// Whether slots, ranks with several stages and budget hold.
+// Whether the limits of slots, of ranks with several stages and of the budget hold.
 bool search_resources_hold(const struct search *s, const int *chosen);
 
-// With several stages a rank: gives each stage of the rank its lightest choice, or what its memory
-// asks for beyond. Of a stage all choices with the layers, group and options at hand are
-// heads[stage], next[stage][that] ..., lightest first.
+// With several stages per rank: gives each stage of the rank its lightest choice, or a heavier one
+// that memory requires. All choices of a stage with its current layers, group and options are
+// heads[stage], next[stage][heads[stage]] ..., lightest first.
 bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads,
                        int *chosen);
-// By ranks (solve/boxes/dynamic.h): the plans that balancing the whole problem meets.
+// The plans that balancing the whole problem finds; by_ranks: see solve/boxes/dynamic.h.
 int search_balance(struct search *s, bool by_ranks, int **starts, int starts_max);
 
-// Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count] in
+// Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count], in
 // order of time.
 int search_construct(struct search *s, int **starts, int starts_max);
-// Threshold accepting from chosen[], which is left at the last decision taken.
+// Threshold accepting from chosen[], which becomes the last decision accepted.
 struct local;
 struct local *local_open(struct search *s);
 void local_search(struct local *l, int *chosen, int64_t steps, int64_t heat_ns);

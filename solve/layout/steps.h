@@ -1,4 +1,4 @@
-// What the files of solving share.
+// Shared by the files that solve one layout.
 #ifndef PLUMBLINE_SOLVE_LAYOUT_STEPS_H
 #define PLUMBLINE_SOLVE_LAYOUT_STEPS_H
 
@@ -18,13 +18,13 @@ struct solving {
     struct graph *graph;
     struct formulation formulation;
     struct incumbent incumbent;
-    struct plan *incumbent_plan; // its claims; elimination renumbers choices
+    struct plan *incumbent_plan; // with its claims, because elimination renumbers choices
     struct solve_result *result;
     struct plan *plans; // ascending iteration time
     int plan_count, plan_capacity;
-    int64_t shown_bound_ns; // the best that was told so far
-    int64_t bound_ns;       // proven for every plan; at least a plan's time where all is closed
-    bool finished;          // solved to the asked gap, or proven that there is no plan
+    int64_t shown_bound_ns; // the best bound reported so far
+    int64_t bound_ns;       // proven for every plan; at least a plan's time if all is closed
+    bool finished;          // solved to the requested gap, or proven that there is no plan
     struct plan_effort effort;
     int64_t iterations;
     struct arena *arena;
@@ -34,34 +34,34 @@ bool solving_should_stop(void *solving);
 void solving_report(void *solving, const struct tree_progress *progress);
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena);
 struct plan *solving_add_plan(struct solving *s);
-// A longer search for plans, the step-th, with a seed of its own. false: none was found.
+// A longer search for plans, number `step`, with a seed of its own. false: none was found.
 bool solving_improve(struct solving *s, int step, struct incumbent *best);
-// The incumbent as a plan, as long as its choices have their numbers.
+// Keeps the incumbent as a plan while its choices still have their numbers.
 void solving_keep_incumbent(struct solving *s);
-// The search by boxes alone (solve/boxes/search.h), before the tree: finished, or a better
+// The search by boxes alone (solve/boxes/search.h), before the tree: it finishes, or gives a better
 // incumbent and a bound.
 enum status solving_run_boxes(struct solving *s, struct error *err);
-// Before anything else: whether the first box reaches the cut-off.
+// Called before anything else: whether the first box reaches the cut-off.
 bool solving_is_cut_off(struct solving *s);
-// What a box must reach to be closed: the incumbent's time less the asked gap, or the cut-off.
+// The bound that closes a box: the incumbent's time less the requested gap, or the cut-off.
 int64_t solving_closing_ns(const struct solving *s);
-// Removes choices that no plan better than the target contains; a proven bound. removed_ns as in
-// solve/layout/eliminate.h. *proof (where evidence is wanted; may be NULL) records how.
+// Removes choices that no plan better than the target contains, and returns a proven bound.
+// removed_ns as in solve/layout/eliminate.h. *proof (may be NULL; for evidence) gets the steps.
 int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof,
                           int64_t *removed_ns);
-// The program of the choices that are left, with its starting paths.
+// Builds the program of the remaining choices, with its starting paths.
 enum status solving_formulate(struct solving *s, struct program *program, struct error *err);
 enum status solving_write_program(struct solving *s, const struct program *program,
                                   struct error *err);
 enum status solving_run_intopt(struct solving *s, struct error *err);
 void solving_add_starting_paths(struct solving *s, struct program *program);
-// As solve_run, but an infeasible problem's reason may stay unsaid.
+// As solve_run, but may leave out the reason why a problem is infeasible.
 enum status solve_without_reason(struct solve_result *r, const struct priced *priced,
                                  const struct solve_settings *settings, const volatile int *stop,
                                  struct arena *arena, struct error *err);
-// Which limit makes the problem infeasible: each family is given up in turn.
+// Which limit makes the problem infeasible: each family of limits is dropped in turn.
 enum status solving_find_reason(struct solving *s, const char **why, struct error *err);
-// Outcome, bounds, effort into the result.
+// Puts outcome, bounds and effort into the result.
 void solving_finish(struct solving *s, const char *why);
 
 #endif

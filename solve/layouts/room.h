@@ -4,16 +4,17 @@
 
 #include "solve/layouts/bound.h"
 
-bool sketch_folds(const struct layout_sketch *s); // its second stages stand on the way back
+bool sketch_folds(
+    const struct layout_sketch *s); // its second stages run along the ranks in reverse
 int sketch_boundaries(const struct layout_sketch *s, int rank); // ends of transfers at the rank
-// Whether the first, the last layer is no main one and stands on the rank.
+// Whether the first (last) layer is no main one and is on the rank.
 bool sketch_holds_first(const struct layout_sketch *s, int rank);
 bool sketch_holds_last(const struct layout_sketch *s, int rank);
 
-// Least recomputation that may make k fit, in ns of one micro-batch; -1: nothing does.
+// The least recomputation that may make k fit, in ns of one micro-batch; -1: none does.
 int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
                                 int rank, struct layer_share k);
-// Main layers on the best ranks of the groups' slots, a rank holding most[group].
+// Main layers that fit on the best ranks of the groups' slots, with most[group] on a rank.
 int64_t sketch_together(const struct layout_sketch *s, const int64_t *most);
 
 #endif

@@ -1,5 +1,4 @@
-// The search over layouts, for its own files: what it knows, and the steps that search.c puts in
-// order.
+// Internals of the search over layouts: its state, and the steps that search.c runs in order.
 #ifndef PLUMBLINE_SOLVE_LAYOUTS_SEARCH_H
 #define PLUMBLINE_SOLVE_LAYOUTS_SEARCH_H
 
@@ -9,14 +8,14 @@
 #include "solve/layouts/work.h"
 #include "solve/process/stop.h"
 
-enum { ROOT_ROUND = 16 }; // layouts of a round of looks, at most
+enum { ROOT_ROUND = 16 }; // most layouts in a round of looks
 
-// A layout that a worker has solved, for comparing others with it.
+// A layout that a worker has solved, to compare others with.
 struct looked_at {
     struct candidate *candidate;
     const struct priced *priced;
 };
-// A layout that is no better than another one: its bound is the other's.
+// A layout that is no better than another one, whose bound it has.
 struct follower {
     int64_t number, other;
 };
@@ -25,7 +24,7 @@ struct search {
     const struct problem *problem;
     const struct solve_settings *settings;
     struct layouts_task task;
-    int64_t false_bound; // a layout that was said to take longer than a plan of it does, or -1
+    int64_t false_bound; // a layout whose known bound exceeds the time of a plan of it, or -1
     struct watch watch;
     struct shared_stop stop;
     double shown_s;
@@ -38,8 +37,8 @@ struct search {
     struct frontier frontier; // of struct candidate, ties by number
     struct plan best;         // stage_count 0: none; frontier.best_ns is its time
     int64_t best_number;
-    // The first plan, from before the scan. The search does not know it, so that it takes the
-    // course it would take without: it is for whoever stops the search, and for the end.
+    // The first plan, from before the scan. The search does not use it, so its course is the same
+    // as without: it is for a user who stops the search, and for the end.
     struct layouts_first sensible;
     struct plan first;
     int64_t first_number;
@@ -54,52 +53,53 @@ struct search {
     struct arena *arena;
 };
 // ---- search.c
-bool layouts_is_over(const struct search *s); // by time, or stopped
+bool layouts_is_over(const struct search *s); // out of time, or stopped
 void layouts_put_in_line(struct search *s, struct candidate *c);
-// Layouts whose bound reaches this cannot hold a plan that is better by more than the gap.
+// Layouts whose bound reaches this cannot have a plan that is better by more than the gap.
 int64_t layouts_closing_ns(const struct search *s);
 void layouts_report_scan(struct search *s, const char *text);
-// The workers' answers to all requests; false: stopped before all had come.
+// Gets the workers' answers to all requests; false: stopped before all arrived.
 bool layouts_ask(struct search *s, struct message *requests, int count, struct message *answers);
 
 // ---- task.c
-bool layouts_is_here(const struct search *s, int64_t number); // of the part that is searched
-// Whether nothing but its number is known of the layout yet.
+bool layouts_is_here(const struct search *s, int64_t number); // in the part that is searched
+// Whether only the layout's number is known so far.
 bool layouts_is_unseen(const struct search *s, int64_t number);
 enum status layouts_take_known(struct search *s, struct error *err);
 void layouts_exchange_plans(struct search *s);
-enum status layouts_refuse_false(const struct search *s, struct error *err); // a false bound
+enum status layouts_refuse_false(const struct search *s,
+                                 struct error *err); // if a known bound was false
 
 // ---- line.c: the layouts by number, then the open ones by bound
 enum status layouts_prepare_scan(struct search *s, struct error *err);
 bool layouts_scan(struct search *s); // false: stopped
 void layouts_sort_open(struct search *s);
-// The first in line, or NULL. Layouts outside the window come in as soon as one of them may be
-// first.
+// The first in the queue, or NULL. Layouts outside the window enter it as soon as one of them may
+// be first.
 struct candidate *layouts_first_in_line(struct search *s);
 void layouts_set_fate(struct search *s, const struct candidate *c, enum layout_fate fate,
                       const char *text);
 int candidates_by_number(const void *a, const void *b); // of struct candidate *
 
 // ---- rounds.c; false: stopped
-// Raises their bounds; INT64_MAX where nothing fits.
+// Raises their bounds; to INT64_MAX if nothing fits.
 bool layouts_sharpen(struct search *s, int64_t enough, struct candidate **round, int count);
 bool layouts_sharpen_round(struct search *s);
-// Takes the next layouts at this level out of the line.
+// Takes the next layouts at this level out of the queue.
 enum status layouts_choose_round(struct search *s, enum candidate_level level,
                                  struct candidate **round, int *count, struct error *err);
 bool layouts_look_round(struct search *s, enum layouts_request request, struct candidate **round,
                         int count);
 void layouts_take_plan(struct search *s, const struct plan *plan, int64_t number);
-// iteration_ns 0: no plan; other: the layout that it follows, or -1.
+// iteration_ns 0: no plan. other: the layout that it follows, or -1.
 void layouts_note_work(struct search *s, int64_t number, int64_t iteration_ns, int64_t other,
                        int64_t boxes);
-// At the end: followers have the bound of the one they follow.
+// At the end: gives followers the bound of the layout they follow.
 void layouts_settle_followers(struct search *s);
 
 // ---- scouts.c
 void layouts_find_first(struct search *s); // a plan before the space is scanned
-void layouts_take_first(struct search *s); // at the end: like any other plan
+void layouts_take_first(struct search *s); // at the end: treated like any other plan
 void layouts_scout(struct search *s);
 
 #endif

@@ -1,4 +1,4 @@
-// What the files of the search over layouts share.
+// Shared by the files of the search over layouts.
 #ifndef PLUMBLINE_SOLVE_LAYOUTS_WORK_H
 #define PLUMBLINE_SOLVE_LAYOUTS_WORK_H
 
@@ -8,7 +8,8 @@
 #include "solve/layouts/bound.h"
 #include "solve/process/worker.h"
 
-// ---- plans.c: a plan of this problem from one process to another, without its document and reason
+// ---- plans.c: sends a plan of this problem from one process to another, without its document and
+// reason
 void layouts_put_plan(struct message *m, const struct plan *p);
 void layouts_get_plan(struct message *m, struct plan *p, const struct problem *problem,
                       struct arena *arena);
@@ -19,12 +20,13 @@ struct layouts_context {
     const struct problem *problem;
     const struct solve_settings *settings;
     const volatile int *stop;  // shared between the processes
-    const struct watch *watch; // to be looked at beside it where there are none; NULL: not
+    const struct watch *watch; // to be checked as well if there are no processes; NULL: none
 };
 worker_function layouts_serve;
 bool layouts_should_stop(void *context);
 
-// The text of an error without the files' names and numbers: many layouts are refused alike.
+// The text of an error without file names and numbers, because many layouts are refused for the
+// same reason.
 const char *layouts_plain_reason(const char *text, const struct problem *problem,
                                  struct arena *arena);
 
@@ -42,15 +44,15 @@ void request_scan(struct message *m, int64_t first, int64_t end);
 bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end,
                  struct arena *arena);
 
-// In place of a bound: every plan takes longer than the job's limits let it.
+// Instead of a bound: every plan takes longer than the job's limits allow.
 #define LAYOUT_TOO_SLOW (INT64_MAX - 1)
-// enough: of bounds that are no less it need not be known how much more they are.
+// enough: bounds at or above it need not be exact.
 void request_sharpen(struct message *m, int64_t enough, const struct layout *const *layouts,
                      int count);
 bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count);
 
 struct layout_answer {
-    bool finished; // solved to the gap, or proven to hold no better plan than the cutoff, or none
+    bool finished; // solved to the gap, or proven to have no plan better than the cutoff, or none
                    // at all
     bool infeasible;
     bool limited;       // more boxes may prove more
@@ -59,16 +61,16 @@ struct layout_answer {
     struct plan plan; // stage_count 0: none
     const char *sidelined;
 };
-// request: REQUEST_FIRST, any plan, quickly; REQUEST_SCOUT, a plan alone; REQUEST_ROOT, a first
-// look, or REQUEST_SOLVE. Times here and in answers are values (problem_layout_worth).
-// cutoff_ns: of the best plan known, 0: none. seconds: 0, or how long at most. solves: how often
-// the layout was solved before and not closed; each time may take twice as many boxes.
+// request: REQUEST_FIRST (any plan, quickly), REQUEST_SCOUT (only a plan), REQUEST_ROOT (a first
+// look) or REQUEST_SOLVE. Times here and in answers are values (problem_layout_worth). cutoff_ns:
+// of the best plan known; 0: none. seconds: a time limit; 0: none. solves: how often the layout was
+// solved before without being closed; each time may take twice as many boxes.
 void request_look(struct message *m, enum layouts_request request, const struct layout *layout,
                   int64_t cutoff_ns, double seconds, int solves);
 bool answer_look(struct message *m, struct layout_answer *answer, const struct problem *problem,
                  struct arena *arena);
 
-// The priced problem of a layout that problem_check_layout lets through.
+// Prices a layout that problem_check_layout accepts.
 enum status layout_price(struct priced *priced, const struct problem *problem,
                          const struct layout *layout, struct arena *arena, struct error *err);
 
@@ -80,12 +82,11 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
                         const struct priced *priced, int64_t cutoff_ns, struct layout_effort effort,
                         struct arena *arena, struct error *err);
 
-// ---- price.c: the same prices serve many layouts, those that differ in what no price
-// depends on
+// ---- price.c: layouts that differ only in what no price depends on share their prices
 struct price_cache {
     const struct problem *problem;
     bool links_free;               // prices of free links (formulate/price/price.h)
-    struct cached_prices *entries; // by hash, of the degrees at hand
+    struct cached_prices *entries; // by hash, of the current degrees
     int count;
     struct layout degrees;
     struct priced patched;
@@ -94,17 +95,17 @@ struct price_cache {
 };
 void price_cache_open(struct price_cache *c, const struct problem *problem, struct arena *prices,
                       struct arena *arena);
-// Until the next call. NULL: *why is the error's text.
+// Valid until the next call. NULL: *why is the error's text.
 const struct priced *price_cached(struct price_cache *c, const struct layout *layout,
                                   const char **why);
 
 // ---- compare.c
-// Every plan of b is one of a as well, and takes no longer there.
+// Every plan of b is also a plan of a, and takes no longer there.
 bool layout_no_worse(const struct priced *a, const struct priced *b);
 
-// ---- task.c; known: NULL passes
+// ---- task.c; known NULL is accepted
 enum status layouts_check_known(const struct layouts *known, int64_t count, struct error *err);
-// A plan was found that takes less than the layout's bound there. BAD_INPUT.
+// A plan was found that takes less than the layout's known bound. BAD_INPUT.
 enum status layouts_refuse_known(const struct layouts *known, int64_t number, struct error *err);
 
 // ---- settle.c: the end of a search, on a cluster with or without places
@@ -115,13 +116,14 @@ struct layouts_end {
     struct plan best; // stage_count 0: none
     int64_t best_number;
     struct plan_effort effort;
-    int64_t closing_ns;        // what a layout's bound must reach to be closed
-    int64_t told_ns;           // the bound that was told so far
-    struct space_part part;    // that was searched
-    struct layouts_work *work; // in any order, of a layout the later one counts
+    int64_t closing_ns;     // the bound at which a layout is closed
+    int64_t told_ns;        // the bound reported so far
+    struct space_part part; // the part that was searched
+    struct layouts_work
+        *work; // in any order; for a layout with several entries the later one counts
     int work_count;
 };
-// Settles the fates of r->layouts and states the answer, r->solved.
+// Determines the fates in r->layouts and the answer, r->solved.
 void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct arena *arena);
 
 // ---- layouts that wait
@@ -134,7 +136,7 @@ struct candidate {
     struct layout layout;
 };
 
-// ---- first.c: what is looked at before the space is scanned, so that there is a plan soon
+// ---- first.c: the layouts looked at before the space is scanned, so that there is a plan soon
 
 enum { FIRST_TIERS = 8 };
 struct first_tier {
@@ -144,11 +146,11 @@ struct first_tier {
 struct layouts_first {
     const struct problem *problem;
     struct first_tier
-        tiers[FIRST_TIERS]; // the most usual layouts first; all pass problem_check_layout
+        tiers[FIRST_TIERS]; // the most common layouts first; all pass problem_check_layout
 };
 void layouts_first_open(struct layouts_first *f, const struct problem *problem,
                         struct arena *arena);
-// Offered with ascending numbers; kept where its tier has room.
+// Called with ascending numbers; keeps the layout if its tier has room.
 void layouts_first_offer(struct layouts_first *f, int64_t number, const struct layout *layout);
 
 #endif

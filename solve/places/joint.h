@@ -1,11 +1,11 @@
-// The ranks of a replica that have no node yet, taken together: each takes a device group of its
-// own.
+// A joint bound on the transfers of a replica's ranks that have no node yet: each takes a device
+// group of its own.
 #ifndef PLUMBLINE_SOLVE_PLACES_JOINT_H
 #define PLUMBLINE_SOLVE_PLACES_JOINT_H
 
 #include "solve/places/view.h"
 
-// For a view with one stage a rank whose boundary_cuts are made; NULL: every boundary has its
+// For a view with one stage per rank whose boundary_cuts are made. NULL: every boundary has its
 // nodes.
 const struct joint_transfers *placed_joint_make(const struct placed *p,
                                                 const struct choices *of_view, const int *node,

@@ -1,22 +1,22 @@
-// The program of placements (formulate/placed/program.h) by glp_intopt, path rows by replay of each
-// replica: a second way to the best placement, which shares neither the search nor the bounds of
-// the first. Floating point: it proves nothing.
+// Solves the program of placements (formulate/placed/program.h) by glp_intopt, with path rows from
+// replays of each replica: a second way to the best placement, which shares neither the search nor
+// the bounds of the first. Floating point: it proves nothing.
 #ifndef PLUMBLINE_SOLVE_PLACES_MILP_H
 #define PLUMBLINE_SOLVE_PLACES_MILP_H
 
 #include "solve/places/placed.h"
 
 struct placed_milp_settings {
-    bool here;                   // in no process of its own
+    bool here;                   // not in a process of its own
     double time_limit_s;         // 0: none
-    int64_t cut_off_ns;          // only plans below are wanted; 0: none
-    int64_t memory_limit_bytes;  // of the process that it runs in; 0: none
+    int64_t cut_off_ns;          // only plans below it are wanted; 0: none
+    int64_t memory_limit_bytes;  // of its process; 0: none
     bool (*should_stop)(void *); // may be NULL
     void *argument;
 };
 
 struct placed_milp_result {
-    bool finished;         // GLPK calls its point the optimum, or says that there is none
+    bool finished;         // GLPK reports an optimum, or that there is none
     bool found;            // *plan was filled, and timed by replay
     int columns, rows;     // of the program, with the starting path rows
     const char *sidelined; // NULL, or what went wrong

@@ -12,8 +12,8 @@ struct placed_tree_settings {
     void *stop_argument;
 };
 
-// A bound on all placed plans, at least `bound_ns` (proven already); `best` may get better. Equal
-// to best's time, less the gap, where the tree ended.
+// Returns a bound on all placed plans, at least `bound_ns` (already proven); `best` may improve. If
+// the tree ended, the bound is best's time, less the gap.
 int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns,
                     const struct placed_tree_settings *settings, struct arena *arena);
 

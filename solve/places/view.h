@@ -1,19 +1,19 @@
-// One replica as a chain problem of its own while only some ranks of the replicas stand on nodes:
-// what is known of its transfers and syncs at its nodes' prices, what is not at the least that the
-// free nodes leave open. Its least time bounds every placement that goes on from there.
+// One replica as a pipeline problem of its own while only some ranks of the replicas have nodes.
+// Transfers and syncs whose nodes are known have these nodes' prices; the others have the least
+// that the free nodes allow. Its least time bounds every placement that continues from there.
 #ifndef PLUMBLINE_SOLVE_PLACES_VIEW_H
 #define PLUMBLINE_SOLVE_PLACES_VIEW_H
 
 #include "solve/places/internal.h"
 
-// Some ranks on nodes.
+// A partial placement.
 struct placed_part {
     int *node; // [replica * ranks + rank], -1: not yet
     int *left; // [node]: device groups that are free
 };
 
-struct placed_views; // what all views of a problem share: syncs of every choice by link, worked out
-                     // when asked for
+struct placed_views; // shared by all views of a problem: syncs of every choice by link, computed on
+                     // demand
 
 struct placed_views *placed_views_open(struct placed *p, struct arena *arena);
 
@@ -23,8 +23,8 @@ struct placed_view {
     int **number;           // [stage][choice]: its number in the problem's choices
 };
 
-// barred[stage][choice] of the problem's choices are left out; NULL: none. false: some stage has no
-// choice left, or no link joins it: there is no plan.
+// Choices with barred[stage][choice] (numbered as in the problem) are left out; NULL: none. false:
+// some stage has no choice left, or no link joins it, so there is no plan.
 bool placed_view_make(struct placed_view *v, struct placed_views *views,
                       const struct placed_part *part, int replica, bool *const *barred,
                       struct arena *arena);

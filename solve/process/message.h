@@ -1,6 +1,6 @@
-// Bytes between processes of one machine: what is put in one order is got in the same. A message
-// that ends too early sets `broken` and yields zeros; nobody trusts lengths from the other side
-// beyond what is there.
+// Bytes between processes of one machine; values are read in the order in which they were written.
+// A message that ends too early sets `broken` and yields zeros; a length from the other side is
+// never trusted beyond what is there.
 #ifndef PLUMBLINE_SOLVE_PROCESS_MESSAGE_H
 #define PLUMBLINE_SOLVE_PROCESS_MESSAGE_H
 
@@ -22,9 +22,9 @@ void message_put(struct message *m, const void *bytes, size_t size);
 void message_put_count(struct message *m, int64_t value);
 void message_get(struct message *m, void *bytes, size_t size);
 int64_t message_get_count(struct message *m);
-// An array's length, at most what the rest of the message can hold.
+// An array's length, at most what the rest of the message can contain.
 int message_get_length(struct message *m, size_t element_size);
-// `count` elements into the arena; none where the rest of the message cannot hold them.
+// Reads `count` elements into the arena; none if the rest of the message cannot contain them.
 void *message_get_array(struct message *m, int64_t count, size_t element_size, struct arena *arena);
 void message_put_text(struct message *m, const char *text); // NULL: as ""
 const char *message_get_text(struct message *m, struct arena *arena);

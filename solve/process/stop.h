@@ -1,4 +1,4 @@
-// The end of a search, as its worker processes hear of it.
+// How the worker processes learn of the end of a search.
 #ifndef PLUMBLINE_SOLVE_PROCESS_STOP_H
 #define PLUMBLINE_SOLVE_PROCESS_STOP_H
 
@@ -13,8 +13,8 @@ struct shared_stop {
 };
 enum status shared_stop_open(struct shared_stop *s, const struct watch *watch, struct arena *arena,
                              struct error *err);
-// For worker_pool_run, with a struct shared_stop: once the watch is over it sets the flag, and is
-// true when the workers have had a few seconds to hand in what they have.
+// For worker_pool_run, with a struct shared_stop: once the watch has ended it sets the flag, and it
+// returns true when the workers have had a few seconds to return what they have.
 bool shared_stop_asked(void *stop);
 
 #endif

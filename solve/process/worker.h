@@ -1,5 +1,5 @@
-// Worker processes: forked, fed and read through sockets. A worker's abort, crash, hang or
-// exhausted memory ends that process alone; the pool says so and starts another. What a worker
+// Worker processes: forked, and connected through sockets. A worker's abort, crash, hang or
+// exhausted memory ends only that process; the pool reports it and starts another. What a worker
 // computes is a function of the message it gets and of the memory it was forked with.
 #ifndef PLUMBLINE_SOLVE_PROCESS_WORKER_H
 #define PLUMBLINE_SOLVE_PROCESS_WORKER_H
@@ -7,16 +7,16 @@
 #include "data/base/status.h"
 #include "solve/process/message.h"
 
-// Runs in the worker for each message; arena is emptied after it. out is NULL for what is only
-// told.
+// Runs in the worker for each message; arena is emptied after it. out is NULL for messages of
+// worker_pool_tell.
 typedef void worker_function(void *context, struct message *in, struct message *out,
                              struct arena *arena);
 
 struct worker_pool;
 struct worker_settings {
-    int count; // 0: none; the caller's thread does it all, and is not safe from hangs
+    int count; // 0: none; the caller's thread does all the work, and is not safe from hangs
     int64_t memory_limit_bytes; // of one worker, address space; 0: none
-    double silence_limit_s;     // a worker that answers nothing for so long is ended; 0: none
+    double silence_limit_s;     // a worker that does not answer for this long is ended; 0: none
     worker_function *run;
     void *context;
 };
@@ -24,13 +24,13 @@ enum status worker_pool_open(struct worker_pool **pool, const struct worker_sett
                              struct arena *arena, struct error *err);
 void worker_pool_close(struct worker_pool *pool); // ends all processes
 
-// Told to every worker before its next request. A worker started later was forked with the
-// knowledge: the caller must know it itself by then. The bytes must stay.
+// Sent to every worker before its next request. A worker started later gets it by the fork: the
+// caller must itself have taken it in by then. The bytes must stay.
 void worker_pool_tell(struct worker_pool *pool, const struct message *message);
 
-// Answers to requests[0..count): answers[i].broken where the worker died on request i (*why says
-// how). Which worker gets which request is left open. stop_asked is asked about every 20 ms: true
-// ends the wait, all workers, and returns false.
+// Gets the answers to requests[0..count); answers[i].broken if the worker died on request i (*why
+// says how). Which worker gets which request is unspecified. stop_asked is called about every 20
+// ms; if true, the wait and all workers are ended and false is returned.
 bool worker_pool_run(struct worker_pool *pool, struct message *requests, int count,
                      struct message *answers, bool (*stop_asked)(void *), void *argument,
                      const char **why, struct arena *arena);

@@ -12,7 +12,7 @@
 #include "solve/process/message.h"
 #include "solve/tree/program.h"
 
-// The margin with which a dynamic program that rounds slightly differently proves the same: 2^-4
+// The margin with which a dynamic programme that rounds slightly differently proves the same: 2^-4
 // ns.
 enum { AMPLE_BITS = BOUND_FRACTION_BITS - 4 };
 

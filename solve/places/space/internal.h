@@ -1,4 +1,4 @@
-// What the files of the search over a space on nodes share.
+// Internals shared by the files of the search over a space on nodes.
 #ifndef PLUMBLINE_SOLVE_PLACES_SPACE_INTERNAL_H
 #define PLUMBLINE_SOLVE_PLACES_SPACE_INTERNAL_H
 
@@ -12,21 +12,22 @@
 // What each process has for itself.
 struct placed_work {
     const struct problem *problem;
-    struct solving clock; // settings, time limit and who says stop, and nothing else
+    struct solving clock; // only for settings, time limit and the stop signal
     struct kept_cache kept;
 };
 worker_function placed_serve; // context: struct placed_work
 
-// The problem of one layout. BAD_INPUT: it is none, or not on named nodes.
+// The problem of one layout. BAD_INPUT: it is not a valid one, or not on named nodes.
 enum status placed_take_layout(struct problem *one, const struct problem *problem,
                                const struct layout *layout, struct error *err);
-// From the prices alone: what closes most layouts once a good plan is known. A bound of closing_ns
-// or more need not be sharp. INT64_MAX: no room.
+// A bound from the prices alone, which closes most layouts once a good plan is known. A bound of
+// closing_ns or more need not be sharp. INT64_MAX: no room.
 int64_t placed_bound_by_prices(struct kept_cache *kept, const struct priced *groups,
                                int64_t closing_ns);
 
-// closing_ns: what a layout's bound must reach to be of no interest; INT64_MAX: there is no plan
-// yet. A bound alone, or with effort and at most `seconds` (INFINITY: what is left) a plan, too.
+// closing_ns: the bound at which a layout is of no interest; INT64_MAX: there is no plan yet.
+// Requests only a bound, or also a plan, with this effort and at most `seconds` (INFINITY: all the
+// time left).
 void placed_request_bound(struct message *m, const struct layout *layout, int64_t closing_ns);
 void placed_request_plan(struct message *m, const struct layout *layout, int64_t closing_ns,
                          const struct placed_effort *effort, double seconds);
@@ -34,11 +35,11 @@ void placed_request_plan(struct message *m, const struct layout *layout, int64_t
 struct placed_answer {
     enum status status; // with the error's text
     const char *text;   // or why there is no plan
-    int64_t bound_ns;   // INT64_MAX, of a bound: there is no room
+    int64_t bound_ns;   // INT64_MAX, for a bound: there is no room
     bool infeasible, cut_off, finished;
     struct plan plan; // stage_count 0: none
 };
-// false: the worker died, or was told to stop.
+// false: the worker died, or was stopped.
 bool placed_get_answer(struct message *m, struct placed_answer *a, const struct problem *problem,
                        struct arena *arena);
 

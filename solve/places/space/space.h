@@ -6,16 +6,16 @@
 
 enum { PLACED_LAYOUTS_MAX = 1000 * 1000 };
 
-// As layouts_search; layouts that places do not know (sharded gradients, no barrier ...) are
-// refused with their reason. No part of a space is searched alone.
+// As layouts_search; layouts that are not supported on places (sharded gradients, no barrier ...)
+// are refused with their reason. A part of a space cannot be searched alone.
 enum status placed_space_search(struct layouts_result *r, const struct problem *problem,
                                 const struct solve_settings *settings,
                                 const struct layouts_task *task, const volatile int *stop,
                                 struct arena *arena, struct error *err);
 
-// Layouts that are likely good, the best first: by the search over the same space where nodes have
-// no names, which prices thousands in the time that one takes node by node. None where the cluster
-// cannot do without names.
+// Layouts that are likely good, the best first, found by the search over the same space with
+// unnamed nodes, which prices thousands of layouts in the time that one takes node by node. None if
+// the cluster needs named nodes.
 struct placed_likely {
     int64_t number, value_ns;
     struct layout layout;
