@@ -1,4 +1,4 @@
-// Arenas: memory that is released at once, and the count of it against a thread's limit.
+// Arenas: memory that is released all at once, and its count against a thread's limit.
 #include "data/base/arena.h"
 
 #include <assert.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Under the address sanitizer what an arena does not lend is poisoned: what was given back, and a
-// gap behind each piece taken.
+// With the address sanitizer, memory that an arena has not handed out is poisoned: what was
+// released, and a gap after each piece.
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 enum { GAP_BYTES = 16 };
@@ -24,7 +24,7 @@ enum { GAP_BYTES = 0 };
 enum {
     BLOCK_BYTES = 1 << 16,
     SMALL_BLOCK_BYTES = 1 << 11
-}; // small: where a failure is planted, for more places to fail
+}; // small where failures are planted, so that more places fail
 
 struct arena_block {
     struct arena_block *older;
@@ -38,8 +38,8 @@ struct arena_deferred {
     void *object;
 };
 
-// The only mutable globals below the front door, a thread's own: the planted failure of the tests,
-// and the limit.
+// The only mutable globals below the front door, separate for each thread: the planted failure of
+// the tests, and the limit.
 static _Thread_local long fail_at, taken;
 static _Thread_local size_t limit, held; // bytes; limit 0: none
 static _Thread_local bool limit_is_met;
@@ -75,7 +75,7 @@ bool memory_hold(size_t bytes)
 
 void memory_release(size_t bytes)
 {
-    held -= bytes < held ? bytes : held; // another thread may have taken them
+    held -= bytes < held ? bytes : held; // another thread may have allocated them
 }
 
 static void *memory_take(size_t bytes)

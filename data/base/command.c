@@ -1,4 +1,4 @@
-// What the front doors of both programs share.
+// Shared by the front doors of both programs.
 #define _XOPEN_SOURCE 700 // SIGXFSZ
 #include <setjmp.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ int command_run(const char *program, const char *name, command_function *functio
     struct error err = {OK, ""};
     jmp_buf exhausted;
     int exit_code = 0;
-    signal(SIGXFSZ, SIG_IGN); // a file beyond ulimit -f is an error of its write
+    signal(SIGXFSZ, SIG_IGN); // writing a file beyond ulimit -f is an error of that write
     arena_open(&arena, &exhausted);
     if (setjmp(exhausted)) fail_for_memory(&err);
     else function(argc, argv, &exit_code, &arena, &err);

@@ -1,4 +1,4 @@
-// Choosing a command by its name; help and words of completion of a table of commands.
+// Selects a command by its name; help and completion words of a table of commands.
 #include "data/base/commands.h"
 
 #include <ctype.h>
@@ -47,7 +47,8 @@ static const char *usage_of(const struct command_table *t, struct arena *arena)
 
 // ---- manual pages
 
-// A section of the page, by a process of its own: some commands hand over to another program.
+// A section of the page, printed by a separate process, because some commands hand over to another
+// program.
 static void print_part(command_function *run, const char *name, const char *part, const char *about,
                        struct arena *arena)
 {
@@ -76,7 +77,7 @@ static void print_sections(const struct command_table *t, const char *about, str
     }
 }
 
-// ---- one of them
+// ---- one command
 
 static void complete(const struct command_table *t, const char *begun)
 {

@@ -27,8 +27,8 @@ static const char *kind_of(mode_t mode)
     return S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
-// What could keep a reader waiting, or has no end, is not opened for reading; a file that says it
-// is shorter than it is (/proc has such ones) is none, either.
+// Refuses to read what could keep a reader waiting or has no end, and files that are longer than
+// they state (as in /proc).
 static enum status open_file(int *fd, size_t *size, const char *path, struct error *err)
 {
     struct stat s;
@@ -48,7 +48,7 @@ static enum status read_all(int fd, const char *path, char *bytes, size_t size, 
 {
     size_t used = 0;
     for (ssize_t n = 1; n > 0;) {
-        n = read(fd, bytes + used, size + 1 - used); // one more tells a file that goes on
+        n = read(fd, bytes + used, size + 1 - used); // one byte more shows whether the file goes on
         if (n < 0 && errno == EINTR) n = 1;
         else if (n < 0)
             return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
@@ -155,7 +155,8 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
-// A new file beside `path`, named so that nobody else's is hit; its name goes to temporary[].
+// Creates a new file next to `path`, with a name that hits no other file; the name goes to
+// temporary[].
 static int open_beside(const char *path, char *temporary, size_t length)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
@@ -166,8 +167,8 @@ static int open_beside(const char *path, char *temporary, size_t length)
     return -1;
 }
 
-// The rename itself must reach the disk too; where a folder cannot be flushed, the file still
-// stands whole.
+// The rename itself must reach the disk too; if a folder cannot be flushed, the file is still
+// complete.
 static void flush_folder(const char *path)
 {
     char folder[4096];
@@ -210,7 +211,7 @@ enum status file_write(const char *path, const char *text, size_t size, struct e
     if (strlen(path) > sizeof temporary - 40)
         return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
     if (!stat(path, &s) && !S_ISREG(s.st_mode)) {
-        // A device or pipe (/dev/null) is written, not replaced; a directory is neither.
+        // A device or pipe (/dev/null) is written, not replaced; a directory is refused.
         if (S_ISDIR(s.st_mode))
             return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
         int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -286,7 +287,7 @@ const char *path_relative(const char *from, const char *to, struct arena *arena)
 {
     const char *a = path_absolute(from, arena), *b = path_absolute(to, arena);
     if (!a || !b) return arena_copy_text(arena, to);
-    size_t common = 0; // length of the folders that both share, with the slash behind them
+    size_t common = 0; // length of the folders that both share, including the slash after them
     for (size_t i = 0; a[i] && a[i] == b[i]; i++)
         if (a[i] == '/') common = i + 1;
     const char *ups = "";

@@ -1,4 +1,4 @@
-// The nearest name by the number of letters to change.
+// The nearest name by the number of characters to change.
 #include "data/base/names.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-// A sign between words is soon left out, a number seldom meant for another.
+// Signs between words are easily left out; a digit is rarely mistaken for another.
 enum { NAME_MOST = 64, CHANGE = 4, CHANGE_CASE = 2, CHANGE_SIGN = 2, CHANGE_DIGIT = 6 };
 
 static bool is_digit(char c) { return isdigit((unsigned char)c); }
@@ -22,7 +22,7 @@ static int cost_of(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b) ? CHANGE_CASE : CHANGE;
 }
 
-// Of the first characters of long names.
+// Only the first characters of long names count.
 static int distance(const char *a, const char *b)
 {
     int row[NAME_MOST + 1] = {0}, length = 0;
@@ -48,7 +48,7 @@ static int same_letters(const char *a, const char *b)
     return length;
 }
 
-// Of names as near the one that begins alike.
+// Of equally near names, the one with the same beginning.
 static int of_fewest_changes(const char *name, const char *const *names, int count)
 {
     int best = -1, best_distance = INT_MAX;

@@ -6,7 +6,7 @@
 
 #include "data/base/shipped.h"
 
-// What stands for an option's value, and the folder of the shipped documents that it may name.
+// The placeholder of an option's value, and the folder of the shipped documents that it may name.
 static const struct {
     const char *value, *folder;
 } kinds[] = {
@@ -134,7 +134,7 @@ static void print_shipped(const char *before, const char *begun, shipped_lister 
     arena_close(&arena);
 }
 
-// before: "--option=", where the value stands behind it in the same word.
+// before: "--option=", if the value follows it in the same word.
 static void print_values(const struct option *o, const char *before, const char *begun)
 {
     if (o->type == OPTION_NAME)
@@ -157,7 +157,7 @@ const struct option *options_find(const struct options_table *t, const char *wor
     return NULL;
 }
 
-// The word `begun` behind `before`.
+// The word `begun` after `before`.
 static void complete(const struct options_table *t, const char *before, const char *begun)
 {
     const struct option *o = options_find(t, before, strlen(before));

@@ -1,4 +1,4 @@
-// The places that shipped documents are looked for in.
+// The places where shipped documents are searched.
 #define _DEFAULT_SOURCE // dladdr
 #define _GNU_SOURCE
 #include "data/base/shipped.h"
@@ -24,8 +24,8 @@ static const char *folder_of(const char *path, struct arena *arena)
     return copy;
 }
 
-// The folder of the running program, or NULL where the system does not say. Without /proc (a bare
-// chroot) it is by the name that it was started by.
+// The folder of the running program, or NULL if the system does not state it. Without /proc (a bare
+// chroot), it is derived from the name with which the program was started.
 static const char *program_folder(struct arena *arena)
 {
     char path[PATH_MAX];
@@ -38,10 +38,11 @@ static const char *program_folder(struct arena *arena)
     return started && realpath(started, path) ? folder_of(path, arena) : NULL;
 }
 
-// Its address tells where this code is.
+// Its address shows where this code is.
 static const char anchor;
 
-// The folder of the shared library that this is in; of a program, what it was called by.
+// The folder of the shared library that contains this code; in a program, that of the name it was
+// called by.
 static const char *library_folder(struct arena *arena)
 {
     Dl_info found;
@@ -67,7 +68,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Adds the names of the documents of a place, and of its folders, to the names that there are.
+// Adds the names of the documents of a place, and of its folders, to the existing names.
 static int list_place(const char *place, bool folders, const char **names, int count,
                       struct arena *arena)
 {

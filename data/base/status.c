@@ -12,7 +12,7 @@ enum status fail(struct error *err, enum status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
-    // One line, whatever the document or file name quoted in it holds.
+    // One line, whatever is in the document or file name that it quotes.
     for (char *c = err->text; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' ';
     return status;

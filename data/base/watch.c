@@ -1,4 +1,4 @@
-// The monotonic clock, and what is held against it.
+// The monotonic clock, and the time limits compared with it.
 #include "data/base/watch.h"
 
 #include <stddef.h>

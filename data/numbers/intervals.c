@@ -1,17 +1,17 @@
 // The number of repetitions below the median is a walk of fair signs. An interval misses at a look
-// if the walk is below its rank there, or as far from the other end; the ranks are such that the
-// walk ever does so at any look with probability at most 5 % (0.04986, summed exactly over all
-// paths by tests/data/test_intervals.c). Hence the interval at the look where somebody stopped, for
-// whatever reason, covers with 95 % or more. Which share is spent where: 8 and 11 get the interval
-// of a fixed number, being hardly wider than it is what heavy tails punish most; behind them about
-// as log(n)^0.85.
+// if the walk is below its rank there, or as far from the other end. The ranks are chosen so that
+// the walk does so at any look with probability at most 5 % (0.04986, summed exactly over all paths
+// by tests/data/test_intervals.c). Hence the interval at the look where somebody stopped, for
+// whatever reason, covers with 95 % or more. How this probability is divided over the looks: 8 and
+// 11 get the interval of a fixed number, since heavy tails punish a wider interval most there;
+// after them, it is divided about as log(n)^0.85.
 //
-// Between looks: a walk below rank r at n is below it at every look before, too, and stays below r
-// + (m - n) until the look m. So the greater of the last look's rank, and the next look's less m -
-// n, misses only where a look misses.
+// Between looks: a walk that is below rank r at n is below it at every earlier look, too, and stays
+// below r + (m - n) up to the look m. So the maximum of the last look's rank and of the next look's
+// rank minus m - n misses only where a look misses.
 //
-// Equal values make misses rarer only: at least half lies at or below the median, and at least half
-// at or above.
+// Equal values only make misses rarer: at least half of the distribution is at or below the median,
+// and at least half at or above.
 #include "data/numbers/intervals.h"
 
 #include <math.h>
@@ -63,7 +63,8 @@ static bool stopped_by_looking(const struct sample *s)
     return !s->stopped_by || (strcmp(s->stopped_by, "count") && strcmp(s->stopped_by, "imported"));
 }
 
-// Of one launch. Too few repetitions: their whole range, and what that covers at a fixed number.
+// For one launch. With too few repetitions: their whole range, and what that covers at a fixed
+// number.
 static struct median median_of_launch(const double *seconds, int count, bool looked,
                                       struct arena *arena)
 {
@@ -89,10 +90,10 @@ int sample_launches(const struct sample *s)
     return count ? count : 1;
 }
 
-// k medians, each with what its launch did to it: their mean, with Student's interval of k - 1
-// degrees of freedom, which holds whether launches differ or not; never narrower than what the
-// launches' own intervals leave open, so that two launches that agree by chance do not claim more
-// than they know.
+// k medians, each including the effect of its launch: their mean, with Student's interval of k - 1
+// degrees of freedom, which holds whether launches differ or not. It is never narrower than what
+// the launches' own intervals leave open, so that two launches that agree by chance do not claim
+// more than they know.
 static struct median median_over_launches(const struct median *launches, int count)
 {
     struct median m = {.coverage = coverage, .launches = count};

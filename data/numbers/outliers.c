@@ -1,7 +1,7 @@
-// Outliers are named, not removed: medians and rank intervals do not need them gone, and a machine
-// that hiccups is worth knowing. 1.4826 x the median absolute deviation estimates the standard
-// deviation of a normal core whatever the tails do; 5 of them leave out 6e-7 of normal noise and
-// about 1 % of Student's t with 3 degrees of freedom.
+// Outliers are marked, not removed: medians and rank intervals do not need their removal, and a
+// machine with hiccups is worth knowing about. 1.4826 x the median absolute deviation estimates the
+// standard deviation of a normal core whatever the tails are; 5 of them exclude 6e-7 of normal
+// noise and about 1 % of Student's t with 3 degrees of freedom.
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,13 +1,14 @@
-// Order statistics: how sure a median is when nothing is assumed about the distribution. With x(1)
-// <= ... <= x(n) from any continuous distribution, the number of samples below the true median is
-// binomial(n, 1/2); hence [x(l), x(n+1-l)] covers it with probability  sum over k = l .. n-l of
+// Order statistics: how certain a median is without any assumption about the distribution. With
+// x(1) <= ... <= x(n) from any continuous distribution, the number of samples below the true median
+// is binomial(n, 1/2); hence [x(l), x(n+1-l)] covers it with probability  sum over k = l .. n-l of
 // C(n,k) / 2^n.
 #include <assert.h>
 #include <math.h>
 
 #include "data/inputs/samples.h"
 
-// Beyond so many standard deviations of n signs nothing is left that a double could show beside 1.
+// Beyond this many standard deviations of n signs, nothing is left that a double could distinguish
+// from 0 next to 1.
 static const double deviations_far = 20;
 
 double median_interval(const double *sorted, int count, double coverage, double *median,

@@ -1,6 +1,6 @@
 // Quantiles of Student's t, for intervals from few points. The distribution function for whole
 // degrees of freedom is a finite sum (Abramowitz and Stegun 26.7.3 and 26.7.4); the quantile is
-// found by halving.
+// found by bisection.
 #include <assert.h>
 #include <math.h>
 

@@ -1,4 +1,4 @@
-// Columns, rows and their names of an integer program that grows.
+// Columns, rows and names of an integer program that grows.
 #include "data/program/milp.h"
 
 #include "data/base/grow.h"

@@ -1,4 +1,4 @@
-// Asserts what holds of any bound that is stated.
+// Asserts what must hold for every bound that is published.
 #include "data/results/bound.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
-// The layouts document. Fates come as run lengths, [reason, how many] one after the other, and
-// numbers as one array over the layouts that have one, in their order: a space of a million layouts
-// is a file of some megabytes.
+// The layouts document. Fates are stored as run lengths, [reason, count] one after the other, and
+// numbers as one array over the layouts that have one, in their order, so that a space of a million
+// layouts is a file of a few megabytes.
 #include "data/results/layouts.h"
 
 #include <assert.h>
@@ -99,8 +99,8 @@ static const struct member reason_rows[] = {
 };
 static MEMBERS(reason, struct layouts_reason, NULL, true, NULL);
 
-// The arrays are as long as the file says elsewhere: nothing is taken for a count that no array
-// bears out.
+// The arrays are as long as another part of the file says: nothing is allocated for a count that no
+// array confirms.
 GET_MEMBER(get_fates)
 {
     struct layouts *l = to;

@@ -1,4 +1,4 @@
-// Plans: what follows from them.
+// Plans: values derived from them.
 #include "data/results/plan.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-// Plans: load and save. Integers decide; what is written for people beside them (seconds, the gap,
-// sums, device names) is computed anew, and passed over when it is read. A plan is loaded as it
-// stands, for the judge: nothing is checked here but what makes its indices safe to use.
+// Plans: load and save. Integers decide. What is written next to them for people (seconds, the gap,
+// sums, device names) is computed anew, and ignored when read. A plan is loaded as it is, for the
+// judge: the only checks here are those that make its indices safe to use.
 #include <assert.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ static const struct member slice_rows[] = {
 };
 static MEMBERS(slice, struct plan_slice, NULL, false, NULL);
 
-// The first slice's keys are the stage's own, these the others'.
+// The keys of the first slice are those of the stage itself; these are those of the other slices.
 GET_MEMBER(get_slices)
 {
     const struct plan *p = context;
@@ -142,8 +142,8 @@ PUT_MEMBER(put_last_layer)
     json_put_count(w, key, s->first_layer + s->layer_count - 1);
 }
 
-// The stage's compression in words: what it does to its gradient sync and to the backward transfers
-// it sends.
+// The stage's compression in words: its effect on the gradient sync and on the backward transfers
+// that the stage sends.
 static const char *compression_of(const struct plan *p, const struct plan_stage *s,
                                   struct arena *arena)
 {
@@ -298,7 +298,7 @@ PUT_MEMBER(put_groups)
     json_close_array(w);
 }
 
-// Every stage of the layout is there, or none is.
+// Every stage of the layout is present, or none is.
 GET_MEMBER(get_stages)
 {
     struct plan *p = to;
@@ -353,7 +353,7 @@ PUT_MEMBER(put_ranks)
     if (p->ranks) members_write_each(w, key, &rank_members, p->ranks, p->layout.pipeline, p);
 }
 
-// Only beside another objective than the iteration time.
+// Only with an objective other than the iteration time.
 static bool has_objective(const struct plan *p) { return p->objective != OBJECTIVE_ITERATION_TIME; }
 
 PUT_MEMBER(put_objective)

@@ -1,4 +1,5 @@
-// Where a plan's prices went beyond the samples that its costs were fitted on: said, not judged.
+// Where a plan's prices left the range of the samples on which its costs were fitted: reported, not
+// judged.
 #include <math.h>
 
 #include "data/results/internal.h"

@@ -1,4 +1,4 @@
-// The placement of a plan: read and written as names of nodes.
+// The placement of a plan, read and written as names of nodes.
 #include "data/inputs/job_fields.h"
 #include "data/inputs/model/model.h"
 #include "data/results/internal.h"
@@ -63,7 +63,7 @@ static enum status read_replica(const struct json *object, const struct plan *p,
     return OK;
 }
 
-// Every member once.
+// Every member occurs once.
 static enum status read_ring(const struct json *array, int *ring, int members, const char *what,
                              struct arena *arena, struct error *err)
 {

@@ -1,4 +1,5 @@
-// Verdicts: collecting violations, saving them, and what a saved one says of a plan's bound.
+// Verdicts: collecting violations, saving them, and reading what a saved one says about a plan's
+// bound.
 #include "data/results/verdict.h"
 
 #include "data/base/grow.h"

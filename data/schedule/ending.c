@@ -1,5 +1,5 @@
-// How an iteration ends: gradient syncs, embedding sync and optimizer steps behind the gradients;
-// and, without a barrier, how it is joined to the next one.
+// How an iteration ends: gradient syncs, embedding sync and optimizer steps after the gradients;
+// and, without a barrier, how it is joined to the next iteration.
 #include <assert.h>
 
 #include "data/schedule/builder.h"
@@ -7,7 +7,7 @@
 struct ending {
     int *last_gradient;   // [stage]: place in its rank's turns
     int *after;           // [stage]: the operation that its next step waits for
-    int *turns;           // [virtual stages]: of a rank, in the order of their last gradients
+    int *turns;           // [virtual stages]: those of a rank, in the order of their last gradients
     struct stream **sync; // [rank]
     int embedding_sync;   // -1: none
 };
@@ -32,7 +32,8 @@ static void sort_turns(const struct builder *b, struct ending *e, int rank)
     }
 }
 
-// An exposed sync waits for the last gradient of its rank, an overlapped one for its stage's own.
+// An exposed sync waits for the last gradient of its rank, an overlapped one for that of its own
+// stage.
 static void find_gradients_done(const struct builder *b, struct ending *e)
 {
     const struct schedule_request *r = b->request;
@@ -91,7 +92,7 @@ static void carry(struct builder *b, int before, int after)
     b->schedule->carried[b->schedule->carried_count++] = (struct dependence){before, after};
 }
 
-// A rank goes on when it has done all of its own, a link when it is free again.
+// A rank goes on when its own work is done, a link when it is free again.
 static void make_carried(struct builder *b, const struct ending *e)
 {
     const struct schedule_request *r = b->request;

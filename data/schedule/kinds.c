@@ -1,5 +1,5 @@
-// The names and properties of schedules, from their table. The generators' addresses stand in
-// turns.c: who reads a property needs none of them.
+// The names and properties of schedules, from their table. The generators' addresses are in
+// turns.c: code that reads a property needs none of them.
 #include "data/schedule/kinds.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
-// What one micro-batch occupies of every compute stream and every link direction, for the greatest
-// load (docs/FORMULAS.md section 17). The streams are those of the schedule written for a single
+// What one micro-batch occupies of every compute stream and every link direction, for the maximum
+// load (docs/FORMULAS.md section 17). The streams are those of the schedule for a single
 // micro-batch, each on its own: a transfer that blocks both ends counts at both, a delay occupies
-// nobody, and what an iteration does once is left out.
+// nothing, and what an iteration does only once is left out.
 #include "data/schedule/schedule.h"
 
 static int operations_on_streams(const struct schedule *s)

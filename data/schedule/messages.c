@@ -1,7 +1,7 @@
-// What a schedule sends. A message is up to five operations in series: overhead at its sender, a
-// part that blocks both ends, a part that occupies the link between two ranks, a pure delay,
-// overhead at its receiver. All messages from one rank to another share that direction's link, in
-// the order in which their producer makes them.
+// The messages of a schedule. A message is up to five operations in series: overhead at its sender,
+// a part that blocks both ends, a part that occupies the link between two ranks, a pure delay, and
+// overhead at its receiver. All messages from one rank to another share the link of that direction,
+// in the order in which they are produced.
 #include <assert.h>
 
 #include "data/schedule/builder.h"
@@ -21,8 +21,8 @@ void make_compute(struct builder *b)
         }
 }
 
-// The drain over boundary i, where asked for: of the backward receives of stage i the last p-1-i
-// and the one before them, i counted within its round of the ranks.
+// The drain over boundary i, if requested: of the backward receives of stage i, the last p-1-i and
+// the one before them, with i counted within its round of the ranks.
 static bool is_epilogue(const struct schedule_request *r, int boundary, int receive)
 {
     return r->epilogue && receive >= r->micro_batches - (r->rank_count - boundary % r->rank_count);
@@ -37,9 +37,9 @@ static int message_kind(const struct schedule_request *r, const struct turn *t, 
                                                              : SYMBOL_SEND_BACKWARD);
 }
 
-// The operations of what a turn of `stage` receives over `boundary`, and who waits for whom. What
-// one compute stream orders needs no dependence: the sender's turn, its overhead and a part that
-// blocks; that part, the receiver's overhead and its turn.
+// The operations of a message that a turn of `stage` receives over `boundary`, and their
+// dependences. What one compute stream orders needs no dependence: the sender's turn, its overhead
+// and a part that blocks; that part, the receiver's overhead and its turn.
 static void make_message(struct builder *b, const struct turn *t, int stage, int boundary,
                          int receive)
 {
@@ -50,7 +50,7 @@ static void make_message(struct builder *b, const struct turn *t, int stage, int
         sender = t->pass == PASS_FORWARD ? stage - 1 : stage + 1,
         *message = message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice),
         before = *compute_of(b, (int)t->pass, sender, t->micro_batch, t->slice);
-    bool with_sender = true, with_receiver = false; // in whose compute streams `before` stands
+    bool with_sender = true, with_receiver = false; // in whose compute streams `before` is
     for (size_t i = 0; i < ARRAY_LENGTH(series); i++) {
         bool received = series[i] == MESSAGE_RECEIVED, blocks = series[i] == PART_BLOCKING;
         int part = received ? PART_OVERHEAD : series[i];
@@ -98,10 +98,10 @@ static void make_link_stream(struct builder *b, int from, int to)
         put_operation(stream,
                       message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice)[PART_LINK]);
     }
-    assert(stream->count == count); // all that the receivers wait for is sent
+    assert(stream->count == count); // everything that the receivers wait for is sent
 }
 
-// Messages go between neighbours of the ring of ranks.
+// Messages are sent between neighbours in the ring of ranks.
 void make_link_streams(struct builder *b)
 {
     int p = b->request->rank_count;

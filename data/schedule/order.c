@@ -1,6 +1,6 @@
 // An order of a schedule's operations that respects streams and dependences, or the deadlock that
-// prevents one. Kahn's algorithm: what nothing waits for comes first; ties in the order of the
-// operations' numbers.
+// prevents one. Kahn's algorithm: operations that wait for nothing come first; ties are broken by
+// the operations' numbers.
 #include "data/schedule/schedule.h"
 
 #include <assert.h>

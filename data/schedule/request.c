@@ -1,5 +1,5 @@
-// What a layout fixes of the graph: which operations a priced problem's graph has (what no price
-// could make longer than zero is left out), and where the stages stand.
+// What a layout determines of the graph: the operations of a priced problem's graph (without those
+// that no price could make longer than zero), and the ranks of the stages.
 #include <assert.h>
 
 #include "data/priced/priced.h"
@@ -28,7 +28,7 @@ struct schedule_request schedule_request_of(const struct priced *p)
     return r;
 }
 
-// A pipeline that folds turns round at its end; all others wind round the ranks.
+// A pipeline that folds turns around at its end; all others wrap around the ranks.
 int schedule_rank_of(const struct schedule_request *r, int stage)
 {
     if (r->virtual_stages == 1) return stage;

@@ -1,8 +1,8 @@
-// A schedule's tables: operations, streams and dependences of one iteration, from the order of each
-// rank's turns. The rules that all schedules share stand in the files beside this one:
-// turns.c what an order must keep and what is in flight, messages.c what is sent,
-// streams.c who does what in which order, ending.c what ends an iteration and
-// what joins it to the next (docs/ARCHITECTURE.md 2).
+// A schedule's tables: operations, streams and dependences of one iteration, built from the order
+// of each rank's turns. The rules that all schedules share are in the files next to this one:
+// turns.c, the conditions on an order and what is in flight; messages.c, what is sent; streams.c,
+// the order of the work of each rank; ending.c, what ends an iteration and joins it to the next
+// (docs/ARCHITECTURE.md 2).
 #include "data/schedule/schedule.h"
 
 #include <assert.h>
@@ -74,7 +74,7 @@ static void make_room(struct builder *b, size_t operation_max)
     for (size_t i = 0; i < 2 * passes * MESSAGE_OPERATIONS; i++) b->message[i] = -1;
 }
 
-// What a schedule's generator can write.
+// The shapes that a schedule's generator can write.
 static enum status check_shape(const struct schedule_request *r, struct error *err)
 {
     assert(r->rank_count >= 1 && r->virtual_stages >= 1 && r->slice_count >= 1 &&

@@ -1,13 +1,13 @@
-// The compute streams: every rank's turns, and between them what of transfers keeps a rank busy.
-// The overhead of what a turn sends follows it at once, the overhead of what it receives comes
-// right before it; neither waits for the other end's. A transfer that blocks has both its ends'
-// streams in common and stands between the two: of what a turn sends it follows at once; of what it
-// receives it comes at the latest before it. Each rank posts both, the send first, the forward one
-// first where two ranks exchange a pair; it waits until the other end has posted the same transfer
-// foremost. Where all ranks wait in this way, as round a ring, the first pair that both ends have
-// posted at all goes ahead (Megatron posts them together); where there is none either, the first
-// rank's send is taken by its receiver earlier than needed, as looped schedules do. Such an order
-// comes from one run, so it cannot deadlock unless the turns themselves do.
+// The compute streams: every rank's turns and, between them, the parts of transfers that occupy a
+// rank. The overhead of what a turn sends follows the turn at once, and the overhead of what it
+// receives comes right before it; neither waits for the other end's. A blocking transfer is in the
+// streams of both its ends: it follows the sending turn at once, and comes before the receiving
+// turn at the latest. Each rank posts both, the send first, and the forward one first if two ranks
+// exchange a pair. It waits until the other end's first posted transfer is the same one. If all
+// ranks wait in this way, as around a ring, the first pair that both ends have posted at all goes
+// ahead (Megatron posts them together). If there is no such pair either, the first rank's send is
+// taken by its receiver earlier than needed, as looped schedules do. Such an order comes from one
+// run, so it cannot deadlock unless the turns themselves do.
 #include "data/schedule/builder.h"
 
 struct end {
@@ -15,7 +15,7 @@ struct end {
 }; // one end of a blocking transfer; operation -1: none
 
 struct place {
-    int next; // the turn that comes next
+    int next; // the next turn
     struct end send, receive;
     bool receive_first;
 };
@@ -74,7 +74,7 @@ static void transfer(struct exchange *x, int operation, int rank, int peer)
     }
 }
 
-// A turn between the overheads of what it receives and of what it sends.
+// A turn, with the overheads of what it receives before it and of what it sends after it.
 static void put_turn(struct builder *b, int rank, const struct turn *t)
 {
     int stage = stage_of_turn(b, rank, t), in = boundary_in(b, t, stage),

@@ -1,5 +1,5 @@
-// The turns of every rank, as its schedule's generator writes them: that each pass comes once and
-// after what it needs on its own rank, and how many micro-batches are in flight between them.
+// The turns of every rank, as its schedule's generator writes them. Checks that each pass occurs
+// once and after what it needs on its own rank, and counts the micro-batches in flight.
 #include <assert.h>
 
 #include "data/schedule/builder.h"
@@ -16,7 +16,7 @@ void turn_put(struct turn_list *list, enum pass pass, int micro_batch, int turn,
     list->turns[list->count++] = (struct turn){pass, micro_batch, turn, slice};
 }
 
-// How many passes of (turn, micro-batch, slice) are done.
+// The number of passes of (turn, micro-batch, slice) that are done.
 static int *done_at(int *done, const struct schedule_request *r, int turn, int micro_batch,
                     int slice)
 {
@@ -25,8 +25,8 @@ static int *done_at(int *done, const struct schedule_request *r, int turn, int m
                  (size_t)slice];
 }
 
-// Whether what a turn needs from its own rank is done: the pass before it, the slice before it
-// (behind it, on the way back), and the neighbouring stage where that stands on the same rank.
+// Whether what a turn needs from its own rank is done: the pass before it, the previous slice (on
+// the way back, the next one), and the neighbouring stage if that is on the same rank.
 static bool may_come(int *done, const struct schedule_request *r, int rank, const struct turn *t)
 {
     int stage = schedule_stage_of(r, rank, t->turn), pass = (int)t->pass, slice = t->slice;
@@ -76,7 +76,7 @@ static bool is_below(const int *one, const int *other, int count)
     return true;
 }
 
-// Keeps the peaks of one rank, from `first` on, none below another.
+// Keeps the peaks of one rank, from `first` on; none is below another.
 static void note_peak(struct builder *b, int first, int rank, const int *held)
 {
     struct schedule *s = b->schedule;
@@ -93,8 +93,8 @@ static void note_peak(struct builder *b, int first, int rank, const int *held)
     s->peak_count = kept + 1;
 }
 
-// A micro-batch is in flight from its first slice's forward to its last release, which is the first
-// slice's too.
+// A micro-batch is in flight from the forward of its first slice to its last release, which is also
+// the first slice's.
 static void count_in_flight(struct builder *b, int rank, int *held)
 {
     const struct schedule_request *r = b->request;
@@ -118,7 +118,7 @@ static void count_in_flight(struct builder *b, int rank, int *held)
         if (ends) held[t->turn]--;
     }
     for (int k = 0; k < r->virtual_stages; k++)
-        assert(held[k] == 0); // what came forward has been released
+        assert(held[k] == 0); // everything that went forward has been released
 }
 
 enum status make_turns(struct builder *b, struct error *err)

@@ -1,5 +1,5 @@
-// GPipe: all forwards, then all backwards, both in the order of the micro-batches. Every stage
-// holds the activations of all micro-batches at its turning point.
+// GPipe: all forwards, then all backwards, both in the order of the micro-batches. At its turning
+// point, every stage holds the activations of all micro-batches.
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 

@@ -1,6 +1,6 @@
 // Interleaved 1F1B (2104.04473, as in Megatron-LM): micro-batches in groups of p; a group goes
 // through the first of the rank's V stages, then through the next; backward in the reverse order of
-// the stages. Rank r does 2(p-r-1) + (V-1)p forwards ahead. A last group that is not full is
+// the stages. Rank r does 2(p-r-1) + (V-1)p forwards in advance. A last group that is not full is
 // written as if it were.
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"

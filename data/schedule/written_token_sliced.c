@@ -1,6 +1,6 @@
 // Token-sliced (TeraPipe, 2102.07988): the slices of a sequence follow each other through the
-// pipeline; causal attention needs those before a slice on the way forward, and the gradients of
-// those behind it on the way back. Over micro-batches as GPipe.
+// pipeline. Causal attention needs the slices before a slice on the way forward, and the gradients
+// of those after it on the way back. Micro-batches are ordered as in GPipe.
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 

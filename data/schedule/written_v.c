@@ -1,10 +1,12 @@
-// V-Half and V-Min (2405.15362): two stages a rank, folded, and split backward as ZB-V, with less
-// held. The passes of one micro-batch are laid into slots of equal length as a *block*; the block
-// repeats every six slots, one micro-batch later each time, and a rank does its passes in the order
-// of their slots. What no slot needs to wait for is squeezed out by doing each pass at once.
-//   From rank to rank down the block takes `step` slots, up one, back up the way `step`, back down
-// one; the shorter the block, the less is held: steps of one hold (p+4)/3 micro-batches of the
-// rank's layers, of two (p+2)/2. A gap before the way back keeps the ways from meeting in a slot.
+// V-Half and V-Min (2405.15362): two stages per rank, folded, with backward split as in ZB-V, but
+// less memory. The passes of one micro-batch are placed into slots of equal length as a *block*.
+// The block repeats every six slots, each time for the next micro-batch, and a rank runs its passes
+// in the order of their slots. Slots in which nothing has to wait are removed by running each pass
+// as early as possible.
+//   From rank to rank, the block takes `step` slots on the way down and one on the way up; in
+// backward, `step` along the way up and one along the way down. The shorter the block, the less is
+// held: steps of one hold (p+4)/3 micro-batches of the rank's layers, steps of two hold (p+2)/2. A
+// gap before backward keeps the ways from meeting in a slot.
 #include <stdbool.h>
 
 #include "data/schedule/schedule.h"
@@ -22,8 +24,8 @@ static int free_slot(const bool taken[PERIOD], int from)
     return from;
 }
 
-// Forward and backward leave two slots of six free. Each weight gradient takes the first one behind
-// its backward; where that is the same one, whose backward is further back has it.
+// Forward and backward leave two of six slots free. Each weight gradient takes the first free slot
+// after its backward; if both want the same one, it goes to the one whose backward is earlier.
 static void put_weights(struct block *b)
 {
     bool taken[PERIOD] = {false};

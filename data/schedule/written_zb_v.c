@@ -1,8 +1,8 @@
-// ZB-V (2401.10241): two stages a rank, folded: rank r holds stage r of the way down and stage
+// ZB-V (2401.10241): two stages per rank, folded: rank r holds stage r of the way down and stage
 // 2p-1-r of the way up, and backward is split. Written for passes of equal length: the rank fills
-// with 2(p-r)-1 forwards of the way down, pairs up and down r times, then p-r times turns round on
-// the way up; in the steady state each way does a forward and a backward with its weight gradient
-// in turn; at the end the weight gradients wait. No rank holds more than 2p halves.
+// with 2(p-r)-1 forwards of the way down, alternates up and down r times, then turns around p-r
+// times on the way up. In the steady state, each way in turn does a forward and a backward with its
+// weight gradient; at the end, the weight gradients wait. No rank holds more than 2p halves.
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 

@@ -1,9 +1,9 @@
-// The handcrafted zero-bubble schedules (2401.10241): backward is split, and weight gradients,
-// which nobody waits for, fill the bubbles. Rank r does 1F1B with `ahead` forwards first and its
-// weight gradients `behind` micro-batches late. H1: p-r-1 ahead, r behind: no rank holds more than
-// p micro-batches. H2: twice both: none holds more than 2p-1; with fewer micro-batches than that
-// the forwards run out first, and weight gradients go with the backwards from then on, as in the
-// published scheduler's order.
+// The handcrafted zero-bubble schedules (2401.10241): backward is split, and weight gradients, for
+// which nothing waits, fill the bubbles. Rank r does 1F1B with `ahead` forwards first and with its
+// weight gradients `behind` micro-batches late. H1: p-r-1 ahead, r behind; no rank holds more than
+// p micro-batches. H2: twice both; none holds more than 2p-1. With fewer micro-batches than that,
+// the forwards run out first, and from then on weight gradients go with the backwards, in the order
+// of the published scheduler.
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 
@@ -28,6 +28,6 @@ void zb_h1_turns(struct turn_list *list, const struct schedule_request *request,
 void zb_h2_turns(struct turn_list *list, const struct schedule_request *request, int rank)
 {
     int ahead = 2 * (request->rank_count - rank - 1), last = request->micro_batches - 1,
-        runs_out = ahead < last ? last - ahead : 0; // the backward behind the last forward
+        runs_out = ahead < last ? last - ahead : 0; // the backward after the last forward
     put_split(list, request->micro_batches, ahead, 2 * rank < runs_out ? 2 * rank : runs_out);
 }

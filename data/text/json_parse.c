@@ -1,6 +1,6 @@
-// The grammar of RFC 8259 and no more: one pass over the text. Nesting is bounded, keys of an
-// object differ, text is UTF-8 without control characters. A number that a double cannot hold
-// becomes infinite: who reads it refuses it by its place.
+// The grammar of RFC 8259 and no more, in one pass over the text. Nesting is bounded, keys of an
+// object are distinct, and text is UTF-8 without control characters. A number that a double cannot
+// hold becomes infinite; whoever reads it refuses it and names its place.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static enum status refuse_here(const struct parser *p)
                 shown(p, p->at, SHOWN_MAX), p->at);
 }
 
-// "layers[3].range", the way to the value inside the levels.
+// "layers[3].range", the path to the value inside the levels.
 static const char *path_of(const struct level *l, struct arena *arena)
 {
     if (!l || !l->outer) return "";
@@ -94,7 +94,7 @@ static bool skip_digits(struct parser *p)
     return any;
 }
 
-// The number grammar from here on; false: it is none. "01" is not 0 and 1.
+// Skips a number from here on; false: there is none. "01" is not 0 and 1.
 static bool skip_number(struct parser *p)
 {
     if (comes(p, '-')) p->at++;
@@ -120,7 +120,7 @@ static enum status read_number(struct parser *p, double *number)
         return fail(p->err, BAD_INPUT, "%s: line %d: expected a number, found '%.*s'", p->file,
                     line_of(p, begin), shown(p, begin, 8), begin);
     if (p->at < p->end) {
-        *number = strtod(begin, NULL); // what stands behind is no part of a number
+        *number = strtod(begin, NULL); // what follows is not part of a number
         return OK;
     }
     struct arena_mark mark = arena_set_mark(p->arena);
@@ -139,7 +139,7 @@ static bool read_word(struct parser *p, const char *word)
 
 // ---- strings
 
-// Bytes of a valid UTF-8 sequence at p, 0 if it is none.
+// Length of a valid UTF-8 sequence at p, 0 if there is none.
 static int utf8_length(const unsigned char *p, const unsigned char *end)
 {
     if (*p < 0x80) return 1;
@@ -159,7 +159,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// The number in "\uXXXX" at c; -1: that is not what stands there.
+// The number in "\uXXXX" at c; -1: there is none.
 static int unit_at(const char *c, const char *end)
 {
     int unit = 0;
@@ -180,7 +180,7 @@ static char *put_utf8(char *to, int code)
     return to;
 }
 
-// Behind a backslash: what it stands for, or NULL and *why.
+// After a backslash: writes what the escape means, or returns NULL with *why.
 static char *read_escape(struct parser *p, const char *close, char *to, const char **why)
 {
     static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";

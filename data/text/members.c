@@ -134,11 +134,11 @@ enum status document_members(const struct document *d, const struct members *m, 
     return read_parts(&d->root, m, to, parts, context, arena, err);
 }
 
-// ---- what a member is
+// ---- values of members
 
 static bool any_is_set(const struct members *m, const void *from);
 
-// Numbers as they are, else whether there is one.
+// Numbers as they are; for others, whether there is a value.
 static double value_of(const struct member *m, const void *whole)
 {
     const void *at = place_in(m, whole);

@@ -1,5 +1,5 @@
-// Text that grows in the arena. Coordinates have one decimal: drawings are the same on every
-// machine, and small.
+// Text that grows in the arena. Coordinates have one decimal, so that drawings are small and the
+// same on every machine.
 #include "data/text/svg.h"
 
 #include <assert.h>
@@ -38,7 +38,7 @@ static void add(struct svg *s, const char *format, ...)
 }
 
 // Names come from files: nothing in them may end the text or begin an element. Bytes below 32 would
-// not be XML.
+// not be valid XML.
 static void add_escaped(struct svg *s, const char *text)
 {
     for (; *text; text++) {
@@ -95,9 +95,9 @@ void svg_rectangle(struct svg *s, double x, double y, double width, double heigh
         tidy(y), tidy(width), tidy(height), colours[fill]);
 }
 
-// A curve through the OKLab colour space (B. Ottosson, 2020), in which distances are those that the
-// eye sees: lightness grows evenly, so that the order is seen in grey and by the colour-blind too;
-// the hue bends from blue through teal to yellow.
+// A curve through the OKLab colour space (B. Ottosson, 2020), in which distances match those that
+// the eye perceives. Lightness grows evenly, so that the order is visible in grey and with colour
+// blindness; the hue bends from blue through teal to yellow.
 struct svg_rgb svg_ramp(double share)
 {
     static const double slow[3] = {0.24, 0.015, -0.105}, bend[3] = {0.59, -0.16, -0.015},

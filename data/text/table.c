@@ -1,4 +1,4 @@
-// Tables: one pass over the bytes, a slice for every cell. What a cell means is asked only where it
+// Tables: one pass over the bytes, with a slice for every cell. A cell is interpreted only where it
 // is used.
 #include "data/text/table.h"
 
@@ -19,10 +19,10 @@ static enum status refuse_line(const struct table *t, struct error *err, const c
 
 // ---- cells
 
-// What may stand in a cell: no control characters but tabs and the line ends of quoted cells.
+// Allowed in a cell: no control characters except tabs and the line ends of quoted cells.
 static bool is_control(unsigned char c) { return c < 0x20 && c != '\t' && c != '\n' && c != '\r'; }
 
-// A quoted cell; t->at is behind its opening quote, afterwards behind the closing one.
+// A quoted cell; t->at is after its opening quote, and afterwards after the closing one.
 static enum status read_quoted(struct table *t, struct cell *cell, int number, struct error *err)
 {
     const char *start = t->at;
@@ -72,7 +72,7 @@ static enum status read_plain(struct table *t, struct cell *cell, int number, st
     return OK;
 }
 
-// Behind a cell: a comma, the line's end, or the file's. *ended: the line has no more cells.
+// After a cell: a comma, the line's end, or the file's. *ended: the line has no more cells.
 static enum status read_separator(struct table *t, bool *ended, int number, struct error *err)
 {
     *ended = true;
@@ -89,7 +89,7 @@ static enum status read_separator(struct table *t, bool *ended, int number, stru
     return OK;
 }
 
-// One line's cells into cells[0..max); *count is how many.
+// Reads one line's cells into cells[0..max); *count is their number.
 static enum status read_line(struct table *t, struct cell *cells, int max, int *count,
                              struct error *err)
 {
@@ -188,7 +188,7 @@ int table_column(const struct table *t, const char *name)
     return -1;
 }
 
-// ---- what cells say
+// ---- values of cells
 
 bool cell_is(struct cell cell, const char *text)
 {
@@ -223,7 +223,7 @@ enum status table_refuse(const struct table *t, int column, struct error *err, c
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    int shown = 0; // a line end inside the cell would break the one line that an error has
+    int shown = 0; // a line end inside the cell would break the single line of an error
     while (shown < found.length && shown < FOUND_SHOWN && found.text[shown] != '\n' &&
            found.text[shown] != '\r')
         shown++;

@@ -7,7 +7,7 @@
 
 #include "data/base/status.h"
 
-// ---- which
+// ---- the unit of a key
 
 static bool ends_with(const char *key, size_t length, const char *end)
 {
@@ -60,7 +60,7 @@ static const char *read_prefix(const char *at, int *power)
     return at;
 }
 
-// "B", "b" or "bit" behind a prefix, "i" between them for powers of 2^10; *bits, *doublings.
+// "B", "b" or "bit" after a prefix, with "i" between them for powers of 2^10; *bits, *doublings.
 static const char *read_byte(const char *at, int *power, int *doublings, bool *bits)
 {
     at = read_prefix(at, power);
