@@ -1,9 +1,9 @@
-// Weights of paths to begin a box with, where a rank has several stages. The dynamic programme
-// answers weights that are a little off with extreme plans (all layers where they are a little
-// cheaper), and it takes a hundred of them to outline where the balance lies. So the first answers
-// are made up: around a plan in balance, as many layers more on one stage, taken off the others in
-// equal shares. They are no plans, and need not be: whatever weights the game finds, the dynamic
-// programme makes a bound of them. Twice, the second time closer, around the mean of the first.
+// Starting path weights of a box where a rank has several stages. If weights are slightly off, the
+// dynamic programme answers with extreme plans (all layers where they are slightly cheaper), and it
+// takes a hundred of them to outline where the balance is. So the first answers are made up: around
+// a balanced plan, some more layers on one stage, taken from the others in equal shares. They are
+// not plans, and need not be: whatever weights the game finds, the dynamic programme turns them
+// into a bound. This is done twice, the second time closer, around the mean of the first.
 #include <assert.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum { TURNS = 40 };
 struct balance {
     struct box_closer *b;
     const struct choice_box *box;
-    const struct priced_run *run; // that most layers are of: what a stage gains with a layer more
+    const struct priced_run *run; // the one of most layers: what a stage gains with one more layer
     int ranks, turns, group;
     int64_t *base, *shift; // [symbol]: durations at the centre; scratch
     double *layers,
@@ -78,8 +78,8 @@ static void add_layers(struct balance *k, int stage, double layers)
     k->shift_layers[stage] += layers;
 }
 
-// Bytes at the rank's fullest moment that a layer at one of its stages needs; that recomputing it
-// saves.
+// Bytes that a layer at one of the rank's stages needs at the rank's fullest moment; bytes that
+// recomputing it saves.
 static double layer_bytes(const struct balance *k, int rank, int turn)
 {
     const struct priced_run *run = k->run;
@@ -93,7 +93,7 @@ static double saved_bytes(const struct balance *k, int rank, int turn)
            (double)(k->run->stash_bytes[RECOMPUTE_NONE] - k->run->stash_bytes[RECOMPUTE_FULL]);
 }
 
-// What a rank whose memory binds recomputes more (or less) for so many bytes, shared out where
+// What a rank whose memory binds recomputes more (or less) for this many bytes, distributed where
 // there is room.
 static void answer_bytes(struct balance *k, int rank, int but_turn, double bytes)
 {
@@ -124,7 +124,7 @@ static bool rank_loses(const struct balance *k, int rank)
     return rank_layers(k, rank) > k->box->spans[rank].least + 1e-6;
 }
 
-// The answer of every rank's memory to the layers moved.
+// Adjusts recomputation to every rank's memory after layers moved.
 static void answer_memory(struct balance *k)
 {
     for (int r = 0; r < k->ranks; r++) {
@@ -149,8 +149,8 @@ static void put_atom(struct balance *k)
     for (int s = 0; s < b->stages; s++) b->plans[at * b->stages + s] = -1;
 }
 
-// `more` layers on one stage, taken off those stages of other ranks that can lose some; off its own
-// rank's where the rank can hold no more.
+// `more` layers on one stage, taken from those stages of other ranks that can lose some; from its
+// own rank's if the rank can hold no more.
 static void put_layer_atom(struct balance *k, int stage, double more)
 {
     int own = rank_of(k, stage), losers = 0;
@@ -195,7 +195,7 @@ static void put_atoms(struct balance *k, double more)
             put_full_atom(k, r, t, k->turns * k->layers[stage_of(k, r, t)]);
 }
 
-// The centre goes to the mean of the game's plans.
+// Moves the centre to the mean of the game's plans.
 static void move_centre(struct balance *k)
 {
     struct box_closer *b = k->b;
@@ -228,10 +228,10 @@ static void balance_around(struct balance *k, double more)
     move_centre(k);
 }
 
-// ---- the plan to begin with
+// ---- the starting plan
 
-// The least decision under b->coefficients whose ranks fit, near so many layers on every stage and
-// rank. false: none.
+// The least decision under b->coefficients whose ranks fit, near the given layers on every stage
+// and rank. false: none.
 static bool find_near(struct box_closer *b, const struct choice_box *box, const double *layers,
                       int slack)
 {
@@ -287,7 +287,7 @@ static const int *fullest_moment(const struct balance *k, int rank, const int *c
     return at;
 }
 
-// Whole numbers at a plan: the sum is exact.
+// At a plan these are whole numbers, so the sum is exact.
 static double all_layers(const struct balance *k)
 {
     double sum = 0;

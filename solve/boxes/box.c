@@ -1,7 +1,7 @@
-// Boxes closed by mixtures of paths: see box.h. Each round asks the dynamic programme for
-// the bound under the weights at hand, removes what reaches the target, and lets the game of paths
-// against plans find the next weights: its plans are the least ones of the rounds before, its paths
-// are critical for such a plan or for the mean of the plans.
+// Closes boxes by mixtures of paths: see box.h. Each round computes the bound under the current
+// weights by the dynamic programme, removes what reaches the target, and finds the next weights by
+// the game of paths against plans. The game's plans are the least ones of the earlier rounds; its
+// paths are critical for such a plan or for the mean of the plans.
 #include "solve/boxes/box.h"
 
 #include <assert.h>
@@ -16,8 +16,8 @@ enum {
     STALLED = 4,
     ROUNDS_BY_RANKS = 100,
     STALLED_BY_RANKS = 7,
-    ROUNDS_TO_MEET = 40,       // a plan, where rows of memory lead to it
-    STARTING_PATHS_USED = 600, // one by one; the others only where the game wants them
+    ROUNDS_TO_MEET = 40,       // until a plan is found, if memory rows lead to it
+    STARTING_PATHS_USED = 600, // one by one; the others only when the game selects them
 };
 
 // ---- steps
@@ -48,8 +48,8 @@ static void note_memory(struct box_closer *b, struct box_step *step)
     step->memory = prices;
 }
 
-// removing: the steps behind rest on this one. Else it only raised the bound, and the next that
-// raises it takes its place.
+// removing: later steps rest on this one. Else it only raised the bound, and the next one that
+// raises it replaces it.
 static void note_step(struct box_closer *b, struct box_answer *a, int path_count, bool removing)
 {
     a->step_count -= b->last_only_raised;
@@ -109,7 +109,7 @@ static void note_removed(struct box_closer *b, int64_t bound_ns)
     if (bound_ns < b->removed_ns) b->removed_ns = bound_ns;
 }
 
-// Ends of the spans whose bound reaches the target.
+// Cuts the ends of the spans whose bound reaches the target.
 static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t target_ns)
 {
     int removed = 0;
@@ -125,8 +125,8 @@ static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t ta
     return removed;
 }
 
-// The bound under b->coefficients; takes away what reaches the target, *removed choices and ends of
-// spans.
+// Returns the bound under b->coefficients. Removes what reaches the target: *removed choices and
+// ends of spans.
 static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
                                 const struct choice_box *box, int64_t target_ns, int *removed)
 {
@@ -156,8 +156,8 @@ static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
     return answer.bound_ns;
 }
 
-// Each starting path on its own, on the small table: loads too heavy for any plan below the target
-// go at once.
+// Uses each starting path on its own, on the small table: loads too heavy for any plan below the
+// target are removed at once.
 static bool use_starting_paths(struct box_closer *b, const struct choice_box *box,
                                int64_t target_ns, struct box_answer *a)
 {
@@ -174,7 +174,7 @@ static bool use_starting_paths(struct box_closer *b, const struct choice_box *bo
     return false;
 }
 
-// The game's weights, with the prices of memory that belong to them.
+// Takes the game's weights, with their memory prices.
 static int take_weights(struct box_closer *b)
 {
     int count = game_weights(b->game, b->ids, b->weights);
@@ -188,8 +188,8 @@ int box_mix_game(struct box_closer *b)
     return count;
 }
 
-// By ranks the game's weights swing from one extreme to the other. Half way (or less, the longer it
-// stalls) towards them from the best ones so far is where the next bound is better.
+// By ranks the game's weights swing from one extreme to the other. A better bound comes from moving
+// from the best weights so far half way towards them (less, the longer it stalls).
 static int mix_towards_game(struct box_closer *b, int stalled)
 {
     static const int sixteenths[] = {5, 8, 3, 12, 2, 16};
@@ -212,7 +212,7 @@ static int mix_towards_game(struct box_closer *b, int stalled)
     return count;
 }
 
-// Those that count for little leave, so that the mixture stays small.
+// Drops weights that count for little, so that the mixture stays small.
 static void keep_best(struct box_closer *b, int count)
 {
     b->best_count = 0;
@@ -224,11 +224,12 @@ static void keep_best(struct box_closer *b, int count)
         }
 }
 
-// Resources that are only priced: dearer where the least plan overdraws, cheaper where it does not.
+// Adjusts the prices of resources that are only priced: up where the least plan exceeds the limit,
+// down where it does not.
 static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound_ns, int round)
 {
     int64_t gap = bound_ns < target_ns ? target_ns - bound_ns : 0, price_most = (int64_t)1 << 60;
-    gap = gap < bound_ns ? gap : bound_ns; // without a known plan the target is out of sight
+    gap = gap < bound_ns ? gap : bound_ns; // without a known plan the target is far away
     for (int r = 0; r < dynamic_resource_count(b->counted); r++) {
         int64_t limit = dynamic_resource_limit(b->counted, r);
         if (limit == INT64_MAX) continue;
@@ -242,13 +243,15 @@ static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound
 
 // ---- the box
 
-// A box of one decision: what it takes, or that it is no plan.
+// Evaluates a box with a single decision: its time, or that it is no plan.
 static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struct box_answer *a)
 {
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
             if (allowed[s][i]) b->chosen[s] = i;
-    int64_t proven_ns = b->c->joint ? a->bound_ns : 0; // boundaries each by itself may say less
+    int64_t proven_ns = b->c->joint
+                            ? a->bound_ns
+                            : 0; // with joint transfers, boundaries priced separately may give less
     a->single = true;
     a->bound_ns = INT64_MAX;
     if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))
@@ -262,7 +265,7 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
     }
 }
 
-// The weights of the box around this one: how many paths.
+// Takes the weights of the enclosing box; returns the number of paths.
 static int mix_beginning(struct box_closer *b)
 {
     const struct box_step *step = b->beginning;
@@ -279,8 +282,8 @@ static int mix_beginning(struct box_closer *b)
     return step->path_count;
 }
 
-// true: closed. Weights are those of the game; in the first round of a box the ones that the box
-// before ended with.
+// true: closed. Weights are the game's; in the first round of a box, those with which the previous
+// box ended.
 static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
                          int rounds, struct box_answer *a)
 {
@@ -302,7 +305,7 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         if (b->memory_count && !b->beginning && round < 2 * b->c->rank_count) stalled = 0;
         if (balanced && bound > best) keep_best(b, count);
         best = bound > best ? bound : best;
-        assert(a->bound_ns >= best); // what is proven stays so
+        assert(a->bound_ns >= best); // what is proven stays proven
         if (removed) box_drop_plans(b, box->allowed, false);
         if (stalled == STALLED_BY_RANKS && by_ranks && box_drop_made_up(b, box->allowed))
             stalled = 0;
@@ -367,11 +370,11 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
     bool closed = close_box(b, box, target_ns, rounds, a);
     b->beginning = NULL;
     a->removed_ns = b->removed_ns;
-    assert(a->removed_ns >= target_ns); // only what reaches it leaves
+    assert(a->removed_ns >= target_ns); // only what reaches it is removed
     assert(closed || a->branch_stage >= 0 || a->branch_rank >= 0);
     assert(a->single || !closed || a->bound_ns >= target_ns);
-    // No plan of the box takes less than what is proven for it (where transfers are joint its
-    // boundaries each by itself may).
+    // No plan of the box takes less than what is proven for it (where transfers are joint, it may
+    // with its boundaries priced separately).
     assert(b->c->joint || a->found_ns >= a->bound_ns || a->found_ns >= a->removed_ns);
     return closed;
 }

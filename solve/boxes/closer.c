@@ -1,4 +1,4 @@
-// What closes boxes, opened: its tables, its paths, and boxes as such. How a box is closed: box.c.
+// Opens box closers: tables and paths; and creates boxes. Boxes are closed in box.c.
 #include <assert.h>
 #include <string.h>
 
@@ -47,7 +47,8 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
                              .symbols = graph_symbol_count(g)};
     path_pool_open(&b->paths, path_size(b->symbols), arena);
     assert(b->symbols ==
-           symbol_count(b->stages, c->priced->slice_count)); // choices and graph are of one layout
+           symbol_count(b->stages,
+                        c->priced->slice_count)); // choices and graph are of the same layout
     b->counted = by_ranks ? dynamic_open_by_ranks(c, arena) : dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
     box_memory_open(b);
@@ -117,7 +118,7 @@ struct choice_box choice_box_whole(const struct box_closer *b, struct arena *are
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
 {
     path_pool_take(&b->paths, counts, count);
-    assert(count >= b->starting_count); // those of the start keep their numbers
+    assert(count >= b->starting_count); // starting paths keep their numbers
 }
 
 int box_closer_resource_count(const struct box_closer *b)

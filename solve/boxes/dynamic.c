@@ -1,7 +1,7 @@
 // The tables of the dynamic programme: the states of each stage, and the cost of every choice and
-// boundary for a box: sum of coefficient x duration, rounded down to 2^-20 ns (coarser where sums
-// would not be exact), so that every bound made of them is one. The walk over the tables is in
-// solve/boxes/dynamic_walk.c.
+// boundary for a box. A cost is the sum of coefficient x duration, rounded down to 2^-20 ns
+// (coarser where sums would not be exact), so every bound computed from them is valid. The walk
+// over the tables is in solve/boxes/dynamic_walk.c.
 #include "solve/boxes/dynamic.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@ static void list_boundary_kinds(struct dynamic *d, struct arena *arena)
     for (int slice = 0; slice < slices; slice++)
         for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_SEND_EPILOGUE; kind++)
             kinds[count++] = symbol_of_slice(slice, kind);
-    assert(count == (2 * slices + 1) * PART_COUNT); // the room taken
+    assert(count == (2 * slices + 1) * PART_COUNT); // the allocated room
     d->boundary_kinds = kinds;
     d->boundary_kind_count = count;
 }
@@ -146,7 +146,7 @@ static wide choice_value(const struct dynamic *d, const struct dynamic_box *box,
     return value;
 }
 
-// What the prices of memory make of a choice, in 2^-40 ns.
+// What memory prices add for a choice, in 2^-40 ns.
 static wide memory_value(const struct dynamic *d, const struct dynamic_box *box, int s, int i)
 {
     const struct choices *c = d->c;
@@ -166,7 +166,7 @@ static wide memory_value(const struct dynamic *d, const struct dynamic_box *box,
     return value;
 }
 
-// Their limits, the greatest that a rank may have, rounded up to the costs' unit.
+// The priced limits, with the greatest limit that a rank may have, rounded up to the costs' unit.
 static wide memory_limits(const struct dynamic *d, const struct dynamic_box *box)
 {
     int shift = WEIGHT_BITS - d->fraction_bits;
@@ -200,8 +200,8 @@ static bool is_allowed(const struct dynamic_box *box, int s, int i)
     return !box->allowed || box->allowed[s][i];
 }
 
-// The least embedding sync that the last stage can have on this group: over what the first stage
-// may be. -1: none is joined.
+// The least embedding sync that the last stage can have on this group, over the groups that the
+// first stage may be on. -1: none is joined.
 static int64_t least_embedding_sync(const struct dynamic *d, const struct dynamic_box *box,
                                     int last_group)
 {
@@ -215,7 +215,7 @@ static int64_t least_embedding_sync(const struct dynamic *d, const struct dynami
     return least;
 }
 
-// Bits that the costs keep below the nanosecond, such that sums stay exact.
+// Fraction bits of the costs below the nanosecond, such that sums stay exact.
 static int choose_fraction(const struct dynamic *d, const struct dynamic_box *box)
 {
     wide most = 0;
@@ -241,7 +241,7 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
                     d->c->priced->embedding_sync_ns[i];
     int bits = PRICE_BITS;
     while (bits > 0 && most >> (WEIGHT_BITS - bits) >= (wide)1 << COST_BITS) bits--;
-    // Without bits to spare an iteration has 2^52 ns at most (priced_check); prices add less than
+    // Without spare bits an iteration has at most 2^52 ns (priced_check); prices add less than
     // 2^51: sums stay exact.
     assert(most >= 0 && most >> (WEIGHT_BITS - bits) < (wide)3 << (COST_BITS + 1));
     return bits;
@@ -297,7 +297,7 @@ static void cost_boundary(struct dynamic *d, const struct dynamic_box *box, int 
     }
 }
 
-// A stage of several on a rank has thousands of choices, of which a box allows few.
+// With several stages per rank a stage has thousands of choices, of which a box allows few.
 static void list_active(struct dynamic *d, const struct dynamic_box *box)
 {
     for (int s = 0; s < d->stage_count; s++) {

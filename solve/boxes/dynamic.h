@@ -1,9 +1,9 @@
 // The dynamic programme over the stages that the incumbent search, the elimination and the tree
 // share. A path of the graph is a linear function of the symbols, so a convex combination of paths
 // is a sum of one term per stage's choice and one per boundary. Its least value over all plans of a
-// box is a dynamic programme over (stage, layers covered, state of the boundary, slots used). Layers
-// are covered exactly; what does not fit into the table (slots of many groups, the quality budget)
-// is priced by multipliers >= 0. Every bound is proven: costs are integers, rounded down.
+// box is a dynamic programme over (stage, layers covered, state of the boundary, slots used).
+// Layers are covered exactly; what does not fit into the table (slots of many groups, the quality
+// budget) is priced by multipliers >= 0. Every bound is proven: costs are integers, rounded down.
 //
 // With several stages per rank and one node group in use, all boundaries look alike and the layers
 // only need to add up. The stages are then taken rank by rank, so that the number of layers on a

@@ -1,7 +1,7 @@
-// The dynamic programme by ranks: see dynamic_ranks.h. The layers that a rank holds are the step
-// from one rank to the next; inside a rank they are shared out among its stages. The bound through
-// a choice takes all other ranks at their least for what this one leaves, and all other stages of
-// the rank likewise.
+// The dynamic programme by ranks: see dynamic_ranks.h. The step from one rank to the next is the
+// number of layers on the rank; within a rank they are distributed among its stages. The bound
+// through a choice takes all other ranks at their least for the layers that this one leaves, and
+// all other stages of the rank likewise.
 #include "solve/boxes/dynamic_ranks.h"
 
 #include <assert.h>
@@ -57,7 +57,8 @@ void dynamic_ranks_open(struct dynamic *d, struct arena *arena)
 
 // ---- the box
 
-// What the receiver's option makes of the boundary before a stage belongs to its choice.
+// The cost of the boundary before a stage, which depends on the receiver's option, is added to its
+// choice.
 static void add_boundaries(struct dynamic *d)
 {
     for (int s = 1; s < d->stage_count; s++)
@@ -96,7 +97,7 @@ static bool find_turns(const struct dynamic *d, struct rank_table *k, const stru
     return k->least <= k->most;
 }
 
-// Layers of a rank that the others can complete. false: there are none.
+// Finds the numbers of layers of each rank that the others can complete. false: there are none.
 static bool find_spans(struct dynamic *d, const struct layer_span *spans)
 {
     int ranks = d->c->rank_count, least = 0, most = 0;
@@ -119,7 +120,7 @@ static bool find_spans(struct dynamic *d, const struct layer_span *spans)
     return true;
 }
 
-// cost[N] of the tries so far: the greatest.
+// cost[N]: the greatest of the tries so far.
 static void take_costs(const struct dynamic *d, struct rank_table *k)
 {
     for (int n = 0; n < d->row; n++) {
@@ -166,8 +167,8 @@ static void walk_after(const struct dynamic *d)
     }
 }
 
-// The least over the last rank's cells; how many layers every rank holds there. NOT_REACHED:
-// nothing.
+// The least over the last rank's cells, and the layers of every rank there. NOT_REACHED: there is
+// none.
 static double find_least(const struct dynamic *d, int *layers_of)
 {
     double least = NOT_REACHED;
@@ -188,11 +189,12 @@ static double find_least(const struct dynamic *d, int *layers_of)
         assert(n <= k->most);
         layers_of[r - 1] = n;
     }
-    assert(layers_of[0] == left); // the ranks hold all layers together
+    assert(layers_of[0] == left); // together the ranks hold all layers
     return least;
 }
 
-// Memory: only ranks that can overflow are priced, at prices that suit the layers they get without.
+// Memory: only ranks that can overflow are priced, at prices that suit the layers they get without
+// prices.
 static void price_memory(struct dynamic *d, const int *layers_of)
 {
     for (int r = 0; r < d->c->rank_count; r++) {
@@ -207,7 +209,7 @@ static void price_memory(struct dynamic *d, const int *layers_of)
 
 // ---- bounds through choices
 
-// others[N] = the least of all other ranks where rank r holds N.
+// others[N] = the least of all other ranks if rank r holds N.
 static void find_others(const struct dynamic *d, int r, double *others)
 {
     const struct rank_table *k = &d->ranks[r];
@@ -233,7 +235,7 @@ static void fill_behind(const struct dynamic *d, const struct rank_table *k, str
     }
 }
 
-// without[M] = the least of the rank's other stages with M layers together.
+// without[M] = the least of the rank's other stages if they hold M layers together.
 static void find_without(const struct dynamic *d, const struct rank_table *k,
                          const struct rank_try *try, int turn, double *without)
 {
@@ -244,8 +246,7 @@ static void find_without(const struct dynamic *d, const struct rank_table *k,
             dynamic_lower_row(without + n, before, behind[n], k->most - n + 1);
 }
 
-// rest[n]: the least, over all N, of the other ranks and the other stages, where this stage holds
-// n.
+// rest[n]: the least, over all N, of the other ranks and the other stages if this stage holds n.
 static void find_rest(const struct rank_table *k, int turn, const double *others,
                       const double *without, double *rest)
 {
@@ -294,8 +295,8 @@ static void bound_all(struct dynamic *d, wide priced_limits, struct dynamic_answ
         for (int j = 0; j < k->try_count; j++) fill_behind(d, k, &k->tries[j]);
         for (int t = 0; t < turns_of(d); t++)
             bound_stage(d, k, t, others, scratch, priced_limits, answer->through_ns[k->stages[t]]);
-        // A rank's cost is the greatest of its tries for each number of layers, a stage's bound
-        // that of one try for all.
+        // A rank's cost is the greatest of its tries for each number of layers; a stage's bound
+        // uses one try for all numbers.
         for (int t = 0; t < turns_of(d); t++)
             for (int a = 0; a < d->stages[k->stages[t]].active_count; a++) {
                 int i = d->stages[k->stages[t]].active[a];
@@ -334,7 +335,7 @@ void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide 
     walk_ahead(d);
     double without_memory = least;
     least = find_least(d, layers_of);
-    assert(least >= without_memory); // prices of memory only add
+    assert(least >= without_memory); // memory prices only add
     answer->bound_ns = dynamic_cost_to_ns(d, least, priced_limits);
     if (least >= NOT_REACHED) return;
     for (int r = 0; r < ranks && answer->chosen; r++) {
@@ -344,6 +345,5 @@ void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide 
     }
     if (answer->through_ns) bound_all(d, priced_limits, answer);
     for (int r = 0; r < ranks && answer->through_ns && answer->spans_ns; r++)
-        assert(answer->spans_ns[r][layers_of[r]] ==
-               answer->bound_ns); // what is ahead and what is behind agree
+        assert(answer->spans_ns[r][layers_of[r]] == answer->bound_ns); // forward and backward agree
 }

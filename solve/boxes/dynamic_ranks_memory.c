@@ -1,5 +1,5 @@
-// One rank of the dynamic programme by ranks: its convolutions under a price of a byte, which
-// prices are worth a try, and decisions that fit into its memory.
+// One rank of the dynamic programme by ranks: its convolutions under a price per byte, the prices
+// worth trying, and decisions that fit into its memory.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int64_t rank_choice_bytes(const struct dynamic *d, const struct rank_tabl
            (turn == k->working_turn ? c->memory.working_bytes : 0);
 }
 
-// The stage that cannot do without the most working memory.
+// The stage whose least working memory is the greatest.
 static int find_working_turn(const struct dynamic *d, const struct rank_table *k)
 {
     int64_t most = -1;
@@ -64,7 +64,7 @@ static int64_t most_bytes(const struct dynamic *d, const struct rank_table *k, i
     return sum;
 }
 
-// Whether not even the most of each part, of whatever choices, exceeds the limit: quickly told.
+// A quick test: whether not even the most of each part, over all choices, exceeds the limit.
 static bool is_roomy(const struct dynamic *d, const struct rank_table *k,
                      const struct rank_peaks *peaks)
 {
@@ -93,7 +93,7 @@ static bool is_roomy(const struct dynamic *d, const struct rank_table *k,
 bool rank_can_overflow(const struct dynamic *d, int rank)
 {
     struct rank_table *k = table_of(d, rank);
-    if (!d->c->peaks) return false; // one stage a rank: its choices fit
+    if (!d->c->peaks) return false; // one stage per rank: its choices fit
     const struct rank_peaks *peaks = &d->c->peaks[rank];
     k->in_flight = NULL;
     if (is_roomy(d, k, peaks)) return false;
@@ -228,14 +228,14 @@ static int compare_prices(const void *a, const void *b)
 
 enum { SLOPES_MAX = 64 };
 
-// Within 0 and 2^60, which no price that is used reaches.
+// Clamped to 0 .. 2^60, which no price in use reaches.
 static int64_t byte_price(double price)
 {
     if (!(price < 0x1p60)) return (int64_t)1 << 60;
     return price > 0 ? (int64_t)price : 0;
 }
 
-// What a byte less costs at a stage with n layers: from the cheapest choice to every other that
+// The cost of saving a byte at a stage with n layers: from the cheapest choice to every other that
 // needs less.
 static int slopes_of(const struct dynamic *d, const struct rank_table *k, int turn, int n,
                      int64_t *slopes, int count)
@@ -274,7 +274,7 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
         if (k->tries[0].least[t * d->row + n] < NOT_REACHED)
             count = slopes_of(d, k, t, n, slopes, count);
     }
-    // Where nothing is to be had but by shifting layers: shares of what the rank costs.
+    // Where memory can be saved only by moving layers: fractions of the rank's cost.
     double whole = k->tries[0].before[turns_of(d) * d->row + layers];
     for (int i = 0; count < 3 && whole < NOT_REACHED; i++)
         slopes[count++] = byte_price(whole / (double)k->limit *
@@ -290,10 +290,10 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
     k->try_count = 1;
     for (int i = 0; i < used; i++)
         k->tries[k->try_count++].price = slopes[used > 1 ? i * (distinct - 1) / (used - 1) : 0];
-    if (used && slopes[distinct - 1] < most / 8) // so dear that bytes alone count
+    if (used && slopes[distinct - 1] < most / 8) // so high that bytes alone count
         k->tries[k->try_count++].price = 8 * slopes[distinct - 1];
     assert(k->try_count >= 1 && k->try_count <= TRIES_MAX && k->tries[0].price == 0);
-    for (int i = 1; i < k->try_count; i++) // dearer and dearer; no bound holds at a price below 0
+    for (int i = 1; i < k->try_count; i++) // rising prices; no bound holds at a price below 0
         assert(k->tries[i].price > k->tries[i - 1].price);
 }
 
@@ -306,7 +306,7 @@ static double true_cost(const struct dynamic *d, const struct rank_table *k, con
     return cost;
 }
 
-// Each stage in turn takes the cheapest choice with as many layers that still fits.
+// Each stage in turn takes the cheapest choice with the same number of layers that still fits.
 static void cheapen(const struct dynamic *d, const struct rank_table *k, int rank, int *chosen)
 {
     for (int t = 0; t < turns_of(d); t++) {

@@ -1,4 +1,4 @@
-// What couples the stages of the dynamic programme beside the layers: slots of groups and the
+// What couples the stages of the dynamic programme besides the layers: slots of groups and the
 // quality budget. As many of them as the table has room for are counted exactly, in an index of
 // uses with one digit each; the others are priced.
 #include <assert.h>
@@ -37,7 +37,7 @@ int64_t dynamic_resource_use(const struct dynamic *d, int resource, const int *c
     return use;
 }
 
-// Limits that can bind: no stages' greatest uses together stay within the others.
+// Keeps the limits that can bind; the stages' greatest uses together stay within the others.
 static void find_limits(struct dynamic *d, int *used_groups)
 {
     const struct quality_budget *b = &d->c->priced->budget;
@@ -61,7 +61,7 @@ static void find_limits(struct dynamic *d, int *used_groups)
 
 static bool is_group(const struct dynamic *d, int resource) { return resource < d->group_count; }
 
-// The scarcest first. Where all used groups but one are counted, that one's count follows from the
+// The scarcest first. If all used groups but one are counted, that one's count follows from the
 // number of stages.
 static void choose_counted(struct dynamic *d, int64_t cells_max, int64_t cells_per_use,
                            int used_groups)
@@ -95,7 +95,7 @@ static int64_t held(const struct dynamic *d, int resource, int uses)
     return d->stride[resource] ? uses / d->stride[resource] % (d->limit[resource] + 1) : 0;
 }
 
-// The index behind stage s when a choice of this class is taken, or -1.
+// The index after stage s when a choice of this class is taken, or -1.
 static int take(const struct dynamic *d, int s, const struct use_class *k, int uses)
 {
     int64_t counted_stages = 0;
@@ -136,7 +136,7 @@ static int *list_rows(const bool *alive, int use_count, int *count, struct arena
     return rows;
 }
 
-// alive[s]: indices before stage s that can be reached from none used, and completed.
+// alive[s]: indices before stage s that can be reached from no uses, and completed.
 static void find_rows(struct dynamic *d, struct arena *arena)
 {
     bool **alive = TAKE(arena, d->stage_count + 1, bool *);

@@ -1,7 +1,7 @@
 // The walk of the dynamic programme: a cell is (counted uses, layers covered) of one boundary state
-// behind one stage. The layers run fastest, so that a choice is one shifted addition over a row;
-// layers that cannot be reached or completed are left out of every row. Forward for the bound and
-// the least decision, backward as well for the bound through each choice.
+// after one stage. Layers are the innermost index, so a choice is one shifted addition over a row;
+// layers that cannot be reached or completed are left out of every row. It goes forward for the
+// bound and the least decision, and also backward for the bound through each choice.
 #include "solve/boxes/dynamic_table.h"
 
 #include <assert.h>
@@ -48,7 +48,7 @@ static size_t cell(const struct dynamic *d, int state, int uses, int layers)
 static int least_before(const struct dynamic *d, int s) { return s ? d->stages[s - 1].least : 0; }
 static int most_before(const struct dynamic *d, int s) { return s ? d->stages[s - 1].most : 0; }
 
-// The rows before stage s; behind the last one for s = stage_count.
+// The rows before stage s; after the last one for s = stage_count.
 static const int *rows_before(const struct dynamic *d, int s, int *count)
 {
     *count = s < d->stage_count ? d->stages[s].row_count : d->last_row_count;
@@ -93,8 +93,8 @@ static void enter_stage(struct dynamic *d, int s)
                                   t->boundary[p * t->state_count + q], count);
 }
 
-// The layers covered before stage s from which this choice leads somewhere: [*first, *last]. false:
-// it leads nowhere.
+// The numbers of layers covered before stage s from which this choice can be completed: [*first,
+// *last]. false: from none.
 static bool span_of(const struct dynamic *d, int s, int i, int *first, int *last)
 {
     const struct choice *c = &d->c->stages[s].items[i];
@@ -126,8 +126,8 @@ static void walk_forward(struct dynamic *d, int s)
     }
 }
 
-// backward of stage s-1 from that of stage s. d->entry holds, by state of s, the least cost of s
-// and what is behind it.
+// Computes backward of stage s-1 from that of stage s. d->entry: by state of s, the least cost of s
+// and what is after it.
 static void walk_backward(struct dynamic *d, int s)
 {
     struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
@@ -203,8 +203,8 @@ static bool has_row(const struct use_class *k, int uses)
     return false;
 }
 
-// The choice at stage s by which the cost of this cell was reached; moves the cell before it. Ties:
-// the first choice.
+// The choice at stage s that gave the cost of this cell; moves to the cell before it. Ties: the
+// first choice.
 static int step_back(const struct dynamic *d, int s, double *cost, int *uses, int *layers, int q)
 {
     const struct stage_table *t = &d->stages[s];
@@ -236,12 +236,12 @@ static void trace_back(const struct dynamic *d, double cost, int q, int uses, in
         for (; before->forward[cell(d, p, uses, layers)] + t->boundary[p * t->state_count + q] !=
                cost;
              p++)
-            assert(p + 1 < before->state_count); // one of them led here
+            assert(p + 1 < before->state_count); // one of them leads here
         cost = before->forward[cell(d, p, uses, layers)];
         q = p;
     }
     assert(layers == 0 && uses == 0 &&
-           cost == 0); // the decision covers every layer once, at what it cost
+           cost == 0); // the decision covers every layer once, at its cost
 }
 
 static void bound_all(struct dynamic *d, wide priced_limits, int64_t **through_ns)

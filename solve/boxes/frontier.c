@@ -1,4 +1,4 @@
-// See frontier.h. The order is total: what comes next depends on nothing but the boxes.
+// See frontier.h. The order is total: what comes next depends only on the boxes.
 #include "solve/boxes/frontier.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
-// Regret matching for the game of paths against plans (game.h): each side plays in
-// proportion to its positive regrets, negative ones are forgotten, and the average of the later
-// plays converges to the solution. A few hundred steps on a small matrix cost less than one dynamic
+// Regret matching for the game of paths against plans (game.h): each side plays in proportion to
+// its positive regrets, negative ones are dropped, and the average of the later plays converges to
+// the solution. A few hundred steps on a small matrix cost less than one run of the dynamic
 // programme.
 #include "solve/boxes/game_internal.h"
 
@@ -61,7 +61,7 @@ double game_longest(const struct game *g, const int64_t *durations)
     return longest;
 }
 
-// Where the next one goes: behind the others, or in the place of the one with the least share.
+// Where the next one goes: after the others, or in place of the one with the least share.
 static int place_for(const double *share, int *count, int most)
 {
     if (*count < most) return (*count)++;
@@ -114,7 +114,7 @@ void game_truncate_plans(struct game *g, int count)
     g->plan_count = count;
 }
 
-// The play in proportion to the positive regrets; all alike where there are none.
+// Plays in proportion to the positive regrets; uniformly if there are none.
 static void play(double *plays, const double *regret, int count)
 {
     double sum = 0;
@@ -141,7 +141,7 @@ static void average(double *share, const double *plays, int count, double weight
     for (int i = 0; i < count; i++) share[i] += weight * (plays[i] - share[i]);
 }
 
-// What a path adds to every plan's gain, and its own against the plans played.
+// Adds a path to every plan's gain, and computes its own gain against the plans played.
 static void add_gains(struct game *g, int path)
 {
     const double *length = g->length + path * g->plans_max;
@@ -191,7 +191,7 @@ int game_weights(const struct game *g, int *ids, int64_t *weights)
         ids[count] = g->ids[p];
         weights[count++] = weight;
     }
-    assert(left >= 0); // by lap they sum to one at most
+    assert(left >= 0); // weight x laps sums to at most one
     return count;
 }
 

@@ -1,8 +1,8 @@
 // The game of paths against plans solved exactly, as the linear program it is: the plans' side is
 // max sum z  subject to  sum over plans of length x z <= 1 for every path,  z >= 0,  whose slack
-// basis is feasible. A dense tableau in which a basic and a non-basic variable change places;
-// right-hand sides differ by a hair, so that it cannot cycle in practice, and the number of steps
-// is limited. Floating point: what comes out are shares, nothing is proven here.
+// basis is feasible. Each step on the dense tableau exchanges a basic and a non-basic variable.
+// Right-hand sides are perturbed slightly, so in practice it cannot cycle, and the number of steps
+// is limited. Floating point: the results are shares, nothing is proven here.
 #include <assert.h>
 #include <math.h>
 
@@ -78,7 +78,8 @@ static void exchange(struct tableau *t, int pivot_row, int pivot_column)
     t->column_is[pivot_column] = kept;
 }
 
-// Basic plans have their row's right-hand side, non-basic paths their entry in the objective.
+// The share of a basic plan is its row's right-hand side, that of a non-basic path its entry in the
+// objective.
 static void read_shares(const struct tableau *t, struct game *g)
 {
     double plans = 0, paths = 0;

@@ -1,16 +1,16 @@
-// Memory of ranks with several stages where the programme goes stage by stage: at one of the rank's
-// fullest moments, with the working memory of one stage, its bytes are a sum over its stages and
-// within the limit for every plan, so that price x (bytes - limit) may be added for any price >= 0
-// (docs/PROOFS.md 5). Good prices come from the game: such a limit is a row beside the paths, whose
-// pay-off rises steeply with what is missing.
+// Memory of ranks with several stages where the dynamic programme works stage by stage. At one of
+// the rank's fullest moments, with the working memory of one stage, its bytes are a sum over its
+// stages and within the limit for every plan, so price x (bytes - limit) may be added for any price
+// >= 0 (docs/PROOFS.md 5). Good prices come from the game: such a limit is a row in addition to the
+// paths, and its pay-off rises steeply with the missing bytes.
 #include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "solve/boxes/box_internal.h"
 
-enum { MOMENTS_MAX = 3 };          // of a rank, those that hold the most
-static const double steepness = 1; // a rank that needs its limit once more: so many times the time
+enum { MOMENTS_MAX = 3 };          // of a rank: the fullest
+static const double steepness = 1; // times a plan's time: pay-off of a rank at twice its limit
 
 static int64_t resident_bytes(const struct choice *x)
 {
@@ -26,7 +26,7 @@ static int64_t held_at(const struct choices *c, int rank, int moment)
     return sum;
 }
 
-// The stage that cannot do without the most working memory.
+// The stage whose least working memory is the greatest.
 static int working_turn(const struct choices *c, int rank)
 {
     int at = 0;
@@ -55,7 +55,7 @@ static void add_rows(struct box_closer *b, int rank)
     }
 }
 
-// All choices stand on one group: else a rank's limit follows from the plan.
+// Whether all choices are on one group: otherwise a rank's limit depends on the plan.
 static bool on_one_group(const struct choices *c, int *group)
 {
     *group = -1;
@@ -80,7 +80,7 @@ void box_memory_open(struct box_closer *b)
     for (int r = 0; r < b->c->rank_count; r++) add_rows(b, r);
 }
 
-// A row is one path, whichever, with what the rank's bytes beyond the limit cost on top.
+// A row is one path (any one) plus the price of the rank's bytes beyond the limit.
 static int row_path(const struct box_closer *b) { return b->starting_count - 1; }
 
 static void add_rows_to_game(struct box_closer *b)
@@ -106,7 +106,7 @@ void box_game_add_path(struct box_closer *b, int id, const int *counts)
     game_add_path(b->game, id, counts);
 }
 
-// About the time of a plan: that of the lightest choices will do where none is known.
+// The approximate time of a plan: that of the lightest choices if none is known.
 static void set_scale(struct box_closer *b, int64_t target_ns)
 {
     int64_t sum = 1;
@@ -119,8 +119,8 @@ static void set_scale(struct box_closer *b, int64_t target_ns)
     b->memory_scale_ns = target_ns < INT64_MAX / 8
                              ? target_ns
                              : sum * (1 + b->c->priced->micro_batches / b->c->rank_count);
-    // What all prices make of the limits is no more, a rank's stages pay no more than that each:
-    // sums of costs stay exact.
+    // All prices times limits are at most this, and so is what each stage of a rank pays: sums of
+    // costs stay exact.
     if (b->memory_scale_ns > (int64_t)1 << 42) b->memory_scale_ns = (int64_t)1 << 42;
     if (b->memory_scale_ns < 1) b->memory_scale_ns = 1;
 }
@@ -173,12 +173,12 @@ void box_memory_measure(struct box_closer *b, const int *chosen)
     }
 }
 
-// Weights of rows are their path's, and prices.
+// Weights of rows count for their path, and become prices.
 int box_memory_split(struct box_closer *b, int count)
 {
     int kept = 0, at = -1, laps = path_laps(box_closer_path(b, row_path(b)), b->symbols);
     int64_t sum = 0;
-    double most = 0x1p59 / b->memory_count; // all of them are below 2^60
+    double most = 0x1p59 / b->memory_count; // together they are below 2^60
     for (int i = 0; i < b->memory_count; i++) b->memory[i].price = 0;
     for (int i = 0; i < count; i++) {
         int id = b->ids[i];
@@ -234,7 +234,7 @@ static bool same_place(const struct choice *a, const struct choice *b)
            a->boundary_option == b->boundary_option && a->cut == b->cut;
 }
 
-// The change of one stage's choice that pays least load for a byte. false: none saves any.
+// The change of one stage's choice that adds the least load per byte saved. false: none saves any.
 static bool change_cheapest(const struct refit *f, int *chosen)
 {
     const struct choices *c = f->b->c;

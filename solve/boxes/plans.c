@@ -1,4 +1,5 @@
-// The plans of the game: what each round's least plan teaches, and which plans a box has lost.
+// The plans of the game: adds each round's least plan, and removes plans that are no longer in the
+// box.
 #include <assert.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@ static bool plan_allowed(const struct box_closer *b, int place, bool *const *all
     return true;
 }
 
-// Plans that the box has lost leave the game, and those that balance made up where `real` is asked.
+// Removes from the game the plans that are no longer in the box, and with `real` also those that
+// balance.c made up.
 void box_drop_plans(struct box_closer *b, bool *const *allowed, bool real)
 {
     int count = game_plan_count(b->game), kept = 0;
@@ -42,8 +44,8 @@ void box_drop_plans(struct box_closer *b, bool *const *allowed, bool real)
     game_truncate_plans(b->game, kept);
 }
 
-// What balance made up shows quickly where weights lie, but may be better than anything that the
-// box allows: then the bound stays below what real plans let it reach. false: there is none.
+// Made-up plans show quickly where good weights are, but may be better than anything that the box
+// allows: then the bound stays below what it can reach with real plans. false: there was none.
 bool box_drop_made_up(struct box_closer *b, bool *const *allowed)
 {
     bool any = false;
@@ -61,7 +63,7 @@ void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a
     memcpy(a->found, chosen, (size_t)b->stages * sizeof *chosen);
 }
 
-// By ranks the least plan may not fit into memory: one that does, under the same weights.
+// By ranks the least plan may not fit into memory: tries one that does, under the same weights.
 static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box,
                               struct box_answer *a)
 {
@@ -76,7 +78,7 @@ static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box
         box_meet_plan(b, b->fitting, a);
 }
 
-// The least plan with other choices where it does not fit.
+// Tries the least plan with other choices where it does not fit.
 static void meet_refitted_plan(struct box_closer *b, const struct choice_box *box,
                                struct box_answer *a)
 {
@@ -88,7 +90,7 @@ static void meet_refitted_plan(struct box_closer *b, const struct choice_box *bo
     box_meet_plan(b, b->fitting, a);
 }
 
-// Replays the least plan; its path and the mean plan's join the game.
+// Replays the least plan; adds its path and the mean plan's to the game.
 void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
 {
     bool fits = true;

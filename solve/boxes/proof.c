@@ -94,7 +94,7 @@ static bool is_whole(const struct recheck *k)
     return true;
 }
 
-// What two spans hold together; with a gap between them only the second.
+// The union of two spans; if there is a gap between them, only the second.
 static struct layer_span join_spans(struct layer_span a, struct layer_span b)
 {
     bool meet = a.least <= b.most + 1 && b.least <= a.most + 1;
@@ -102,9 +102,9 @@ static struct layer_span join_spans(struct layer_span a, struct layer_span b)
                 : b;
 }
 
-// left becomes what both parts hold together, all of it a product: at every stage but one the
-// choices that both hold, at that one those that either holds; or so at a rank, for the number of
-// its layers.
+// Sets left to what the two parts cover together, as a product: at every stage but one the choices
+// that both have, at that one those that either has; or likewise at a rank, for the number of its
+// layers.
 static void join_parts(struct recheck *k, const struct box_record *r)
 {
     assert(r->first_part > 0 && r->first_part + 1 < k->proof->count);
@@ -143,9 +143,9 @@ static bool weights_hold(const struct recheck *k, const struct box_record *r)
     return true;
 }
 
-// A box may owe its bound to one around it. Where memory is priced, the prices are chosen anew for
-// each box, and need not do as well on the smaller one: what the steps prove of a box around this
-// one holds of it too.
+// A box may have its bound from an enclosing one. Where memory is priced, prices are chosen anew
+// for each box and may be worse on the smaller one: what the steps prove of an enclosing box also
+// holds of this one.
 static bool holds_around(struct recheck *k, int64_t number)
 {
     const struct box_record *r = &k->proof->records[number];

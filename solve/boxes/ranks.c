@@ -1,5 +1,5 @@
-// Boxes where a rank has several stages: what the stages of a rank demand of each other, and the
-// paths to begin with.
+// Boxes where a rank has several stages: constraints between the stages of a rank, and the starting
+// paths.
 #include <assert.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static int64_t resident_bytes(const struct choice *c)
     return memory_total(&c->memory) - c->memory.activation_bytes - c->memory.working_bytes;
 }
 
-// The least of what a stage may be in the box; the groups that it may stand on, a bit each.
+// The least needs of a stage over its choices in the box; a bit for each group that it may be on.
 struct stage_needs {
     int64_t resident, stash, working;
     unsigned groups;
@@ -31,7 +31,7 @@ static struct stage_needs needs_of(const struct choices *c, bool *const *allowed
     return n;
 }
 
-// What the rank's other stages need at least beside the stage of one turn; activations by moment.
+// The least needs of the rank's other stages besides the stage of one turn; activations by moment.
 struct others {
     int64_t resident, working, *activations;
 };
@@ -100,9 +100,9 @@ void box_couple_ranks(const struct choices *c, bool *const *allowed)
     arena_reset(c->arena, mark);
 }
 
-// ---- paths to begin with
+// ---- starting paths
 
-// The choice whose layers are nearest to an equal share; of several the lightest.
+// The choice whose number of layers is nearest to an equal share; of several the lightest.
 static const struct choice *middling(const struct choices *c, int stage)
 {
     const struct stage_choices *list = &c->stages[stage];

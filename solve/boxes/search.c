@@ -1,5 +1,4 @@
-// See search.h. Open boxes are taken by their bound, then by age. Those that are done are used
-// again.
+// See search.h. Open boxes are taken by their bound, then by age. Finished boxes are reused.
 #include "solve/boxes/search.h"
 
 #include <assert.h>
@@ -11,14 +10,14 @@
 
 enum { MASK_BYTES_MAX = 1 << 28 };
 
-// bound_ns is proven by steps of this box or of one around it.
+// bound_ns is proven by steps of this box or of an enclosing one.
 struct open_box {
     bool *mask;
-    struct layer_span *spans; // NULL where the closer does not go by ranks
+    struct layer_span *spans; // NULL if the closer does not work by ranks
     int64_t bound_ns, number; // number of its record
     const struct box_step *steps;
     int step_count;
-    struct open_box *next; // to be used again
+    struct open_box *next; // in the list of boxes to reuse
 };
 
 struct box_search {
@@ -27,7 +26,7 @@ struct box_search {
     const struct choices *c;
     struct box_closer *closer;
     struct arena *arena, *result_arena;
-    int stages, ranks, resources, choice_count, *first_choice; // of a stage in a mask
+    int stages, ranks, resources, choice_count, *first_choice; // first_choice: of a stage in a mask
     bool by_ranks;
     int improvements; // asked for
     struct frontier frontier;
@@ -104,7 +103,8 @@ static void keep_plan(struct box_search *s, const struct box_answer *a)
     memcpy(s->r->found, a->found, (size_t)s->stages * sizeof *a->found);
 }
 
-// Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.
+// Works on the box; true: closed. Its bound rises to what is proven for it, and its record holds
+// the proof.
 static bool settle(struct box_search *s, struct open_box *box, struct box_answer *a)
 {
     int64_t closing = frontier_closing_ns(&s->frontier);
@@ -135,7 +135,8 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
     return closed;
 }
 
-// Two new records behind that of the box, which keeps the lighter part; the other part waits.
+// Adds two new records below that of the box, which keeps the lighter part; the other part becomes
+// an open box.
 static void split_box(struct box_search *s, struct open_box *box, const struct box_answer *a)
 {
     struct box_proof *p = &s->r->proof;
@@ -163,7 +164,7 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     push(s, other);
 }
 
-// A box that nobody looked at on its own: the bound of one around it holds for it.
+// A box that was not worked on itself: the bound of an enclosing one holds for it.
 static void record_inherited(struct box_search *s, const struct open_box *box)
 {
     struct box_record *r = &s->r->proof.records[box->number];
@@ -172,8 +173,8 @@ static void record_inherited(struct box_search *s, const struct open_box *box)
     r->claim_ns = r->proven_ns = box->bound_ns;
 }
 
-// With a gap asked it is more than what boxes had to reach. It does not fall: only boxes below what
-// closes one are looked at, and nothing ends below that.
+// With a gap it is more than what boxes had to reach. It does not fall: only boxes below the
+// closing bound are worked on, and nothing ends below that.
 static int64_t bound_of(struct box_search *s, int64_t dived_ns)
 {
     return frontier_tell(&s->frontier, smaller(frontier_bound(&s->frontier), dived_ns));
@@ -187,9 +188,9 @@ static bool is_over(struct box_search *s)
            (t->should_stop && t->should_stop(t->argument));
 }
 
-// From one box downwards, the lighter half each time, until it closes. By ranks one box alone: a
-// light half of one of many stages is no lighter where the others take up its layers, and what is
-// asked for is the bound. false: stopped with the box put back.
+// From one box downwards, the lighter half each time, until it closes. By ranks one box only: the
+// light half of one of many stages is no lighter when the others take up its layers, and what
+// matters is the bound. false: stopped, with the box put back.
 static bool dive(struct box_search *s, struct open_box *box)
 {
     struct box_answer a;
@@ -235,7 +236,8 @@ static void open_search(struct box_search *s)
     push(s, whole);
 }
 
-// Another search for plans, ever longer ones, when so many boxes did not end it.
+// Starts another search for plans, each longer than the last, when this many boxes did not end the
+// search.
 static void improve(struct box_search *s)
 {
     static const int64_t at_boxes[] = {20, 200, 1000};

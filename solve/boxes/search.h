@@ -1,7 +1,7 @@
 // A whole search by boxes alone (box.h): best bound first, diving into the lighter half of every
-// split where the dynamic programme does not work by ranks. No linear program is involved. If it ends
-// within its limits the answer is exact and proven; if not, its bound and its plan still hold and
-// the tree over relaxations continues from there.
+// split where the dynamic programme does not work by ranks. No linear program is involved. If it
+// ends within its limits the answer is exact and proven; if not, its bound and its plan still hold
+// and the tree over relaxations continues from there.
 #ifndef PLUMBLINE_SOLVE_BOXES_SEARCH_H
 #define PLUMBLINE_SOLVE_BOXES_SEARCH_H
 

@@ -1,13 +1,13 @@
 // Where an open box is split. The mixture of least plans is a relaxation that averages over which
-// stage, or which rank, carries the extra layer; splitting at the highest load that it holds in
-// part is what raises the bound. By ranks it is the number of layers on a rank, so that a half says
-// something about all of the rank's stages together.
+// stage, or which rank, has the extra layer; the bound rises by splitting at the highest load that
+// the mixture has only in part. By ranks the split is at the number of layers on a rank, so that
+// each half constrains all of the rank's stages together.
 #include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/box_internal.h"
 
-static const double share_least = 0.02; // of a plan in the mixture, to be counted
+static const double share_least = 0.02; // least share of a plan in the mixture that counts
 
 static const struct choice *choice_of(const struct box_closer *b, int plan, int stage)
 {
@@ -27,7 +27,7 @@ static void widest_loads(const struct box_closer *b, bool *const *allowed, int s
     }
 }
 
-// The highest load that the mixture holds at a stage in part.
+// The highest load that the mixture has only in part at a stage.
 static void split_by_mixture(const struct box_closer *b, bool *const *allowed, struct box_answer *a)
 {
     for (int s = 0; s < b->stages; s++) {
@@ -52,7 +52,7 @@ static double weighed(const struct box_closer *b, int kind, int stage, int64_t n
     return (double)b->coefficients[symbol_index(b->stages, kind, stage)] * (double)ns;
 }
 
-// What the mixture of paths takes of a stage's load, in 2^-40 ns.
+// A stage's load as the mixture of paths counts it, in 2^-40 ns.
 static double weighed_load(const struct box_closer *b, int stage, const struct choice *c)
 {
     double sum = 0;
@@ -67,7 +67,7 @@ struct mean {
     double layers[STAGES_MAX], load[STAGES_MAX], weighed[STAGES_MAX];
 };
 
-// false: the mixture holds no plan.
+// false: the mixture has no plan.
 static bool take_means(const struct box_closer *b, struct mean *m)
 {
     double all = 0;
@@ -88,15 +88,15 @@ static bool take_means(const struct box_closer *b, struct mean *m)
     return all > 0;
 }
 
-// How far from a whole number.
+// Distance from a whole number.
 static double open_share(double value)
 {
     double above = value - (double)(int64_t)value;
     return above < 0.5 ? above : 1 - above;
 }
 
-// The rank whose mean number of layers is farthest from a whole one, by what a layer of it counts:
-// the next whole number or more, or fewer.
+// The rank whose mean number of layers is farthest from a whole number, weighted by what one of its
+// layers counts: split into the next whole number or more, and fewer.
 static void split_rank_by_mean(const struct box_closer *b, const struct choice_box *box,
                                const struct mean *m, struct box_answer *a)
 {
@@ -118,7 +118,7 @@ static void split_rank_by_mean(const struct box_closer *b, const struct choice_b
     }
 }
 
-// The least load of a stage's choices with so many layers, or of those above a load.
+// The least load of a stage's choices with this many layers, or of those above a load.
 static bool least_load_from(const struct box_closer *b, bool *const *allowed, int s, int layers,
                             double above_ns, int64_t *least)
 {
@@ -134,8 +134,9 @@ static bool least_load_from(const struct box_closer *b, bool *const *allowed, in
     return *least<INT64_MAX && * least> all_least;
 }
 
-// The stage whose mean number of layers is farthest from a whole one, likewise: the least load of
-// the next whole number or more, or less. Where layers are whole: the next load above the mean.
+// The stage whose mean number of layers is farthest from a whole number, likewise: split at the
+// least load of the next whole number or more. If the layers are whole: at the next load above the
+// mean.
 static void split_stage_by_mean(const struct box_closer *b, const struct choice_box *box,
                                 const struct mean *m, struct box_answer *a)
 {
@@ -160,7 +161,8 @@ static void split_by_mean(const struct box_closer *b, const struct choice_box *b
     if (a->branch_rank < 0) split_stage_by_mean(b, box, &m, a);
 }
 
-// A rank on which the least plan has two groups: the group of its first stage against the others.
+// A rank on which the least plan has two groups: split into the group of its first stage and the
+// others.
 static void split_by_group(const struct box_closer *b, bool *const *allowed, struct box_answer *a)
 {
     for (int r = 0; r < b->c->rank_count && a->branch_stage < 0; r++) {
@@ -182,8 +184,8 @@ static void split_by_group(const struct box_closer *b, bool *const *allowed, str
     }
 }
 
-// The highest load of a stage that has several, else the least plan's choice at the stage with most
-// choices.
+// The highest load of a stage that has several loads, else the least plan's choice at the stage
+// with most choices.
 static int split_without_mixture(const struct box_closer *b, bool *const *allowed, bool decided,
                                  struct box_answer *a)
 {
@@ -206,7 +208,7 @@ static int split_without_mixture(const struct box_closer *b, bool *const *allowe
     return count_most;
 }
 
-// A split leaves both halves a choice.
+// Whether a split leaves a choice in both halves.
 static bool has_halves(const struct box_closer *b, bool *const *allowed, const struct box_answer *a)
 {
     bool halves[2] = {false, false};
