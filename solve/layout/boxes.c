@@ -1,5 +1,5 @@
-// The first engine: boxes closed by mixtures of paths, without a linear program. What it does not
-// finish goes on to the tree, with the plan and the bound reached here.
+// The first engine: boxes closed by mixtures of paths, without a linear program. If it does not
+// finish, the tree continues with the plan and the bound reached here.
 #include <assert.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "solve/layout/steps.h"
 
 // Measured on the chain family: up to a few thousand cells of the table (layers x slots counted)
-// boxes alone win, beyond it a relaxation is cheaper than the programme. What has not ended after
-// so many boxes is the tree's.
+// boxes alone are faster; beyond that a relaxation is cheaper than the dynamic programme. A search
+// that has not ended after BOXES_MAX boxes is left to the tree.
 enum { BOXES_MAX = 400, CELLS_MAX = 10000 };
-// By ranks of several stages no relaxation of the tree comes near: it has all their choices as
+// By ranks with several stages the tree is far slower: its relaxations have all their choices as
 // columns.
 enum { BOXES_BY_RANKS_MAX = 100 * 1000 };
 
@@ -47,8 +47,8 @@ static void report(void *solving, int64_t best_ns, int64_t bound_ns, int64_t box
     solving_report(solving, &p);
 }
 
-// The program that is written rests on the same paths as the proof. The target is one above the
-// optimum, so that the best plans stay in it.
+// The written program has the same paths as the proof. The target is one above the optimum, so that
+// the best plans stay in it.
 static enum status write_program(struct solving *s, const struct box_search_result *r,
                                  struct error *err)
 {

@@ -1,5 +1,6 @@
-// Elimination by bound: the whole problem as one box (box.h), whose steps are repeated
-// until nothing more goes. What leaves the box leaves the choices, with the bound that made it go.
+// Elimination by bound: the whole problem as one box (box.h), whose steps are repeated until
+// nothing more is removed. What is removed from the box is removed from the choices, with the bound
+// as the reason.
 #include "solve/layout/eliminate.h"
 
 #include <assert.h>
@@ -17,7 +18,7 @@ static int count_allowed(const struct choices *c, bool *const *allowed)
     return count;
 }
 
-// All steps of a sweep behind those of the sweeps before.
+// Appends all steps of a sweep to those of the sweeps before.
 static void keep_steps(struct box_proof *p, const struct box_answer *a, int resources,
                        struct arena *arena)
 {
@@ -57,9 +58,9 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
             proof->records[0].single = answer.single;
         }
     }
-    assert(bound_ns >= 0 && left_ns >= target_ns); // only what reaches it has left
-    // A closed box need not have lost every choice one by one: what is left stays, and the bound
-    // says the rest.
+    assert(bound_ns >= 0 && left_ns >= target_ns); // only what reaches it was removed
+    // A closed box need not have lost every choice one by one: the remaining choices stay, and the
+    // bound covers them.
     choices_remove(c, box.allowed, amount, REMOVED_BY_BOUND);
     if (proof) box_proof_take_paths(proof, closer, graph_symbol_count(g), arena);
     if (removed_ns) *removed_ns = left_ns;
@@ -72,7 +73,7 @@ int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const i
                   void *argument, int64_t *removed_ns, struct arena *arena)
 {
     struct arena *scratch =
-        arena_open_within(arena); // the list of removed choices may grow in the other
+        arena_open_within(arena); // the list of removed choices may grow in the other arena
     struct box_closer *closer = box_closer_open(c, g, should_stop, argument, scratch);
     box_closer_suggest(closer, paths, weights, path_count);
     int64_t bound_ns = sweep(c, g, closer, target_ns, NULL, removed_ns, scratch, arena);

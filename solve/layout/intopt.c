@@ -1,7 +1,7 @@
-// The second engine: glp_intopt on the same rows, path rows by replay in its callback, in a process
-// of its own. It shares the formulation with the tree but not the search, and is what the tree is
-// checked against. Its bounds are floating point and prove nothing: the bound that is reported is
-// the elimination's, which is exact.
+// The second engine: glp_intopt on the same rows, with path rows from replays in its callback, in a
+// process of its own. It shares the formulation with the tree but not the search; the tree is
+// checked against it. Its bounds are floating point and prove nothing: the reported bound is the
+// elimination's, which is exact.
 #include <math.h>
 
 #include "solve/layout/steps.h"
@@ -14,8 +14,8 @@ struct intopt_work {
     struct arena *arena;
 };
 
-// Every path that is longer than the time at hand is worth a row; a callback's rows do not outlive
-// their subtree.
+// Every path longer than the current time gets a row; a callback's rows do not outlive their
+// subtree.
 static int separate(void *argument, const double *values)
 {
     struct intopt_work *w = argument;

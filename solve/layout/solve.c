@@ -1,5 +1,5 @@
-// Solving one layout: what is hopeless, an incumbent, elimination by bound, the tree. Each step
-// hands on integers only.
+// Solving one layout: hopeless cases, an incumbent, elimination by bound, the tree. Only integers
+// are passed from step to step.
 #include "solve/layout/solve.h"
 
 #include <assert.h>
@@ -27,7 +27,7 @@ bool solving_should_stop(void *solving)
     return watch_is_over(&((struct solving *)solving)->watch);
 }
 
-// The iteration time when every symbol takes its greatest value: no plan takes longer.
+// The iteration time if every symbol has its greatest value: no plan takes longer.
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena)
 {
     int count = graph_symbol_count(g);
@@ -61,7 +61,7 @@ static enum status begin(struct solving *s, struct solve_result *r, const struct
     return OK;
 }
 
-// The plan a person brought, if it is one of this problem's.
+// Takes the user's plan, if it is one of this problem.
 static enum status take_start(struct solving *s, const struct plan *start, struct error *err)
 {
     int stages = s->priced->stage_count, *chosen = TAKE(s->arena, stages, int);
@@ -76,11 +76,12 @@ static enum status take_start(struct solving *s, const struct plan *start, struc
     return OK;
 }
 
-// In walks of the graph: what a search before the tree may take where a rank has several stages and
-// the graph is large.
+// Effort, in graph walks, of a search before the tree where a rank has several stages and the graph
+// is large.
 static const int64_t operations_first = 40 * 1000 * 1000;
 
-// In replays. Little at first, for most trees are small; more when the tree turns out to be large.
+// In replays. Little at first, because most trees are small; more when the tree turns out to be
+// large.
 static int64_t search_effort(const struct solving *s, int step)
 {
     static const int64_t factors[] = {100, 600, 3000, 10000};
@@ -123,8 +124,7 @@ static void take_tree_plans(struct solving *s, const struct tree *tree)
     }
 }
 
-// The incumbent goes into the tree by its time alone: elimination may have taken its own choices
-// away.
+// The incumbent enters the tree only by its time: elimination may have removed its choices.
 static void known_plan(struct solving *s, struct found_plan *known, int *count)
 {
     *count = 0;
@@ -138,7 +138,7 @@ static void known_plan(struct solving *s, struct found_plan *known, int *count)
     *count = 1;
 }
 
-// The tree's records are what a certificate is made of where they prove more than the boxes did.
+// Certificates are made of the tree's records if these prove more than the boxes did.
 static void keep_tree(struct solving *s, const struct tree *tree, const struct program *program,
                       const struct box_proof *root)
 {
@@ -210,7 +210,7 @@ static bool any_stage_empty(const struct choices *c)
     return false;
 }
 
-// The plan to start from and the bound that is known leave nothing to search for.
+// Whether the starting plan and the known bound leave nothing to search for.
 static bool is_known_to_end(struct solving *s)
 {
     const struct solve_settings *settings = s->settings;
@@ -243,7 +243,7 @@ static enum status solve(struct solving *s, const struct plan *start, const char
     TRY(take_start(s, start, err));
     if (settings->engine == ENGINE_INTOPT || settings->formulation == FORMULATION_TEXTBOOK) {
         TRY(solving_run_intopt(s, err));
-        // What glp_intopt calls infeasible is not proven so: its numbers are floating point.
+        // What glp_intopt calls infeasible is not proven: its numbers are floating point.
         if (!s->finished || s->plan_count) return OK;
         s->finished = false;
         TRY(run_tree(s, err));
@@ -258,7 +258,7 @@ static enum status solve(struct solving *s, const struct plan *start, const char
     return run_tree(s, err);
 }
 
-// Closed by the cut-off rather than solved, or proven to hold no plan.
+// Closed by the cut-off rather than solved, or proven to have no plan.
 static void note_cutoff(struct solving *s, const char *why)
 {
     int64_t cutoff = s->settings->cutoff_ns;
@@ -281,7 +281,7 @@ enum status solve_without_reason(struct solve_result *r, const struct priced *pr
     return OK;
 }
 
-// Until here a plan's time is the objective's value, whatever that is.
+// Up to here a plan's time is the value of the objective, whichever it is.
 static enum status state_objective(struct solving *s, struct error *err)
 {
     if (s->settings->whole_batch) return OK;

@@ -12,8 +12,8 @@ struct plan *solving_add_plan(struct solving *s)
     return &s->plans[s->plan_count++];
 }
 
-// With a gap asked, plans within it of the incumbent need not stay; the bound proven is then no
-// more than this.
+// With a requested gap, plans within it of the incumbent need not stay; the proven bound is then at
+// most this.
 int64_t solving_closing_ns(const struct solving *s)
 {
     return bound_closing(s->incumbent.found ? s->incumbent.iteration_ns : NEVER_NS,
@@ -39,7 +39,7 @@ void solving_add_starting_paths(struct solving *s, struct program *program)
     }
 }
 
-// The bound of the time column is taken from the program itself: the longest path at the symbols'
+// The bound of the time column comes from the program itself: the longest path at the symbols'
 // greatest values.
 enum status solving_formulate(struct solving *s, struct program *program, struct error *err)
 {
@@ -120,7 +120,7 @@ void solving_finish(struct solving *s, const char *why)
         return;
     }
     for (int i = 0; i < s->plan_count; i++) fill_plan(s, &s->plans[i], why);
-    // Each says how far it can be from the best plan at most.
+    // Each states how far it can be from the best plan at most.
     r->alternatives = s->plans;
     r->alternative_count = s->plan_count;
     r->plan = s->plans[0];

@@ -1,4 +1,4 @@
-// Exact lower bounds of a relaxation from whole multipliers.
+// Exact lower bounds of a relaxation from whole-number multipliers.
 #include "solve/tree/bound.h"
 
 #include <assert.h>
@@ -121,9 +121,9 @@ static int64_t entry_of(const struct milp *m, int row, int column)
 
 static wide floor_of(wide a, wide b) { return a / b - (a % b < 0); }
 
-// What is left of a column's residual goes into one row that has an entry there, if the sign
-// allows. Where that entry is not +1 or -1 (a path of several laps) a residual may stay: of the
-// time column, above zero, where it costs nothing.
+// Moves the rest of a column's residual into one row that has an entry there, if the sign allows.
+// If that entry is not +1 or -1 (a path of several laps) a residual may stay: in the time column,
+// above zero, where it costs nothing.
 static void clear_residual(struct multipliers *y, int k, const struct milp *m, int column,
                            struct bound_scratch *s)
 {
@@ -167,7 +167,7 @@ static int by_row(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Path rows first (their sum clears the time column), then the symbol rows that these call for, so
+// Path rows first (their sum clears the time column), then the symbol rows that they require, so
 // that no residual is left where column bounds are loose.
 void bound_round(struct multipliers *y, struct bound_scratch *s, const int *rows,
                  const double *values, int count, int unit_log2, struct arena *arena)

@@ -27,7 +27,7 @@ void box_whole(struct box *b, const struct program *p, struct arena *arena)
     for (int i = 0; i < p->choice_count; i++) b->allowed[i / 64] |= (uint64_t)1 << (i % 64);
 }
 
-// The basis is shared: nobody changes one.
+// The basis is shared, because it is never changed.
 void box_copy(struct box *to, const struct box *from, const struct program *p, struct arena *arena)
 {
     *to = *from;

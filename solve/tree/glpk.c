@@ -1,9 +1,9 @@
-// GLPK behind the seam of lp.h; the only file that includes glpk.h. Indices are turned to GLPK's
-// here (columns and rows from 1), and times to units of 2^unit_log2 ns: raw nanoseconds fail in the
-// simplex method, and a power of two is exact.
+// GLPK behind the interface of lp.h; the only file that includes glpk.h. It converts indices to
+// GLPK's (columns and rows from 1), and times to units of 2^unit_log2 ns: raw nanoseconds fail in
+// the simplex method, and a power of two is exact.
 //
-// Misuse, failed assertions and exhausted memory would end in abort(): they leave through the
-// arena's exit instead, which ends a worker process, or its task where there are no processes.
+// Misuse, failed assertions and exhausted memory would end in abort(). They leave through the
+// arena's exit instead, which ends a worker process, or its task if there are no processes.
 #include "solve/tree/lp.h"
 
 #include <glpk.h>
@@ -26,13 +26,13 @@ struct lp {
     int row_capacity;
     int *indices; // scratch for one row
     double *values;
-    long lost; // glpk_lost when it was made
+    long lost; // glpk_lost when it was created
     const struct watch *watch;
     struct arena *arena;
 };
 
-// How often the thread's whole GLPK environment, with all its problems, was given up: the only way
-// on after an error.
+// How often the thread's whole GLPK environment, with all its problems, was dropped: the only way
+// to continue after an error.
 static _Thread_local long glpk_lost;
 
 static void leave(void *exit)
@@ -55,8 +55,8 @@ static bool is_time_row(const struct milp *m, const struct milp_row *row)
     return false;
 }
 
-// The zero point satisfies every row that is not elastic: then the dual simplex method always ends
-// at an optimum.
+// The zero point satisfies every row that is not elastic, so the dual simplex method always ends at
+// an optimum.
 static int elastic_sign(const struct milp_row *row)
 {
     if (row->right > 0 && row->sense != ROW_AT_MOST) return 1;
@@ -106,7 +106,7 @@ static void bound_column(struct lp *lp, int column, bool closed)
     int at = lp->index_of_column[column];
     double lower = lp->defined[column] ? 0 : (double)c->lower / column_scale(lp, column);
     double upper = (double)c->upper / column_scale(lp, column);
-    // A defined symbol must not rest on its own bound: the row that defines it has to carry the
+    // A defined symbol must not be at its own bound: the row that defines it must have the
     // multiplier, because the exact bound clears every symbol's residual.
     if (lp->defined[column]) upper = 2 * upper + 1;
     if (closed) upper = 0;
@@ -207,7 +207,7 @@ void lp_set_closed(struct lp *lp, int column, bool closed)
 }
 
 // A row counted in many units (layers) needs a smaller price per unit than one that counts a single
-// stage, but dearer is never wrong: only the numbers grow.
+// stage, but a higher price is never wrong: only the numbers grow.
 void lp_set_elastic_price(struct lp *lp, double price)
 {
     for (int e = 0; e < lp->elastic_count; e++)
@@ -230,10 +230,9 @@ enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns)
     simplex.msg_lev = GLP_MSG_OFF;
     simplex.meth = method == LP_PRIMAL ? GLP_PRIMAL : GLP_DUAL;
     simplex.tol_bnd = simplex.tol_dj =
-        1e-9; // 1e-7 leaves a row short by nanoseconds: boxes never close
-    simplex.it_lim = 1000 +
-                     20 * (glp_get_num_rows(lp->problem) +
-                           glp_get_num_cols(lp->problem)); // beyond: it goes round in circles
+        1e-9; // with 1e-7 a row is violated by nanoseconds: boxes never close
+    simplex.it_lim = 1000 + 20 * (glp_get_num_rows(lp->problem) +
+                                  glp_get_num_cols(lp->problem)); // beyond this it cycles
     simplex.tm_lim = milliseconds_left(lp);
     if (method != LP_PRIMAL) simplex.obj_ul = limit_ns / lp->unit;
     if (method == LP_DUAL_SCALED) glp_scale_prob(lp->problem, GLP_SF_GM | GLP_SF_EQ | GLP_SF_2N);
@@ -317,7 +316,7 @@ struct intopt {
     const struct intopt_request *request;
     struct lp lp;
     double *values;
-    int last_node, last_row; // asked for the same row twice in a node: tolerance, not progress
+    int last_node, last_row; // the same row twice in a node: tolerance, not progress
 };
 
 static void take_values(struct intopt *t, glp_prob *p, double (*value)(glp_prob *, int))
@@ -326,7 +325,8 @@ static void take_values(struct intopt *t, glp_prob *p, double (*value)(glp_prob 
         t->values[j] = value(p, j + 1) * column_scale(&t->lp, j);
 }
 
-// A lazy row lives in the subtree only, hence the milp's copy: it is asked again elsewhere.
+// A lazy row exists only in its subtree; the milp keeps a copy, because it is needed again
+// elsewhere.
 static void separate(struct intopt *t, glp_tree *tree)
 {
     glp_prob *p = glp_ios_get_prob(tree);
@@ -358,7 +358,7 @@ static void branch(struct intopt *t, glp_tree *tree)
 static void call_back(glp_tree *tree, void *info)
 {
     struct intopt *t = info;
-    // A node that is gone leaves its number to another, which starts anew.
+    // The number of a finished node is reused by another, which starts anew.
     if (glp_ios_reason(tree) == GLP_IPREPRO) t->last_row = -1;
     if (glp_ios_reason(tree) == GLP_IROWGEN) separate(t, tree);
     else if (glp_ios_reason(tree) == GLP_IBRANCH && t->request->branch_key) branch(t, tree);
@@ -406,7 +406,7 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
-    glp_scale_prob(p, GLP_SF_AUTO); // bytes are large: unscaled, an optimum may be cut off
+    glp_scale_prob(p, GLP_SF_AUTO); // bytes are large numbers: unscaled, an optimum may be cut off
     int code = glp_simplex(p, &simplex);
     if (code) return INTOPT_UNKNOWN;
     if (glp_get_status(p) == GLP_NOFEAS) return INTOPT_INFEASIBLE;
@@ -416,13 +416,13 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     control.msg_lev = GLP_MSG_OFF;
     control.sr_heur = GLP_OFF;
     control.tol_obj =
-        1e-12; // the default prunes at 1e-7 of the objective: most answers are then not optimal
+        1e-12; // the default prunes at 1e-7 of the objective: most answers would not be optimal
     control.mip_gap = 0;
     control.cb_func = call_back;
     control.cb_info = kept;
     if (request->time_limit_s > 0) control.tm_lim = (int)fmin(request->time_limit_s * 1e3, INT_MAX);
     code = glp_intopt(p, &control);
-    if (code == GLP_EFAIL) { // a node's simplex gave up: once more as the rows stand
+    if (code == GLP_EFAIL) { // a node's simplex failed: try once more with the current rows
         glp_unscale_prob(p);
         glp_std_basis(p);
         if (glp_simplex(p, &simplex) || glp_get_status(p) != GLP_OPT) return INTOPT_UNKNOWN;

@@ -31,14 +31,14 @@ static void note_plan(struct subtree *t, const int *chosen)
     int64_t time_ns = program_time(t->program, chosen);
     if (time_ns < 0 || time_ns >= t->best_ns) return;
     GROW(t->arena, r->plans, r->plan_count, r->plan_capacity, 4);
-    assert(time_ns >= t->job->box.bound_ns); // else that bound was none
+    assert(time_ns >= t->job->box.bound_ns); // else that bound was false
     r->plans[r->plan_count].chosen =
         arena_grow(t->arena, chosen, (size_t)stages, (size_t)stages, sizeof *chosen);
     r->plans[r->plan_count++].time_ns = time_ns;
     if (!t->job->keep_target) set_target(t, time_ns);
 }
 
-// Only one decision, or none: no relaxation is needed.
+// Whether there is only one decision, or none: no relaxation is needed.
 static bool is_leaf(struct subtree *t, struct box *box, int *chosen)
 {
     int single = box_single(box, t->program, chosen);
@@ -79,8 +79,7 @@ static void split_box(struct subtree *t, struct box *box, const struct split *s)
     push(t, &light);
 }
 
-// Explores one box; true: its lighter half is on top of the stack and fits the relaxation as it
-// stands.
+// Explores one box; true: its lighter half is on top of the stack and fits the current relaxation.
 static bool explore(struct subtree *t, struct box *box, bool restore)
 {
     int *chosen = TAKE(t->arena, t->program->stage_count, int);
@@ -137,7 +136,7 @@ static void begin(struct subtree *t, const struct task *job, struct job_result *
     t->lp = lp_open(&request, arena);
 }
 
-// Boxes whose records end them; what removes choices does not.
+// Boxes ended by their records; records that remove choices do not end a box.
 static int ended_count(const struct job_result *r)
 {
     int count = 0;
@@ -196,7 +195,7 @@ void job_get(struct task *job, struct message *m, const struct program *p, struc
     box_get(&job->box, m, p, arena);
 }
 
-// Where paths are kept, the master must know these too.
+// If paths are kept, the master must know these too.
 static void put_operations(struct message *m, const struct job_result *r, const struct program *p)
 {
     for (int i = 0; i < r->path_count && graph_keeps_paths(p->graph); i++) {

@@ -1,5 +1,5 @@
-// The tree's inner loop. Only bound_evaluate closes a box; the simplex method's own numbers decide
-// nothing but where to look: which path is violated, which level is fractional.
+// The tree's inner loop. Only bound_evaluate closes a box; the simplex method's own numbers only
+// decide where to look: which path is violated, which level is fractional.
 #include "solve/tree/node.h"
 
 #include <assert.h>
@@ -21,8 +21,8 @@ static enum lp_status relax(struct subtree *t, double limit_ns)
     return LP_FAILED;
 }
 
-// Bound of the box by the multipliers at hand, as an exact sum; false: nothing is known. A better
-// bound stays in the box.
+// Bound of the box by the current multipliers, as an exact sum; false: nothing is known. A better
+// bound is stored in the box.
 static bool bound_box(struct subtree *t, struct box *box, wide *exact)
 {
     struct arena_mark mark = arena_set_mark(t->arena);
@@ -107,15 +107,15 @@ static bool separate(struct subtree *t)
     return added + add_known_paths(t) > 0;
 }
 
-// In whole ns, rounded up, what the sum proves with something to spare; no more than any time.
+// What the sum proves with a margin, in whole ns, rounded up; at most the greatest time.
 static int64_t proven_with_spare(wide exact)
 {
     wide whole = ((exact - ((wide)1 << AMPLE_BITS) - 1) >> BOUND_FRACTION_BITS) + 1;
     return whole < INT64_MAX / 4 ? (int64_t)whole : INT64_MAX / 4;
 }
 
-// Choices whose reduced cost alone lifts the bound to the target, with something to spare: no
-// better plan of this box contains them.
+// Removes choices whose reduced cost alone lifts the bound to the target, with a margin: no better
+// plan of this box contains them.
 static void remove_by_residual(struct subtree *t, struct box *box, wide exact)
 {
     struct program *p = t->program;
@@ -196,7 +196,7 @@ enum settled settle(struct subtree *t, struct box *box)
 static const double whole = 1e-6;
 
 // Weight of the choices at or above each distinct load, from the heaviest down; the level's key is
-// its load, and among equal loads the more undecided one.
+// its load, and among equal loads the more fractional one.
 static void highest_level(struct split *best, double *best_key, const struct subtree *t,
                           const struct box *box, int stage)
 {
@@ -213,7 +213,8 @@ static void highest_level(struct split *best, double *best_key, const struct sub
         if (fraction < whole || key <= *best_key) continue;
         int below = k - 1;
         while (!box_allows(box, p->by_load[below])) below--;
-        if (p->load_ns[p->by_load[below]] == p->load_ns[i]) continue; // not the whole level yet
+        if (p->load_ns[p->by_load[below]] == p->load_ns[i])
+            continue; // the level is not complete yet
         *best_key = key;
         *best =
             (struct split){.stage = stage, .by_load = true, .load_ns = p->load_ns[i], .choice = i};

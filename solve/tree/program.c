@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-// A power of two of nanoseconds in which the heaviest stage is a number near 16.
+// A power of two in nanoseconds, as a unit in which the heaviest stage is a number near 16.
 static int unit_for(int64_t heaviest_ns)
 {
     int unit = 0;
@@ -82,7 +82,7 @@ void program_forget_paths(struct program *p, int path_count)
         m->row_count ? m->rows[m->row_count - 1].first + m->rows[m->row_count - 1].count : 0;
 }
 
-enum { FINE_BITS = 12 }; // fractional durations are walked in 2^-12 ns
+enum { FINE_BITS = 12 }; // fractional durations are in units of 2^-12 ns
 
 double program_longest_at(struct program *p, const double *symbol_ns, int *counts)
 {

@@ -1,4 +1,4 @@
-// The tree's proof in the form that the boxes have.
+// The tree's proof in the form of a search by boxes.
 #include "solve/tree/proof.h"
 
 #include <assert.h>
@@ -15,8 +15,8 @@ struct translation {
     struct arena *arena;
 };
 
-// In multiples of 2^-20 ns, not more than a certificate may hold. The multiplier of an upper limit
-// is negative; it is a number of 2^(unit - 40) ns.
+// In multiples of 2^-20 ns, at most what a certificate may state. The multiplier of an upper limit
+// is negative, in units of 2^(unit - 40) ns.
 static int64_t price_of(struct translation *t, const struct multipliers *y, int k, int resource)
 {
     wide price = -((wide)y->values[k] * ((wide)1 << y->unit_log2)) /
@@ -63,13 +63,14 @@ static void add_step(struct translation *t, int64_t box, const struct multiplier
     r->steps = steps;
 }
 
-// A box whose plans take bound_ns at least, by these multipliers; none: by what was known before
-// the tree.
+// Adds the bound of a box: its plans take at least bound_ns, by these multipliers; without
+// multipliers: by what was known before the tree.
 static void add_bound(struct translation *t, int64_t box, int64_t bound_ns, bool ample,
                       const struct multipliers *y)
 {
     struct box_record *r = &t->proof->records[box];
-    bool needs_none = t->proof->records[0].proven_ns >= t->bound_ns; // the first one ends the proof
+    bool needs_none = t->proof->records[0].proven_ns >=
+                      t->bound_ns; // the first record ends the proof
     if (y->count) add_step(t, box, y);
     assert(box >= 0 && box < t->proof->count && bound_ns >= 0);
     if (bound_ns > r->proven_ns) r->proven_ns = r->claim_ns = bound_ns;
@@ -108,7 +109,7 @@ static void add_record(struct translation *t, const struct record *of)
     }
 }
 
-// Those of the root first, then the program's.
+// The root's paths first, then the program's.
 static void take_paths(struct translation *t, const struct box_proof *root)
 {
     const struct program *p = t->p;

@@ -1,14 +1,13 @@
-// The second look: every record of the tree is evaluated again from its stored numbers, and the
-// records must hang together from the whole box down. Nothing is trusted that is not in a record: a
-// box is what its ancestors' splits and proven removals make it, and each record must speak of
-// exactly that box.
+// The recheck: every record of the tree is evaluated again from its stored numbers, and the records
+// must connect from the whole box down. Only what is in a record is trusted: a box is what its
+// ancestors' splits and proven removals make it, and each record must be about exactly that box.
 #include <assert.h>
 #include <string.h>
 
 #include "solve/tree/tree.h"
 
 struct known_box {
-    uint64_t *allowed; // NULL: not reached by a split yet
+    uint64_t *allowed; // NULL: not created by a split yet
     int64_t bound_ns;  // inherited
     bool done;         // closed, or split
 };
@@ -118,8 +117,8 @@ static const char *check_record(struct recheck *c, const struct record *r)
     }
 }
 
-// An open box must be one that the records lead to and none has ended, and its bound is not below
-// what is claimed.
+// An open box must be one that the records lead to and that none has ended, and its bound must be
+// at least what is claimed.
 static const char *check_open(struct recheck *c, const struct box *b)
 {
     struct record r = {.allowed = b->allowed, .proof = b->proof, .bound_ns = b->bound_ns};

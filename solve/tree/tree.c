@@ -8,8 +8,9 @@
 #include "data/base/least.h"
 #include "solve/process/worker.h"
 
-// A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide
-// the answer's path. In a large tree the bound matters, and jobs that dive less follow it closer.
+// Rounds are long enough to occupy a few processes, and jobs short enough to balance the work.
+// These are constants because they determine the course of the search. In a large tree the bound
+// matters, and jobs that dive less follow it more closely.
 enum {
     JOBS_PER_ROUND = 4,
     BOXES_FIRST = 8,
@@ -28,7 +29,7 @@ struct search {
     int improvements; // asked for
 };
 
-// The older one first of those with one bound.
+// Among equal bounds the older one comes first.
 static void push(struct tree *t, const struct box *box)
 {
     assert(box->number >= 0 && box->number < t->next_number);
@@ -78,11 +79,11 @@ static void renumber_rows(int *rows, int count, const struct numbering *n)
 {
     for (int i = 0; i < count; i++)
         if (rows[i] >= n->known_rows)
-            rows[i] = n->rows[rows[i] - n->known_rows]; // of paths found since
+            rows[i] = n->rows[rows[i] - n->known_rows]; // rows of paths found since
 }
 
-// What the record proves of what it ends; where rounding up added much, a ns less, so that a
-// certificate can say it too.
+// What the record proves of what it ends; one ns less if rounding up added much, so that a
+// certificate can also prove it.
 static int64_t ended_ns(const struct record *r)
 {
     switch (r->kind) {
@@ -200,8 +201,8 @@ static bool run_tasks(struct search *s, const struct task *tasks, int count,
     return true;
 }
 
-// No box that a job leaves open has a lesser bound than the one it was given, and no plan that it
-// met a lesser time.
+// No box that a job leaves open has a lower bound than the job's box, and no plan that it found
+// takes less than that bound.
 static bool keeps_bound(const struct job_result *r, int64_t bound_ns)
 {
     bool keeps = true;
@@ -210,7 +211,7 @@ static bool keeps_bound(const struct job_result *r, int64_t bound_ns)
     return keeps;
 }
 
-// One round: true while the search goes on.
+// One round; true while the search continues.
 static bool run_round(struct search *s, int job_limit, int box_limit)
 {
     struct tree *t = s->tree;
@@ -251,7 +252,7 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
     return done;
 }
 
-// What was proven once stays so. All that ended reaches what closes a box, too.
+// What was proven once stays proven. All that has ended also reaches the closing bound.
 static int64_t proven_bound(struct search *s)
 {
     struct tree *t = s->tree;
@@ -262,8 +263,8 @@ static int64_t proven_bound(struct search *s)
     return frontier_tell(&t->frontier, larger(smaller(ended_ns, frontier_open_ns(f)), f->told_ns));
 }
 
-// What the best plan's time closes without another look: the bound it inherited is of a box around
-// it.
+// Closes boxes whose inherited bound reaches the target of the best plan, without working on them:
+// that bound is of an enclosing box.
 static void close_inherited(struct search *s)
 {
     struct tree *t = s->tree;
