@@ -30,8 +30,8 @@ struct box_closer {
     int64_t *weights;
     int *best_ids, best_count; // weights that gave the box its best bound so far (by ranks)
     int64_t *best_weights;
-    // Where ranks have several stages and the dynamic programme works stage by stage (memory.c); else
-    // 0 rows.
+    // Where ranks have several stages and the dynamic programme works stage by stage (memory.c);
+    // else 0 rows.
     struct memory_price *memory; // prices of the current step
     int memory_count, *wide_counts;
     int64_t memory_limit, memory_scale_ns, *best_memory;
