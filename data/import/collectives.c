@@ -1,6 +1,6 @@
-// Tables of measured collectives in a CSV file: rows of an operation among so many ranks, so many
-// of them on a node, with bytes and a time. Each becomes the costs' times of such a collective,
-// point by point. A time above that of a larger message is noise and becomes the latter's.
+// Tables of measured collectives in a CSV file: each row has an operation, its number of ranks, the
+// number of ranks per node, bytes and a time. Each becomes the costs' times of such a collective,
+// point by point. A time above that of a larger message is noise and is replaced by the latter.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +24,13 @@ struct point {
 
 struct collectives_import {
     const char *cluster, *gpu; // cluster NULL: every row
-    bool inside;               // rows within a node alone
+    bool inside;               // only rows within a node
     struct point *points;
     int count, capacity;
     struct arena *arena;
 };
 
-// The first of two names that the table has as a column.
+// The first of two names that is a column of the table.
 static enum status find_column(int *column, const struct table *t, const char *name,
                                const char *other, struct error *err)
 {
@@ -104,8 +104,8 @@ static enum status put_table(struct collective_times *to, const struct collectiv
     return OK;
 }
 
-// The first entry that matches counts: what is measured anew stands before what there was. Of ranks
-// over several nodes the ones that fill their nodes best come first.
+// The first entry that matches counts, so new measurements come before existing ones. For ranks
+// over several nodes, those that fill their nodes best come first.
 static enum status add_tables(struct costs *c, struct collectives_import *in, const char *path,
                               struct error *err)
 {
@@ -126,7 +126,7 @@ static enum status add_tables(struct costs *c, struct collectives_import *in, co
     return OK;
 }
 
-// "CLUSTER=GPU": the rows of that cluster are the GPU's; "GPU": all are.
+// "CLUSTER=GPU": the rows of that cluster belong to the GPU; "GPU": all rows do.
 static enum status import_gpu(struct costs *c, const char *text, bool inside,
                               const struct document *file, const char *bytes, size_t size,
                               struct arena *arena, struct error *err)

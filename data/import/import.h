@@ -1,5 +1,5 @@
-// Foreign formats: each has one reader, a command of its own behind `plumbline import FORMAT`,
-// named in command_import.c's table.
+// Foreign formats: each has one reader, a separate command under `plumbline import FORMAT`, listed
+// in command_import.c's table.
 #ifndef PLUMBLINE_DATA_IMPORT_IMPORT_H
 #define PLUMBLINE_DATA_IMPORT_IMPORT_H
 

@@ -1,4 +1,4 @@
-// The grammar of RFC 8259 as a machine of one state and a stack of brackets. Texts longer than
+// The grammar of RFC 8259 as a machine with one state and a stack of brackets. Texts longer than
 // STREAM_TEXT_MAX are cut at a whole character; a number longer than 63 characters is refused, as
 // is nesting deeper than STREAM_DEPTH_MAX.
 #include "data/import/json_stream.h"
@@ -79,7 +79,7 @@ static enum status refuse_byte(const struct json_stream *s, int c, const char *e
 
 // ---- texts
 
-// A character whole, or not at all once one did not fit.
+// Appends a whole character, or nothing once one did not fit.
 static void append(struct json_stream *s, const unsigned char *bytes, size_t count, bool *cut)
 {
     *cut = *cut || s->length + count >= sizeof s->text;
@@ -138,7 +138,7 @@ static enum status take_escape(struct json_stream *s, bool *cut, struct error *e
     return OK;
 }
 
-// A character of more than one byte, that begins with `head`.
+// A character of more than one byte, starting with `head`.
 static enum status take_long(struct json_stream *s, int head, bool *cut, struct error *err)
 {
     unsigned char bytes[4] = {(unsigned char)head};

@@ -1,6 +1,6 @@
-// JSON token by token out of a file of any size, in memory that does not grow with it: one buffer,
-// one text, one bit of state for each open bracket. For foreign files of gigabytes; documents are
-// read by data/text/json.h.
+// JSON token by token from a file of any size, in memory that does not grow with it: one buffer,
+// one text, one bit of state per open bracket. For foreign files of gigabytes; documents are read
+// by data/text/json.h.
 #ifndef PLUMBLINE_DATA_IMPORT_JSON_STREAM_H
 #define PLUMBLINE_DATA_IMPORT_JSON_STREAM_H
 
@@ -29,18 +29,18 @@ struct json_stream {
     long long line;
     int expected, depth;
     char open[STREAM_DEPTH_MAX]; // '{' or '['
-    char text[STREAM_TEXT_MAX];  // of the last key, text, number or word; a longer text is cut
+    char text[STREAM_TEXT_MAX];  // the last key, text, number or word; longer ones are cut
     size_t length, at, size;
     unsigned char buffer[STREAM_BUFFER];
 };
 
 void stream_begin(struct json_stream *s, const char *name, FILE *file);
 
-// The next token. Grammar, UTF-8 and escapes are checked; keys may stand twice. BAD_INPUT names the
-// line.
+// The next token. Grammar, UTF-8 and escapes are checked; keys may be duplicated. BAD_INPUT names
+// the line.
 enum status stream_next(struct json_stream *s, enum stream_token *token, struct error *err);
 
-// Passes over the rest of the value that began with `token`.
+// Skips the rest of the value that started with `token`.
 enum status stream_skip(struct json_stream *s, enum stream_token token, struct error *err);
 
 enum status stream_refuse(const struct json_stream *s, struct error *err, const char *format, ...)

@@ -1,9 +1,9 @@
-// plumbline import layers FILE.json: costs out of a table of measured layers, {"unit": "seconds",
+// plumbline import layers FILE.json: costs from a table of measured layers, {"unit": "seconds",
 // "profiles": {model: {GPU: {micro-batch: {tensor: {layer: [forward, backward, optimizer]}}}}}}
-// (the profiles of Sailor; the object of models may also stand alone). Layer 0 is the embedding,
-// the last --head-layers are the head (their sum), those between are the blocks: their mean, so
-// that a stage's sum is kept. Middle layers that are not alike are refused rather than averaged: a
-// final norm among them, or another model's table under this one's name.
+// (the profiles of Sailor; the object of models may also be the root). Layer 0 is the embedding,
+// the last --head-layers are the head (their sum), and those between are the blocks: their mean, so
+// that a stage's sum is preserved. Middle layers that are not alike are refused rather than
+// averaged: a final norm may be among them, or the table may be that of another model.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +22,15 @@ struct layers_request {
     int64_t tensor, micro_batch, head_layers;
 };
 
-// What has been read: three entries of layer_times for each table.
+// The tables read so far: three entries of layer_times for each.
 struct layers_import {
     const struct layers_request *request;
     double unit;
     struct layer_time *times;
     int count;
     int layers;            // of the first table; 0: none read
-    const char *layers_of; // where that was
-    const char **gpus;     // as the costs name them
+    const char *layers_of; // where the first table was
+    const char **gpus;     // as named in the costs
     int gpu_count;
 };
 
@@ -133,7 +133,7 @@ static enum status read_table(struct layers_import *in, const struct json *table
     return OK;
 }
 
-// ---- which tables
+// ---- selection of tables
 
 static enum status read_gpu(struct layers_import *in, const struct json *object, const char *gpu,
                             struct arena *arena, struct error *err)
@@ -160,7 +160,7 @@ static enum status read_gpu(struct layers_import *in, const struct json *object,
             struct arena_mark mark = arena_set_mark(arena);
             bool first = !in->layers;
             TRY(read_table(in, &tensor_values[k], gpu, micro_batch, tensor, arena, err));
-            if (!first) arena_reset(arena, mark); // the first one's path stays for messages
+            if (!first) arena_reset(arena, mark); // the path of the first one is kept for messages
         }
     }
     return OK;
@@ -226,7 +226,7 @@ static enum status read_profiles(struct layers_import *in, const struct json *ro
         TRY(read_gpu(in, &values[i], gpu, arena, err));
         if (in->count == before) continue;
         in->gpus[in->gpu_count++] = gpu;
-        // Three entries of one table stay together, in their order.
+        // The three entries of one table stay together, in their order.
         struct layer_time(*tables)[3] = (struct layer_time(*)[3])(in->times + before);
         qsort(tables, (size_t)(in->count - before) / 3, sizeof *tables, compare_times);
     }
@@ -243,7 +243,7 @@ static struct estimate assumed(double value, const char *source)
         .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
 }
 
-// Costs of GPUs of which only the layers are known.
+// Costs of GPUs for which only the layers are known.
 static void assume_costs(struct costs *c, const struct layers_import *in, struct arena *arena)
 {
     static const char why[] = "not in the table of layers: a placeholder";
@@ -289,7 +289,7 @@ static enum status make_costs(struct costs *c, const struct layers_import *in, c
     sources[source_count++] = source_of("layers", table, output, arena);
     c->document =
         (struct document){.path = output, .sources = sources, .source_count = source_count};
-    // The first entry that matches counts: the new ones stand before those there were.
+    // The first entry that matches counts, so new ones come before existing ones.
     int old = c->layer_time_count;
     if (in->count + old > TIMES_MAX)
         return fail(err, BAD_INPUT, "%s: %d entries of layer_times, expected at most %d",
@@ -302,7 +302,7 @@ static enum status make_costs(struct costs *c, const struct layers_import *in, c
     return costs_check(c, err);
 }
 
-// Less work that takes longer: the measurement's fault, not the importer's.
+// Less work that takes longer is an error of the measurement, not of the importer.
 static void say_doubts(const struct layers_import *in)
 {
     for (int i = 1; i + 3 < in->count; i += 3) {

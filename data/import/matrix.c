@@ -1,9 +1,10 @@
-// plumbline import matrix FILE: a cluster whose links between nodes are those of a measured
-// matrix: Pipette's {"gpus": [names], "bandwidth": [[numbers, or texts of numbers]]}, mpiGraph's
-// two tables {"0": Recv, "1": Send} of that form, or what mpiGraph prints. A row of mpiGraph's Recv
-// table is the receiver's, of its Send table the sender's. Its "MB" are 2^20 bytes; Pipette divides
-// by 1000, so that one unit is 1.048576e9 bytes/s. The diagonal is filled, not measured, and passed
-// over: what joins the GPUs of a node is the user's to state, or another cluster's (--like).
+// plumbline import matrix FILE: a cluster whose links between nodes are those of a measured matrix:
+// Pipette's {"gpus": [names], "bandwidth": [[numbers, or texts of numbers]]}, mpiGraph's two tables
+// {"0": Recv, "1": Send} of that form, or mpiGraph's output. A row of mpiGraph's Recv table belongs
+// to the receiver, a row of its Send table to the sender. Its "MB" are 2^20 bytes; Pipette divides
+// by 1000, so that one unit is 1.048576e9 bytes/s. The diagonal is filled, not measured, and is
+// ignored: the link between the GPUs of a node must be stated by the user or taken from another
+// cluster (--like).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ const char *const matrix_table_names[] = {"recv", "send", NULL};
 const char *const matrix_unit_names[] = {"gb", "mib-thousands", "mib", "mb", NULL};
 static const double unit_bytes[] = {1e9, 1048576000.0, 1048576.0, 1e6};
 
-#define RATE_MAX 1e18 // of a cluster's link
+#define RATE_MAX 1e18 // for a cluster's link
 
 // ---- the matrix
 
@@ -61,7 +62,7 @@ static enum status read_names(const struct json *array, const char ***names, int
     return OK;
 }
 
-// One row: numbers, or all of them as texts.
+// One row: all numbers, or all texts of numbers.
 static enum status read_values(const struct json *row, double **values, int *count,
                                struct arena *arena, struct error *err)
 {
@@ -97,7 +98,7 @@ static void begin_links(struct places *p, const char *const *names, int count, s
     p->absent = TAKE(arena, (size_t)count * (size_t)count, bool);
 }
 
-// A row of the table; returns the column whose value no link has, -1: none.
+// Stores a row of the table; returns the column whose value is not that of a link, -1: none.
 static int put_row(const struct links *l, int row, const double *values)
 {
     struct places *p = l->places;
@@ -144,7 +145,7 @@ static enum status read_links(const struct links *l, const struct json *rows, st
 
 // ---- the cluster
 
-// The nodes' hardware: another cluster's first group, and over it what the options state.
+// The nodes' hardware: another cluster's first group, overridden by the options.
 static enum status describe_nodes(struct node_group *g, const struct matrix_request *r,
                                   struct arena *arena, struct error *err)
 {
@@ -194,7 +195,8 @@ static void say_range(const struct places *p)
                 p->nodes[fast % count].name);
 }
 
-// Of a link between nodes, where it is not stated: the fastest network card's, without any 0.
+// The latency of a link between nodes if it is not stated: that of the fastest network card;
+// without a card 0.
 static double latency_of(const struct node_group *g, const struct matrix_request *r)
 {
     const struct nic *best = NULL;
@@ -204,7 +206,7 @@ static double latency_of(const struct node_group *g, const struct matrix_request
     return best ? best->link.latency_s : 0;
 }
 
-// Of mpiGraph's two tables, or the only one.
+// One of mpiGraph's two tables, or the only one.
 static struct links links_of(struct cluster *c, const struct matrix_request *r, int table)
 {
     const int by_form[2][2] = {{MATRIX_MIB, MATRIX_MB}, {MATRIX_MIB_THOUSANDS, MATRIX_GB}};

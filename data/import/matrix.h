@@ -1,5 +1,5 @@
-// A cluster whose links between nodes are those of a measured matrix: what `plumbline import
-// matrix` and `plumbline example pipette` both do.
+// A cluster whose links between nodes are those of a measured matrix, for both `plumbline import
+// matrix` and `plumbline example pipette`.
 #ifndef PLUMBLINE_DATA_IMPORT_MATRIX_H
 #define PLUMBLINE_DATA_IMPORT_MATRIX_H
 
@@ -9,31 +9,31 @@ enum {
     ROWS_RECEIVER,
     ROWS_SENDER,
     ROWS_BY_TABLE
-}; // whose a row is; a Send table's is the sender's, else the receiver's
-enum { TABLE_RECV, TABLE_SEND, TABLE_ONLY }; // of mpiGraph's two
+}; // to whom a row belongs; in a Send table to the sender, else to the receiver
+enum { TABLE_RECV, TABLE_SEND, TABLE_ONLY }; // of mpiGraph's two tables
 enum {
     MATRIX_GB,
     MATRIX_MIB_THOUSANDS,
     MATRIX_MIB,
     MATRIX_MB,
     MATRIX_BY_FORM
-}; // by form: of one table thousands of 2^20 bytes, of two 2^20
+}; // by form: thousands of 2^20 bytes with one table, 2^20 with two
 extern const char *const matrix_row_names[];   // "receiver", "sender"
 extern const char *const matrix_table_names[]; // "recv", "send"
 extern const char *const matrix_unit_names[];  // "gb", "mib-thousands", "mib", "mb"
 
 struct matrix_request {
-    const char *like, *gpu, *name; // like: a cluster of such nodes, shipped or a file; NULL: none
+    const char *like, *gpu, *name; // like: a cluster with such nodes, shipped or a file; NULL: none
     int64_t gpus_per_node;         // 0, as below: as in `like`
     double memory_gb, intra_gb_per_s;
     double intra_latency_us, latency_us; // below 0: as in `like`, else none
     int rows, table, unit;
-    bool published; // rows by table and units by form as Pipette's program takes them: a sender's,
-                    // 1e9 bytes/s (of two tables 1e6)
+    bool published; // rows by table and units by form as in Pipette's program: a row belongs to the
+                    // sender, 1e9 bytes/s (with two tables 1e6)
 };
 
-// What mpiGraph prints: its Send or Recv table, in its unit; NAN: not measured. BAD_INPUT: there is
-// no such table, it is cut short, or a host stands twice.
+// mpiGraph's output: its Send or Recv table, in its unit; NAN: not measured. BAD_INPUT: there is no
+// such table, it is cut short, or a host occurs twice.
 struct matrix_text {
     const char **names; // [count]
     int count;

@@ -1,5 +1,5 @@
 // mpiGraph's own output: a Send and a Recv table, a row "HOST:RANK to" (from) with a bandwidth for
-// each column of "Send HOST:RANK ..."; progress and averages stand around them.
+// each column of "Send HOST:RANK ..."; there are progress and averages around them.
 #include <math.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@
 struct table {
     const char *title;
     struct matrix_text *m;
-    int row; // the next; -1: the header has not come
+    int row; // the next one; -1: the header has not been seen
     struct arena *arena;
 };
 
-// "n01:3": the host; one task stands on each.
+// "n01:3": the host; there is one task on each.
 static enum status take_names(struct table *t, const struct text_lines *l, struct error *err)
 {
     struct matrix_text *m = t->m;
@@ -49,7 +49,7 @@ static enum status take_row(struct table *t, const struct text_lines *l, struct 
         if (!word_is_number(l->words[2 + i], to) || *to < 0)
             return text_refuse(l, err, "column %d: expected a bandwidth, found '%.40s'", i + 1,
                                l->words[2 + i]);
-        if (!(*to > 0)) *to = NAN; // as the diagonal
+        if (!(*to > 0)) *to = NAN; // like the diagonal
     }
     t->row++;
     return OK;

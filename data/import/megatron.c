@@ -1,5 +1,5 @@
-// plumbline import megatron ARGS: a model and a job out of a Megatron-LM argument list or launch
-// script. Defaults and what follows from what: Megatron-LM's arguments.py.
+// plumbline import megatron ARGS: a model and a job from a Megatron-LM argument list or launch
+// script. Defaults and dependences are those of Megatron-LM's arguments.py.
 #include <stdio.h>
 #include <string.h>
 
@@ -122,7 +122,7 @@ static enum status set_value(struct megatron_arguments *a, const struct known *k
     return OK;
 }
 
-// The same flag twice: the last counts for Megatron; unlike ones are a slip.
+// For a duplicate flag, Megatron uses the last one; different values are a mistake.
 static enum status check_twice(const struct megatron_words *w, int i, const char *file,
                                struct error *err)
 {

@@ -33,7 +33,7 @@ const struct megatron_arguments megatron_defaults = {.vocabulary_multiple = 128,
                                                      .backend = "auto",
                                                      .optimizer = "adam"};
 
-// ---- what contradicts itself
+// ---- contradictions
 
 enum status megatron_check(const struct megatron_arguments *a, struct error *err)
 {
@@ -78,7 +78,7 @@ enum status megatron_check(const struct megatron_arguments *a, struct error *err
 
 // ---- the model
 
-// --moe-layer-freq: every n-th layer, or lists of 0 and 1 with factors, added up.
+// --moe-layer-freq: every n-th layer, or lists of 0s and 1s with factors, added up.
 static enum status read_mixtures(const struct megatron_arguments *a, bool *mixture,
                                  struct error *err)
 {
@@ -134,7 +134,7 @@ static enum status set_runs(struct model *m, const struct megatron_arguments *a,
                                                .shared_gate = a->shared_gate,
                                                .imbalance = 1};
     }
-    if (a->mtp) { // each as the last layer is
+    if (a->mtp) { // each like the last layer
         struct layer_run *r = &m->runs[m->run_count++];
         *r = m->runs[m->run_count - 2];
         r->name = "mtp", r->mtp = true, r->count = (int)a->mtp;
@@ -144,8 +144,8 @@ static enum status set_runs(struct model *m, const struct megatron_arguments *a,
     return OK;
 }
 
-// What flags leave unsaid is Megatron's own, of Llama 3's way and of latent attention's fixed
-// there.
+// What flags leave open has Megatron's own values: those of Llama 3's method, and of latent
+// attention's, which are fixed there.
 static void set_rotary(struct shape *s, const struct megatron_arguments *a)
 {
     bool plain = a->rope_type && !strcmp(a->rope_type, "rope"),
@@ -186,7 +186,7 @@ enum status megatron_model(struct model *m, struct megatron_arguments *a, struct
                     (long long)a->heads, (long long)a->hidden);
     if (!a->head_width) a->head_width = a->hidden / a->heads;
     bool learned = !strcmp(a->position_type, "learned_absolute"), bias = !a->no_bias;
-    // A share of the whole vocabulary is how a launch says that nothing is padded.
+    // A multiple that covers the whole vocabulary is how a launch states that nothing is padded.
     bool pads = a->vocabulary_multiple > 1 && a->vocabulary_multiple * a->tensor != a->vocabulary;
     m->has_shape = true;
     m->shape = (struct shape){.hidden = a->hidden,
@@ -251,7 +251,8 @@ static enum status set_recompute(struct job *j, const struct megatron_arguments 
     return OK;
 }
 
-// Strokes of "Et*3|(tt|)*29|L", of which each ends a stage; to the bracket that closes, or the end.
+// Counts the "|" of "Et*3|(tt|)*29|L", each of which ends a stage, up to the closing bracket or the
+// end.
 static int64_t count_strokes(const char **at)
 {
     int64_t strokes = 0;

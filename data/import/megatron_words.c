@@ -27,7 +27,7 @@ static size_t name_length(const char *s)
     return isdigit((unsigned char)s[0]) ? 0 : n;
 }
 
-// Behind `open`, behind the bracket that closes it.
+// The position after the bracket that closes `open`.
 static const char *behind_bracket(const char *s, char open, char close)
 {
     int depth = 1;
@@ -35,7 +35,7 @@ static const char *behind_bracket(const char *s, char open, char close)
     return s;
 }
 
-// Puts what stands for the `$...` at s into the word; returns what is behind it.
+// Puts the value of the `$...` at s into the word; returns the position after it.
 static const char *expand(const struct megatron_words *w, const char *s, char *word, size_t *length)
 {
     bool bracket = s[1] == '{';
@@ -97,7 +97,7 @@ static enum status add_word(struct megatron_words *w, const char *word, int dept
     return OK;
 }
 
-// One word from s on: quotes taken off, variables put in.
+// Reads one word from s: removes quotes, inserts variables.
 static const char *take_word(const struct megatron_words *w, const char *s, char *word,
                              bool *quoted)
 {

@@ -1,5 +1,5 @@
-// The flags of a Megatron-LM argument list or launch script: words as a shell sees them, as far as
-// such scripts go.
+// The flags of a Megatron-LM argument list or launch script: words as a shell reads them, as far as
+// such scripts need.
 #ifndef PLUMBLINE_DATA_IMPORT_MEGATRON_WORDS_H
 #define PLUMBLINE_DATA_IMPORT_MEGATRON_WORDS_H
 
@@ -9,10 +9,10 @@
 enum { FLAG_VALUES_MAX = 64 };
 
 struct megatron_flag {
-    const char *name; // without the dashes before it, '-' for '_'
+    const char *name; // without the leading dashes, '-' for '_'
     const char *values[FLAG_VALUES_MAX];
     int value_count;
-    bool read; // set by who reads it
+    bool read; // set by the code that reads it
 };
 
 struct megatron_words {
@@ -23,9 +23,9 @@ struct megatron_words {
     struct arena *arena;
 };
 
-// NAME=value is remembered and put where $NAME or ${NAME} stands, in single quotes nowhere; a value
-// that holds flags is read as flags itself. Comments, ends of lines, brackets and what $( ) would
-// run are passed over. BAD_INPUT: too many flags.
+// NAME=value is stored and inserted for $NAME or ${NAME}, except in single quotes; a value that
+// contains flags is read as flags as well. Comments, line ends, brackets and commands in $( ) are
+// skipped. BAD_INPUT: too many flags.
 enum status megatron_words_read(struct megatron_words *w, const char *text, struct arena *arena,
                                 struct error *err);
 

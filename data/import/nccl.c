@@ -1,9 +1,10 @@
-// plumbline import nccl-tests FILE: samples of collectives out of what nccl-tests printed, or out
-// of its JSON. A time there is a mean over back-to-back launches: one repetition, unless -I 1 kept
-// every iteration. Sizes are of the whole array for every collective, as ours. Two things are
-// checked because they are wrong often: that the times and the sizes give the bandwidth stated, and
-// that bus over algorithm bandwidth is what this collective has over so many ranks (all-reduce 2 (n
-// - 1) / n, reduce-scatter, all-gather and all-to-all (n - 1) / n, send/receive 1).
+// plumbline import nccl-tests FILE: samples of collectives from the output of nccl-tests, or from
+// its JSON. A time there is a mean over back-to-back launches, and counts as one repetition unless
+// -I 1 kept every iteration. Sizes are those of the whole array for every collective, as ours are.
+// Two things are checked because they are often wrong: that times and sizes give the stated
+// bandwidth, and that the ratio of bus to algorithm bandwidth is that of this collective over this
+// number of ranks (all-reduce 2 (n - 1) / n, reduce-scatter, all-gather and all-to-all (n - 1) / n,
+// send/receive 1).
 #include "data/base/grow.h"
 #include "data/import/nccl_internal.h"
 
@@ -19,7 +20,7 @@ enum { REPETITIONS_MAX = 1000000 };
 
 static const struct collective {
     const char *program, *operation;
-    double bus_steps; // bus over algorithm bandwidth, times n / (n - 1); 0: it is 1
+    double bus_steps; // bus over algorithm bandwidth, times n / (n - 1); 0: the ratio is 1
 } collectives[] = {
     {"all_reduce", "all_reduce", 2}, {"reduce_scatter", "reduce_scatter", 1},
     {"all_gather", "all_gather", 1}, {"alltoall", "all_to_all", 1},
@@ -35,8 +36,8 @@ static const struct type {
     {"float", FP32}, {"half", FP16}, {"bfloat16", BF16}, {"f8e4m3", FP8}, {"f8e5m2", FP8},
 };
 
-// The operation of a program's name, "all_reduce_perf" with any path before it; NULL where samples
-// have none like it.
+// The operation of a program's name, "all_reduce_perf" with any path before it; NULL if samples
+// have no such operation.
 static const char *nccl_operation(const char *program)
 {
     const char *name = path_name(program), *end = strstr(name, "_perf");
@@ -50,7 +51,7 @@ static const char *nccl_operation(const char *program)
 
 // ---- tests and ranks
 
-// program NULL: the file does not tell.
+// program NULL: the file does not state it.
 enum status nccl_begin_test(struct nccl_import *n, const char *program, const char *where,
                             struct error *err)
 {
@@ -121,8 +122,8 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
     return OK;
 }
 
-// The first group's ranks come first afterwards. Groups that ran at once have one printed time for
-// all of them, so they give one sample, of the first group, not alone.
+// Moves the first group's ranks to the front. Groups that ran simultaneously have one printed time
+// for all of them, so they give one sample, of the first group, marked as not alone.
 static enum status settle_groups(struct nccl_import *n, const char *where, struct error *err)
 {
     struct nccl_test *t = &n->test;
@@ -163,7 +164,7 @@ static double bus_over_algorithm(const char *operation, int ranks)
     return 1;
 }
 
-// Printed numbers have at least two digits from here on.
+// From here on, printed numbers have at least two digits.
 static const double bandwidth_checked = 1, printed_tolerance = 0.06, ratio_tolerance = 0.02;
 
 static enum status check_bandwidths(const struct nccl_import *n, const struct nccl_row *row,
@@ -192,7 +193,7 @@ static bool is_of(const struct sample *s, const struct nccl_import *n, int64_t b
            !memcmp(s->members, t->members, (size_t)t->group_size * sizeof *t->members);
 }
 
-// Runs of the same cell are its repetitions.
+// Runs of the same cell are repetitions of one sample.
 static struct sample *find_sample(struct nccl_import *n, int64_t bytes, enum precision precision)
 {
     struct samples *all = &n->samples;

@@ -1,5 +1,5 @@
-// nccl-tests, printed or JSON (-J), into samples of collectives. Shared by its two readers: what
-// they read goes through the same door, which checks and collects it.
+// nccl-tests, printed or JSON (-J), into samples of collectives. Shared by its two readers:
+// everything they read passes through the same functions, which check and collect it.
 #ifndef PLUMBLINE_DATA_IMPORT_NCCL_INTERNAL_H
 #define PLUMBLINE_DATA_IMPORT_NCCL_INTERNAL_H
 
@@ -9,18 +9,18 @@
 enum { NCCL_ROWS_MAX = 1 << 14, NCCL_RANKS_MAX = 8192, NCCL_TESTS_MAX = 256 };
 
 struct nccl_settings {
-    const char *operation; // what the file does not tell, NULL: it must tell
-    const char *gpu;       // the machine's name in the samples, NULL: the device's
+    const char *operation; // what the file does not state; NULL: it must state it
+    const char *gpu;       // the name in the samples; NULL: the device's
     bool in_place;
 };
 
 // One test's run: a collective over some ranks.
 struct nccl_test {
-    const char *operation; // NULL: not told yet
-    int *members;          // [rank_count]: of each rank, its endpoint
+    const char *operation; // NULL: not known yet
+    int *members;          // [rank_count]: the endpoint of each rank
     int *groups;           // [rank_count]
     int rank_count, rank_capacity;
-    int group_size; // of the groups that ran at once; 0: not settled yet
+    int group_size; // of the groups that ran simultaneously; 0: not determined yet
     int group_count;
 };
 
@@ -41,13 +41,13 @@ struct nccl_import {
     struct nccl_test test;
     int row_count, test_count;
     int rows_empty, rows_other_type, rows_nan,
-        rows_coarse; // passed over; the last: imported, but printed with two digits
+        rows_coarse; // skipped; the last: imported, but printed with two digits
     const char *other_type;
     const char *version;
     struct arena *arena;
 };
 
-// `where`: the file and the place in it, for messages; each writes "WHERE: why".
+// `where`: the file and the place in it, for messages; each function writes "WHERE: why".
 enum status nccl_begin_test(struct nccl_import *n, const char *program, const char *where,
                             struct error *err);
 enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, const char *host,

@@ -1,6 +1,6 @@
-// What nccl-tests -J writes. Its booleans are texts, not-a-number is the text "nan", nwrong is null
-// where nothing was checked. The whole environment stands in it: `env` is never read. With several
-// devices to a process `devices` has the first of each process only; the others follow from
+// The output of nccl-tests -J. Its booleans are texts, not-a-number is the text "nan", and nwrong
+// is null if nothing was checked. It contains the whole environment: `env` is never read. With
+// several devices per process, `devices` has only the first of each process; the others follow from
 // config's nthreads and ngpus.
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static enum status read_time(const struct json *object, const char *key, double 
     return lenient(object, number, 1, arena, err);
 }
 
-// ---- who took part
+// ---- participants
 
 struct device {
     int rank, group, device;
@@ -54,7 +54,8 @@ static enum status read_device(const struct json *object, struct device *d, stru
     return lenient(object, fields, ARRAY_LENGTH(fields), arena, err);
 }
 
-// Whether each entry stands for a whole process: its rank is a multiple of the devices in one.
+// Whether each entry stands for a whole process: its rank is a multiple of the number of devices
+// per process.
 static enum status is_by_process(const struct json *devices, int each, bool *by_process,
                                  struct arena *arena, struct error *err)
 {
@@ -171,7 +172,7 @@ static enum status check_outcome(const struct json *root, struct arena *arena, s
                  : OK;
 }
 
-// args[0], the program's name; nothing else of the command line is taken over.
+// args[0], the program's name; nothing else of the command line is used.
 static enum status begin_test(struct nccl_import *n, const struct json *root,
                               const struct json *args, struct error *err)
 {

@@ -1,7 +1,7 @@
-// What nccl-tests prints. The table's own header line says which columns there are (releases and
-// options differ), the lines "# Rank ..." who took part, and "# Avg bus bandwidth" that a test came
-// to its end. A file may hold several tests and whatever launchers and libraries print between
-// their lines.
+// The output of nccl-tests. The table's own header line says which columns there are (releases and
+// options differ), the lines "# Rank ..." say who took part, and "# Avg bus bandwidth" says that a
+// test was completed. A file may contain several tests, and any output of launchers and libraries
+// between their lines.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "data/import/nccl_internal.h"
 #include "data/import/text.h"
 
-// Where a row's words stand; -1: the table has no such column.
+// Indices of a row's words; -1: the table has no such column.
 struct columns {
     int size, type, time, algbw, busbw, wrong, count;
     bool open_end; // a timestamp's words at the end
@@ -19,9 +19,9 @@ struct reader {
     struct nccl_import *n;
     struct text_lines lines;
     struct columns columns;
-    bool in_table;       // behind a header line
-    bool in_test, ended; // ended: its last line was there
-    bool named;          // this test's first line told its name
+    bool in_table;       // after a header line
+    bool in_test, ended; // ended: its last line was seen
+    bool named;          // this test's first line stated its name
 };
 
 static const char *place(const struct reader *r)
@@ -34,7 +34,7 @@ static bool word_is(const struct text_lines *t, int i, const char *word)
     return i < t->word_count && !strcmp(t->words[i], word);
 }
 
-// The n-th word of that name in the header, as the number of a row's word.
+// The n-th word of that name in the header, as the index of a row's word.
 static int find_column(const struct text_lines *t, const char *name, int n)
 {
     for (int i = 1; i < t->word_count; i++)
@@ -68,7 +68,7 @@ static enum status read_header(struct reader *r, struct error *err)
     return OK;
 }
 
-// Up to the point or the exponent, 1.0e+07 has fewer digits than it needs.
+// Up to the point or the exponent: 1.0e+07 has fewer digits than it needs.
 static bool is_coarse(const char *word) { return strpbrk(word, "eE") != NULL; }
 
 static enum status read_row(struct reader *r, struct error *err)

@@ -1,6 +1,7 @@
-// plumbline import nccl-topology FILE.xml: what NCCL found in a node (NCCL_TOPO_DUMP_FILE), or is
-// told of it (NCCL_TOPO_FILE), as a cluster of such nodes: GPUs, the link between two of them, and
-// network cards. What it does not tell, memory, latencies and the GPU's name, --like or options do.
+// plumbline import nccl-topology FILE.xml: the topology that NCCL found in a node
+// (NCCL_TOPO_DUMP_FILE) or is given for it (NCCL_TOPO_FILE), as a cluster of such nodes: GPUs, the
+// link between two of them, and network cards. What it does not state (memory, latencies and the
+// GPU's name) comes from --like or options.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum { GPUS_MOST = 1024, NETS_MOST = 1024, LINKS_MOST = 1 << 15, TEXT_MOST = 128
 
 struct gpu {
     const char *bus, *host;
-    int generation; // 90 of sm="90"; 0: none of NVIDIA's
+    int generation; // 90 of sm="90"; 0: not an NVIDIA GPU
     double pci_bytes_per_s;
 };
 struct nvlink {
@@ -40,7 +41,7 @@ struct node {
     struct arena *arena;
 };
 
-// The pci elements that are open, outermost first, and the host of the cpu.
+// The open pci elements, outermost first, and the host of the cpu.
 struct place {
     struct pci {
         const char *bus, *class;
@@ -54,7 +55,7 @@ static int whole(const char *text) { return (int)strtol(text, NULL, 0); }
 
 // ---- elements
 
-// "32.0 GT/s PCIe" times lanes, less the line code: 8 bits in 10 up to 5 GT/s, 128 in 130 beyond.
+// "32.0 GT/s PCIe" times lanes, minus the line code: 8 bits in 10 up to 5 GT/s, 128 in 130 above.
 static double pci_bytes_per_s(const struct xml *x)
 {
     double transfers = strtod(xml_attribute(x, "link_speed"), NULL) * 1e9;
@@ -63,7 +64,7 @@ static double pci_bytes_per_s(const struct xml *x)
     return transfers * lanes / 8 * (transfers > 5.5e9 ? 128.0 / 130 : 0.8);
 }
 
-// The slowest on the way to it.
+// The slowest link on the path to it.
 static double path_bytes_per_s(const struct place *p)
 {
     double least = INFINITY;
@@ -117,7 +118,7 @@ static enum status take_net(struct node *n, const struct xml *x, const struct pl
     if (!word_is_number(speed, &megabits) || !(megabits > 0 && megabits < 1e9))
         return xml_refuse(x, err, "<net>: speed: expected Mb/s above 0, found \"%.20s\"", speed);
     for (int i = 0; i < n->net_count; i++)
-        if (is_net(&n->nets[i], name)) return OK; // its channels stand one by one in some files
+        if (is_net(&n->nets[i], name)) return OK; // some files list its channels one by one
     if (n->net_count == NETS_MOST) return xml_refuse(x, err, "more than %d <net>", NETS_MOST);
     GROW(n->arena, n->nets, n->net_count, n->net_room, 16);
     n->nets[n->net_count++] = (struct net){.name = name,
@@ -166,7 +167,7 @@ static enum status read_node(struct node *n, const char *text, size_t size, stru
                       n->path);
 }
 
-// ---- what joins two GPUs
+// ---- the link between two GPUs
 
 // One NVLink, one direction, by the generation of the GPU: versions 1 to 5.
 static double nvlink_bytes_per_s(int generation)
@@ -188,8 +189,8 @@ static int links_between(const struct node *n, const char *from, const char *to)
     return count;
 }
 
-// Of the pair with the fewest links; through switches all of a GPU's go to any other. 0: some pair
-// has none.
+// The number of links of the pair with the fewest; through switches, all of a GPU's links lead to
+// every other GPU. 0: some pair has none.
 static int least_links(const struct node *n)
 {
     int least = LINKS_MOST;
@@ -212,7 +213,7 @@ static bool all_nvlink(const struct node *n)
     return n->link_count > 0;
 }
 
-// *why: in words. 0: it does not follow.
+// *why: in words. 0: it cannot be derived.
 static double intra_bytes_per_s(const struct node *n, double link_bytes_per_s, char why[TEXT_MOST])
 {
     int least = least_links(n);
@@ -222,7 +223,7 @@ static double intra_bytes_per_s(const struct node *n, double link_bytes_per_s, c
         snprintf(why, TEXT_MOST, "%d links of %g GB/s", least, one * 1e-9);
         return least * one;
     }
-    if (least) return 0; // links of a version that is not known
+    if (least) return 0; // links of an unknown version
     for (int i = 0; i < n->gpu_count; i++) slowest = fmin(slowest, n->gpus[i].pci_bytes_per_s);
     snprintf(why, TEXT_MOST, "%s", n->link_count ? "PCIe, as some pairs have no link" : "PCIe");
     return slowest;
@@ -245,7 +246,7 @@ static void count_hosts(struct node *n)
     }
 }
 
-// Of each kind those of the greatest speed: slower ones serve storage and management, as a rule.
+// The fastest of each kind: slower ones usually serve storage and management.
 static void put_nics(struct node_group *g, const struct node *n, const struct node_group *like,
                      struct arena *arena)
 {
@@ -294,7 +295,7 @@ static enum status make_group(struct node_group *g, const struct node *n, const 
     g->gpus_per_node = n->gpu_count / n->host_count;
     double intra = r->intra_bytes_per_s > 0 ? r->intra_bytes_per_s
                                             : intra_bytes_per_s(n, r->link_bytes_per_s, why);
-    if (g->gpus_per_node == 1 && !(intra > 0)) intra = 1e9; // between no two
+    if (g->gpus_per_node == 1 && !(intra > 0)) intra = 1e9; // there is no pair
     if (!(intra > 0) || !isfinite(intra))
         return fail(err, BAD_INPUT,
                     "%s: the bandwidth between two GPUs is unknown (no link_speed, or links of an "

@@ -1,9 +1,10 @@
-// plumbline import nvbandwidth FILE: samples of transfers and links out of nvbandwidth's JSON. A
-// cell is the median of three bandwidths (more with -i) over one buffer, so a sample's seconds are
-// bytes / bandwidth: one size, one value, no dispersion. Taken: the copy engines' one-way tests.
-// Host and device: every device is one repetition of one transfer, as samples do not tell devices
-// of a machine apart there. Between devices: links, in the direction the description's arrow says.
-// Passed over, by name: both ways at once, many to one, kernels' copies, latencies.
+// plumbline import nvbandwidth FILE: samples of transfers and links from nvbandwidth's JSON. A cell
+// is the median of three bandwidths (more with -i) over one buffer, so a sample's seconds are bytes
+// / bandwidth: one size, one value, no dispersion. Imported: the copy engines' one-way tests.
+// Between host and device, every device is one repetition of one transfer, since samples do not
+// distinguish devices of a machine there. Between devices: links, in the direction of the arrow in
+// the description. Skipped, with a message that names them: both directions at once, many to one,
+// copies by kernels, latencies.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 enum { DEVICES_MAX = 600, TESTCASES_MAX = 1024, DEFAULT_BUFFER_MIB = 512 };
 
 static const double bytes_per_mib = 1048576, gigabyte = 1e9;
-static const double asymmetry_told = 0.05; // beyond it the direction matters
+static const double asymmetry_told = 0.05; // above it, the direction matters
 
 enum test { TO_DEVICE, TO_HOST, PEER_WRITE, PEER_READ, TEST_COUNT };
 static const char *const test_names[] = {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
@@ -34,8 +35,8 @@ struct bandwidths {
     int64_t bytes;
     bool against_arrow;
     int passed_over, failed;
-    const char *not_taken; // the first one's name
-    double asymmetry;      // the largest of a pair's two directions, relative
+    const char *not_taken; // the name of the first one
+    double asymmetry;      // the largest relative difference between a pair's two directions
     struct samples samples;
     struct arena *arena;
 };
@@ -48,7 +49,7 @@ static enum status lenient(const struct json *object, const struct json_field *f
 
 // ---- cells
 
-// 0: not measured, which is written N/A, and 0 by old releases.
+// 0: not measured, which is written N/A, or 0 by old releases.
 static enum status read_cell(const struct json *row, const char *const *cells, int column,
                              double *gb_per_s, struct error *err)
 {
@@ -212,7 +213,7 @@ static enum status read_testcase(struct bandwidths *b, const struct json *object
     return OK;
 }
 
-// "0: NVIDIA H100 80GB HBM3 (00000000:1B:00): (node-1)" gives the name between the colon and the
+// "0: NVIDIA H100 80GB HBM3 (00000000:1B:00): (node-1)": the name is between the colon and the
 // bracket.
 static const char *device_name(const char *text, struct arena *arena)
 {

@@ -17,7 +17,7 @@ void text_open(struct text_lines *t, const char *path, const char *text, size_t 
         .path = path, .at = text, .end = text + size, .copy = TAKE(arena, TEXT_LINE_MAX + 1, char)};
 }
 
-// Past an escape sequence that begins at p: ESC [ parameters, ended by a letter.
+// Skips an escape sequence that begins at p: ESC [ parameters, ended by a letter.
 static const char *past_escape(const char *p, const char *end)
 {
     if (++p == end || *p != '[') return p;
@@ -95,7 +95,7 @@ bool word_is_number(const char *word, double *value)
 {
     char *end;
     if (strspn(word, "+-.0123456789eE") != strlen(word))
-        return false; // strtod also knows nan, inf and hexadecimal
+        return false; // strtod also accepts nan, inf and hexadecimal
     *value = strtod(word, &end);
     return end != word && !*end && isfinite(*value);
 }

@@ -1,5 +1,5 @@
-// Foreign text, line by line, each split on blanks: columns of printed tables move with what stands
-// in them. What a terminal adds (colours, carriage returns) is passed over. An error names the file
+// Foreign text, line by line, each split at blanks, because columns of printed tables move with
+// their contents. Terminal codes (colours, carriage returns) are skipped. An error names the file
 // and the line.
 #ifndef PLUMBLINE_DATA_IMPORT_TEXT_H
 #define PLUMBLINE_DATA_IMPORT_TEXT_H
@@ -14,8 +14,8 @@ enum { TEXT_WORDS_MAX = 1024, TEXT_LINE_MAX = 1 << 16 };
 struct text_lines {
     const char *path;
     const char *at, *end;
-    int line;   // the one at hand, from 1
-    char *copy; // [TEXT_LINE_MAX + 1] of it, cut into words
+    int line;   // the current one, from 1
+    char *copy; // [TEXT_LINE_MAX + 1] copy of it, cut into words
     const char *words[TEXT_WORDS_MAX];
     int word_count;
     const char *rest_of[TEXT_WORDS_MAX]; // the line from that word on, inside `source`
@@ -24,9 +24,10 @@ struct text_lines {
 
 void text_open(struct text_lines *t, const char *path, const char *text, size_t size,
                struct arena *arena);
-// The next line into words. BAD_INPUT: longer, or of more words, than any such table's.
+// Reads the next line into words. BAD_INPUT: it is longer, or has more words, than any such table's
+// lines.
 enum status text_next(struct text_lines *t, bool *more, struct error *err);
-// What stands from a word to the line's end, blanks at the end left out.
+// The text from a word to the line's end, without trailing blanks.
 const char *text_rest(const struct text_lines *t, int word, struct arena *arena);
 // BAD_INPUT at this line: "FILE: line N: " and the given text.
 enum status text_refuse(const struct text_lines *t, struct error *err, const char *format, ...)
@@ -34,9 +35,9 @@ enum status text_refuse(const struct text_lines *t, struct error *err, const cha
 
 bool word_is_whole(const char *word, int64_t *value); // digits only, at most 2^53
 bool word_is_number(const char *word,
-                    double *value); // a decimal number and nothing behind it; not nan, not infinite
+                    double *value); // a decimal number and nothing after it; not nan, not infinite
 
-// Reads the whole file; BAD_INPUT where it is no text. d: what made_from says of it.
+// Reads the whole file; BAD_INPUT if it is not text. d: what made_from states about it.
 enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
                         struct arena *arena, struct error *err);
 

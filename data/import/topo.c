@@ -1,7 +1,7 @@
-// plumbline import topo FILE: what `nvidia-smi topo -m` tells of one node: how many GPUs and NICs,
-// what kind of path joins each two, which NICs are nearest to each GPU. It tells no bandwidth, no
-// memory and nothing beyond the node. So without -o a table is printed; with -o a cluster is
-// written whose missing numbers the options give, none of them guessed.
+// plumbline import topo FILE: what `nvidia-smi topo -m` reports about one node: the number of GPUs
+// and NICs, the kind of path between every two of them, and the nearest NICs of each GPU. It
+// reports no bandwidth, no memory and nothing outside the node. So without -o a table is printed;
+// with -o a cluster is written whose missing numbers come from the options, none of them guessed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { ENTITIES_MAX = 256, NVLINKS_MAX = 64 };
 
-// Paths from near to far, as NVML orders them; NVLINK + k: k bonded NVLinks.
+// Paths from near to far, in NVML's order; NVLINK + k: k bonded NVLinks.
 enum path { PATH_SELF, PATH_PIX, PATH_PXB, PATH_PHB, PATH_NODE, PATH_SYS, PATH_NVLINK };
 static const char *const path_names[] = {"X", "PIX", "PXB", "PHB", "NODE", "SYS", NULL};
 
@@ -22,7 +22,7 @@ struct topology {
     bool *is_gpu;
     int count, gpu_count;
     int *paths;    // [count * count]
-    int row_count; // of it, so far
+    int row_count; // number of its rows read so far
     struct arena *arena;
 };
 
@@ -56,7 +56,7 @@ static bool names_gpu(const char *word)
 
 // ---- reading
 
-// The columns' names up to "CPU Affinity"; the names behind have blanks in them and are of no use
+// The columns' names up to "CPU Affinity"; the names after that contain blanks and are not needed
 // here.
 static enum status read_header(struct topology *t, const struct text_lines *lines,
                                struct error *err)
@@ -133,7 +133,7 @@ static enum status read_topology(struct topology *t, const char *text, size_t si
     return OK;
 }
 
-// ---- what it tells
+// ---- evaluation
 
 // The nearest kind of path from a GPU to a NIC; PATH_NVLINK: there is no NIC.
 static int nearest(const struct topology *t, int gpu)
@@ -149,7 +149,7 @@ static bool is_nearest(const struct topology *t, int gpu, int nic)
     return !t->is_gpu[nic] && path_at(t, gpu, nic) == nearest(t, gpu);
 }
 
-// NICs that are a nearest one of some GPU: the others serve storage and management, as a rule.
+// NICs that are nearest to some GPU: the others usually serve storage and management.
 static int nics_near(const struct topology *t)
 {
     int near = 0;

@@ -45,7 +45,7 @@ static bool begins(const struct xml *x, const char *text)
     return (size_t)(x->end - x->at) >= length && !memcmp(x->at, text, length);
 }
 
-// To behind the text; false: it does not come.
+// Skips to after the text; false: it does not occur.
 static bool skip_to(struct xml *x, const char *text)
 {
     while (x->at < x->end && !begins(x, text)) step(x);

@@ -1,5 +1,5 @@
 // Elements of an XML file one after the other, with their attributes; text between them, comments
-// and declarations are passed over.
+// and declarations are skipped.
 #ifndef PLUMBLINE_DATA_IMPORT_XML_H
 #define PLUMBLINE_DATA_IMPORT_XML_H
 
@@ -14,10 +14,10 @@ enum { XML_ATTRIBUTES_MAX = 64, XML_DEPTH_MAX = 64 };
 struct xml {
     const char *path, *at, *end;
     int line;
-    const char *open[XML_DEPTH_MAX]; // names of the elements that are open, this one last
+    const char *open[XML_DEPTH_MAX]; // names of the open elements, this one last
     int depth;
-    bool closes;      // the element ended here: </name>, or the end of <name/> (a step of its own)
-    const char *name; // of what begins or ends
+    bool closes;      // the element ended here: </name>, or the end of <name/> (a separate step)
+    const char *name; // of the element that begins or ends
     struct xml_attribute {
         const char *name, *value;
     } attributes[XML_ATTRIBUTES_MAX];
@@ -28,7 +28,7 @@ struct xml {
 
 void xml_open(struct xml *x, const char *path, const char *text, size_t size, struct arena *arena);
 // The next beginning or end of an element; *more false at the file's end. BAD_INPUT with the line:
-// no XML, or cut short.
+// not XML, or cut short.
 enum status xml_next(struct xml *x, bool *more, struct error *err);
 const char *xml_attribute(const struct xml *x, const char *name); // "": there is none
 enum status xml_refuse(const struct xml *x, struct error *err, const char *format, ...)

@@ -1,8 +1,8 @@
-// The classes of Hugging Face configs that are read. The file says which one reads it (model_type),
-// and leaves out what equals that class's default, so every default here is per class. What the
-// class does and the file never says (gated FFN, kind and number of norms, learned positions) is
-// set here as well. Source: the configuration and model classes of transformers; docs/FORMATS.md
-// lists the mapping.
+// The supported classes of Hugging Face configs. The file names its class (model_type) and leaves
+// out what equals that class's default, so every default here is per class. What the class does
+// without any key in the file (gated FFN, kind and number of norms, learned positions) is set here
+// as well. Source: the configuration and model classes of transformers; docs/FORMATS.md lists the
+// mapping.
 #include <string.h>
 
 #include "data/import/hf/internal.h"

@@ -1,4 +1,4 @@
-// plumbline import hf CONFIG.json: a model out of a Hugging Face config.
+// plumbline import hf CONFIG.json: a model from a Hugging Face config.
 #include <stdio.h>
 
 #include "data/import/hf/config.h"

@@ -1,4 +1,5 @@
-// A Hugging Face config as a model: its class's defaults, what the file says, what is made of it.
+// A Hugging Face config as a model: the defaults of its class, the keys of the file, and the model
+// built from them.
 #include "data/import/hf/config.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static enum status refuse_experts(const struct hf_model *x, struct error *err)
     return OK;
 }
 
-// Of a model of several modalities the text has a config of its own.
+// In a model of several modalities, the text has its own config.
 static enum status refuse_modalities(const struct hf_model *x, const char *type, struct error *err)
 {
     static const char *const keys[] = {"vision_config", "audio_config"};
@@ -48,7 +49,7 @@ static enum status refuse_encoders(const struct hf_model *x, struct error *err)
     return OK;
 }
 
-// ---- what the file says
+// ---- keys of the file
 
 static enum status read_sizes(struct hf_model *x, struct error *err)
 {
@@ -126,7 +127,7 @@ static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
            a->chunked == b->chunked;
 }
 
-// What tells layers of this model apart.
+// What distinguishes layers of this model.
 struct differences {
     bool any, windows, mixtures;
 };
@@ -153,7 +154,7 @@ static const char *kind_of(const struct hf_model *x, const struct hf_layer *l)
     return d.mixtures ? arena_print(x->arena, "%s-%s", reach, part) : reach;
 }
 
-// From the second run of its kind on with a number.
+// From the second run of its kind on, with a number.
 static const char *name_run(const struct hf_model *x, const struct hf_layer *l, int64_t named[8])
 {
     const char *kind = kind_of(x, l);
@@ -221,7 +222,7 @@ static enum status refuse_class(const struct hf_model *x, const char *type, stru
         type, why);
 }
 
-// Of a model of several modalities the part that reads and writes text.
+// In a model of several modalities, the part that reads and writes text.
 static enum status find_class(struct hf_model *x, struct json *text, const char **type,
                               struct error *err)
 {

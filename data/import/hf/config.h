@@ -1,13 +1,13 @@
-// A model out of a Hugging Face config.json. docs/FORMATS.md lists the classes.
+// A model from a Hugging Face config.json. docs/FORMATS.md lists the classes.
 #ifndef PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 #define PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 
 #include "data/inputs/model/model.h"
 
-// name NULL: the last part of the config's _name_or_path, else its model_type. mtp: layers that
-// predict further tokens; -1: as many as the config has. output is the path the model will be saved
-// at (its made_from names the config relative to it). BAD_INPUT: other model types, experts,
-// several modalities.
+// name NULL: the last part of the config's _name_or_path, else its model_type. mtp: the number of
+// layers that predict further tokens; -1: as in the config. output is the path at which the model
+// will be saved (its made_from names the config relative to it). BAD_INPUT: other model types,
+// experts, several modalities.
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
                             const char *output, struct arena *arena, struct error *err);
 

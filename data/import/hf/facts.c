@@ -1,10 +1,10 @@
-// What a config says of a model that no price depends on, and that launching it needs: activation,
-// the norms' epsilon, rotary positions.
+// What a config states about a model that no price depends on but a launch needs: activation, the
+// norms' epsilon, rotary positions.
 #include <string.h>
 
 #include "data/import/hf/internal.h"
 
-// The first of the keys (ended by NULL) that stands there; null is absent.
+// The first of the keys (ended by NULL) that is present; null is absent.
 static enum status number(const struct hf_model *x, const struct json *object,
                           const char *const *keys, double *to, struct error *err)
 {
@@ -19,7 +19,8 @@ static enum status number(const struct hf_model *x, const struct json *object,
     return OK;
 }
 
-// T5 names the activation with whether it is gated, and means another by "gated-gelu".
+// T5 states in one name the activation and whether it is gated, and means another one by
+// "gated-gelu".
 static enum status read_activation(struct hf_model *x, struct error *err)
 {
     static const char *const keys[] = {"hidden_act", "activation_function", "activation",
@@ -35,8 +36,8 @@ static enum status read_activation(struct hf_model *x, struct error *err)
     return OK;
 }
 
-// The way and its numbers; "default" is none. What it is stretched from is the config's where the
-// part does not say it.
+// The method and its numbers; "default" is none. The original number of positions is the config's
+// if the object does not state it.
 static enum status read_scaling(struct hf_model *x, const struct json *object, struct error *err)
 {
     static const char *const names[] = {"low_freq_factor", "high_freq_factor", "beta_fast",
@@ -60,7 +61,7 @@ static enum status read_scaling(struct hf_model *x, const struct json *object, s
     return hf_count(&part, "original_max_position_embeddings", &r->original_positions, err);
 }
 
-// Of models with windows what layers without one have.
+// In models with windows: the values of layers without a window.
 static enum status read_rotary(struct hf_model *x, const struct json *object, struct error *err)
 {
     static const char *const bases[] = {"rope_theta", "rotary_emb_base", NULL},

@@ -1,4 +1,4 @@
-// What the files of Hugging Face's configs share. Internal to data/import/hf/.
+// Shared by the files of Hugging Face's configs. Internal to data/import/hf/.
 #ifndef PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 #define PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 
@@ -6,7 +6,7 @@
 
 #define HF_SIZE_MAX 67108864.0 // 2^26; model_check sets the tighter ranges
 
-// What makes a layer another than the one before it.
+// What makes a layer different from the one before it.
 struct hf_layer {
     bool mixture, cross, bidirectional;
     int64_t window;
@@ -15,95 +15,97 @@ struct hf_layer {
 
 struct hf_class;
 
-// A config while it is read: a class's defaults, then what the file says, then what follows.
+// A config while it is read: the defaults of its class, then the keys of the file, then what
+// follows from them.
 struct hf_model {
     const struct json *root,
-        *whole; // of a model of several modalities its text_config, and all of it
+        *whole; // in a model of several modalities its text_config, and the whole config
     const struct hf_class *class;
     struct shape shape;
     struct expert_shape experts;
     struct hf_layer *layers; // [layer_count]
     int64_t layer_count, window;
-    int64_t front; // layers of another kind before the others: dense ones, an encoder's
+    int64_t front; // layers of another kind before the others: dense ones, or those of an encoder
     int64_t embedding_values, head_values; // more_values of both ends
-    int64_t layer_values, mixture_values;  // of each layer; of one with experts beside them
+    int64_t layer_values, mixture_values;  // of each layer; of one with experts in addition
     int64_t further, depth; // layers that predict further tokens: of the config, of the model
     struct arena *arena;
 };
 
-// A class of configs: what its config class takes for absent keys, and what else it reads.
+// A class of configs: the defaults of its config class for absent keys, and what else it reads.
 struct hf_class {
     const char *name;
-    struct shape shape; // kv_heads, head_width 0: what follows from heads and hidden
+    struct shape shape; // kv_heads, head_width 0: follows from heads and hidden
     int64_t layers, window, front;
-    struct expert_shape experts; // experts 0: no mixture; shared_ffn of DeepSeek: how many are
-    enum status (*read)(struct hf_model *x, struct error *err);    // NULL: nothing of its own
-    enum status (*arrange)(struct hf_model *x, struct error *err); // sets the layers; NULL: alike
+    struct expert_shape experts; // experts 0: no mixture; shared_ffn of DeepSeek: their number
+    enum status (*read)(struct hf_model *x, struct error *err);    // NULL: no keys of its own
+    enum status (*arrange)(struct hf_model *x, struct error *err); // sets the layers; NULL: all
+                                                                   // alike
     bool fixed_head_width; // hidden / heads, whatever a key head_dim says
-    bool experts_as_ffn;   // an expert is intermediate_size wide, whatever another key says
-    bool flat;       // a config of several modalities may have the text's keys beside the others
-    bool whole_ties; // embedding and head by the whole config's word, not by the text's
-    int64_t plain_width; // of a head that is not rotated, in latent attention
-    int64_t index_heads; // of what picks a token's keys
-    const char *told;    // what of the class the model has not; NULL: nothing
+    bool experts_as_ffn;   // the width of an expert is intermediate_size, whatever another key says
+    bool flat;       // a config of several modalities may have the text's keys next to the others
+    bool whole_ties; // the whole config decides whether embedding and head are tied, not the text's
+    int64_t plain_width; // of a head's part that is not rotated, in latent attention
+    int64_t index_heads; // of the part that selects a token's keys
+    const char *told;    // features of the class that the model lacks; NULL: none
 };
 const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
-const char *const *hf_class_names(struct arena *arena); // ended by NULL; towers, too
+const char *const *hf_class_names(struct arena *arena); // ended by NULL; including towers
 
-// ---- keys.c: a missing key leaves *to as it was
-bool hf_has(const struct hf_model *x, const char *key); // null counts
+// ---- keys.c: a missing key leaves *to unchanged
+bool hf_has(const struct hf_model *x, const char *key); // null counts as present
 enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
                       struct error *err);
 #define HF_FIELDS(x, fields, err) hf_fields(x, fields, ARRAY_LENGTH(fields), err)
-// null is 0.
+// null counts as 0.
 enum status hf_count(const struct hf_model *x, const char *key, int64_t *to, struct error *err);
 enum status hf_flag(const struct hf_model *x, const char *key, bool *to, struct error *err);
-// true if any of these (ended by NULL) is above its default, which *to says.
+// *to is true if any of these keys (ended by NULL) is above 0; defaults[]: values of absent keys.
 enum status hf_dropout(const struct hf_model *x, const char *const *keys, const double *defaults,
                        bool *to, struct error *err);
 enum status hf_text(const struct hf_model *x, const char *key, const char **to, struct error *err);
-// Whole numbers below layer_count; *listed[i] is set for each. Absent or null: nothing is.
+// Numbers below layer_count; sets *listed[i] for each. Absent or null: sets none.
 enum status hf_layer_list(const struct hf_model *x, const char *key, bool **listed,
                           struct error *err);
-// A word for each layer; NULL: the key is absent.
+// A word per layer; NULL: the key is absent.
 enum status hf_layer_types(const struct hf_model *x, const char *key, const char ***types,
                            struct error *err);
-// Whose positions are rotated: no_rope_layers, else all but every no_rope_layer_interval-th (4).
+// Layers with rotated positions: no_rope_layers, else all but every no_rope_layer_interval-th (4).
 enum status hf_rotated_layers(const struct hf_model *x, bool **rotated, struct error *err);
-// Layers of layer_types "sliding_attention" get the window; without the key those of which
-// `pattern` does not divide the number (counted from 1).
+// Layers of layer_types "sliding_attention" get the window; without the key, those whose number
+// (counted from 1) is not a multiple of `pattern`.
 enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err);
 
-// A weight of further tokens' losses, which configs do not state: DeepSeek-V3's of the last third
-// of its training (arXiv 2412.19437, 4.2), and Megatron's default.
+// The weight of further tokens' losses, which configs do not state: that of DeepSeek-V3 in the last
+// third of its training (arXiv 2412.19437, 4.2), which is also Megatron's default.
 #define HF_MTP_LOSS_SCALE 0.1
-struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth); // layers as the last is
+struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth); // layers like the last one
 
-// ---- towers.c: runs before the text's, of a model_type that has a tower; count 0: none is read
+// ---- towers.c: runs before the text's, for a model_type with a tower; count 0: none is read
 struct hf_tower {
     struct layer_run runs[4];
     int count;
-    const char *part; // the key that says it
+    const char *part; // the key that states it
 };
-const char *hf_tower_name(int i); // of the kinds with one; NULL: no more
+const char *hf_tower_name(int i); // of the kinds with a tower; NULL: no more
 bool hf_has_tower(const char *type);
 // whole: the config; width: the text's.
 enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_t width,
                           struct hf_tower *to, struct error *err);
 
-extern const char hf_alibi[]; // what is told of models with these positions
-// told.c: tells on stderr what of the whole config is not in the model.
+extern const char hf_alibi[]; // printed for models with these positions
+// told.c: prints on stderr what of the whole config is not in the model.
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
                       const struct hf_tower *tower, const struct model *m);
 
 enum status hf_read_facts(struct hf_model *x,
                           struct error *err); // facts.c: activation and the like
 
-// Of a class that is not read, as the end of a sentence: why and the nearest that is, else the
-// nearest name, else all names.
+// For a class that is not supported, as the end of a sentence: why and the nearest supported one;
+// else the nearest name; else all names.
 const char *hf_why_not(const char *type, struct arena *arena); // unread.c
 
-// ---- llama.c, variants.c, others.c: of the classes that they are named after
+// ---- llama.c, variants.c, others.c: for the classes that they are named after
 enum status hf_read_attention_bias(struct hf_model *x, struct error *err);
 enum status hf_read_llama(struct hf_model *x, struct error *err);
 enum status hf_arrange_all_near(struct hf_model *x, struct error *err);

@@ -1,4 +1,4 @@
-// Keys of a Hugging Face config: null is not absent, aliases, lists of layers.
+// Keys of a Hugging Face config: null is different from absent, aliases, lists of layers.
 #include <string.h>
 
 #include "data/import/hf/internal.h"

@@ -1,12 +1,12 @@
-// Decoders like llama (gated feed-forward parts, norms by the root mean square, rotary positions):
-// what a config of their classes says beside the sizes.
+// Decoders like llama (gated feed-forward parts, RMS norms, rotary positions): what a config of
+// their classes states besides the sizes.
 #include <string.h>
 
 #include "data/import/hf/internal.h"
 
 // ---- decoders like llama
 
-// Biases of queries, keys, values and attention's output together.
+// One switch for biases of queries, keys, values and attention's output.
 enum status hf_read_attention_bias(struct hf_model *x, struct error *err)
 {
     bool bias = false;
@@ -32,7 +32,7 @@ enum status hf_arrange_all_near(struct hf_model *x, struct error *err)
     return OK;
 }
 
-// The keys are there in every file, and count only where a switch says so.
+// Every file has these keys, but they count only if a switch says so.
 static enum status drop_unused_window(struct hf_model *x, struct error *err)
 {
     bool used = false;
@@ -73,7 +73,7 @@ enum status hf_read_phi3(struct hf_model *x, struct error *err)
 
 // ---- mixtures
 
-// Every `step`-th layer is a mixture, but for those that a list takes out.
+// Every `step`-th layer is a mixture, except those that a list excludes.
 static enum status arrange_sparse(struct hf_model *x, struct error *err)
 {
     int64_t step = 1;
@@ -120,7 +120,8 @@ enum status hf_arrange_mixtral(struct hf_model *x, struct error *err)
     return hf_arrange_all_near(x, err);
 }
 
-// intermediate_size is an expert's, and the shared one's; a dense layer's has a key of its own.
+// intermediate_size is the width of an expert, and of the shared one; a dense layer's width has its
+// own key.
 enum status hf_read_llama4(struct hf_model *x, struct error *err)
 {
     x->experts.ffn = x->experts.shared_ffn = x->shape.ffn;
@@ -129,8 +130,8 @@ enum status hf_read_llama4(struct hf_model *x, struct error *err)
     return hf_read_attention_bias(x, err);
 }
 
-// Chunks where positions are rotated (1 in no_rope_layers, whatever its name says); layer_types
-// before that.
+// Chunks in layers with rotated positions (1 in no_rope_layers, whatever its name says);
+// layer_types takes precedence.
 static enum status arrange_chunks(struct hf_model *x, struct error *err)
 {
     const char **types;

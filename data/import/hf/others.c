@@ -85,8 +85,8 @@ enum status hf_read_falcon(struct hf_model *x, struct error *err)
 
 // ---- encoders
 
-// A norm behind the embeddings, of which there are those of a token's kind, too; a dense layer, a
-// norm and biases before and behind the logits.
+// A norm after the embeddings, which include those of token types; a dense layer, a norm and biases
+// before and after the logits.
 enum status hf_read_bert(struct hf_model *x, struct error *err)
 {
     static const char *const keys[] = {"attention_probs_dropout_prob", "hidden_dropout_prob", NULL};
@@ -113,7 +113,7 @@ enum status hf_arrange_bert(struct hf_model *x, struct error *err)
 }
 
 // Positions are a number for each head and distance, in one table of the encoder and one of the
-// decoder; the encoder ends in a norm. The class ties head and embedding whatever the file says.
+// decoder; the encoder ends with a norm. The class ties head and embedding whatever the file says.
 enum status hf_read_t5(struct hf_model *x, struct error *err)
 {
     static const char *const keys[] = {"dropout_rate", NULL};

@@ -1,4 +1,5 @@
-// What a config has that the model has not, told and left out: nobody believes that it is planned.
+// Prints the features of a config that the model lacks and that are left out, so that nobody
+// believes they are planned.
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static void tell_further(const struct hf_model *x, const struct model *m)
     struct model own = {.has_shape = true, .shape = m->shape, .runs = runs, .run_count = 1},
                  head = {.has_shape = true, .shape = m->shape, .runs = &runs[1], .run_count = 1};
     double values = (double)model_size_of(&own).all, whole = model_flop(m, TOLD_SEQUENCE);
-    own.run_count = 2; // the head is asked once more for each, and once of the model's own
+    own.run_count = 2; // the head runs once more for each, and once for the model itself
     double flop = model_flop(&own, TOLD_SEQUENCE) - model_flop(&head, TOLD_SEQUENCE);
     double of = x->depth ? whole - flop : whole;
     fprintf(stderr,

@@ -1,11 +1,11 @@
-// Towers of models of several modalities: what stands before the text, as runs with a shape and
-// tokens of their own. Sources: the configuration and model classes of transformers;
-// docs/FORMATS.md lists the mapping.
+// Towers of models of several modalities: what comes before the text, as runs with their own shape
+// and tokens. Sources: the configuration and model classes of transformers; docs/FORMATS.md lists
+// the mapping.
 #include <string.h>
 
 #include "data/import/hf/internal.h"
 
-enum { QWEN2_VL_PATCHES = 1024 }; // an image of 448 x 448; the class takes any
+enum { QWEN2_VL_PATCHES = 1024 }; // an image of 448 x 448; the class accepts any size
 
 struct part {
     struct hf_model of; // the tower's own config
@@ -39,7 +39,7 @@ static enum status read_counts(const struct part *part, const struct named_count
     return OK;
 }
 
-// Layer norms, biases, two matrices: all of these are such encoders.
+// Layer norms, biases, two matrices: all of these encoders have them.
 static enum status finish_shape(struct shape *s, const struct part *part, const char *activation,
                                 struct error *err)
 {
@@ -80,7 +80,7 @@ static struct layer_run encoder(const char *name, const struct shape *s, int64_t
 
 // ---- llava: CLIP's vision model, two linear layers
 
-// Hidden states of several layers stand side by side.
+// Hidden states of several layers are concatenated.
 static int64_t feature_layers(const struct hf_model *whole)
 {
     struct json list = {0};
@@ -95,7 +95,7 @@ static enum status read_clip(const struct part *part, struct hf_tower *to, struc
 {
     int64_t layers = 12, image = 224, patch = 32, channels = 3;
     *s = (struct shape){.hidden = 768, .ffn = 3072, .heads = 12, .norm_epsilon = 1e-5};
-    if (!part->present) // LlavaConfig's own
+    if (!part->present) // LlavaConfig's own default
         s->hidden = 1024, s->ffn = 4096, s->heads = 16, layers = 24, image = 336, patch = 14;
     const struct named_count counts[] = {
         {"hidden_size", &s->hidden},
@@ -115,7 +115,7 @@ static enum status read_clip(const struct part *part, struct hf_tower *to, struc
     *patches = (image / patch) * (image / patch);
     s->positions = *patches + 1;
     to->runs[0] = projector("patches", channels * patch * patch, 0, s->hidden, false, *patches);
-    // A class token, positions, a norm before the blocks and one behind them.
+    // A class token, positions, a norm before the blocks and one after them.
     to->runs[0].more_values = s->hidden * (1 + s->positions) + 4 * s->hidden;
     to->runs[1] = encoder("vision", s, layers, s->positions, part->of.arena);
     return OK;
@@ -132,7 +132,7 @@ static enum status read_llava(const struct hf_model *whole, int64_t width, struc
     bool bias = true;
     TRY(find_part(whole, "vision_config", &json, &part, err));
     if (part.present) TRY(hf_text(&part.of, "model_type", &type, err));
-    if (strcmp(type, "clip_vision_model")) return OK; // the text alone
+    if (strcmp(type, "clip_vision_model")) return OK; // only the text
     TRY(hf_text(whole, "vision_feature_select_strategy", &strategy, err));
     TRY(hf_flag(whole, "multimodal_projector_bias", &bias, err));
     TRY(read_clip(&part, to, &s, &patches, err));
@@ -142,7 +142,7 @@ static enum status read_llava(const struct hf_model *whole, int64_t width, struc
     return OK;
 }
 
-// ---- qwen2_vl: two frames of a patch each, four neighbours of which become a token
+// ---- qwen2_vl: patches of two frames each, four neighbouring ones of which become a token
 
 static enum status read_qwen2_vl(const struct hf_model *whole, int64_t width, struct hf_tower *to,
                                  struct error *err)
@@ -199,12 +199,12 @@ static enum status read_qwen2_audio(const struct hf_model *whole, int64_t width,
     TRY(finish_shape(&s, &part, "gelu", err));
     if (part.present) TRY(hf_text(&part.of, "activation_function", &s.activation, err));
     s.qkv_bias = false, s.output_bias = 0, s.positions = frames;
-    // Convolutions over three neighbours, the second at every other one.
+    // Convolutions over three neighbours, the second with a stride of two.
     to->runs[0] = projector("convolution", 3 * mels, 0, s.hidden, true, 2 * frames);
     to->runs[1] = projector("convolution-2", 3 * s.hidden, 0, s.hidden, true, frames);
     to->runs[1].more_values = frames * s.hidden + 2 * s.hidden; // positions; a norm at the end
     to->runs[2] = encoder("audio", &s, layers, frames, whole->arena);
-    to->runs[2].more_values = 2 * s.hidden; // keys have no bias, queries and values have
+    to->runs[2].more_values = 2 * s.hidden; // keys have no bias, queries and values do
     to->runs[3] = projector("projector", s.hidden, 0, width, true, frames / 2);
     to->count = 4;
     return OK;

@@ -1,4 +1,4 @@
-// Classes that are not read: why, and the nearest that is.
+// Classes that are not supported: why, and the nearest supported class.
 #include <string.h>
 
 #include "data/base/names.h"

@@ -1,12 +1,12 @@
-// Decoders that differ from llama in a thing or two: what a config of their classes says of biases,
-// norms, windows and experts under keys of their own.
+// Decoders that differ from llama in one or two respects: what a config of their classes states
+// about biases, norms, windows and experts under its own keys.
 #include <string.h>
 
 #include "data/import/hf/internal.h"
 
 // ---- biases and norms
 
-// Biases of queries, keys and values alone.
+// Biases of queries, keys and values only.
 enum status hf_read_glm(struct hf_model *x, struct error *err)
 {
     x->shape.output_bias = -1;
@@ -31,7 +31,7 @@ enum status hf_read_seed_oss(struct hf_model *x, struct error *err)
     return read_dropout(x, "attention_dropout", 0.1, err);
 }
 
-// All linear layers of the blocks together.
+// One switch for all linear layers of the blocks.
 enum status hf_read_use_bias(struct hf_model *x, struct error *err)
 {
     TRY(hf_flag(x, "use_bias", &x->shape.linear_bias, err));
@@ -39,14 +39,14 @@ enum status hf_read_use_bias(struct hf_model *x, struct error *err)
     return OK;
 }
 
-// Two numbers of the activation are learned.
+// Two parameters of the activation are learned.
 enum status hf_read_apertus(struct hf_model *x, struct error *err)
 {
     x->layer_values = 2;
     return hf_read_attention_bias(x, err);
 }
 
-// Norms of each head of its own, without biases; one norm of a block where both parts have one
+// A separate norm for each head, without biases; one norm per block if both parts have the same
 // input.
 enum status hf_read_stablelm(struct hf_model *x, struct error *err)
 {
@@ -81,7 +81,7 @@ enum status hf_read_bloom(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "n_head", &s->heads, err));
     s->ffn = 4 * s->hidden;
     s->kv_heads = s->heads;
-    x->embedding_values = 2 * s->hidden; // a norm behind the embeddings
+    x->embedding_values = 2 * s->hidden; // a norm after the embeddings
     return hf_dropout(x, keys, absent, &s->dropout, err);
 }
 
@@ -120,7 +120,7 @@ enum status hf_arrange_mixtures(struct hf_model *x, struct error *err)
     return OK;
 }
 
-// A number of each head beside the keys; biases of the router and of each expert.
+// A number per head in addition to the keys; biases of the router and of each expert.
 enum status hf_read_gpt_oss(struct hf_model *x, struct error *err)
 {
     const struct expert_shape *e = &x->experts;
@@ -186,7 +186,7 @@ enum status hf_read_minimax_m2(struct hf_model *x, struct error *err)
     return OK;
 }
 
-// Experts a token uses: a number, or one of each layer.
+// Experts per token: a number, or one for each layer.
 enum status hf_read_hunyuan_moe(struct hf_model *x, struct error *err)
 {
     struct json list = {0};
@@ -212,7 +212,7 @@ enum status hf_read_ernie_moe(struct hf_model *x, struct error *err)
     if (x->shape.linear_bias) x->head_values = x->shape.vocabulary;
     TRY(hf_count(x, "moe_num_experts", &x->experts.experts, err));
     TRY(hf_count(x, "moe_k", &x->experts.top_k, err));
-    x->mixture_values = x->experts.experts; // what corrects the scores
+    x->mixture_values = x->experts.experts; // the correction of the scores
     return read_shared(x, "moe_num_shared_experts", 2, err);
 }
 
@@ -247,7 +247,7 @@ enum status hf_read_phimoe(struct hf_model *x, struct error *err)
 
 // ---- latent attention
 
-// What picks a token's keys, of each layer: heads out of the queries' latents, one key, weights.
+// What selects a token's keys, in each layer: heads from the queries' latents, one key, weights.
 enum status hf_read_indexed(struct hf_model *x, struct error *err)
 {
     const struct shape *s = &x->shape;
@@ -259,7 +259,7 @@ enum status hf_read_indexed(struct hf_model *x, struct error *err)
     return OK;
 }
 
-// "dense" or "sparse" of each layer, instead of how many are dense.
+// "dense" or "sparse" for each layer, instead of the number of dense ones.
 enum status hf_arrange_listed(struct hf_model *x, struct error *err)
 {
     const char **types;

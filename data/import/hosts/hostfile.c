@@ -1,5 +1,5 @@
 // plumbline import hostfile FILE: "HOST slots=8" of Open MPI and DeepSpeed, "HOST:8" of MPICH, or
-// names alone; a cluster whose nodes have these names, a group for each number of slots.
+// only names; makes a cluster whose nodes have these names, with a group for each number of slots.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 struct hosts {
     struct host_names names;
-    int *slots; // [names.count], 0: as the group has GPUs
+    int *slots; // [names.count], 0: the number of GPUs of the group
     int capacity;
 };
 
@@ -23,7 +23,7 @@ static enum status read_slots(const struct text_lines *t, const char *text, int 
     return OK;
 }
 
-// Words behind the name: of other programs but slots=.
+// Words after the name belong to other programs, except slots=.
 static enum status read_line(struct hosts *h, const struct text_lines *t, struct arena *arena,
                              struct error *err)
 {

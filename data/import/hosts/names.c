@@ -1,4 +1,4 @@
-// Node lists as Slurm writes them, expanded and put into a cluster.
+// Node lists in Slurm's syntax, expanded and put into a cluster.
 #include "data/import/hosts/names.h"
 
 #include <ctype.h>
@@ -31,7 +31,7 @@ static enum status add_name(struct host_names *names, const char *name, const st
     return OK;
 }
 
-// "007" to "016": as many digits as the first has.
+// "007" to "016": all have as many digits as the first.
 struct span {
     int64_t first, last;
     int digits;
@@ -50,8 +50,8 @@ static bool read_span(struct span *s, const char *text, size_t length)
     return s->last >= s->first;
 }
 
-// One name with brackets: what stands before the first of them, with each of its numbers, and the
-// same of what is left.
+// One name with brackets: the part before the first of them, with each of its numbers, and the same
+// for the rest.
 static enum status expand(struct host_names *names, const char *name, int depth,
                           const struct text_lines *at, struct error *err)
 {

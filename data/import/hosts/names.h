@@ -1,4 +1,4 @@
-// Nodes by their names: lists as Slurm writes them, and a cluster whose nodes have them.
+// Nodes by name: lists in Slurm's syntax, and a cluster whose nodes have these names.
 #ifndef PLUMBLINE_DATA_IMPORT_HOSTS_NAMES_H
 #define PLUMBLINE_DATA_IMPORT_HOSTS_NAMES_H
 
@@ -10,17 +10,17 @@ struct host_names {
     int count, capacity;
     struct arena *arena;
 };
-// Adds what a list names: "a,n[1-3,7],r[1-2]n[01-16]". BAD_INPUT at the line at hand: it is no such
-// list, or names more nodes than a cluster may have.
+// Adds the names of a list: "a,n[1-3,7],r[1-2]n[01-16]". BAD_INPUT at the current line: malformed,
+// or with more nodes than a cluster may have.
 enum status host_names_add(struct host_names *names, const char *list, const struct text_lines *at,
                            struct error *err);
 
-// The shipped cluster or file `like`, and its first group. BAD_INPUT: NULL, none of that name.
+// The shipped cluster or file `like`, and its first group. BAD_INPUT: NULL, or no such name.
 enum status host_cluster(struct cluster *c, const char *like, struct arena *arena,
                          struct error *err);
 enum status host_group(struct node_group *g, const char *like, struct arena *arena,
                        struct error *err);
-// Checks and writes a cluster of the document that was read.
+// Checks and writes a cluster made from the document that was read.
 enum status host_cluster_save(struct cluster *c, const char *role, const char *output,
                               struct arena *arena, struct error *err);
 

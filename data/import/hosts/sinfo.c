@@ -1,6 +1,6 @@
-// plumbline import sinfo FILE: nodes with their GPUs as Slurm knows them, out of what `sinfo -N -o
-// "%N %G %t"` prints (any columns, named by its header) or `scontrol show node` does; a cluster
-// whose nodes have these names, a group for each kind and number of GPUs.
+// plumbline import sinfo FILE: nodes with their GPUs as known to Slurm, from the output of `sinfo
+// -N -o "%N %G %t"` (any columns, named by its header) or of `scontrol show node`; makes a cluster
+// whose nodes have these names, with a group for each kind and number of GPUs.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,23 +14,23 @@
 enum { LIKES_MOST = GROUPS_MAX };
 
 struct slurm_node {
-    const char *name, *type; // type "": the file does not tell
+    const char *name, *type; // type "": the file does not state it
     int gpus;
 };
 
 struct sinfo {
     struct slurm_node *nodes;
     int count, capacity, without_gpus, away;
-    bool all; // nodes that are down or drained, too
+    bool all; // include nodes that are down or drained
     struct arena *arena;
-    // of the table: where its columns stand, -1: it has none; of scontrol: the node at hand
+    // table: indices of its columns, -1: there is none; scontrol: the current node
     int name_column, gres_column, state_column;
     const char *name, *gres, *state;
 };
 
 // ---- nodes
 
-// "gpu:h100:8(S:0-1),nvme:1", "gpu:8": kinds add up where one node has several.
+// "gpu:h100:8(S:0-1),nvme:1", "gpu:8": the kinds of one node add up.
 static enum status read_gres(const char *gres, struct slurm_node *node, struct sinfo *s,
                              const struct text_lines *t, struct error *err)
 {
@@ -62,7 +62,8 @@ static enum status read_gres(const char *gres, struct slurm_node *node, struct s
     return OK;
 }
 
-// idle, mixed, alloc, comp ...: a node that works, whatever is on it. "IDLE+DRAIN" and "down*" not.
+// idle, mixed, alloc, comp ...: the node works, whatever runs on it. "IDLE+DRAIN" and "down*" do
+// not.
 static bool works(const char *state)
 {
     static const char *const away[] = {"down", "drain", "drng",  "fail",     "maint",
@@ -70,7 +71,7 @@ static bool works(const char *state)
     char text[64] = "";
     for (size_t i = 0; state[i] && i < sizeof text - 1; i++)
         text[i] = (char)tolower((unsigned char)state[i]);
-    const char *powered = strstr(text, "powered_down"); // starts when it is asked for
+    const char *powered = strstr(text, "powered_down"); // starts on request
     if (powered) text[powered - text] = '\0';
     for (size_t i = 0; i < ARRAY_LENGTH(away); i++)
         if (strstr(text, away[i])) return false;
@@ -87,7 +88,7 @@ static enum status add_nodes(struct sinfo *s, const char *names, const char *gre
     for (int i = 0; i < list.count; i++) {
         int k = 0;
         while (k < s->count && strcmp(s->nodes[k].name, list.items[i])) k++;
-        if (k < s->count) continue; // of another partition, again
+        if (k < s->count) continue; // repeated for another partition
         if (!node.gpus) s->without_gpus++;
         else if (!s->all && !works(state)) s->away++;
         if (!node.gpus || (!s->all && !works(state))) continue;
@@ -108,7 +109,7 @@ static int column_of(const struct text_lines *t, const char *const *names, int c
     return -1;
 }
 
-// Without a header (-h): names first, then somewhere gpu:... and the state behind it.
+// Without a header (-h): names first, then somewhere gpu:... and the state after it.
 static bool guess_columns(struct sinfo *s, const struct text_lines *t)
 {
     for (int i = 1; i < t->word_count; i++) {
@@ -175,7 +176,7 @@ static enum status read_file(struct sinfo *s, const char *path, const char *text
     struct text_lines *t = TAKE(s->arena, 1, struct text_lines);
     bool more, words = strstr(text, "NodeName=") != NULL;
     s->name_column = -1;
-    // "%N|%G|%t" is written, too
+    // "%N|%G|%t" is used, too
     char *copy = arena_print(s->arena, "%.*s", (int)size, text);
     for (char *c = copy; (c = strchr(c, '|'));) *c = ' ';
     text_open(t, path, copy, size, s->arena);
@@ -183,7 +184,7 @@ static enum status read_file(struct sinfo *s, const char *path, const char *text
         TRY(text_next(t, &more, err));
         if (!more) break;
         if (!t->word_count || *t->words[0] == '#') continue;
-        // sinfo writes a date before its table where it is asked for all, or again and again
+        // sinfo prints a date before its table if asked for everything, or repeatedly
         bool dated = s->name_column < 0 && !words && t->word_count > 3 &&
                      strstr(t->words[3], ":") != NULL;
         if (!dated) TRY(words ? read_words(s, t, err) : read_row(s, t, err));
@@ -198,7 +199,7 @@ static enum status read_file(struct sinfo *s, const char *path, const char *text
 
 // ---- the cluster
 
-// "h100=h100-128x8", or a cluster for whatever has none of its own.
+// "h100=h100-128x8", or a cluster for all that have none of their own.
 struct likes {
     const char *items[LIKES_MOST];
     struct option_texts said;

@@ -1,6 +1,7 @@
 // plumbline import slurm topology.conf: the tree of switches of Slurm's topology/tree plugin
-// (SwitchName=, Nodes=, Switches=); a cluster whose nodes hang on them. A level of the network for
-// each height of switches; how much of the cards' bandwidth a level has is not in the file.
+// (SwitchName=, Nodes=, Switches=); makes a cluster whose nodes are below these switches. There is
+// one network level for each height of switches; how much of the cards' bandwidth a level has is
+// not in the file.
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -76,7 +77,8 @@ static enum status read_line(struct tree *tree, const struct text_lines *t, stru
     GROW(tree->arena, tree->switches, tree->count, tree->capacity, 64);
     tree->switches[tree->count++] =
         (struct network_switch){names.items[0], below, t->line, -1, below ? -1 : 0};
-    // What scontrol show topology prints has all nodes below a switch beside its switches.
+    // The output of scontrol show topology lists all nodes below a switch in addition to its
+    // switches.
     return nodes && !(below && value_of(t, "Level", tree->arena)) ? add_nodes(tree, nodes, t, err)
                                                                   : OK;
 }
@@ -102,7 +104,7 @@ static enum status join_switches(struct tree *tree, struct text_lines *t, struct
     return OK;
 }
 
-// One above the highest switch that hangs on it. Whoever hangs on himself never gets one.
+// One above the highest switch directly below it. A switch in a cycle never gets a height.
 static enum status find_heights(struct tree *tree, int *levels, struct text_lines *t,
                                 struct error *err)
 {
@@ -130,7 +132,7 @@ static enum status find_heights(struct tree *tree, int *levels, struct text_line
     return OK;
 }
 
-// The most that all cards of one kind in a node pass on.
+// The maximum that all cards of one kind in a node can forward.
 static struct link cards_of(const struct cluster *c)
 {
     struct link cards = {0, 0};
@@ -179,7 +181,7 @@ static int group_in(const struct cluster *like, const char *name)
     return -1;
 }
 
-// Each node's group in `like`; if it has none of the nodes, its first group for all.
+// Each node's group in `like`; if that has none of the nodes, its first group for all.
 static int *find_groups(const struct cluster *like, const struct tree *tree)
 {
     int count = tree->nodes.count, known = 0;
@@ -192,7 +194,7 @@ static int *find_groups(const struct cluster *like, const struct tree *tree)
     return groups;
 }
 
-// The groups of `like` that have nodes; number[group]: which of them it is.
+// The groups of `like` that have nodes; number[group]: its index among them.
 static void put_groups(struct cluster *c, const struct cluster *like, const int *groups, int count,
                        int number[GROUPS_MAX], struct arena *arena)
 {
@@ -229,7 +231,7 @@ static void put_nodes(struct places *p, const struct tree *tree, int levels, con
         for (int s = tree->leaf[i]; s >= 0; s = tree->switches[s].parent)
             at[tree->switches[s].height] = s;
         if (at[0] < 0) at[0] = tree->leaf[i];
-        // A level that is passed by has a switch of its own for what is below.
+        // A level that is skipped gets a separate switch for what is below.
         for (int k = 1; k < levels && at[levels - 1] >= 0; k++)
             if (at[k] < 0) at[k] = at[k - 1];
         p->nodes[p->node_count++] =

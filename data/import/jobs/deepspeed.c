@@ -1,6 +1,6 @@
-// plumbline import deepspeed CONFIG.json: a job out of DeepSpeed's configuration
-// (runtime/config.py, runtime/zero/config.py, runtime/constants.py). What the model's code decides
-// and its keys do not say is an option; of our own exports it stands under the key "plumbline".
+// plumbline import deepspeed CONFIG.json: a job from DeepSpeed's configuration (runtime/config.py,
+// runtime/zero/config.py, runtime/constants.py). What the model's code decides and the keys do not
+// state is an option; in our own exports it is under the key "plumbline".
 #include <string.h>
 #include <strings.h>
 
@@ -41,7 +41,7 @@ static const struct setting_known known[] = {
     AT("data_types.grad_accum_dtype", TAKE_TEXT, gradients),
     LEFT("data_types.*"),
     AT("communication_data_type", TAKE_TEXT, sums),
-    AT("fp32_allreduce", TAKE_FLAG, wide_sums), // of old
+    AT("fp32_allreduce", TAKE_FLAG, wide_sums), // of older releases
     LEFT("seq_parallel_communication_data_type"),
     AT("zero_optimization.stage", TAKE_COUNT, stage),
     AT("zero_optimization.overlap_comm", TAKE_TEXT, overlap),
@@ -109,7 +109,7 @@ static const struct setting_known known[] = {
     LEFT("timers.*"),
     LEFT("weight_quantization.*"),
     LEFT("mesh_param.*"),
-    // of plumbline's own exports: what the model's code has to do
+    // in plumbline's own exports: what the model's code must do
     AT("plumbline.sequence", TAKE_COUNT, sequence),
     AT("plumbline.tensor", TAKE_COUNT, tensor),
     AT("plumbline.context", TAKE_COUNT, context),
@@ -135,7 +135,7 @@ static const struct setting_known known[] = {
 
 // ---- degrees and batch
 
-// Of the three numbers one may be missing, or two (one step then).
+// One of the three numbers may be missing, or two (then there is one step).
 static enum status set_batch(struct job *j, struct deep *d, struct settings *s, struct error *err)
 {
     struct layout *l = &j->layout;
@@ -250,7 +250,7 @@ static enum status set_precision(struct job *j, const struct deep *d, struct set
         return fail(err, BAD_INPUT, "%s: bf16 and fp16 are enabled: expected one of them",
                     s->document.path);
     j->precision = d->fp8 ? FP8 : bf16 ? BF16 : d->fp16 || d->amp ? FP16 : FP32;
-    // Without the key gradients are summed in the weights' precision.
+    // Without the key, gradients are summed in the weights' precision.
     j->gradient_bytes_per_value = j->precision == FP32 || wide ? 4 : 2;
     if (d->amp) settings_note(s, "amp: taken as fp16");
     if (d->autocast)
@@ -304,7 +304,7 @@ static enum status make_job(struct job *j, struct deep *d, struct settings *s, s
     TRY(set_precision(j, d, s, err));
     set_optimizer(j, d, s);
     j->fused_loss = d->fused_loss, j->compiled = d->compiled, j->gathered_logits = d->gathered;
-    // With ZeRO the sums are of the kind that gradients add up in.
+    // With ZeRO, sums have the precision in which gradients accumulate.
     j->whole_gradient_sums = !j->layout.zero && j->gradient_bytes_per_value == 2 &&
                              (d->wide_sums || (d->sums && !strcasecmp(d->sums, "fp32")));
     j->scattered_messages = d->scattered;
@@ -314,7 +314,7 @@ static enum status make_job(struct job *j, struct deep *d, struct settings *s, s
     return set_recompute(j, d, s, err);
 }
 
-// What options say stands above the file.
+// Options override the file.
 static void take_said(struct deep *d, const struct deep *said, int precision)
 {
     if (said->sequence) d->sequence = said->sequence;

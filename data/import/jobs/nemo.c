@@ -1,6 +1,6 @@
-// plumbline import nemo CONFIG.yaml: a model and a job out of a configuration of NeMo 1 (model:
-// ..., trainer: ...), of NeMo 2's command line (model.config, trainer.strategy, data) or of
-// Megatron-Bridge (run_config.yaml, overrides). All of them name what Megatron's arguments say.
+// plumbline import nemo CONFIG.yaml: a model and a job from a configuration of NeMo 1 (model: ...,
+// trainer: ...), of NeMo 2's command line (model.config, trainer.strategy, data) or of
+// Megatron-Bridge (run_config.yaml, overrides). All of them have names for Megatron's arguments.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct nemo {
     {                                                                                              \
         name, kind, offsetof(struct nemo, field)                                                   \
     }
-// What stands in a section of several names.
+// Keys of a section that has several names.
 static const struct setting_known model_keys[] = {
     TO("num_layers", TAKE_COUNT, a.layers),
     TO("hidden_size", TAKE_COUNT, a.hidden),
@@ -159,7 +159,7 @@ static const struct setting_known *all_keys(struct arena *arena)
     return keys;
 }
 
-// ---- what has other names than Megatron's flags
+// ---- keys with other names than Megatron's flags
 
 static enum status set_activation(struct nemo *n, struct settings *s, struct error *err)
 {
@@ -178,7 +178,7 @@ static enum status set_activation(struct nemo *n, struct settings *s, struct err
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         if (strcasecmp(name, names[i].name)) continue;
         n->a.activation = names[i].activation, n->a.gated = names[i].gated || n->gated;
-        // As Megatron's --swiglu, whose width follows otherwise where it is not stated.
+        // As with Megatron's --swiglu, where the width has another default if it is not stated.
         n->a.swiglu = n->a.gated && !strcmp(n->a.activation, "silu");
         return OK;
     }
@@ -206,7 +206,7 @@ static void set_optimizer(struct nemo *n)
     n->a.distributed_optimizer = n->a.distributed_optimizer || distributed;
 }
 
-// A number, or a list of 0 and 1.
+// A number, or a list of 0s and 1s.
 static void set_mixtures(struct nemo *n, const struct settings *s)
 {
     n->a.mixtures = n->mixture;
@@ -234,7 +234,7 @@ static enum status set_arguments(struct nemo *n, struct settings *s, struct erro
     if (a->normalization && !strncasecmp(a->normalization, "rms", 3)) a->normalization = "RMSNorm";
     if (!a->positions) a->positions = a->sequence;
     if (!n->padded) a->vocabulary_multiple = 1;
-    // What is trained on; the model may be made for more.
+    // The length used in training; the model may be made for more.
     if (n->data_sequence && a->sequence && n->data_sequence != a->sequence)
         settings_note(
             s, "sequences of %lld tokens in the data, of %lld in the model: the data's are used",
@@ -271,7 +271,7 @@ static enum status check_sizes(const struct nemo *n, bool model, struct error *e
     return OK;
 }
 
-// What Megatron's flags are refused for, in the names that stand in the file.
+// Errors of Megatron's flags, with the names used in the file.
 static enum status in_own_names(enum status status, const char *file, struct error *err)
 {
     size_t length = strlen(file);
@@ -299,7 +299,7 @@ static enum status write_model(struct nemo *n, const char *name, const char *out
     return OK;
 }
 
-// As trainer.precision has them.
+// As in trainer.precision.
 static const char *const precision_words[] = {
     [FP32] = "32", [FP16] = "16", [BF16] = "bf16", [FP8] = "bf16 fp8"};
 

@@ -16,7 +16,7 @@ const struct setting *setting_of(const struct settings *s, const char *key)
     return NULL;
 }
 
-// Behind "key[N]"; NULL: the setting is of no such list.
+// The part after "key[N]"; NULL: the setting is in no such list.
 static const char *behind_element(const struct setting *at, const char *key, int *number)
 {
     size_t length = strlen(key);
@@ -44,7 +44,7 @@ int setting_list_length(const struct settings *s, const char *key)
     return most;
 }
 
-// ---- telling
+// ---- messages
 
 enum { UNKNOWN_TOLD = 20, LEFT_TOLD = 300 };
 
@@ -85,7 +85,7 @@ enum status settings_refuse(const struct settings *s, const char *key, struct er
 
 // ---- taking
 
-// The key up to the number of a list's element.
+// The length of the key up to the index of a list element.
 static size_t base_length(const char *key) { return strcspn(key, "["); }
 
 static bool is_known(const struct setting_known *known, const char *key)
@@ -98,7 +98,7 @@ static bool is_known(const struct setting_known *known, const char *key)
     return base == length && !strncmp(known->key, key, length);
 }
 
-// Of a section of which nothing is known the first name alone.
+// For a section without any known key, only the first name.
 static const char *left_name(struct settings *s, const struct setting_known *table, int count,
                              const char *key)
 {
@@ -108,7 +108,7 @@ static const char *left_name(struct settings *s, const struct setting_known *tab
     return arena_print(s->arena, "%.*s", (int)length - 1, key);
 }
 
-// Of "section.*": whether something else of the section is.
+// For "section.*": whether another key of the section is read.
 static bool is_read(const struct setting_known *table, int count, const char *section)
 {
     size_t length = strlen(section);
@@ -145,7 +145,7 @@ static void note_unknown(struct settings *s, const struct setting_known *table, 
                   meant < 0 ? "" : "?");
 }
 
-// _target_, _call_ ...: how an object is made, not what it says.
+// _target_, _call_ ...: how an object is constructed, not what it contains.
 static bool is_python(const char *key)
 {
     const char *dot = strrchr(key, '.');
@@ -162,7 +162,7 @@ static void note_rest(struct settings *s, const struct setting_known *table, int
     else if (at->text && !is_python(at->key)) note_left(s, left_name(s, table, count, at->key));
 }
 
-// 4_096 of TOML.
+// 4_096, as in TOML.
 static const char *without_underscores(struct settings *s, const char *text)
 {
     char *copy = arena_copy_text(s->arena, text), *to = copy;

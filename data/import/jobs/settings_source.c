@@ -54,7 +54,7 @@ enum status source_add(struct settings_source *r, const char *key, const char *t
     return OK;
 }
 
-// ---- what stands between
+// ---- blanks and comments
 
 void source_skip_blanks(struct settings_source *r)
 {
@@ -77,7 +77,7 @@ void source_skip_lines(struct settings_source *r)
 
 // ---- strings
 
-// UTF-8 of the code behind u, x or U, of so many digits.
+// UTF-8 of the code after u, x or U, which has `digits` digits.
 static char *put_code(char *to, const char **at, int digits)
 {
     static const unsigned char first[] = {0, 0xC0, 0xE0, 0xF0};
@@ -92,7 +92,7 @@ static char *put_code(char *to, const char **at, int digits)
     return to;
 }
 
-// What the letter at *at, behind a stroke, stands for.
+// The meaning of the letter at *at, after a backslash.
 static char *put_escaped(char *to, const char **at, const char *end)
 {
     static const char from[] = "nrtbfe", into[] = "\n\r\t\b\f\x1b";
@@ -189,7 +189,7 @@ static enum status read_table(struct settings_source *r, const char *key, struct
     return OK;
 }
 
-// In YAML a word may hold #, and go on in the next line.
+// In YAML, a word may contain # and continue on the next line.
 static bool ends_word(const struct settings_source *r, const char *from)
 {
     bool blank_before = r->at == from || strchr(" \t\n", r->at[-1]);

@@ -1,6 +1,5 @@
-// YAML as settings: mappings and sequences by indentation, and what JSON has, in braces. No
-// anchors, aliases and merges. ${a.b} and ${.b} are replaced by what stands there, as OmegaConf
-// does.
+// YAML as settings: mappings and sequences by indentation, and JSON's forms in braces. No anchors,
+// aliases and merges. ${a.b} and ${.b} are replaced by the values they refer to, as in OmegaConf.
 #include <string.h>
 
 #include "data/import/jobs/settings.h"
@@ -10,7 +9,7 @@ static enum status read_node(struct settings_source *r, int column, const char *
 
 // ---- lines
 
-// To the next line with content; its column, -1 at the end.
+// Moves to the next line with content; its column, -1 at the end.
 static enum status next_content(struct settings_source *r, int *column, struct error *err)
 {
     const char *from;
@@ -37,7 +36,7 @@ static bool at_dash(const struct settings_source *r)
 
 // ---- scalars
 
-// Of a plain text: to a comment or the line's end.
+// The end of plain text: a comment or the line's end.
 static const char *plain_end(const struct settings_source *r)
 {
     const char *to = r->at;
@@ -54,7 +53,7 @@ static enum status add_plain(struct settings_source *r, const char *key, const c
     return source_add(r, key, is_nothing ? NULL : text, err);
 }
 
-// Where "key:" stands.
+// Whether "key:" is here.
 static bool begins_mapping(const struct settings_source *r)
 {
     const char *to = plain_end(r);
@@ -64,7 +63,7 @@ static bool begins_mapping(const struct settings_source *r)
     return false;
 }
 
-// Lines that stand further in go on with it.
+// Lines that are indented further continue it.
 static enum status read_plain(struct settings_source *r, int column, const char *key,
                               struct error *err)
 {
@@ -87,7 +86,7 @@ static enum status read_plain(struct settings_source *r, int column, const char 
     return OK;
 }
 
-// | and >: what stands further in than the key.
+//  and >: everything that is indented further than the key.
 static enum status skip_block(struct settings_source *r, int column, const char *key,
                               struct error *err)
 {
@@ -115,7 +114,7 @@ static enum status read_inline(struct settings_source *r, int column, const char
     return at_line_end(r) ? OK : source_refuse(r, err, "%.80s: expected the end of the line", key);
 }
 
-// ---- what is nested
+// ---- nesting
 
 static enum status read_below(struct settings_source *r, int column, bool in_sequence,
                               const char *key, struct error *err)
@@ -193,7 +192,8 @@ static enum status read_node(struct settings_source *r, int column, const char *
 
 // ---- references
 
-// "a.b" of the root; with dots before it of so many levels up from the key, one its own.
+// "a.b" from the root; with dots before it, from that many levels above the key; one dot is its own
+// level.
 static const char *referred(const struct settings *s, const char *key, const char *path,
                             size_t length)
 {
@@ -218,7 +218,7 @@ static void follow(struct settings *s, struct setting *at)
         if (to) at->text = to->text;
         else i = STEPS_MOST;
     }
-    // What is left is no value: a reader that needs it says that it is missing.
+    // An unresolved reference is no value: a reader that needs it reports it as missing.
     if (at->text && strstr(at->text, "${")) at->text = NULL;
 }
 

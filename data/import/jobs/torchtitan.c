@@ -1,4 +1,4 @@
-// plumbline import torchtitan CONFIG.toml: a job out of a configuration of torchtitan 0.2
+// plumbline import torchtitan CONFIG.toml: a job from a configuration of torchtitan 0.2
 // (torchtitan/config/job_config.py, distributed/, models/*/infra/parallelize.py of that release).
 #include <string.h>
 #include <strings.h>
@@ -14,7 +14,7 @@ struct titan {
     const char *model, *flavor, *optimizer, *dtype, *precision, *reshard, *schedule, *csv, *mode,
         *selective;
     bool gathered, cpu_offload, compile, early_step;
-    int64_t gpus, blocks; // of the command line
+    int64_t gpus, blocks; // from the command line
 };
 
 #define AT(key, kind, field)                                                                       \
@@ -87,7 +87,7 @@ static const struct setting_known known[] = {
     AT("compile.enable", TAKE_FLAG, compile),
     {"compile.components", TAKE_LATER, 0},
     LEFT("compile.backend"),
-    // as releases before 0.2 called them
+    // names in releases before 0.2
     AT("training.batch_size", TAKE_COUNT, local_batch),
     AT("training.tensor_parallel_degree", TAKE_COUNT, tensor),
     AT("training.data_parallel_replicate_degree", TAKE_COUNT, replicas),
@@ -133,7 +133,7 @@ static const struct titan defaults = {.local_batch = 8,
                                       .mode = "selective",
                                       .selective = "2"};
 
-// The flavors of torchtitan's own models, with the document that comes with the program.
+// The flavors of torchtitan's own models, with the document shipped with the program.
 static const struct flavor {
     const char *model, *name, *shipped;
     int blocks;
@@ -198,8 +198,8 @@ static enum status set_degrees(struct layout *l, const struct titan *t, const st
     return OK;
 }
 
-// Sharded over what holds unlike data or parts of it; whole on each replica where that alone is
-// asked for.
+// Sharded over the ranks that have different data or parts of it; whole on each replica if only
+// that is requested.
 static enum status set_sharding(struct layout *l, const struct titan *t, struct settings *s,
                                 struct error *err)
 {
@@ -251,7 +251,8 @@ static enum status set_batch(struct job *j, const struct titan *t, struct settin
 
 // ---- the pipeline
 
-// Of torch.distributed.pipelining, the nearest of ours where it has another order.
+// From torch.distributed.pipelining: the same schedule, or the nearest of ours if the order
+// differs.
 static const struct {
     const char *name;
     enum schedule_kind kind;

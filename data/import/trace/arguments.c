@@ -18,7 +18,7 @@ static int64_t whole(const struct json_stream *s)
     return *stop ? 0 : x;
 }
 
-// ---- lists: one entry an input
+// ---- lists: one entry per input
 
 static enum status read_dimensions(struct json_stream *s, struct trace_input *x, struct error *err)
 {

@@ -1,7 +1,7 @@
 // plumbline import trace FILE.json: the time of every annotated range of a PyTorch profiler's
 // trace, as a table, CSV, or samples of whole layers (one repetition for each time a range was
-// entered); or its operators as samples of kernels. The file is read once, in a stream, so that it
-// may be standard input and larger than memory.
+// entered); or its operators as samples of kernels. The file is read once, as a stream, so it may
+// be standard input and larger than memory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct trace_request {
     int format, precision;
 };
 
-// All entries of one name.
+// All entries with one name.
 struct row {
     const char *name;
     int calls;
@@ -49,7 +49,7 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-// Rows in order of their time, the longest first.
+// Rows in order of their time, longest first.
 static struct row *make_rows(const struct trace *t, const char *prefix, int *count,
                              struct arena *arena)
 {
@@ -169,7 +169,7 @@ static enum status write_samples(const struct trace_request *r, const struct row
     return samples_save(&s, output, arena, err);
 }
 
-// Of operators; what each tells of is said.
+// Writes the operators, with messages on what each of them covers.
 static enum status write_operators(const struct trace_request *r, struct trace *t, const char *path,
                                    const char *output, struct arena *arena, struct error *err)
 {

@@ -1,4 +1,5 @@
-// Operators of one trace as samples: those of one kind, size and precision are repetitions of one.
+// Operators of one trace as samples: those of the same kind, size and precision are repetitions of
+// one sample.
 #include "data/import/trace/op_samples.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ static int compare_ops(const void *a, const void *b)
     return (x->flop > y->flop) - (x->flop < y->flop); // causal or not
 }
 
-// The device's time of each operator; without work on a device the host's.
+// The device's time of each operator; the host's if there is no work on a device.
 static void add_times(struct trace *t)
 {
     struct trace_ops *ops = &t->ops;

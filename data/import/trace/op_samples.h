@@ -4,9 +4,9 @@
 
 #include "data/import/trace/ranges.h"
 
-// Sets samples and endpoints of *s: ranks of collectives stand on nodes of so many, in their order.
-// Returns how many operators took no time on the device and are left out. t->ops is put into
-// another order.
+// Sets samples and endpoints of *s: the ranks of collectives are on nodes with gpus_per_node each,
+// in order. Returns the number of operators that took no time on the device and are left out.
+// Changes the order of t->ops.
 int trace_op_samples(struct samples *s, struct trace *t, int gpus_per_node, struct arena *arena);
 
 #endif

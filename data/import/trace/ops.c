@@ -1,5 +1,5 @@
-// See ops.h. Work as in measured samples: a product of m x k and k x n has 2 m n k FLOP, attention
-// four for each score and element of a head (half of the scores where it is causal), backward 2.5
+// See ops.h. Work is counted as in measured samples: a product of m x k and k x n has 2 m n k FLOP,
+// attention four per score and element of a head (half of the scores if it is causal), backward 2.5
 // times as much; memory-bound parts read their inputs and write one array as large as the largest.
 #include "data/import/trace/ops.h"
 
@@ -9,7 +9,7 @@
 
 #include "data/base/grow.h"
 
-#define SIZE_MOST 1e12 // of a dimension; more is no array
+#define SIZE_MOST 1e12 // of a dimension; more is not an array
 
 static const struct {
     const char *name;
@@ -46,7 +46,7 @@ static double values_of(const struct trace_input *x)
 
 static const struct {
     const char *name;
-    int first; // of the two matrices among the inputs
+    int first; // index of the first of the two matrices among the inputs
 } products[] = {{"aten::mm", 0},
                 {"aten::addmm", 1},
                 {"aten::addmm_", 1},
@@ -75,8 +75,8 @@ static bool take_product(struct trace_op *op, const char *name, const struct tra
 
 // ---- attention
 
-// Where the queries stand among the inputs, whether heads come before tokens, and what says that
-// it is causal.
+// The index of the queries among the inputs, whether heads come before tokens, and what states that
+// attention is causal.
 static const struct {
     const char *name;
     int query, causal;
@@ -104,7 +104,7 @@ static bool take_attention(struct trace_op *op, const char *name, const struct t
     if (type < 0 || q->dimension_count != 4 || (q + 1)->dimension_count != 4) return false;
     int64_t batch = q->dimensions[0], heads = q->dimensions[3 - tokens],
             sequence = q->dimensions[tokens], width = q->dimensions[3];
-    // Where queries and keys are of unlike lengths it is none of training.
+    // Queries and keys of different lengths do not occur in training.
     if ((q + 1)->dimensions[tokens] != sequence || values_of(q) < 1) return false;
     double half = !strcmp(causal, "True") || !strcmp(causal, "1") ? 0.5 : 1,
            scores = (double)batch * (double)heads * (double)sequence * (double)sequence;
@@ -121,7 +121,7 @@ static bool take_attention(struct trace_op *op, const char *name, const struct t
 
 static const struct {
     const char *name, *operation;
-    int inputs; // read whole; one more array is written
+    int inputs; // read in full; one more array is written
 } parts[] = {{"aten::add", "add", 2},
              {"aten::add_", "add", 2},
              {"aten::sub", "sub", 2},
@@ -193,7 +193,7 @@ static bool take_copy(struct trace_op *op, const char *name, const struct trace_
     return false;
 }
 
-// "[0, 8, 16, 24]", which may be cut short: its first member, and from one to the next.
+// "[0, 8, 16, 24]", which may be cut short: its first member, and the distance between members.
 static bool read_ranks(struct trace_op *op, const char *ranks)
 {
     int read = sscanf(ranks, "[%d, %d", &op->rank, &op->stride);
@@ -205,7 +205,7 @@ static bool take_collective(struct trace_op *op, const struct trace_arguments *a
 {
     static const struct {
         const char *name, *operation;
-        bool out; // the whole array is what comes out
+        bool out; // the whole array is the output
     } names[] = {{"allreduce", "all_reduce", false},
                  {"allreduce_coalesced", "all_reduce", false},
                  {"reduce_scatter", "reduce_scatter", false},

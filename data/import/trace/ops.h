@@ -1,6 +1,6 @@
-// Operators of a profiler's trace whose work follows from what the trace says of their inputs
-// (record_shapes): products, attention, memory-bound parts; copies, and collectives by what NCCL's
-// kernels say of themselves. docs/FORMATS.md lists them.
+// Operators of a profiler's trace whose work follows from what the trace states about their inputs
+// (record_shapes): products, attention, memory-bound parts; also copies, and collectives according
+// to what NCCL's kernels state. docs/FORMATS.md lists them.
 #ifndef PLUMBLINE_DATA_IMPORT_TRACE_OPS_H
 #define PLUMBLINE_DATA_IMPORT_TRACE_OPS_H
 
@@ -12,11 +12,11 @@ enum { TRACE_INPUTS = 16, TRACE_DIMENSIONS = 5, TRACE_WORD = 24, TRACE_OPS_MAX =
 
 struct trace_input {
     int64_t dimensions[TRACE_DIMENSIONS];
-    int dimension_count; // 0: no array; TRACE_DIMENSIONS + 1: of more
+    int dimension_count; // 0: not an array; TRACE_DIMENSIONS + 1: more dimensions
     char type[TRACE_WORD], value[TRACE_WORD];
 };
 
-// What "args" of an event says; of one event at a time.
+// The "args" of one event.
 struct trace_arguments {
     int64_t external, bytes, elements_in, elements_out, group_size;
     struct trace_input inputs[TRACE_INPUTS];
@@ -24,13 +24,13 @@ struct trace_arguments {
 };
 
 struct trace_op {
-    int64_t external; // joins it with the device's work; 0: the time is its own
+    int64_t external; // joins it with the device's work; 0: it has its own time
     enum sample_kind kind;
     const char *operation;
     int64_t dimensions[4];
     enum precision precision;
     double flop, bytes, host_s, seconds;
-    int rank, stride; // collective: its first member, and from one to the next
+    int rank, stride; // collective: its first member, and the distance between members
 };
 
 enum trace_category { TRACE_OPERATOR, TRACE_KERNEL, TRACE_COPY };
@@ -39,12 +39,12 @@ struct trace_ops {
     bool wanted;
     struct trace_op *items;
     int count, room;
-    int64_t unknown; // collectives that are passed over
+    int64_t unknown; // collectives that are skipped
     char device[64]; // of the trace's first device
     int64_t device_bytes;
 };
 
-// Keeps an event where it is such an operator, a copy or a collective. false: there are too many.
+// Keeps an event that is such an operator, a copy or a collective. false: there are too many.
 bool trace_ops_take(struct trace_ops *ops, const char *name, enum trace_category category,
                     const struct trace_arguments *a, double seconds, struct arena *arena);
 

@@ -1,8 +1,8 @@
 // Work on the device belongs to the ranges that were open when the host launched it: the
-// correlation number joins the two. The backward pass is launched by a thread of its own, on which
-// nothing is annotated; then the ranges open anywhere in its process count. Where a trace has no
-// launches, the profiler's own device ranges tell, by stream and time. All ranges that are open
-// count, the outer with the inner. One sweep over points in time, ranges by their start.
+// correlation number joins the two. The backward pass is launched by a separate thread, on which
+// nothing is annotated; then the ranges open anywhere in its process count. If a trace has no
+// launches, the profiler's own device ranges are used, by stream and time. All open ranges count,
+// both outer and inner. One sweep over points in time, with ranges ordered by start.
 #include "data/import/trace/ranges.h"
 
 #include <stdlib.h>
@@ -22,8 +22,8 @@ struct point {
 
 void trace_begin(struct trace *t) { *t = (struct trace){0}; }
 
-// Where the number of a text stands, plus one, or shall stand: names->room * SLOTS_PER_NAME of
-// them.
+// The slot with the number of a text plus one, or the slot where it belongs: names->room *
+// SLOTS_PER_NAME of them.
 static int *find_slot(const struct trace_names *names, const char *text)
 {
     uint32_t hash = 2166136261u, slots = (uint32_t)names->room * SLOTS_PER_NAME;
@@ -104,7 +104,7 @@ static struct point *make_points(const struct trace *t, struct arena *arena)
     return points;
 }
 
-// Gives one point to those of the open ranges that are its own; false: none is.
+// Assigns one point to those of the open ranges to which it belongs; false: there is none.
 static bool give(struct trace *t, const struct point *p, const int *open, int open_count,
                  int *stamps, int stamp)
 {

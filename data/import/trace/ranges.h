@@ -1,5 +1,5 @@
-// What a profiler's trace holds of annotated ranges and of the device's work, and which work
-// belongs to which range.
+// The annotated ranges and the device's work in a profiler's trace, and which work belongs to which
+// range.
 #ifndef PLUMBLINE_DATA_IMPORT_TRACE_RANGES_H
 #define PLUMBLINE_DATA_IMPORT_TRACE_RANGES_H
 
@@ -13,7 +13,7 @@
 
 enum { TRACE_WORK_MAX = 1 << 22, TRACE_RANGES_MAX = 1 << 20, TRACE_NAMES_MAX = 1 << 16 };
 
-// Texts, each once, by number.
+// Distinct texts, by number.
 struct trace_names {
     const char **texts;
     int *slots;
@@ -27,20 +27,20 @@ struct trace_range {
     int64_t work;
 };
 struct trace_work {
-    int64_t correlation, external, start_ns; // external: of the operator that it is of; 0: not told
+    int64_t correlation, external, start_ns; // external: number of its operator; 0: not stated
     double seconds;
     int thread;
 }; // a kernel or a copy on the device
 struct trace_launch {
     int64_t correlation, start_ns;
     int thread, process;
-}; // of it, by the host
+}; // of the work, by the host
 
-// How work was given to ranges.
+// How work was assigned to ranges.
 enum trace_rule {
     TRACE_BY_LAUNCH, // the ranges open on the thread that launched it, else on any of its process
     TRACE_BY_DEVICE, // the profiler's device ranges on the same stream when it began
-    TRACE_BY_HOST,   // there was no device's work: ranges take the host's time
+    TRACE_BY_HOST,   // there was no device work: ranges take the host's time
 };
 
 struct trace {
@@ -51,23 +51,23 @@ struct trace {
     int work_count, work_room;
     struct trace_launch *launches;
     int launch_count, launch_room;
-    struct trace_ops ops; // kept where they are asked for
+    struct trace_ops ops; // kept if requested
     // Found by trace_attribute:
     enum trace_rule rule;
     struct trace_range *used; // [used_count] by start; their seconds and work
     int used_count;
-    double outside_s; // of work in no range
+    double outside_s; // of work outside every range
     int64_t outside;
     double
-        *name_seconds; // [names.count] each work once, where ranges of one name lie in each other
+        *name_seconds; // [names.count] each work counts once, even if ranges of one name are nested
 };
 
 void trace_begin(struct trace *t);
 // The number of a text; -1: there are too many.
 int trace_name(struct trace_names *names, const char *text, struct arena *arena);
 
-// Reads "traceEvents" (or an array of events alone) out of `from`, token by token; what is kept is
-// small: see the counts' limits. ops: operators are kept too.
+// Reads "traceEvents" (or a bare array of events) from `from`, token by token; little is kept: see
+// the limits of the counts. ops: operators are kept too.
 enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, struct arena *arena,
                        struct error *err);
 

@@ -1,8 +1,8 @@
-// Events of a Chrome trace as PyTorch's profiler (Kineto) writes it: complete events (ph "X") with
-// ts and dur in microseconds. Of each only what attribution needs is kept: ranges (user_annotation,
+// Events of a Chrome trace as written by PyTorch's profiler (Kineto): complete events (ph "X") with
+// ts and dur in microseconds. Only what attribution needs is kept of each: ranges (user_annotation,
 // gpu_user_annotation), work on the device (kernel, gpu_memcpy, gpu_memset) and its launches by the
 // host (cuda_runtime, cuda_driver), joined by args.correlation. Times are read as decimal text into
-// whole nanoseconds: a double holds an epoch's microseconds to a quarter only.
+// whole nanoseconds, because a double can hold the microseconds of an epoch only to a quarter.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ struct event {
     bool complete, timed, lasting;
     int category;
     int64_t start_ns, duration_ns, correlation;
-    bool whole_lists; // sizes of inputs are asked for
+    bool whole_lists; // sizes of inputs are requested
     struct trace_arguments arguments;
 };
 
@@ -51,7 +51,7 @@ static void copy_text(char *to, size_t room, const struct json_stream *s)
     to[n] = '\0';
 }
 
-// Microseconds as text, in nanoseconds. Without an exponent digit by digit.
+// Converts microseconds in text to nanoseconds; without an exponent, digit by digit.
 static enum status read_time(const struct json_stream *s, enum stream_token token, const char *key,
                              int64_t *ns, struct error *err)
 {
@@ -125,9 +125,9 @@ static enum status read_event(struct json_stream *s, struct event *e, struct err
     }
 }
 
-// ---- what is kept of it
+// ---- what is kept of an event
 
-// A step's number is no part of its name.
+// The number of a step is not part of its name.
 static void fold_name(char *name)
 {
     static const char step[] = "ProfilerStep#";
@@ -267,7 +267,7 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, 
     if (c == 0x1f)
         return fail(err, BAD_INPUT, "%s: is compressed: gunzip -c FILE | plumbline import trace -",
                     name);
-    if (c == 'S') // of no JSON the first letter
+    if (c == 'S') // for a file that is not JSON, the first letter
         return fail(err, BAD_INPUT,
                     "%s: expected the JSON of PyTorch's profiler (export_chrome_trace); exports of "
                     "nsys, including SQLite, are not read",
