@@ -20,6 +20,7 @@ enum attention_kernel { ATTENTION_MAKER, ATTENTION_FLASH_2, ATTENTION_TRITON };
 enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT };
 extern const char *const unfused_names[];          // "norms", "rotary", "activation"
 extern const char *const attention_kernel_names[]; // "maker", "flash-attention-2", "triton"
+// The training program, which determines what is kept in memory besides the states themselves.
 enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN, TRAINER_OTHER };
 extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan", "other"
 

@@ -48,8 +48,6 @@ enum status problem_check_places(const struct problem *p, struct error *err);
 enum status problem_check_pipette(const struct problem *p, struct error *err);
 bool model_blocks(const struct model *m, int *first, int *count);
 int pipette_replicas_per_node(const struct problem *p);
-// The problem of one layout: its job has this layout and no space. And the limits of the job's
-// space.
 // How a space compares its layouts: weight x iteration time, for plans that take at most cap_ns
 // (INT64_MAX: any). weight: the layout's devices for the objective cost, else 1.
 struct layout_worth {
@@ -58,7 +56,8 @@ struct layout_worth {
 struct layout_worth problem_layout_worth(const struct problem *p, const struct layout *layout);
 bool problem_counts_devices(const struct problem *p); // fewer devices are better, all else equal
 
-// With one layout, only the iteration time is left of a cost.
+// The problem of one layout: its job has this layout and no space. Of a cost, only the iteration
+// time is left. And the limits of the job's space.
 struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
 struct space_limits problem_space_limits(const struct problem *p);
 // Writes only the problem file; model, cluster, costs and job are named by their document.path.

@@ -115,10 +115,10 @@ bool choices_within_budget(const struct choices *c, const int *chosen);
 
 // If ranks are placed on nodes (priced->places): the stage's sync over a ring whose slowest link is
 // `link`, priced_ring_offset + from * node_count + to, which must be joined.
-// The durations of all transfers, and of the embedding sync, if the ranks are on node[rank]; they
-// replace those of choices_durations. false: nothing joins two of them.
 int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice,
                             size_t link);
+// The durations of all transfers, and of the embedding sync, if the ranks are on node[rank]; they
+// replace those of choices_durations. false: nothing joins two of them.
 bool choices_node_transfers(const struct choices *c, const struct choice *const *stages,
                             const int *node, int64_t *durations);
 void choices_stage_durations(const struct choices *c, int stage, const struct choice *x,

@@ -77,12 +77,12 @@ struct predictor {
     int duration_count;
 };
 
-// predict_set_up: the row's configuration into p->problem and p->placement; false:
-// prediction->reason says what is missing or wrong.
 // fleet.c: the GPUs that the row names
 bool predict_set_fleet(struct predictor *p, const struct run_row *row,
                        struct prediction *prediction);
 
+// Puts the row's configuration into p->problem and p->placement; false: prediction->reason says
+// what is missing or wrong.
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 
 // The groups and the layers of a decision; false: the prediction says why there is none.
