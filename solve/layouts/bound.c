@@ -1,4 +1,4 @@
-// Bounds of a layout from its priced integers, each the length of a path of the schedule's graph
+// Bounds of a layout from its priced integers; each is the length of a path of the schedule's graph
 // (docs/PROOFS.md 8). For a rank with k main layers, and `before` of them on the ranks before it:
 //   its compute stream     one micro-batch comes forward to it, it does all its passes and
 //                          messages, then its optimizer steps
@@ -9,10 +9,10 @@
 //   turning round          its passes up to its last forward, that micro-batch to the end of the
 //                          pipeline and back
 //   crossing (crossing.c)  of slices: one of them through all ranks and back, its passes between
-// The layers are handed to the ranks in order, as many to each as T allows: if they do not all find
-// room, T is too small. Taking as many as possible is best: each length rises with k, and none
-// rises when a layer moves to a rank before. Where there are others beside the main layers both are
-// counted (fill.c). Of objective max_load the rank's passes and messages alone are bounded.
+// The layers are given to the ranks in order, as many to each as T allows: if there is not room for
+// all, T is too small. Taking as many as possible is best: each length rises with k, and none rises
+// when a layer moves to an earlier rank. If there are others besides the main layers, both are
+// counted (fill.c). For objective max_load only the rank's passes and messages are bounded.
 #include "solve/layouts/bound.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ static int64_t pass_ns(const struct layer_terms *t)
 
 // ---- time
 
-// Load of one micro-batch with k that recompute nothing.
+// Load of one micro-batch with k, without recomputation.
 static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                             struct layer_share k)
 {
@@ -37,7 +37,7 @@ static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_te
                       (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
 }
 
-// Load of one micro-batch with k, -1 where they do not fit.
+// Load of one micro-batch with k, -1 if they do not fit.
 static int64_t find_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                             struct layer_share k)
 {
@@ -48,8 +48,7 @@ static int64_t find_load_ns(const struct layout_sketch *s, const struct group_te
 
 enum { LOAD_UNKNOWN = -2 };
 
-// Where there is one group the loads are remembered: a bound asks for the same ones again and
-// again.
+// With one group the loads are cached: a bound needs the same ones again and again.
 static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                        struct layer_share k)
 {
@@ -63,9 +62,9 @@ static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *
 
 // ---- after the rank's last pass
 
-// Of layers whose syncs run beside the gradients, from the last layer to the first, what is left
-// when the last gradient is there: at least the sync of the first layer, and of as many main layers
-// before it as add to that.
+// What is left of syncs that overlap with the gradients, from the last layer to the first, when the
+// last gradient is ready: at least the sync of the first layer, and of as many main layers before
+// it as add to that.
 static int64_t exposed_layers_ns(const struct layout_sketch *s, const struct group_terms *g,
                                  int rank, struct layer_share share)
 {
@@ -98,25 +97,25 @@ static struct ending ending_of(const struct layout_sketch *s, const struct group
     if (sketch_holds_last(s, rank))
         e.optimizer_ns += g->last.optimizer_ns, e.sync_ns += g->last.sync_ns;
     if (!s->overlapped) return e;
-    // Of several stages only the last one's gradient is known to be the rank's last.
+    // Of several stages, only the last one's gradient is known to be the rank's last.
     e.sync_ns = s->turns > 1 ? 0 : g->sync_constant_ns + exposed_layers_ns(s, g, rank, k);
     return e;
 }
 
-// From the rank's last pass on. A step waits for its own stage's sync: of several stages one steps
-// while another syncs.
+// Time after the rank's last pass. A step waits for its own stage's sync; of several stages one may
+// step while another syncs.
 static int64_t after_passes_ns(const struct layout_sketch *s, struct ending e)
 {
     return s->turns > 1 ? larger(e.sync_ns, e.optimizer_ns) : e.sync_ns + e.optimizer_ns;
 }
 
-// What the rank's last pass sends keeps its compute stream busy, and does not delay its sync.
+// The message of the rank's last pass keeps its compute stream busy, and does not delay its sync.
 static int64_t last_send_ns(const struct layout_sketch *s, int rank)
 {
     return s->joint && !s->local && rank > 0 ? s->block_backward_ns : 0;
 }
 
-// Beyond the compute stream's passes and messages.
+// Time after the compute stream's passes and messages.
 static int64_t tail_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                        struct layer_share k)
 {
@@ -124,7 +123,7 @@ static int64_t tail_ns(const struct layout_sketch *s, const struct group_terms *
     return larger(e.optimizer_ns, after_passes_ns(s, e) - last_send_ns(s, rank));
 }
 
-// Sync and optimizer step of the first stage, of its first layer alone, and between them the
+// Sync and optimizer step of the first stage, counting only its first layer, and between them the
 // embedding sync: they follow its last backward, which sends nothing.
 static int64_t first_ending_ns(const struct layout_sketch *s)
 {
@@ -147,7 +146,7 @@ static struct ends ends_of(const struct layout_sketch *s, int rank, struct layer
 {
     struct ends e = {0, 0};
     if (rank == 0) return e;
-    int64_t others = rank - s->has_first; // every stage before holds a layer at least
+    int64_t others = rank - s->has_first; // every stage before holds at least one layer
     bool many = s->turns == 1 && s->priced->slice_count == 1;
     e.fill_ns = s->fill_first_ns +
                 larger(others * s->fill_ns,
@@ -165,13 +164,13 @@ static struct ends ends_of(const struct layout_sketch *s, int rank, struct layer
 
 // ---- lengths of paths
 
-// On the ranks before: the fewest and the most.
+// Layers on the ranks before: the fewest and the most.
 struct before {
     struct layer_share least, most;
 };
 
-// Through the rank's compute stream. With a barrier every path starts at the first stage; without
-// one the cycle closes at the rank itself, or where the drain ends.
+// Path through the rank's compute stream. With a barrier every path starts at the first stage;
+// without one the cycle closes at the rank itself, or where the drain ends.
 static int64_t streaming_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                             struct before before, struct layer_share k, int64_t load)
 {
@@ -210,8 +209,8 @@ static int64_t through_ns(const struct layout_sketch *s, struct layer_share k)
            k.other * (s->fill_other_ns + s->drain_other_ns);
 }
 
-// All that the rank computes up to its last forward, that micro-batch forward through the stages
-// behind it, and back. With a barrier the path begins and ends with the stages before the rank;
+// All that the rank computes up to its last forward, then that micro-batch forward through the
+// later stages, and back. With a barrier the path begins and ends with the stages before the rank;
 // without one the cycle closes at the rank itself.
 static int64_t turning_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                           struct before before, struct layer_share k)

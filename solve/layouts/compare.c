@@ -1,4 +1,4 @@
-// Whether one layout is no worse than another whatever the plan: the same graph (or one with fewer
+// Whether one layout is no worse than another for every plan: the same graph (or one with fewer
 // waits), the same choices, and every priced time and byte at most the other's. Then a bound of the
 // first holds for the second.
 
@@ -37,9 +37,9 @@ static bool same_graph(const struct priced *a, const struct priced *b)
     return x->barrier <= y->barrier; // a barrier only adds waits
 }
 
-// How a sync's exposed tail follows from its parts. It shrinks as backward grows: unlike backwards
-// cannot be compared then, but where a path to the sync comes through the stage's last backward,
-// which has grown by as much.
+// Whether syncs can be compared, given how a sync's exposed tail follows from its parts. The tail
+// shrinks as backward grows, so different backwards cannot be compared, except where a path to the
+// sync goes through the stage's last backward, which has grown by as much.
 static bool syncs_comparable(const struct priced *a, const struct priced *b)
 {
     const struct layout *x = &a->layout, *y = &b->layout;
@@ -58,10 +58,10 @@ static bool syncs_comparable(const struct priced *a, const struct priced *b)
         }
         return true;
     }
-    return x->gradient_sync == SYNC_OVERLAPPED; // its tail is at most the whole
+    return x->gradient_sync == SYNC_OVERLAPPED; // its tail is at most the whole sync
 }
 
-// The optimizer's step and state with one option of a stage.
+// Compares the optimizer's step and state with one option of a stage.
 static bool step_no_worse(const struct priced_run *u, const struct priced_run *v, int option,
                           int groups)
 {
@@ -93,8 +93,8 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
            none_above(u->selective_ns, v->selective_ns, n) && none_above(u->full_ns, v->full_ns, n);
 }
 
-// How long passes wait for room follows from bytes and times together: layouts whose stages may
-// swap compare only where all of these are the same.
+// How long passes wait for room depends on bytes and times together: layouts whose stages may swap
+// are compared only if all of these are the same.
 static bool swaps_alike(const struct priced *a, const struct priced *b)
 {
     int groups = a->group_count;
@@ -120,8 +120,8 @@ static bool group_no_worse(const struct priced *a, const struct priced_group *u,
            none_above(u->sync_constant_ns, v->sync_constant_ns, a->gradient_option_count);
 }
 
-// PRICE_NONE, that nothing joins the two groups, stands below every price: it must be none on both
-// sides or on the other.
+// PRICE_NONE (nothing joins the two groups) is below every price: if the first price is none, so
+// must the other be.
 static bool prices_no_worse(const int64_t *u, const int64_t *v, int count)
 {
     for (int i = 0; i < count; i++)

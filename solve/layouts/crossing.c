@@ -1,6 +1,6 @@
-// Paths that cross the pipeline with one slice of a sequence, forward and back, and turn aside at
-// one rank for all that it does: docs/PROOFS.md 8, crossing. The pipeline fills once for every
-// rank, so where there are many ranks it is the slowest slice that counts, not the mean.
+// Paths that cross the pipeline with one slice of a sequence, forward and back, and at one rank
+// include all that it does: docs/PROOFS.md 8, crossing. The pipeline fills once per rank, so with
+// many ranks the slowest slice counts, not the mean.
 #include <assert.h>
 
 #include "data/base/least.h"
@@ -30,7 +30,7 @@ static int64_t least_ns(const struct priced *p, int run, int first, int end)
     return least;
 }
 
-// All parts of the slice's message, over whatever boundary joins two groups.
+// All parts of the slice's message, over any boundary that joins two groups.
 static int64_t message_ns(const struct priced *p, const int64_t *prices, int slice)
 {
     int64_t least = INT64_MAX;
@@ -86,7 +86,7 @@ static int64_t least_again_ns(const struct layout_sketch *s, int run, int slice)
     return least == INT64_MAX ? 0 : least;
 }
 
-// A rank that cannot hold one main layer that keeps everything recomputes one of those it holds.
+// A rank that cannot hold a main layer without recomputation recomputes one of those it holds.
 static void find_recomputing(struct layout_sketch *s)
 {
     for (int rank = s->has_first; rank < s->ranks - s->has_last; rank++) {

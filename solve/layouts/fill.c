@@ -1,6 +1,6 @@
-// All ranks together against a time: the least in which all layers of a layout find room
-// (docs/PROOFS.md 8, all ranks). Main layers alone, handed out in order; with others beside them,
-// where a rank has one stage both in the order of the model, else as many of each as go together.
+// All ranks together: the least time in which all layers of a layout have room (docs/PROOFS.md 8,
+// all ranks). Main layers alone are given to the ranks in order. If there are others besides: with
+// one stage per rank both are given in the order of the model, else as many of each as go together.
 #include <assert.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ static bool within(const struct layout_sketch *s, int group, int rank, struct la
 static int64_t most_within(const struct layout_sketch *s, int group, int rank, int64_t before_least,
                            int64_t before_most, int64_t limit_ns)
 {
-    int64_t low = 0, high = s->main_count - before_least; // low is not known to be within
-    int64_t share = 2 * (s->main_count / s->ranks) + 2;   // mostly enough
+    int64_t low = 0, high = s->main_count - before_least; // low is not known to be within the limit
+    int64_t share = 2 * (s->main_count / s->ranks) + 2;   // usually enough
     struct layer_share least = {before_least, 0}, most = {before_most, 0};
     if (high < 0) return 0;
     if (share < high &&
@@ -53,11 +53,11 @@ static bool main_within(const struct layout_sketch *s, int64_t limit_ns)
     return sketch_together(s, most) >= s->main_count;
 }
 
-// ---- one stage a rank, unlike layers: an interval of the model each
+// ---- one stage per rank, different layers: an interval of the model each
 
 struct middle {
-    int count;                 // layers but for the ends
-    int mains[LAYERS_MAX + 1]; // of the first n of them
+    int count;                 // layers without the ends
+    int mains[LAYERS_MAX + 1]; // among the first n of them
 };
 
 static struct layer_share share_of(const struct middle *m, int first, int end)
@@ -66,7 +66,7 @@ static struct layer_share share_of(const struct middle *m, int first, int end)
     return (struct layer_share){main, end - first - main};
 }
 
-// The model's layers in order, each rank as far as the time allows.
+// Gives the model's layers to the ranks in order, to each as many as the time allows.
 static bool intervals_within(const struct layout_sketch *s, const struct middle *m,
                              int64_t limit_ns)
 {
@@ -84,7 +84,7 @@ static bool intervals_within(const struct layout_sketch *s, const struct middle 
     return at >= m->count;
 }
 
-// The model's layers but for those ends that are no main ones.
+// The model's layers without those ends that are no main ones.
 static void find_middle(struct middle *m, const struct layout_sketch *s)
 {
     const struct priced *p = s->priced;
@@ -101,9 +101,9 @@ static void find_middle(struct middle *m, const struct layout_sketch *s)
     assert(m->mains[m->count] == s->main_count && m->count == s->main_count + s->others);
 }
 
-// ---- several stages a rank, unlike layers: so many main ones and so many others, from anywhere
+// ---- several stages per rank, different layers: numbers of main ones and of others, from anywhere
 
-// most[k]: of the others beside k main layers on the rank; -1: not even those.
+// most[k]: the most others besides k main layers on the rank; -1: not even the k.
 static void find_most(const struct layout_sketch *s, int rank, int64_t limit_ns, int *most)
 {
     const struct layer_share none = {0, 0}, all = {s->main_count, s->others};
@@ -116,7 +116,7 @@ static void find_most(const struct layout_sketch *s, int rank, int64_t limit_ns,
     }
 }
 
-// Ranks one after the other; sum[k]: of the others at most where those so far hold k main layers.
+// Ranks one after the other; sum[k]: the most others if the ranks so far hold k main layers.
 static bool counts_within(const struct layout_sketch *s, int64_t limit_ns)
 {
     int sum[BOUND_SHARES_MAX], next[BOUND_SHARES_MAX], most[BOUND_SHARES_MAX];

@@ -1,13 +1,13 @@
-// Layouts to look at before anything is scanned: what a person would try. Each step away from that
-// costs a layout a point; those with the same number of points form a tier. A layout's tier and its
-// place in it follow from the space alone.
+// Layouts to look at before anything is scanned: those that an engineer would try. Each deviation
+// from that costs a layout a point; those with the same number of points form a tier. A layout's
+// tier and its place in it depend only on the space.
 #include <assert.h>
 
 #include "solve/layouts/work.h"
 
 enum { TIER_LAYOUTS = 512, TIER_CHECKS = 4096 };
-// Passes of a graph times the square of its ranks, and passes on their own, that one may have to be
-// looked at quickly.
+// Limits for a layout that can be looked at quickly: passes of its graph times the square of its
+// ranks, and passes alone.
 enum { FIRST_COST_MAX = 1000 * 1000, FIRST_PASSES_MAX = 20 * 1000 };
 
 static int points_of_degrees(const struct layouts_first *f, const struct layout *l)

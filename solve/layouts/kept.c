@@ -1,6 +1,6 @@
-// How many micro-batches a rank keeps at least. The turns of the first few micro-batches tell: with
-// more of them no moment of a schedule holds less. Where all micro-batches go forward before any
-// comes back, all of them are kept.
+// How many micro-batches a rank keeps at least, taken from the turns of the first few
+// micro-batches: with more of them no moment of a schedule holds less. If all micro-batches go
+// forward before any backward, all of them are kept.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct kept_entry {
     struct kept *kept;
 };
 
-enum { ROUNDS = 3 }; // micro-batches looked at, in multiples of the ranks
+enum { ROUNDS = 3 }; // micro-batches examined, in multiples of the ranks
 
 static int looked_at(const struct priced *p)
 {
@@ -29,7 +29,7 @@ static int last_pass(enum schedule_kind kind)
     return schedule_splits_backward(kind) ? PASS_WEIGHT : PASS_BACKWARD;
 }
 
-// What the rank's stages hold at the moment when they hold the most together.
+// The micro-batches that the rank's stages hold at the moment when together they hold the most.
 static void hold_most(const struct turn_list *list, const struct schedule_request *r, int *held,
                       int *fullest)
 {
@@ -51,8 +51,8 @@ static void hold_most(const struct turn_list *list, const struct schedule_reques
            sum == 0); // all turns are there, and release what they took
 }
 
-// Passes before the rank's last forward: of the stage that has done the fewest. In steady state
-// each further micro-batch adds one of each; where the pipeline folds nobody asks.
+// Passes before the rank's last forward, of the stage that has done the fewest. In steady state
+// each further micro-batch adds one of each; not used if the pipeline folds.
 static void count_before_last_forward(struct kept *kept, const struct turn_list *list,
                                       const struct schedule_request *r, int *done)
 {

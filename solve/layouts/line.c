@@ -1,5 +1,5 @@
-// The line of layouts: the scan of the space, their order by the bound that it gives, and the
-// window of those that are next, with their degrees at hand.
+// The queue of layouts: the scan of the space, the order by the bound that it gives, and the window
+// of the next layouts, with their degrees.
 #include <assert.h>
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ struct range {
     int64_t first, end;
 };
 
-// Runs of layouts that are ours and of which nothing is known, each at most a chunk.
+// Runs of layouts of our part of which nothing is known, each at most a chunk.
 static struct range *ranges_to_scan(const struct search *s, int *count)
 {
     int64_t layouts = s->layouts->count, end,
@@ -58,7 +58,7 @@ static struct range *ranges_to_scan(const struct search *s, int *count)
     return ranges;
 }
 
-// What was scanned stays, even where not all was.
+// What was scanned is kept, even if not everything was.
 bool layouts_scan(struct search *s)
 {
     int count;
@@ -102,7 +102,7 @@ void layouts_sort_open(struct search *s)
     }
 }
 
-// ---- the window: the next layouts in line, with their degrees at hand
+// ---- the window: the next layouts in the queue, with their degrees
 
 int candidates_by_number(const void *a, const void *b)
 {

@@ -1,5 +1,5 @@
-// Plans in messages between processes: an array after the plain fields that count it; names are put
-// in again from the problem.
+// Plans in messages between processes: each array follows the plain fields that state its length;
+// names are filled in again from the problem.
 #include <assert.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 // ---- the placement
 
 struct sizes {
-    int64_t replicas, ranks, stages; // replicas: of the pipeline; ranks, stages: of all of them
+    int64_t replicas, ranks, stages; // replicas: of the pipeline; ranks, stages: of all replicas
 };
 
 static struct sizes sizes_of(const struct plan *p)
@@ -24,7 +24,7 @@ static void put_numbers(struct message *m, const void *numbers, int64_t count, s
     if (numbers) message_put(m, numbers, (size_t)count * size);
 }
 
-// NULL as it was sent; broken where there are not `count` of them.
+// NULL if it was sent as NULL; broken if there are not `count` of them.
 static void *get_numbers(struct message *m, int64_t count, size_t size, struct arena *arena)
 {
     int64_t sent = message_get_count(m);

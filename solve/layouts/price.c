@@ -1,5 +1,5 @@
-// Prices for many layouts: what no price depends on (stages of a rank, mostly the barrier) is left
-// out of the key they are kept under, and put in again when they are handed out.
+// Prices for many layouts: what no price depends on (stages of a rank, usually the barrier) is left
+// out of the cache key, and filled in again when prices are returned.
 #include <assert.h>
 #include <string.h>
 
@@ -19,8 +19,7 @@ static struct layout price_key(const struct layout *layout)
 {
     struct layout key = *layout;
     key.virtual_stages = 1;
-    // Weights that every device holds a part of are gathered under the next iteration's forward
-    // only without a barrier.
+    // Sharded weights are gathered during the next iteration's forward only without a barrier.
     if (key.zero == 0 || key.gradient_sync == SYNC_EXPOSED) key.barrier = true;
     return key;
 }

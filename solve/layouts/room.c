@@ -5,7 +5,7 @@
 
 #include "data/base/least.h"
 
-// Micro-batches, at the least.
+// Least number of micro-batches kept.
 static int64_t kept_least(const struct layout_sketch *s, int rank) { return s->kept[rank].least; }
 
 bool sketch_folds(const struct layout_sketch *s)
@@ -36,7 +36,7 @@ static int64_t least_of_end(const struct layer_room *end, int64_t kept)
     return end->fixed_bytes + kept * smaller(stash[0], smaller(stash[1], stash[2]));
 }
 
-// What is left of a device for main layers' bytes.
+// Bytes of a device that are left for main layers.
 static int64_t room_of(const struct layout_sketch *s, const struct group_terms *g, int rank)
 {
     int64_t f = kept_least(s, rank), room = g->limit_bytes - g->constant_bytes -
@@ -51,16 +51,16 @@ static bool mode_allowed(const struct layout_sketch *s, int mode)
     return mode == 0 || (mode == 1 && s->selective) || (mode == 2 && (s->full || s->partly));
 }
 
-// Where all layers but the first and the last are main ones, a rank holds so many of those at
-// least: one a stage, but for the stages of the two.
+// If all layers but the first and the last are main ones, a rank holds at least this many of those:
+// one per stage, except for the stages of these two.
 static int64_t fewest(const struct layout_sketch *s, int rank)
 {
     return s->only_ends ? s->turns - sketch_holds_first(s, rank) - sketch_holds_last(s, rank) : 0;
 }
 
-// Of k main layers on the rank: the sum over j of them of the micro-batches kept. Every stage holds
-// one at least; the others, at best, stand where the fewest are kept, and so do those missing where
-// the first or the last layer has a stage alone. Of the j that keep the most where j < k.
+// For k main layers on the rank: the sum of the micro-batches kept over j of them, those that keep
+// the most if j < k. Every stage holds at least one; the others are, at best, where the fewest are
+// kept, and so are those missing where the first or the last layer has a stage alone.
 static int64_t kept_by(const struct layout_sketch *s, int rank, int64_t k, int64_t j)
 {
     const struct kept *kept = &s->kept[rank];
@@ -83,7 +83,7 @@ static int64_t stash_in(const struct layer_room *r, int mode, int64_t f)
     return r->fixed_bytes + f * r->stash_bytes[mode];
 }
 
-// Main layers that fit on the rank at most, at their least.
+// The most main layers that fit on the rank, each at its least memory.
 static int64_t most_fitting(const struct layout_sketch *s, const struct group_terms *g, int rank)
 {
     int64_t room = room_of(s, g, rank), low = 0, high = s->main_count;
@@ -150,8 +150,8 @@ int64_t layout_missing_bytes(const struct layout_sketch *s)
 
 // ---- recomputation
 
-// On a rank with several stages each has a mode of its own: the fewest layers, those first that
-// keep the most, whose recomputation frees the bytes, over all splits between the two ways.
+// On a rank with several stages each has its own mode: the fewest layers whose recomputation frees
+// the bytes, starting with those that keep the most, over all splits between the two modes.
 static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struct group_terms *g,
                                       int rank, int64_t k, int64_t over)
 {
@@ -174,8 +174,8 @@ static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struc
     return best;
 }
 
-// On a rank with one stage: all its layers in one mode, or the first ones fully. -1: k main layers
-// never fit.
+// On a rank with one stage: all its layers in one mode, or the first ones in full. -1: k main
+// layers never fit.
 static int64_t recomputation_together_ns(const struct layout_sketch *s, const struct group_terms *g,
                                          int rank, int64_t k, int64_t over)
 {
@@ -207,9 +207,10 @@ static int64_t room_making_ns(const struct layout_sketch *s, const struct group_
                                                 : recomputation_together_ns(s, g, rank, k, over);
 }
 
-// ---- recomputation, with others beside the main layers
+// ---- recomputation, with others besides the main layers
 
-// Of a layer that is not recomputed in full, where mode may be used; of one that may be.
+// Least bytes of a layer that is not recomputed in full, where mode may be used; then of one that
+// may be recomputed in full.
 static int64_t kept_bytes(const struct layer_room *r, int mode)
 {
     return smaller(r->stash_bytes[0], r->stash_bytes[mode]);
@@ -219,9 +220,9 @@ static int64_t full_bytes(const struct layer_room *r, int mode)
     return smaller(kept_bytes(r, mode), r->stash_bytes[2]);
 }
 
-// Bytes of k of which so many are recomputed in full, the others keep what mode keeps; without
-// working memory. Every stage holds a layer at least: for those of which the rank keeps more
-// micro-batches than the least, at best the lightest.
+// Bytes of k if the given layers are recomputed in full and the others keep what mode keeps;
+// without working memory. Every stage holds at least one layer: stages of which the rank keeps more
+// micro-batches than the least have, at best, the lightest.
 static int64_t mixed_bytes(const struct layout_sketch *s, int rank, struct layer_share k,
                            struct layer_share full, int mode)
 {
@@ -245,8 +246,8 @@ static int64_t least_working_of(const struct layer_room *r)
     return smaller(r->working_bytes[0], smaller(r->working_bytes[1], r->working_bytes[2]));
 }
 
-// The working memory of that layer of the rank which needs the most: those of k in one mode (of
-// `any`, in the one that needs the least), the ends at their least.
+// The greatest working memory of a layer of the rank: those of k in one mode (those of `any` in the
+// mode that needs the least), the ends at their least.
 static int64_t working_bytes(const struct layout_sketch *s, int rank, struct layer_share k,
                              int mode, bool any)
 {
@@ -259,7 +260,7 @@ static int64_t working_bytes(const struct layout_sketch *s, int rank, struct lay
     return most;
 }
 
-// The least time in which some are recomputed in full, any of them, and the others keep what mode
+// The least time if some layers, any of them, are recomputed in full and the others keep what mode
 // keeps. -1: that never fits.
 static int64_t some_in_full_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                                struct layer_share k, int mode, int64_t room)
@@ -278,7 +279,7 @@ static int64_t some_in_full_ns(const struct layout_sketch *s, const struct group
     return best;
 }
 
-// One stage: all in one mode, or some in full.
+// One stage: all layers in one mode, or some in full.
 static int64_t share_together_ns(const struct layout_sketch *s, const struct group_terms *g,
                                  int rank, struct layer_share k, int64_t room)
 {
@@ -296,8 +297,8 @@ static int64_t share_together_ns(const struct layout_sketch *s, const struct gro
     return ns >= 0 && (best < 0 || ns < best) ? ns : best;
 }
 
-// Several stages, each in a mode of its own: some in full, and selectively for as long as frees
-// bytes fastest.
+// Several stages, each with its own mode: some layers in full, and selectively as long as that
+// frees bytes fastest.
 static int64_t share_apart_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                               struct layer_share k, int64_t room)
 {
@@ -327,5 +328,5 @@ int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct grou
 {
     int64_t ns = s->others ? share_room_making_ns(s, g, rank, k)
                            : room_making_ns(s, g, rank, k.main);
-    return s->swaps && ns > 0 ? 0 : ns; // all that is swapped may be hidden
+    return s->swaps && ns > 0 ? 0 : ns; // all swapping may be hidden
 }

@@ -1,6 +1,6 @@
-// A look at a layout with its schedule and choices at hand: a short search for a plan, then boxes
+// A first look at a layout with its schedule and choices: a short search for a plan, then boxes
 // closed or bounded by mixtures of paths, against the best plan of any layout. The effort is a
-// number of replays and boxes (0: the search for a plan alone), never a time.
+// number of replays and boxes (0: only the search for a plan), never a time.
 #include <assert.h>
 
 #include "formulate/graph/objective.h"

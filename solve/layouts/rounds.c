@@ -66,7 +66,7 @@ static void follow(struct search *s, const struct candidate *c, const struct can
     GROW(s->arena, s->followers, s->follower_count, s->follower_capacity, 256);
     assert(c->number != other->number);
     assert(other->number >= 0 &&
-           layouts_fate(s->layouts, other->number) != FATE_SAME); // the other was looked at itself
+           layouts_fate(s->layouts, other->number) != FATE_SAME); // the other was itself looked at
     s->followers[s->follower_count++] = (struct follower){c->number, other->number};
 }
 
@@ -75,7 +75,7 @@ static int64_t devices_of(const struct layout *l)
     return (int64_t)l->tensor * l->context * l->data * l->pipeline;
 }
 
-// A layout looked at before that this one is no better than.
+// An already examined layout that this one is no better than.
 static const struct candidate *better_known(struct search *s, const struct candidate *c,
                                             const struct priced *priced)
 {
@@ -103,8 +103,8 @@ void layouts_note_work(struct search *s, int64_t number, int64_t iteration_ns, i
     s->work[s->work_count++] = (struct layouts_work){number, iteration_ns, other, boxes};
 }
 
-// A layout that is no better than one looked at before follows it; others are looked at from now
-// on.
+// A layout that is no better than an already examined one follows it; any other one becomes an
+// examined one. *on: whether it is to be looked at.
 static enum status goes_on(struct search *s, struct candidate *c, bool *on, struct error *err)
 {
     struct arena_mark mark = arena_set_mark(s->arena);
@@ -159,7 +159,7 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
     }
     layouts_take_plan(s, &a->plan, c->number);
     if (a->plan.stage_count && a->plan.iteration_ns < c->bound_ns) {
-        assert(s->task.known); // no plan takes less than a bound of ours
+        assert(s->task.known); // no plan takes less than one of our bounds
         s->false_bound = c->number;
         return;
     }
@@ -193,8 +193,8 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
             take_answer(s, round[i], &answer, request);
             continue;
         }
-        // What brought a first look down may not bring a solve down; what brought that down is not
-        // asked again.
+        // A layout that made a first look crash may not crash a solve; one that crashed a solve is
+        // not tried again.
         round[i]->level = request == REQUEST_ROOT ? LEVEL_ROOTED : LEVEL_SOLVED;
         layouts_set_fate(s, round[i], FATE_OPEN,
                          whole && !layouts_is_over(s) ? "a worker process failed on it"
@@ -204,7 +204,7 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
     return whole;
 }
 
-// Followers have the bound of the one they follow, which comes before them in work.
+// Followers get the bound of the layout they follow, which comes before them in work.
 void layouts_settle_followers(struct search *s)
 {
     struct layouts *l = s->layouts;

@@ -1,16 +1,16 @@
-// Plans that the search has early: of sensible layouts before the space is scanned, and of layouts
-// unlike each other before the line is followed.
+// Plans found early: of sensible layouts before the space is scanned, and of dissimilar layouts
+// before the queue is processed.
 #include <assert.h>
 #include <stdlib.h>
 
 #include "solve/layouts/search.h"
 
-// ---- scouts: before the line is followed, plans of some layouts that are unlike each other, so
-// that bounds close the rest
+// ---- scouts: plans of some dissimilar layouts before the queue is processed, so that bounds close
+// the rest
 
 enum { SCOUTS_MAX = 1 << 16, SCOUTS_LOOKED_AT = 32, SCOUTS_PER_DEGREES = 4 };
-// Passes of a graph times the square of its ranks (paths begin and end at any two) that a scout may
-// have: larger ones take longer to look at than a first plan is worth.
+// Limit for a scout: passes of a graph times the square of its ranks (paths begin and end at any
+// two). Larger ones take longer to look at than a first plan is worth.
 enum { SCOUTS_COST_MAX = 5 * 1000 * 1000 };
 struct scouts {
     const struct search *search;
@@ -33,8 +33,8 @@ static bool same_kind(const struct layout *a, const struct layout *b)
            a->sequence_parallel == b->sequence_parallel && a->zero == b->zero;
 }
 
-// The space keeps layouts of one kind together, those that differ in the inner switches: the first
-// of each with the least bound.
+// Layouts that differ only in the inner switches are adjacent in the space: takes the first of each
+// such kind with the least bound.
 static bool scout_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scouts *x = argument;
@@ -63,7 +63,7 @@ static int candidates_by_bound(const void *a, const void *b)
     return candidates_by_number(a, b);
 }
 
-// Moves the best to the front, at most a few of each tuple of degrees; returns how many.
+// Moves the best to the front, at most a few of each tuple of degrees; returns their number.
 static int spread(struct candidate **round, int count)
 {
     int chosen = 0;
@@ -106,10 +106,11 @@ void layouts_scout(struct search *s)
 
 // ---- the first plan, before the space is scanned
 
-// Of each tier a few tuples of degrees; where none of any tier has a plan, all of them.
+// A few tuples of degrees of each tier; if no tier has a plan, all of them.
 enum { FIRST_LOOKS = 6, FIRST_LOOKS_AGAIN = 256 };
 
-// Layouts without a price or room have no bound; those of one tuple of degrees mostly fail alike.
+// Layouts without a price or room have no bound; those with the same degrees mostly fail for the
+// same reason.
 static bool worth_a_look(const struct candidate *c, struct candidate *const *looked, int count)
 {
     for (int i = 0; i < count; i++)
@@ -131,7 +132,8 @@ static void look_first(struct search *s, struct candidate *c)
     layouts_report_scan(s, "a first plan, before the layouts are priced");
 }
 
-// One after the other: whoever waits has the first as soon as it is there. true: there is one.
+// One after the other, so that the first plan is available as soon as it is found. true: there is
+// one.
 static bool look_at_tier(struct search *s, struct candidate **round, int count, bool again)
 {
     struct candidate *looked[FIRST_LOOKS_AGAIN];

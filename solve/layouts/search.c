@@ -1,6 +1,6 @@
-// Best-first search over a space of layouts, in rounds: what a round asks of the workers depends on
-// what was known before it, never on their number or speed. A bound only rises; the least of all
-// layouts' bounds is the answer's.
+// Best-first search over a space of layouts, in rounds: a round's requests to the workers depend on
+// what was known before it, never on the workers' number or speed. A bound only rises; the answer's
+// bound is the least of all layouts' bounds.
 #include <stdio.h>
 
 #include "data/base/least.h"
@@ -31,8 +31,8 @@ static int64_t best_known_ns(const struct search *s)
     return first ? s->first.iteration_ns : best;
 }
 
-// What is proven for all layouts: of those in line and behind it the first one's bound; the others
-// are closed at a bound that the best plan's time less the gap does not exceed.
+// What is proven for all layouts: for those in the queue and outside the window, the first one's
+// bound; the others are closed at a bound that the best plan's time less the gap does not exceed.
 static int64_t bound_so_far_ns(const struct search *s)
 {
     int64_t bound = smaller(layouts_closing_ns(s), frontier_open_ns(&s->frontier));
@@ -46,7 +46,8 @@ static void report_now(struct search *s)
     char plan[32] = "none", text[256];
     int64_t bound_ns = bound_so_far_ns(s);
     s->shown_s = clock_s();
-    if (best_known_ns(s)) bound_ns = smaller(bound_ns, best_known_ns(s)); // a part's may be above
+    if (best_known_ns(s))
+        bound_ns = smaller(bound_ns, best_known_ns(s)); // the bound of a part may be above it
     s->frontier.told_ns = bound_stated(bound_ns, best_known_ns(s), s->frontier.told_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
     double seconds = s->shown_s - s->watch.begin_s;
@@ -109,7 +110,7 @@ bool layouts_ask(struct search *s, struct message *requests, int count, struct m
     return whole;
 }
 
-// Until here the plan's time is the value that layouts are compared by.
+// Up to here the plan's time is the value by which layouts are compared.
 static enum status state_objective(const struct search *s, struct plan *plan, struct error *err)
 {
     struct schedule schedule;
@@ -123,7 +124,8 @@ static enum status state_objective(const struct search *s, struct plan *plan, st
             plan->iteration_ns /= problem_layout_worth(s->problem, &plan->layout).weight;
         return OK;
     }
-    if (!plan->stage_count) plan->bound_ns = 0; // of whose micro-batch?
+    if (!plan->stage_count)
+        plan->bound_ns = 0; // without a plan there is no micro-batch to state it for
     if (!plan->stage_count) return OK;
     *one = problem_with_layout(s->problem, &plan->layout);
     TRY(price_problem(priced, one, s->arena, err));

@@ -1,12 +1,12 @@
-// The end of a search over layouts: what each layout's fate and bound are, and the answer.
+// The end of a search over layouts: each layout's fate and bound, and the answer.
 #include <assert.h>
 #include <stdlib.h>
 
 #include "data/results/bound.h"
 #include "solve/layouts/work.h"
 
-// What is left is closed by its bound, or open. Returns the least bound of all that may have a
-// plan.
+// The remaining layouts are closed by their bounds, or open. Returns the least bound of all that
+// may have a plan.
 static int64_t settle_fates(struct layouts_result *r, const struct layouts_end *e,
                             struct arena *arena)
 {
@@ -34,7 +34,8 @@ static int work_by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-// What is proven for a layout does not exceed a plan of it, nor is one without a plan called so.
+// Checks that no bound of a layout exceeds the time of a plan of it, and that no layout with a plan
+// is said to have none.
 static bool work_holds(const struct layouts *l, const struct layouts_work *w)
 {
     enum layout_fate fate = layouts_fate(l, w->number);
@@ -42,7 +43,7 @@ static bool work_holds(const struct layouts *l, const struct layouts_work *w)
     return !layout_fate_has_no_plan(fate) && l->value[w->number] <= w->iteration_ns;
 }
 
-// Of a layout worked on twice the later entry stays.
+// For a layout worked on twice the later entry is kept.
 static void settle_work(struct layouts *l, const struct layouts_end *e)
 {
     int kept = 0;

@@ -1,5 +1,5 @@
-// The prices that a layout's bounds read, taken out of its priced document: layers priced alike are
-// gathered, and of what a plan may choose (groups, options, slices) the least is kept.
+// The prices that a layout's bounds use, extracted from its priced document: equally priced layers
+// are grouped, and of what a plan may choose (groups, options, slices) the least is kept.
 #include <assert.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static struct layer_room room_of(const struct priced *p, int run)
         room.stash_bytes[mode] = r->stash_bytes[real];
         room.working_bytes[mode] = r->working_bytes[real];
     }
-    // Of mode full stands what is least of a layer that is recomputed in full or swapped.
+    // The entry of mode full is the least of a layer that is recomputed in full or swapped.
     if (r->recomputable && p->recompute[RECOMPUTE_SWAP]) {
         room.stash_bytes[2] = 0;
         room.working_bytes[2] = smaller(room.working_bytes[0], room.working_bytes[2]);
@@ -88,8 +88,8 @@ static int64_t pass_ns(const struct layer_terms *t)
     return t->forward_ns + t->backward_ns + t->weight_ns;
 }
 
-// The kind of layers, priced alike, that take the most time together: the first run of it. Runs of
-// the same kind follow few others, so that each is compared with the first of its kind early.
+// The kind of equally priced layers that together take the most time: its first run. There are few
+// kinds, so each run is soon compared with the first of its kind.
 static int main_run(const struct priced *p, int g)
 {
     enum { KINDS_MAX = 16 };
@@ -99,7 +99,7 @@ static int main_run(const struct priced *p, int g)
         struct layer_terms t = terms_of(p, r, g);
         int k = 0;
         while (k < kinds && !runs_alike(p, first[k], r)) k++;
-        if (k == KINDS_MAX) continue; // never the greatest, but counted among the others
+        if (k == KINDS_MAX) continue; // not a candidate for the greatest; counted among the others
         if (k == kinds) first[kinds] = r, time[kinds++] = 0;
         time[k] += p->runs[r].count * pass_ns(&t);
     }
@@ -154,8 +154,8 @@ static void lower_terms(struct layer_terms *to, const struct layer_terms *from)
     to->sync_ns = smaller(to->sync_ns, from->sync_ns);
 }
 
-// Of the layers beside the main ones and the ends the least of each number. They are not counted
-// where there are several groups, nor where they alone could recompute.
+// The least of each number of the layers besides the main ones and the ends. They are not counted
+// if there are several groups, nor if they alone could recompute.
 static void gather_others(struct layout_sketch *s, const struct priced *p, int main, int g)
 {
     bool counted = s->group_count == 1, any = false;
@@ -216,7 +216,8 @@ static int64_t all_passes_ns(const struct priced *p)
     return sum;
 }
 
-// Least of a table of transfers: all parts of one slice; what keeps one end busy, of all slices.
+// Least values of a table of transfers: all parts of one slice; time that keeps one end busy, for
+// all slices.
 static void least_transfer(const struct priced *p, const int64_t *prices, int64_t *all_ns,
                            int64_t *blocking_ns)
 {
@@ -278,7 +279,7 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
     const struct layout *l = &p->layout;
     int64_t slots = 0;
     int any = -1;
-    const char *excluded = NULL; // why the first group that holds no stage holds none
+    const char *excluded = NULL; // why the first group that can hold no stage cannot
     *s = (struct layout_sketch){.priced = p,
                                 .ranks = p->rank_count,
                                 .stages = p->stage_count,

@@ -1,5 +1,5 @@
-// What a search over a space begins with: which part of it is its own, what is known of it, and
-// whose plans it hears of.
+// The start of a search over a space: its part of the space, what is already known, and the
+// exchange of plans with others.
 #include <assert.h>
 
 #include "solve/layouts/search.h"
@@ -28,13 +28,14 @@ static void take_layouts(struct search *s, const struct layouts *known)
     }
 }
 
-// A plan of a layout that is said to have none, or none so fast, shows that what is known is false.
+// A plan of a layout that is said to have none, or none this fast, shows that what is known is
+// false.
 static void take_plan(struct search *s, const struct plan *plan)
 {
     int64_t number;
     if (!plan->stage_count) return;
     if (!space_contains(&s->problem->job.space, &s->limits, &plan->layout, &number)) {
-        assert(false); // who hands it over has held it against the job
+        assert(false); // the caller has checked it against the job
         return;
     }
     bool refuted = layout_fate_has_no_plan(layouts_fate(s->layouts, number)) ||

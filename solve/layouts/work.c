@@ -1,6 +1,6 @@
-// What the worker processes of a search over layouts do: scan a range of the space, sharpen bounds,
-// solve one layout. An answer is a function of its request alone, so that it does not matter which
-// worker gives it.
+// The work of the worker processes of a search over layouts: scan a range of the space, sharpen
+// bounds, solve one layout. An answer is a function of its request alone, so it does not matter
+// which worker gives it.
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
@@ -32,8 +32,8 @@ static int64_t cutoff_of(const struct layout_worth *w, int64_t value)
     return value > 0 && ns <= w->cap_ns ? ns : w->cap_ns + 1;
 }
 
-// A plan beyond the cap is none, and a bound beyond it says that there is none. Whether the answer
-// leaves open which.
+// A plan beyond the cap does not count, and a bound beyond it proves that there is none. Returns
+// whether the answer leaves open which of the two is the case.
 static bool keep_limits(struct layout_answer *a, const struct layout_worth *w, int64_t cutoff_ns)
 {
     if (w->cap_ns == INT64_MAX || a->infeasible) return false;
@@ -57,7 +57,7 @@ static bool is_part_of_word(const char *c)
            (*c == '.' && isdigit((unsigned char)c[1]));
 }
 
-// Numbers that stand alone are left out; those of names (v100-32gb, bf16) stay.
+// Removes standalone numbers; those in names (v100-32gb, bf16) stay.
 static const char *without_figures(const char *text, struct arena *arena)
 {
     char *copy = TAKE(arena, 3 * strlen(text) + 1, char), *to = copy;
@@ -79,7 +79,7 @@ static const char *without_figures(const char *text, struct arena *arena)
     return copy;
 }
 
-// A reason without its figures and without the file's name, so that like ones are counted together.
+// A reason without its figures and the file's name, so that equal ones are counted together.
 const char *layouts_plain_reason(const char *text, const struct problem *problem,
                                  struct arena *arena)
 {
@@ -100,7 +100,7 @@ struct scan {
     struct message *values;
     struct price_cache cache;
     struct kept_cache kept;
-    struct layout refused; // the last one, and why
+    struct layout refused; // the last refused one, and why
     int refusal;           // -1: none yet
     const struct layouts_context *context;
     struct arena *arena;
@@ -117,8 +117,8 @@ static bool should_stop(const struct layouts_context *c)
     return layouts_should_stop((void *)(uintptr_t)c);
 }
 
-// What model and job refuse does not depend on these switches; on the barrier and ZeRO it does
-// where layers share a pool or weights.
+// A refusal by model and job does not depend on these switches; on the barrier and ZeRO it does if
+// layers share a pool or weights.
 static bool refused_alike(const struct model *m, const struct layout *a, const struct layout *b)
 {
     struct layout x = *a;
@@ -169,7 +169,8 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
 static bool scan_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scan *s = argument;
-    if (number >= s->end || should_stop(s->context)) return false; // what is cut short is no answer
+    if (number >= s->end || should_stop(s->context))
+        return false; // an interrupted scan is no answer
     if (number < s->first) return true;
     int64_t value;
     int reason = scan_layout(s, layout, &value);
@@ -297,7 +298,7 @@ static void solve_settings_of(struct solve_settings *settings, const struct layo
     settings->program_path = settings->map_path = NULL;
 }
 
-// Of what is left of the search's own.
+// Sets the limit to what is left of the search's.
 static void keep_limit(struct solve_settings *settings, const struct watch *w)
 {
     double left_s = w ? watch_left_s(w) : 0;
@@ -324,10 +325,11 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     keep_limit(&settings, c->watch);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
-    // The first plan of all is any; a scout looks for a plan; the first look is short; the second
-    // is boxes alone, which end where the program is small; then the whole of solving. That may
-    // take long: it is given so many boxes (of the tree; where ranks have several stages, of those
-    // that need no program), and twice as many when the layout's turn comes again.
+    // REQUEST_FIRST: any plan. REQUEST_SCOUT: only a search for a plan. REQUEST_ROOT: a short first
+    // look. The second look is boxes alone, which finish if the program is small; then comes the
+    // whole of solving. That may take long: it gets a limited number of boxes (of the tree; where
+    // ranks have several stages, of those that need no program), and twice as many when the
+    // layout's turn comes again.
     enum { TREE_BOXES_FIRST = 20, BOXES_FIRST = 400, DOUBLINGS_MAX = 20 };
     static const struct layout_effort efforts[] = {
         [REQUEST_FIRST] = {20, 0},
