@@ -7,8 +7,8 @@
 
 #include "data/inputs/samples.h"
 
-// Beyond this many standard deviations of n signs, nothing is left that a double could distinguish
-// from 0 next to 1.
+// Beyond this many standard deviations of n signs, the rest is too small for a double to show next
+// to 1.
 static const double deviations_far = 20;
 
 double median_interval(const double *sorted, int count, double coverage, double *median,

@@ -13,9 +13,9 @@
 enum layout_fate {
     FATE_SOLVED, // its best plan is known to the requested gap
     FATE_BOUND,  // closed: none of its plans is better than the chosen plan by more than the gap
-    FATE_SAME,   // closed: it has the prices of another one, or is better in nothing, so that the
-                 // other's bound holds for it
-    FATE_MEMORY, // closed: none of its plans fits
+    FATE_SAME, // closed: it has the prices of another one, or is in nothing better than it, so that
+               // the other's bound holds for it
+    FATE_MEMORY,     // closed: none of its plans fits
     FATE_INFEASIBLE, // closed: solved, and it has no plan
     FATE_REFUSED,    // does not fit model, job or cluster
     FATE_OPEN,       // may hold a better plan

@@ -37,7 +37,7 @@ struct hf_class {
     const char *name;
     struct shape shape; // kv_heads, head_width 0: follows from heads and hidden
     int64_t layers, window, front;
-    struct expert_shape experts; // experts 0: no mixture; shared_ffn of DeepSeek: their number
+    struct expert_shape experts; // experts 0: no mixture; DeepSeek: shared_ffn counts shared ones
     enum status (*read)(struct hf_model *x, struct error *err);    // NULL: no keys of its own
     enum status (*arrange)(struct hf_model *x, struct error *err); // sets the layers; NULL: all
                                                                    // alike
