@@ -40,8 +40,8 @@ struct precision_costs {
     struct estimate low_rank_bytes_per_s; // in addition to the FLOP, for what low-rank compression
                                           // reads and writes; 0: no time
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
-    struct estimate product_flop_per_s; // products by shape: reached by large products, however
-                                        // they are split; 0: not by shape
+    struct estimate product_flop_per_s; // products by shape: the sustained rate, however they are
+                                        // split into tiles; 0: not by shape
     struct estimate product_tile_flop_per_s;   // of all processors together on whole tiles
     struct estimate product_square_tile_share; // the share of it on tiles of 128 x 128 values
                                                // instead of 128 x 256; 0: 1
