@@ -124,8 +124,7 @@ static enum status state_objective(const struct search *s, struct plan *plan, st
             plan->iteration_ns /= problem_layout_worth(s->problem, &plan->layout).weight;
         return OK;
     }
-    if (!plan->stage_count)
-        plan->bound_ns = 0; // without a plan there is no micro-batch to state it for
+    if (!plan->stage_count) plan->bound_ns = 0; // no layout that states a micro-batch
     if (!plan->stage_count) return OK;
     *one = problem_with_layout(s->problem, &plan->layout);
     TRY(price_problem(priced, one, s->arena, err));

@@ -1,5 +1,5 @@
-// The fused embedding sync: one ring through the first and the last stage's replicas, in an order
-// of its own. Its members are the first stages' replicas, then the last stages'.
+// The fused embedding sync: one ring through the replicas of the first and the last stage, in an
+// order of its own. Its members are the first stage's replicas, then the last stage's.
 #include <assert.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void find_members(const struct placed *p, const int *node, int *members)
     }
 }
 
-// A link within a node counts where the whole ring is there.
+// A link within a node counts if the whole ring is on that node.
 static int64_t link_ns(const struct placed *p, int from, int to, bool leaves)
 {
     const struct priced_places *x = p->priced->places;
@@ -80,7 +80,7 @@ static int64_t floor_of(const struct placed *p, const int *members, bool leaves)
     return most;
 }
 
-// Members side by side that stand on one node, node after node.
+// Puts members that are on one node next to each other, node after node.
 static void group_members(const int *members, int count, int *ring)
 {
     int at = 0;
@@ -93,7 +93,7 @@ static void group_members(const int *members, int count, int *ring)
     assert(at == count);
 }
 
-// Exactly where they are few, else by exchanges, down to `enough`.
+// Exactly if they are few, else by exchanges, down to `enough`.
 static void improve_order(const struct placed *p, const int *members, int *ring, int64_t enough,
                           struct arena *arena)
 {
@@ -147,8 +147,8 @@ bool placed_sync_embedding(struct placed *p, struct placed_plan *plan)
     return p->embedding_ns < CHAIN_NONE;
 }
 
-// Of both ends that have nodes in all replicas the best ring's; else what those that have them
-// allow.
+// If both ends have nodes in all replicas: the best ring's time; else a bound from those that have
+// nodes.
 int64_t placed_embedding_floor(const struct placed *p, const int *node, struct arena *arena)
 {
     const struct priced_places *x = p->priced->places;

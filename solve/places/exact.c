@@ -1,26 +1,26 @@
-// The proof for few device groups: every decision of layers and options that the relaxation leaves
-// below the best plan, and for each every way to stand on the nodes that is not another one with
-// its replicas renamed. A replica whose own time, with syncs as cheap as the relaxation has them,
-// reaches the best ends its branch. One stage a rank only: there the layers and options of a stage
-// leave one choice on each group.
+// The proof for few device groups. It enumerates every decision of layers and options that the
+// relaxation leaves below the best plan, and for each every placement, up to renaming of replicas.
+// A branch ends when a replica's own time, with syncs as fast as in the relaxation, reaches the
+// best. Only with one stage per rank: there the layers and options of a stage determine one choice
+// on each group.
 #include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "solve/places/internal.h"
 
-enum { UNITS_MAX = 128 }; // of micro-batches of a replica: each has a graph of its own
+enum { UNITS_MAX = 128 }; // of micro-batches of a replica: each number has its own graph
 
 struct exact {
     struct placed *p;
     struct placed_plan now, *best;
-    int *like;        // [stage]: a choice with the layers and options at hand, on any group
-    int64_t *least;   // [symbol]: no replica has less
+    int *like;        // [stage]: a choice with the current layers and options, on any group
+    int64_t *least;   // [symbol]: least duration over all replicas
     int64_t *one;     // likewise, scratch
     int *left;        // [node]: device groups that are free
-    int64_t together; // micro-batches that replicas are yet to be given
-    int most;         // that one can have
-    const struct placed_variant *fewest; // with the fewest: whatever fits at all fits there
+    int64_t together; // micro-batches still to be given to replicas
+    int most;         // micro-batches that one replica can have
+    const struct placed_variant *fewest; // with the fewest: whatever fits at all fits with it
     int64_t effort, effort_max;
     bool (*should_stop)(void *argument);
     void *argument;
@@ -75,8 +75,8 @@ static void end_of_replica(struct exact *e, int replica, int64_t left)
     if (e->now.time_ns < e->best->time_ns) placed_plan_copy(p, e->best, &e->now);
 }
 
-// What the replica's stages choose on its nodes under its number of micro-batches. false: that does
-// not fit.
+// Sets the choices of the replica's stages on its nodes with its number of micro-batches. false:
+// they do not fit.
 static bool choose(struct exact *e, int replica)
 {
     struct placed *p = e->p;
@@ -90,7 +90,7 @@ static bool choose(struct exact *e, int replica)
     return true;
 }
 
-// Every number of micro-batches that leaves the replicas behind this one some they can do.
+// Tries every number of micro-batches that leaves the later replicas a feasible number.
 static void try_micro_batches(struct exact *e, int replica)
 {
     struct placed *p = e->p;
@@ -107,7 +107,7 @@ static void try_micro_batches(struct exact *e, int replica)
     e->together = left;
 }
 
-// Places in order: replica after replica. The first nodes of the replicas ascend.
+// Places ranks in order, replica after replica. The first nodes of the replicas ascend.
 static void try_nodes(struct exact *e, int place)
 {
     struct placed *p = e->p;
@@ -133,7 +133,8 @@ static void take_least(const struct exact *e, bool found, const int64_t *one, in
     e->least[symbol] = found ? smaller(e->least[symbol], one[symbol]) : one[symbol];
 }
 
-// What a stage has at least with the layers and options at hand, on any group. false: on none.
+// The least durations of a stage with the current layers and options, over all groups. false: it
+// fits on none.
 static bool fill_least_of_stage(struct exact *e, const struct placed_variant *v, int s, bool found,
                                 int64_t *one)
 {
@@ -153,8 +154,8 @@ static bool fill_least_of_stage(struct exact *e, const struct placed_variant *v,
     return found;
 }
 
-// Under any number of micro-batches: recomputation, which comes with them, may shorten a sync that
-// is overlapped.
+// With any number of micro-batches: recomputation, which depends on it, may shorten an overlapped
+// sync.
 static bool fill_least(struct exact *e)
 {
     struct placed *p = e->p;
@@ -172,7 +173,7 @@ static bool fill_least(struct exact *e)
     return any;
 }
 
-// The most micro-batches that a replica can do faster than the best plan.
+// The most micro-batches that a replica can do in less than the best plan's time.
 static int most_in_time(struct exact *e)
 {
     struct placed *p = e->p;

@@ -1,9 +1,9 @@
-// A plan's layers and options with its ranks on nodes as a framework numbers them.
+// A plan's layers and options with its ranks on nodes in a framework's order.
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
 
-// Device groups one behind the other, the replicas of a stage side by side. false: there are not
-// enough.
+// Device groups one after the other, with the replicas of a stage next to each other. false: there
+// are not enough.
 static bool stand_in_order(struct placed_plan *plan, const struct placed *p)
 {
     const struct priced_places *x = p->priced->places;

@@ -1,7 +1,7 @@
-// See joint.h. A chain goes on from the last rank that has a node through free device
-// groups, each once: the least of its weighted transfers is a dynamic programme over sets of device
-// groups, for few of them; for many the chain may come back to a group, only not at once. What a
-// boundary takes by itself at least is counted already, the chain adds what is beyond.
+// See joint.h. A chain continues from the last rank that has a node through free device groups,
+// each once. For few device groups the least of its weighted transfers is a dynamic programme over
+// sets of them; for many, the chain may return to a group, but not immediately. The least time of
+// each boundary by itself is already counted; the chain adds what is beyond it.
 #include <assert.h>
 #include <string.h>
 
@@ -16,9 +16,9 @@ struct joint {
     struct joint_transfers functions;
     const struct placed *p;
     const struct choices *view;
-    int first, hops; // ranks first .. first + hops are a chain of free groups; from rank first - 1,
-                     // if that is one
-    int from;        // its node; -1: the chain begins free
+    int first, hops; // ranks first .. first + hops are a chain of free groups; it starts from rank
+                     // first - 1, if there is one
+    int from;        // that rank's node; -1: there is none
     int *place, places; // [places]: nodes, once for each free device group
     int64_t *beyond;    // [hop][from * places + to]; hop 0 is the one from `from`, in its first row
     int64_t *value;
@@ -35,11 +35,11 @@ static wide parts_beyond(const struct joint *j, const int64_t *coefficients, int
     for (int part = 0; part < PART_COUNT; part++)
         sum += (wide)coefficients[symbol_index(j->p->stages, kind + part, boundary)] *
                (price[part] - least[part]);
-    assert(sum >= 0); // coefficients are, and no link is below the least
+    assert(sum >= 0); // coefficients are >= 0, and no link is below the least
     return sum;
 }
 
-// Over the boundary, with this class of message and compression. -1: not joined.
+// For the boundary, with this message class and compression. -1: not joined.
 static wide link_beyond(const struct joint *j, const int64_t *coefficients, int boundary, int cut,
                         int option, int from, int to)
 {
@@ -73,7 +73,7 @@ static wide link_beyond(const struct joint *j, const int64_t *coefficients, int 
     return sum;
 }
 
-// The least over what the stages on both sides may choose.
+// The least over the choices of the stages on both sides.
 static int64_t beyond_of(const struct joint *j, const int64_t *coefficients, int fraction_bits,
                          int boundary, int from, int to)
 {
@@ -146,7 +146,7 @@ static int64_t walk_sets(const struct joint *j)
     return best;
 }
 
-// ---- never back at once: value[(hop * places + before) * places + last]
+// ---- no immediate return: value[(hop * places + before) * places + last]
 
 static int64_t walk_on(const struct joint *j)
 {

@@ -10,14 +10,14 @@
 #include "solve/places/internal.h"
 #include "solve/process/worker.h"
 
-enum { FINE_BITS = 12 }; // fractional durations are walked in 2^-12 ns
+enum { FINE_BITS = 12 }; // fractional durations are in units of 2^-12 ns
 
 struct milp_work {
     struct placed_program program;
     struct graph *graph;
     double time_limit_s, cut_off_ns;
     int unit_log2;
-    // Path rows: those of a path stand behind each other, one for each replica.
+    // Path rows: those of a path are consecutive, one for each replica.
     int first_path_row;
     struct path_pool paths;
     double *branch_key;
@@ -26,7 +26,7 @@ struct milp_work {
     struct arena *arena;
 };
 
-// The rows of a path for all replicas, new or old: the first.
+// The first of the rows of a path, one per replica; adds them if they are new.
 static int add_path(struct milp_work *w, const int *counts)
 {
     bool is_new;
@@ -36,7 +36,7 @@ static int add_path(struct milp_work *w, const int *counts)
     return w->first_path_row + id * w->program.replicas;
 }
 
-// The longest of all replicas' longest paths, where it is longer than T.
+// The longest of all replicas' longest paths, if it is longer than T.
 static int separate(void *argument, const double *values)
 {
     struct milp_work *w = argument;
@@ -75,7 +75,7 @@ static void run(void *context, struct message *in, struct message *out, struct a
     message_put(out, values, (size_t)m->column_count * sizeof *values);
 }
 
-// A power of two of nanoseconds in which the heaviest stage is a number near 16.
+// A power of two in nanoseconds, as a unit in which the heaviest stage is a number near 16.
 static int unit_of(const struct choices *c)
 {
     int unit = 0;
@@ -88,7 +88,7 @@ static int unit_of(const struct choices *c)
     return unit;
 }
 
-// Layers and options first, then nodes; what is left to GLPK is a ring or follows.
+// Layers and options first, then nodes; the rest, left to GLPK, are rings or follow from these.
 static void put_branch_keys(struct milp_work *w)
 {
     const struct milp *m = &w->program.milp;

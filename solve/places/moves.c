@@ -1,8 +1,8 @@
-// From an earlier placement to a new one with as few moves as can be. Replicas have no names of
-// their own: those of the new plan get the numbers with which the fewest ranks change their node
-// (an assignment problem, by shortest augmenting paths with potentials; S: Kuhn's method as Jonker
-// and Volgenant have it). Then every rank goes back that makes nothing slower by it, or not more
-// than the asked gap allows.
+// From an earlier placement to a new one with as few moves as possible. Replicas have no names:
+// those of the new plan get the numbers with which the fewest ranks change their node (an
+// assignment problem, by shortest augmenting paths with potentials; S: Kuhn's method in the form of
+// Jonker and Volgenant). Then every rank moves back if that makes the plan no slower, or not slower
+// than the requested gap allows.
 #include <assert.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void assign(int *row_of, const int64_t *cost, int count, struct arena *ar
                 if (done[i]) continue;
                 int64_t reduced = cost[(from - 1) * count + i - 1] - row_price[from] -
                                   column_price[i];
-                assert(reduced >= 0); // prices stay such that no pair is below 0
+                assert(reduced >= 0); // potentials keep every reduced cost >= 0
                 if (reduced < distance[i]) distance[i] = reduced, before[i] = column;
                 if (distance[i] < least) least = distance[i], next = i;
             }
@@ -58,14 +58,14 @@ void placed_match(int *number, const int *before, const int *after, int replicas
             for (int rank = 0; rank < ranks; rank++)
                 moved += before[old * ranks + rank] != after[new *ranks + rank];
             cost[old * replicas + new] = moved * (replicas + 1) +
-                                         (old != new); // of equal ones those that keep their number
+                                         (old != new); // ties: those that keep their number
         }
     assign(number, cost, replicas, arena);
     arena_reset(arena, mark);
 }
 
-// Of several best rings another one may now come first, which may be dearer for some replica: then
-// all stays as it was.
+// Of several best rings another one may now come first, which may be slower for some replica: then
+// everything stays as it was.
 static void rename_replicas(struct placed *p, struct placed_plan *plan, const int *before)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
@@ -93,9 +93,9 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
     arena_reset(p->arena, mark);
 }
 
-// ---- moves that are for nothing
+// ---- unnecessary moves
 
-// The same layers and options on the groups of the nodes as they are now. false: there are none, or
+// Chooses the same layers and options on the groups of the current nodes. false: there are none, or
 // they do not fit.
 static bool fit_nodes(struct placed *p, struct placed_plan *plan)
 {
@@ -123,7 +123,7 @@ static bool take_if_fast(struct placed *p, struct placed_plan *plan, struct plac
     return true;
 }
 
-// Whoever stands on `node` now and did not before, or -1.
+// A rank that is on `node` now and was not before, or -1.
 static int intruder(const struct placed *p, const struct placed_plan *plan, const int *before,
                     int node)
 {

@@ -1,15 +1,15 @@
-// Rings in their very best orders. Where syncs are overlapped, what one takes of a replica hangs on
-// the replica's own backwards, so that of two orders one may be better for some replicas and the
-// other for others: which counts depends on who is slowest, and on the rings of the other stages.
-// Orders that are no better for anybody are left out; of the rest all combinations are tried that
-// may be quicker than the best so far.
+// Rings in their best orders. If syncs are overlapped, the cost of one to a replica depends on the
+// replica's own backwards, so one order may be better for some replicas and another for others;
+// which is better depends on the slowest replica, and on the rings of the other stages. Orders that
+// are no better for any replica are left out; of the others all combinations are tried that may be
+// faster than the best so far.
 #include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "solve/places/internal.h"
 
-// Of one stage: what its sync takes of each replica, order by order.
+// For one stage: the cost of its sync to each replica, order by order.
 struct orders {
     int stage, count, capacity;
     int64_t *syncs;
@@ -19,8 +19,8 @@ struct orders {
 struct ringing {
     struct placed *p;
     struct placed_plan *plan;
-    int64_t *links;        // [replica][from * replicas + to], of the stage at hand
-    struct orders *stages; // whose replicas' syncs differ
+    int64_t *links;        // [replica][from * replicas + to], of the current stage
+    struct orders *stages; // those whose replicas' syncs differ
     int count;
     int64_t best_ns;
     int *best; // [of stages]: order
@@ -93,7 +93,7 @@ static void take_stage(struct ringing *x, int stage)
                          .rings = TAKE(p->arena, 4 * d, int)};
     for (int r = 0; r < d; r++) ring[r] = r;
     list_orders(x, o, ring, 1);
-    assert(placed_is_order(ring, d) && o->count > 0); // as it was; the plan has one
+    assert(placed_is_order(ring, d) && o->count > 0); // unchanged; the plan has one
     x->count++;
 }
 
@@ -106,7 +106,7 @@ static void put_order(const struct ringing *x, int k, int order)
         x->p->syncs[r * x->p->stages + o->stage] = o->syncs[order * x->p->replicas + r];
 }
 
-// Each replica has the sync that is best for it.
+// Gives each replica the sync that is best for it.
 static void put_least(const struct ringing *x, int k)
 {
     const struct orders *o = &x->stages[k];
@@ -117,8 +117,8 @@ static void put_least(const struct ringing *x, int k)
     }
 }
 
-// The slowest replica's time with the syncs as they are; at_least or more where it is known to be
-// so much.
+// The slowest replica's time with the current syncs; at_least or more as soon as it is known to be
+// that.
 static int64_t slowest_ns(const struct ringing *x, int64_t at_least)
 {
     int64_t slowest = 0;

@@ -1,8 +1,8 @@
-// The objective of the published planner Pipette (docs/FORMULAS.md section 16): layers are shared
-// out evenly, and nodes stand in rows, the same row for all replicas that fill its nodes. Which
-// rows, and in which order the ring goes through their first nodes, are chains
-// (solve/chains/chains.h). The ring within a node counts on the first nodes only, the dearest of
-// them: one search for each price that it can have, with dearer nodes kept from standing first.
+// The objective of the published planner Pipette (docs/FORMULAS.md section 16): layers are
+// distributed evenly, and nodes are in rows, the same row for all replicas that fill its nodes.
+// Finding the rows, and the order of the ring through their first nodes, is the chains problem
+// (solve/chains/chains.h). The ring within a node counts only on the first nodes, as the slowest of
+// them: there is one search for each value that it can have, in which slower nodes cannot be first.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ struct rows {
     const struct priced_pipette *prices;
     int *choice;       // [stage * group_count + group]; -1: the stage does not fit there
     int count, length; // of rows
-    int *order; // [row * length + rank]: nodes of the best there is; its value is CHAIN_NONE and
-                // more without any
+    int *order; // [row * length + rank]: nodes of the best rows; the value is CHAIN_NONE or more if
+                // there are none
     int64_t value, bound;
     struct solving *solving;
     struct arena *arena;
@@ -58,7 +58,7 @@ static int64_t price_of(const struct rows *r, const int64_t *prices, int from, i
     return ns == PRICE_NONE ? CHAIN_NONE : ns;
 }
 
-// A node that may not be first has no way on from there, and no link in the ring.
+// A node that may not be first has no hop from the first position, and no link in the ring.
 static struct chains chains_of(const struct rows *r, const int *nodes, int node_count,
                                int64_t inner_ns)
 {
@@ -80,7 +80,7 @@ static struct chains chains_of(const struct rows *r, const int *nodes, int node_
     return (struct chains){node_count, r->count, r->length, hop, ring};
 }
 
-// All rows whose first nodes cost inner_ns at most.
+// Searches all rows whose first nodes cost at most inner_ns.
 static void search_up_to(struct rows *r, int64_t inner_ns)
 {
     struct arena_mark mark = arena_set_mark(r->arena);

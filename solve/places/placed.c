@@ -1,4 +1,4 @@
-// What a placed plan takes: rings, durations of each replica, the slowest one's longest path.
+// The time of a placed plan: rings, durations of each replica, the slowest one's longest path.
 #include "solve/places/placed.h"
 
 #include <assert.h>
@@ -115,7 +115,7 @@ static bool all_are_given(const struct placed *p, const struct placed_plan *plan
 
 void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_least)
 {
-    int first = plan->slowest; // it is most likely the slowest still
+    int first = plan->slowest; // it is probably still the slowest
     plan->time_ns = INT64_MAX;
     assert(first >= 0 && first < p->replicas && all_are_given(p, plan));
     for (int i = 0; i < p->replicas; i++) placed_variant(p, plan->micro_batches[i]);

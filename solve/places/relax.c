@@ -1,8 +1,8 @@
-// The program over groups, with syncs as dear as the best ring: whichever nodes a stage's replicas
-// stand on, their ring goes over one transport and has a link that is no better than the best
-// bottleneck of all rings of so many over it, nor than the best link of a node of their group. So a
-// sync takes at least the least among links that are no better than that. Every link as if its ring
-// were alone on its nodes' cards; links within a node where a whole ring fits there.
+// The program over groups, with syncs as slow as the best ring. Whichever nodes a stage's replicas
+// are on, their ring uses one transport and has a link that is no better than the best bottleneck
+// of all rings of this size over it, nor than the best link of a node of their group. So a sync
+// takes at least the least time among links that are no better than that. Every link counts as if
+// its ring were alone on its nodes' cards; links within a node count if a whole ring fits there.
 #include <assert.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
 
-// What links are told apart by: the sync of a mean stage, uncompressed. CHAIN_NONE: nothing joins
-// the pair.
+// The measure by which links are compared: the sync of a mean stage, uncompressed. CHAIN_NONE:
+// nothing joins the pair.
 static int64_t weight_of(const struct priced *p, size_t link)
 {
     const struct priced_places *x = p->places;
@@ -22,14 +22,14 @@ static int64_t weight_of(const struct priced *p, size_t link)
     return x->ring_constant_ns[0][link] + sum / p->stage_count;
 }
 
-// Whether a whole ring can be on the node, whose links within it count then.
+// Whether a whole ring can be on the node; then links within the node count.
 static bool holds_ring(const struct priced *p, size_t node)
 {
     return p->places->nodes[node].slots >= p->layout.data;
 }
 
-// Of the rings that leave a node, every device group as a node of its own: what passes within a
-// node takes nothing.
+// For rings that leave a node, with every device group as a node of its own: transfers within a
+// node take no time.
 static int64_t least_between(const struct priced *p, const int64_t *weights, struct arena *arena)
 {
     const struct priced_places *x = p->places;
@@ -50,8 +50,8 @@ static int64_t least_between(const struct priced *p, const int64_t *weights, str
     return bottleneck;
 }
 
-// The least that the dearest link of any ring weighs: of one within a node, and of one that leaves
-// it, which where whole rings fit into nodes is that of any link.
+// The least weight of the slowest link of any ring: of one within a node, and of one that leaves it
+// (if whole rings fit into nodes, the least weight of any link).
 static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, struct arena *arena)
 {
     size_t nodes = (size_t)p->places->node_count;
@@ -86,7 +86,7 @@ void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena
     }
 }
 
-// The least of the table among them.
+// The least entry of the table among the links that count.
 static int64_t least_of(const struct priced *p, const int64_t *table, const bool *counts, int group)
 {
     size_t links = priced_ring_links(p->places);
@@ -96,7 +96,7 @@ static int64_t least_of(const struct priced *p, const int64_t *table, const bool
     return least == INT64_MAX ? 0 : least;
 }
 
-// The time that blocks both ends, as a delay.
+// Turns the time that blocks both ends into a delay.
 static void move_blocking(int64_t *prices, size_t count)
 {
     for (size_t i = 0; i < count; i += PART_COUNT) {
@@ -106,7 +106,7 @@ static void move_blocking(int64_t *prices, size_t count)
     }
 }
 
-// Where more micro-batches might otherwise take less time: graphs without blocking transfers
+// If more micro-batches might otherwise take less time: uses graphs without blocking transfers
 // (placed_schedules_nest).
 static void relax_blocking(struct priced *relaxed, struct arena *arena)
 {

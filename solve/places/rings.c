@@ -1,4 +1,4 @@
-// Rings of a placed plan: in which order a stage's replicas go round, and what their sync takes.
+// Rings of a placed plan: the order of a stage's replicas, and the time of their sync.
 #include <assert.h>
 #include <string.h>
 
@@ -12,9 +12,9 @@ static int node_of(const struct placed *p, const struct placed_plan *plan, int r
     return plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
 }
 
-// A stage's ring: where the prices of its links begin (what all its replicas' nodes have in common
-// is their transport), and whether it is on more than one node. If so, links within a node are no
-// part of what it takes.
+// A stage's ring: where the prices of its links begin (given by the transport that all its
+// replicas' nodes have in common), and whether it is on more than one node. If so, links within a
+// node do not count.
 struct stage_ring {
     size_t offset;
     bool leaves;
@@ -34,13 +34,13 @@ static struct stage_ring ring_of(const struct placed *p, const struct placed_pla
     return ring;
 }
 
-// The ring's link between two nodes, where as many rings leave them as p->leaving says.
+// The ring's link between two nodes when p->leaving rings leave them.
 static size_t link_between(const struct placed *p, const struct stage_ring *ring, int from, int to)
 {
     return priced_ring_link(p->priced->places, ring->offset, from, to, p->leaving);
 }
 
-// What the stage's sync takes over links like this one, for the slowest of its replicas.
+// Time of the stage's sync over links like this one, for the slowest of its replicas.
 static int64_t link_ns(struct placed *p, const struct placed_plan *plan, int stage, size_t link)
 {
     const struct choice *last = NULL;
@@ -55,8 +55,8 @@ static int64_t link_ns(struct placed *p, const struct placed_plan *plan, int sta
     return most;
 }
 
-// links[from * replicas + to] between the stage's replicas; where rings are kept, those of its ring
-// alone.
+// links[from * replicas + to] between the stage's replicas; if rings are kept, only those of its
+// ring.
 static void fill_links(struct placed *p, const struct placed_plan *plan, int stage,
                        const struct stage_ring *ring, int64_t *links)
 {
@@ -133,7 +133,7 @@ static void order_ring(struct placed *p, const int64_t *links, int *ring)
     ring_through(ring, links, count, all, count, p->arena);
 }
 
-// ---- what was worked out before: most steps of a search leave most stages where they are
+// ---- results cached from before: most steps of a search leave most stages where they are
 
 enum { KNOWN_OF_STAGE = 4 };
 
@@ -183,7 +183,7 @@ static void put_order(struct placed_known_ring *known, struct placed *p,
     }
 }
 
-// The dearest link of the stage's ring, by what it takes of each replica's own.
+// The time of the slowest link of the stage's ring for each replica, with its own values.
 static void work_out(struct placed *p, struct placed_plan *plan, int stage,
                      struct placed_known_ring *known)
 {

@@ -1,21 +1,21 @@
-// The search for a good placement: a few plain orders of the nodes, then exchanges of two nodes (a
-// spare one among them, as the case may be), reversals within a replica, and layers moved from one
-// stage to another. Steps that leave the time as it is are taken too: of several slow replicas only
-// one may get faster at a time. What gets stuck is shaken and goes on from the best.
+// The search for a good placement: a few simple orders of the nodes, then exchanges of two nodes
+// (one may be a spare), reversals within a replica, and layers moved from one stage to another.
+// Steps that do not change the time are also taken: of several slow replicas only one may get
+// faster at a time. When the search is stuck, it is perturbed and continues from the best.
 #include <assert.h>
 #include <string.h>
 
 #include "data/base/random.h"
 #include "solve/places/internal.h"
 
-// IDLE_MOST: steps in a row of which none was possible; then none will be.
+// IDLE_MOST: impossible steps in a row, after which none is assumed to be possible.
 enum { STUCK_AFTER = 400, SHAKES = 3, LAYERS_EVERY = 200, IDLE_MOST = 20000 };
 
 struct search {
     struct placed *p;
     const struct placed_settings *settings;
     struct placed_plan now, next, *best;
-    int *spare, spare_count; // nodes with room left, once for each device group; of `now`
+    int *spare, spare_count; // nodes of `now` with room left, once for each device group
     int *spare_next, *left;
     double *loads; // [replica]
     int *share;    // likewise, micro-batches
@@ -30,7 +30,7 @@ static bool is_over(const struct search *s)
            (s->settings->should_stop && s->settings->should_stop(s->settings->stop_argument));
 }
 
-// ---- choices that go with the nodes
+// ---- choices that depend on the nodes
 
 static bool fit_choice(struct placed *p, struct placed_plan *plan, int replica, int stage)
 {
@@ -54,7 +54,7 @@ static bool fit_replica(struct placed *p, struct placed_plan *plan, int replica)
     return true;
 }
 
-// Another number of micro-batches, and what fits under it.
+// Sets another number of micro-batches, and choices that fit with it.
 static bool give(struct placed *p, struct placed_plan *plan, int replica, int micro_batches)
 {
     if (micro_batches < p->unit || micro_batches > p->most) return false;
@@ -76,7 +76,7 @@ static double load_of(struct placed *p, const struct placed_plan *plan, int repl
 }
 
 // Micro-batches in proportion to the replicas' speeds: one unit after another to the replica that
-// would be done with it first.
+// would finish it first.
 static bool share_micro_batches(struct search *s, struct placed_plan *plan)
 {
     struct placed *p = s->p;
@@ -112,7 +112,7 @@ static void list_spares(struct search *s)
         for (; left[i] > 0; left[i]--) s->spare[s->spare_count++] = i;
 }
 
-// Takes `next` where it is no slower than `now`; keeps the best.
+// Takes `next` if it is no slower than `now`; keeps the best.
 static bool take_next(struct search *s)
 {
     int64_t at_least = s->now.time_ns == INT64_MAX ? INT64_MAX : s->now.time_ns + 1;
@@ -166,7 +166,7 @@ static bool reverse_nodes(struct search *s)
     return fit_replica(p, &s->next, replica);
 }
 
-// Two ranks change nodes in all replicas: rings move as they are.
+// Exchanges the nodes of two ranks in all replicas; their rings move unchanged.
 static bool swap_ranks(struct search *s)
 {
     struct placed *p = s->p;
@@ -179,7 +179,8 @@ static bool swap_ranks(struct search *s)
     return a != b;
 }
 
-// One layer from stage a to stage b, in all replicas; those between shift where places count.
+// Moves one layer from stage a to stage b, in all replicas; those between shift if positions
+// matter.
 static bool move_layer(struct search *s, int a, int b)
 {
     struct placed *p = s->p;
@@ -217,7 +218,7 @@ static void improve_layers(struct search *s)
     }
 }
 
-// Micro-batches from one replica to another.
+// Moves micro-batches from one replica to another.
 static bool move_micro_batches(struct search *s, int from, int to, int count)
 {
     struct placed *p = s->p;
@@ -273,9 +274,9 @@ static void shake(struct search *s)
     }
 }
 
-// ---- beginnings
+// ---- starting placements
 
-// Nodes as often as they have room, in the order of the cluster.
+// Each node as often as it has room, in the order of the cluster.
 static int list_slots(const struct placed *p, int **slots, struct arena *arena)
 {
     int count = 0;
@@ -287,8 +288,9 @@ static int list_slots(const struct placed *p, int **slots, struct arena *arena)
     return count;
 }
 
-// Orders of places: pipelines one after another; ranks, the replicas of a rank side by side, as
-// frameworks number them; the same with each rank within one node, where one has room.
+// Orders of places: pipelines one after another; ranks one after another, with the replicas of a
+// rank next to each other, as frameworks number them; the same with each rank within one node,
+// where a node has room.
 enum order { BY_REPLICA, BY_RANK, BY_RANK_WITHIN_NODES, ORDER_COUNT };
 
 static int place_of(const struct placed *p, enum order order, int k)
@@ -296,8 +298,7 @@ static int place_of(const struct placed *p, enum order order, int k)
     return order == BY_REPLICA ? k : k % p->replicas * p->ranks + k / p->replicas;
 }
 
-// Before a rank: what is left of nodes in use, where it has no room for all replicas, is passed
-// over.
+// Before a rank: skips the rest of nodes in use that have no room for all replicas.
 static void leave_remainders(const struct placed *p, const int *slots, int slot_count, bool *used)
 {
     for (int i = 0, next; i < slot_count; i = next) {
@@ -307,7 +308,8 @@ static void leave_remainders(const struct placed *p, const int *slots, int slot_
     }
 }
 
-// Each place gets the first free slot whose group has the choice wanted, else any that has one.
+// Each place gets the first free slot whose group has the wanted choice, else any that has a
+// choice.
 static bool take_slots(struct search *s, const int *chosen, const int *slots, int slot_count,
                        enum order order, struct arena *arena)
 {
@@ -337,7 +339,7 @@ static bool take_slots(struct search *s, const int *chosen, const int *slots, in
     return true;
 }
 
-// in_proportion: micro-batches as the replicas are fast, else as many for each as can be.
+// in_proportion: micro-batches in proportion to the replicas' speeds, else as equal as possible.
 static bool begin(struct search *s, const int *chosen, bool in_proportion)
 {
     struct placed *p = s->p;

@@ -1,9 +1,9 @@
-// The bound where replicas take unlike numbers of micro-batches. What one pipeline takes at least,
-// L(k, m), with no more than k[g] device groups of each kind of GPU and m micro-batches or more, is
-// the program over groups; a plan is a sharing out of micro-batches and device groups among the
-// replicas, so that the least T for which some sharing has L(k, m) <= T everywhere is a bound. Of
-// the L only those are worked out that some sharing below the goal leans on; the others stand for
-// less: L grows with m and falls with k (docs/FORMULAS.md section 15).
+// The bound where replicas take unequal numbers of micro-batches. L(k, m), the least time of one
+// pipeline with at most k[g] device groups of each kind of GPU and at least m micro-batches, comes
+// from the program over groups. A plan distributes micro-batches and device groups among the
+// replicas, so the least T for which some distribution has L(k, m) <= T everywhere is a bound. Only
+// those L are computed that some distribution below the goal depends on; for the others a lower
+// value is used: L grows with m and falls with k (docs/FORMULAS.md section 15).
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,23 +13,23 @@
 
 enum { SOLVES_MAX = 120, STATES_MAX = 2000, PARTS_MAX = 500 };
 
-static const double share_of_gap = 0.1;  // that one program may leave open
-static const double close_enough = 2e-4; // of the time: goals that lie nearer are not told apart
+static const double share_of_gap = 0.1;  // share of the gap that one program may leave open
+static const double close_enough = 2e-4; // of the time: goals closer than this are treated as equal
 
 struct share {
     struct placed *p;
     const struct priced *relaxed;
     const struct placed_share_settings *settings;
     int kinds, *group,
-        *most;  // groups whose device groups are counted, the fastest first, and how many there are
+        *most;  // groups whose device groups are counted, the fastest first; how many each has
     int states; // products of (most + 1)
-    int parts;  // of device groups that a replica may have
-    int *part, *weight;         // [part * kinds + kind]; [part]: its number among the states
-    int units, wanted;          // that a replica, and all together, can take
-    int64_t *least;             // [part * units + (micro-batches / unit - 1)]
-    bool *solved;               // likewise
+    int parts;  // number of combinations of device groups that a replica may have
+    int *part, *weight; // [part * kinds + kind]; [part]: its number among the states
+    int units, wanted;  // units of micro-batches that a replica can take, and of all together
+    int64_t *least;     // [part * units + (micro-batches / unit - 1)]
+    bool *solved;       // likewise
     int *reach, *before, *pick; // [state], likewise, [replica * states + state]
-    int *count;                 // [part]: units within the time at hand
+    int *count;                 // [part]: units within the current time
     int solves;
     struct arena *arena;
 };
@@ -51,7 +51,7 @@ static int slots_of(const struct share *x, int group)
     return x->p->own->priced->groups[group].slots;
 }
 
-// All but the slowest, as long as their combinations are few.
+// All groups but the slowest, as long as their combinations are few.
 static void choose_kinds(struct share *x)
 {
     const struct priced *p = x->p->priced;
@@ -102,7 +102,8 @@ static bool has_no_more(const struct share *x, int a, int b)
     return true;
 }
 
-// What is proven of a part holds for those with no more device groups and no fewer micro-batches.
+// What is proven of a part also holds for those with no more device groups and no fewer
+// micro-batches.
 static void raise_bounds(struct share *x, int part, int units, int64_t bound_ns)
 {
     assert(units >= 1 && units <= x->units);
@@ -114,9 +115,9 @@ static void raise_bounds(struct share *x, int part, int units, int64_t bound_ns)
     }
 }
 
-// ---- sharing out
+// ---- distribution among replicas
 
-// state minus a part, kind by kind; -1: it has not so many.
+// state minus a part, kind by kind; -1: it does not have that many.
 static int state_without(const struct share *x, int state, int part)
 {
     int rest = state;
@@ -128,7 +129,7 @@ static int state_without(const struct share *x, int state, int part)
     return state - x->weight[part];
 }
 
-// Whether all micro-batches can be shared out in time_ns; the picks tell how.
+// Whether all micro-batches can be distributed in time_ns; the picks say how.
 static bool can_share(struct share *x, int64_t time_ns)
 {
     for (int part = 0; part < x->parts; part++) {
@@ -168,7 +169,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The least time in which they can, by what is known. INT64_MAX: in none.
+// The least time in which that is possible, by what is known. INT64_MAX: in none.
 static int64_t proven_ns(struct share *x)
 {
     struct arena_mark mark = arena_set_mark(x->arena);
@@ -227,8 +228,8 @@ static enum status solve_part(struct share *x, int part, int units, int64_t goal
     return OK;
 }
 
-// Where a part's time is likely to pass the goal: in proportion to its micro-batches and the ranks
-// that are to be filled, from the nearest number of which something is known.
+// A guess of where a part's time exceeds the goal: in proportion to its micro-batches and the ranks
+// to be filled, from the nearest number of which something is known.
 static int guess_units(const struct share *x, int part, int low, int high, int64_t goal_ns)
 {
     const int64_t *least = x->least + part * x->units;
@@ -242,8 +243,8 @@ static int guess_units(const struct share *x, int part, int low, int high, int64
     return units <= low ? low + 1 : units >= high ? high - 1 : units;
 }
 
-// Of the sharing picked, a number of micro-batches of some part that is not known yet to go with
-// the goal. false: all are.
+// Finds, in the picked distribution, a number of micro-batches of some part that is not yet known
+// to fit the goal. false: all are.
 static bool find_open(const struct share *x, int64_t goal_ns, int *part, int *units)
 {
     int state = x->states - 1;
@@ -261,7 +262,8 @@ static bool find_open(const struct share *x, int64_t goal_ns, int *part, int *un
     return false;
 }
 
-// Goal by goal: the one wanted, then halfway between what is proven and what is not to be had.
+// Goal by goal: first the one wanted, then half way between what is proven and what cannot be
+// reached.
 static enum status reach_goals(struct share *x, int64_t wanted_ns, int64_t *bound_ns,
                                struct error *err)
 {

@@ -1,6 +1,6 @@
-// See single.h. What stands in the tables by pairs of nodes is what a priced document has by
-// pairs of groups; the rest of a group each of its nodes has. With so many groups the relaxations
-// of the tree are what proves it.
+// See single.h. Tables by pairs of nodes become the priced document's tables by pairs of groups;
+// each node has the other values of its group. With so many groups the proof comes from the
+// relaxations of the tree.
 #include "solve/places/single.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ static int64_t *spread(const struct priced *p, const int64_t *of_groups, int row
     return of_nodes;
 }
 
-// The ring of a single replica stands on one node.
+// The ring of a single replica is on one node.
 static int64_t *on_node(const struct priced *p, const int64_t *of_pairs, struct arena *arena)
 {
     int nodes = p->places->node_count;
@@ -73,7 +73,7 @@ static void put_groups(struct priced *to, const struct priced *p, struct arena *
     }
 }
 
-// First and last stage on one rank: what the group has.
+// First and last stage on one rank: the group's value.
 static int64_t *embedding_of(const struct priced *p, bool one_rank, struct arena *arena)
 {
     int nodes = p->places->node_count;
@@ -102,7 +102,7 @@ static void put_nodes(struct priced *to, const struct placed *p, struct arena *a
     if (from->has_embedding_sync) to->embedding_sync_ns = embedding_of(from, one_rank, arena);
 }
 
-// The plan in the problem's own choices. false: it is none of them.
+// Translates the plan into the problem's own choices. false: it has none of them.
 static bool take_plan(struct placed *p, struct placed_plan *to, const struct plan *plan)
 {
     for (int s = 0; s < p->stages; s++) {

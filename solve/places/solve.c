@@ -1,5 +1,5 @@
-// A problem whose cluster has places: the program over groups first, at the least price of every
-// link, which is a relaxation and tells layers and options; then the search for a placement.
+// A problem whose cluster has places: first the program over groups, at the least price of every
+// link, which is a relaxation and gives layers and options; then the search for a placement.
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -15,10 +15,11 @@
 static const int64_t proof_steps = 200000;
 enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
 static const double share_for_relaxation = 0.5; // of a time limit
-static const double share_for_part = 0.1;   // likewise, for one program of the bound by sharing out
-static const double share_for_single = 0.7; // of what is left then
+static const double share_for_part = 0.1;       // likewise, for one program of the bound of share.c
+static const double share_for_single = 0.7;     // of the time left then
 
-// The claims of the slowest replica: what hangs on nodes instead of what hangs on groups.
+// The claims of the slowest replica: values that depend on nodes replace those that depend on
+// groups.
 static void put_claims(struct plan *plan, const struct choices *c, const int64_t *durations)
 {
     int stages = c->priced->stage_count;
@@ -39,7 +40,7 @@ static void put_claims(struct plan *plan, const struct choices *c, const int64_t
     plan->embedding_sync_ns = durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)];
 }
 
-// From end to end: the overhead is there at both.
+// From end to end: the overhead occurs at both.
 static int64_t message_ns(int stages, int first_kind, int boundary, const int64_t *durations)
 {
     int64_t sum = 0;
@@ -82,7 +83,7 @@ static void put_replica(struct plan_placement *x, struct placed *p, const struct
     }
 }
 
-// What is said of the stages, and the number of micro-batches, is the slowest replica's.
+// The statements about stages, and the number of micro-batches, are those of the slowest replica.
 void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *best,
                      struct arena *arena)
 {
@@ -106,8 +107,8 @@ void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *be
     put_claims(plan, slowest->choices, durations);
 }
 
-// Where another objective was searched by: from here on the iteration time counts, and who is
-// slowest in it.
+// If the search used another objective: from here on the iteration time counts, and the slowest
+// replica in it.
 static enum status find_slowest(struct placed *p, struct placed_plan *best, struct error *err)
 {
     if (p->priced->objective == OBJECTIVE_ITERATION_TIME) return OK;
@@ -138,13 +139,13 @@ static enum status solve_program(struct solving *s, struct placed *placed, struc
     return OK;
 }
 
-// An earlier plan made ready.
+// A prepared earlier plan.
 struct beginning {
     int *like, *home;
     struct placed_plan mended;
 };
 
-// The longest time that leaves no more than the asked gap above the bound.
+// The longest time that is within the requested gap of the bound.
 static int64_t enough_for(int64_t bound_ns, double gap)
 {
     if (!(gap > 0 && bound_ns > 0) || gap >= 1) return gap >= 1 ? NEVER_NS : bound_ns;
@@ -155,8 +156,8 @@ static int64_t enough_for(int64_t bound_ns, double gap)
     return enough;
 }
 
-// The search from an earlier plan: the first, so that it has what time there is. One that is good
-// enough stays as it is.
+// The search from an earlier plan comes first, so that it has all the time there is. A plan that is
+// good enough stays as it is.
 static enum status search_from(struct placed *p, struct placed_plan *best, struct beginning *b,
                                struct placed_start *start, int64_t enough_ns,
                                const struct placed_settings *settings, struct arena *arena,
@@ -174,14 +175,14 @@ static enum status search_from(struct placed *p, struct placed_plan *best, struc
     return OK;
 }
 
-// The time that a bound has to reach for the gap asked.
+// The value that a bound has to reach for the requested gap.
 static int64_t wanted_ns(const struct solving *s, const struct placed_plan *best)
 {
     return bound_closing(best->time_ns, s->settings->gap, 0);
 }
 
-// Replicas with unlike numbers of micro-batches: all of few placements, else a bound by sharing
-// out.
+// Replicas with unequal numbers of micro-batches: enumerates all placements if they are few, else
+// the bound of share.c.
 static enum status prove_uneven(struct solving *s, struct placed *p, const struct priced *relaxed,
                                 struct placed_plan *best, int64_t *bound_ns, struct error *err)
 {
@@ -199,7 +200,7 @@ static enum status prove_uneven(struct solving *s, struct placed *p, const struc
     return OK;
 }
 
-// One replica: a box of that tree is worth some parts of the other.
+// One replica: a box of that tree counts as several parts of the other.
 static enum status prove_single(struct solving *s, struct placed *p,
                                 const struct placed_effort *effort, struct placed_plan *best,
                                 int64_t *bound_ns, struct solve_result *r, struct error *err)
@@ -217,8 +218,8 @@ static enum status prove_single(struct solving *s, struct placed *p,
     return OK;
 }
 
-// The search; under a time limit as many more of them, each from where the last one ended, as a
-// share of it has room for.
+// The search; under a time limit, further searches, each from the end of the last one, as long as a
+// share of the limit allows.
 static void search_on(struct solving *s, struct placed *p, struct placed_plan *best,
                       const int *chosen, int64_t enough_ns, const struct placed_settings *search)
 {
@@ -318,7 +319,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     if (proven) bound_ns = best.time_ns;
     assert(bound_ns <= best.time_ns);
     if (start) {
-        enough_ns = enough_for(bound_ns, settings->gap); // the bound may have risen since
+        enough_ns = enough_for(bound_ns, settings->gap); // the bound may have risen
         if (beginning.mended.time_ns <= enough_ns)
             placed_plan_copy(placed, &best, &beginning.mended);
         placed_settle(placed, &best, beginning.like, beginning.home, enough_ns);

@@ -1,6 +1,6 @@
-// Beginning from an earlier plan: its layers and options, its nodes by their names. Ranks whose
-// node is gone get a spare one, each the best of those left, one rank after another. What the
-// earlier plan takes as it stands is worked out with its rings as they are.
+// Starting from an earlier plan: its layers and options, and its nodes by their names. Ranks whose
+// node is gone get a spare one, each the best of those left, one rank after another. The time of
+// the unchanged earlier plan is computed with its rings as they are.
 #include <assert.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static int find_like(const struct placed *p, const struct plan *plan, int stage)
     return -1;
 }
 
-// The choice of the replica of `place` on the node.
+// The choice that the replica of `place` has on the node.
 static int choice_at(struct placed *p, const struct placed_plan *plan, const int *like, int place,
                      int stage, int node)
 {
@@ -60,7 +60,7 @@ static void put_choices(struct placed *p, struct placed_plan *to, const int *lik
     }
 }
 
-// The plan's own numbers of micro-batches, where they are of this problem.
+// Takes the plan's own numbers of micro-batches if they are valid for this problem.
 static void put_micro_batches(const struct placed *p, struct placed_plan *to,
                               const struct plan *plan)
 {
@@ -83,7 +83,7 @@ static int node_named(const struct placed *p, const char *name)
     return -1;
 }
 
-// Ranks on the nodes they had; -1 for those that cannot stay. Returns how many.
+// Puts ranks on the nodes they had; -1 for those that cannot stay. Returns how many.
 static int put_known(struct placed *p, struct placed_plan *to, const struct plan_placement *x,
                      const int *like, int *left)
 {
@@ -118,7 +118,7 @@ static void evaluate(struct placed *p, struct placed_plan *plan)
     if (placed_fits_ranks(p, plan)) placed_evaluate(p, plan, INT64_MAX);
 }
 
-// A first spare node for each lost rank. false: there are too few.
+// Gives each lost rank a first spare node. false: there are too few.
 static bool fill_lost(struct placed *p, struct placed_plan *plan, const int *like, int *left)
 {
     for (int place = 0; place < p->replicas * p->ranks; place++) {
@@ -133,7 +133,7 @@ static bool fill_lost(struct placed *p, struct placed_plan *plan, const int *lik
     return true;
 }
 
-// Each lost rank on the spare node that is best for it, again and again as long as that helps.
+// Moves each lost rank to the spare node that is best for it, repeatedly as long as that helps.
 static void improve_lost(struct placed *p, struct placed_plan *plan, const int *home,
                          const int *like, int *left, struct arena *arena)
 {

@@ -1,10 +1,10 @@
-// The proof of placements by a tree over nodes: rank after rank, and within a rank replica after
-// replica, a rank is put on each node that it can stand on. What is left open of a part is bounded
-// by the replica that came last, as a chain problem of its own (view.h) that boxes of
-// choices solve (solve/boxes/search.h): the layers are decided anew under every part. Best bound
-// first, deeper parts first among equals. Of replicas, and of nodes whose links are all alike, one
-// order is tried; where all ranks stand, the choices are split until no replica can be quicker than
-// the best plan.
+// The proof of placements by a tree over nodes. Rank after rank, and within a rank replica after
+// replica, a rank is put on each node that it can be on. A partial placement is bounded by the
+// replica placed last, as a pipeline problem of its own (view.h) solved by boxes of choices
+// (solve/boxes/search.h): the layers are decided anew in every part. Best bound first, deeper parts
+// first among equals. Of replicas, and of nodes whose links are all equal, only one order is tried.
+// When all ranks have nodes, the choices are split until no replica can be faster than the best
+// plan.
 #include <assert.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct place_tree {
     struct placed_plan now, *best;
     struct frontier frontier; // of struct part
     int places;
-    int *kind; // [node]: the first node whose links are all like its own
+    int *kind; // [node]: the first node with the same links
     int *left;
     int64_t numbered, effort;
     struct arena *arena, *scratch;
@@ -41,7 +41,7 @@ static bool is_over(const struct place_tree *t)
     return t->effort > s->effort_max || (s->should_stop && s->should_stop(s->stop_argument));
 }
 
-// ---- nodes that are alike
+// ---- equivalent nodes
 
 static bool same_pair(const int64_t *table, size_t width, size_t tables, size_t pairs, size_t a,
                       size_t b)
@@ -74,7 +74,7 @@ static bool is_same_link(const struct priced *p, size_t a, size_t b)
     return !x->embedding_sync_ns || x->embedding_sync_ns[a] == x->embedding_sync_ns[b];
 }
 
-// Whether the two may change places with each other and nothing else changes.
+// Whether the two can be exchanged without changing anything.
 static bool is_alike(const struct priced *p, int a, int b)
 {
     const struct priced_places *x = p->places;
@@ -100,9 +100,9 @@ static void find_kinds(struct place_tree *t)
     }
 }
 
-// ---- a part as it stands
+// ---- a part
 
-// Of equal bounds the deeper one goes first, then the older.
+// Among equal bounds the deeper one comes first, then the older.
 static void push(struct place_tree *t, int64_t bound_ns, int depth, const int *node)
 {
     struct part *x = TAKE(t->arena, 1, struct part);
@@ -130,7 +130,7 @@ struct sight {
     int64_t bound_ns;
     bool finished, found;
     int *chosen;
-}; // chosen[stage] of the problem's choices
+}; // chosen[stage]: numbers of the problem's choices
 
 // The least time of the replica under the part.
 static struct sight look(struct place_tree *t, const int *node, int replica, bool *const *barred,
@@ -158,7 +158,7 @@ static struct sight look(struct place_tree *t, const int *node, int replica, boo
     return sight;
 }
 
-// ---- all ranks stand
+// ---- all ranks placed
 
 static bool is_like(const struct choice *a, const struct choice *b)
 {
@@ -166,7 +166,7 @@ static bool is_like(const struct choice *a, const struct choice *b)
            a->gradient_option == b->gradient_option && a->boundary_option == b->boundary_option;
 }
 
-// The whole plan with the replica's layers and options; its time.
+// Evaluates the whole plan with the replica's layers and options; returns its time.
 static int64_t try_plan(struct place_tree *t, const int *node, const int *chosen)
 {
     struct placed *p = t->p;
@@ -191,8 +191,8 @@ static bool **copy_barred(const struct place_tree *t, bool *const *barred, struc
     return copy;
 }
 
-// The stage at which two decisions differ most; equal ones: the first at which another choice is
-// left. -1: none is.
+// The stage at which two decisions differ most; for equal decisions the first stage with another
+// choice left. -1: there is none.
 static int split_stage(const struct place_tree *t, const int *chosen, const int *other,
                        bool *const *barred)
 {
@@ -213,15 +213,15 @@ static int split_stage(const struct place_tree *t, const int *chosen, const int 
     return best;
 }
 
-// Whether nodes, layers and options say what a plan takes: many replicas' rings are only improved,
-// and stages that share a rank may be recomputed in several ways.
+// Whether nodes, layers and options determine a plan's time: not with many replicas, whose rings
+// are only improved, nor with stages that share a rank, which may be recomputed in several ways.
 static bool is_evaluated_exactly(const struct placed *p)
 {
     return p->replicas <= PLACED_RING_EXACT && p->stages == p->ranks;
 }
 
-// Every replica is quicker than the best plan with some decision; with one for all of them none may
-// be.
+// Each replica by itself may be faster than the best plan with some decision, while no decision
+// common to all of them is.
 static void settle(struct place_tree *t, const int *node, bool *const *barred)
 {
     struct placed *p = t->p;
@@ -255,15 +255,15 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
         } else if (!is_evaluated_exactly(p)) {
             frontier_end(&t->frontier, worst.bound_ns);
         }
-        // Else one decision is left, whose very time no best plan exceeds.
+        // Else one decision is left, and the best plan takes at most its exact time.
     }
     arena_reset(t->arena, mark);
 }
 
 // ---- parts
 
-// Replicas that stand on the same nodes so far are interchangeable: the later one's node does not
-// come before.
+// Replicas that have the same nodes so far are interchangeable: the later one's node does not come
+// before the earlier one's.
 static int least_node(const struct place_tree *t, const int *node, int k)
 {
     const struct placed *p = t->p;
@@ -275,7 +275,7 @@ static int least_node(const struct place_tree *t, const int *node, int k)
     return 0;
 }
 
-// Whether an earlier node like this one is as empty.
+// Whether an earlier equivalent node is equally empty.
 static bool is_repeated(const struct place_tree *t, int node)
 {
     const struct priced_node *nodes = t->p->priced->places->nodes;

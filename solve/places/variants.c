@@ -1,5 +1,5 @@
-// A placement's problem made ready, for each number of micro-batches that a replica may take:
-// schedule, choices, graph. Numbers under which a stage holds the same activations have the same
+// Prepares a placement's problem for each number of micro-batches that a replica may take:
+// schedule, choices, graph. Numbers with which a stage holds the same activations have the same
 // choices.
 #include <assert.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 
 // ---- one number of micro-batches
 
-// Slots of the groups bound what the program over groups may take; a placement counts the nodes
-// themselves.
+// Slots of the groups limit the program over groups; a placement counts the nodes themselves.
 static struct priced *priced_for(const struct placed *p, int micro_batches)
 {
     struct priced *priced = TAKE(p->arena, 1, struct priced);
@@ -87,10 +86,10 @@ struct placed_variant *placed_variant(struct placed *p, int micro_batches)
 
 // ---- all of them
 
-// Whether the graph of fewer micro-batches is that of more with the first ones taken out: no path
-// of it is longer then, for any durations, and nothing more is in flight (docs/FORMULAS.md section
-// 15). Where transfers block both ends, their places in the orders come from one run, which may
-// begin in another way.
+// Whether the graph of fewer micro-batches is that of more with the first ones removed: then no
+// path of it is longer, for any durations, and nothing more is in flight (docs/FORMULAS.md section
+// 15). If transfers block both ends, their places in the orders come from one simulated run, which
+// may begin differently.
 bool placed_schedules_nest(const struct priced *priced)
 {
     enum schedule_nesting nests = schedule_kinds[priced->layout.schedule].nests;

@@ -1,7 +1,6 @@
-// See view.h. Every price is the least over the nodes that the ranks at its ends may still
-// stand on: the very node of a rank that has one, else any with a device group free. A ring passes
-// each of its nodes, in and out: over links that are no better than the best into it and the best
-// out of it.
+// See view.h. Every price is the least over the nodes that the ranks at its ends may still be on: a
+// rank's own node if it has one, else any node with a free device group. A ring enters and leaves
+// each of its nodes, over links that are no better than the best into it and the best out of it.
 #include <assert.h>
 #include <string.h>
 
@@ -13,10 +12,10 @@
 
 struct placed_views {
     struct placed *p;
-    int64_t **sync;       // [stage][choice * prices + link]; -1: not worked out yet
+    int64_t **sync;       // [stage][choice * prices + link]; -1: not computed yet
     int64_t **sync_floor; // [stage][choice]: over the best of all rings
-    size_t links, prices; // of one ring on its nodes' cards; of all levels of sharing them
-    int *leaving;         // [node] rings that leave it, whatever ranks without nodes will have
+    size_t links, prices; // for one ring on its nodes' cards; for all levels of sharing them
+    int *leaving;         // [node] rings that leave it, wherever ranks without nodes go
 };
 
 // ---- syncs by link
@@ -34,7 +33,7 @@ static int64_t sync_on(struct placed_views *x, int stage, int choice, size_t lin
     return *known;
 }
 
-// Over whichever transport it is least.
+// Over the transport for which it is least.
 static int64_t sync_over(struct placed_views *x, int stage, int choice, int from, int to)
 {
     size_t pair = (size_t)from * (size_t)x->p->nodes + (size_t)to;
@@ -86,22 +85,22 @@ static int node_of(const struct view_making *m, int replica, int rank)
     return m->part->node[replica * m->x->p->ranks + rank];
 }
 
-// Whether the rank may stand on the node.
+// Whether the rank may be on the node.
 static bool may_stand(const struct view_making *m, int replica, int rank, int node)
 {
     int placed = node_of(m, replica, rank);
     return placed >= 0 ? placed == node : m->part->left[node] > 0;
 }
 
-// Whether two ranks without places can both stand there, where they are to stand on the same node.
+// Whether two ranks without places can both be there, if both are on the same node.
 static bool has_room(const struct view_making *m, int a, int b, int from, int to)
 {
     int wanted = (node_of(m, m->replica, a) < 0) + (node_of(m, m->replica, b) < 0);
     return from != to || m->part->left[from] >= wanted;
 }
 
-// The least of every part over the pairs of nodes that the ranks a and b may stand on, by the
-// groups of the two.
+// The least of every part over the pairs of nodes that the ranks a and b may be on, by the groups
+// of the two.
 static void least_pairs(const struct view_making *m, int a, int b, int64_t *to, const int64_t *from,
                         int slices, int parts)
 {
@@ -152,8 +151,8 @@ static struct priced_cut *boundary_cuts(const struct view_making *m, int boundar
     return cuts;
 }
 
-// The best link into or out of a member of the ring: from the members that have nodes, or from what
-// is free.
+// The best link into or out of a member of the ring: from the members that have nodes, or from free
+// nodes.
 static int64_t best_beside(const struct view_making *m, int stage, int choice, int member,
                            bool into)
 {
@@ -205,7 +204,7 @@ static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int ch
     return dearest;
 }
 
-// CHAIN_NONE and more: nothing joins the ring.
+// CHAIN_NONE or more: nothing joins the ring.
 static int64_t least_sync(const struct view_making *m, int stage, int choice)
 {
     const struct placed *p = m->x->p;
@@ -228,7 +227,7 @@ static int64_t least_sync(const struct view_making *m, int stage, int choice)
     return floor;
 }
 
-// Whether the replicas that have a node at the stage's rank have a choice like this one there.
+// Whether the replicas that have a node for the stage's rank have an equivalent choice there.
 static bool goes_with_others(const struct view_making *m, int stage, int choice)
 {
     const struct placed *p = m->x->p;
@@ -263,7 +262,7 @@ static bool make_stage(const struct view_making *m, int stage, bool *const *barr
     return to->count > 0;
 }
 
-// Device groups that the replica may have: its own, and what is free.
+// Device groups that the replica may have: its own, and free ones.
 static void make_groups(const struct view_making *m)
 {
     const struct placed *p = m->x->p;
@@ -280,7 +279,7 @@ static void make_groups(const struct view_making *m)
             m->v->priced.groups[priced->places->nodes[node_of(m, m->replica, rank)].group].slots++;
 }
 
-// The fused sync takes as long for the replica as the ring does that others are in.
+// For each replica the fused sync takes as long as the whole ring, which has others in it.
 static void raise_embeddings(const struct view_making *m)
 {
     const struct placed *p = m->x->p;

@@ -1,5 +1,4 @@
-// Which layouts of a space to try first on named nodes: those that are best where nodes have no
-// names.
+// The layouts of a space to try first on named nodes: those that are best with unnamed nodes.
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,10 +8,10 @@
 
 enum { LIKELY_MAX = 64 };
 #define LIKELY_GAP 0.02
-// Of the time that there is, and of none in particular.
+// Share of a time limit, and the most seconds in any case.
 static const double time_share = 0.25, time_most_s = 10;
 
-// The LIKELY_MAX with the least values, in their order.
+// The LIKELY_MAX layouts with the least values, in order.
 struct likeliest {
     const struct layouts *layouts;
     struct placed_likely *items;
@@ -33,7 +32,7 @@ static bool take(void *argument, int64_t number, const struct layout *layout)
     return true;
 }
 
-// Settings of a search that is nobody's answer.
+// Settings of an auxiliary search.
 static struct solve_settings quick(const struct solve_settings *settings)
 {
     struct solve_settings s = *settings;
@@ -49,8 +48,8 @@ static struct solve_settings quick(const struct solve_settings *settings)
     return s;
 }
 
-// Layouts that plans were met of stand before those of which only a bound is known: a bound tells
-// little of how good a layout is.
+// Layouts with a known plan come before those of which only a bound is known: a bound says little
+// about how good a layout is.
 static void put_plans_first(struct layouts *l)
 {
     for (int64_t i = 0; i < l->count; i++)

@@ -1,8 +1,8 @@
-// The search over a space of layouts where the cluster has places. Each layout has prices of its
-// own for every pair of nodes, so they are looked at one by one: first a bound from the program
-// over groups, then, least bound first, a solve, until none that is left can be better than the
-// best plan by more than the gap asked. Workers do both, in rounds: what a round asks depends on
-// what was known before it, never on their number or speed.
+// The search over a space of layouts where the cluster has places. Each layout has its own prices
+// for every pair of nodes, so they are examined one by one: first a bound from the program over
+// groups, then, least bound first, a solve, until no remaining layout can be better than the best
+// plan by more than the requested gap. Workers do both, in rounds: a round's requests depend on
+// what was known before it, never on the workers' number or speed.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@
 #include "solve/process/stop.h"
 
 enum { LOOK_ROUND = 16, SOLVE_ROUND = 4 };
-// Smaller spaces are looked at as fast; so many plans say enough of the others.
+// Smaller spaces are searched just as fast without; LIKELY_LOOKS plans are enough to judge the
+// others.
 enum { LIKELY_FROM = 8, LIKELY_LOOKS = 4 };
 static const double likely_share = 0.1;    // of a time limit, for each of them
 static const double share_for_looks = 0.6; // likewise, until layouts are solved
@@ -22,13 +23,13 @@ static const char leaves_room[] = "its bound leaves room for a better plan";
 
 struct placed_layout {
     int64_t number, bound_ns;
-    bool scanned; // its bound is of links that take no time
+    bool scanned; // its bound assumes links that take no time
     struct layout layout;
 };
 
 struct placed_space {
     struct layouts_result *r;
-    struct solving clock; // for the time limit and the signal alone
+    struct solving clock; // only for the time limit and the signal
     const struct problem *problem;
     struct placed_layout *candidates;
     int64_t count;
@@ -39,7 +40,7 @@ struct placed_space {
     int64_t boxes;
     struct arena *arena;
     struct price_cache cache;
-    struct placed_work work; // the workers': this process's own where there are none
+    struct placed_work work; // for the workers, or for this process if there are none
     struct shared_stop stop;
     struct worker_pool *pool;
     const char *sidelined;
@@ -49,7 +50,7 @@ struct placed_space {
 
 static bool is_over(struct placed_space *s) { return solving_should_stop(&s->clock); }
 
-// What a layout's bound must reach.
+// The bound at which a layout is closed.
 static int64_t closing_ns(const struct placed_space *s)
 {
     return s->best.stage_count ? bound_closing(s->best.iteration_ns, s->clock.settings->gap, 0)
@@ -74,7 +75,7 @@ static bool count_layout(void *argument, int64_t number, const struct layout *la
     return true;
 }
 
-// Nodes that can hold no stage at all have a reason of their own. priced NULL: none of them.
+// Nodes that can hold no stage at all have their own reason. priced NULL: there are none.
 static void put_no_room(struct placed_space *s, int64_t number, const struct priced *priced)
 {
     const char *why = NULL;
@@ -99,7 +100,7 @@ static void add_candidate(struct placed_space *s, int64_t number, bool scanned,
         (struct placed_layout){number, s->r->layouts.value[number], scanned, *layout};
 }
 
-// A first bound, as if links took no time; what an earlier search knew of a layout holds.
+// A first bound, as if links took no time; what an earlier search knew of a layout remains valid.
 static bool scan(void *argument, int64_t number, const struct layout *layout)
 {
     struct placed_space *s = argument;
@@ -155,7 +156,7 @@ static void ask(struct placed_space *s, struct round *round)
     if (why) s->sidelined = why;
 }
 
-// ---- a bound with the links that there are
+// ---- a bound with the actual links
 
 static enum status take_bound(struct placed_space *s, struct placed_layout *c,
                               const struct placed_answer *a, struct error *err)
@@ -189,7 +190,7 @@ static struct round *next_bounds(struct placed_space *s, int64_t *at)
     return round;
 }
 
-// Least bound first, so that the least of all rises.
+// Least bound first, so that the least of all bounds rises.
 static enum status look_at_all(struct placed_space *s, struct error *err)
 {
     double limit_s = share_for_looks * s->clock.settings->time_limit_s;
@@ -226,7 +227,7 @@ static void note_work(struct placed_space *s, const struct placed_layout *c,
     s->boxes += plan->effort.boxes;
 }
 
-// looked_at of so many of these layouts.
+// Reports that looked_at of `count` layouts are done.
 static void show_progress(const struct placed_space *s, int64_t looked_at, int64_t count,
                           const char *which)
 {
@@ -240,7 +241,7 @@ static void show_progress(const struct placed_space *s, int64_t looked_at, int64
                                                            s->best.iteration_ns, 0, text});
 }
 
-// again: the answer's message, not read yet.
+// again: the answer's message, not yet read.
 static enum status take_plan(struct placed_space *s, struct placed_layout *c,
                              const struct placed_answer *a, struct message again, struct error *err)
 {
@@ -264,7 +265,7 @@ static enum status take_plan(struct placed_space *s, struct placed_layout *c,
     return OK;
 }
 
-// seconds: of the time that is left, for each.
+// seconds: of the remaining time, for each layout.
 static enum status solve_round(struct placed_space *s, struct round *round,
                                const struct placed_effort *effort, double seconds,
                                struct error *err)
@@ -282,7 +283,7 @@ static enum status solve_round(struct placed_space *s, struct round *round,
     return OK;
 }
 
-// Little effort for all that matter, then more for those that still do.
+// Little effort for all layouts that matter, then more for those that still do.
 static enum status solve_all(struct placed_space *s, struct error *err)
 {
     static const struct placed_effort efforts[] = {
@@ -301,14 +302,14 @@ static enum status solve_all(struct placed_space *s, struct error *err)
     return OK;
 }
 
-// Plans of the layouts that are best without names, before thousands are priced node by node: a
-// search that is cut short has a plan, and bounds are held against it. Until there is one they are
-// tried one at a time.
+// Solves the layouts that are best with unnamed nodes, before thousands are priced node by node: an
+// interrupted search then has a plan, and bounds are compared with it. Until there is a plan they
+// are tried one at a time.
 static enum status solve_likely(struct placed_space *s, struct error *err)
 {
     static const struct placed_effort effort = {2000, 0, 0.2};
     struct placed_likely *likely;
-    int count, looks = 0; // since there is a plan
+    int count, looks = 0; // since there has been a plan
     TRY(placed_find_likely(&likely, &count, s->problem, s->clock.settings, s->clock.watch.stop,
                            s->arena, err));
     struct placed_layout *candidates = TAKE(s->arena, count, struct placed_layout);
@@ -336,7 +337,7 @@ static enum status open_workers(struct placed_space *s, const volatile int *stop
 {
     const struct solve_settings *settings = s->clock.settings;
     s->round = arena_open_within(s->arena);
-    TAKE(s->round, 1, char); // a block that resets leave standing
+    TAKE(s->round, 1, char); // a block that resets keep
     s->empty = arena_set_mark(s->round);
     s->work = (struct placed_work){
         .problem = s->problem, .clock = s->clock, .kept = {.arena = arena_open_within(s->arena)}};
