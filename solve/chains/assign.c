@@ -1,12 +1,12 @@
-// The hops of all chains together, each at its cheapest position, are an assignment of successors
-// in which as many nodes have none as there are chains: the Hungarian method in integers. Its
-// potentials are where prices of nodes begin (paths.c). First nodes may be restricted: all
-// others have a node before them, or are in no chain.
+// All chains together, with each hop at its cheapest position, are an assignment of successors in
+// which as many nodes have no successor as there are chains, solved by the Hungarian method in
+// integers. Its potentials are the starting prices of nodes (paths.c). First nodes may be
+// restricted: all others have a node before them, or are in no chain.
 #include "solve/chains/internal.h"
 
 struct assignment {
     int n;
-    const int64_t *cost; // [n * n], counted from 1 in what follows
+    const int64_t *cost; // [n * n], indexed from 1 below
     int64_t *row, *column, *slack;
     int *match, *way;
     bool *used;
@@ -61,9 +61,8 @@ static int64_t cheapest_hop(const struct chains *c, int from, int to)
     return least;
 }
 
-// Rows: nodes, then what stands before a node that has none before it: chain_count times the
-// beginning of a chain, then what nodes in no chain have there. Columns: nodes, then what stands
-// behind one that has none behind it.
+// Rows: nodes, then dummies for nodes without a predecessor: chain_count chain beginnings, then
+// dummies for nodes in no chain. Columns: nodes, then dummies for nodes without a successor.
 static int64_t cost_of(const struct chains *c, const bool *firsts, int from, int to)
 {
     int n = c->node_count;

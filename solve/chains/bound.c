@@ -1,9 +1,9 @@
 // A bound where tables over sets would be too large: a few boxes, each an interval for the ring's
-// dearest link and the nodes that can begin a chain when no link of the ring is dearer. The ring
-// costs a box's lower end at least; the chains, from those first nodes, what paths.c proves
-// of their mean. The box with the least sum is worked on: its prices follow what its chains visit
-// too often or never; when that helps no more its interval is halved, and first nodes fall apart
-// into those that cheaper rings can join. (docs/PROOFS.md section 10)
+// slowest link and the nodes that can begin a chain when no link of the ring is slower. The ring
+// costs at least a box's lower end; the chains, from those first nodes, cost what paths.c proves of
+// their mean. The box with the least sum is worked on: its prices are adjusted to the nodes that
+// its chains visit too often or never. When that no longer helps, its interval is halved, and first
+// nodes are separated into those that cheaper rings can join. (docs/PROOFS.md section 10)
 #include <math.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@
 enum { BOXES_MAX = 256, ROUNDS_A_TURN = 10, TURNS_WITHOUT_GAIN = 3 };
 
 struct box {
-    int64_t low, high;           // the ring's dearest link is in [low, high)
-    int64_t chain, chain_before; // a bound on the dearest chain; that of the turn before
+    int64_t low, high;           // the ring's slowest link is in [low, high)
+    int64_t chain, chain_before; // a bound on the most expensive chain; that of the previous turn
     bool *first;
-    double *price, *way, step; // prices, their last direction; step: of what is missing
+    double *price, *way, step; // prices, their last direction; step: share of what is missing
     int64_t *best;             // prices of the best bound
     int idle;                  // turns without gain
 };
@@ -46,7 +46,7 @@ static int64_t sum_to_chain(const struct bounding *b, int64_t sum)
     return rounded_up(sum, (int64_t)b->c->chain_count << paths_shift(b->paths));
 }
 
-// What the walk that was just made with `price` says of a box.
+// What the walk just made with `price` proves of a box.
 static bool learn(struct bounding *b, struct box *x, const int64_t *price)
 {
     int found = paths_firsts(b->paths, x->first, b->firsts);
@@ -69,13 +69,13 @@ static void round_prices(struct bounding *b, const struct box *x)
     }
 }
 
-// Where steps aim at: what would close the box, if that is not far off.
+// The target of steps: the value that would close the box, if it is not far away.
 static double aim_of(const struct bounding *b, const struct box *x)
 {
     return fmin((double)(b->value - x->low), (double)x->chain * 1.06 + 1);
 }
 
-// One walk with the box's prices; they move to where its chains' visits say, unless the box is
+// One walk with the box's prices; they are then adjusted by its chains' visits, unless the box is
 // closed.
 static void work_round(struct bounding *b, struct box *x)
 {
@@ -135,7 +135,7 @@ static struct box *add_box(struct bounding *b, int64_t low, int64_t high, const 
     return x;
 }
 
-// Boxes of rings below `high`, one for each part of the nodes in[]; nothing where there is no such
+// Adds boxes of rings below `high`, one for each part of the nodes in[]; none if there is no such
 // ring.
 static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool *among,
                       const struct box *from)
@@ -197,7 +197,7 @@ static int64_t work_boxes(struct bounding *b)
     }
 }
 
-// The dearest that is below `limit`: no dearer one is in a chain that improves.
+// The most expensive hop below `limit`: no more expensive one is in a chain that improves.
 static int64_t dearest_hop(const struct chains *c, int64_t limit)
 {
     int64_t dearest = 0;
@@ -207,7 +207,8 @@ static int64_t dearest_hop(const struct chains *c, int64_t limit)
     return dearest;
 }
 
-// The box of everything: its chains bounded by an assignment, which gives it its first prices.
+// The box of everything: its chains are bounded by an assignment, which also gives its first
+// prices.
 static bool open_root(struct bounding *b, struct box *root)
 {
     const struct chains *c = b->c;

@@ -1,4 +1,4 @@
-// Chains: their value, and what is done with few nodes (exact.c) or many (bound.c).
+// Chains: their value, and the methods for few nodes (exact.c) or many (bound.c).
 #include "solve/chains/chains.h"
 
 #include "data/base/least.h"

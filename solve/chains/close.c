@@ -1,15 +1,15 @@
-// Which nodes can lie on a ring of so many by cheap links. Rings lie within parts whose nodes all
-// reach each other; within one, a ring through a node is looked for link by link, as far as a fixed
-// number of looks allows: where they are used up the node is taken to lie on one. So "no" is
-// proven, and "yes" may be too much.
+// Which nodes can be on a ring of a given size by cheap links. Rings are within parts whose nodes
+// all reach each other. Within a part, a ring through a node is searched for link by link, up to a
+// fixed number of looks; when they are used up the node is assumed to be on one. So "no" is proven,
+// and "yes" may be wrong.
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "solve/chains/internal.h"
 
-// At links, of one call, shared among its nodes; of a node so many times those of one path at
-// least.
+// Looks at links: of one call, shared among its nodes; and at least this many times those of one
+// path for each node.
 enum { LOOKS = 4000000, LOOKS_OF_PATH = 4 };
 
 struct closing {
@@ -27,7 +27,7 @@ static bool joined(const struct closing *x, int from, int to)
     return from != to && x->link[(size_t)from * (size_t)x->n + (size_t)to] < x->limit;
 }
 
-// Marks what is reached from `root` (forward) or reaches it, in steps as few as back[] says;
+// Marks what is reached from `root` (forward) or reaches it, with the fewest hops in back[];
 // returns how many.
 static int reach(struct closing *x, int root, bool forward)
 {
@@ -47,8 +47,8 @@ static int reach(struct closing *x, int root, bool forward)
     return count;
 }
 
-// Parts of nodes that all reach each other; those with fewer than `size` nodes leave. Returns the
-// number of parts.
+// Finds parts of nodes that all reach each other; those with fewer than `size` nodes are dropped.
+// Returns the number of parts.
 static int split_parts(struct closing *x)
 {
     int parts = 0;
@@ -72,7 +72,7 @@ static int split_parts(struct closing *x)
 }
 
 // Whether a path of `count` nodes that ends at `last` can be closed to a ring, as far as the looks
-// go.
+// suffice.
 static bool close_path(struct closing *x, int last, int count)
 {
     if (count == x->size) return joined(x, last, x->root);
@@ -102,7 +102,7 @@ static bool lies_on_ring(struct closing *x, int root)
     return true;
 }
 
-// any: only whether there is a ring; one that was found through and through ends the search.
+// any: only whether there is a ring; a ring that was actually found ends the search.
 static int find_rings(const int64_t *link, int node_count, int size, int64_t limit, bool *in,
                       int *part, bool any, struct arena *arena)
 {
@@ -145,7 +145,7 @@ static int compare_links(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// What the links among them cost, cheapest first, each once.
+// The distinct costs of the links among them, cheapest first.
 static int list_costs(int64_t *sorted, const int64_t *link, int node_count, const bool *among)
 {
     int count = 0, distinct = 0;
@@ -169,7 +169,8 @@ int64_t rings_least(const int64_t *link, int node_count, int size, const bool *a
     bool *in = TAKE(arena, node_count, bool);
     int *part = TAKE(arena, node_count, int), low = 0,
         count = list_costs(sorted, link, node_count, among);
-    for (int high = count; low < high;) { // no ring whose links are all cheaper than sorted[low]
+    for (int high = count;
+         low < high;) { // invariant: no ring has all links cheaper than sorted[low]
         int middle = low + (high - low) / 2;
         memcpy(in, among, (size_t)node_count * sizeof *in);
         if (find_rings(link, node_count, size, sorted[middle] + 1, in, part, true, arena))

@@ -1,10 +1,10 @@
 // The proof for few nodes. A chain's least value, given its set of nodes and the first of them,
-// follows from a dynamic programme over sets; so does the best ring through a set of first nodes.
-// Sets of first nodes are taken cheapest ring first; for each, the other nodes are shared out so
-// that no chain is dearer than what would still improve on the best known, found by bisection over
-// the chains' limit. Sets of nodes left over from which it failed are remembered. Before all that,
-// nodes are shared out with no first nodes given: what even the dearest chain of that takes at
-// least ends the list of sets of first nodes early.
+// comes from a dynamic programme over sets; so does the best ring through a set of first nodes.
+// Sets of first nodes are taken cheapest ring first. For each, the other nodes are distributed so
+// that no chain costs more than what would still improve on the best known; the limit of the chains
+// is found by bisection. Sets of remaining nodes with which this failed are remembered. Before all
+// that, nodes are distributed without given first nodes: the resulting least value of the most
+// expensive chain ends the list of sets of first nodes early.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,20 +16,20 @@ static int lowest(uint32_t set) { return __builtin_ctz(set); }
 struct tail {
     int64_t cost;
     uint32_t behind;
-}; // a chain's nodes behind its first
+}; // a chain's nodes after its first
 
 struct proof {
     const struct chains *c;
     struct chains_result *result;
-    int64_t *least; // [set * node_count + first]: of a chain's last |set| nodes, `first` the first
-                    // of them
+    int64_t *least; // [set * node_count + first]: of a chain's last |set| nodes, with `first` the
+                    // first of them
     int firsts[CHAINS_EXACT_MAX];
-    uint32_t shared[CHAINS_EXACT_MAX];    // [chain] the nodes behind its first
-    struct tail *tails[CHAINS_EXACT_MAX]; // [first] cheapest first, those that can be in an order
-                                          // that improves
+    uint32_t shared[CHAINS_EXACT_MAX];    // [chain] the nodes after its first
+    struct tail *tails[CHAINS_EXACT_MAX]; // [first] those that can be in an order that improves,
+                                          // cheapest first
     int tail_count[CHAINS_EXACT_MAX];
-    int64_t *cheapest;       // [set]: of a whole chain, whatever its first node
-    uint32_t *failed, stamp; // [nodes left over] == stamp: nothing comes of it
+    int64_t *cheapest;       // [set]: of a whole chain, over all first nodes
+    uint32_t *failed, stamp; // [nodes left over] == stamp: they cannot complete the order
     int64_t limit;
 };
 
@@ -38,7 +38,7 @@ static int64_t least_of(const struct proof *p, uint32_t set, int first)
     return p->least[(size_t)set * (size_t)p->c->node_count + (size_t)first];
 }
 
-// |set| nodes are a chain's last ones: the hop from `first` has the position length - |set|.
+// |set| nodes are a chain's last ones, so the hop from `first` has the position length - |set|.
 static int64_t least_tail(const struct proof *p, uint32_t set, int first)
 {
     uint32_t behind = set & ~(UINT32_C(1) << first);
@@ -62,14 +62,14 @@ static void fill_tails(struct proof *p)
     }
 }
 
-// The next larger number with as many bits (a well-known trick of bit arithmetic).
+// The next larger number with the same number of bits set (a well-known bit trick).
 static uint32_t next_subset(uint32_t x)
 {
     uint32_t low = x & (~x + 1), ripple = x + low;
     return ripple | (((x ^ ripple) >> 2) / low);
 }
 
-// The members of `set` that the bits of `pick` name, lowest first.
+// The members of `set` selected by the bits of `pick`, lowest first.
 static uint32_t spread(uint32_t pick, uint32_t set)
 {
     uint32_t chosen = 0;
@@ -78,7 +78,7 @@ static uint32_t spread(uint32_t pick, uint32_t set)
     return chosen;
 }
 
-// Whether the chains from `chain` on find their nodes among `left`, none dearer than the limit.
+// Whether the chains from `chain` on can take their nodes from `left`, none above the limit.
 static bool share_out(struct proof *p, int chain, uint32_t left)
 {
     if (chain == p->c->chain_count) return true;
@@ -132,10 +132,10 @@ static void keep(struct proof *p)
         write_chain(p, p->result->order + chain * p->c->length, p->firsts[chain], p->shared[chain]);
 }
 
-// ---- sharing out without first nodes
+// ---- distribution without given first nodes
 
-// Whether chains from `chain` on, none dearer than the limit, find their nodes among `left`: the
-// lowest is in one, or spare.
+// Whether chains from `chain` on, none above the limit, can take their nodes from `left`: the
+// lowest node is in one, or spare.
 static bool share_freely(struct proof *p, int chain, uint32_t left)
 {
     int take = p->c->length - 1, have = __builtin_popcount(left),
@@ -165,7 +165,7 @@ static bool try_freely(struct proof *p, int64_t limit)
     return found;
 }
 
-// No order has a dearest chain below this; what is above `high` does not matter.
+// No order's most expensive chain is below this; values above `high` do not matter.
 static int64_t least_dearest(struct proof *p, int64_t high)
 {
     enum { TRIES = 16 };
@@ -213,7 +213,7 @@ static int compare_tails(const void *a, const void *b)
     return x->behind < y->behind ? -1 : x->behind > y->behind;
 }
 
-// Of each first node the chains within the limit.
+// Lists the chains within the limit for each first node.
 static void list_tails(struct proof *p, int64_t limit, struct arena *arena)
 {
     int n = p->c->node_count;
@@ -239,7 +239,7 @@ static void list_tails(struct proof *p, int64_t limit, struct arena *arena)
             qsort(p->tails[i], (size_t)p->tail_count[i], sizeof *p->tails[i], compare_tails);
 }
 
-// The chain with the least choice first.
+// Orders chains so that the one with the fewest choices comes first.
 static void order_firsts(struct proof *p)
 {
     for (int i = 1; i < p->c->chain_count; i++) {

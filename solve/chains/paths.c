@@ -1,9 +1,9 @@
-// What chains cost together at least, nodes shared out by prices: every chain pays its hops less
-// the prices of its nodes, each node is worth its price once, and the cheapest chains under prices
-// of any kind bound the sum of all (docs/PROOFS.md section 10). A chain may come back to a node
-// here, but not while it remembers it: each node has its neighbours (the nodes nearest to it), and
-// what was visited is forgotten as soon as a node is entered whose neighbour it is not. Integers
-// throughout; a chain's places are walked from the last to the first, so that one walk serves all
+// A lower bound on the total cost of chains by prices of nodes: every chain pays its hops less the
+// prices of its nodes, each node is worth its price once, and the cheapest chains under any prices
+// bound the sum of all (docs/PROOFS.md section 10). A chain may return to a node here, but not
+// while it remembers it: each node has its neighbours (the nodes nearest to it), and a visited node
+// is forgotten as soon as the chain enters a node of which it is not a neighbour. Integers
+// throughout. A chain's positions are walked from the last to the first, so one walk serves all
 // first nodes.
 #include <string.h>
 
@@ -15,12 +15,13 @@ static const int64_t nothing = INT64_MAX / 4; // no chain
 struct paths {
     const struct chains *c;
     int n, remembered, sets, shift;
-    int64_t hop_max; // dearer hops are in no chain that is looked for
+    int64_t hop_max; // more expensive hops are in no chain of interest
     int *neighbour;  // [node * remembered + bit]
     uint8_t
         *after; // [(from * n + to) * sets + set remembered at to] -> set remembered at from; NEVER
-    int64_t *tail;  // [(position * n + node) * sets + set]: least of the chain's rest from there
-    int64_t *start; // [node]: of a whole chain from there
+    int64_t
+        *tail; // [(position * n + node) * sets + set]: least of the rest of the chain from there
+    int64_t *start;            // [node]: of a whole chain from there
     int *fewest, fewest_count; // scratch
     struct paths_price *price;
 };
@@ -80,8 +81,8 @@ static void fill_after(struct paths *p)
         }
 }
 
-// Sums of prices and hops stay below 2^59; fine enough that rounding prices costs nothing where
-// hops are small numbers.
+// Sums of prices and hops stay below 2^59, and the unit is fine enough that rounding prices costs
+// nothing if hops are small numbers.
 static int shift_of(const struct paths *p)
 {
     int shift = 0;
@@ -115,7 +116,7 @@ static int64_t *tail_of(const struct paths *p, int position, int node)
     return p->tail + ((size_t)position * (size_t)p->n + (size_t)node) * (size_t)p->sets;
 }
 
-// Sets that are worth going on from: no smaller one is as cheap.
+// Sets worth continuing from: no subset is as cheap.
 static int list_sets(const struct paths *p, const int64_t *tail, uint8_t *list)
 {
     int64_t least[1 << REMEMBERED_MAX];
@@ -174,7 +175,7 @@ int64_t paths_walk(struct paths *p, const int64_t *price)
     return steps;
 }
 
-// The node and set behind `from` on the cheapest way on.
+// The next node and set on the cheapest continuation.
 static bool find_next(const struct paths *p, int position, int *node, int *set,
                       const int64_t *price)
 {

@@ -1,5 +1,5 @@
-// The ring with the least dearest link through given nodes, direction counted: a dynamic programme
-// over sets and the last node of a path that begins at the set's lowest.
+// The ring through given nodes whose slowest link is least, for directed links: a dynamic programme
+// over sets and the last node of a path that begins at the set's lowest node.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 static int lowest(uint32_t set) { return __builtin_ctz(set); }
 
-// Of a path from the set's lowest node through all of it that ends at `last`.
+// For a path from the set's lowest node through all of it that ends at `last`.
 static int64_t least_path(const int64_t *path, const int64_t *link, int n, uint32_t set, int last)
 {
     uint32_t before = set & ~(UINT32_C(1) << last);
@@ -64,14 +64,14 @@ void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size
 }
 
 // ---- the ring through given nodes: paths from the first of them by links within a limit, as sets
-// of where they can end
+// of possible last nodes
 
 struct around {
     const int64_t *link; // [size * size]
     int size;
     int64_t limit;
-    uint32_t *ends, *before; // [set of nodes behind the first]: last nodes; [node]: what has a link
-                             // to it within the limit
+    uint32_t *ends, *before; // [set of nodes after the first]: last nodes; [node]: nodes with a
+                             // link to it within the limit
 };
 
 static bool can_close(struct around *x)
@@ -100,7 +100,7 @@ static int compare_links(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// What the links cost, cheapest first: the dearest of a ring is one of them.
+// The costs of the links, cheapest first: the slowest link of a ring is one of them.
 static int sort_links(const struct around *x, int64_t *sorted)
 {
     int count = 0;
@@ -110,7 +110,7 @@ static int sort_links(const struct around *x, int64_t *sorted)
     return count;
 }
 
-// Follows the sets back from the whole ring.
+// Traces the sets back from the whole ring.
 static void write_ring(const struct around *x, int *ring, const int *nodes)
 {
     uint32_t set = (UINT32_C(1) << (x->size - 1)) - 1, next = x->before[0];
@@ -136,7 +136,8 @@ void ring_through(int *ring, const int64_t *link, int node_count, const int *nod
         among[i] = link[nodes[i / size] * node_count + nodes[i % size]];
         if (i < size) ring[i] = nodes[i];
     }
-    int low = size - 1, count = sort_links(&x, sorted), high = count; // so many links at least
+    int low = size - 1, count = sort_links(&x, sorted),
+        high = count; // a ring has at least this many links
     while (low < high) {
         int middle = low + (high - low) / 2;
         x.limit = sorted[middle];

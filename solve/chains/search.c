@@ -1,9 +1,9 @@
-// Search by chance for a good order of nodes: exchanges of nodes and of parts of chains, parts that
-// turn round or move within a chain, near nodes brought together, chains that change places in the
-// ring, accepted while the temperature falls. Only the chains that a move touches are summed anew.
-// What is annealed is the value with a share of the mean link of the ring and with a mean of powers
-// of all chains beside the dearest one, which alone does not say which way the others could help.
-// Every other start begins with a cheap ring and keeps it cheap.
+// Simulated annealing for a good order of nodes. Moves: exchanges of nodes and of parts of chains,
+// parts reversed or moved within a chain, near nodes brought together, chains exchanged in the
+// ring. Only the chains that a move touches are summed anew. The annealed value is the value plus a
+// share of the mean link of the ring and a power mean of all chains besides the most expensive one,
+// because that alone does not show how the others could help. Every other start begins with a cheap
+// ring and keeps it cheap.
 #include <math.h>
 #include <string.h>
 
@@ -13,27 +13,28 @@
 
 enum { PART_MAX = 8, NEAR = 8 };
 
-static const double link_share = 0.25; // of the ring's mean link in what is annealed
+static const double link_share = 0.25; // of the ring's mean link in the annealed value
 static const double smooth_shares[4] = {0.7, 0.7, 0.7,
                                         0.2}; // of the mean of powers, start by start
 static const double first_temperature = 0.03,
-                    last_temperature = 1e-5; // of what chains and rings mostly take
+                    last_temperature = 1e-5; // of typical costs of chains and rings
 
 struct search {
     const struct chains *c;
     int n, k, length;
     int *now, *next;       // orders of all nodes, those in no chain last
-    int *place;            // [node] where it stands in next[]
-    int *near, near_count; // [node * near_count + i] cheapest nodes behind it
+    int *place;            // [node] its position in next[]
+    int *near, near_count; // [node * near_count + i] cheapest nodes after it
     int64_t *chains, *chains_next;
     double energy;
     bool *touched;
-    double smooth;    // share of the mean of powers in what is annealed, beside the dearest chain
-    int64_t ring_max; // moves to dearer rings are not taken
+    double
+        smooth; // share of the power mean in the annealed value, besides the most expensive chain
+    int64_t ring_max; // moves to slower rings are rejected
     uint64_t state;
 };
 
-// ---- moves, on `next`; they mark what chains they touch
+// ---- moves, on `next`; they mark the chains they touch
 
 static void touch(struct search *s, int at)
 {
@@ -70,8 +71,8 @@ static void turn_in_chain(struct search *s)
     turn_part(s, chain + (a < b ? a : b), chain + (a < b ? b : a));
 }
 
-// A part of a chain goes elsewhere in it: its neighbour part and it change places, by three turns;
-// sometimes turned round.
+// Moves a part of a chain elsewhere in it: exchanges it with an adjacent part, by three reversals;
+// sometimes reversed.
 static void move_in_chain(struct search *s)
 {
     int chain = below(s, s->k) * s->length, a = below(s, s->length), b = below(s, s->length);
@@ -87,8 +88,8 @@ static void move_in_chain(struct search *s)
     if (turned != 2) turn_part(s, cut + 1, chain + b);
 }
 
-// Parts of equal length of two chains, sometimes all the rest from one place on; sometimes turned
-// round.
+// Exchanges parts of equal length of two chains, sometimes all the rest from one position on;
+// sometimes reversed.
 static void swap_parts(struct search *s)
 {
     int a = below(s, s->k), b = below(s, s->k),
@@ -106,7 +107,7 @@ static void swap_parts(struct search *s)
     if (turned & 2) turn_part(s, b * s->length + to, b * s->length + to + size - 1);
 }
 
-// A node goes elsewhere, what stands between moves up.
+// Moves a node elsewhere; those between move up.
 static void insert(struct search *s)
 {
     int a = below(s, s->n), b = below(s, s->n), node = s->next[a];
@@ -119,7 +120,7 @@ static void insert(struct search *s)
     }
 }
 
-// Behind a node comes one that is near it: instead of the one that was there, or with all that
+// Puts after a node one that is near it: instead of the one that was there, or with all that
 // follows.
 static void bring_near(struct search *s)
 {
@@ -128,12 +129,12 @@ static void bring_near(struct search *s)
     int from = s->place[s->near[s->next[at + place] * s->near_count + below(s, s->near_count)]],
         kind = below(s, 3), size = 1;
     int chain = from / s->length, left = s->length - place - 1;
-    if (kind == 1 && chain < s->k && chain != at / s->length) { // so many as both have
+    if (kind == 1 && chain < s->k && chain != at / s->length) { // as many as both have
         size = s->length - from % s->length;
         size = size < left ? size : left;
     }
     if (kind == 2 && from % s->length > 0 &&
-        chain < s->k) { // the node goes before the near one instead
+        chain < s->k) { // put the node before the near one instead
         swap(s, at + place, from - 1);
         return;
     }
@@ -160,7 +161,7 @@ static void move_at_random(struct search *s)
 
 // ---- values
 
-// The eighth root of the mean of eighth powers: near the dearest, and every dear chain counts.
+// The eighth root of the mean of eighth powers: near the maximum, and every expensive chain counts.
 static double power_mean(double sum, int count) { return sqrt(sqrt(sqrt(sum / count))); }
 
 static double eighth_power(double x)
@@ -169,7 +170,7 @@ static double eighth_power(double x)
     return fourth * fourth;
 }
 
-// What is annealed; *value as chains_value has it.
+// The annealed value; *value as from chains_value.
 static double sum_up(const struct search *s, const int *order, int64_t *chains, bool all,
                      int64_t *value)
 {
@@ -192,7 +193,7 @@ static double sum_up(const struct search *s, const int *order, int64_t *chains, 
            s->smooth * power_mean(powers, s->k);
 }
 
-// Touched chains, and the nodes in no chain, of one order to the other.
+// Copies the touched chains, and the nodes in no chain, from one order to the other.
 static void copy_touched(struct search *s, int *to, const int *from, int64_t *chains_to,
                          const int64_t *chains_from)
 {
@@ -208,7 +209,7 @@ static void copy_touched(struct search *s, int *to, const int *from, int64_t *ch
     }
 }
 
-// What links mostly take, those left out that join nothing.
+// The mean cost of links, without those that join nothing.
 static double mean_of(const int64_t *prices, size_t count)
 {
     double sum = 0, joined = 0;
@@ -230,7 +231,7 @@ static bool is_over(const struct chains_settings *settings)
     return settings->should_stop && settings->should_stop(settings->stop_argument);
 }
 
-// best[] becomes the best that was seen if it is below *best_value.
+// Sets best[] to the best order seen if it is below *best_value.
 static int64_t anneal(struct search *s, const struct chains_settings *settings, int *best,
                       int64_t *best_value)
 {
@@ -316,8 +317,8 @@ static struct search open_search(const struct chains *c, uint64_t seed, struct a
     return s;
 }
 
-// Nodes that may lie on a ring as cheap as the cheapest, or dearer by up to `more`; of one part
-// that chance picks.
+// Nodes that may be on a ring as cheap as the cheapest, or costlier by up to `more`, from one
+// randomly chosen part.
 static int list_part(struct search *s, int *nodes, double more, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
@@ -336,7 +337,7 @@ static int list_part(struct search *s, int *nodes, double more, struct arena *ar
     return count;
 }
 
-// Chains of one node, annealed: a ring of k among these nodes, to best[].
+// Anneals chains of one node: a ring of k among these nodes, into best[].
 static int64_t anneal_ring(struct search *s, const int *nodes, int count,
                            const struct chains_settings *settings, int *best, int64_t *value,
                            struct arena *arena)
@@ -356,8 +357,8 @@ static int64_t anneal_ring(struct search *s, const int *nodes, int count,
     return moves;
 }
 
-// A cheap ring is found first and its nodes begin the chains; no ring that is much dearer is taken
-// while they are annealed.
+// First finds a cheap ring, whose nodes begin the chains; no much slower ring is accepted while
+// they are annealed.
 static int64_t begin_with_ring(struct search *s, const struct chains_settings *settings,
                                struct arena *arena)
 {

@@ -1,5 +1,5 @@
-// Plans to begin with where ranks have several stages: those that the first box meets while it
-// looks for weights (solve/boxes/balance.c), by ranks or, with prices of memory, stage by stage.
+// Starting plans where ranks have several stages: those that the first box finds while it searches
+// for weights (solve/boxes/balance.c), by ranks or, with memory prices, stage by stage.
 #include <string.h>
 
 #include "solve/boxes/box.h"

@@ -1,16 +1,15 @@
 // Construction: for a grid of caps on the load of a stage, the plan with the least sum of forward,
-// backward and transfers among those whose every load stays below the cap (the analytic bound "fill
-// + (m-1) x slowest" for each slowest), by dynamic programming; then a few rounds in which the
-// paths that were critical so far share the weight. What the table does not count exactly is
-// mended: where a resource is overdrawn, the use that is cheapest to give up is forbidden.
+// backward and transfers among those in which every load stays below the cap (the analytic bound
+// "fill + (m-1) x slowest" for each slowest), by dynamic programming. Then a few rounds in which
+// the paths that were critical so far share the weight. What the table does not count exactly is
+// repaired: where a resource exceeds its limit, the use that is cheapest to give up is forbidden.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "solve/incumbent/internal.h"
 
-// The table is large (256 MB at most) because mending goes wrong where the slots of several groups
-// bind.
+// The table is large (at most 256 MB) because repairs fail where the slots of several groups bind.
 enum { CELLS_MAX = 1 << 25, CAPS_MAX = 20, ROUNDS = 3 };
 
 struct construction {
@@ -83,7 +82,7 @@ static bool uses(const struct construction *k, int stage, const struct choice *c
 }
 
 // Forbids the resource at the stage where that raises the bound least. false: every stage that uses
-// it must.
+// it has to.
 static bool forbid_one_use(struct construction *k, int resource)
 {
     const struct choices *c = k->s->c;
@@ -103,7 +102,7 @@ static bool forbid_one_use(struct construction *k, int resource)
     return at >= 0;
 }
 
-// The least decision of the box that keeps within slots and budget; forbids on the way.
+// The least decision of the box within slots and budget; forbids uses on the way.
 static bool solve_within_resources(struct construction *k)
 {
     bool mended = false;
@@ -142,8 +141,8 @@ static void keep_start(struct construction *k, int64_t time)
     assert(at + 1 >= k->start_count || time < k->start_times[at + 1]);
 }
 
-// Plans under one cap. In later rounds the weights lean towards the path that was critical for the
-// plan before.
+// Plans under one cap. In later rounds the weights move towards the path that was critical for the
+// previous plan.
 static bool construct_under(struct construction *k, int64_t cap_ns)
 {
     allow_loads(k, cap_ns);
@@ -160,7 +159,7 @@ static bool construct_under(struct construction *k, int64_t cap_ns)
     return true;
 }
 
-// The least cap that holds a plan, by bisection: the index of a load. load_count: none does.
+// The least cap that allows a plan, by bisection: the index of a load. load_count: none does.
 static int least_cap(struct construction *k, const int64_t *loads, int load_count)
 {
     int low = 0, high = load_count;
@@ -189,7 +188,7 @@ static void open_construction(struct construction *k, struct search *s)
     k->counts = TAKE(s->arena, s->symbols + 1, int);
     k->box = (struct dynamic_box){.coefficients = k->coefficients, .allowed = k->allowed};
     k->answer.chosen = k->chosen;
-    // A rough count of steps beside those of a replay; it only has to be the same every time.
+    // A rough count of steps relative to those of a replay; it only has to be the same every time.
     int64_t steps = cells * (s->c->by_position ? 1 : s->c->priced->layer_count) / 4;
     k->solve_effort = 1 + steps * EFFORT_REPLAY / (1 + s->c->schedule->operation_count) / 8;
 }
@@ -205,8 +204,8 @@ int search_construct(struct search *s, int **starts, int starts_max)
     int64_t *loads = sort_loads(s, &load_count);
     weigh_fill(&k);
     int first = least_cap(&k, loads, load_count);
-    // Caps lie close together where the slowest stage is fast, then ever farther apart; the last
-    // allows everything.
+    // Caps are close together where the slowest stage is fast, then increasingly farther apart; the
+    // last allows everything.
     for (int cap = first, step = 1, tried = 0; cap < load_count; tried++) {
         if (tried < CAPS_MAX || !s->best->found) construct_under(&k, loads[cap]);
         if (cap == load_count - 1 || search_is_over(s)) break;

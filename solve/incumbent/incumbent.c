@@ -1,6 +1,6 @@
-// Incumbent first: plans by dynamic programming under caps on the load, then local search with
+// The incumbent search: plans by dynamic programming under caps on the load, then local search with
 // exact replay. The effort is counted in replays and all draws come from one seeded generator
-// (splitmix64), so that a seed means a plan. Arithmetic is on integers, or on doubles that hold
+// (splitmix64), so a seed determines the plan. Arithmetic is on integers, or on doubles that hold
 // integers below 2^53: the same on every machine.
 #include <assert.h>
 #include <string.h>
@@ -58,7 +58,8 @@ int64_t search_replay(struct search *s, const int *chosen, int *counts)
 }
 
 // Rounds of threshold accepting: from the best plan in every other round, else from one of the
-// starts in turn. The heat is a share of the iteration time and falls within a round.
+// starts in turn. The heat (how much worse a step may be) is a share of the iteration time and
+// falls within a round.
 static void improve(struct search *s, int *const *starts, int start_count)
 {
     struct local *l = local_open(s);

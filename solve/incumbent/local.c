@@ -1,7 +1,7 @@
 // Local search: threshold accepting over moves of layers, swaps of groups and changes of single
-// choices. A neighbour is first held against the pool of critical paths seen so far: each is a
-// lower bound on its time, and the sum over the few symbols that changed costs far less than a
-// replay. Only what passes the whole pool is replayed, and its path joins.
+// choices. A neighbour is first compared with the pool of critical paths seen so far: each gives a
+// lower bound on its time, and the sum over the few changed symbols costs far less than a replay.
+// Only a neighbour that passes the whole pool is replayed, and its path is added to the pool.
 #include <assert.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 
 enum { POOL_MAX = 256, POOL_STRIP = 32, MOVE_KINDS = 19 };
 
-// Which choice of a stage has these attributes: open addressing, a power of two.
-// `next` chains those that differ in recomputation alone, the lightest first.
+// A hash table from attributes to a stage's choice: open addressing, size a power of two. `next`
+// chains those that differ only in recomputation, the lightest first.
 struct lookup {
     int *slots, *next;
     uint32_t mask;
@@ -21,7 +21,7 @@ struct local {
     struct lookup *lookups; // [stage]
     int pool_count, pool_next;
     double *counts;          // [symbol * POOL_MAX + path]
-    double *lengths, *moved; // [path], of the decision at hand and of its neighbour
+    double *lengths, *moved; // [path], of the current decision and of its neighbour
     int64_t *durations, *neighbour_durations;
     int *path, *neighbour, *changed;
     int **next, *heads; // of the lookups, by stage; of the neighbour's choices
@@ -107,7 +107,7 @@ struct local *local_open(struct search *s)
 
 // ---- the pool
 
-// The path of l->path joins, in the place of the oldest where the pool is full.
+// Adds l->path, in place of the oldest path if the pool is full.
 static void add_to_pool(struct local *l, int64_t neighbour_length)
 {
     int at = l->pool_next;
@@ -156,8 +156,8 @@ static bool pool_passes(struct local *l, double limit)
 
 // ---- moves: l->neighbour is made from now[]; false: there is no such decision
 
-// Gives every stage the layers it says, with all else as in `like`; where position counts, the
-// places between shift along.
+// Gives every stage the layers and everything else of `like`; where position matters, the positions
+// between are shifted.
 static bool place(struct local *l, const struct choice *like)
 {
     const struct choices *c = l->s->c;
@@ -174,8 +174,8 @@ static bool place(struct local *l, const struct choice *like)
     return true;
 }
 
-// With several stages a rank: what the ranks of changed stages recompute. false: memory is too
-// small.
+// With several stages per rank: sets the recomputation of the ranks of changed stages. false:
+// memory is too small.
 static bool refit(struct local *l, const int *now)
 {
     const struct choices *c = l->s->c;
@@ -194,7 +194,7 @@ static bool refit(struct local *l, const int *now)
     return true;
 }
 
-// A stage's group is its rank's: it goes where that of the rank's first stage went.
+// A stage's group is its rank's: it follows that of the rank's first stage.
 static void carry_groups(const struct choices *c, struct choice *like, const int *now)
 {
     for (int r = 0; r < c->rank_count; r++) {
@@ -223,7 +223,7 @@ static void swap_int(int *a, int *b)
     *b = kept;
 }
 
-// One choice for another of the same layers.
+// Exchanges one choice for another with the same layers.
 static bool change_one(struct local *l, int stage)
 {
     const struct stage_choices *choices = &l->s->c->stages[stage];
@@ -240,7 +240,7 @@ static bool change_one(struct local *l, int stage)
     return false;
 }
 
-// Stage i goes to place j with what it carries; those between move up by one. Runs of one group
+// Moves stage i to place j with what it carries; those between move up by one. Runs of one group
 // stay together.
 static void carry(struct choice *like, int i, int j)
 {
@@ -295,8 +295,7 @@ static bool move(struct local *l, const int *now)
 
 // ---- the search
 
-// The neighbour's time if it is at most limit, else INT64_MAX. Replays only what the pool lets
-// pass.
+// The neighbour's time if it is at most limit, else INT64_MAX. Replays only what passes the pool.
 static int64_t judge(struct local *l, int64_t limit)
 {
     l->s->effort_left--;
@@ -325,8 +324,8 @@ void local_search(struct local *l, int *now, int64_t steps, int64_t heat_ns)
             l->s->effort_left -= step % 8 == 0;
             continue;
         }
-        // The limit falls to the present time as the steps run out, and below half of the heat most
-        // of the time.
+        // The limit falls to the current time as the steps run out, and is below half of the heat
+        // most of the time.
         int64_t left = steps - step, draw = (int64_t)search_random(l->s, 1024);
         int64_t heat = (int64_t)((double)heat_ns * (double)left / (double)steps * (double)left /
                                  (double)steps);

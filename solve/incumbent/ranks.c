@@ -1,7 +1,7 @@
-// Ranks with several stages in the local search: when layers move, what a stage recomputes follows
-// from the rank's memory. Each stage of a changed rank starts from its lightest choice with the
-// layers it has; while the rank is too full, the stage changes that pays least load for a byte of
-// the moment that is fullest.
+// Ranks with several stages in the local search: when layers move, the recomputation of a stage
+// follows from the rank's memory. Each stage of a changed rank starts from its lightest choice with
+// its layers; while the rank is too full, the stage is changed that adds the least load per byte
+// saved at the fullest moment.
 #include <assert.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct refit {
     int rank;
     int *chosen;
     int64_t excess;       // bytes over the limit at the fullest moment
-    const int *in_flight; // that moment's
+    const int *in_flight; // at that moment
 };
 
 static const struct choice *at(const struct refit *f, int turn)
@@ -51,7 +51,7 @@ struct step {
     double price;
 };
 
-// Of equally cheap ones the smallest that is enough, else the largest.
+// Among equally cheap steps the smallest that is enough, else the largest.
 static bool is_better(const struct step *a, const struct step *b, int64_t excess)
 {
     if (b->stage < 0 || a->price < b->price * (1 - 1e-9)) return true;
@@ -78,12 +78,12 @@ static bool take_cheapest_step(struct refit *f, int *const *next, const int *hea
         }
     }
     if (best.stage < 0) return false;
-    assert(best.saved > 0); // so that steps come to an end
+    assert(best.saved > 0); // so that the steps terminate
     f->chosen[best.stage] = best.choice;
     return true;
 }
 
-// The step back that saves most load and still fits. false: none.
+// Takes the step back that saves most load and still fits. false: there is none.
 static bool take_back(struct refit *f, int *const *next, const int *heads)
 {
     int stage = -1, choice = -1;
@@ -93,7 +93,7 @@ static bool take_back(struct refit *f, int *const *next, const int *heads)
         int64_t load = at(f, t)->load_ns;
         for (int i = heads[s]; i >= 0; i = next[s][i]) {
             f->chosen[s] = i;
-            if (load - at(f, t)->load_ns <= best) break; // the chain goes from light to heavy
+            if (load - at(f, t)->load_ns <= best) break; // the chain is ordered from light to heavy
             weigh(f);
             if (f->excess > 0) continue;
             best = load - at(f, t)->load_ns, stage = s, choice = i;

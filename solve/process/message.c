@@ -1,4 +1,4 @@
-// Bytes that processes send each other.
+// Messages between processes.
 #include "solve/process/message.h"
 
 #include "data/base/grow.h"

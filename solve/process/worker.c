@@ -20,9 +20,9 @@
 struct worker {
     pid_t process; // 0: none
     int socket;    // both ways
-    int request;   // at work on, -1
-    int told;      // of the pool's messages
-    char *answer;  // what has come so far, the length first
+    int request;   // being worked on, or -1
+    int told;      // number of the pool's messages sent to it
+    char *answer;  // received so far, the length first
     size_t have, capacity;
     double since_s;
 };
@@ -35,7 +35,7 @@ struct worker_pool {
     struct arena *arena;
 };
 
-// A reader that is gone is no signal: those are the whole program's.
+// No signal if the reader is gone: signals belong to the whole program.
 static bool write_all(int socket, const char *bytes, size_t size)
 {
     while (size) {
@@ -88,15 +88,15 @@ static void silence_file(int file)
     if (nothing >= 0) dup2(nothing, file);
 }
 
-// The signals that ask the program to stop are the parent's to answer; GLPK's dying words are not
-// the user's concern.
+// The parent handles the signals that stop the program; GLPK's last messages are not shown to the
+// user.
 static void serve(const struct worker_pool *pool, int socket)
 {
     const struct worker_settings *s = &pool->settings;
     jmp_buf exhausted;
     if (setjmp(exhausted)) _exit(3);
     pool->arena->exit =
-        &exhausted; // what was the parent's must not lead back into the parent's frames
+        &exhausted; // the parent's exits must not lead back into the parent's frames
     struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
     sigaction(SIGINT, &ignore, NULL);
     sigaction(SIGTERM, &usual, NULL);
@@ -230,7 +230,7 @@ static void settle_answer(struct worker *w, struct message *answers, bool whole,
 
 // ---- without processes
 
-// What the caller told, its own memory has.
+// The caller already has in memory what it told.
 static bool answer_here(const struct worker_settings *s, struct message *request,
                         struct message *answer, struct arena *arena)
 {
