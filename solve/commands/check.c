@@ -1,4 +1,4 @@
-// plumbline check: audits a certificate and says what it verified, what it assumed, and how long
+// plumbline check: audits a certificate and reports what it verified, what it assumed, and how long
 // that took.
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ command_function command_check;
 static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o "
                             "CHECKED.json] [--statement FILE]";
 
-// As seen from the folder of the certificate.
+// Path relative to the folder of the certificate.
 static const char *beside(const char *certificate, const char *path, struct arena *arena)
 {
     const char *slash = strrchr(certificate, '/');
@@ -120,7 +120,7 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
     print_took(to, h->microseconds);
 }
 
-// The judge prices the problem, and the priced document has to say the same.
+// The judge prices the problem, and the priced document has to match.
 static enum status audit_problem(struct check_result *result, const struct check_text *certificate,
                                  const struct check_text *priced,
                                  const struct check_input inputs[SOURCES], uint64_t work_limit,
@@ -132,8 +132,8 @@ static enum status audit_problem(struct check_result *result, const struct check
     return check_certificate_of(result, certificate, priced, &basis, work_limit, arena, err);
 }
 
-// The problem that the document says it was made from, if its file is there: of a kind that a
-// certificate can be about. seen: the hash of the one that was looked at last.
+// The problem that the document states it was made from, if its file is there: of a kind that a
+// certificate can be about. seen: the hash of the last one examined.
 static enum status check_named_problem(const struct check_text *document, char seen[CHECK_HASH],
                                        struct arena *arena, struct error *err)
 {
@@ -170,7 +170,7 @@ static enum status audit_one(struct check_audit *h, struct check_result *result,
     if (given && !is_problem) priced = file;
     else TRY(read_named(priced, h->certificate, arena, err));
     h->priced = priced;
-    if (is_problem) check_hash(file->text, file->size, seen); // it will be asked itself
+    if (is_problem) check_hash(file->text, file->size, seen); // it will be checked itself
     TRY(check_named_problem(h->certificate, seen, arena, err));
     TRY(check_named_problem(priced, seen, arena, err));
     if (!is_problem)
@@ -388,8 +388,8 @@ static enum status audit_layout(bool *proven, const struct check_request *r,
     return OK;
 }
 
-// Another of our documents, by its first lines: the reader of certificates would complain of a
-// number in the middle of it.
+// Recognizes another of our documents by its first lines: the reader of certificates would complain
+// about a number in the middle of it.
 static enum status refuse_other_kind(const struct check_text *file, struct arena *arena,
                                      struct error *err)
 {
@@ -460,7 +460,7 @@ static enum status check(int argc, char **argv, int *exit_code, struct arena *ar
     r.work_limit = (uint64_t)work_limit;
     if (is_stdout(r.verdict) && is_stdout(r.statement))
         return fail(err, BAD_INPUT, "--statement: - is already used by -o");
-    // A document on standard output stands there alone.
+    // A document on standard output must be the only thing there.
     FILE *to = is_stdout(r.verdict) || is_stdout(r.statement) ? stderr : stdout;
     TRY(check_run(&proven, &r, to, arena, err));
     if (r.statement && !proven)

@@ -1,5 +1,5 @@
-// plumbline compare PLAN...: plans side by side; of the first also what others would have done with
-// its layout: the uniform split, a split by hand, the framework's order of nodes.
+// plumbline compare PLAN...: plans side by side; for the first also alternatives with its layout:
+// the uniform split, a split by hand, the framework's order of nodes.
 #include <string.h>
 
 #include "data/base/file.h"
@@ -25,7 +25,7 @@ static const char *const format_names[] = {"text", "html", "latex", "csv", NULL}
 
 // ---- plans as they are
 
-// File names, where those tell the plans apart; else what was given.
+// File names, if they distinguish the plans; else the given paths.
 static void name_plans(struct compared *items, const struct compare_request *r, struct arena *arena)
 {
     bool alike = false;
@@ -52,7 +52,7 @@ static enum status load_plans(struct compared *items, const struct compare_reque
     return OK;
 }
 
-// ---- what others would do
+// ---- the alternatives
 
 static enum status find_problem(const struct problem **problem, const struct compared *first,
                                 const struct compare_request *r, struct arena *arena,
@@ -75,7 +75,7 @@ static enum status find_problem(const struct problem **problem, const struct com
     return OK;
 }
 
-// The least recomputation, the same on all stages, with which it fits into memory; if none does,
+// The least recomputation, the same on all stages, with which it fits into memory; if none fits,
 // the most.
 static enum status make_split(struct compared *item, const struct problem *problem,
                               const struct compare_request *r, const char *split,

@@ -1,4 +1,4 @@
-// Searches the nearest plan that a framework can run.
+// Searches for the nearest plan that a framework can run.
 #include "solve/commands/nearest.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 
 struct search {
     const struct nearest_request *request;
-    const struct plan *plan;       // that is not expressed
-    const struct problem *problem; // of it
+    const struct plan *plan;       // which the framework cannot express
+    const struct problem *problem; // of the plan
     struct arena *arena;
 };
 
@@ -39,8 +39,8 @@ static void next_zero(const struct nearest_request *r, struct layout *l, int lay
     }
 }
 
-// Opens the keys behind what a framework refuses, and makes the layout one that it does not refuse
-// for that.
+// Opens the keys of what a framework refuses, and changes the layout so that it is not refused for
+// that.
 static void give_up(struct space *space, struct layout *l, const char *key,
                     const struct nearest_request *r, int layers)
 {
@@ -103,7 +103,7 @@ static void keep_to_framework(struct job *job, enum framework framework)
     if (l->tensor > 1) l->sequence_parallel = true;
 }
 
-enum { AS_OFFERED = -1 }; // in place of a mode of recomputation
+enum { AS_OFFERED = -1 }; // instead of a recomputation mode
 
 static struct job nearest_job(const struct search *s, enum widened widened, int mode)
 {
@@ -130,7 +130,8 @@ static const char *file_in(const struct search *s, const char *name)
     return arena_print(s->arena, "%s/%s", s->request->folder, name);
 }
 
-// A folder of ours, or a new one: a job that names none it came from is somebody's own.
+// One of our folders, or a new one: a job that does not name the one it came from belongs to the
+// user.
 static enum status take_folder(const struct search *s, struct error *err)
 {
     struct job old;
@@ -210,7 +211,7 @@ static bool recompute_said(const struct search *s, const struct plan *plan)
     return nearest_tells_recompute(plan, s->problem, s->request, s->arena);
 }
 
-// With each mode for all stages; *found is the best of them.
+// Solves with each mode for all stages; *found is the best of them.
 static enum status solve_modes(const struct search *s, struct attempt *attempt, struct plan *found,
                                struct problem *of, int *exit_code, struct error *err)
 {
@@ -229,8 +230,8 @@ static enum status solve_modes(const struct search *s, struct attempt *attempt, 
     return solve_attempt(s, attempt, found, of, exit_code, err);
 }
 
-// The best of them, or of the plan as offered with one setting for all stages: that knows how many
-// layers of each are recomputed, but leaves the layers where they are.
+// The best of them, or the offered plan with one setting for all stages: that can set how many
+// layers of each stage are recomputed, but leaves the layers where they are.
 static enum status settle_recompute(const struct search *s, struct attempt *attempt,
                                     struct plan *found, struct problem *of, int *exit_code,
                                     struct error *err)
@@ -254,7 +255,7 @@ static enum status settle_recompute(const struct search *s, struct attempt *atte
     return plan_save(found, file_in(s, "plan.json"), s->arena, err);
 }
 
-// ---- what is told
+// ---- the report
 
 static void tell_change(const char *what, const char *before, const char *after, const char **comma)
 {
@@ -375,8 +376,8 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
             now->document.path);
 }
 
-// What export's notes name of decisions; the model, the optimizer and where nodes are is the
-// script's and the launcher's.
+// Whether export's notes name no decisions; the model, the optimizer and the positions of nodes are
+// left to the script and the launcher.
 static bool is_expressed(const struct search *s)
 {
     const struct plan *p = s->plan;

@@ -1,7 +1,7 @@
-// plumbline offers: which of several machines that are for hire, and which plan on it, trains so
-// many tokens at the least price within a time, or soonest within a price; with a bound on all
-// offers. A machine is searched for what beats the best so far alone: what it says otherwise is
-// that it cannot.
+// plumbline offers: which of several machines for hire, and which plan on it, trains a number of
+// tokens at the least price within a time, or soonest within a price; with a bound on all offers. A
+// machine is only searched for plans that beat the best so far; otherwise the result is that it
+// cannot.
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -20,9 +20,9 @@
 
 enum { OFFERS_MOST = 256, WORDS_MAX = 40 };
 
-// One machine: so many nodes with a kind of GPU. What was found: its best plan that beats the
-// offers before it, or why there is none; hours and price of the whole training, and no plan of it
-// takes fewer hours or less.
+// One machine: a number of nodes with a kind of GPU. The result: its best plan that beats the
+// earlier offers, or why there is none; hours and price of the whole training, and the bounds on
+// both for all its plans.
 struct offer {
     const char *machine, *name, *folder;
     bool is_cluster; // a shipped cluster or a file, else a kind of GPU
@@ -45,7 +45,7 @@ struct offers_request {
     int count, capacity;
 };
 
-// ---- what is asked
+// ---- the request
 
 static enum status bad_offer(const char *text, const char *expected, struct error *err)
 {
@@ -74,7 +74,7 @@ static void add_offer(struct offers_request *r, const char *machine, long nodes,
                                           .folder = arena_print(arena, "%s/%s", r->folder, name)};
 }
 
-// MACHINE:NODES[,NODES ...]:PRICE, a GPU's hour.
+// MACHINE:NODES[,NODES ...]:PRICE, the price per GPU hour.
 static enum status read_offer(struct offers_request *r, const char *text, struct arena *arena,
                               struct error *err)
 {
@@ -158,7 +158,7 @@ static void add(char **words, int *count, const char *option, const char *value,
     words[(*count)++] = arena_copy_text(arena, value);
 }
 
-// The five documents of the machine, as plumbline plan makes them.
+// The machine's five documents, as plumbline plan writes them.
 static enum status write_problem(const struct offers_request *r, struct offer *o,
                                  struct arena *arena, struct error *err)
 {
@@ -186,7 +186,7 @@ static enum status write_problem(const struct offers_request *r, struct offer *o
     return OK;
 }
 
-// More than a job may state, and than any plan takes.
+// More than a job may state, and more than any plan takes.
 static const double iteration_limit_most_s = 1e6;
 
 static double iterations_of(const struct offers_request *r, const struct problem *p)
@@ -204,8 +204,8 @@ static double price_of(const struct offer *o, double hours)
     return hours * (double)o->gpus * o->gpu_hour_price;
 }
 
-// The hours that are of interest: within what is asked, and better than the best. *asked: the
-// first alone.
+// The hours of interest: within the request, and better than the best. *asked: within the request
+// only.
 static double hours_limit(const struct offers_request *r, const struct offer *o,
                           const struct offer *best, double *asked)
 {
@@ -267,8 +267,8 @@ static bool is_better(const struct offers_request *r, const struct offer *o,
     return r->budget > 0 ? o->hours < best->hours : o->price < best->price;
 }
 
-// What no plan of any machine is below: hours under a budget, else a price. Machines without a plan
-// within what is asked do not count.
+// The bound on all plans of all machines: hours under a budget, else a price. Machines without a
+// plan within the request do not count.
 static double bound_of(const struct offers_request *r)
 {
     double bound = INFINITY;

@@ -31,7 +31,8 @@ static bool same_options(const struct plan *plan, const struct priced *p)
     return true;
 }
 
-// What the plan decides beside recomputation, stage by stage; false: the problem is of another.
+// Takes the plan's decisions other than recomputation, stage by stage; false: it is not a plan of
+// the problem.
 static bool begin(struct search *s, const struct priced *p)
 {
     const struct plan *plan = s->plan;
@@ -57,7 +58,7 @@ static bool begin(struct search *s, const struct priced *p)
     return true;
 }
 
-// Evaluates stage i with it.
+// Evaluates stage i with this setting.
 static void set(const struct search *s, int i, struct setting setting)
 {
     struct choice *x = &s->stages[i];
@@ -89,7 +90,7 @@ static bool fits(const struct search *s, struct setting setting)
     return true;
 }
 
-// The plan with what was evaluated last, timed on its schedule.
+// The plan with the settings evaluated last, timed on its schedule.
 static enum status make(struct plan *to, const struct search *s, struct error *err)
 {
     const struct choices *c = s->choices;
@@ -153,7 +154,7 @@ static enum status search(const struct plan **to, const struct search *s, enum f
         TRY(consider(to, s, setting, err));
     }
     if (!framework_recomputes(framework, RECOMPUTE_FIRST_LAYERS)) most = 0;
-    // The fewest layers that fit take the least time.
+    // The fewest recomputed layers that fit take the least time.
     for (int layers = 1; layers < most; layers++)
         if (fits(s, (struct setting){RECOMPUTE_FIRST_LAYERS, layers})) {
             TRY(consider(to, s, (struct setting){RECOMPUTE_FIRST_LAYERS, layers}, err));
@@ -172,7 +173,7 @@ static int64_t rank_load(const struct search *s, int rank)
     return sum;
 }
 
-// Of the settings that fit, that of the least work; false: none.
+// Chooses the setting of least work among those that fit; false: none fits.
 static bool settle_rank(const struct search *s, int rank, enum framework framework, int most)
 {
     struct setting best = {RECOMPUTE_NONE, -1};

@@ -1,5 +1,5 @@
-// plumbline plan: from a model's name to plan, report and launch files. It is nothing but the other
-// commands one after the other; each is told, so that all can be repeated.
+// plumbline plan: from a model's name to plan, report and launch files. It only runs the other
+// commands one after the other; each is printed, so that all can be repeated.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct step {
     command_function *run;
     const char *words[WORDS_MAX]; // the command's name first
     int count;
-    bool may_fail; // it is left out then
+    bool may_fail; // if it fails it is left out
 };
 
 struct steps {
@@ -27,11 +27,11 @@ struct steps {
     int count;
 };
 
-// What is to run the plan: the space's framework, by its name and the exports.
+// The framework that is to run the plan: for the space, by its name, and for the exports.
 enum runner { RUNNER_ANY, RUNNER_MEGATRON, RUNNER_TORCHTITAN, RUNNER_DEEPSPEED, RUNNER_NEMO };
 static const char *const runner_names[] = {"any",       "megatron", "torchtitan",
                                            "deepspeed", "nemo",     NULL};
-// NeMo stands on Megatron Core: it runs the same layouts.
+// NeMo is based on Megatron Core: it runs the same layouts.
 static const enum framework runner_frameworks[] = {FRAMEWORK_ANY, FRAMEWORK_MEGATRON,
                                                    FRAMEWORK_TORCHTITAN, FRAMEWORK_DEEPSPEED,
                                                    FRAMEWORK_MEGATRON};
@@ -84,7 +84,7 @@ static enum status run_step(struct step *step, int *exit_code, struct arena *are
     return step->run(step->count, argv, exit_code, arena, err);
 }
 
-// ---- what is asked
+// ---- the request
 
 static enum status read_request(struct plan_request *r, int argc, char **argv, bool *helped,
                                 struct error *err)
@@ -134,7 +134,7 @@ static enum status read_request(struct plan_request *r, int argc, char **argv, b
     return OK;
 }
 
-// ---- what is done
+// ---- the steps
 
 static const char *file_in(const struct plan_request *r, const char *name, struct arena *arena)
 {
@@ -179,7 +179,7 @@ static void report_step(struct steps *s, const struct plan_request *r, const cha
     add_text(step, "-o", file_in(r, file, arena));
 }
 
-// Files of launch/ by framework: a format, its file, whether every plan has it.
+// Files of launch/ by framework: format, file, and whether every plan has it.
 static const struct launch_file {
     enum runner runner;
     const char *format, *file;
@@ -231,7 +231,7 @@ static enum status answer(const struct plan_request *r, const struct steps *s, s
     return OK;
 }
 
-// Why no layout has a plan, as far as anything can be said of all of them.
+// Why no layout has a plan, as far as there is a reason common to all.
 static enum status tell_reasons(const struct plan_request *r, struct arena *arena,
                                 struct error *err)
 {
@@ -244,7 +244,7 @@ static enum status tell_reasons(const struct plan_request *r, struct arena *aren
     return OK;
 }
 
-// A launch file that the plan cannot have (a job of whole, like nodes) is told of and left out.
+// A launch file that the plan cannot have (a job of whole, equal nodes) is reported and left out.
 static enum status run_later_step(struct steps *s, int *i, struct arena *arena, struct error *err)
 {
     struct error refused = {OK, ""};

@@ -1,5 +1,6 @@
-// What compression costs in quality: sums of the options' costs, then how many of them are taken.
-// Among plans of equal time the least of it; and the front of time against it. docs/FORMULAS.md 7.
+// The quality cost of compression: the sum of the options' costs, then how many options are taken.
+// Minimizes it among plans of equal time, and finds the Pareto front of time and quality cost.
+// docs/FORMULAS.md 7.
 #include <inttypes.h>
 
 #include "data/base/watch.h"
@@ -7,9 +8,9 @@
 #include "solve/commands/verbs.h"
 #include "solve/report/out.h"
 
-// More than all that can be compressed: a boundary and a sync of each stage.
+// More than everything that can be compressed: a boundary and a sync of each stage.
 enum { TAKEN_MOST = 2 * STAGES_MAX + 1 };
-static const int64_t cost_most = 1 << 20; // of an option; beyond, sums are no longer exact in rows
+static const int64_t cost_most = 1 << 20; // of an option; above this, sums in rows are not exact
 
 static struct quality quality_of_stage(const struct plan *p, const struct plan_stage *s)
 {
@@ -29,7 +30,7 @@ static struct quality quality_of(const struct plan *p)
     return sum;
 }
 
-// One number, in the order of both.
+// Both as one number that keeps the order.
 static int64_t worth_of(struct quality q) { return q.cost * TAKEN_MOST + q.taken; }
 
 static struct compression_option *weigh(const struct compression_option *options, int count,
@@ -42,8 +43,8 @@ static struct compression_option *weigh(const struct compression_option *options
     return weighed;
 }
 
-// The problem with options of such worth, and at most so much of it. Its plans cost no more than
-// the problem's budget allows where most does not.
+// The problem with these numbers as the options' costs, and at most `most` of them in total. If
+// `most` allows no more than the problem's budget, neither do its plans.
 static struct problem limited(const struct problem *problem, int64_t most, struct arena *arena)
 {
     struct problem p = *problem;
@@ -63,7 +64,7 @@ static bool is_weighable(const struct job *j)
     return true;
 }
 
-// The decision of another plan of the same layout, options as they are in the job.
+// Takes the decision of another plan of the same layout, with options as in the job.
 static void take_decision(struct plan *plan, const struct plan *other)
 {
     struct plan was = *plan;
@@ -76,7 +77,7 @@ static void take_decision(struct plan *plan, const struct plan *other)
     plan->outcome = plan_outcome(plan);
 }
 
-// What the search has left of its time; false: nothing.
+// Sets the limit to the search's remaining time; false: there is none.
 static bool take_time(struct solve_settings *settings, const struct watch *w)
 {
     settings->time_limit_s = watch_left_s(w);

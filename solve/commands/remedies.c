@@ -1,5 +1,5 @@
-// What would have to be another where no layout of a space has a plan: nodes, memory, batch, each
-// by itself. Every "there is" was met by a search, every "none" is proven by one.
+// What would have to change if no layout of a space has a plan: nodes, memory or batch, each by
+// itself. Every "there is" was found by a search, every "none" is proven by one.
 #include <inttypes.h>
 #include <math.h>
 
@@ -34,7 +34,7 @@ static enum answer ask(const struct remedies *r, const struct problem *changed)
     return answer;
 }
 
-// The problem with so much of it; false: there is no such problem.
+// Makes the problem with this amount; false: there is no such problem.
 typedef bool change_function(const struct remedies *r, struct problem *changed, int64_t amount);
 
 static enum answer ask_amount(const struct remedies *r, change_function *change, int64_t amount)
@@ -43,8 +43,8 @@ static enum answer ask_amount(const struct remedies *r, change_function *change,
     return change(r, &changed, amount) ? ask(r, &changed) : ANSWER_NONE;
 }
 
-// The least amount met with a plan, from `has` on, by doubling up to `most`, then halving; 0: none.
-// *proven: with one less there is none.
+// The least amount found with a plan, from `has` on, by doubling up to `most`, then bisection; 0:
+// none. *proven: with one less there is no plan.
 static int64_t least_amount(const struct remedies *r, change_function *change, int64_t has,
                             int64_t most, bool *proven)
 {
@@ -75,7 +75,7 @@ static struct node_group *copy_groups(const struct remedies *r, struct problem *
                                   (size_t)c->group_count, sizeof *c->groups);
 }
 
-// Of the first group; the others have as many times theirs, rounded up.
+// amount: for the first group; the other groups grow by the same factor, rounded up.
 static int64_t share_of(int64_t own, int64_t amount, int64_t first)
 {
     return (own * amount + first - 1) / first;
@@ -148,7 +148,7 @@ static const char *more_memory(const struct remedies *r)
                        proven);
 }
 
-// Doubled: a batch need divide.
+// By doubling, because a batch must be divisible.
 static const char *larger_batch(const struct remedies *r)
 {
     int64_t has = r->problem->job.global_batch;
@@ -176,7 +176,7 @@ void solve_advise(struct plan *plan, const struct layouts *layouts, const struct
         enum layout_fate fate = layouts->reasons[i].fate;
         room |= fate == FATE_MEMORY || fate == FATE_INFEASIBLE, refused |= fate == FATE_REFUSED;
     }
-    TAKE(r.scratch, 1, char); // a block that resets leave standing
+    TAKE(r.scratch, 1, char); // a block that resets keep
     r.mark = arena_set_mark(r.scratch);
     r.settings.gap = 1, r.settings.progress = 0, r.settings.evidence = false;
     const char *found[] = {room ? more_nodes(&r) : NULL, room ? more_memory(&r) : NULL,

@@ -1,6 +1,6 @@
 // plumbline report PLAN: a plan for people, for a trace viewer, for a launcher. report --layouts
-// FILE: what became of each layout of a space. report --format latex|csv FILE...: the table of a
-// paper, out of plans and of checkers' verdicts.
+// FILE: the fate of each layout of a space. report --format latex|csv FILE...: a table for a paper,
+// from plans and checkers' verdicts.
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static const char *const format_names[] = {"text",
 
 enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
 
-// From FORMAT_MEGATRON to the last of them: what launches the plan.
+// The launch formats, from FORMAT_MEGATRON to the last.
 static enum status (*const launchers[])(const struct plan *, const struct plan *,
                                         const struct problem *, const char **, size_t *,
                                         struct arena *, struct error *) = {
@@ -80,7 +80,7 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
     return file_write(to, text, length, err);
 }
 
-// Whether the file is a checker's verdict; what else is wrong with it is found out by its loader.
+// Whether the file is a checker's verdict; its loader finds any other error.
 static bool is_verdict(const char *path, struct arena *arena)
 {
     struct document d;
@@ -88,7 +88,7 @@ static bool is_verdict(const char *path, struct arena *arena)
     return document_read(&d, path, "plumbline.checked", arena, &unread) == OK;
 }
 
-// Plans in the order given; then their verdicts, and those of no plan behind them.
+// Plans in the given order with their verdicts; verdicts without a plan come last.
 static enum status write_table(const char *const *files, int count, bool csv, const char *to,
                                struct arena *arena, struct error *err)
 {
@@ -122,7 +122,7 @@ struct about_links {
     const char *problem;
     int64_t top;
     int format, node_order;
-    const struct report_request *at_hand; // NULL: all that is shown is in files
+    const struct report_request *at_hand; // NULL: everything shown comes from files
 };
 
 static const struct problem *problem_at_hand(const struct plan *plan,
@@ -132,8 +132,7 @@ static const struct problem *problem_at_hand(const struct plan *plan,
                                                      : origin_whole_problem(plan, arena);
 }
 
-// The links of a placement; *found stays false where its problem is not at hand and nobody named
-// it.
+// The links of a placement; *found stays false if its problem is not available and was not named.
 static enum status find_links(struct report_links *links, bool *found, const struct plan *plan,
                               const struct about_links *about, struct arena *arena,
                               struct error *err)
@@ -159,8 +158,7 @@ static enum status find_links(struct report_links *links, bool *found, const str
     return report_links_find(links, plan, problem, arena, err);
 }
 
-// A text, a table or a map for which the links are wanted; the text does without where they cannot
-// be had.
+// A text, a table or a map with links; the text is made without them if they are not available.
 static enum status make_with_links(const struct plan *plan, const struct about_links *about,
                                    const char **text, size_t *length, struct arena *arena,
                                    struct error *err)
@@ -190,8 +188,8 @@ static enum status make_with_links(const struct plan *plan, const struct about_l
 
 enum { LAYOUTS_SHOWN = 200 };
 
-// Of a plan whose problem is at hand; nothing where its times are not of the stages alone, or some
-// end of the costs cannot be priced.
+// For a plan whose problem is available; nothing if its times are not those of the stages alone, or
+// if some end of the cost ranges cannot be priced.
 static enum status find_sensitivity(struct report_page *page, struct arena *arena,
                                     struct error *err)
 {
@@ -214,7 +212,7 @@ static enum status find_sensitivity(struct report_page *page, struct arena *aren
     return OK;
 }
 
-// The layouts named, or those that solve wrote beside the plan, if they are of its problem.
+// The named layouts, or those that solve wrote next to the plan, if they are of its problem.
 static enum status find_layouts(struct report_page *page, const char *named, struct arena *arena,
                                 struct error *err)
 {
@@ -268,7 +266,7 @@ enum status report_run(const struct report_request *r, const char **text, size_t
                    : make_with_links(r->plan, &about, text, length, arena, err);
 }
 
-// The first word of each line that has one and is no comment.
+// The first word of each line that is neither empty nor a comment.
 static enum status read_hosts(struct launch_request *r, const char *path, struct arena *arena,
                               struct error *err)
 {
@@ -300,7 +298,7 @@ static enum status make_hosts(const struct plan *plan, const struct problem *pro
     return report_launch(plan, r, text, length, arena, err);
 }
 
-// Whose formats they are.
+// The frameworks of the formats.
 static const enum framework format_frameworks[] = {
     [FORMAT_MEGATRON] = FRAMEWORK_MEGATRON,
     [FORMAT_SBATCH] = FRAMEWORK_MEGATRON,
@@ -329,8 +327,8 @@ static enum status find_nearest(struct plan *plan, struct problem *problem, int 
     return nearest_plan(plan, problem, request, exit_code, arena, err);
 }
 
-// Configurations have one setting of recomputation, flags one for each rank: where the stages'
-// differ more, the nearest.
+// Configurations have one recomputation setting, flags one for each rank: if the stages' settings
+// differ more, the nearest is used.
 static enum status make_launch(const struct plan *plan, const struct problem *problem, int format,
                                const char **text, size_t *length, struct arena *arena,
                                struct error *err)

@@ -1,4 +1,4 @@
-// Takes over what earlier searches of a problem left, for --resume and --part.
+// Takes over the results of earlier searches of a problem, for --resume and --part.
 #include "solve/commands/resume.h"
 
 #include <dirent.h>
@@ -11,14 +11,15 @@
 #include "data/base/grow.h"
 #include "solve/judge/verify.h"
 
-// ---- what a document was made from
+// ---- origin of a document
 
 struct piece {
     const char *role;
     const struct document *document;
 };
 
-// That it was made from these documents, and by this version: what it states holds of them alone.
+// Checks that it was made from these documents, and by this version: its statements hold only for
+// them.
 static enum status check_origin(const struct document *d, const struct problem *p, const char *what,
                                 struct error *err)
 {
@@ -119,7 +120,7 @@ enum status share_open(struct share *s, const char *folder, const struct problem
     return OK;
 }
 
-// A failure to write keeps the plan from the others, and nothing else.
+// A failure to write only means that the others do not get the plan.
 static void tell(struct share *s, const struct plan *best)
 {
     struct error unread = {OK, ""};
@@ -156,7 +157,7 @@ static bool is_news(struct share *s, const char *path)
     return true;
 }
 
-// What cannot be read, or is no plan of this problem, is said and passed over.
+// A file that cannot be read, or is no plan of this problem, is reported and skipped.
 static bool hear(struct share *s, const char *path, int64_t *best_ns, struct plan *theirs)
 {
     struct error err = {OK, ""};

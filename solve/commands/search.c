@@ -17,7 +17,7 @@ enum status solve_prepare(struct solved *s, const struct problem *problem, struc
     return price_problem(s->priced, problem, arena, err);
 }
 
-// One layout's job says nothing of cost and limits: there the space's is what is judged.
+// The job of one layout does not state cost and limits, so the space's problem is judged.
 static const struct problem *judged_of(const struct solved *s)
 {
     struct layout_worth worth = problem_layout_worth(s->problem, &s->result->plan.layout);

@@ -1,5 +1,5 @@
 // plumbline solve: problem -> plan. The judge audits every plan before it is written; a plan that
-// it rejects is our own fault and never reaches a file.
+// it rejects is a bug of ours and is never written.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "solve/layout/steps.h"
 #include "solve/commands/what_if.h"
 
-// The one thing that a signal handler can reach.
+// The only variable that a signal handler can access.
 static volatile int stop_asked;
 static void ask_to_stop(int signal) { (void)signal, stop_asked = 1; }
 
@@ -147,14 +147,14 @@ static int exit_code_of(enum outcome outcome)
     }
 }
 
-// The points behind the first, which is the plan.
+// The points after the first, which is the plan.
 static enum status write_front(const struct solve_request *r, const struct solved *s,
                                struct arena *arena, struct error *err)
 {
     if (!r->front) return OK;
     struct front_point *points = TAKE(arena, r->front, struct front_point);
     struct solve_request plain = *r;
-    plain.priced_path = NULL; // which is about the first one's layout
+    plain.priced_path = NULL; // it is about the first one's layout
     int count;
     size_t length;
     TRY(solve_front(points, &count, s, &r->settings, (int)r->front, &stop_asked, arena, err));
@@ -311,7 +311,7 @@ static enum status write_places_certificate(const struct solve_request *r,
     return OK;
 }
 
-// The proof of the bound, about the priced document as it was written.
+// The proof of the bound, for the priced document as written.
 static enum status write_certificate(const struct solve_request *r,
                                      const struct solve_result *solved, const struct priced *priced,
                                      struct arena *arena, struct error *err)
@@ -342,7 +342,7 @@ static enum status write_certificate(const struct solve_request *r,
     return OK;
 }
 
-// A bound that was proven before holds still.
+// A bound that was proven before still holds.
 static enum status keep_bound(struct plan *plan, const struct plan *before, struct error *err)
 {
     if (plan->bound_ns >= before->bound_ns) return OK;
@@ -399,7 +399,7 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     return OK;
 }
 
-// A plan of a space of layouts to begin from: its layout is the job's from now on.
+// A plan of a space of layouts to start from: its layout becomes the job's.
 static enum status check_layout(const struct solve_request *r, const struct plan *start,
                                 struct error *err)
 {
@@ -416,8 +416,8 @@ static enum status check_layout(const struct solve_request *r, const struct plan
     return OK;
 }
 
-// What the options make of the problem: other nodes and links, the one layout of the plan to begin
-// from.
+// Applies the options to the problem: other nodes and links, or the one layout of the starting
+// plan.
 static enum status change_problem(const struct solve_request *r, struct problem **problem,
                                   const struct plan *start, struct arena *arena, struct error *err)
 {
@@ -441,7 +441,8 @@ static enum status change_problem(const struct solve_request *r, struct problem 
     return OK;
 }
 
-// The layout of --start is kept; whether another one of the space does better with what is left.
+// The layout of --start is kept; reports whether another one of the space is better on what is
+// left.
 static enum status say_other_layouts(const struct solve_request *r, const struct problem *asked,
                                      const struct plan *kept, struct arena *arena,
                                      struct error *err)

@@ -9,7 +9,7 @@
 
 static const char usage[] = "plumbline solve PROBLEM.json [-o PLAN.json]";
 
-// "What if" answers on standard output; what it writes lies beside the plan.
+// "What if" answers on standard output; its files go next to the plan.
 static enum status read_change(struct solve_request *r, struct error *err)
 {
     const struct {
@@ -161,7 +161,7 @@ enum status solve_request_check_places(const struct solve_request *r, struct err
     return r->settings.map_path ? file_check_place(r->settings.map_path, err) : OK;
 }
 
-// An option, where it was given.
+// An option, and whether it was given.
 struct given {
     bool given;
     const char *option;
@@ -176,7 +176,7 @@ static enum status refuse_given(const struct given *options, size_t count, const
     return OK;
 }
 
-// What is for one layout without places alone.
+// Refuses what is only for one layout without places.
 static enum status refuse_single(const struct solve_request *r, const char *expected,
                                  struct error *err)
 {
@@ -186,7 +186,7 @@ static enum status refuse_single(const struct solve_request *r, const char *expe
     return refuse_given(single, ARRAY_LENGTH(single), expected, err);
 }
 
-// Nodes in chains are no program, and there is none to be found otherwise.
+// Chains of nodes are not solved as a program, so these options do not apply.
 static enum status refuse_with_pipette(const struct solve_request *r, struct error *err)
 {
     const struct given others[] = {

@@ -1,5 +1,5 @@
-// plumbline verify: finds the documents that a plan was made from, audits it, and says what is
-// wrong with it.
+// plumbline verify: finds the documents that a plan was made from, audits the plan, and reports
+// what is wrong with it.
 #include <stdio.h>
 #include <string.h>
 
@@ -21,9 +21,9 @@ static const struct source *source_with_role(const struct plan *plan, const char
     return NULL;
 }
 
-// The plan's own list of inputs: each file has the hash it had; one that cannot be read is bad
-// input. With a problem named by the user only what the loaded documents say counts, which
-// verify_plan compares.
+// The plan's own list of inputs: checks that each file has the stated hash; one that cannot be read
+// is bad input. With a problem named by the user only the loaded documents count, which verify_plan
+// compares.
 static enum status check_sources(struct verdict *v, const struct plan *plan, struct arena *arena,
                                  struct error *err)
 {
@@ -45,8 +45,8 @@ static enum status check_sources(struct verdict *v, const struct plan *plan, str
     return OK;
 }
 
-// Memory of the first rank beside the published formula's, which knows neither recomputation nor
-// what lies outside of the allocator.
+// Memory of the first rank next to the published formula's, which includes neither recomputation
+// nor memory outside the allocator.
 static void print_memory(FILE *to, const struct verdict *v)
 {
     if (v->memory_bytes < 0) return;
@@ -105,7 +105,7 @@ void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
     }
 }
 
-// What the judge read is what the certificate was audited with.
+// Checks that the judge read the files with which the certificate was audited.
 static enum status check_same_files(const struct check_claim *claim, const struct problem *p,
                                     struct error *err)
 {
@@ -126,7 +126,7 @@ static enum status check_same_files(const struct check_claim *claim, const struc
     return OK;
 }
 
-// What the certificate proves of the problem, beside what the plan states.
+// Compares what the certificate proves of the problem with what the plan states.
 static enum status judge_bound(struct verdict *v, const struct plan *plan, struct verify_request *r,
                                struct arena *arena, struct error *err)
 {
@@ -148,8 +148,8 @@ static enum status judge_bound(struct verdict *v, const struct plan *plan, struc
     return OK;
 }
 
-// The problem that was named, by the user or by the plan. Violations: an input is not the one the
-// plan was made from.
+// The problem named by the user or by the plan. Adds violations if an input is not the one the plan
+// was made from.
 static enum status find_problem(struct verdict *v, const struct plan *plan,
                                 struct verify_request *r, struct arena *arena, struct error *err)
 {
@@ -195,7 +195,7 @@ enum status verify_run(struct verdict *v, const struct plan *plan, struct verify
     return OK;
 }
 
-// A verdict tells its certificate, if one was audited, by the hash of what was read then.
+// A verdict identifies its certificate, if one was audited, by the hash of what was read.
 static enum status write_verdict(const struct verdict *v, const struct plan *plan,
                                  const struct verify_request *r, const char *path,
                                  struct arena *arena, struct error *err)

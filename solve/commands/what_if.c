@@ -1,4 +1,4 @@
-// The changed problem as documents, and what an earlier plan must be to be compared with.
+// The changed problem as documents, and the checks of an earlier plan before comparing with it.
 #include "solve/commands/what_if.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static const char *draft_of(struct problem *p, enum piece piece, struct arena *a
     return arena_print(arena, "%s.draft", document_of(p, piece)->path);
 }
 
-// All or none: each goes beside its place first.
+// All or none: each is first written next to its destination.
 static enum status write_all(struct problem *p, const bool *changed, struct arena *arena,
                              struct error *err)
 {
@@ -97,8 +97,7 @@ static const char *change_text(const struct problem_change *change, struct arena
     return arena_print(arena, cluster ? "one layout, %s" : "one layout", nodes);
 }
 
-// What is changed becomes a document of its own, as yet without a hash. path NULL: nobody writes
-// it.
+// What is changed becomes a separate document, without a hash so far. path NULL: it is not written.
 static void name_pieces(struct problem *to, const struct problem *from, const bool *changed,
                         const char *text, const char *path, struct arena *arena)
 {

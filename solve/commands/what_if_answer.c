@@ -1,6 +1,6 @@
-// The answer to "what if": how long the earlier plan took, what it takes on the changed cluster,
-// what the new plan takes and how much better any could be, which ranks and layers move. Where no
-// plan is left: which layouts the nodes have room for.
+// The answer to "what if": the time of the earlier plan, its time on the changed cluster, the time
+// of the new plan and how much better any could be, which ranks and layers move. If no plan is
+// left: which layouts the nodes have room for.
 #include <inttypes.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static const char *rank_text(int replica, int rank, const struct plan_placement 
                                 : arena_print(arena, "rank %d", rank);
 }
 
-// Whoever does not stand on the same node as before. Returns how many.
+// Prints the ranks that are not on the same node as before. Returns how many.
 static int print_moves(struct report_out *out, const struct plan_placement *before,
                        const char *const *nodes, bool all)
 {
@@ -45,7 +45,7 @@ static int print_moves(struct report_out *out, const struct plan_placement *befo
     return moved;
 }
 
-// The ring as a circle: who sends to whom.
+// Compares rings as cycles: who sends to whom.
 static bool same_ring(const int *ring, const int *other, int count)
 {
     int at = 0;
@@ -65,7 +65,7 @@ static void print_rings(struct report_out *out, const struct plan *before, const
                      same_ring(a->embedding_ring, b->embedding_ring, 2 * count)
                          ? "as before"
                          : "in another order");
-    if (count < 3) return; // one ring only
+    if (count < 3) return; // there is only one ring
     for (int s = 0; s < now->stage_count; s++)
         if (!same_ring(a->rings + s * count, b->rings + s * count, count))
             stages = arena_print(out->arena, "%s%s%d", stages, changed++ ? ", " : "", s);
@@ -170,7 +170,8 @@ static int print_options(struct report_out *out, const struct plan *before, cons
 
 // ---- no plan is left
 
-// Pipeline ranks that the nodes have room for, or device groups where ranks stand on nodes.
+// Whether the nodes have room for the pipeline ranks, or for the device groups where ranks are
+// placed on nodes.
 static bool has_room(const struct problem *p, struct arena *arena)
 {
     struct priced *priced = TAKE(arena, 1, struct priced);
@@ -253,7 +254,7 @@ static const char *lost_text(const struct what_if_answer *x, struct arena *arena
                 : "it does not fit";
 }
 
-// Its layout is kept, and of a cost that leaves the iteration time.
+// Its layout is kept, so for objective cost its iteration time is what counts.
 static int64_t earlier_ns(const struct plan *p)
 {
     return p->objective == OBJECTIVE_COST ? p->iteration_ns : plan_value_ns(p);
