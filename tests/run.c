@@ -1,15 +1,15 @@
 // Runs test programs, several at a time, the longest first, and counts them.
 // usage: run [--jobs N] [--alone "NAME ..."] [--most-mb MB] [--times FILE] [--hints FILE]
 //            [--logs FOLDER] PROGRAM ...
-//   --jobs     how many at a time; 1 without it
+//   --jobs     how many at a time; default 1
 //   --alone    programs that run after the others, one at a time
 //   --most-mb  a program that passes but whose largest process takes more has failed
-//   --times    what each program took, one a line; read to order the programs, then written
+//   --times    the time of each program, one per line; read to order the programs, then written
 //   --hints    the same of another day, for programs that --times does not know
-//   --logs     where the logs of scripts are written; a program's stands beside it, as NAME.log
+//   --logs     where the logs of scripts are written; a program's log is next to it, as NAME.log
 // A script (*.sh) is run by sh. What a program prints is kept in its log, and shown when it fails;
-// lines "skipped: ..." are always shown. Memory is that of a program's largest process, the
-// descendants that it waited for among them. The last line is "N passed, N failed".
+// lines "skipped: ..." are always shown. Memory is that of a program's largest process, including
+// the descendants that it waited for. The last line is "N passed, N failed".
 #define _DEFAULT_SOURCE // wait4
 #include <errno.h>
 #include <fcntl.h>

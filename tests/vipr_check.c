@@ -1,4 +1,4 @@
-// vipr_check FILE.vipr: whether a proof in the format of VIPR holds, and what it says.
+// vipr_check FILE.vipr: whether a proof in the format of VIPR holds, and what it proves.
 #include "tests/support/vipr/command.h"
 
 int main(int argc, char **argv)

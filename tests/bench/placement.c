@@ -1,15 +1,13 @@
-// What the benchmark of placements needs beside the commands: clusters of racks, slower links,
-// proofs under the Pipette objective, and annealing as the published planner does it, for that
-// objective and for the exact iteration time.
+// What the benchmark of placements needs besides the commands: clusters of racks, slower links,
+// proofs under the Pipette objective, and annealing as in the published planner, for that objective
+// and for the exact iteration time.
 //
-//     bench-placement racks RACKS NODES_A_RACK SEED cluster.json       links of 400, 200, 100 Gb/s,
-//                                                                      +-10 % bench-placement
-//                                                                      slower cluster.json FACTOR
-//                                                                      cluster.json
-//     bench-placement pipette problem.json SECONDS RUNS                SECONDS 0: as long as the
-//                                                                      proof took bench-placement
-//                                                                      time problem.json plan.json
-//                                                                      SECONDS RUNS
+//     bench-placement racks RACKS NODES_A_RACK SEED cluster.json
+//         links of 400, 200, 100 Gb/s, +-10 %
+//     bench-placement slower cluster.json FACTOR cluster.json
+//     bench-placement pipette problem.json SECONDS RUNS
+//         SECONDS 0: as long as the proof took
+//     bench-placement time problem.json plan.json SECONDS RUNS
 //
 // pipette prints: value ns, bound ns, seconds; then the median and the best of the annealing runs,
 // and seconds of each. time prints: the plan's iteration ns, its bound ns, the same plan's ns with

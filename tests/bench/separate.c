@@ -1,10 +1,10 @@
-// The benchmark's loop for other solvers: writes a formulation's program, lets the solver's command
-// answer it, replays the decision with plumbline's own graph, adds the critical path as a row and
-// asks again, until the gap between the best replay and the solver's bound is reached. The same
-// starting rows and the same separator as plumbline's, without its elimination.
+// The benchmark's loop for other solvers: writes a formulation's program, solves it by the solver's
+// command, replays the decision with plumbline's own graph, adds the critical path as a row and
+// repeats, until the gap between the best replay and the solver's bound is reached. It has the same
+// starting rows and the same separator as plumbline, without its elimination.
 //
 //     bench-separate PROBLEM choices|textbook LIMIT_S GAP COMMAND
-// COMMAND is called as: COMMAND program.mps answer.txt seconds gap. Its answer: "bound B" where it
+// COMMAND is called as: COMMAND program.mps answer.txt seconds gap. Its answer: "bound B" if it
 // proved one, and a line "NAME VALUE" for every column that is not zero.
 //
 // Prints: seconds, best replay in ms, bound in ms, gap, rounds, path rows.

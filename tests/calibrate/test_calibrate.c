@@ -1,5 +1,5 @@
-// Calibration: straight lines in, their coefficients out; what must not matter does not; published
-// quantiles.
+// Calibration: the coefficients of straight lines are recovered; irrelevant input has no effect;
+// published quantiles.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-// The allocator's factor from runs that failed, ran or were measured: known factors come back from
-// runs drawn with them, as often within the interval as it says; what cannot be told is refused.
+// The allocator's factor from runs that failed, ran or were measured: known factors are recovered
+// from runs drawn with them, within the interval as often as it states; what cannot be determined
+// is refused.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Fitting to iterations: planted constants come back from rows that were predicted with them, with
-// the noise's interval around them; what cannot be fitted is refused by name.
+// Fitting to iterations: planted constants are recovered from rows that were predicted with them,
+// with the noise's interval around them; what cannot be fitted is refused by name.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-// Whole layers against their kernels: a planted factor and overhead come out, and what follows is
-// what pricing says of the layer; layers of another shape are left alone, unless they state it and
-// the model's own were not measured. Gradients of weights may have a traffic of their own.
-// Drawings: well-formed, without scripts, the same twice, whatever names files hold.
+// Whole layers against their kernels: a planted factor and overhead are recovered, and the result
+// is what pricing gives for the layer; layers of another shape are left alone, unless they state it
+// and the model's own were not measured. Weight gradients may have a traffic of their own. Drawings
+// are well-formed, without scripts and reproducible, whatever names files contain.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Links: planted protocols, rates, delays and faults come out of noisy samples, by name; tables and
-// clusters say the same.
+// Links: planted protocols, rates, delays and faults are recovered from noisy samples, by name;
+// tables and clusters agree.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Numbers of products that are known come out of samples made with them, whatever the noise, and
-// their intervals hold them; damaged tables are refused by name.
+// Known numbers of matrix products are recovered from samples made with them, whatever the noise,
+// and are within their intervals; damaged tables are refused by name.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// What operations of a round have in common comes off them: planted shares of rounds, in several
-// launches; what does not go by rounds stays as it is.
+// What the operations of a round have in common is removed from them: planted shares of rounds, in
+// several launches; what does not depend on rounds stays as it is.
 #include <math.h>
 
 #include "calibrate/fit/rounds.h"

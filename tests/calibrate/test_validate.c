@@ -1,6 +1,6 @@
 // Validation: scores against values worked out by hand and against second definitions; a row's own
 // measurement never reaches its prediction; every row is scored or listed with a reason. The
-// published sets, where they are at hand, within the figures that docs/VALIDATION.md states.
+// published sets, if available, are within the figures that docs/VALIDATION.md states.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // Certificates that solve writes: for random problems of every schedule the file is accepted, and
-// what it proves is what enumeration finds. A solver that was deprived of the best plan's choice
-// has no certificate for what it then believes.
+// what it proves is what enumeration finds. A solver without the best plan's choice has no
+// certificate for its then wrong result.
 //
 //   test_certificate [PROBLEMS] [SEED]      make test runs 240, make test-exact 2,000
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// The checker against what it shares nothing with: its graphs against the schedule tables, its
-// verdicts against enumeration. A true bound is accepted; one that is a nanosecond too high has no
-// proof, however the boxes are made.
+// The checker against independent code: its graphs against the schedule tables, its verdicts
+// against enumeration. A true bound is accepted; one that is a nanosecond too high has no proof,
+// however the boxes are made.
 //
 //   test_check [PROBLEMS] [SEED]
 #include <stdio.h>

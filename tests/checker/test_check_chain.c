@@ -1,6 +1,6 @@
-// What the transfers of a pipeline take together beyond the least of each, as the checker finds it,
-// against all chains of device groups with all messages: never more; where there are few device
-// groups, just that.
+// What the transfers of a pipeline take together beyond the least of each, as the checker computes
+// it, against all chains of device groups with all messages: never more; with few device groups,
+// exactly that.
 //
 //   test_check_chain [TRIALS] [SEED]
 #include <stdio.h>

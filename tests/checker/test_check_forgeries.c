@@ -1,5 +1,5 @@
-// Forged certificates: every kind of damage that follows is planted in the proofs of many random
-// problems, and each must be refused with the reason. Damages of the text: test_check_text.c.
+// Forged certificates: every kind of damage below is planted in the proofs of many random problems,
+// and each must be refused with the reason. Damage to the text: test_check_text.c.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

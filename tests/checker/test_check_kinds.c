@@ -1,5 +1,5 @@
-// plumbline check on problems for whose bounds there is no certificate: refused by name, whichever
-// file names the problem, and whatever has been taken out of the priced document.
+// plumbline check on problems whose bounds have no certificate: refused by name, whichever file
+// names the problem, and whatever was removed from the priced document.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// Random damage to certificates: bytes, numbers, parts taken out, doubled and exchanged, in proofs
-// of true claims and of false ones. Whatever is accepted after it must still be true by
+// Random damage to certificates: changed bytes and numbers, parts removed, duplicated and
+// exchanged, in proofs of true claims and of false ones. Whatever is still accepted must be true by
 // enumeration.
 //
 //   test_check_mutations [MUTATIONS] [SEED]       make test runs 2,000, make test-mutations 20,000

@@ -1,10 +1,10 @@
-// Certificates about placements: random problems on a few nodes, with enumeration as the oracle. Of
-// every way to bound all placements by one replica, the greatest bound that any proof can claim is
-// the least time of that replica's problem, which is solved here: it is never above the best
-// placement's time. What solve writes is accepted; every other claim of it that is accepted is no
-// higher than that time.
+// Certificates about placements: random problems on a few nodes, with enumeration as the oracle.
+// For every way to bound all placements by one replica, the greatest bound that any proof can claim
+// is the least time of that replica's problem, which is solved here: it is never above the best
+// placement's time. What solve writes is accepted; every other accepted claim about it is at most
+// that time.
 //
-//   test_check_places [PROBLEMS] [SEED] [fused]: of all of them a fused embedding sync is asked for
+//   test_check_places [PROBLEMS] [SEED] [fused]: all of them have a fused embedding sync
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Priced documents against the judge's own prices of their problems, as plumbline check CERTIFICATE
-// PROBLEM compares them: honest ones agree in every number, and whatever one number, word or name
-// of a document is changed to, it is found.
+// PROBLEM compares them: honest ones agree in every number, and a change of any number, word or
+// name of a document is found.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// Rings as the checker bounds them, against all rings: how light the heaviest link can be, never
-// above the least of them and mostly it; and what a stage's sync takes at least on each group of
-// nodes, on places that are drawn as such.
+// The checker's bounds on rings against all rings: the bound on the heaviest link is never above
+// the least over all rings, and mostly equal to it; and the least time of a stage's sync on each
+// group of nodes, on randomly drawn places.
 //
 //   test_check_rings [TRIALS] [SEED]
 #include <stdio.h>

@@ -1,7 +1,7 @@
-// Certificates of whole spaces: random problems, every layout solved by itself as the oracle. The
-// certificate that the writer makes is accepted and proves the least of all layouts' times; no
-// argument that the checker makes for a layout alone is ever above that layout's own best plan; its
-// walk, refusals and tables are those of the planner, which are other code.
+// Certificates of whole spaces: random problems, with every layout solved by itself as the oracle.
+// The writer's certificate is accepted and proves the least of all layouts' times; no argument of
+// the checker for a single layout is ever above that layout's best plan; its walk, refusals and
+// tables equal those of the planner, which are different code.
 //
 //   test_check_space [PROBLEMS] [SEED]
 #include <stdio.h>

@@ -1,7 +1,7 @@
-// Forged certificates of spaces: claims, what is said of each layout, which layout is dominated by
-// which. Every kind of damage is planted in the certificates of many random problems, and each must
-// be refused with a reason. Proofs, sources and form: test_check_space_proof_forgeries.c; random
-// damage: test_check_space_mutations.c.
+// Forged certificates of spaces: claims, the statement about each layout, which layout is dominated
+// by which. Every kind of damage is planted in the certificates of many random problems, and each
+// must be refused with a reason. Proofs, sources and form: test_check_space_proof_forgeries.c;
+// random damage: test_check_space_mutations.c.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Random damage to certificates of spaces, bytes and numbers: whatever is accepted after it must
-// still be true. And work is limited.
+// Random damage to bytes and numbers of certificates of spaces: whatever is still accepted must be
+// true. And work is limited.
 //
 //   test_check_space_mutations [MUTATIONS]       make test runs 400
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Forged certificates of spaces: proofs of layouts, the documents that they are about, and form. As
-// in test_check_space_forgeries.c.
+// Forged certificates of spaces, as in test_check_space_forgeries.c: proofs of layouts, the
+// documents that they are about, and form.
 #include <string.h>
 
 #include "data/inputs/cost_keys.h"

@@ -1,5 +1,5 @@
-// Certificates whose text is damaged: each way in which it is not JSON of the certificate's form,
-// or too large, is refused with its reason; and work is limited.
+// Certificates with damaged text: whatever is not JSON of the certificate's form, or too large, is
+// refused with its reason; and work is limited.
 #include <string.h>
 
 #include "tests/support/trials/check_trials.h"

@@ -1,5 +1,5 @@
-// Trees over placements: what bounds a part is held against all decisions on the part's placements,
-// the leaves against all placements, and trees as high as they come against the least time.
+// Trees over placements: the bound of a part is compared with all decisions on the part's
+// placements, the leaves with all placements, and the highest possible trees with the least time.
 //
 //   test_check_tree [PROBLEMS] [SEED]
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Forged trees over placements: parts that are left out, doubled, or proven by what proves another;
-// each wrong word refused with its reason.
+// Forged trees over placements: parts that are left out, duplicated, or proven by the proof of
+// another; each wrong word is refused with its reason.
 //
 //   test_check_tree_forgeries [SEED]
 #include <stdio.h>

@@ -1,8 +1,8 @@
-// The largest claim: random problems over all features, of each layout of which the best plan is
-// known (by enumeration where that is small, else by an exact solve). No bound that the planner
-// states, in any document, is above it; nor is the largest bound that the checker can be made to
-// accept, for each kind of argument by itself and for whole certificates. Each problem drawn is
-// changed step by step towards tighter bounds, and all of those are judged.
+// The largest claim: random problems over all features, where the best plan of each layout is known
+// (by enumeration if that is small, else by an exact solve). No bound that the planner states, in
+// any document, is above it; nor is the largest bound that the checker can be made to accept, for
+// each kind of argument by itself and for whole certificates. Each drawn problem is changed step by
+// step towards tighter bounds, and every step is judged.
 //
 //   test_claims [PROBLEMS] [SEED] [FOLDER]       problems with a violation are saved in FOLDER,
 //                                                reduced

@@ -1,8 +1,7 @@
-// The largest claim once more, of layouts that are drawn in another way
-// (tests/support/claims/extreme.h): prices out of a handful of values and changed one by one
-// towards the largest claim. What the planner and the checker say of each from its prices alone,
-// dominance between layouts that are all but equal, and proofs by mixtures are held against
-// enumeration.
+// The largest claim again, for layouts that are drawn differently (tests/support/claims/extreme.h):
+// prices from a handful of values, changed one by one towards the largest claim. What the planner
+// and the checker state of each from its prices alone, dominance between nearly equal layouts, and
+// proofs by mixtures are compared with enumeration.
 //
 //   test_claims_extreme [LAYOUTS] [SEED]       sets of layouts
 #include <stdio.h>

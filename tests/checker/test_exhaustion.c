@@ -1,8 +1,8 @@
-// Files made to exhaust: check, verify, vipr and the tests' own reader of VIPR take no more than 24
-// bytes for each byte of the files that they read, and 64 MB, whatever the files say. Each case is
-// audited in a process of its own whose address space may grow by that much (not under the
-// sanitizers, whose own memory grows it), and ends in one clear line. What is found to need more is
-// refused by the program's own count.
+// Files made to exhaust memory: check, verify, vipr and the tests' own reader of VIPR take at most
+// 24 bytes for each byte of the files that they read, plus 64 MB, whatever the files contain. Each
+// case is audited in a process of its own whose address space may grow by that much (not under the
+// sanitizers, whose own memory grows it), and ends in one clear line. What turns out to need more
+// is refused by the program's own count.
 #define _DEFAULT_SOURCE // wait4
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// Tensor degrees and all their grids: random problems whose every layout is solved by itself. The
-// search finds the best of them; its certificate is accepted and proves that time, and not a
-// nanosecond more; the checker's walk is the planner's. usage: test_grids [PROBLEMS] [SEED]
+// Tensor degrees and all their grids: random problems of which every layout is solved by itself.
+// The search finds the best of them; its certificate is accepted and proves that time, and not a
+// nanosecond more; the checker's walk equals the planner's. usage: test_grids [PROBLEMS] [SEED]
 #include <stdlib.h>
 #include <string.h>
 

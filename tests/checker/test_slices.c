@@ -1,4 +1,4 @@
-// Slices of any lengths: random problems whose every choice of lengths is solved by itself. The
+// Slices of any lengths: random problems of which every choice of lengths is solved by itself. The
 // search finds the best of them; its certificate is accepted and proves that time, and not a
 // nanosecond more. usage: test_slices [PROBLEMS] [SEED]
 #include <stdlib.h>

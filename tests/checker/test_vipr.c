@@ -1,7 +1,7 @@
-// Proofs in the format of VIPR: for random problems of every schedule what is written is accepted
-// and claims what enumeration finds; the program in the file is the layout's problem (every
-// decision, and no other, is a point of it; its minimum is the best plan's time); false claims
-// cannot be written, and random damage to the proof never makes one pass.
+// Proofs in the format of VIPR: for random problems of every schedule the written proof is accepted
+// and claims what enumeration finds; the program in the file is the layout's problem (its points
+// are exactly the decisions; its minimum is the best plan's time); false claims cannot be written,
+// and random damage to the proof never makes one pass.
 //
 //   test_vipr [PROBLEMS] [SEED]
 #include <math.h>

@@ -1,6 +1,6 @@
-// The reader of VIPR: what the format allows is accepted, and every way of lying that is known,
-// those that the format's own checker falls for among them, is refused with its reason. Random
-// damage to true proofs never makes a false one pass.
+// The reader of VIPR: what the format allows is accepted, and every known kind of false proof,
+// including those that the format's own checker accepts, is refused with its reason. Random damage
+// to true proofs never makes a false one pass.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-// A CUDA device out of the CPU's memory: what measure/cuda/.c calls of the runtime and of cuBLASLt.
-// What is put on the stream is kept and done when the host waits for it, as on a device; kernels
-// are those of measure/cuda/kernels.cu, run by fake_device.cpp; products are naive loops that check
-// every operand's place. Time is a simulated clock.
+// A fake CUDA device in the CPU's memory: the functions of the runtime and of cuBLASLt that the C
+// files of measure/cuda call. Operations on the stream are queued and done when the host waits for
+// it, as on a device; kernels are those of measure/cuda/kernels.cu, run by fake_device.cpp;
+// products are naive loops that check every operand's place. Time is a simulated clock.
 #ifndef PLUMBLINE_TESTS_FAKE_CUDA_H
 #define PLUMBLINE_TESTS_FAKE_CUDA_H
 

@@ -1,5 +1,5 @@
-// What a kernel's code sees of a device, for running it on the CPU: included before it by the
-// compiler's -include. Threads of a block are fibers that change at every barrier and shuffle
+// The device as a kernel's code sees it, to run it on the CPU: included before it by the compiler's
+// -include. Threads of a block are fibers that switch at every barrier and shuffle
 // (fake_device.cpp).
 #ifndef PLUMBLINE_TESTS_FAKE_DEVICE_H
 #define PLUMBLINE_TESTS_FAKE_DEVICE_H

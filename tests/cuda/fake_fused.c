@@ -1,5 +1,5 @@
-// measure/cuda/fused.h by loops, in float: causal attention that keeps the logarithms of the rows'
-// sums. It takes every element type, and has no kernel for heads of WIDTH_REFUSED.
+// measure/cuda/fused.h by loops, in float: causal attention that keeps the logarithms of the row
+// sums. It accepts every element type, and has no kernel for heads of WIDTH_REFUSED.
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// What stands on the fake's stream.
+// The queue of the fake device's stream.
 #ifndef PLUMBLINE_TESTS_FAKE_QUEUE_H
 #define PLUMBLINE_TESTS_FAKE_QUEUE_H
 

@@ -1,5 +1,5 @@
-// A transformer block in double precision, written from its definition: what the device's passes
-// are compared with. Its gradients are taken by differences, so no backward pass is written twice.
+// A transformer block in double precision, written from its definition: the reference for the
+// device's passes. Its gradients are computed by differences, so no backward pass is written twice.
 #ifndef PLUMBLINE_TESTS_CUDA_REFERENCE_H
 #define PLUMBLINE_TESTS_CUDA_REFERENCE_H
 

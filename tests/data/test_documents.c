@@ -1,5 +1,5 @@
 // load(save(x)) = x, on random problems field by field and on every example byte by byte; what
-// loaders fill in; the name tables; the accessors and the promises of priced documents; imported
+// loaders fill in; the name tables; the accessors and the guarantees of priced documents; imported
 // configs.
 #include <glob.h>
 #include <stdio.h>

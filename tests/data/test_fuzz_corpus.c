@@ -1,6 +1,6 @@
-// Replays tests/fuzz/corpus/FORMAT/ with the ordinary compiler: everything the fuzzers found worth
-// keeping, through the same door. Each folder holds valid documents too, so that the laws of saving
-// are really tried.
+// Replays tests/fuzz/corpus/FORMAT/ with the ordinary compiler: all inputs that the fuzzers kept,
+// through the same entry point. Each folder also has valid documents, so that the laws of saving
+// are really tested.
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// import hf against transformers' own models: of every config on record, published ones and random
-// ones of each class, our parameters are as many as theirs (tests/imports/hf_counts.py makes the
-// record), and planner and judge hold as many bytes of weights.
+// import hf against transformers' own models: for every recorded config, published ones and random
+// ones of each class, our number of parameters equals theirs (tests/imports/hf_counts.py makes the
+// record), and planner and judge count the same bytes of weights.
 #include "data/import/hf/config.h"
 #include "data/inputs/model/size.h"
 #include "formulate/price/price.h"

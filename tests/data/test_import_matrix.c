@@ -1,5 +1,5 @@
-// plumbline import matrix: files that are no matrix, each with one line that names the file and the
-// place; links that were not measured; whose a row is.
+// plumbline import matrix: files that are not a matrix, each with one line that names the file and
+// the place; links that were not measured; which node a row belongs to.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

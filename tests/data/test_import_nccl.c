@@ -1,4 +1,4 @@
-// Imports of nccl-tests, nvbandwidth and nvidia-smi topo -m: the values that come out against those
+// Imports of nccl-tests, nvbandwidth and nvidia-smi topo -m: the imported values against those
 // written into the examples, every example cut at every byte, single damages that must be named,
 // and random ones that must not crash.
 #include <math.h>

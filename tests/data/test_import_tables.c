@@ -1,5 +1,4 @@
-// Imports of measured tables: bandwidth matrices (which direction, which unit) and layers, and what
-// is wrong with them.
+// Imports of measured tables: bandwidth matrices (direction, unit) and layers, and errors in them.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-// Profiler traces: whose a kernel's time is (nested ranges, the backward's own thread, no launches,
-// no device), times beyond a double's digits, and traces that are cut, hostile or no traces. Memory
-// stays the same however long the file is.
+// Profiler traces: to which range a kernel's time belongs (nested ranges, the backward's own
+// thread, no launches, no device), times beyond a double's digits, and traces that are truncated,
+// hostile or not traces. Memory does not depend on the length of the file.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

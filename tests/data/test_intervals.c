@@ -1,6 +1,6 @@
-// Intervals of medians where the data decide when to stop: the ranks of the looks against an exact
-// sum over all paths of signs, that sum against every path written out, stopping between looks,
-// small counts, equal values, launches.
+// Intervals of medians when the data decide when to stop: the ranks at the looks against an exact
+// sum over all paths of signs, that sum against an enumeration of all paths, stopping between
+// looks, small counts, equal values, launches.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

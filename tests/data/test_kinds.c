@@ -1,5 +1,5 @@
-// Documents with what only some models and costs have: every key is written and read again, and
-// what makes no sense is refused by name.
+// Documents with keys that only some models and costs have: every key is written and read again,
+// and nonsensical values are refused by name.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Memory runs out at the N-th taking, for every N of one small run of each command: every one ends
+// Memory runs out at the N-th allocation, for every N of one small run of each command: each ends
 // in one clean error, nothing leaks (under ASan), no output is left half-written, and a run with
 // enough memory succeeds again.
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-// Clusters whose nodes have places: which link joins two of them, and matrices that are wrong.
+// Clusters whose nodes have places: which link joins two of them, and wrong matrices.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

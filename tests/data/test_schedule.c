@@ -1,7 +1,7 @@
 // The tables of GPipe and 1F1B: written order, messages, epilogue, endings, micro-batches in
 // flight; that blocking transfers never deadlock; and that a table with a cycle is refused. The
-// judge's own check of the same tables is tested in test_verify_schedule.c; schedules of several
-// stages a rank, split backward and slices are in test_schedule_kinds.c.
+// judge's own check of the same tables is tested in test_verify_schedule.c; schedules with several
+// stages per rank, split backward and slices are in test_schedule_kinds.c.
 #include "data/schedule/schedule.h"
 #include "tests/support/oracle/tables.h"
 

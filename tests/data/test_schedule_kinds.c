@@ -1,6 +1,6 @@
-// The tables of schedules with several stages a rank, split backward, slices and local losses:
-// orders and what is held against docs/FORMULAS.md 14, the three tables of kinds, endings, and that
-// no mix of shape and transfer parts deadlocks.
+// The tables of schedules with several stages per rank, split backward, slices and local losses:
+// orders and held activations against docs/FORMULAS.md 14, the three tables of kinds, endings, and
+// that no mix of shape and transfer parts deadlocks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

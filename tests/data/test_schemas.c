@@ -1,6 +1,6 @@
 // The published schemas against an existing validator (python3-jsonschema): shipped and saved
 // documents pass, planted damages fail there as they do in our loaders. Skipped, with the reason
-// printed, where the validator is not installed. And the schemas against the tables that read the
+// printed, if the validator is not installed. Also the schemas against the tables that read the
 // documents; with "write" as argument they are written (make schemas).
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// The space of layouts: counted a second way, by plain nested loops over all numbers; every layout
+// The space of layouts: counted a second time, by plain nested loops over all numbers; every layout
 // once; membership.
 #include <setjmp.h>
 #include <stdarg.h>

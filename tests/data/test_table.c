@@ -1,5 +1,5 @@
-// Tables: what a reader of comma-separated values must accept, what it must refuse and how it says
-// so. Oracle: random cells written by a writer of the test's own, read back unchanged.
+// Tables: what a reader of comma-separated values must accept, what it must refuse, and its
+// messages. Oracle: random cells written by the test's own writer, read back unchanged.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Tensor grids in documents: written as they were read, and each thing that they do not go with
-// refused by its name in one line.
+// Tensor grids in documents: written as they were read, and each incompatible setting refused by
+// name in one line.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// Models with a tower before the embedding: written and read again, counted, and what makes no
-// sense or is not priced refused by name.
+// Models with a tower before the embedding: written and read again, counted; nonsensical values and
+// those that are not priced are refused by name.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

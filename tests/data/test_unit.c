@@ -1,5 +1,5 @@
-// Numbers with units: what they come to, exactly; what is none; which keys take which; and in
-// documents, with the line that a wrong one gets.
+// Numbers with units: their exact values; what is not one; which keys take which; and in documents,
+// with the error line of a wrong one.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-// Choices against an enumeration of every decision that prices each stage layer by layer with code
-// of its own: the best plan of both must agree to the nanosecond, and be missing in both or none.
-// Dominated choices that should have stayed, memory or rules read wrongly, forgotten modes all show
-// here.
+// Choices against an enumeration of every decision that prices each stage layer by layer with
+// separate code: the best plans of both must agree to the nanosecond, and either both or neither
+// exist. This detects choices wrongly removed as dominated, memory or rules read wrongly, and
+// forgotten modes.
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/random_priced.h"

@@ -1,7 +1,7 @@
-// Choices of every schedule against the oracle: the best plan over the choices that are left is the
-// best of all plans, to the nanosecond, and there is none exactly when the oracle finds none. Rank
-// memory read wrongly, a dominated choice that should have stayed, a price of a slice or a weight
-// gradient forgotten: all show here. The rows of both formulations say the same:
+// Choices of every schedule against the oracle: the best plan over the remaining choices is the
+// best of all plans, to the nanosecond, and there is none exactly when the oracle finds none. This
+// detects rank memory read wrongly, choices wrongly removed as dominated, and forgotten prices of a
+// slice or a weight gradient. That the rows of both formulations agree:
 // tests/formulate/test_formulate.c, tests/formulate/test_textbook.c.
 #include "data/inputs/job.h"
 #include "tests/support/check.h"

@@ -1,5 +1,5 @@
-// The shipped documents load and price, the examples are what their descriptions say, and writing
-// one harms nothing.
+// The shipped documents load and price, the examples are as described, and writing one damages
+// nothing.
 #include "formulate/example/example.h"
 
 #include <setjmp.h>

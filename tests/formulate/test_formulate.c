@@ -1,6 +1,6 @@
 // The formulation row by row in integer arithmetic: for every combination of choices the binaries
-// are fixed, the other columns follow from their defining rows, and then all rows hold exactly when
-// the combination is a plan, and the symbol columns show its durations. No LP solver is trusted
+// are fixed and the other columns follow from their defining rows; then all rows hold exactly when
+// the combination is a plan, and the symbol columns are its durations. No LP solver is trusted
 // here.
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"

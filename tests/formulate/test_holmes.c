@@ -1,6 +1,6 @@
-// Two clusters with network cards of different kinds, Ethernet between them: over what mixed rings
-// talk, which rings a job may forbid, and that a plan keeps rings inside a kind by itself and
-// shares layers out by speed (Holmes, 2312.03549).
+// Two clusters with network cards of different kinds, Ethernet between them: the transport of mixed
+// rings, which rings a job may forbid, and that a plan by itself keeps rings within a kind and
+// distributes layers by speed (Holmes, 2312.03549).
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-// Laws that hold between the answers to related problems: a looser limit, a faster link or more
-// that may be chosen never makes the optimum worse, and a bound never exceeds an optimum, nor an
-// optimum any heuristic plan.
+// Laws between the answers to related problems: a looser limit, a faster link or more choices never
+// make the optimum worse, and a bound never exceeds an optimum, nor an optimum any heuristic plan.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-// Predictions: equal to a replay of the test's own on ten thousand random configurations, to the
-// solver's choices on problems, and refused with a reason where a row says too little or
-// contradicts itself.
+// Predictions: equal to the test's own replay on ten thousand random configurations, and to the
+// solver's choices on problems; refused with a reason if a row states too little or contradicts
+// itself.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Prices against values computed by hand (the computation stands beside each) and against published
+// Prices against values computed by hand (with the computation next to each) and against published
 // tables: activations and states of a layer. Links: test_price_links.c.
 #include <math.h>
 #include <stdlib.h>

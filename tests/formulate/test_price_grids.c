@@ -1,6 +1,6 @@
-// Laws of tensor grids: with one axis they are the columns and rows of one dimension, term by term;
-// whatever the grid, all ranks together do the work of one; and what their all-reduces send is what
-// each product by itself asks for, the axes changing places from one to the next.
+// Laws of tensor grids: with one axis they equal the columns and rows of one dimension, term by
+// term; for any grid, all ranks together do the work of one; and their all-reduces send what each
+// product by itself requires, with the axes exchanged from one product to the next.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

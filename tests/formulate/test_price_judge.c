@@ -1,6 +1,6 @@
 // The solver's priced document against the judge's single terms on random models of real size:
 // every kind of layer, every switch of the layout, every cost that can be stated, over shared,
-// unlike and missing links (small problems: test_verify_price.c): the same to the nanosecond and
+// different and missing links (small problems: test_verify_price.c): equal to the nanosecond and
 // the byte. And the judge's bound on its own error, at a coarser precision.
 #include <setjmp.h>
 #include <stdarg.h>

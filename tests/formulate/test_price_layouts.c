@@ -1,5 +1,6 @@
 // Prices of layouts and layers beyond the dense, unsharded, whole ones, against published counts,
-// closed forms and laws: shards, parameters of a published mixture and of published adapters, room.
+// closed forms and laws: shards, parameters of a published mixture of experts and of published
+// adapters, memory.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Prices against values computed by hand (the computation stands beside each): link sharing, the
+// Prices against values computed by hand (with the computation next to each): link sharing, the
 // fall-back to a common NIC kind, exclusions, synchronisation, compression.
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Prices of passes, against closed forms and laws: the way back, what is beyond the samples, what
-// slices, splits and collectives of a pass add up to.
+// Prices of passes, against closed forms and laws: the backward pass, values beyond the samples,
+// and sums over slices, splits and collectives of a pass.
 #include "formulate/price/extrapolate.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-// Runs with a shape and tokens of their own. The law: such a run costs what it costs in a model of
-// that shape whose sequences are its pieces, term by term. Projectors by hand; what a frozen tower
-// leaves out.
+// Runs with a shape and tokens of their own. The law: such a run costs the same, term by term, as
+// in a model of that shape whose sequences are the run's pieces. Projectors by hand; what a frozen
+// tower leaves out.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-// Products by their shapes: against tiles dealt out one by one to processors, laws that hold for
-// any shape, and a block's passes added up by hand.
+// Matrix products by their shapes: against tiles assigned one by one to processors, laws that hold
+// for any shape, and a block's passes summed by hand.
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // The textbook rows in integer arithmetic: every raw decision of every stage, allowed or not, is
 // set in the binaries; the least values of the continuous columns follow; then all rows hold
 // exactly when the decision is a plan, and the symbols' least values are its durations. With the
-// same path rows the optimum is then that of the choices.
+// same path rows the optimum then equals that of the choices.
 #include "formulate/choices/choice.h"
 #include "formulate/program/textbook.h"
 #include "tests/support/random_priced.h"

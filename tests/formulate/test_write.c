@@ -1,6 +1,5 @@
-// The exact writers: what they write is read back here by small parsers of their own, number by
-// number, and must be the program that was written; values near 2^53, negative ones, empty rows and
-// fixed columns included.
+// The exact writers: their output is read back by small separate parsers, number by number, and
+// must equal the program; including values near 2^53, negative ones, empty rows and fixed columns.
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"

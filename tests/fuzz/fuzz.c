@@ -1,6 +1,6 @@
-// One fuzz target for every format, told by the name it is called by (fuzz-model, fuzz-cluster
-// ...): any bytes must load or be refused, never crash; and what loads must save to a document that
-// loads again and saves to the same bytes. Built and run by `make fuzz-FORMAT SECONDS=600`.
+// One fuzz target for every format, selected by the program's name (fuzz-model, fuzz-cluster ...):
+// any bytes must load or be refused, never crash; and what loads must save to a document that loads
+// again and saves to the same bytes. Built and run by `make fuzz-FORMAT SECONDS=600`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

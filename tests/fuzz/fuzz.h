@@ -1,4 +1,4 @@
-// What the fuzzers and the replay of their corpus do with one input.
+// Processing of one input, for the fuzzers and the replay of their corpus.
 #ifndef PLUMBLINE_TESTS_FUZZ_FUZZ_H
 #define PLUMBLINE_TESTS_FUZZ_FUZZ_H
 

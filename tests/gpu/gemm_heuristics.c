@@ -1,9 +1,9 @@
 // The best of 8: for each product "M,N,K" (bf16, y = x w^T) the first 8 algorithms that cuBLASLt
 // proposes are timed, and the least median is printed; "copy,BYTES" times a plain copy on the
-// device of half as many bytes. A program of its own, which shares no code with plumbline: what
-// tests/gpu/rates.py compares its figures with.
-// usage: gemm_heuristics M,N,K ... copy,BYTES ...        prints: the word, seconds, algorithms
-//                                                        tried
+// device of half as many bytes. A separate program that shares no code with plumbline;
+// tests/gpu/rates.py compares its figures with it.
+// usage: gemm_heuristics M,N,K ... copy,BYTES ...
+// prints: the word, seconds, algorithms tried
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-// Costs against samples that they were not made from: a document with several shapes, each in turn
-// left out of the calibration and then predicted, whole layers as the planner prices them, kernels
-// by the fits of their kinds.
+// Costs against samples that they were not made from: each shape of a document with several shapes
+// is in turn left out of the calibration and then predicted, whole layers as the planner prices
+// them, kernels by the fits of their kinds.
 #ifndef PLUMBLINE_TESTS_HELDBACK_PREDICT_H
 #define PLUMBLINE_TESTS_HELDBACK_PREDICT_H
 

@@ -1,6 +1,6 @@
-// The judge: plans that are right are accepted, and whatever number stands in a plan, it answers.
-// The plans come from the solver's choices for random problems, with the time of the solver's own
-// walk; so this is also the agreement of two computations of every claim. Planted faults:
+// The judge: correct plans are accepted, and for any number in a plan it gives an answer. The plans
+// come from the solver's choices for random problems, with the time of the solver's own walk; so
+// this also tests that two computations of every claim agree. Planted faults:
 // test_verify_decision.c, test_verify_claims.c.
 #include <setjmp.h>
 #include <stdarg.h>

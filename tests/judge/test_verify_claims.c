@@ -1,5 +1,5 @@
 // The judge on damaged claims: memory, times, the bound, prices, the kinds of operations. Each is
-// caught under its own name.
+// reported under its own name.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

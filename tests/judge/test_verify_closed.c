@@ -1,6 +1,6 @@
 // Closed forms of the iteration time against the judge's replay and period, for every schedule,
 // rank count, number of stages and of micro-batches in a range, and random times: where there is a
-// form it is exact. And the period against a replay of many iterations.
+// form it is exact. Also the period against a replay of many iterations.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

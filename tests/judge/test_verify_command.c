@@ -1,6 +1,6 @@
-// plumbline verify on files: finds the inputs by the plan's made_from, and says by exit code and
-// verdict what became of them. 0 accepted, 20 rejected (a changed or missing input among the
-// reasons), bad input for a plan that is none.
+// plumbline verify on files: finds the inputs by the plan's made_from, and reports the result by
+// exit code and verdict: 0 accepted, 20 rejected (also for a changed or missing input), bad input
+// for a file that is not a plan.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // The judge on damaged decisions: layers, node groups, options, budget, rules, the layout and the
-// inputs. Each way of damaging a plan, or what the job allows, is caught under its own name.
+// inputs. Each kind of damage to a plan, or to what the job allows, is reported under its own name.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // The judge's prices against the solver's: two computations from docs/FORMULAS.md that share no
 // code must agree within 1 ns or 1 byte in every term, on random problems; and against figures
-// worked out by hand.
+// computed by hand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

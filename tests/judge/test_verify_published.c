@@ -1,5 +1,5 @@
-// Fujii et al.'s memory formula against values worked out from the paper's equations for its own
-// models, to the digit printed; and what it is not for.
+// Fujii et al.'s memory formula against values computed from the paper's equations for its own
+// models, to the printed digit; and the cases to which it does not apply.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

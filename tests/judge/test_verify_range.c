@@ -1,5 +1,5 @@
-// The judge on a plan's range: what the costs leave open, worked out by the solver's own prices and
-// walk and by the sum of squares of FORMULAS 19, is accepted; ends that are off are not.
+// The judge on a plan's range: what the costs leave open, computed by the solver's own prices and
+// walk and by the sum of squares of FORMULAS 19, is accepted; wrong ends are not.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

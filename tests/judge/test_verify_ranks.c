@@ -1,5 +1,5 @@
-// The judge on what only some layouts have: ranks with several stages, split backward, slices,
-// local losses, no barrier, and layouts out of a space. Each damage is caught under its own name.
+// The judge on features of some layouts: ranks with several stages, split backward, slices, local
+// losses, no barrier, and layouts from a space. Each damage is reported under its own name.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // The judge's check of schedule tables: the generator's tables of every kind of request pass, and
-// each way of damaging a table is found. The replay against the solver's walk on the same tables
+// each kind of damage to a table is found. The replay against the solver's walk on the same tables
 // with random durations.
 #include <setjmp.h>
 #include <stdarg.h>

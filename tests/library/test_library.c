@@ -1,5 +1,5 @@
-// libplumbline through its header alone: eight threads that plan, verify, report and fail beside
-// each other; what goes wrong is a status and a line; nothing is printed.
+// libplumbline through its header alone: eight threads that plan, verify, report and fail
+// concurrently; an error is a status and a line; nothing is printed.
 #include <locale.h>
 #include <pthread.h>
 #include <setjmp.h>

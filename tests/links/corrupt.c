@@ -1,6 +1,6 @@
 // For LD_PRELOAD under mpirun: one byte of every long message to rank 1, and one value of every
-// all-reduce, arrives changed; the measurement has to notice. MPI's own profiling interface (PMPI_)
-// does the rest.
+// all-reduce, arrives changed; the measurement has to detect it. MPI's own profiling interface
+// (PMPI_) does the rest.
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

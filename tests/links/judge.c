@@ -1,18 +1,19 @@
-// Judges what plumbline-measure links found between hosts by what really happened there, as others
-// saw it. usage:
+// Judges what plumbline-measure links found between hosts by what really happened there, as
+// recorded by independent observers. usage:
 //   judge DOCUMENT REPORT WITNESS RECORD|- shared|own HOSTS RATES DELAYS BURST_BYTES
 // the samples; what the program said; tests/links/witness.c's files, without their ranks;
 // tests/links/relay.c's record; whether the hosts share a clock; "1 2 ...", the host of each rank;
 // tables of tests/links/hosts.sh.
 //
 // Nothing here depends on how fast or how busy the machine is.
-// 1. Of every repetition the witness knows two times between which the measured one lies, for
-//    MPI was called right before and right behind each reading of the clock. On one clock a
-//    repetition lasts from the call that sends to the end of the receive; on two, at the sender
-//    alone, to the end of the answer, less half of the fastest of three empty exchanges before.
+// 1. For every repetition the witness knows two times between which the measured one is, because
+//    MPI was called right before and right after each reading of the clock. On one clock a
+//    repetition lasts from the call that sends to the end of the receive; on two clocks, at the
+//    sender alone, to the end of the answer, less half of the fastest of three empty exchanges
+//    before.
 // 2. Between the call that sends and the end all bytes of the message passed the relay, which
-//    held every frame for the delay set.
-// 3. On one clock no repetition is shorter than the delay and the rate set allow.
+//    held every frame for the configured delay.
+// 3. On one clock no repetition is shorter than the configured delay and rate allow.
 // 4. The report follows from the document's seconds, by the definitions at the head of
 //    measure/links/report.c.
 #define _POSIX_C_SOURCE 200809L

@@ -1,12 +1,12 @@
-// A switch that delays: for machines whose kernel cannot (no netem). usage: relay COUNT
+// A switch that delays frames, for machines whose kernel cannot (no netem). usage: relay COUNT
 // INTERFACE... DELAY_US... Takes frames off COUNT interfaces and puts each onto the interface that
-// its destination address names (the last byte, from 1), DELAY_US[from][to] later. Rates are not
-// its business: tc holds them, at the hosts' own ends. Frames travel with the header of virtual
-// devices in front, so that a checksum left to the hardware stays left to it. Its record, a line on
-// standard output for each frame with a payload of TCP:
+// its destination address names (the last byte, from 1), DELAY_US[from][to] later. It does not
+// limit rates: tc does, at the hosts' own ends. Frames keep the header of virtual devices in front,
+// so a checksum left to the hardware stays left to it. Its record, a line on standard output for
+// each frame with a TCP payload:
 //   frame FROM TO BYTES TAKEN_NS PASSED_NS
 // ends from 1, bytes of the payload, times of boottime's clock, the same in every namespace. On
-// SIGUSR1 what there is so far is written, and "so far" behind it.
+// SIGUSR1 the record so far is written, followed by "so far".
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
-// For LD_PRELOAD under mpirun: when each message of a link's measurement was really sent and
-// received, by MPI's own profiling interface (PMPI_). Each rank writes, when it finishes,
+// For LD_PRELOAD under mpirun: records when each message of a link's measurement was really sent
+// and received, by MPI's own profiling interface (PMPI_). Each rank writes, when it finishes,
 // $PLUMBLINE_WITNESS.RANK: lines "EVENT NS PEER BYTES" in the order they happened, on a clock that
 // all processes of the machine share whatever their namespace (boottime):
 //   send, receive, call        the call began (call: a barrier or reduction of all, PEER -1)
 //   sent, received, returned   the call that told of its end returned
-// What a program times by itself lies between two of them: tests/links/judge.awk says which.
+// What a program times by itself is between two of them: tests/links/judge.awk says which.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-// The CUDA back end on a device made of the CPU's memory (tests/cuda/): its own kernels and steps
-// are carried out, so layouts, transposes and the order of calls are tested; how long a real device
-// takes is not. Whole layers: test_cuda_layers.c.
+// The CUDA back end on the fake device in the CPU's memory (tests/cuda/): its own kernels and steps
+// are executed, so layouts, transposes and the order of calls are tested; the times of a real
+// device are not. Whole layers: test_cuda_layers.c.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// The CUDA back end's layers and optimizer on a device made of the CPU's memory, against a second
+// The CUDA back end's layers and optimizer on the fake device in the CPU's memory, against a second
 // computation: as test_cuda.c.
 #include <math.h>
 #include <stdlib.h>

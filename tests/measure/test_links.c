@@ -1,6 +1,6 @@
-// What links and collectives are made of, without any MPI: who meets whom and when, the lengths,
-// the messages' content, groups, the report, and the rounds over ranks of which this test is one
-// (its ranks_...() stand in for mpi.c).
+// The parts of link and collective measurement, without any MPI: who meets whom and when, the
+// lengths, the messages' content, groups, the report, and the rounds over ranks of which this test
+// is one (its ranks_...() replace mpi.c).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

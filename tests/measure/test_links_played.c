@@ -1,8 +1,8 @@
-// measure links on links that are played: four processes whose messages go through pipes and whose
-// clocks are played too. A message carries when it arrives, by the delay and the rate of its link,
-// and a clock moves only by waiting for one. So the program has one right answer, whatever the
-// machine does meanwhile: every repetition, both matrices and every name.
-// tests/measure/test_known_links.sh takes the same program to real messages, MPI and clocks.
+// measure links on simulated links: four processes whose messages go through pipes and whose clocks
+// are simulated too. A message carries its arrival time, by the delay and the rate of its link, and
+// a clock moves only by waiting for one. So the program has one right answer, whatever the machine
+// does meanwhile: every repetition, both matrices and every name. tests/measure/test_known_links.sh
+// runs the same program with real messages, MPI and clocks.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Launches merged: what belongs together, what is refused, and the whole chain on a simulated
-// machine, from measuring twice to costs that come near the truth; signals while the program
+// Merging launches: what belongs together, what is refused, and the whole chain on a simulated
+// machine, from measuring twice to costs that are close to the truth; signals while the program
 // measures.
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // Samples that this program measured on real machines (data/recorded/), replayed: each file keeps
-// its provenance and loads to what it was; the files of each machine become costs, price a job, and
-// what is solved from them passes the judge. Files with several shapes predict each of them from
-// the others.
+// its provenance and loads unchanged; the files of each machine become costs, price a job, and the
+// plan solved from them passes the judge. Files with several shapes predict each of them from the
+// others.
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>

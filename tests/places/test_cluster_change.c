@@ -1,4 +1,4 @@
-// Clusters that lose nodes and bandwidth: what is left of them, and what is refused.
+// Clusters that lose nodes and bandwidth: the remaining cluster, and what is refused.
 #include <string.h>
 
 #include "data/places/places.h"

@@ -1,7 +1,7 @@
-// Naming the nodes of a cluster changes no price that nothing changed: where every link is what the
-// groups state, a plan whose ranks stand in the framework's order (replicas of a stage side by
-// side, stage after stage) takes on named nodes what it takes without names, but for messages that
-// stay within a node; and the best plan on named nodes is no slower than the best without.
+// Naming the nodes of a cluster changes no price by itself: if every link is as the groups state, a
+// plan whose ranks are in the framework's order (replicas of a stage next to each other, stage
+// after stage) takes the same time on named nodes as without names, except for messages that stay
+// within a node; and the best plan on named nodes is no slower than the best without.
 //
 //   test_natural [TRIALS] [SEED]
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// However a search is driven, by boxes, by the tree, over layouts or over nodes, it ends alike: the
-// gap that was asked, the outcome that goes with it, a bound that no plan is below; also where
-// there is no plan, and where the search is stopped before it begins.
+// Every search (by boxes, by the tree, over layouts or over nodes) ends in the same way: with the
+// requested gap, the matching outcome, and a bound that no plan is below; also if there is no plan,
+// and if the search is stopped before it begins.
 #include <stdio.h>
 #include <stdlib.h>
 

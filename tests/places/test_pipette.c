@@ -1,6 +1,6 @@
 // The objective pipette: the published setting's values to the digit, and the solver against all
-// orders of nodes with the formula written again in floating point. Plans, documents and refusals:
-// test_pipette_documents.c.
+// orders of nodes with a second implementation of the formula in floating point. Plans, documents
+// and refusals: test_pipette_documents.c.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

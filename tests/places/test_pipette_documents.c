@@ -1,5 +1,5 @@
-// The objective pipette: the judge on damaged plans, what documents keep, and what the objective
-// refuses.
+// The objective pipette: the judge on damaged plans, what documents preserve, and what the
+// objective refuses.
 #include <stdio.h>
 #include <string.h>
 

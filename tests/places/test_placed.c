@@ -1,6 +1,6 @@
-// Plans on nodes: the solver against all decisions on all placements, with durations put together
-// and played by the oracle; bounds that are the optimum; what the judge makes of it. Likewise where
-// replicas take unlike numbers of micro-batches, and where the embedding sync is fused.
+// Plans on nodes: the solver against all decisions on all placements, with durations assembled and
+// replayed by the oracle; bounds that equal the optimum; the judge's verdict. Likewise with unequal
+// numbers of micro-batches per replica, and with a fused embedding sync.
 //
 //   test_placed [TRIALS] [TESTS]: "*fused": these alone
 #include <stdint.h>

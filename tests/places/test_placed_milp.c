@@ -1,7 +1,7 @@
-// The program of placements against the search and enumeration for placements: glp_intopt, and
-// where it is installed CBC on the exported file with path rows added round by round, come to the
-// same time on random small problems. A ring is checked by all orders of its replicas.
-// Interchangeable nodes and several device groups a node among them.
+// The program of placements against the search and enumeration for placements: glp_intopt, and if
+// installed CBC on the exported file with path rows added round by round, find the same time on
+// random small problems, including interchangeable nodes and several device groups per node. A ring
+// is checked by all orders of its replicas.
 #include <stdint.h>
 #include <math.h>
 #include <stdio.h>

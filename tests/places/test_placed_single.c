@@ -1,5 +1,5 @@
-// One replica on nodes as ranks on groups: plan and bound are the least time of all placements. And
-// a tree that stops after a number of boxes: its bound is never above the optimum.
+// One replica on nodes as ranks on groups: plan and bound equal the least time of all placements.
+// And a tree that stops after a number of boxes: its bound is never above the optimum.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

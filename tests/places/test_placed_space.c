@@ -1,5 +1,5 @@
-// A space of layouts on nodes: the search against every layout solved by itself; a fate for each
-// that its own answer bears out; the judge accepts what is found.
+// A space of layouts on nodes: the search against every layout solved by itself; the fate of each
+// agrees with its own answer; the judge accepts the plan found.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// The tree over nodes: against all decisions on all placements where a rank has several stages,
-// bounds that hold wherever it is stopped, and nodes that are alike, of which it tries one.
+// The tree over nodes: against all decisions on all placements where a rank has several stages;
+// bounds that hold wherever it is stopped; and equivalent nodes, of which it tries one.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

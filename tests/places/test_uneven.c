@@ -1,5 +1,5 @@
-// Replicas with unlike numbers of micro-batches: that they pay where GPUs are unlike, that bounds
-// by sharing out hold, what the judge refuses, and what a job may not ask for.
+// Replicas with unequal numbers of micro-batches: they pay off if GPUs differ; bounds by
+// distribution of micro-batches hold; what the judge refuses, and what a job may not request.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// What bounds on plans with unequal replicas rest on: a schedule of fewer micro-batches is that of
-// more with the first ones taken out, on every stream, so that no path of it is longer and nothing
-// more is in flight (docs/FORMULAS.md section 15).
+// The basis of bounds on plans with unequal replicas: a schedule of fewer micro-batches is that of
+// more with the first ones removed, on every stream, so no path of it is longer and nothing more is
+// in flight (docs/FORMULAS.md section 15).
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Reports of what goes beyond plain 1F1B: experts, virtual stages, split backwards, slices, ZeRO 2
-// and 3, offloading. What Megatron-LM cannot do has to be said below its flags.
+// Reports of features beyond plain 1F1B: experts, virtual stages, split backwards, slices, ZeRO 2
+// and 3, offloading. What Megatron-LM cannot do has to be stated below its flags.
 #include "data/results/plan.h"
 #include "solve/report/report.h"
 #include "tests/support/oracle/plans.h"

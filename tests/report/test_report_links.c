@@ -1,5 +1,5 @@
-// Links in use and the map of them: against prices looked up by hand, against all rings of a few
-// nodes, and as a drawing.
+// Links in use and their map: against prices looked up by hand, against all rings of a few nodes,
+// and as a drawing.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

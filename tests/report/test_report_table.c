@@ -1,6 +1,6 @@
-// The table of a paper and the documents it is made from: golden files, what TeX and RFC 4180 ask
-// of hostile names, verdicts beside the plans they are about and no others, damaged verdicts. A
-// golden file is renewed with PLUMBLINE_GOLDEN=write.
+// The table for a paper and the documents it is made from: golden files, what TeX and RFC 4180
+// require of hostile names, verdicts with the plans they are about and no others, damaged verdicts.
+// To update a golden file: PLUMBLINE_GOLDEN=write.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

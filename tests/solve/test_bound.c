@@ -1,6 +1,6 @@
 // Exact bounds on programs small enough to enumerate: whatever the multipliers, the bound is not
 // above the least value of a whole point; good multipliers reach it; wrong signs, overflow and
-// damaged rows are seen.
+// damaged rows are detected.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-// The bound that is printed where a gap is asked: the best one proven, not the gap's edge. On
-// random problems of every schedule it is at most the optimum, at least (1 - gap) x time, and
-// mostly above that; boxes alone and the tree alone, a second time from their records, and with a
+// The bound printed when a gap is requested: the best one proven, not just what the gap requires.
+// On random problems of every schedule it is at most the optimum, at least (1 - gap) x time, and
+// mostly above that; for boxes alone and the tree alone, again from their records, and with a
 // certificate at that very bound.
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"

@@ -1,6 +1,6 @@
-// Bounds and elimination against exhaustive enumeration: the dynamic programme is the exact least
-// value of a mixture of paths, no choice of a plan below the target ever goes, and splitting boxes
-// ends at the optimum.
+// Bounds and elimination against exhaustive enumeration: the dynamic programme gives the exact
+// least value of a mixture of paths, no choice of a plan below the target is ever removed, and
+// splitting boxes ends at the optimum.
 #include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>

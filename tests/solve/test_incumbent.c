@@ -1,6 +1,6 @@
 // The incumbent search against exhaustive enumeration and against the known optima of the chain
-// family: what it finds is a plan, takes what it says, is never better than the best, and is the
-// best wherever that can be told.
+// family: what it finds is a plan, takes the stated time, is never better than the best, and is the
+// best wherever that can be determined.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

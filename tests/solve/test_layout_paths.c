@@ -1,7 +1,7 @@
 // The inequalities that bound a layout, one rank at a time, in planner and checker, against the
 // schedule's own graph: random plans of every schedule, timed by the oracle. A plan in which a rank
-// holds k main layers takes at least what both say of k layers on that rank, with memory limits
-// that the plan just keeps; and what a search over k rests on: no bound falls with k, nor when a
+// holds k main layers takes at least what both state for k layers on that rank, with memory limits
+// that the plan just meets; and the basis of a search over k: no bound falls as k grows, nor when a
 // layer moves from the ranks before to the rank. usage: test_layout_paths [PLANS]
 #include <setjmp.h>
 #include <stdarg.h>

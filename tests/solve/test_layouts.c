@@ -1,6 +1,6 @@
 // The search over a space of layouts against all of its layouts solved one by one: same optimum, a
-// fate for every layout that its own answer bears out, bounds below it; and what the search
-// promises of threads, limits and signals.
+// fate for every layout that agrees with its own answer, bounds below it; and the search's
+// guarantees about threads, limits and signals.
 #include <stdio.h>
 #include <string.h>
 

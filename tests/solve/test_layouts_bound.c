@@ -1,6 +1,6 @@
-// The bounds of a layout that come from its prices alone, against plans: on chains of every
-// schedule, none may be above the time of a plan that a search found, and none may call impossible
-// what has a plan.
+// The bounds of a layout from its prices alone, against plans: on chains of every schedule, none
+// may be above the time of a plan that a search found, and none may call a layout impossible that
+// has a plan.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

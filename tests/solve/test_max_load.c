@@ -1,6 +1,6 @@
-// Objective max_load: the least greatest load equals that of all plans for every schedule,
-// whichever way it is searched for; loads are what a long stream of micro-batches occupies of the
-// schedule's own streams; the judge audits nothing else.
+// Objective max_load: the least greatest load equals that of all plans for every schedule, however
+// it is searched for; loads are what a long stream of micro-batches occupies of the schedule's own
+// streams; the judge audits nothing else.
 //
 //   test_max_load [PROBLEMS] [SEED]      PROBLEMS of each schedule; make test runs 30
 #include <stdio.h>

@@ -1,7 +1,8 @@
-// A space searched in parts, and in bits: whatever order the parts come in, however often a search
-// is stopped, and whether or not the parts hear of each other's plans, what they leave together is
-// the least of all layouts' own best times, and no bound on the way is above it. What parts prove
-// joins into a certificate of the whole. What is known and false is refused where a plan shows it.
+// A space searched in parts, and with interruptions: whatever the order of the parts, however often
+// a search is stopped, and whether or not the parts exchange plans, their joint result is the least
+// of all layouts' own best times, and no bound on the way is above it. The proofs of parts join
+// into a certificate of the whole. False known bounds are refused if a plan shows that they are
+// false.
 //
 //   test_parts [PROBLEMS] [SEED]
 #include <stdio.h>

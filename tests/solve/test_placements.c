@@ -1,6 +1,6 @@
-// Plans that somebody else would make: splits over a problem's one layout and ranks on nodes in a
-// framework's order, with all their claims. The judge finds nothing wrong with them but what they
-// may break (memory, rules, budgets), and none is faster than the optimum.
+// Plans from other sources: splits over a problem's one layout and ranks on nodes in a framework's
+// order, with all their claims. The judge finds nothing wrong with them except what they may
+// violate (memory, rules, budgets), and none is faster than the optimum.
 #include <stdio.h>
 #include <string.h>
 

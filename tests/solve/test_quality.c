@@ -1,5 +1,6 @@
-// What compression costs: the front of time against quality, and the least quality among plans of
-// equal time, against every plan of random small problems. usage: test_quality [TRIALS] [SEED]
+// The quality cost of compression: the front of time and quality cost, and the least quality cost
+// among plans of equal time, against every plan of random small problems. usage: test_quality
+// [TRIALS] [SEED]
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // Solving against exhaustive enumeration: the plan's time is the least one to the nanosecond,
-// infeasible exactly when the enumeration finds nothing, however many processes work; alternatives
-// are the best distinct plans; the second engine and the textbook formulation agree; a stop leaves
-// an honest bound.
+// infeasible exactly when the enumeration finds nothing, for any number of processes; alternatives
+// are the best distinct plans; the second engine and the textbook formulation agree; a stopped
+// search has a valid bound.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

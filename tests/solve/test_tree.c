@@ -1,5 +1,5 @@
-// The tree's proof under planted faults: what is damaged in the records is seen by the second look.
-// And workers that die, or a worker's memory that is too small, lose nothing but time.
+// The tree's proof under planted faults: the recheck detects damaged records. And workers that die,
+// or a worker's memory that is too small, cost only time.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

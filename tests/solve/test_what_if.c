@@ -1,5 +1,5 @@
-// What if: replicas matched against every way to name them; answers that are never slower than the
-// plan they begin from, whose own time is worked out a second time by the oracle of schedules.
+// What if: the matching of replicas against every numbering; answers that are never slower than the
+// plan they start from, whose own time is computed a second time by the oracle of schedules.
 // Clusters that change: tests/places/test_cluster_change.c; the command: test_what_if_command.c.
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// What if, as a command: what it says, the documents that it writes, audited by the judge, and what
+// What if, as a command: its output, the documents that it writes, audited by the judge, and what
 // it refuses.
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// What every test program shares: an arena that ends in abort() when memory does, and assertions on
-// status.
+// Shared by all test programs: an arena that calls abort() when memory is exhausted, and assertions
+// on status.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CHECK_H
 #define PLUMBLINE_TESTS_SUPPORT_CHECK_H
 

@@ -1,4 +1,4 @@
-// Loading, saving and damaging of documents of any format.
+// Loading, saving and damaging documents of any format.
 #include "tests/support/documents.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
-// Documents by format: loading and saving any of them through one door, for tests that treat all
-// formats alike, and the planted damages that both the loaders and the published schemas must
-// refuse.
+// Documents by format: one interface to load and save any of them, for tests that treat all formats
+// alike, and the planted damages that both the loaders and the published schemas must refuse.
 #ifndef PLUMBLINE_TESTS_SUPPORT_DOCUMENTS_H
 #define PLUMBLINE_TESTS_SUPPORT_DOCUMENTS_H
 
@@ -31,12 +30,12 @@ enum status format_load(enum format format, const char *path, const char *again,
 // tests/documents/FORMAT.json
 const char *format_example(enum format format, struct arena *arena);
 
-// One damage to an example: the first `from` becomes `to`. `where` must stand in the error.
+// One damage to an example: the first `from` becomes `to`. `where` must occur in the error.
 struct planted {
     enum format format;
     const char *from, *to, *where;
-    bool
-        by_schema; // the schema sees it too (cross-references, sums and duplicate keys it does not)
+    bool by_schema; // the schema detects it too (it does not detect cross-references, sums and
+                    // duplicate keys)
 };
 extern const struct planted planted_damages[];
 extern const size_t planted_count;

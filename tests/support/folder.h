@@ -1,14 +1,14 @@
-// A folder of a test's own, under TMPDIR.
+// A test's own folder, under TMPDIR.
 #ifndef PLUMBLINE_TESTS_SUPPORT_FOLDER_H
 #define PLUMBLINE_TESTS_SUPPORT_FOLDER_H
 
 enum { FOLDER_SIZE = 64 };
 
 int folder_make(
-    char folder[FOLDER_SIZE]);         // both: 0, or 1 where it fails, as cmocka's fixtures want it
+    char folder[FOLDER_SIZE]); // both return 0, or 1 on failure, as cmocka's fixtures require
 int folder_remove(const char *folder); // with what is in it
 
-// Fixtures of a group or of a test, which leave *state as it is.
+// Fixtures of a group or of a test, which do not change *state.
 extern char own_folder[FOLDER_SIZE];
 int folder_open(void **state);
 int folder_close(void **state);

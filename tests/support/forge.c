@@ -1,4 +1,4 @@
-// Members of an object that are read, replaced and dropped, by cJSON.
+// Reads, replaces and drops members of an object, by cJSON.
 #include "tests/support/forge.h"
 
 cJSON *get(const cJSON *object, const char *key)

@@ -1,4 +1,4 @@
-// Documents as trees that a test changes, for certificates that must be refused.
+// Documents as trees that tests change, for certificates that must be refused.
 #ifndef PLUMBLINE_TESTS_SUPPORT_FORGE_H
 #define PLUMBLINE_TESTS_SUPPORT_FORGE_H
 

@@ -1,5 +1,5 @@
-// Forgeries of what stands around a proof: the certificate's envelope, and the problem that it is
-// laid beside. Each returns false where it does not apply.
+// Forgeries of what surrounds a proof: the certificate's envelope, and the problem it is checked
+// against. Each returns false if it does not apply.
 #ifndef PLUMBLINE_TESTS_SUPPORT_FORGED_ENVELOPE_H
 #define PLUMBLINE_TESTS_SUPPORT_FORGED_ENVELOPE_H
 
@@ -8,7 +8,7 @@
 
 struct forgery {
     struct check_trial *t;
-    struct check_text priced; // as it is laid before the checker
+    struct check_text priced; // as given to the checker
     cJSON *root, *proof, *paths, *boxes, *stages;
     struct arena *arena;
 };

@@ -19,10 +19,10 @@ struct pipette_trial {
     struct arena *arena;
 };
 
-// In memory, without a hash: so are the problems made of them.
+// In memory, without a hash; so are the problems made from them.
 void pipette_load_costs(struct costs *costs, struct arena *arena);
-// Nodes of other kinds, with room for one to three replicas; some cannot be used, some not for the
-// first stage.
+// Nodes of different kinds, with room for one to three replicas; some cannot be used, some not for
+// the first stage.
 void pipette_trial_make(struct pipette_trial *t, const struct costs *costs, struct random *rng,
                         struct arena *arena);
 struct solve_result pipette_solved(const struct priced *priced, struct arena *arena);

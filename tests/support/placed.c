@@ -1,4 +1,4 @@
-// Problems on named nodes with nodes to spare.
+// Problems on named nodes, with spare nodes.
 #include "tests/support/placed.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Problems on named nodes with nodes to spare, and what changes of their clusters.
+// Problems on named nodes, with spare nodes, and changes of their clusters.
 #ifndef PLUMBLINE_TESTS_SUPPORT_PLACED_H
 #define PLUMBLINE_TESTS_SUPPORT_PLACED_H
 
@@ -9,10 +9,10 @@
 
 enum { NODES = 7, PLACES = 6 };
 
-// `words` with blanks between: "-x" is without x, the others degrade.
+// `words` separated by blanks: "-x" removes x, the others degrade.
 struct cluster_change cluster_change_of(const char *words, struct arena *arena);
 
-// On NODES nodes, with PLACES of them in use at most.
+// On NODES nodes, at most PLACES of them in use.
 void placed_problem_random(struct problem *p, struct random *rng, struct arena *arena);
 
 // false: there is no plan. stopped: as by a signal, before the search.

@@ -1,4 +1,4 @@
-// What every test of the searches needs of a priced problem: its schedule, graph and choices.
+// Prepares a priced problem for tests of the searches: its schedule, graph and choices.
 #ifndef PLUMBLINE_TESTS_SUPPORT_PREPARE_H
 #define PLUMBLINE_TESTS_SUPPORT_PREPARE_H
 
@@ -12,7 +12,7 @@ struct prepared {
     struct graph *graph;
 };
 
-// Schedule, graph and choices of p->priced. Aborts with a message where that fails.
+// Schedule, graph and choices of p->priced. Aborts with a message on failure.
 void prepare(struct prepared *p, struct arena *arena);
 
 #endif

@@ -1,4 +1,4 @@
-// A problem with everything it points to, for tests of prices: they change fields before pricing.
+// A problem with everything it points to, for tests of prices, which change fields before pricing.
 #ifndef PLUMBLINE_TESTS_SUPPORT_PRICE_BENCH_H
 #define PLUMBLINE_TESTS_SUPPORT_PRICE_BENCH_H
 
@@ -32,7 +32,7 @@ void bench_begin_dense(struct bench *b);
 void bench_begin_gated(struct bench *b);
 void bench_end(struct bench *b);
 
-const struct priced *price(struct bench *b); // fails the test where there is no price
+const struct priced *price(struct bench *b); // fails the test if there is no price
 struct priced_run block_of(struct bench *b); // after pricing
 
 #endif

@@ -1,4 +1,4 @@
-// Draws small problems at random.
+// Draws random small problems.
 #include "tests/support/problems.h"
 
 #include "tests/support/draws/grids.h"

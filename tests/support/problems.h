@@ -1,6 +1,6 @@
-// Random small problems in memory, for tests that compare two ways of answering them.
-// Deterministic: a seed, the limits and nothing else decide. Sizes reach their maximum often; every
-// feature that a document can ask for comes up.
+// Random small problems in memory, for tests that compare two ways of solving them. Deterministic:
+// they depend only on a seed and the limits. Sizes often reach their maximum; every feature of
+// documents occurs.
 #ifndef PLUMBLINE_TESTS_SUPPORT_PROBLEMS_H
 #define PLUMBLINE_TESTS_SUPPORT_PROBLEMS_H
 
@@ -14,7 +14,8 @@ struct random {
     uint64_t state;
 };
 uint64_t random_bits(struct random *rng);
-// A share for trees in four of ten, from random numbers of their own: what rng gives next stays.
+// A share for trees in four of ten cases, from separate random numbers: rng's next numbers do not
+// change.
 struct estimate random_tree_share(const struct random *rng);
 int64_t random_between(struct random *rng, int64_t low, int64_t high); // both included
 bool random_chance(struct random *rng, int percent);
@@ -22,7 +23,7 @@ bool random_chance(struct random *rng, int percent);
 struct estimate exactly(double value); // an assumption without an interval
 
 enum model_flavour {
-    FLAVOUR_UNLIKE, // measured runs, most of one layer
+    FLAVOUR_UNLIKE, // measured runs, most with one layer
     FLAVOUR_ALIKE,  // measured: first, n equal ones, last
     FLAVOUR_SHAPE,  // a tiny transformer, priced by formula or by layer times
     FLAVOUR_COUNT,
@@ -32,9 +33,9 @@ enum model_flavour {
 struct random_limits {
     int layers_max, stages_max, groups_max, micro_batches_max;
     double plans_max;    // of an exhaustive enumeration; 0: no limit
-    bool long_and_close; // iterations of a second and more, plans that differ by nanoseconds
+    bool long_and_close; // iterations of at least a second, plans that differ by nanoseconds
     int flavour;         // enum model_flavour
-    bool grids;          // tensor ranks may be a grid, where there is a shape
+    bool grids;          // tensor ranks may be a grid, if there is a shape
     bool keeps;          // no stage may swap: for clusters with places
 };
 struct random_limits random_limits_small(

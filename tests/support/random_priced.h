@@ -1,5 +1,5 @@
-// Small random priced documents made in memory, for tests that need no pricing; and the chain
-// family of the benchmark.
+// Small random priced documents in memory, for tests that need no pricing; and the chain family of
+// the benchmark.
 #ifndef PLUMBLINE_TESTS_SUPPORT_RANDOM_PRICED_H
 #define PLUMBLINE_TESTS_SUPPORT_RANDOM_PRICED_H
 
@@ -8,16 +8,16 @@
 
 int64_t random_less(uint64_t *state, int64_t n); // 0..n-1
 
-// Every feature now and then: unlike runs, all modes, compression, budgets, rules, groups that
+// Every feature now and then: different runs, all modes, compression, budgets, rules, groups that
 // nothing joins, overlapped and embedding sync. Many are infeasible.
 void random_priced(struct priced *p, uint64_t *state, struct arena *arena);
 
-// The same of a given schedule: ranks with 2 or 3 stages, 2 or 3 slices, split backward, without a
-// barrier and with local losses now and then.
+// The same for a given schedule: ranks with 2 or 3 stages, 2 or 3 slices, split backward, now and
+// then without a barrier and with local losses.
 void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state,
                       struct arena *arena);
 
-// The same without swapping, for forms of the program that do not know it.
+// Removes swapping, for formulations that do not support it.
 void priced_without_swaps(struct priced *p);
 
 // chain of the benchmark: L blocks between an embedding and a head, S stages, K types, M

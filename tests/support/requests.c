@@ -1,4 +1,4 @@
-// Draws schedule requests at random.
+// Draws random schedule requests.
 #include "tests/support/requests.h"
 
 void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks,

@@ -1,4 +1,4 @@
-// Field by field comparison of two documents, each difference a failed cmocka assertion; the
+// Field-by-field comparison of two documents; each difference is a failed cmocka assertion. The
 // envelope is not compared.
 #ifndef PLUMBLINE_TESTS_SUPPORT_SAME_H
 #define PLUMBLINE_TESTS_SUPPORT_SAME_H

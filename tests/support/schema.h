@@ -9,14 +9,14 @@
 struct schema {
     const char *name; // docs/schemas/NAME.schema.json
     const struct members *of;
-    bool units; // a person may write numbers with their units
+    bool units; // users may write numbers with their units
 };
 extern const struct schema schemas[];
 extern const int schema_count;
 
-// The schema's text as the table has it: keys, types, ranges, names, what is required. What no
-// table says is taken from the schema as it stands: titles, definitions, conditions, and keys that
-// are read by functions of their own. *missing: such a key that it has not; NULL: none.
+// The schema's text from the table: keys, types, ranges, names, what is required. What no table
+// states is taken from the existing schema: titles, definitions, conditions, and keys with their
+// own reading functions. *missing: such a key that the schema does not have; NULL: none.
 const char *schema_text(const struct schema *s, const char **missing, struct arena *arena,
                         struct error *err);
 // The one that only names the schedules.

@@ -1,4 +1,4 @@
-// Draws small problems with a space, and solves each layout by itself.
+// Draws random small problems with a space, and solves each layout by itself.
 #include "tests/support/spaces.h"
 
 #include "formulate/price/price.h"

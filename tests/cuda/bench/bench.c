@@ -1,4 +1,4 @@
-// The cells, and what stands in the device's memory after them.
+// The cells, and the contents of the device's memory after them.
 #include "tests/cuda/bench/bench.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// One cell at a time on the device made of the CPU's memory, for the tests of the CUDA back end.
+// One cell at a time on the fake device in the CPU's memory, for the tests of the CUDA back end.
 #ifndef PLUMBLINE_TESTS_CUDA_BENCH_BENCH_H
 #define PLUMBLINE_TESTS_CUDA_BENCH_BENCH_H
 

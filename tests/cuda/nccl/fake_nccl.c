@@ -1,7 +1,7 @@
 // NCCL between processes of one host, for running measure/links/nccl.c without devices: operations
-// stand on the fake device's stream until it is waited for; what they send goes through a pipe for
-// each ordered pair of a communicator's ranks, so that an operation's data must be below a pipe's
-// 64 KiB. FAKE_DEVICES: how many each host has (4). FAKE_CORRUPT: the n-th receive of more than a
+// are queued on the fake device's stream until it is waited for; their data goes through a pipe for
+// each ordered pair of a communicator's ranks, so an operation's data must be below a pipe's 64
+// KiB. FAKE_DEVICES: how many each host has (4). FAKE_CORRUPT: the n-th receive of more than a
 // float changes a byte, in every process. FAKE_NCCL: where pipes are made (/tmp).
 #include <assert.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Climbs to problems of which more is claimed, and shrinks those that show a violation.
+// Climbs to problems with larger claims, and shrinks those that show a violation.
 #include "tests/support/claims/climb.h"
 
 #include <math.h>

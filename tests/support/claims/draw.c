@@ -1,4 +1,5 @@
-// Random problems of a space for the bed of claims: every feature, sizes that can be enumerated.
+// Random problems with a space for the tests of claims: every feature, sizes that can be
+// enumerated.
 #include "tests/support/claims/draw.h"
 
 #include "tests/support/claims/draw_space.h"

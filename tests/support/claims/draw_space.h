@@ -4,8 +4,8 @@
 
 #include "tests/support/problems.h"
 
-// Of some of the models with a shape: a pool that memory layers share, layers that share weights,
-// frozen blocks in few bits. From numbers of its own, so that the others are as without.
+// For some of the models with a shape: a pool that memory layers share, layers that share weights,
+// frozen blocks in few bits. Uses its own random numbers, so that the other problems do not change.
 void claims_draw_kind(struct problem *p, uint64_t seed, struct arena *arena);
 
 struct space_draw {
@@ -13,10 +13,10 @@ struct space_draw {
     struct random *rng;
     struct arena *arena;
     const struct layout *layout;
-    bool themed; // the problem is about something: fewer keys are opened, the schedule mostly
+    bool themed; // the problem has a theme: fewer keys are opened, mostly the schedule
     int spare;   // devices of the cluster over those of the layout
 };
-// false: none of a dozen drawn holds the layout, and few enough.
+// false: none of a dozen drawn spaces contains the layout and is small enough.
 bool claims_draw_space(const struct space_draw *d);
 
 #endif

@@ -1,4 +1,4 @@
-// Counts the features that the drawn problems have.
+// Counts the features of the drawn problems.
 #include "tests/support/claims/features.h"
 
 struct seen {

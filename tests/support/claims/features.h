@@ -1,4 +1,4 @@
-// What comes up in the problems drawn, so that a feature that is never drawn shows.
+// Counts the features of the drawn problems, to detect a feature that is never drawn.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_FEATURES_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_FEATURES_H
 
@@ -13,7 +13,7 @@ struct features {
 void features_count(struct features *f, const struct space_truth *t);
 // "gpipe 214, 1f1b 310 ...", of all features.
 const char *features_text(const struct features *f, struct arena *arena);
-// The one that came up the least.
+// The least frequent feature.
 const char *features_rarest(const struct features *f, int64_t *count);
 
 #endif

@@ -1,4 +1,4 @@
-// Holds the claims about a space's layouts against the truth.
+// Compares the claims about a space's layouts with the truth.
 #include "tests/support/claims/judge.h"
 
 #include <string.h>

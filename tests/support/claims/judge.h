@@ -1,6 +1,5 @@
-// Holds what is stated of a space's layouts against what is true of them: what the planner states,
-// and the largest claim that the checker can be made to accept, for each kind of argument by
-// itself.
+// Compares claims about a space's layouts with the truth: what the planner states, and the largest
+// claim that the checker can be made to accept, for each kind of argument by itself.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_JUDGE_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_JUDGE_H
 
@@ -18,19 +17,19 @@ enum claim_kind {
     CLAIM_BOUND,
     CLAIM_DOMINATED,
     CLAIM_QUICK,
-    // Rounds of random mixtures; the solver's proof; that proof changed; the solver's where memory
-    // is just short of the best plan, on ranks with several stages.
+    // Rounds of random mixtures; the solver's proof; that proof changed; the solver's proof with
+    // memory just below the need of the best plan, on ranks with several stages.
     CLAIM_MIXTURE = CLAIM_QUICK,
     CLAIM_PROOF,
     CLAIM_CHANGED,
     CLAIM_TIGHT,
-    // Of a search: what the layouts document says of a layout, what the plan says of all; likewise
-    // where it is cut short or a gap is asked.
+    // Of a search: what the layouts document states of a layout, what the plan states of all;
+    // likewise if it is interrupted or has a gap.
     CLAIM_LAYOUTS,
     CLAIM_PLAN,
     CLAIM_ROUGH_LAYOUTS,
     CLAIM_ROUGH_PLAN,
-    // Certificates of the whole space: the writer's, and one put together for the largest claim.
+    // Certificates of the whole space: the writer's, and one assembled for the largest claim.
     CLAIM_WRITTEN,
     CLAIM_FORGED,
     // Of one layout by itself: a quick bound, a solve that was stopped early.
@@ -43,7 +42,7 @@ enum claim_kind {
     CLAIM_PLACED_GROUPS,
     CLAIM_PLACED_PROOF,
     CLAIM_PLACED_SPACE,
-    // By the commands: bounds in the log, in the plan, in the layouts; what check says, and its
+    // By the commands: bounds in the log, in the plan, in the layouts; check's output, and its
     // statement.
     CLAIM_LOGGED,
     CLAIM_SAVED,
@@ -60,7 +59,7 @@ struct violation {
 
 struct claims_seen {
     int64_t tried, held, bounds,
-        violations;               // held: said something; bounds: a number, of what has a plan
+        violations; // held: claims made; bounds: those that are a number, for layouts with a plan
     double ratio_sum, ratio_most; // claim / truth
 };
 
@@ -70,11 +69,11 @@ struct claims {
     void *argument;
 };
 
-// Every quick argument for every layout. Returns how tight the bounds are, of layouts with several
-// ranks: more is tighter.
+// Every quick argument for every layout. Returns how tight the bounds of layouts with several ranks
+// are: more is tighter.
 double claims_judge(struct claims *c, const struct space_truth *t);
 int64_t claims_violations(const struct claims *c);
-// A claim that was got in another way. No claim is negative.
+// Adds a claim from elsewhere. No claim is negative.
 void claims_note(struct claims *c, enum claim_kind kind, int64_t layout, int64_t other,
                  int64_t claim_ns, int64_t truth_ns);
 

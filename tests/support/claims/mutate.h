@@ -1,5 +1,5 @@
-// Small changes of a problem with a space: what a climb to the largest claim, and the search for a
-// smaller problem that still shows a violation, are made of.
+// Small changes of a problem with a space: the steps of a climb to the largest claim, and of the
+// search for a smaller problem that still shows a violation.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_MUTATE_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_MUTATE_H
 
@@ -7,10 +7,10 @@
 
 // A copy that shares no array with the problem that a change may touch.
 void claims_copy(struct problem *to, const struct problem *from, struct arena *arena);
-// One change of a number, or of the layout. false: what came of it is no valid problem.
+// One change of a number, or of the layout. false: the result is not a valid problem.
 bool claims_mutate(struct problem *p, struct random *rng, struct arena *arena);
 // The step-th simplification of a problem, tried in order; false: it changes nothing, or leaves no
-// valid problem. *more: there are others behind it.
+// valid problem. *more: others follow.
 bool claims_simplify(struct problem *p, int step, bool *more, struct arena *arena);
 
 #endif

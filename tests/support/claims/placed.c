@@ -1,4 +1,4 @@
-// Holds claims about placements against all placements.
+// Compares claims about placements with all placements.
 #include "tests/support/claims/placed.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Claims about placements on nodes, against all placements.
+// Claims about placements on nodes, compared with all placements.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_PLACED_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_PLACED_H
 

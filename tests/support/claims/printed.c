@@ -1,4 +1,4 @@
-// Holds what the commands print against the truth.
+// Compares the output of the commands with the truth.
 #include "tests/support/claims/printed.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Changed proofs of one layout, and the largest bound that the checker accepts of each.
+// Changed proofs of one layout, and the largest bound that the checker accepts for each.
 #include "tests/support/claims/proofs.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// Proofs of one layout, as a certificate has them: the solver's own, with weights, prices, splits
-// and ways of counting changed, and rounds of random mixtures. Of each the largest bound for which
+// Proofs of one layout, as in a certificate: the solver's own, with weights, prices, splits and
+// counted resources changed, and rounds of random mixtures. For each, the largest bound for which
 // the checker accepts it.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_PROOFS_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_PROOFS_H
@@ -10,11 +10,11 @@
 struct check_problem;
 struct value;
 
-// INT64_MAX: that there is no plan; -1: none. truth_ns only says where to look.
+// INT64_MAX: that there is no plan; -1: none. truth_ns only directs the search.
 int64_t mixture_largest(const struct check_problem *p, int64_t truth_ns, struct random *rng,
                         struct arena *arena);
 
-// What the solver proved of the layout, parsed; NULL: it wrote nothing. bound_ns: what it claims.
+// The solver's proof for the layout, parsed; NULL: it wrote nothing. bound_ns: its claim.
 struct value *proof_of_layout(const struct layout_truth *l, struct arena *arena);
 void proof_change(struct value *proof, struct random *rng, struct arena *arena);
 int64_t proof_largest(const struct check_problem *p, const struct value *proof, int64_t truth_ns,

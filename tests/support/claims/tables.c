@@ -1,4 +1,4 @@
-// The checker's tables out of a priced document, and back.
+// The checker's tables from a priced document, and back.
 #include "tests/support/claims/tables.h"
 
 #include <string.h>

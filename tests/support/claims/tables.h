@@ -1,5 +1,4 @@
-// A layout's prices in the two forms that they have, the checker's tables and a priced document:
-// either from the other.
+// Converts a layout's prices between their two forms, the checker's tables and a priced document.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_TABLES_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_TABLES_H
 

@@ -1,4 +1,4 @@
-// Layouts where memory is what decides.
+// Layouts in which memory is decisive.
 #include "tests/support/claims/tight.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Layouts of any schedule at random.
+// Random layouts of any schedule.
 #include "tests/support/draws/layouts.h"
 
 // Any schedule, and what it asks for, as far as the problem goes along with it.

@@ -1,13 +1,13 @@
-// Layouts of any schedule at random.
+// Random layouts of any schedule.
 #ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_LAYOUTS_H
 #define PLUMBLINE_TESTS_SUPPORT_DRAWS_LAYOUTS_H
 
 #include "tests/support/problems.h"
 
-// Any schedule, and what it asks for, as far as the problem goes along with it.
+// Any schedule, with its requirements, as far as the problem is compatible.
 void random_layout(struct problem *p, struct random *rng);
 // Breadth-first: one to three ranks, one to three stages on each, any ZeRO stage. false: the
-// problem does not go along with it.
+// problem is not compatible.
 bool random_breadth_first(struct problem *p, struct random *rng);
 
 #endif

@@ -1,4 +1,4 @@
-// Models at random, of real size: an embedding, some runs of blocks of all kinds, a head.
+// Random models of real size: an embedding, some runs of blocks of all kinds, a head.
 #include "tests/support/draws/models.h"
 
 static struct layer_run random_middle(struct random *rng, const char *name)

@@ -1,4 +1,4 @@
-// Towers at random: patches, blocks of a shape of their own, a projector, before an embedding.
+// Random towers: patches, blocks of a shape of their own, a projector, before an embedding.
 #include "tests/support/draws/towers.h"
 
 static struct shape *draw_shape(const struct problem *p, struct random *rng, int scale,

@@ -4,13 +4,13 @@
 
 #include "tests/support/problems.h"
 
-// Puts one before a model that begins with an embedding, drawn from numbers of its own: patches,
-// blocks that the tensor degree divides, a projector, each of them or some, trained or frozen.
-// scale: of widths, tokens and counts. The layout has no context ranks then, and no tied embeddings
-// over a pipeline that are trained. false: the model or the layout take none.
+// Puts a tower before a model that begins with an embedding, from its own random numbers: patches,
+// blocks that the tensor degree divides, a projector, all or some of them, trained or frozen.
+// scale: of widths, tokens and counts. The layout then has no context ranks, and no trained tied
+// embeddings over a pipeline. false: the model or the layout cannot have one.
 bool random_tower(struct problem *p, uint64_t seed, int scale, struct arena *arena);
-// As random_tower on a problem of a few layers, which stays as small: what it adds it takes off the
-// blocks.
+// As random_tower for a problem of a few layers, which stays as small: as many blocks are removed
+// as layers are added.
 bool random_small_tower(struct problem *p, uint64_t seed, struct arena *arena);
 
 #endif

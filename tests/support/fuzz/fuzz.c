@@ -1,4 +1,4 @@
-// One input of a document's loader: it is refused in one line, or saved and read again.
+// One input of a document's loader: either refused in one line, or saved and read again.
 #include "tests/fuzz/fuzz.h"
 
 #include <setjmp.h>

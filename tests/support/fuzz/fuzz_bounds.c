@@ -1,8 +1,8 @@
-// Certificates of a space of layouts, and about placements, under the fuzzer: of a small problem
-// in tests/fuzz/space or places, whose optimum is known. An input is a certificate and, behind a
-// form feed, a job in place of the folder's own. In the certificate @p, @m, @c, @k and @j stand
-// for the hashes of problem, model, cluster, costs and job, which no fuzzer would guess. And plans
-// before the judge, of the problems in these two folders.
+// Certificates of a space of layouts, and about placements, under the fuzzer: of a small problem in
+// tests/fuzz/space or places, whose optimum is known. An input is a certificate and, after a form
+// feed, a job in place of the folder's own. In the certificate @p, @m, @c, @k and @j stand for the
+// hashes of problem, model, cluster, costs and job, which no fuzzer would guess. Also plans for the
+// judge, of the problems in these two folders.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-// One input of the reader of tables: refused in one line, or the same after it was written.
+// One input of the reader of tables: either refused in one line, or equal after being written and
+// read again.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Proofs in the format of VIPR under the fuzzer. What is accepted of a tiny program of whole
-// numbers is tried at every point.
+// Proofs in the format of VIPR under the fuzzer. What is accepted about a tiny program of whole
+// numbers is checked at every point.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

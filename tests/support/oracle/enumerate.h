@@ -1,5 +1,5 @@
-// Every decision of a set of choices, one after the other: the oracle of the searches. Nothing is
-// skipped but what does not fit together.
+// Enumerates every decision of a set of choices: the oracle of the searches. Only decisions that do
+// not fit together are skipped.
 #ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_ENUMERATE_H
 #define PLUMBLINE_TESTS_SUPPORT_ORACLE_ENUMERATE_H
 
@@ -8,7 +8,7 @@
 
 struct enumeration {
     int64_t best_ns;           // INT64_MAX: there is no plan
-    int64_t plans, best_plans; // how many fit together; how many of them take best_ns
+    int64_t plans, best_plans; // decisions that fit together; those of them that take best_ns
     int64_t *
         *best_with_ns; // [stage][choice]: the best plan with this choice, INT64_MAX without one
     int *best;         // [stage_count], the first best one

@@ -1,4 +1,4 @@
-// Every plan of a small problem, replayed; what a stage can be: ways.c.
+// Replays every plan of a small problem. The options of a stage: ways.c.
 #include "tests/support/oracle/oracle.h"
 
 #include <string.h>

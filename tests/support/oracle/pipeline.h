@@ -1,6 +1,6 @@
-// An oracle for schedules: ranks that do what their compute streams say, in rounds, by rules of its
-// own for everything else: who waits for which message, links, syncs, optimizers, and how the next
-// iteration begins. Of a schedule's tables it reads the compute streams alone.
+// An oracle for schedules: ranks execute their compute streams, in rounds, with its own rules for
+// everything else: who waits for which message, links, syncs, optimizers, and how the next
+// iteration begins. Of a schedule's tables it only reads the compute streams.
 #ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_PIPELINE_H
 #define PLUMBLINE_TESTS_SUPPORT_ORACLE_PIPELINE_H
 
@@ -9,7 +9,7 @@
 #include "data/schedule/schedule.h"
 
 // The iteration time in whole nanoseconds: with a barrier of one iteration, without one the period,
-// read off many. -1: it comes to no end, -2: the period does not show.
+// taken from many. -1: it does not terminate, -2: no period is found.
 int64_t pipeline_time(const struct schedule *s, const int64_t *durations, struct arena *arena);
 
 #endif

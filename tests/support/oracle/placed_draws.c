@@ -1,4 +1,4 @@
-// The problems of placements.h: a few nodes, every link of its own.
+// The problems of placements.h: a few nodes, each link different.
 #include "tests/support/oracle/placements.h"
 
 #include <string.h>

@@ -9,10 +9,10 @@
 
 struct price_count {
     int64_t terms, doubtful;
-}; // compared; that the judge could not tell from the next
+}; // compared; those that the judge could not distinguish from the next
 
-// Fails the test on any term that differs, and on anything else that a priced document says and
-// the judge says otherwise. `name` is the problem's, for the message. Adds to *count.
+// Fails the test on any term that differs, and on anything else in a priced document that the judge
+// states differently. `name` is the problem's, for the message. Adds to *count.
 void compare_prices(const struct problem *problem, int64_t name, struct price_count *count,
                     struct arena *arena);
 

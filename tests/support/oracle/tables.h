@@ -1,4 +1,4 @@
-// Looking into a schedule's tables.
+// Lookups in a schedule's tables.
 #ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_TABLES_H
 #define PLUMBLINE_TESTS_SUPPORT_ORACLE_TABLES_H
 

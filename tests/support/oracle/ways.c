@@ -1,4 +1,4 @@
-// The ways of a stage, each layer, mode and option tried.
+// Enumerates the ways of a stage: each layer, mode and option.
 #include "tests/support/oracle/ways.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// What solve proved, as a certificate that the checker has audited.
+// A solved problem's proof as a certificate that the checker has audited.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFIED_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFIED_H
 

@@ -1,7 +1,7 @@
 // Certificates for small problems, made in a simple way: a few mixtures of critical paths for each
-// box, then a split, down to single decisions. They need not be short; what they claim is up to the
-// test, true or not. The boxes are followed with the checker's own functions, so that a proof is as
-// fine as the checker needs it; whether a claim is true says enumeration.
+// box, then a split, down to single decisions. They need not be short; their claim is chosen by the
+// test and may be false. The boxes are followed with the checker's own functions, so that a proof
+// is as detailed as the checker requires; enumeration tells whether a claim is true.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFY_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFY_H
 

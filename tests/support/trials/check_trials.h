@@ -1,4 +1,4 @@
-// A random priced problem of any schedule as a document, with what enumeration says of it and a
+// A random priced problem of any schedule as a document, with the result of its enumeration and a
 // certificate of that.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_CHECK_TRIALS_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_CHECK_TRIALS_H

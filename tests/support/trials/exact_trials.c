@@ -1,4 +1,4 @@
-// A random small problem beside its enumeration.
+// A random small problem with its enumeration.
 #include "tests/support/trials/exact_trials.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// A random small problem whose every plan has been enumerated: what solve makes of it.
+// A random small problem with all plans enumerated, to compare with solve.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_EXACT_TRIALS_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_EXACT_TRIALS_H
 

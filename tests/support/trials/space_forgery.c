@@ -1,4 +1,4 @@
-// What the tests of forged certificates of spaces share.
+// Shared by the tests of forged certificates of spaces.
 #include "tests/support/trials/space_forgery.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Random problems with a space, with the truth and the certificate of their search.
+// Random problems with a space, with their truth and the certificate of their search.
 #include "tests/support/trials/space_trials.h"
 
 #include <string.h>

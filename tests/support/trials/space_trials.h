@@ -1,5 +1,5 @@
-// A random problem with a space, what is true of it, and the certificate that the writer makes of
-// its search; all in memory.
+// A random problem with a space, its truth, and the writer's certificate of its search; all in
+// memory.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_TRIALS_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_TRIALS_H
 

@@ -1,4 +1,4 @@
-// One random plan before the judge.
+// One random plan, judged.
 #include "tests/support/trials/trial.h"
 
 #include <setjmp.h>

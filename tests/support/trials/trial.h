@@ -1,5 +1,5 @@
-// One plan before the judge: a random problem, some plan for it out of the solver's choices with
-// the time of the solver's own walk, and the verdict.
+// One judged plan: a random problem, a plan for it from the solver's choices with the time of the
+// solver's own walk, and the verdict.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_TRIAL_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_TRIAL_H
 

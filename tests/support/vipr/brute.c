@@ -1,4 +1,4 @@
-// Points of a tiny program of whole numbers, tried one by one.
+// Enumerates the points of a tiny integer program.
 #include "tests/support/vipr/brute.h"
 
 #include "tests/support/vipr/internal.h"

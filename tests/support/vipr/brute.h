@@ -1,5 +1,5 @@
-// Tiny integer programs of VIPR files by trying every point: what the verdict of the reader is held
-// against.
+// Solves tiny integer programs of VIPR files by trying every point, to compare with the reader's
+// verdict.
 #ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_BRUTE_H
 #define PLUMBLINE_TESTS_SUPPORT_VIPR_BRUTE_H
 

@@ -1,5 +1,5 @@
-// vipr_check: reads a VIPR file of any origin and says what it proves, within plumbline check's own
-// limits of work and memory.
+// vipr_check: reads a VIPR file of any origin and reports what it proves, within plumbline check's
+// own limits of work and memory.
 #include <stdio.h>
 
 #include "data/base/file.h"

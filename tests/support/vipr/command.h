@@ -1,4 +1,4 @@
-// What the program vipr_check does (tests/vipr_check.c): vipr_check FILE.vipr.
+// The program vipr_check (tests/vipr_check.c): vipr_check FILE.vipr.
 #ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_COMMAND_H
 #define PLUMBLINE_TESTS_SUPPORT_VIPR_COMMAND_H
 

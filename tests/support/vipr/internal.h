@@ -1,4 +1,4 @@
-// What the files that read VIPR share. The only header that includes GMP.
+// Shared by the files that read VIPR. The only header that includes GMP.
 #ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_INTERNAL_H
 #define PLUMBLINE_TESTS_SUPPORT_VIPR_INTERNAL_H
 

@@ -1,6 +1,5 @@
-// Tokens and numbers of a VIPR file. Numbers are whole, fractions or finite decimals, and are
-// bounded in length, as is what is worked out of them: GMP ends a process that it finds no memory
-// for.
+// Tokens and numbers of a VIPR file. Numbers are integers, fractions or finite decimals, and
+// limited in length, as are results computed from them: GMP ends the process if it has no memory.
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

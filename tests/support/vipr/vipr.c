@@ -1,5 +1,5 @@
-// The derivations of a VIPR file, and the verdict: see vipr.h. A row rests on a set of
-// assumptions; the last one must rest on none and say what is to be proven.
+// The derivations of a VIPR file, and the verdict: see vipr.h. A row rests on a set of assumptions;
+// the last row must rest on none and state what is to be proven.
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

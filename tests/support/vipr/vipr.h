@@ -1,9 +1,9 @@
 // A reader of proofs in the format of VIPR, for tests (Cheung, Gleixner and Steffy, IPCO 2017;
 // format 1.0 and 1.1), of any mixed-integer linear program. All numbers are rationals of arbitrary
 // precision. It is strict where the format's own checker is known to be lenient (docs/PROOFS.md 9):
-// every solution is tried on every constraint, rounding asks for whole coefficients on integer
-// variables alone, a disjunction for a whole right-hand side, nothing is referred to before it is
-// there.
+// every solution is checked against every constraint; rounding requires integer coefficients, on
+// integer variables only; a disjunction requires an integer right-hand side; nothing is referred to
+// before it is defined.
 #ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_VIPR_H
 #define PLUMBLINE_TESTS_SUPPORT_VIPR_VIPR_H
 
