@@ -1,6 +1,5 @@
-// Prices of layouts and layers beyond the dense, unsharded, whole ones, against published counts,
-// closed forms and laws: shards, parameters of a published mixture of experts and of published
-// adapters, memory.
+// Prices of layouts and layers other than dense, unsharded, whole ones, against published counts,
+// closed forms and laws: shards, parameters of a published MoE model and of adapters, memory.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,8 +168,7 @@ static void states_leave_for_the_host(void **state)
 
 // ---- kinds of layers
 
-// Mixtral 8x7B has 46 702 792 704 parameters (published: 46.7 billion), of which a token meets 12.9
-// billion.
+// Mixtral 8x7B has 46 702 792 704 parameters (published: 46.7 billion); a token uses 12.9 billion.
 static void mixtral(void **state)
 {
     (void)state;
