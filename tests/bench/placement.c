@@ -50,7 +50,7 @@ static void turn(int *order, int a, int b)
     }
 }
 
-// What stands at first .. last goes to where `to` nodes of the others stand before it.
+// Moves the nodes at first .. last to after `to` of the others.
 static void insert_route(int *order, int count, int first, int last, int to, bool turned,
                          int *scratch)
 {
@@ -123,7 +123,7 @@ static void anneal_and_print(const struct annealed *x, double seconds, int runs,
     printf(" %lld %lld %.3f\n", (long long)values[runs / 2], (long long)values[0], seconds);
 }
 
-// ---- the Pipette objective: 2 M / B a hop, 2 (k - 1) / k D / B of the ring's dearest link
+// ---- the Pipette objective: 2 M / B per hop, 2 (k - 1) / k D / B of the ring's slowest link
 
 static struct chains pipette_chains(const struct problem *p, struct arena *arena)
 {
@@ -237,7 +237,7 @@ static enum status bench_time(const char *path, const char *plan_path, double se
 
 // ---- clusters
 
-// Racks of so many nodes below switches, four racks below each of a second level.
+// Racks of `size` nodes below switches, four racks below each second-level switch.
 static enum status write_racks(int racks, int size, uint64_t seed, const char *path,
                                struct arena *arena, struct error *err)
 {

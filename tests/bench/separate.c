@@ -75,7 +75,7 @@ static enum status open_loop(struct loop *l, const char *path, bool textbook, st
 }
 
 // ---- the program in free MPS, time in units of 2^20 ns: a power of two, so that every number
-// stays what it is
+// stays exact
 
 static double scale_of(const struct loop *l, int column)
 {

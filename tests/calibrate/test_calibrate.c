@@ -191,7 +191,7 @@ static double heavy(int kind, uint64_t *seed)
     if (kind == 0)
         return 0.02 * normal[0] /
                sqrt((normal[1] * normal[1] + normal[2] * normal[2] + normal[3] * normal[3]) / 3);
-    // The late tenth lies above the median: the others' quantile 5/9 is the median of all, 0.1397
+    // The late tenth is above the median: the others' quantile 5/9 is the median of all, 0.1397
     // deviations up.
     return draw(seed) < 0.1 ? 0.05 + 0.5 * draw(seed) : 0.01 * (normal[0] - 0.13971);
 }
@@ -270,7 +270,7 @@ static void test_overhead_is_never_negative(void **state)
     assert_true(f.through_zero);
     assert_true(f.overhead_s.value == 0 && f.overhead_s.low == 0 && f.overhead_s.high >= 0);
     assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
-    put_line(points, 5, 0, 1e10); // held at 0 because that was asked for
+    put_line(points, 5, 0, 1e10); // fixed at 0 on request
     assert_int_equal(
         fit_line(&f, "samples.json", "line", LINE_THROUGH_ZERO, points, 5, *state, &err), OK);
     assert_true(f.through_zero && f.overhead_s.value == 0 && f.overhead_s.high == 0);
@@ -317,7 +317,7 @@ static void test_refusals(void **state)
     assert_int_equal(
         fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err),
         BAD_INPUT);
-    // Two like columns cannot be told apart.
+    // Two equal columns cannot be distinguished.
     double design[] = {1, 2, 1, 2, 1, 2}, observed[] = {1, 2, 3}, deviation[] = {1, 1, 1};
     struct solution s;
     err = (struct error){OK, ""};
@@ -344,7 +344,7 @@ static void test_student(void **state)
     }
 }
 
-// ---- whole samples: what is put in comes out as costs
+// ---- whole samples: planted values are recovered as costs
 
 enum { CELLS = 20 };
 
@@ -403,7 +403,7 @@ static void put_samples(struct samples *samples, const struct truth *t, struct a
         default: break;
         }
         s->seconds = TAKE(arena, s->repetitions,
-                          double); // the median is the middle one; the others lie around it
+                          double); // the median is the middle one; the others are around it
         for (int k = 0; k < s->repetitions; k++)
             s->seconds[k] = seconds * (1 + 0.001 * ((k * 5) % 9 - 4));
     }
@@ -463,7 +463,7 @@ static void test_samples_to_costs(void **state)
     assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), OK);
     assert_estimate(&c.costs.gpus[0].layer_overhead_s, dear.block_s, sha256);
 
-    // Scores whose traffic at the memory rate would take all the time: nothing is taken off.
+    // Scores whose traffic at the memory rate would take all the time: nothing is subtracted.
     put_samples(&samples, &truth, *state);
     for (int i = 0; i < CELLS; i++)
         if (samples.samples[i].kind == SAMPLE_ATTENTION) samples.samples[i].bytes *= 100;

@@ -117,7 +117,8 @@ static void one_side_is_not_enough(void **state)
         assert_non_null(strstr(err.text, "expected measured peaks, or runs that failed and runs"));
     }
     CHECK_OK(factor_fit(&fit, signs, 2, &err));
-    // Anything that tells the two apart, between 80/90 and 80/60; two runs leave all else open.
+    // Anything that separates the two, between 80/90 and 80/60; two runs leave everything else
+    // open.
     assert_true(fit.factor >= 1 && fit.factor <= 80.0 / 60);
     assert_true(fit.low == 1 && fabs(fit.high - FACTOR_MAX) < 1e-9);
 }

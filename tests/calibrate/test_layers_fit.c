@@ -172,7 +172,7 @@ static void test_blocks(void **state)
     }
 }
 
-// Of one size there is a factor alone, beside the overheads that kernels have.
+// With one size there is only a factor, besides the overheads that kernels have.
 static void test_one_size(void **state)
 {
     struct samples samples;
@@ -268,7 +268,7 @@ static void is_planted(const struct gpu_costs *g, double off)
             near_to(found[kind][back]->value, off * planted[kind][back], 1e-3);
 }
 
-// A bias that all shapes have in common comes out, whether the model is one of them or none.
+// A bias common to all shapes is recovered, whether or not the model is one of them.
 static void test_shapes(void **state)
 {
     struct samples samples;
@@ -283,7 +283,7 @@ static void test_shapes(void **state)
         near_to(f.checks[i].predicted_s, f.checks[i].point.seconds, 1e-3);
     fit_shapes(&f, &g, &samples, &model, *state);
     is_planted(&g, 1);
-    // What does not say its shape counts for nothing; the model's own alone, where there is any.
+    // A layer without a shape is ignored; the model's own counts alone, if there is one.
     put_shape(&samples, &shapes[3], false, 1.5, *state);
     fit_shapes(&f, &g, &samples, NULL, *state);
     assert_int_equal(f.check_count, 3 * 12);
@@ -297,8 +297,8 @@ static void test_shapes(void **state)
     assert_true(f.passes[LAYER_BLOCK][0].apart == 0);
 }
 
-// Shapes that differ widen the interval, so that another of their kind lies inside; two by more
-// than four, and one, of which no scatter can be known, reaches to what no sample would say.
+// Shapes that differ widen the interval, so that another of their kind is inside; two widen it more
+// than four, and one, of which no scatter can be known, to the value without samples.
 static void test_shapes_apart(void **state)
 {
     static const double off[SHAPES] = {0.96, 1.03, 0.99, 1.02};

@@ -346,7 +346,7 @@ static void test_several_documents(void **state)
     assert_true(g->constant_bytes.value == 6.2e8 && g->constant_bytes.low == 5.1e8 &&
                 g->constant_bytes.high == 7.3e8 && g->constant_bytes.origin == ORIGIN_MEASURED);
     assert_true(g->library_bytes.value == 2e7 &&
-                g->library_bytes.origin == ORIGIN_MEASURED); // what stands inside of the allocator
+                g->library_bytes.origin == ORIGIN_MEASURED); // memory inside the allocator
     assert_true(g->memory_bytes_per_s.value == 1e11 &&
                 g->memory_bytes_per_s.origin == ORIGIN_PUBLISHED);
     assert_true(g->precision_count == 1 && known.precision_count == 1 &&
@@ -355,7 +355,8 @@ static void test_several_documents(void **state)
     documents[1].machine.gpu = "other", documents[1].samples[0].kind = SAMPLE_MEMORY;
     assert_int_equal(inputs_join(&in, documents, 3, NULL, *state, &err), BAD_INPUT);
     assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), OK);
-    // What a processor took with one thread says nothing of two; a device's host may have any.
+    // A processor's time with one thread says nothing about two; a device's host may have any
+    // number.
     documents[2].machine.threads = documents[1].machine.threads + 1;
     err = (struct error){OK, ""};
     assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), BAD_INPUT);

@@ -30,8 +30,8 @@ static void set_numbers(struct gpu_costs *gpu, struct precision_costs *rates, co
         .gpu = "G", .product_launch_s = guess(n[PRODUCT_LAUNCH]), .processors = guess(108)};
 }
 
-// What the last two numbers say, worked out by itself: FLOP of a short product take less, by how
-// much of a millisecond they leave; every third shape of the samples is of zeros.
+// The meaning of the last two numbers, computed separately: FLOP of a short product take less, by
+// how much of a millisecond they leave; every third shape of the samples has zero operands.
 static double time_alone(const struct gpu_costs *gpu, const struct precision_costs *rates,
                          const struct product_sample *s, double long_factor, double zeros_factor)
 {
@@ -65,7 +65,7 @@ static int make_samples(struct product_sample *to, double noise, bool alone, str
     return count;
 }
 
-// How many of the numbers lie in their intervals.
+// How many of the numbers are in their intervals.
 static int try_planted(double noise, bool alone, struct random *rng)
 {
     struct arena arena;
@@ -104,8 +104,8 @@ static void planted_numbers_come_out(void **state)
     assert_true(held >= 102);
 }
 
-// Where short products are not faster, or no larger tile is, the numbers say so, and the others
-// come out as they are.
+// If short products are not faster, or no larger tile is, the numbers state that, and the others
+// are recovered.
 static void numbers_without_cause(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void numbers_without_cause(void **state)
     arena_close(&arena);
 }
 
-// A shape that errs by itself widens the intervals, and is told of where it is kept back.
+// A single erroneous shape widens the intervals, and is reported when it is held back.
 static void shapes_that_err(void **state)
 {
     (void)state;

@@ -256,9 +256,9 @@ static void every_row_is_accounted_for(void **state)
     arena_close(&arena);
 }
 
-// Rows made by the formulas: the table read off those without a pipeline predicts those with one,
-// though nothing told it how much of the ends is the embedding; a cell that the table lacks is said
-// to be missing.
+// Rows made by the formulas: the table from those without a pipeline predicts those with one,
+// although it does not know how much of the ends is the embedding; a missing cell of the table is
+// reported.
 static void tables_carry_over_to_pipelines(void **state)
 {
     struct arena arena;
@@ -376,8 +376,7 @@ static void conditions_hold_as_they_say(void **state)
     arena_close(&arena);
 }
 
-// ---- the published sets, where they are at hand: within the figures of docs/VALIDATION.md and a
-// little more
+// ---- the published sets, if available: within the figures of docs/VALIDATION.md and a little more
 
 #define SETS "../shared/validation/"
 

@@ -75,7 +75,8 @@ static void check_one(const struct check_trial *t, bool shrink, struct arena *ar
     seen.bytes += (int64_t)made.size;
 }
 
-// A run cut short, here by a gap: the file proves the bound of then, and no more than is true.
+// An interrupted run, here by a gap: the file proves the bound reached by then, and no more than is
+// true.
 static void check_gap(const struct check_trial *t, struct arena *arena)
 {
     static const volatile int never = 0;

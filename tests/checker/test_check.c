@@ -56,8 +56,8 @@ static int compare_edge(const void *a, const void *b)
     return 0;
 }
 
-// All edges of the tables, in the checker's numbers, sorted, each once. Slices of one symbol are
-// told apart by the symbol.
+// All edges of the tables, in the checker's numbers, sorted, each once. Slices are distinguished by
+// the symbol.
 static struct edges edges_of(const struct check_graph *g, const struct schedule *s,
                              struct arena *arena)
 {

@@ -406,7 +406,7 @@ static bool counted_group_unknown(struct forgery *f)
 static const struct {
     const char *name;
     bool (*forge)(struct forgery *f); // false: it does not apply
-    const char *reason;               // stands in what is said
+    const char *reason;               // occurs in the message
     bool is_audited;                  // not proven; else a file that cannot be audited
 } forgeries[] = {
     {"bound a nanosecond too high", bound_too_high, "boxes", true},

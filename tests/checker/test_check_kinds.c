@@ -156,7 +156,7 @@ static void test_objective(void **state)
     must_refuse_all_ways(f, "objective");
 }
 
-// Nothing to say against the same without places.
+// The same without places is accepted.
 static void test_others_are_audited(void **state)
 {
     struct files *f = *state;

@@ -61,7 +61,7 @@ static int64_t count_numbers(const char *text)
     return count;
 }
 
-// One number becomes another: a neighbour, a multiple, nothing, much, or one that stands elsewhere.
+// One number becomes another: a neighbour, a multiple, zero, a large one, or one from elsewhere.
 static struct check_text change_number(const struct check_text *text, uint64_t *state,
                                        struct arena *arena)
 {

@@ -24,7 +24,7 @@ static struct {
     int64_t terms;
 } seen;
 
-// ---- the judge's prices beside the planner's, which enumeration goes by
+// ---- the judge's prices compared with the planner's, which enumeration uses
 
 static void same_price(const struct place_trial *t, const char *what, int64_t price, int64_t own)
 {
@@ -280,7 +280,7 @@ static void try_certificate(const struct place_trial *t, double gap)
     bisect_claims(t, &made);
 }
 
-// As high as any way of the writer comes, whatever the search believed.
+// The highest bound that any method of the writer proves, whatever the search's result.
 static void try_most(const struct place_trial *t)
 {
     struct certificate_places_result made;

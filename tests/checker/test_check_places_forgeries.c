@@ -118,7 +118,7 @@ static void test_ways(void **state)
     must_refuse(&h, edit(&h, "\"places\"", "\"proofs\""), BAD_INPUT, "proofs");
     must_refuse(&h, edit(&h, "\"by\":", "\"why\":"), BAD_INPUT, "\"by\" is missing");
     must_refuse(&h, edit(&h, "\"proof\":", "\"proofs\":"), BAD_INPUT, "\"proof\" is missing");
-    // The number of nodes goes beyond the groups of a problem.
+    // The number of nodes exceeds the groups of a problem.
     struct check_node *nodes = TAKE(*state, MOST_GROUPS + 1, struct check_node);
     for (int i = 0; i <= MOST_GROUPS; i++) nodes[i] = h.t.places.nodes[0];
     find_honest(&h, has_one, false, 3, *state);

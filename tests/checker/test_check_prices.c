@@ -44,7 +44,7 @@ static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct rand
     return true;
 }
 
-// What comes of a document with this text.
+// The result for a document with this text.
 static enum status compare(const struct pricing_trial *t, const char *text, size_t size,
                            struct error *err)
 {
@@ -85,8 +85,8 @@ static void put(char *to, const char *text, size_t from, size_t length, const ch
     sprintf(to, "%.*s%s%s", (int)from, text, instead, text + from + length);
 }
 
-// The next token behind `at` that is a number, a word (true, false) or a text that is no key; its
-// length. 0: none.
+// The next token after `at` that is a number, a word (true, false) or a text that is no key;
+// returns its length. 0: none.
 static size_t next_token(const char *text, size_t *at)
 {
     for (size_t i = *at; text[i]; i++) {
@@ -120,7 +120,7 @@ static const char *forged_token(const char *token, size_t length, int off, struc
     return arena_print(arena, "%lld", atoll(text) + off);
 }
 
-// Where the body begins: what stands before says what kind of document it is and who made it.
+// Where the body begins; before it are the document's kind and origin.
 static size_t body_of(const char *text) { return (size_t)(strstr(text, "\"name\"") - text); }
 
 static int forge_all(const struct pricing_trial *t, int off)

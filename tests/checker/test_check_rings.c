@@ -46,7 +46,7 @@ static void take_ring(struct brute *x, int64_t heaviest)
     if (last >= 0 && heaviest < x->least) x->least = heaviest;
 }
 
-// From its first place on, which no later one comes before.
+// Enumerates rings; the first place of each has its lowest number.
 static void all_rings(struct brute *x, int at, int64_t heaviest)
 {
     if (at == x->size) {
@@ -104,7 +104,7 @@ static bool holds_ring(const struct drawn *d)
     return false;
 }
 
-// exact: the least, or where a node holds a ring, no more than it.
+// exact: counts bounds that equal the least, or, if a node holds a ring, are at most the least.
 static void find_bottlenecks(bool many, int count, int *exact, int *rings, struct arena *arena)
 {
     *exact = *rings = 0;

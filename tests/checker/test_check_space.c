@@ -214,7 +214,7 @@ static void use_framework(struct job *job, struct random *rng)
     if (random_chance(rng, 70)) job->space.axes[SPACE_GRADIENT_SYNC].kind = AXIS_ALL;
 }
 
-// Any space, of any size, of shapes and mixtures alike; lists of values, slices that the layout
+// Any space, of any size, for shapes as well as mixtures; lists of values, slices that the layout
 // fixes.
 static void draw_any_space(struct problem *p, struct random *rng, struct arena *arena)
 {

@@ -58,7 +58,7 @@ static void drop_plan(struct forgery *f)
 
 // ---- claims
 
-// Of the space and of every proof in it, so that each stands for itself.
+// Of the space and of every proof in it, so that each is tested by itself.
 static bool bound_too_high(struct forgery *f)
 {
     cJSON *one;
@@ -193,7 +193,7 @@ static bool fates_end_with_blank(struct forgery *f)
 static bool fates_empty(struct forgery *f) { return fates_text(f, ""); }
 static bool fates_are_numbers(struct forgery *f) { return set_number(f->space, "fates", 3), true; }
 
-// The bound of a layout with a better plan: nothing but its own argument could say so.
+// The bound of a layout with a better plan: only its own argument could claim that.
 static bool better_layout_bounded(struct forgery *f)
 {
     if (!has_plan(f)) return false;

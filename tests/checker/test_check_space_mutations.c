@@ -96,7 +96,7 @@ static void random_damage_proves_nothing_false(void **state)
             else if (!audited.proof.accepted) refused++;
             else {
                 accepted++;
-                // A price that lies at a half may move a plan by as much.
+                // A price at a rounding half may move a plan by that much.
                 assert_true(!audited.proof.infeasible || best_ns == INT64_MAX);
                 assert_true(audited.proof.bound_ns <=
                             (best_ns == INT64_MAX ? best_ns : best_ns + 100));

@@ -22,7 +22,7 @@ static bool proof_of_another(struct forgery *f)
     set_number(proof_at(f, 0), "layout", get_number(proof_at(f, 0), "layout") + 1);
     return true;
 }
-// The proofs of two layouts with unlike numbers of stages.
+// The proofs of two layouts with different numbers of stages.
 static bool proofs_exchanged(struct forgery *f)
 {
     for (int i = 0; i < count_of(f->proofs); i++)

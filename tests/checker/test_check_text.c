@@ -66,7 +66,7 @@ static void test_text(void **state)
         struct check_text text = edited(&t.certificate, damages[i].from, damages[i].to, &arena);
         check_trial_refused(damages[i].to, &text, &t.text, damages[i].reason, false, &arena);
     }
-    // Truncated anywhere, in the certificate and in the problem; what stands behind it.
+    // Truncated anywhere, in the certificate and in the problem; then text after the end.
     for (size_t size = 0; size + 2 < t.certificate.size; size += 7) {
         struct check_text text = {"short.json", t.certificate.text, size};
         check_trial_refused("truncated", &text, &t.text, "line", false, &arena);

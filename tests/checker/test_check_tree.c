@@ -127,7 +127,7 @@ static void try_descent(const struct place_trial *t, const struct check_tree *tr
     }
 }
 
-// ---- syncs of a part beside every ring of a placement of it
+// ---- syncs of a part compared with every ring of a placement of it
 
 struct rings {
     const struct place_trial *t;
@@ -382,7 +382,8 @@ static void try_problem(uint64_t seed)
         seen.problems++;
         try_part(&t, tree, &(struct check_part){.depth = 0});
         for (int i = 0; i < DESCENTS; i++) try_descent(&t, tree, &rng);
-        // Nodes are alike by what P has; a fused embedding sync's own links are not in it.
+        // Nodes are equivalent by the prices in P, which do not include a fused embedding sync's
+        // own links.
         if (!t.places.embedding) try_cover(&t, tree);
         seen.fused += t.places.embedding != NULL;
         try_trees(&t);
@@ -406,7 +407,7 @@ static void test_problems(void **state)
     assert_true(seen.covered > 0 && seen.fused > 0 && seen.trees > seen.problems && seen.whole > 0);
 }
 
-// ---- nodes that are alike but for one direction of one link
+// ---- nodes that are equivalent except for one direction of one link
 
 static struct {
     const struct check_places *plain;

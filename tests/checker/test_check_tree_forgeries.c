@@ -34,7 +34,7 @@ struct honest {
     int count;
 };
 
-// Where the array's elements stand.
+// The positions of the array's elements.
 static void find_parts(struct honest *h)
 {
     const char *at = strchr(strstr(h->made.text, "\"parts\""), '[') + 1;

@@ -42,7 +42,7 @@ struct run {
     struct features features;
     int64_t judged;
     int problems_with[CLAIM_KINDS]; // a violation
-    bool violated[CLAIM_KINDS];     // in the problem at hand
+    bool violated[CLAIM_KINDS];     // in the current problem
     struct violation first[CLAIM_KINDS];
     int shown;
     int printed;

@@ -105,8 +105,7 @@ static void write_texts(void)
     end_file(f);
 }
 
-// Splits of one rank's layers, each of which leaves a half as it was: they wait one behind the
-// other.
+// Splits of one rank's layers, each of which leaves one half unchanged: open boxes pile up.
 static void write_waiting(void)
 {
     char hash[SHA256_TEXT];
@@ -174,7 +173,7 @@ static void write_priced(int stages, int layers, int micro_batches, char hash[SH
     free(text);
 }
 
-// A thousand bytes of tables, of which a million choices follow.
+// A thousand bytes of tables that give a million choices.
 static void write_choices(void)
 {
     char hash[SHA256_TEXT];
@@ -386,7 +385,7 @@ static void read_line(char line[LINE_BYTES])
     fclose(f);
 }
 
-// The line that it says, its status and the most memory that it took.
+// Returns its line, its status and its greatest memory use.
 static int audit_apart(const char *command, const char *file, char line[LINE_BYTES],
                        size_t *most_bytes)
 {

@@ -202,8 +202,9 @@ static int64_t least_of_row(const struct milp *m, const struct milp_row *row, co
     return sum;
 }
 
-// A row that a decision breaks by a few of 10^11 bytes looks kept in floating point: whether one is
-// broken in integers. Columns beside the choices are at least the choices that they cover.
+// A row that a decision violates by a few of 10^11 bytes seems satisfied in floating point: tests
+// in integers whether one is violated. Columns other than the choices are at least the choices that
+// they cover.
 static bool breaks_row(const struct milp *m, const struct formulation *f, const int *chosen,
                        int stages, struct arena *arena)
 {
@@ -316,7 +317,7 @@ static void test_random_problems(void **state)
         if (!seen.kinds[k]) fail_msg("no problem of schedule %s", schedule_names[k]);
 }
 
-// Numbers of the proof changed, behind the problem: what is accepted is true of the best plan.
+// Numbers of the proof changed, after the problem: what is accepted is true of the best plan.
 static void test_damage(void **state)
 {
     (void)state;

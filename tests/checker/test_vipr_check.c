@@ -48,7 +48,7 @@ static const char *const accepted[] = {
     ONE_HEAD("1 0 1") "RTP range 1 1\nSOL 1\np 1 0 1\nDER 1\nd G 1 1 0 1 { rnd 1 0 1 } -1\n",
     // nothing claimed but that there is a solution
     ONE_HEAD("1 0 1") "RTP range -inf 5\nSOL 1\np 1 0 1\nDER 0\n",
-    // the disjunction's sides in the other order; a bound by what is better than the solution
+    // the disjunction's sides in the other order; a bound by assuming better than the solution
     ONE_HEAD("1 0 1") "RTP range 1 1\nSOL 1\np 1 0 1\nDER 4\nl L 0 1 0 1 { asm } -1\nr G 1 1 0 1 { "
                       "asm } -1\na G 1 0 { lin 2 0 4 2 -4 } -1\ne G 1 1 0 1 { uns 3 3 4 2 } -1\n",
     ONE_HEAD("1 0 1") "RTP range 1 1\nSOL 1\np 1 0 1\nDER 2\nc L 0 OBJ { sol } -1\nd G 1 0 { lin 2 "
@@ -62,7 +62,7 @@ static const char *const accepted[] = {
     "a G 1 0 { lin 2 0 1 1 -2 } -1\nb L -1 0 { lin 2 0 1 2 -2 } -1\nu G 1 0 { uns 3 1 4 2 } -1\n",
 };
 
-// What an accepted file is said to prove: no more than it does, and no less where there is no
+// What an accepted file is reported to prove: no more than it does, and no less if there is no
 // solution at all.
 #define NONE_HEAD(best)                                                                            \
     "VER 1.0\nVAR 1\nx\nINT 0\nOBJ " best "\n1 0 1\nCON 2 0\nb G 2 1 0 1\nd L 1 1 0 1\n"

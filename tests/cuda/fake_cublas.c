@@ -180,7 +180,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t of_o
     assert((o->transpose_b ? o->b.rows : o->b.columns) == o->d.columns);
     assert((o->transpose_a ? o->a.rows : o->a.columns) ==
            (o->transpose_b ? o->b.columns : o->b.rows));
-    if (bytes_of(o->a.element) == 1) // what the library asks for in 8 bits
+    if (bytes_of(o->a.element) == 1) // the library's requirement for 8 bits
         assert(o->transpose_a && !o->transpose_b && o->a.rows % 16 == 0 && o->a.columns % 16 == 0 &&
                o->b.columns % 16 == 0);
     return CUBLAS_STATUS_SUCCESS;

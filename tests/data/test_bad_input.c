@@ -41,8 +41,8 @@ static const char *read_example(enum format format, size_t *size, struct arena *
     return text;
 }
 
-// The example without its blanks and line ends, which no loader minds: what is done at every byte
-// costs half as much.
+// The example without blanks and line ends, which no loader needs: tests at every byte cost half as
+// much.
 static const char *read_compact(enum format format, size_t *size, struct arena *arena)
 {
     const char *text = read_example(format, size, arena);
@@ -58,8 +58,7 @@ static const char *read_compact(enum format format, size_t *size, struct arena *
     return compact;
 }
 
-// Loads the text as a file of this format. Whatever comes, an error is one clear line with the
-// file's name.
+// Loads the text as a file of this format. Any error must be one clear line with the file's name.
 static enum status load_text(enum format format, const char *text, size_t size, struct error *err)
 {
     struct arena arena;
@@ -78,7 +77,7 @@ static enum status load_text(enum format format, const char *text, size_t size, 
     return status;
 }
 
-// A problem finds the documents it names beside it.
+// A problem finds the documents it names next to it.
 static int set_up(void **state)
 {
     struct arena arena;
@@ -200,7 +199,7 @@ static void test_every_number(void **state)
     }
 }
 
-// Behind every opening brace: an unknown key, and a key that stands twice.
+// After every opening brace: an unknown key, and a duplicate key.
 static void test_every_object(void **state)
 {
     (void)state;
@@ -271,8 +270,8 @@ static void test_missing_and_directory(void **state)
     }
 }
 
-// Outputs that cannot be written: in a folder that is not there, below a file, onto a folder.
-// Nothing is left behind.
+// Outputs that cannot be written: in a missing folder, below a file, onto a folder. No file
+// remains.
 static void test_unwritable(void **state)
 {
     static const char *const outputs[] = {"nowhere/out.json", "model.json/out.json", "taken"};
@@ -301,9 +300,9 @@ static void test_unwritable(void **state)
     arena_close(&outer);
 }
 
-// The n-th allocation fails, and all after it, for every n that the load of an example takes: out
-// through the arena's exit, or an error of kind SYSTEM that says so; never a document, never "bad
-// input". true: the load took fewer than n.
+// The n-th allocation fails, and all after it, for every n that the load of an example needs: it
+// ends through the arena's exit, or with an error of kind SYSTEM that says so; never with a
+// document or "bad input". true: the load took fewer than n.
 static bool load_with_failure_at(enum format format, const char *path, long n)
 {
     struct arena arena;

@@ -66,8 +66,8 @@ static void expect_same_bytes(const char *a, const char *b)
 static void test_examples_round(void **state)
 {
     (void)state;
-    // A problem names its documents relative to itself, so the rounds stay beside the examples'
-    // copies.
+    // A problem names its documents relative to itself, so the saved files stay next to the
+    // examples' copies.
     for (int format = 0; format < FORMAT_CONFIG; format++) {
         const char *text;
         size_t size;
@@ -143,7 +143,7 @@ static void test_fitted_numbers(void **state)
 }
 
 // The examples of docs/FORMATS.md, comments taken away: ```jsonc FORMAT. A problem finds the others
-// beside it.
+// next to it.
 static void test_manual(void **state)
 {
     const char *text;

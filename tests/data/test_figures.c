@@ -75,7 +75,8 @@ static void tiny_models_are_counted_by_hand(void **state)
     assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_SELECTIVE, 0, &job) == 2 * 2 * 3 * 224);
     job.layout.fused_attention = false;
     assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_SELECTIVE, 0, &job) == 2 * (2 * 3 * 224 + 288));
-    // Frozen blocks behind a frozen embedding: forward; behind a trained one, gradients of inputs.
+    // Frozen blocks after a frozen embedding: forward only; after a trained one, also gradients of
+    // inputs.
     runs[1].frozen = true;
     assert_true(model_flop(&m, 3) == 2 * (2 * block + 3 * 288) + 3 * head);
     runs[0].frozen = true;

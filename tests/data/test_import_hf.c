@@ -149,7 +149,7 @@ static void parameters_are_transformers_own(void **state)
     arena_close(&arena);
 }
 
-// ---- what layers become, and what is refused
+// ---- the resulting layers, and what is refused
 
 static struct model imported(const char *config, struct arena *arena)
 {

@@ -124,7 +124,7 @@ static void test_wrong_files(void **state)
     }
 }
 
-// The cards of the nodes tell what was not measured.
+// Links that were not measured follow from the nodes' cards.
 static void test_missing_links(void **state)
 {
     struct cluster c;

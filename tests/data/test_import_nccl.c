@@ -420,7 +420,7 @@ static void test_damages(void **state)
 
 static const char *const files[] = {"nccl_all_reduce.txt",      "nccl_groups.txt",  "nccl_old.txt",
                                     "nccl_reduce_scatter.json", "nvbandwidth.json", "topo.txt"};
-// What must stand before a cut for the rest not to matter.
+// What must come before a cut so that the rest does not matter.
 static const char *const ends[] = {"# Avg bus", "# Avg bus",
                                    "# Avg bus", "}\n",
                                    "}\n",       "NIC2\tSYS\tSYS\tNODE\tNODE\tSYS\tPIX\t X"};
@@ -434,7 +434,7 @@ static void test_cut_at_every_byte(void **state)
         const char *text = example(files[f], &size), *last = NULL;
         for (const char *p = text; (p = strstr(p, ends[f])); p++) last = p;
         size_t enough = (size_t)(last - text) + strlen(ends[f]) - (*ends[f] == '}');
-        if (*ends[f] == 'N') enough--; // the blank behind the last X is not needed
+        if (*ends[f] == 'N') enough--; // the blank after the last X is not needed
         for (size_t cut = 0; cut < size; cut++) {
             struct arena_mark each = arena_set_mark(&arena);
             enum status status =

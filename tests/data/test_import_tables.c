@@ -188,7 +188,7 @@ static void test_wrong_matrices(void **state)
         assert_refused(import_matrix, one_table, n, NODES, "in.json");
 }
 
-// The measured matrix that is not ours to ship, where it lies beside the repository.
+// The measured matrix that we may not ship, if it is next to the repository.
 static void test_published_matrix(void **state)
 {
     static const char path[] = "../shared/validation/cluster16_t0.json";
@@ -266,7 +266,7 @@ static void test_layers(void **state)
     snprintf(words, sizeof words, "--gpu G --as a100-80gb --tensor 2 --into %s", again);
     load_costs(&c, layers_text, words);
     assert_int_equal(c.layer_time_count, 6);
-    assert_time(&c.layer_times[1], "block", "a100-80gb", 2, 1, 5, 9, 0); // what is new stands first
+    assert_time(&c.layer_times[1], "block", "a100-80gb", 2, 1, 5, 9, 0); // new entries come first
     assert_time(&c.layer_times[4], "block", "a100-80gb", 1, 1, 60, 110, 0);
 }
 
@@ -326,8 +326,8 @@ static void test_wrong_layers(void **state)
     assert_refused(import_layers, deep, sizeof deep, "", "nested deeper");
 }
 
-// The published table, where it lies beside the repository; the shipped costs of GH200 are made of
-// it (tests/calibrate/test_shipped_costs.sh).
+// The published table, if it is next to the repository; the shipped costs of GH200 are made from it
+// (tests/calibrate/test_shipped_costs.sh).
 static void test_published_layers(void **state)
 {
     static const char path[] = "../shared/validation/sailor/layer_profiles.json";
@@ -335,7 +335,7 @@ static void test_published_layers(void **state)
     FILE *file = fopen(path, "r");
     if (!file) skip();
     fclose(file);
-    // A table that stands under another model's name, a norm that is no block.
+    // A table under another model's name, a norm that is no block.
     assert_int_equal(import(import_layers, path, "--model GPT-Neo-2.7"), BAD_INPUT);
     assert_non_null(strstr(err.text, "26 layers, but 34"));
     assert_int_equal(import(import_layers, path, "--model LLAMA-3-8"), BAD_INPUT);

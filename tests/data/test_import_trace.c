@@ -150,8 +150,8 @@ static void test_by_launch(void **state)
     const char *text = whole_trace(host, device);
     assert_int_equal(read_text(&t, text, strlen(text)), OK);
     assert_int_equal(t.rule, TRACE_BY_LAUNCH);
-    // 11 at the very start of forward; 12 one nanosecond behind its end; 13 from a thread without
-    // ranges; 14 behind all.
+    // 11 at the very start of forward; 12 one nanosecond after its end; 13 from a thread without
+    // ranges; 14 after all.
     assert_seconds(&t, "forward", 40.5);
     assert_seconds(&t, "backward", 80);
     assert_seconds(&t, "ProfilerStep", 123.5);
@@ -342,8 +342,8 @@ static void test_names(void **state)
     assert_string_equal(names.texts[TRACE_NAMES_MAX - 1], text);
 }
 
-// Tokens across the buffer's edge, texts longer than what is kept of them, and no memory taken
-// while it reads.
+// Tokens across the buffer's edge, texts longer than the part that is kept, and no memory allocated
+// while reading.
 static void test_stream(void **state)
 {
     struct json_stream *s = TAKE(&arena, 1, struct json_stream);

@@ -86,7 +86,7 @@ static void every_taking_may_fail(void **state)
     static const char *const left[] = {"problem.json", "model.json", "cluster.json", "costs.json",
                                        "job.json",     "plan.json",  "out",          "f.lp"};
     for (size_t i = 0; i < ARRAY_LENGTH(left); i++) unlink(in_folder(&arena, left[i]));
-    assert_int_equal(rmdir(folder), 0); // nothing else was left behind
+    assert_int_equal(rmdir(folder), 0); // nothing else is left
     arena_close(&arena);
 }
 

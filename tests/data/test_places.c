@@ -173,8 +173,8 @@ static void test_wrong_matrices(void **state)
     }
 }
 
-// Two nodes of one name, and names that would break a host file, are named where they stand, with a
-// matrix too.
+// Two nodes of one name, and names that would break a host file, are reported with their place,
+// with a matrix too.
 static void test_wrong_names(void **state)
 {
     static const struct {
@@ -199,8 +199,8 @@ static void test_wrong_names(void **state)
     }
 }
 
-// A cell of a matrix that is null is what the nodes' class says; a link of its own goes before
-// that; where no class does, the pair is named.
+// A null cell of a matrix takes the value of the nodes' class; a separate link has precedence; if
+// no class gives a value, the error names the pair.
 static void test_missing_cells(void **state)
 {
     struct cluster c;

@@ -83,7 +83,7 @@ static void check_each_once(const struct schedule *s, struct arena *arena)
             kind -= PART_COUNT; // drain and steady state are one message
         bool sends = kind >= SYMBOL_SEND_FORWARD, forward = kind < SYMBOL_SEND_BACKWARD,
              received = sends && o.stage == boundary + forward;
-        // An overhead comes twice, once at each end; the sender's first.
+        // An overhead occurs twice, once at each end; the sender's first.
         int before = sends && (kind - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_OVERHEAD &&
                      received;
         assert_int_equal(seen[(kind * p + boundary) * m + o.micro_batch]++, before);
@@ -122,8 +122,7 @@ static void check_order(const struct schedule *s, struct arena *arena)
                         place[s->streams[i].operations[k]]);
 }
 
-// Whether the tables say that `before` ends before `after` starts: a dependence, or a stream that
-// both stand on.
+// Whether by the tables `before` ends before `after` starts: a dependence, or a common stream.
 static bool joined(const struct schedule *s, int before, int after)
 {
     for (int i = 0; i < s->dependence_count; i++)
@@ -147,7 +146,7 @@ static int find_at(const struct schedule *s, int kind, int symbol_stage, int sta
     return -1;
 }
 
-// Whether two operations stand next to each other in one compute stream.
+// Whether two operations are adjacent in one compute stream.
 static bool adjacent(const struct schedule *s, int first, int second)
 {
     for (int i = 0; i < s->stream_count; i++)
@@ -157,7 +156,7 @@ static bool adjacent(const struct schedule *s, int first, int second)
     return false;
 }
 
-// A message is a chain: the sender's pass, its overhead right behind it, the parts in series, the
+// A message is a chain: the sender's pass, its overhead right after it, the parts in series, the
 // receiver's overhead right before its pass.
 static void check_chain(const struct schedule *s, bool forward, int boundary, int micro_batch)
 {

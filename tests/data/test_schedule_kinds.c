@@ -30,7 +30,7 @@ static bool depends(const struct schedule *s, int before_kind, int before_stage,
     return false;
 }
 
-// "F2.0" is micro-batch 0 forward through stage 2; behind a second point the slice.
+// "F2.0" is micro-batch 0 forward through stage 2; after a second point the slice.
 static const char *turns_text(const struct schedule *s, int rank, struct arena *arena)
 {
     const struct stream *c = stream_of(s, STREAM_COMPUTE, rank);
@@ -46,7 +46,7 @@ static const char *turns_text(const struct schedule *s, int rank, struct arena *
     return text;
 }
 
-// The most that a rank holds, its stages together; and each stage at most what the peaks say.
+// The most that a rank holds, its stages together; checks that each stage holds at most its peak.
 static int most_held(const struct schedule *s, int rank)
 {
     int most = 0, turns = s->request.virtual_stages;
@@ -204,8 +204,8 @@ static void check_message_counts(const struct schedule *s, struct arena *arena)
                                      : 0);
 }
 
-// Every schedule in every shape, with every mix of parts: no deadlock, and the closed forms of what
-// is held.
+// Every schedule in every shape, with every mix of parts: no deadlock, and the closed forms of the
+// activations held.
 static void test_all_schedules(void **state)
 {
     (void)state;
@@ -235,8 +235,8 @@ static void test_all_schedules(void **state)
                     }
 }
 
-// A rank's syncs in the order of its stages' last gradients: exposed ones behind the rank's last,
-// overlapped ones behind their own. What the next iteration waits for without a barrier.
+// A rank's syncs in the order of its stages' last gradients: exposed ones after the rank's last
+// gradient, overlapped ones after their own. What the next iteration waits for without a barrier.
 static void test_endings_of_several_stages(void **state)
 {
     (void)state;

@@ -138,7 +138,7 @@ static void test_planted(void **state)
     run(command);
 }
 
-// The schemas say what the tables say that read the documents; `written`: they are made so.
+// The schemas agree with the tables that read the documents; `written`: they are written instead.
 static void expect_schema(const char *name, const char *wanted, bool written, struct arena *arena)
 {
     struct error err = {OK, ""};

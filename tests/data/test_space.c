@@ -119,7 +119,7 @@ static void every_layout_once(void **state)
     assert_false(space_contains(&space, &limits, &other, NULL));
 }
 
-// Every way to cut n parts once: 2^(n-1), one of which is whole. Of three slices, (n-1)(n-2)/2.
+// All ways to cut n parts, each once: 2^(n-1), including the whole. Three slices: (n-1)(n-2)/2.
 static void slices_of_any_lengths(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void slices_of_any_lengths(void **state)
     }
 }
 
-// A key that is not mentioned stays as the layout has it; a list is taken as it stands.
+// A key that is not mentioned stays as in the layout; a list is used as given.
 static void fixed_and_listed(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void fixed_and_listed(void **state)
     assert_int_equal(storage[1].micro_batch, 2);
 }
 
-// ---- frameworks: cases from what docs/FORMATS.md (job) says of each
+// ---- frameworks: cases from docs/FORMATS.md (job)
 
 static const struct {
     const char *what;

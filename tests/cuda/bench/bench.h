@@ -25,7 +25,7 @@ extern const struct shape grouped, sixteens;
 
 struct cell cell_of(enum work work, int64_t d0, int64_t d1, int64_t d2, int64_t d3);
 void bench_open(struct bench *b, enum precision precision);
-// One repetition of a cell; what it read and wrote is found through `program` until the next.
+// One repetition of a cell; its inputs and outputs are available through `program` until the next.
 void bench_run(struct bench *b, const struct cell *cell);
 void bench_close(struct bench *b);
 const void *at(const struct bench *b, struct place place);
