@@ -203,7 +203,8 @@ static bool offers_tower(const struct exact_trial *t)
 static const struct decision {
     const char *name;
     int flavour;
-    // Of a random problem, beside what may come by itself; NULL: nothing. false: it takes none.
+    // Adds it to a random problem, besides what occurs by itself; NULL: nothing. false: the problem
+    // cannot have it.
     bool (*draw)(struct problem *p, struct random *rng, struct arena *arena);
     bool (*offers)(const struct exact_trial *t);
     bool (*takes)(const struct priced *p, const struct plan_stage *s); // NULL: it is no stage's own
@@ -224,7 +225,7 @@ static const struct decision {
     {"grids", FLAVOUR_SHAPE, NULL, offers_grid, NULL},
 };
 
-// Of each decision other problems, whatever stands beside it in the table.
+// Different problems for each decision, whatever is next to it in the table.
 static struct random random_of(const struct decision *d, uint64_t seed)
 {
     struct random rng = {seed};

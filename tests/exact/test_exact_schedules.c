@@ -112,8 +112,8 @@ static void check_one(enum schedule_kind kind, uint64_t seed)
     draw(&p, &schedule, &e, kind, 1000 * seed + kind, &arena);
     check_way(&p, &e, WAY_DEFAULT, seed);
     check_way(&p, &e, WAY_TREE_ALONE, seed);
-    // A few bytes in rows of ten thousand millions are beyond glp_intopt's tolerances; it then says
-    // that it has no plan.
+    // A few bytes in rows of ten thousand millions are beyond glp_intopt's tolerances; it then
+    // reports no plan.
     bool large = p.groups[0].memory_limit_bytes > 1000000;
     if (seed % 3 == 0 && !(large && p.layout.virtual_stages > 1))
         check_way(&p, &e, WAY_INTOPT, seed);

@@ -40,8 +40,8 @@ static int64_t layer_backward(const struct priced *p, const struct raw *x, int l
            (mode == RECOMPUTE_FULL ? run->full_ns[x->group] : 0);
 }
 
-// The pass as a machine with so many bytes of room runs it: a layer that finds none waits for the
-// next transfer to end. Returns what it takes.
+// The pass as executed by a machine with this many bytes of room: a layer without room waits for
+// the next transfer to end. Returns its time.
 static int64_t swapped_pass(const struct priced *p, const struct raw *x, bool backward,
                             int64_t *buffers)
 {
@@ -437,7 +437,7 @@ static void expect_hopeless_interleaved(int64_t limit_bytes, int stage, const ch
     arena_close(&arena);
 }
 
-// What the choices say when there is no plan; damage(p) makes it so.
+// The choices' message when there is no plan; damage(p) removes all plans.
 static void expect_hopeless(void (*damage)(struct priced *p), int stage, const char *words)
 {
     struct arena arena;

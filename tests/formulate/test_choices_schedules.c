@@ -35,7 +35,7 @@ static void check_round_trip(const struct choices *c, const int *chosen, int64_t
     }
 }
 
-// Whether some rank is full up to a tenth: then memory has a say in the optimum.
+// Whether some rank is full up to a tenth: then memory affects the optimum.
 static bool is_tight(const struct choices *c, const int *chosen)
 {
     for (int rank = 0; rank < c->rank_count; rank++) {

@@ -159,7 +159,7 @@ static void test_zero_bubble_closed_forms(void **state)
                         if (f == b && b == w)
                             assert_int_equal(equal_time(SCHEDULE_ZB_V, p, 2, 1, m, false, passes),
                                              2 * ideal);
-                        // With a barrier the skew of H2 comes back: at least the fill and the
+                        // With a barrier the skew of H2 is paid again: at least the fill and the
                         // drain's last backwards.
                         assert_true(equal_time(SCHEDULE_ZB_H2, p, 1, 1, m, true, passes) >=
                                     ideal + (p - 1) * f);

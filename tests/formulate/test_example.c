@@ -140,7 +140,7 @@ static void every_shipped_pair_prices(void **state)
                 assert_true(b->priced.runs[1].forward_ns[g] > 0);
             }
             assert_int_equal(slots, 4); // the replicas take every GPU
-            // unlike groups are joined, by what both have
+            // different groups are joined, by the transport that both have
             int last = b->priced.group_count - 1;
             const int64_t *parts = &b->priced.cuts[0].forward_ns[last * PART_COUNT];
             assert_true(parts[PART_LINK] + parts[PART_OVERHEAD] > 0);

@@ -52,8 +52,8 @@ static int entry_of_role(const struct milp *m, const struct milp_row *row, enum 
     return -1;
 }
 
-// A flow is one when both its rows ask for one: the rest of each row, its states, says whether it
-// does.
+// A flow is one when both its rows require one, which follows from the rest of each row, its
+// states.
 static void set_flows(const struct milp *m, int64_t *values)
 {
     for (int j = 0; j < m->column_count; j++)

@@ -83,8 +83,8 @@ static void assert_accepted(const struct plan *plan, const struct problem *p, st
 
 enum { IB = 1 << NIC_INFINIBAND, ROCE = 1 << NIC_ROCE, ETHERNET = 1 << NIC_ETHERNET };
 
-// One stage on as many nodes as there are kinds, a node group each; the cards of a kind are alike
-// everywhere.
+// One stage on as many nodes as there are kinds, a node group each; the cards of a kind are the
+// same everywhere.
 static void ring_problem(struct problem *p, const unsigned *kinds, int count, struct arena *arena)
 {
     static const struct link links[NIC_KIND_COUNT] = {{25e9, 2e-6}, {20e9, 3e-6}, {1e9, 5e-5}};
@@ -269,7 +269,7 @@ static const char *kind_of_stage(const struct plan *plan, int stage, int replica
                : "ib";
 }
 
-// Blocks by cluster; every stage's replicas stand in one.
+// Blocks by cluster; every stage's replicas are in one cluster.
 static void count_blocks(const struct plan *plan, int layers, int blocks[2])
 {
     int first = 0;

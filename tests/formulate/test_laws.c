@@ -144,8 +144,8 @@ static void no_barrier(struct priced *p)
     p->layout.barrier = false;
 } // iterations may still wait for one another
 
-// A gradient less to send, if the loss itself costs nothing; the compression of what is not sent is
-// not to be had.
+// One gradient less to send, if the loss itself costs nothing; what is not sent cannot be
+// compressed.
 static void free_local_losses(struct priced *p)
 {
     p->local_forward_ns = p->local_backward_ns = p->local_bytes = 0;
@@ -239,7 +239,7 @@ static void bound_optimum_heuristic(void **state)
             assert_true(best <= heuristic.iteration_ns);
             compared++;
         }
-        // A search that is cut short at once still says nothing false.
+        // A search that is interrupted at once still states nothing false.
         struct solve_settings settings;
         struct solve_result result;
         const volatile int at_once = 1;

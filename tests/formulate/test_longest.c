@@ -46,7 +46,7 @@ static int64_t *draw_durations(uint64_t *state, int symbol_total, int64_t below,
     return d;
 }
 
-// Event by event, slow and plain: any operation that is next on all its streams and whose
+// Event by event, slow and simple: any operation that is next on all its streams and whose
 // dependences have ended starts as early as they allow. end[] receives when each operation ends.
 static int64_t simulate(const struct schedule *s, const int64_t *durations, int64_t *end,
                         struct arena *arena)
@@ -297,9 +297,9 @@ static void lengthen(const struct schedule_request *r, int64_t *durations, int s
                 durations[symbol_index(r->stage_count, send + PART_OVERHEAD, boundary)];
 }
 
-// Overheads stand beside their passes and no end waits for the other's: where a message has nothing
+// Overheads are next to their passes and no end waits for the other's: if a message has nothing
 // else and nothing waits for a pass alone, the time is that of longer passes whose messages take
-// none. So no schedule serialises round its ring.
+// none. So no schedule serialises around its ring.
 static void test_overheads_lengthen_passes(void **state)
 {
     (void)state;

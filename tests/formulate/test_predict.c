@@ -111,8 +111,8 @@ static int64_t replay(struct replay *r, int64_t embedding_sync)
     return last;
 }
 
-// Embedding with the first, head with the last, blocks in between as the placement says; everything
-// by hand. The optimizer step follows the syncs.
+// Embedding with the first stage, head with the last, blocks in between as placed; everything by
+// hand. The optimizer step follows the syncs.
 static int64_t by_replay(struct predictor *p, struct arena *arena)
 {
     static struct replay r;
@@ -282,13 +282,13 @@ static void draw_estimate(struct estimate *e, const struct cost_key *key, void *
     e->value = fmin(fmax(e->value, key->low), key->high);
 }
 
-// Costs drawn from normal errors, one for each group, of which 90 % lie between the ends: so do the
-// times, where they are near to linear in the costs.
+// Costs drawn from normal errors, one for each group, of which 90 % are between the ends: so are
+// the times, if they are nearly linear in the costs.
 static void ranges_hold_what_costs_at_random_give(void **state)
 {
     enum { TRIALS = 1000 };
     struct random rng = {77};
-    struct arena arena, of_costs; // the predictor keeps what it takes of its own
+    struct arena arena, of_costs; // the predictor keeps its own allocations
     int inside = 0;
     (void)state;
     arena_open(&arena, NULL);
@@ -343,7 +343,7 @@ static void ends_enclose_the_value(void **state)
         predict_row(p, &row, &x);
         assert_true(x.low_ns == x.iteration_ns && x.iteration_ns == x.high_ns);
     }
-    // One setting does for all GPUs and precisions what it says.
+    // One setting applies to all GPUs and precisions.
     struct error err = {OK, ""};
     CHECK_OK(predictor_set(p, "gemm=1e14,intra_efficiency=0.5", &err));
     assert_true(p->costs.gpus[0].precisions[0].gemm_flop_per_s.value == 1e14 &&
@@ -435,7 +435,7 @@ static void layers_stand_as_stated(void **state)
     arena_close(&arena);
 }
 
-// A blank cell is what its default says it is.
+// A blank cell has its documented default.
 static void defaults_are_the_documented_ones(void **state)
 {
     static const char *const pairs[][2] = {

@@ -232,7 +232,7 @@ struct llama {
     double states_gb, activations_gb;
 };
 
-// 2411.06465 as worked out for a first stage (Eq. 4 and 12): the table of Llama models, states and
+// 2411.06465 as computed for a first stage (Eq. 4 and 12): the table of Llama models, states and
 // activations in GB.
 static void states_and_activations_of_llama(void **state)
 {

@@ -88,7 +88,7 @@ static void one_axis_is_one_dimension(void **state)
     }
 }
 
-// FLOP, values of matrices and what is kept of heads and feed-forward part.
+// FLOP, values of matrices, and kept activations of heads and feed-forward part.
 static void all_ranks_do_the_work_of_one(void **state)
 {
     (void)state;
@@ -122,10 +122,10 @@ static void all_ranks_do_the_work_of_one(void **state)
     }
 }
 
-// Bytes that a rank sends in an all-reduce of so many over `ranks`.
+// Bytes that a rank sends in an all-reduce of `bytes` over `ranks`.
 static real sent(real bytes, real ranks) { return 2 * (ranks - 1) / ranks * bytes; }
 
-// What each product asks for by itself, in the order of the layer: [rank of the axis].
+// What each product by itself requires, in the order of the layer: [rank of the axis].
 static void add_product(const struct pricing *x, bool turned, real columns, real depth,
                         real sums[2])
 {
@@ -145,7 +145,7 @@ static void each_product_is_summed_over_its_depth(void **state)
         arena_open(&arena, NULL);
         draw(&p, &rng, &arena);
         grids_give(&p, &rng, 4);
-        // One rate everywhere, and nothing beside it.
+        // One rate everywhere, and nothing else.
         p.cluster.groups[0].gpus_per_node = 1 << 10;
         p.cluster.groups[0].intra.latency_s = 0;
         p.costs.gpus[0].collective_launch_s.value = p.costs.tensor_overlap.value = 0;

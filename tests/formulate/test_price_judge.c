@@ -440,7 +440,7 @@ static void random_grids(void **state)
 }
 
 // ---- the judge's bound on its own error, of 256 roundings: with 24 bits instead of 64 every price
-// must lie where 16 roundings of these could take it.
+// must be within 16 roundings of these.
 
 #if defined(__x86_64__)
 
@@ -547,7 +547,8 @@ static void errors_are_bounded(void **state)
         random_job(&problem.job, &problem.model, &rng, &arena);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, &arena);
-        // Logarithms reduce their arguments with 64 bits, whatever the processor is told.
+        // Logarithms reduce their arguments with 64 bits, whatever the processor's precision
+        // setting.
         for (int k = 0; k < problem.costs.collective_count; k++)
             if (problem.costs.collectives[k].point_count > 1)
                 problem.costs.collectives[k].point_count = 1;

@@ -109,7 +109,7 @@ static void gathers_of_sharded_weights(void **state)
             plain.forward_ns[0] > gather ? plain.forward_ns[0] : gather);
     b.problem.costs.overlap_slowdown = exactly(0.1);
     near_to(block_of(&b).forward_ns[0], plain.forward_ns[0] + gather / 10);
-    l->schedule = SCHEDULE_ZB_H1; // the gradients' scatter goes with the weight gradient
+    l->schedule = SCHEDULE_ZB_H1; // the gradients' scatter belongs to the weight gradient
     assert_true(block_of(&b).weight_ns[0] > 322123);
     // without a barrier the optimizer's gather runs under the next forward
     l->schedule = SCHEDULE_1F1B, l->zero = 1, l->barrier = false;
@@ -119,8 +119,8 @@ static void gathers_of_sharded_weights(void **state)
     bench_end(&b);
 }
 
-// Stage by stage what is sharded is gathered twice and scattered once in an iteration, however many
-// micro-batches there are; a stage's layers are then whole together.
+// Stage by stage, shards are gathered twice and scattered once per iteration, for any number of
+// micro-batches; a stage's layers are then whole at the same time.
 static void gathers_of_stages(void **state)
 {
     (void)state;
@@ -139,11 +139,11 @@ static void gathers_of_stages(void **state)
     assert_int_equal(three.sync_ns[0][0], 0);
     near_to(three.working_bytes[0], plain.working_bytes[0]);
     near_to(three.unsharded_bytes, 4 * 15730688); // weights and gradients of 2 bytes each
-    l->gradient_sync = SYNC_OVERLAPPED;           // and those of the stage before or behind
+    l->gradient_sync = SYNC_OVERLAPPED;           // and those of the stage before or after
     near_to(block_of(&b).unsharded_bytes, 8 * 15730688);
     l->zero = 2;
     struct priced_run two = block_of(&b);
-    near_to(two.sync_ns[0][0], 235960); // of the weights, behind the step
+    near_to(two.sync_ns[0][0], 235960); // of the weights, after the step
     near_to(two.unsharded_bytes, 4 * 15730688);
     b.problem.job.trainer = TRAINER_TORCHTITAN; // FSDP2 gathers for every micro-batch
     assert_int_equal(block_of(&b).unsharded_bytes, 0);
@@ -202,7 +202,7 @@ static void mixtral(void **state)
     bench_end(&b);
 }
 
-// One expert that every token goes to is the dense block and a router of one column.
+// One expert that gets every token is the dense block and a router of one column.
 static void one_expert_is_a_dense_block(void **state)
 {
     (void)state;
@@ -419,7 +419,7 @@ static void inputs_of_products_are_kept_in_eight_bits(void **state)
     bench_end(&b);
 }
 
-// FSDP2: weights are the states' fp32 ones; both ends stay gathered, beside the gather's buffer.
+// FSDP2: weights are the states' fp32 ones; both ends stay gathered, besides the gather's buffer.
 static void weights_are_sharded_fully(void **state)
 {
     (void)state;
@@ -428,7 +428,7 @@ static void weights_are_sharded_fully(void **state)
     b.problem.job.layout.data = 8;
     int64_t block = 2 * 15730688, head = price(&b)->runs[HEAD].weight_bytes;
     b.problem.job.trainer = TRAINER_TORCHTITAN;
-    b.problem.job.layout.zero = 2; // with a pipeline: weights and gradients whole, shards beside
+    b.problem.job.layout.zero = 2; // with a pipeline: weights and gradients whole, plus shards
     assert_int_equal(block_of(&b).weight_bytes, block);
     assert_int_equal(block_of(&b).gradient_bytes, block + block / 8);
     assert_int_equal(price(&b)->runs[HEAD].weight_bytes, 2 * head);
@@ -441,7 +441,7 @@ static void weights_are_sharded_fully(void **state)
     bench_end(&b);
 }
 
-// Bytes of the head while it runs, over its tensor ranks' logits; beside them its input twice.
+// Bytes of the head while it runs, over its tensor ranks' logits; besides them its input twice.
 static void logits_and_their_copies(void **state)
 {
     (void)state;

@@ -103,7 +103,7 @@ static void stated_links_have_a_direction(void **state)
     b.problem.costs.transfer_share[PART_DELAY] = 0.25,
     b.problem.costs.transfer_share[PART_OVERHEAD] = 0.125;
     price(&b);
-    // 2.097152 ms by its parts, the latency beside the delay's
+    // 2.097152 ms by its parts, the latency plus the delay's
     assert_int_equal(forward_parts(&b, 0, 1)[PART_BLOCKING], 524288);
     assert_int_equal(forward_parts(&b, 0, 1)[PART_LINK], 524288);
     assert_int_equal(forward_parts(&b, 0, 1)[PART_DELAY], 1524288);
@@ -119,7 +119,7 @@ static void stated_links_have_a_direction(void **state)
     b.groups[0].gpus_per_node = 1;
     price(&b);
     assert_int_equal(forward_parts(&b, 0, 0)[PART_LINK], 262144);
-    // Ranks that compute beside their messages: all of it delays the message alone.
+    // Ranks that compute during their messages: all of it only delays the message.
     b.problem.job.overlapped_messages = true;
     price(&b);
     assert_int_equal(forward_parts(&b, 0, 1)[PART_DELAY], 3097152);

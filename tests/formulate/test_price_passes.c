@@ -71,7 +71,7 @@ static void operands_take_time(void **state)
     bench_end(&b);
 }
 
-// A head's and an embedding's kernels in a row over the same alone; overheads stand beside.
+// A head's and an embedding's kernels in a row relative to the same alone; overheads are separate.
 static void ends_have_factors(void **state)
 {
     (void)state;
@@ -103,7 +103,8 @@ static const struct plan_extrapolation *find_cost(const struct plan *p, const ch
     return NULL;
 }
 
-// A plan says which numbers it used beyond their samples, and how far; within them it says nothing.
+// A plan states which numbers it used beyond their samples, and how far; within them it states
+// nothing.
 static void beyond_the_samples(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static void launches_bound_small_layers(void **state)
     assert_int_equal(
         bound.backward_ns[0],
         2 * bound.forward_ns[0]);    // the GPU's own is less than twice forward: one overhead
-    b.problem.job.layout.tensor = 2; // collectives are among what is launched
+    b.problem.job.layout.tensor = 2; // collectives are launched too
     assert_int_equal(block_of(&b).forward_ns[0], bound.forward_ns[0]);
     b.gpus[0].layer_launch_s = exactly(0);
     int64_t before = block_of(&b).forward_ns[0];
@@ -271,8 +272,8 @@ static void tables_of_collectives(void **state)
     bench_end(&b);
 }
 
-// The last segment that has begun gives the time, and a message that takes two is as long as the
-// later one says.
+// The last segment that has begun gives the time; a message in two segments takes the time of the
+// later one.
 static void segments_of_collectives(void **state)
 {
     (void)state;
@@ -322,7 +323,7 @@ static void attention_hides_the_ring(void **state)
     b.problem.job.layout.context = 2;
     int64_t exposed = block_of(&b).forward_ns[0], backward = b.priced.runs[BLOCK].backward_ns[0];
     b.problem.costs.context_overlap = exactly(1);
-    // FA = 4 x 2 x 512 x 128 x 1024 = 536 870 912: 10.73741824 us, of which half hides a step
+    // FA = 4 x 2 x 512 x 128 x 1024 = 536 870 912: 10.73741824 us; half of it hides a step
     near_to(block_of(&b).forward_ns[0], exposed - 5369);
     near_to(b.priced.runs[BLOCK].backward_ns[0], backward - 13422);
     b.precisions[0].attention_flop_per_s = exactly(5e12);
@@ -385,7 +386,7 @@ static void sums_go_beside_products(void **state)
             struct priced_run beside = block_of(&b);
             double products = (double)compute.forward_ns[0], back = (double)compute.backward_ns[0],
                    sent = (double)(after.forward_ns[0] - compute.forward_ns[0]);
-            if (ranks > b.groups[0].gpus_per_node) { // over nodes they stand alone
+            if (ranks > b.groups[0].gpus_per_node) { // over nodes they are alone
                 assert_int_equal(beside.forward_ns[0], after.forward_ns[0]);
                 bench_end(&b);
                 continue;

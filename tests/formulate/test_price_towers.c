@@ -136,7 +136,7 @@ static void a_tower_is_a_model_of_its_own(void **state)
 }
 
 // Patches of 588 values to a width of 1,024, two layers of a tower, a projector of two matrices to
-// the model's 4,096; a model of two blocks behind. FP16 at 100 TFLOP/s, 1 TB/s, no overheads.
+// the model's 4,096; then a model of two blocks. FP16 at 100 TFLOP/s, 1 TB/s, no overheads.
 static struct shape vision = {.hidden = 1024,
                               .ffn = 4096,
                               .heads = 16,
@@ -228,7 +228,7 @@ static void projectors_by_hand(void **state)
     arena_open(&arena, NULL);
     small(&p, runs, &arena);
     CHECK_OK(price_problem(&priced, &p, &arena, &err));
-    // Six images: n tokens. One matrix stands on both tensor ranks whole.
+    // Six images: n tokens. One matrix is whole on both tensor ranks.
     double n = 6 * 576, flop = 2 * n * 588 * 1024, memory = 2 * n * (588 + 1024);
     const struct priced_run *patches = &priced.runs[PATCHES];
     check_ns(patches->forward_ns[0], flop / 1e14 + memory / 1e12);
@@ -237,7 +237,7 @@ static void projectors_by_hand(void **state)
     assert_int_equal(patches->stash_bytes[0], (int64_t)(2 * n * 588));
     assert_int_equal(patches->working_bytes[0], (int64_t)(2 * n * 1024));
     assert_int_equal(priced.cuts[patches->cut].message_bytes, (int64_t)(2 * n * 1024));
-    // Of two each has half of what lies between; a ring of two sums the outputs.
+    // With two ranks each has half of the middle; a ring of two sums the outputs.
     const struct priced_run *projector = &priced.runs[PROJECTOR_RUN];
     flop = 2 * n * (1024 + 4096) * 2048, memory = 2 * n * (1024 + 4096 + 2 * 2048);
     double forward = 2 * n * 4096 / 300e9 + 2 * 3e-6, backward = 2 * n * 1024 / 300e9 + 2 * 3e-6;
@@ -247,8 +247,8 @@ static void projectors_by_hand(void **state)
     assert_int_equal(projector->gradient_bytes, 2 * projector->weight_bytes);
     assert_int_equal(projector->optimizer_bytes, 6 * projector->weight_bytes);
     assert_int_equal(projector->stash_bytes[0], (int64_t)(2 * n * (1024 + 2 * 2048)));
-    // A cut in the tower sends 577 tokens of an image, one behind it 576 of the model's width, one
-    // behind the embedding the sequence.
+    // A cut in the tower sends 577 tokens of an image, one after it 576 of the model's width, one
+    // after the embedding the sequence.
     const int64_t sent[] = {2 * 6 * 577 * 1024, 2 * 6 * 576 * 4096, 2 * 2 * 2048 * 4096};
     for (int run = TOWER; run <= EMBEDDING_RUN; run++)
         assert_int_equal(priced.cuts[priced.runs[run].cut].message_bytes, sent[run - TOWER]);

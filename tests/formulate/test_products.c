@@ -12,7 +12,7 @@ static void near_to(int64_t a, double b)
     if (fabs((double)a - b) > 1.01) fail_msg("%lld and %.3f", (long long)a, b);
 }
 
-// What stands in the costs.
+// The values in the costs.
 struct machine {
     double launch, flop_per_s, tile_flop_per_s, bytes_per_s;
     int processors;
@@ -40,7 +40,7 @@ static double kernel_of(const struct machine *m, int rows, int columns, int dept
     return product_kernel_s(&gpu, &rates, rows, columns, depth);
 }
 
-// Every tile goes to the next processor in turn; whoever has most ends last.
+// Every tile goes to the next processor in turn; the one with most tiles ends last.
 static double dealt_out(const struct machine *m, int count, int rows, int columns, int depth,
                         int parts, int width)
 {
@@ -183,7 +183,7 @@ static void passes_of_a_block(void **state)
     near_to(block_of(&b).selective_ns[0], 1.5 * (double)known);
     b.problem.job.trainer = TRAINER_MEGATRON;
     assert_int_equal(block_of(&b).selective_ns[0], known);
-    // What sharded weights lose stands in the place of the trainer's.
+    // The factor of sharded weights replaces the trainer's.
     b.gpus[0].sharded_step_factor = exactly(2.2);
     int64_t before = block_of(&b).selective_ns[0];
     b.problem.job.layout.zero = 3;
@@ -191,7 +191,8 @@ static void passes_of_a_block(void **state)
     bench_end(&b);
 }
 
-// Halving the columns over two tensor ranks does not halve a block whose waves are not full.
+// Halving the columns over two tensor ranks does not halve the time of a block whose waves are not
+// full.
 static void small_products_do_not_scale(void **state)
 {
     (void)state;

@@ -128,7 +128,7 @@ static void set_derived(struct checked *k, int row_index)
         if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE &&
             m->entry_value[e] != -1)
             outside = m->entry_column[e];
-        // max + 1 may be 1: the row of the forbidding sum is told apart by its sense.
+        // max + 1 may be 1: the row of the forbidding sum is distinguished by its sense.
         if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE &&
             row->sense == ROW_AT_LEAST)
             outside = m->entry_column[e];
@@ -210,8 +210,8 @@ static void rows_hold_exactly_for_plans(void **state)
             bool *used = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count), bool);
             for (int o = 0; o < k->schedule.operation_count; o++)
                 used[k->schedule.operations[o].symbol] = true;
-            // Stages are drawn so that the layers mostly meet, and mostly from what is valid by
-            // itself.
+            // Stages are drawn so that the layers mostly connect, and mostly from decisions that
+            // are valid by themselves.
             for (int sample = 0; sample < 400 && plans < before + 40; sample++) {
                 for (int s = 0, layer = 0; s < k->p.stage_count; s++) {
                     const struct stage_choices *list = &k->raw.stages[s];

@@ -11,7 +11,7 @@
 #include "data/inputs/samples.h"
 
 // Which shape each sample of the document was measured with: the shapes that its command names, one
-// after the other; -1: none in particular. BAD_INPUT: the document does not tell (one tensor
+// after the other; -1: none in particular. BAD_INPUT: the document does not state it (one tensor
 // degree, and --shape, are needed).
 struct heldback_shapes {
     struct shape *shapes;
@@ -44,7 +44,7 @@ struct heldback_errors heldback_errors(const struct heldback_point *points, int 
 
 // Of all samples of whole layers of this name: the median of predicted / measured - 1, with its
 // sign. 0: there are none.
-extern const char *const heldback_passes[]; // "embedding forward" ..., NULL behind the last
+extern const char *const heldback_passes[]; // "embedding forward" ..., NULL after the last
 double heldback_bias(const struct heldback_point *points, int count, const char *pass,
                      struct arena *arena);
 void heldback_show(const struct heldback_point *points, int count, FILE *to);

@@ -58,8 +58,7 @@ static void test_varied_layouts(void **state)
     assert_true(waived > 100 && local > 50 && several > 100);
 }
 
-// Whatever number stands in a plan, the judge answers; and a number that decides is missed by no
-// check.
+// For any number in a plan the judge gives an answer, and every decisive number is checked.
 static void test_absurd_numbers(void **state)
 {
     (void)state;

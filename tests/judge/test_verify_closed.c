@@ -104,8 +104,8 @@ static void test_equal_stages(void **state)
         assert_true(checked[kind] > (kind == SCHEDULE_ZB_H2 ? 5 : 10));
 }
 
-// A form holds for the very plans it is there for: none where a message, a sync or a local loss
-// comes in.
+// A form applies only to the plans it is for: there is none if a message, a sync or a local loss is
+// involved.
 static void test_no_form(void **state)
 {
     (void)state;
@@ -130,8 +130,8 @@ static void test_no_form(void **state)
     arena_close(&arena);
 }
 
-// ---- the period: what so many more iterations take, one after the other, joined by what is
-// carried
+// ---- the period: the time of further iterations, one after the other, joined by the carried
+// dependences
 
 enum { ITERATIONS = 60 }; // a multiple of every number of laps that a critical cycle here takes
 
@@ -216,8 +216,8 @@ static void test_periods(void **state)
                             more = unrolled(&s, 3 * ITERATIONS, &arena);
             int64_t period = judged_period(&s, &p, &arena),
                     longer = judged_replay(&more, &p, &arena) - judged_replay(&some, &p, &arena);
-            // Once the way in is behind, the laps of a critical cycle repeat; the period is theirs,
-            // rounded up.
+            // After the start the laps of a critical cycle repeat; the period is theirs, rounded
+            // up.
             assert_true(longer <= ITERATIONS * period && longer > ITERATIONS * (period - 1));
             built++;
         }

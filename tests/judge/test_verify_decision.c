@@ -54,7 +54,7 @@ static struct node_group *group_of(struct trial *t, int stage)
 static bool count_exceeded(struct trial *t)
 {
     int s = trial_stage(t), used = 0, collective = t->plan.layout.tensor * t->plan.layout.context;
-    // The first stage of each rank stands for it.
+    // The first stage of each rank represents it.
     for (int i = 0; i < t->plan.layout.pipeline; i++)
         used += t->plan.stages[i].group == t->plan.stages[s].group;
     struct node_group *g = group_of(t, s);

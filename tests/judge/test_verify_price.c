@@ -192,11 +192,12 @@ static void test_packed_by_hand(void **state)
     assert_int_equal(gradient_feedback_of(&a, 1, eighth), 3488);
     // An all-reduce of 885.625 B; a half packed again for the way back, all unpacked twice.
     assert_int_equal(layer_sync_ns(&a, 1, 0, bits_8), 5431); // 885.625 + 327 + 218 + 4000
-    // Sharded states: only this rank's half of the sum is needed, weights of 1744 B come back.
+    // Sharded states: only this rank's half of the sum is needed, and weights of 1744 B are
+    // returned.
     p.job.layout.zero = 1;
     a = price_audit_of(&p);
     assert_int_equal(layer_sync_ns(&a, 1, 0, bits_8), 5642); // 442.8125 + 872 + 218 + 109 + 4000
-    // 436 B, of two ranks 54.5 values beside 436
+    // 436 B; on two ranks 54.5 values plus 436
     assert_int_equal(layer_sync_ns(&a, 1, 0, eighth), 6425); // 436 + 872 + 872 + 245.25 + 4000
 }
 

@@ -117,7 +117,7 @@ static void test_ranges(void **state)
     assert_true(accepted > 150 && wide > 100);
 }
 
-// Nothing stated, nothing asked; but a runner-up cannot lie inside of nothing.
+// If nothing is stated, nothing is required; but a runner-up cannot be within no range.
 static void test_no_range(void **state)
 {
     (void)state;

@@ -101,8 +101,8 @@ static bool rank_misreported(struct trial *t)
     int64_t *parts[] = {&m->weight_bytes,     &m->gradient_bytes, &m->optimizer_bytes,
                         &m->activation_bytes, &m->working_bytes,  &m->buffer_bytes,
                         &m->feedback_bytes,   &m->constant_bytes};
-    // More than one byte for each rounded term, of which activations have one per layer and
-    // micro-batch in flight.
+    // More than one byte for each rounded term; activations have one per layer and micro-batch in
+    // flight.
     *parts[random_between(&t->rng, 0, (int64_t)ARRAY_LENGTH(parts) - 1)] +=
         off_by(t, (t->priced.layer_count + 8) *
                       (t->plan.micro_batches * t->plan.layout.virtual_stages + 1));
@@ -197,7 +197,7 @@ static bool field_differs(struct trial *t)
     return true;
 }
 
-// The job leaves the ZeRO stage and the schedule open, and says something else itself.
+// The job leaves the ZeRO stage and the schedule open, and itself states others.
 static bool open_space(struct trial *t, int zero)
 {
     struct job *j = &t->problem.job;

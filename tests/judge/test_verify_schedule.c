@@ -219,7 +219,7 @@ static bool same_tables(const struct schedule *a, const struct schedule *b)
     return same;
 }
 
-// The same, and the table claims to have been asked that: only its operations tell.
+// The same, with a table that claims to have this request: only its operations show it.
 static bool pretend(struct table *t)
 {
     struct schedule other;

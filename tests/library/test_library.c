@@ -217,7 +217,7 @@ static void test_space(void **state)
     plumbline_free(page), plumbline_free(other);
 }
 
-// ---- files: what is saved is what the commands read
+// ---- files: the commands read what is saved
 
 static void test_files(void **state)
 {
@@ -247,7 +247,7 @@ static void test_files(void **state)
     if (plumbline_verify(plan, NULL, NULL, &accepted, &text, &error)) fail_msg("%s", error.text);
     if (!accepted) fail_msg("%s", text);
     assert_int_equal(plumbline_report(plan, PLUMBLINE_TEXT, &document, NULL, &error), PLUMBLINE_OK);
-    assert_non_null(strstr(document, "a GPU-hour")); // the problem was found beside it
+    assert_non_null(strstr(document, "a GPU-hour")); // the problem was found next to it
     plumbline_free(text), plumbline_free(document);
     plumbline_plan_close(plan);
 

@@ -185,8 +185,7 @@ static int64_t called_behind(const struct events *e, int i)
     return INT64_MAX / 4;
 }
 
-// From a reading of a clock right before event a of one rank to one right behind event b of
-// another.
+// From a clock reading right before event a of one rank to one right after event b of another.
 static struct range between(const struct events *x, int a, const struct events *y, int b)
 {
     return (struct range){1e-9 * (double)(y->list[b].ns - x->list[a].ns),
@@ -209,7 +208,7 @@ static struct range fastest_exchange(const struct events *e, int i, int peer)
     return fastest;
 }
 
-// Of a sample's n-th message, warm-ups counted: what its seconds lie between, and the window in
+// For a sample's n-th message, counting warm-ups: the limits of its seconds, and the window in
 // which it was under way.
 static bool see_message(const struct sample *s, int n, bool is_shared, struct range *seconds,
                         int64_t *begin_ns, int64_t *end_ns)

@@ -130,7 +130,7 @@ static void pass(const struct relay *r, struct lane *lane, int from, int to)
     free(f);
 }
 
-// Delivers what is due; returns how long until something is, or -1.
+// Delivers the frames that are due; returns the time until the next one is, or -1.
 static int64_t deliver(struct relay *r)
 {
     int64_t wait_ns = -1;
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     sigemptyset(&none);
     sigemptyset(&asking);
     sigaddset(&asking, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &asking, NULL); // it comes in ppoll() alone
+    sigprocmask(SIG_BLOCK, &asking, NULL); // it arrives only in ppoll()
     puts("ready");
     fflush(stdout);
     for (;;) {

@@ -9,7 +9,7 @@
 
 // ---- products
 
-// y = x w^T, dx = dy w, dw = dy^T x, by their definition from what stands in the device's memory.
+// y = x w^T, dx = dy w, dw = dy^T x, by their definition from the device's memory.
 static void check_product(enum work work, enum precision precision, int m, int n, int k)
 {
     struct bench b;
@@ -106,7 +106,7 @@ static void check_low_rank(enum precision precision, int rows, int columns, int 
                        read_at(&b, last->in[0], p->type, k * rank + j);
             assert_true(fabs(sum - read_at(&b, last->out[0], p->type, i * rank + j)) < tolerance);
         }
-    // P spans what M Q spans: the part of M Q beside it is nothing.
+    // P spans what M Q spans: the part of M Q outside of it is zero.
     const struct step *first = &p->steps[0];
     for (int j = 0; j < rank; j++) {
         double beside = 0, size = 0;
@@ -396,7 +396,7 @@ static void test_too_large(void **state)
     bench_close(&b);
 }
 
-// The n-th call fails, for every n: an error with a text, everything given back, nothing hangs.
+// The n-th call fails, for every n: an error with a text, everything released, nothing hangs.
 static void test_faults(void **state)
 {
     (void)state;

@@ -74,8 +74,8 @@ static void free_reference(struct reference *r)
     for (int i = 0; i < BLOCK_PARTS; i++) free(r->part[i]);
 }
 
-// Where the gradients of a block's parts stand, by what makes them; parts that are not there stay
-// none.
+// The places of the gradients of a block's parts, by the operations that make them; missing parts
+// have none.
 static void find_gradients(struct place gradients[BLOCK_PARTS], const struct program *p,
                            const struct shape *s)
 {
@@ -151,7 +151,7 @@ static void test_forward(void **state)
     }
 }
 
-// Along random directions the loss sum(dy out) must change as the gradients say.
+// Along random directions the loss sum(dy out) must change as the gradients predict.
 static void check_backward(const struct shape *s, enum pass pass, int how)
 {
     struct bench b;
@@ -162,7 +162,7 @@ static void check_backward(const struct shape *s, enum pass pass, int how)
     run_layer(&b, s, LAYER_BLOCK, pass, how, batch, sequence);
     read_reference(&r, &b, s, batch, sequence);
     find_gradients(gradients, b.program, s);
-    int values = 1 + 2 * (s->rms_norm ? 1 : 2); // dy stands behind x and the norms' weights
+    int values = 1 + 2 * (s->rms_norm ? 1 : 2); // dy comes after x and the norms' weights
     struct place dy = nth_area(b.program, AREA_VALUES, values);
     double *out = malloc((size_t)n * sizeof *out);
     const double step = 1e-4;

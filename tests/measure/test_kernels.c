@@ -67,7 +67,7 @@ static void test_backward_parts(void **state)
         const float *scale = b.in + 2 * TOKENS * H, *gate = scale + TOKENS, *up = gate + TOKENS * F,
                     *dy = gated ? up + TOKENS * F : up;
         assert_memory_equal(n.out, b.out,
-                            TOKENS * H * sizeof(float)); // the same operands stand there
+                            TOKENS * H * sizeof(float)); // the operands there are unchanged
         for (int i = 0; i < TOKENS * H; i++) {
             double mean = 0, slope = 0;
             for (int j = i / H * H; j < (i / H + 1) * H; j++) {
@@ -151,8 +151,8 @@ static void test_adam(void **state)
 
 // ---- compression
 
-// A matrix of exactly the rank asked for comes back whole; of any other, what comes back is its
-// projection: the rest is at right angles to it.
+// A matrix of exactly the requested rank is recovered; of any other, the result is its projection:
+// the rest is orthogonal to it.
 static void test_low_rank(void **state)
 {
     enum { ROWS = 31, COLUMNS = 22, RANK = 4 };
@@ -251,7 +251,7 @@ static struct packed quantise_there_and_back(const float *x, const float *lost, 
     return p;
 }
 
-// Half a step at most is lost; the largest of a run comes back as it is.
+// At most half a step is lost; the largest of a run is recovered exactly.
 static void test_quantised(void **state)
 {
     enum { COUNT = 3 * QUANTISE_RUN + 100 };
@@ -277,8 +277,8 @@ static void test_quantised(void **state)
         }
 }
 
-// Signs: of the mean size; what is lost and what arrives are the whole, and over many steps of the
-// same gradient what arrives is on average the gradient.
+// Signs: of the mean size; the lost part plus the received part are the whole, and over many steps
+// of the same gradient the received part is on average the gradient.
 static void test_signs(void **state)
 {
     enum { COUNT = QUANTISE_RUN + 60, STEPS = 1000 };
@@ -338,7 +338,7 @@ static double clock_s(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Member 1 works for 5 ms of its processor time, which it tells, while the caller sleeps for ten
+// Member 1 works for 5 ms of its processor time, which it reports, while the caller sleeps for ten
 // times as long.
 static void work_or_sleep(void *argument, int member, int threads)
 {

@@ -164,7 +164,7 @@ static struct cell layer_of(struct layer_cell *layer, enum layer_kind kind, enum
         .sample = {.dimensions = {batch, sequence, tensor, context}, .dimension_count = 4}};
 }
 
-// One pass over random operands, with a guard behind what is written.
+// One pass over random operands, with a guard after the output.
 static void run_layer(struct layer_buffers *b, const struct cell *cell, int threads,
                       struct arena *arena)
 {

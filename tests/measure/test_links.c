@@ -130,7 +130,7 @@ static void test_groups(void **state)
     arena_close(&arena);
 }
 
-// ---- rounds: this process is rank 0 of one; others' times would come by ranks_maximum
+// ---- rounds: this process is rank 0 of one; other ranks' times would come from ranks_maximum
 
 static int meetings, signal_at_round, rounds_seen;
 
@@ -201,7 +201,7 @@ static void test_rounds_together(void **state)
     for (int i = 0; i < 4; i++) {
         const struct sample *s = &j.cells[i].sample;
         assert_int_equal(s->warm_ups, 2);
-        // what is at once with the noisy cell goes on with it
+        // cells measured together with the noisy one continue with it
         assert_int_equal(s->repetitions, i < 2 ? 8 : 60);
         assert_string_equal(s->stopped_by, i == 2 ? "budget" : "width");
         if (i != 2)
@@ -238,7 +238,7 @@ static void test_least_repetitions(void **state)
     arena_close(&arena);
 }
 
-// A signal at any rank ends it behind the round; what was taken is kept.
+// A signal at any rank ends it after the round; the samples taken are kept.
 static void test_signal(void **state)
 {
     (void)state;

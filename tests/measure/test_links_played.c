@@ -32,8 +32,8 @@ struct links {
     int clock[RANKS]; // the same number: the same clock
 };
 
-// ---- one process: what stands in for measure/links/mpi.c, measure/sampling/host.c and the
-// system's clock and name
+// ---- one process: replacements for measure/links/mpi.c, measure/sampling/host.c and the system's
+// clock and name
 
 struct ranks {
     int self;

@@ -91,7 +91,7 @@ static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         b.in[i] = (float)(int32_t)(seed >> 32) * 0x1p-31f;
     }
-    b.out[writes] = 12345; // nothing may be written behind the end
+    b.out[writes] = 12345; // nothing may be written after the end
     assert_int_equal(team_open(&team, threads, arena, &err), OK);
     part_run(team, &b.cell, b.in, b.out);
     assert_true(b.out[writes] == 12345);
@@ -183,7 +183,7 @@ static void test_copy_part(void **state)
     assert_memory_equal(b.in, b.out, 4000);
 }
 
-// Of a matrix of the rank asked for, compression and decompression give the matrix back: P has
+// For a matrix of the requested rank, compression and decompression return the matrix: P has
 // orthonormal columns that span it, and Q = M^T P.
 static void test_low_rank_parts(void **state)
 {
@@ -415,7 +415,7 @@ static void test_end_to_end(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-// Every bad input: exit code 2, one line that names what is wrong, no file left behind.
+// Every bad input: exit code 2, one line that names the error, and no file.
 static void test_refusals(void **state)
 {
     static const struct {

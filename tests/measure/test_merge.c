@@ -111,15 +111,14 @@ static void test_what_belongs_together(void **state)
     assert_int_equal(merged.samples[0].outliers[0], 2);
     assert_false(sample_is_throttled(&merged.samples[2], 2));
     assert_true(sample_is_throttled(&merged.samples[2], 7));
-    assert_false(
-        sample_is_throttled(&merged.samples[2], 8)); // the other launch does not say that it was
+    assert_false(sample_is_throttled(&merged.samples[2], 8)); // the other launch does not mark it
     assert_int_equal(merged.quantity_count, 2);
     assert_int_equal(merged.quantities[0].value_count, 3);
     assert_true(merged.quantities[0].values[2] == 8);
 }
 
-// Whole layers of several shapes have names and sizes alike: each shape's are joined, whatever the
-// order in which a launch took them.
+// Whole layers of several shapes have the same names and sizes: each shape's are joined, whatever
+// the order in which a launch measured them.
 static void test_shapes(void **state)
 {
     struct arena *arena = &((struct bench *)*state)->arena;
@@ -233,8 +232,8 @@ static void expect_near(const char *what, struct median m, double truth, double 
     assert_true(m.low <= truth && truth <= m.high);
 }
 
-// Three launches that differ by 1 %: costs near the truth, whose intervals hold the truth; byte for
-// byte the same again.
+// Three launches that differ by 1 %: costs near the truth, with intervals that contain the truth;
+// byte for byte the same when repeated.
 static void test_chain(void **state)
 {
     struct bench *b = *state;
@@ -311,9 +310,9 @@ static int interrupt_after(struct bench *b, const char *path, unsigned seconds)
     return status;
 }
 
-// A signal after the warm-ups: exit code 10, a document with what was taken, samples interrupted.
-// Before anybody listens it ends the program, before the first repetition there is nothing to keep:
-// then it comes later.
+// A signal after the warm-ups: exit code 10, a document with the samples taken, marked interrupted.
+// Before the handler is installed the signal ends the program, and before the first repetition
+// there is nothing to keep: then it is sent later.
 static void test_signal(void **state)
 {
     struct bench *b = *state;

@@ -247,7 +247,7 @@ static void test_launches_covered(void **state)
     }
 }
 
-// ---- what is marked, and that nothing is dropped
+// ---- marks, and that nothing is dropped
 
 static int count_beyond(const struct sample *s, int first, int count, int *marked)
 {
@@ -286,7 +286,7 @@ static void test_outliers(void **state)
 }
 
 // A fifth of the time throttled: those repetitions are slower by the factor, and exactly those are
-// marked, as far as conditions are asked for often enough.
+// marked, as far as conditions are queried often enough.
 static void test_throttled(void **state)
 {
     enum { CELLS = 10 };
@@ -355,7 +355,7 @@ static void test_interrupted(void **state)
             for (int k = 0; k < s->repetitions; k++) assert_true(s->seconds[k] > 0);
         }
         assert_true(kept <= calls &&
-                    kept >= calls - 1 - calls / 48); // asked once more between stages
+                    kept >= calls - 1 - calls / 48); // queried once more between stages
     }
 }
 
@@ -388,7 +388,7 @@ static void test_budget(void **state)
             assert_true(cells[i].sample.repetitions >= (budgets_s[b] > least_s ? 8 : 1) &&
                         !strcmp(cells[i].sample.stopped_by, "budget"));
     }
-    // Below the first look as many as asked for, which is an honest fixed number.
+    // Below the first look as many as requested, which is a true fixed number.
     struct cell one = cell_of(1e9);
     const struct rounds_settings few = {
         .budget_s = 10, .width = 0.5, .repetitions_min = 3, .repetitions_max = 3, .seed = 1};
@@ -452,7 +452,8 @@ static void test_slow_machine(void **state)
     }
 }
 
-// Half of every kind of noise lies on each side of the truth; nothing is negative; a seed says all.
+// Half of every kind of noise is on each side of the truth; nothing is negative; a seed determines
+// everything.
 static void test_noise(void **state)
 {
     (void)state;
