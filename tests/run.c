@@ -25,7 +25,7 @@
 
 enum { PROGRAMS_MAX = 1000, PATH_BYTES = 1024, NAME_BYTES = 100 };
 
-static const double meant_cpu_s = 30; // programs that take more are named, no more than that
+static const double meant_cpu_s = 30; // programs that take more are only named
 
 struct row {
     char name[NAME_BYTES];

@@ -37,7 +37,7 @@ static struct chains random_chains(struct arena *arena)
     return c;
 }
 
-// All orders of so many nodes: [0, at) stand.
+// All orders of the nodes: [0, at) are fixed.
 static int64_t least_by_enumeration(const struct chains *c, int *order, bool *used, int at)
 {
     if (at == c->chain_count * c->length) return chains_value(c, order);
@@ -147,8 +147,8 @@ static void test_rings(void **state)
     }
 }
 
-// Racks: what is worth more than the mean of all links is found, and proven up to what the mean of
-// the chains leaves open.
+// Racks: the search finds better than the mean of all links, and the proof leaves open only what
+// the mean of the chains does.
 static void test_racks(void **state)
 {
     enum { NODES = 24, RACK = 6, LENGTH = 6 };

@@ -93,7 +93,7 @@ static void test_nodes_leave(void **state)
     assert_rate(&one, "b0", "a0", 2e9);
     assert_rate(&one, "a0", "b0", 5e8);
     assert_rate(&one, "a0", "a:2", 1e9);
-    // A group goes with its last node, and the links of the others know their new numbers.
+    // A group is removed with its last node, and the links of the others use their new numbers.
     struct cluster two = changed_cluster(&c, "-b0", *state);
     assert_int_equal(two.group_count, 1);
     assert_int_equal(two.link_count, 0);
@@ -125,7 +125,8 @@ static void test_links_change(void **state)
                 if (a != b) assert_rate(&x, from, to, rate_of(&c, from, to) * (asked ? 0.5 : 1));
             }
     }
-    // The least factor holds; a second change comes on top; nodes leave with their factors.
+    // The least factor applies; a second change is added to the first; nodes are removed with their
+    // factors.
     struct cluster x = changed_cluster(&c, "a0=0.5 a0:a1=0.25 b0=0.75", *state);
     assert_rate(&x, "a0", "a1", 3e9 * 0.25);
     assert_rate(&x, "a1", "a0", 1e9 * 0.5);

@@ -161,8 +161,8 @@ static bool name_nodes(struct problem *to, const struct problem *from, struct ar
 
 // ---- the framework's order
 
-// Device groups of the group's nodes, one behind the other; where every stage has room within a
-// node, or nodes to itself, it has.
+// Device groups of the group's nodes, one after the other. If every stage has room within a node,
+// or in nodes of its own, it is placed so.
 static void stand_in_order(struct placed_plan *plan, const struct placed *p, const int *chosen)
 {
     const struct priced_places *x = p->priced->places;
@@ -180,8 +180,7 @@ static void stand_in_order(struct placed_plan *plan, const struct placed *p, con
     }
 }
 
-// Whether the layout leaves no room for a stage that is priced with more rings beside it than it
-// meets.
+// Whether no stage can be priced with more other rings than it shares its nodes' cards with.
 static bool is_regular(const struct placed *p, int group)
 {
     const struct priced_places *x = p->priced->places;
@@ -242,7 +241,7 @@ static bool stays_on_one(const struct placed *p, const struct placed_plan *plan)
     return true;
 }
 
-// Whether the ring of both ends stands on one node.
+// Whether the ring of both ends is on one node.
 static bool stays(const struct placed *p, const struct placed_plan *plan)
 {
     bool one = true;
@@ -252,8 +251,8 @@ static bool stays(const struct placed *p, const struct placed_plan *plan)
     return one;
 }
 
-// Links between nodes are all alike for one group. Of two the ring has those between them, and
-// those within each that has no room on one node for its stage, as it is priced without names.
+// Links between nodes are all equal for one group. With two groups the ring has those between them,
+// and those within each group whose stage has no room on one node, as priced without names.
 static void compare_embedding(const struct placed *p, const struct plan *without,
                               const struct placed_plan *plan, const struct problem *named,
                               uint64_t seed)

@@ -151,7 +151,7 @@ static int node_named(const struct places *p, const char *name)
     return node;
 }
 
-// The value of where the plan's replicas stand, each row once.
+// The value of the placement of the plan's replicas, each row once.
 static double value_of_plan(const struct pipette_trial *t, const struct plan *plan)
 {
     int order[PIPETTE_NODES_MAX], p = t->problem.job.layout.pipeline;

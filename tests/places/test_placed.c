@@ -66,7 +66,7 @@ static bool is_accepted(const struct problem *problem, const struct plan *plan, 
 }
 
 // The plan with the ring of its fused embedding sync left out, and in every other order of two of
-// its members: accepted only if that order's dearest link takes as long.
+// its members: accepted only if that order's slowest link takes the same time.
 static int expect_ring_is_audited(const struct problem *problem, const struct priced *priced,
                                   const struct plan *plan, struct arena *arena)
 {
@@ -126,7 +126,7 @@ static void count(struct seen *seen, const struct problem *problem, const struct
     seen->fused += priced->places->embedding_ring_ns && plan->embedding_sync_ns > 0;
 }
 
-// Crowded: one or two device groups a node, links alike or far apart; of every other problem.
+// Every other problem is crowded: one or two device groups per node, links equal or very different.
 static void draw(struct problem *p, int trial, int asked, struct arena *arena)
 {
     struct random rng = {(uint64_t)trial + 1};
@@ -201,7 +201,7 @@ static void test_all_uneven(void **state)
                 seen.uneven * 20 > trials);
 }
 
-// Both documents say the ring, and are read as they were written.
+// Both documents state the ring, and are read as they were written.
 static void expect_ring_is_kept(const struct priced *priced, const struct plan *plan, void **state)
 {
     char folder[FOLDER_SIZE];

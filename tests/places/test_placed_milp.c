@@ -27,7 +27,7 @@ static char folder[64] = "build/placed-XXXXXX";
 
 // ---- random problems
 
-// Links by where the nodes' numbers end: some cannot be told apart.
+// Links by the parity of the nodes' numbers: some cannot be distinguished.
 static void make_alike(struct problem *p)
 {
     struct places *x = &p->cluster.places;
@@ -90,8 +90,8 @@ static void test_intopt(void **state)
         const struct plan *best = &c->solved.plan;
         if (is_worth(c, compared, infeasible, *state)) {
             struct placed_plan plan = placed_plan_empty(c->placed, *state);
-            // Every other one is told that plans a little slower than the best do not matter:
-            // quicker, and still either can be wrong.
+            // Every other one has a cut-off slightly above the best plan: faster, and errors of
+            // either are still found.
             const struct placed_milp_settings settings = {
                 .time_limit_s = TIME_LIMIT_S,
                 .cut_off_ns = trial % 2 && best->stage_count ? best->iteration_ns / 50 * 51 + 10

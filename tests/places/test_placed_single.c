@@ -50,7 +50,7 @@ static void test_against_all(void **state)
                 if (best.time_ns != least_ns || bound_ns != least_ns)
                     fail_msg("draw %d: %lld, bound %lld, of all placements %lld", draw,
                              (long long)best.time_ns, (long long)bound_ns, (long long)least_ns);
-                if (least_ns < INT64_MAX) { // beside a plan that is known already
+                if (least_ns < INT64_MAX) { // with an already known plan
                     known = placed_plan_empty(p, *state);
                     placed_plan_copy(p, &known, &best);
                     if (prove(p, &known, *state) != least_ns || known.time_ns != least_ns)

@@ -88,7 +88,7 @@ static bool draw(struct problem *p, struct random *rng, struct arena *arena)
     return problem_check(p, &err) == OK && problem_check_places(p, &err) == OK;
 }
 
-// So many of so many, likely ones and all of them.
+// Progress "n of m", for likely layouts and for all.
 static void hear(void *likely, const struct solve_progress *progress)
 {
     long long looked_at, count;

@@ -165,7 +165,7 @@ static void test_bounds_of_a_tree_that_is_stopped(void **state)
     assert_true(stopped > trials / 2);
 }
 
-// Six nodes with links all alike, three ranks twice: of 720 placements one is looked at.
+// Six nodes with equal links, two replicas of three ranks: of 720 placements one is evaluated.
 static void test_nodes_that_are_alike(void **state)
 {
     int proven = 0;

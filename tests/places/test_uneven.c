@@ -78,7 +78,7 @@ static bool is_fast(const struct plan *plan, int place)
     return !strncmp(plan->placement->nodes[place], "ib", 2);
 }
 
-// Micro-batches of the replica that stands on fast GPUs alone; the other stands on slow ones alone.
+// Micro-batches of the replica that is only on fast GPUs; the other is only on slow ones.
 static int fast_share(const struct plan *plan)
 {
     const struct plan_placement *x = plan->placement;
@@ -295,7 +295,7 @@ static void test_ring_turned(void **state)
     assert_int_equal(turned, 3);
 }
 
-// The replica that is not the slowest is audited as well: what it holds has to fit.
+// A replica that is not the slowest is audited as well: its memory has to fit.
 static void test_memory_of_others(void **state)
 {
     struct problem problem;

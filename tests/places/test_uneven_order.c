@@ -136,7 +136,7 @@ static void move_blocking(const struct schedule_request *r, int64_t *durations)
                 durations[part_symbol(r->stage_count, kind, PART_BLOCKING, b)];
 }
 
-// Passes that take next to nothing, links that take long, and messages of which few block.
+// Passes that take almost no time, slow links, and messages of which few block.
 static void draw_busy_links(const struct schedule_request *r, int64_t *durations,
                             struct random *rng)
 {
@@ -155,8 +155,8 @@ static void draw_busy_links(const struct schedule_request *r, int64_t *durations
     }
 }
 
-// No path gets longer: a rank receives in the order in which its link carries, so that a message
-// blocks behind the one before it.
+// No path gets longer: a rank receives in the order of its link's messages, so a message blocks
+// after the one before it.
 static void assert_not_longer(const struct schedule *with, const struct schedule *moved,
                               struct random *rng, int trial, struct arena *arena)
 {

@@ -330,7 +330,8 @@ static void test_megatron_with_model(void **state)
     assert_non_null(strstr(text, "--make-vocab-size-divisible-by 8000\n"));
     assert_non_null(strstr(text, "--accumulate-allreduce-grads-in-fp32\n"));
     assert_non_null(strstr(text, "--optimizer sgd\n"));
-    // What the job asks for beside: each has its flag, or a line that no flag says it.
+    // Further requests of the job: each has its flag, or a line saying that there is no flag for
+    // it.
     problem.job = (struct job){.sequence = 2048,
                                .precision = FP8,
                                .gradient_bytes_per_value = 2,

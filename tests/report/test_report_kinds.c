@@ -78,7 +78,7 @@ static void test_text_of_virtual_stages(void **state)
     text = text_of(&plan, &arena);
     has(text, "weight  send on");
     has(text, "7.000");
-    has(text, "9-10        2  a100        A100-80  8-15"); // folded: stage 2 stands on rank 1
+    has(text, "9-10        2  a100        A100-80  8-15"); // folded: stage 2 is on rank 1
     arena_close(&arena);
 }
 

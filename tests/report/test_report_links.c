@@ -16,7 +16,7 @@
 enum { NODES = 6, TRIALS = 60 };
 
 // ---- random problems whose nodes are joined in every way: measured, stated, by levels, by cards;
-// one or two device groups a node
+// one or two device groups per node
 
 static void put_places(struct problem *p, struct random *rng, struct arena *arena)
 {
@@ -117,8 +117,8 @@ static int64_t end_to_end(const int64_t *parts)
     return sum;
 }
 
-// A message's price stands in the table of ordered pairs; where nothing is compressed the shown
-// link explains it.
+// A message's price is in the table of ordered pairs; if nothing is compressed the shown link
+// explains it.
 static int check_message(const struct trial *t, const struct report_link *x)
 {
     const struct priced *p = &t->priced;
@@ -142,7 +142,7 @@ static int check_message(const struct trial *t, const struct report_link *x)
     return 1;
 }
 
-// A stage's sync over a ring whose links are all like the one from `from` to `to`.
+// A stage's sync over a ring whose links all equal the one from `from` to `to`.
 static int64_t ring_price(const struct trial *t, int stage, int from, int to)
 {
     const struct plan_stage *s = &t->plan.stages[stage];
@@ -203,7 +203,7 @@ static int check_links(const struct trial *t, int origins[5])
     return explained;
 }
 
-// What a replica says its messages take is judged: any of them a little longer is refused.
+// A replica's claimed message times are judged: any of them made slightly longer is refused.
 static bool check_judged(struct trial *t, struct arena *arena)
 {
     struct plan_placement *x = t->plan.placement;
@@ -262,8 +262,7 @@ static bool check_best_ring(const struct trial *t, bool *reached)
 
 // ---- the map
 
-// Every element that is opened is closed, in its order; entities alone stand for what would be
-// markup.
+// Every opened element is closed, in order; markup characters appear only as entities.
 static void assert_well_formed(const char *text)
 {
     static const char *const known[] = {"svg",    "title", "rect", "line",

@@ -140,8 +140,8 @@ static int64_t global_rank(const char *order, const struct layout *l, int t, int
 
 enum { RANKS_MAX = 256 };
 
-// Hosts of all ranks by that definition; order: as --rank-order says, with the context ranks that
-// tp-pp-dp leaves unsaid.
+// Hosts of all ranks by that definition; order: as given by --rank-order, with the context ranks
+// that tp-pp-dp does not mention.
 static int hosts_by_definition(const struct drawn *x, enum rank_order order, const int *replica,
                                const char **hosts)
 {
@@ -156,8 +156,8 @@ static int hosts_by_definition(const struct drawn *x, enum rank_order order, con
     return l->tensor * l->context * l->data * l->pipeline;
 }
 
-// The replicas of the data-parallel ranks: each once, in the order of a ring of the plan; all rings
-// alike: of them all.
+// The replicas of the data-parallel ranks: each once, in the order of a ring of the plan; of all
+// rings, if they are equal.
 static void check_data_ranks(const struct drawn *x, const int *replica)
 {
     int count = x->placement.replica_count, launched = 0;

@@ -138,7 +138,8 @@ static void test_csv_reads_back(void **state)
         assert_true(c > text && (c[-1] == '\r' || strstr(c, "so\"") == c + 1));
 }
 
-// Bound and gap are of what was made least; CSV has the iteration time beside it, LaTeX names it.
+// Bound and gap are those of the minimized objective; CSV also has the iteration time, LaTeX names
+// the objective.
 static void test_other_objective(void **state)
 {
     (void)state;
@@ -222,7 +223,7 @@ static void test_verdict_and_statement(void **state)
     expect_ok(check_write_statement(&h, out, &arena, &err));
     expect_ok(file_read(out, &text, &length, &arena, &err));
     expect_golden("tests/golden/statement.txt", text, length);
-    // The example is what the checker writes where it cannot say in which folder.
+    // The example is the checker's output when it cannot tell the folder.
     certificate.file = "certificate.json", priced.file = "priced.json";
     expect_ok(check_write_verdict(&h, out, &arena, &err));
     expect_ok(file_read(out, &text, &length, &arena, &err));
@@ -235,7 +236,7 @@ static void test_verdict_and_statement(void **state)
     expect_golden("tests/documents/checked.json", text, length);
 }
 
-// What was not accepted is told without its claims.
+// What was not accepted is reported without its claims.
 static void test_rejected(void **state)
 {
     (void)state;
@@ -252,7 +253,7 @@ static void test_rejected(void **state)
     assert_false(c.accepted);
     assert_int_equal(c.bound_ns, -1);
     assert_non_null(strstr(c.reason, "work limit"));
-    // Paths are relative to the document, wherever it lies beside.
+    // Paths are relative to the document, wherever it is.
     const char *const places[][2] = {{"x.json", "proofs/a/certificate.json"},
                                      {"proofs/x.json", "a/certificate.json"},
                                      {"proofs/b/x.json", "../a/certificate.json"}};

@@ -94,7 +94,7 @@ static void check_slices(const struct trace *t, const struct schedule_request *q
     }
 }
 
-// The most that the schedule's peaks make of the stages' bytes.
+// The greatest memory from the schedule's peaks and the stages' bytes.
 static double most_gb(const struct plan *plan, const struct schedule *s)
 {
     double most = 0;

@@ -106,7 +106,7 @@ static void test_any_multipliers(void **state)
     }
 }
 
-// Where a relaxation stands when the time is over, its multipliers are some like any.
+// The multipliers of a relaxation stopped by the time limit are as valid as any.
 static void test_stopped(void **state)
 {
     (void)state;

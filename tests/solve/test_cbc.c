@@ -47,7 +47,7 @@ static int read_solution(const char *path, double *objective, struct named_value
     return count;
 }
 
-// Durations of the symbols: a column may stand for several; the map says for which.
+// Durations of the symbols: a column may represent several; the map says which.
 static void read_durations(int64_t *durations, const char *map_path, int stages, int slices,
                            const struct named_value *values, int count, struct arena *arena)
 {

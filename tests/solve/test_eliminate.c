@@ -289,9 +289,8 @@ static void test_splitting_ends_at_the_optimum(void **state)
     assert_true(each_problem(3, problem_count, check_boxes) > problem_count / 2);
 }
 
-// A step whose weights are tampered with proves nothing more than what it says: a box with a plan
-// below the target never repeats as closed, and without its steps a box with several decisions is
-// not closed.
+// A step with manipulated weights proves nothing false: a box with a plan below the target never
+// repeats as closed, and without its steps a box with several decisions is not closed.
 static void check_repeat(struct prepared *p, struct random *rng, struct arena *arena)
 {
     struct enumeration e;
@@ -352,7 +351,7 @@ static void test_the_search_by_boxes_is_exact(void **state)
     assert_true(each_problem(5, problem_count, check_search) > problem_count / 2);
 }
 
-// ---- the proof that the search leaves behind
+// ---- the proof of the search
 
 struct plans_in {
     const struct choices *c;
@@ -407,8 +406,8 @@ static void check_wrong_box(struct prepared *p, const struct box_search_result *
     first->given[at / 8] = (unsigned char)(first->given[at / 8] ^ 1u << at % 8);
     assert_true(box_proof_recheck(&r->proof, r->bound_ns, &p->choices, p->graph, arena) > 0);
     first->given[at / 8] = (unsigned char)(first->given[at / 8] ^ 1u << at % 8);
-    // The plan lies in one of the records that are not split: with all claims raised, that one
-    // cannot hold.
+    // The plan is in one of the records that are not split: with all claims raised, that one cannot
+    // hold.
     for (int64_t i = 0; i < r->proof.count; i++) r->proof.records[i].claim_ns += 1;
     assert_true(box_proof_recheck(&r->proof, r->bound_ns + 1, &p->choices, p->graph, arena) > 0);
     for (int64_t i = 0; i < r->proof.count; i++) r->proof.records[i].claim_ns -= 1;

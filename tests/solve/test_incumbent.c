@@ -66,7 +66,7 @@ static void test_small_problems_are_solved(void **state)
 }
 
 // Ranks with several stages, split backward, slices: what is found is a plan and no better than the
-// best; how often the best.
+// best; counts how often it is the best.
 static void test_every_schedule(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void test_a_seed_means_a_plan_and_a_start_is_kept(void **state)
     arena_close(&arena);
 }
 
-// Boxes that are told to stop have one path, no box, and no bound but 0.
+// A stopped search by boxes has one path, no box, and only the bound 0.
 static void test_boxes_stop(void **state)
 {
     (void)state;

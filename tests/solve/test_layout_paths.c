@@ -60,7 +60,7 @@ static void scale_runs(struct trial *t)
         scale(t, run->sync_ns, p->gradient_option_count, p->group_count);
         if (schedule_splits_backward(p->layout.schedule))
             scale(t, &run->weight_ns, 1, p->group_count);
-        // A measured layer's modes may stand in any order.
+        // A measured layer's modes may be in any order.
         for (int mode = 1; mode < 3 && below(t, 4) == 0; mode++)
             run->stash_bytes[mode] = below(t, 30);
     }
@@ -88,7 +88,7 @@ static void scale_links(struct trial *t)
 
 static void clear(int64_t *prices, int count) { memset(prices, 0, (size_t)count * sizeof *prices); }
 
-// Kinds of work that take no time at all: what is left stands alone on its paths.
+// Sets kinds of work to zero time: the rest is alone on its paths.
 static void clear_kinds(struct trial *t)
 {
     struct priced *p = &t->p;
@@ -207,7 +207,7 @@ static int recomputable_layers(const struct priced *p, const struct plan_stage *
     return count;
 }
 
-// From numbers of its own: the first layers swapped, behind them none or the rest recomputed.
+// From separate random numbers: the first layers swapped, after them none or the rest recomputed.
 static void draw_swap(struct trial *t, struct plan_stage *d, int layers)
 {
     uint64_t own = t->state * 0x9e3779b97f4a7c15u + 5;
@@ -435,7 +435,7 @@ static void expect_order(const struct trial *t, const struct bounds *b)
                                             (struct share){k, other});
 }
 
-// What a rank takes whatever it holds is no more than with any number of layers that it may hold,
+// A rank's bound for any contents is at most its bound for any number of layers that it may hold,
 // wherever the others are.
 static void expect_least_anyway(const struct trial *t, const struct bounds *b)
 {
@@ -459,7 +459,7 @@ static void expect_least_anyway(const struct trial *t, const struct bounds *b)
         }
 }
 
-// All layers are main ones, others or the model's ends. false: slices that differ and add up alike.
+// All layers are main ones, others or the model's ends. false: slices that differ with equal sums.
 static bool expect_counts(const struct trial *t, const struct bounds *b, int run,
                           struct tally *tally)
 {

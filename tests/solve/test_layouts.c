@@ -151,7 +151,7 @@ static void test_search_equals_all_layouts_solved(void **state)
     for (int f = 0; f < FATE_OPEN; f++) assert_true(seen_fates[f] > 0);
 }
 
-// A search that is cut short still bounds every layout: at once, or told by a signal.
+// An interrupted search still bounds every layout: interrupted at once, or by a signal.
 static void test_a_search_cut_short_has_a_bound(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ enum { PLANS_MAX = 20000 };
 static int problem_count = 30;
 static uint64_t first_seed = 1;
 
-// ---- the loads of a plan's own claims, worked out here
+// ---- the loads of a plan's own claims, computed here
 
 static int64_t held_ns(const int64_t *parts) { return parts[PART_BLOCKING] + parts[PART_OVERHEAD]; }
 
@@ -228,7 +228,7 @@ static void loads_are_the_streams(void **state)
 
 // ---- alike layers and closed forms
 
-// `layers` alike layers of 3 ns forward and 4 + 2 ns backward (6 where it is not split), one group,
+// `layers` equal layers of 3 ns forward and 4 + 2 ns backward (6 if it is not split), one group,
 // nothing sent.
 static void alike(struct priced *p, enum schedule_kind kind, int layers, int ranks,
                   int virtual_stages, int micro_batches, struct arena *arena)
@@ -415,7 +415,7 @@ static void judge_audits_loads(void **state)
     trial_plant(damages, ARRAY_LENGTH(damages), true);
 }
 
-// Whole problems: what is solved is accepted, and never worse than a plan at random.
+// Whole problems: the solved plan is accepted, and never worse than a random plan.
 static void judge_accepts_what_is_solved(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ struct trial {
     struct source sources[SPACE_SOURCES];
     struct plan best; // that all parts can hear of; its time a value
     bool shares;
-    int rounds_left; // until it is told to stop; -1: never
+    int rounds_left; // until it is stopped; -1: never
     volatile int stop;
     struct arena *arena;
 };
@@ -170,7 +170,7 @@ static void expect_joined(struct trial *t, const struct layouts_result *whole,
     seen.taken_over += made.joined;
 }
 
-// Some parts are left out of what is joined: the whole then finds their arguments itself.
+// Some parts are left out of the join: the whole then finds their arguments itself.
 static void search_in_parts(struct trial *t, bool certified)
 {
     struct layouts_task whole = {0};

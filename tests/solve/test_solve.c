@@ -185,7 +185,7 @@ static void agree(const struct solve_result *r, int64_t best_ns)
     assert_true(r->plan.bound_ns <= best_ns);
 }
 
-// One that a time limit ended may have any plan, and says nothing false.
+// One that a time limit ended may have any plan, but states nothing false.
 static void agree_if_ended(const struct solve_result *r, int64_t best_ns)
 {
     bool is_open = r->plan.outcome == OUTCOME_OPEN;
@@ -288,8 +288,8 @@ static void each_scheduled(uint64_t seed, int count,
     }
 }
 
-// At the cut-off or above nothing need be found, and what is said of it is so; below it the best
-// plan is.
+// At the cut-off or above no plan need be found, and the statement about it is true; below it the
+// best plan is found.
 static void check_cutoff(const struct prepared *p, int64_t best_ns, struct arena *arena)
 {
     const int64_t above[] = {-3, 0, 1, 1000};
@@ -339,7 +339,7 @@ static void test_quick_bound(void **state)
     each_scheduled(34, 400, check_bound);
 }
 
-// With a gap asked the tree closes boxes by it too: the plan is that near, the bound is one.
+// With a gap the tree closes boxes by it too: the plan is within the gap, and the bound is valid.
 static void check_gap(const struct prepared *p, int64_t best_ns, struct arena *arena)
 {
     struct solve_settings s;

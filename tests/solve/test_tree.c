@@ -152,9 +152,8 @@ static void ask_workers(struct message answers[REQUESTS], int skipped, double si
     assert_non_null(why);
 }
 
-// One worker aborts, one hangs: nothing else is lost. A limit on silence that ends the one that
-// hangs in good time may end a slow one on a busy machine, too; without a limit none but the first
-// is lost.
+// One worker aborts, one hangs: nothing else is lost. A silence limit that ends the hanging worker
+// in good time may also end a slow one on a busy machine; without a limit only the first is lost.
 static void test_workers(void **state)
 {
     (void)state;
@@ -203,7 +202,7 @@ static void test_here(void **state)
     assert_int_equal(alone.tree.plans[0].time_ns, sound.tree.plans[0].time_ns);
     assert_int_equal(look_again(&alone, &arena), OK);
     glp_mem_limit(1);
-    glp_alloc(1000000, 1); // of 1 MiB, which is all that GLPK has until it is given up
+    glp_alloc(1000000, 1); // of 1 MiB, which is all that GLPK has until it is dropped
     make_by(&failing, 16, 4, &here, &arena);
     assert_non_null(failing.tree.sidelined);
     assert_int_equal(failing.tree.plans[0].time_ns, sound.tree.plans[0].time_ns);
@@ -211,7 +210,7 @@ static void test_here(void **state)
     arena_close(&arena);
 }
 
-// A search whose time is over begins no box; what it was given stays open as it was.
+// A search whose time is over starts no box; its boxes stay open unchanged.
 static void test_time_is_over(void **state)
 {
     (void)state;

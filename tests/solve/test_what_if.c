@@ -87,7 +87,7 @@ static int choice_on(const struct choices *c, int stage, const struct plan_stage
     return best;
 }
 
-// nodes[replica * ranks + rank]; INT64_MAX: does not stand.
+// nodes[replica * ranks + rank]; INT64_MAX: not a valid placement.
 static int64_t played_time(const struct problem *problem, const struct plan *plan,
                            const char *const *nodes, struct arena *arena)
 {
@@ -305,8 +305,8 @@ static void test_never_worse(void **state)
                     kept * 3 > trials);
 }
 
-// On links that are all alike it does not matter who stands where: whoever moved goes home,
-// whatever the replicas are called.
+// With equal links positions do not matter: every rank that moved returns, whatever the numbering
+// of the replicas.
 static void test_going_home(void **state)
 {
     int moved_before = 0;

@@ -20,7 +20,7 @@ struct told {
     struct error err;
 };
 
-// Runs `solve` with these words, "" between; what it says on standard output goes to told->text.
+// Runs `solve` with these words, "" between; its standard output goes to told->text.
 static enum status run_solve(struct told *told, const char *folder, const char *const *words,
                              int count, struct arena *arena)
 {
@@ -125,7 +125,7 @@ static void test_command(void **state)
     assert_says(&t, arena_print(*state, "    replica 0 rank 0: %s -> ", used));
     assert_says(&t, "\n  new plan ");
     audit_written("w.json", "w.problem.json", *state);
-    // The same again is no harm, another change is refused, and nothing is left behind or changed.
+    // The same again is harmless, another change is refused, and no file is left or changed.
     assert_int_equal(
         RUN(&again, problem_path, "--start", plan_path, "--without", used, "-o", without), OK);
     assert_string_equal(again.text, t.text);
@@ -214,7 +214,7 @@ static void test_refused(void **state)
     assert_int_equal(RUN(&t, problem_path, "--without", used, "--start", problem_path), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", foreign), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "expected a plan of"));
-    // A plan of this problem whose time is no longer what was found.
+    // A plan of this problem whose time is no longer the one found.
     assert_int_equal(file_read(plan_path, &text, &size, *state, &err), OK);
     char *copy = arena_copy_text(*state, text),
          *digit = strstr(copy, "\"iteration_ns\": ") + strlen("\"iteration_ns\": ");

@@ -34,7 +34,7 @@ bool hash_wrong(struct forgery *f)
     return true;
 }
 
-// Another problem under the same proof: the hash tells.
+// Another problem under the same proof: detected by the hash.
 bool priced_swapped(struct forgery *f)
 {
     struct priced other = f->t->priced;
@@ -51,7 +51,7 @@ static void adopt_priced(struct forgery *f, const struct priced *p)
     set_text(cJSON_GetArrayItem(get(f->root, "made_from"), 0), "sha256", hash);
 }
 
-// The same with the hash forged as well: the plan's time tells.
+// The same with the hash forged as well: detected by the plan's time.
 bool prices_rounded(struct forgery *f)
 {
     struct priced other = f->t->priced;

@@ -177,7 +177,7 @@ static struct layer_time draw_time(struct draw *d, const char *run, const char *
     int64_t forward = random_between(d->rng, 50, 2000),
             backward = forward + random_between(d->rng, 0, 2000), full = forward;
     if (d->limits->long_and_close) {
-        // All layers alike on all GPUs but for a few nanoseconds: so are the best plans.
+        // All layers are equal on all GPUs except for a few nanoseconds, and so are the best plans.
         forward = d->base_ns + random_between(d->rng, 0, 25);
         backward = 2 * d->base_ns + random_between(d->rng, 0, 25);
         full = forward;
@@ -259,7 +259,7 @@ static void draw_costs(struct draw *d)
 
 // ---- job
 
-// From numbers of its own, so that what is drawn without is as it was.
+// From separate random numbers, so that problems drawn without it do not change.
 static void draw_grid(struct draw *d)
 {
     struct random own = {d->rng->state * 0x9e3779b97f4a7c15u + 3};
@@ -440,7 +440,7 @@ static bool is_recomputable(const struct model *m, int layer)
     return m->runs[run].recomputable;
 }
 
-// Ways for a stage with so many layers that can be recomputed to swap.
+// Ways to swap for a stage with this many layers that can be recomputed.
 static double swap_count(const struct job *j, int n)
 {
     if (!j->recompute[RECOMPUTE_SWAP]) return 0;
@@ -505,8 +505,8 @@ static void draw_forms(struct draw *d)
     }
 }
 
-// Shares of the state on the host, from numbers of their own, so that the others are as without;
-// none where there would be more plans than are asked for.
+// Shares of the state on the host, from separate random numbers, so that other problems do not
+// change; none if there would be more plans than requested.
 static void draw_shares(struct draw *d, double plans_max)
 {
     struct job *j = &d->p->job;

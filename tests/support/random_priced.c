@@ -189,7 +189,7 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
     if (below(state, 4) == 0) p->budget.rank_min = below(state, 4);
 }
 
-// Bytes left of a layer's states, and steps of any time: of option 0 what is there without.
+// The rest of a layer's state bytes, and steps of any time; option 0 has the values without shares.
 static void draw_shares_of(struct priced *p, struct priced_run *run, uint64_t *state,
                            struct arena *arena)
 {
@@ -212,8 +212,8 @@ static void draw_form(struct compression_option *option, uint64_t *state)
     if (option->form.method == COMPRESS_QUANTISE) option->form.amount = 1 << (below(state, 2) * 3);
 }
 
-// Some options become a share of the stage's state on the host, alone or beside a compression; from
-// numbers of their own, so that the others are as without.
+// Some options become a share of the stage's state on the host, alone or with a compression; from
+// separate random numbers, so that other documents do not change.
 static void draw_shares(struct priced *p, uint64_t state, struct arena *arena)
 {
     uint64_t own = state * 0x9e3779b97f4a7c15u + 1;

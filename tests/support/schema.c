@@ -29,7 +29,7 @@ const struct schema schemas[] = {
 };
 const int schema_count = ARRAY_LENGTH(schemas);
 
-// Where a schema is written: what stands there now is the other source.
+// The state of writing a schema; the existing schema is the other source.
 struct pen {
     const struct schema *schema;
     struct json definitions;
@@ -58,7 +58,7 @@ static struct json child(const struct json *object, const char *key, struct aren
     return value;
 }
 
-// Of the schema as it stands, what no table says.
+// Copies from the existing schema what no table states.
 static void put_rest(struct json_writer *w, const struct json *now, const char *const *but,
                      struct arena *arena)
 {
@@ -197,14 +197,14 @@ static const char *text_of(struct json_writer *w)
     return json_end(w, &length);
 }
 
-// The definition that says the same; NULL: none.
+// The equivalent definition; NULL: none.
 static const char *find_definition(const struct member *row, const char *path, struct pen *pen)
 {
     const char *const *keys;
     struct json *values;
     int count;
     struct error err = {OK, ""};
-    struct pen trial = *pen; // what is missing in another definition is not missing
+    struct pen trial = *pen; // keys missing in another definition do not count as missing
     if (!json_is_present(&pen->definitions) ||
         json_members(&pen->definitions, &keys, &values, &count, pen->arena, &err) != OK)
         return NULL;

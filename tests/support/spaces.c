@@ -53,7 +53,7 @@ void spaces_draw(struct problem *p, struct random *rng, struct arena *arena)
     do {
         random_problem(p, rng, &limits, arena);
         p->job.rule_count = 0;
-        // Steps that outweigh passes: what stands at the end of an iteration decides then.
+        // Steps that outweigh passes: then the end of an iteration is decisive.
         for (int i = 0; i < p->costs.layer_time_count && random_chance(rng, 40); i++)
             p->costs.layer_times[i].optimizer_s *= 30;
         if (rng->state % 2) random_small_tower(p, rng->state, arena);

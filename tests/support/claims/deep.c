@@ -196,7 +196,7 @@ static void audit_written(struct claims *c, struct forging *f)
         claims_note(c, CLAIM_WRITTEN, -1, -1, audit(f, made.text, made.size), f->t->time_ns);
 }
 
-// The solver's proof of a layout, from "paths" on, which says nothing of a bound.
+// The solver's proof of a layout, from "paths" on, which states no bound.
 static const char *proof_text(const struct layout_truth *l, struct arena *arena)
 {
     struct error err = {OK, ""};
@@ -226,8 +226,7 @@ static const char *proof_text(const struct layout_truth *l, struct arena *arena)
     if (!claim) claim = strstr(text, "\"infeasible\"");
     rest = claim ? strchr(claim, ',') : NULL;
     if (!rest) return NULL;
-    // As it stands but for the claim: "proof": { ..., and the brace of the object around it taken
-    // off.
+    // Unchanged except for the claim: "proof": { ..., without the brace of the surrounding object.
     const char *end = text + size - 1;
     while (*end != '}') end--;
     return arena_print(arena, "{\"@\": 0%.*s", (int)(end - rest), rest);
@@ -294,8 +293,8 @@ static void put_dominated(struct json_writer *w, const struct space_truth *t, ch
     json_close_array(w);
 }
 
-// A certificate for the claim out of all that the checker might take: -1 that there is no plan.
-// own: each proof states what is true of its layout, not the claim.
+// A certificate for the claim from everything that the checker might accept; -1: that there is no
+// plan. own: each proof states the truth of its layout, not the claim.
 static int64_t forge(const struct forging *f, int64_t bound_ns, bool own)
 {
     const struct space_truth *t = f->t;

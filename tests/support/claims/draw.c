@@ -360,7 +360,7 @@ static void draw_gpu(struct draw *d, const char *gpu)
 
 static void draw_costs(struct draw *d)
 {
-    enum { BLOCKING_FIRST = 6 }; // those behind keep an end busy
+    enum { BLOCKING_FIRST = 6 }; // those from here on keep an end busy
     static const double shares[][PART_COUNT] = {{0, 1, 0, 0},
                                                 {0, 0, 1, 0},
                                                 {0, 0.5, 0.5, 0},

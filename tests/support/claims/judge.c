@@ -49,8 +49,8 @@ static bool holds(struct asked *a, enum check_fate fate, int64_t bound_ns)
            so; // not OK: more than it counts
 }
 
-// Beyond the truth, at distances of all sizes (what is accepted need not be an interval), then by
-// halves. Else by halves below.
+// First above the truth, at distances of all sizes (accepted bounds need not form an interval),
+// then by bisection. Else by bisection below.
 static int64_t largest_bound(struct asked *a, int64_t truth_ns)
 {
     int64_t low = 0, high = truth_ns == INT64_MAX ? (int64_t)1 << 50 : truth_ns + 1;
@@ -110,8 +110,8 @@ static int64_t truth_of(const struct layout_truth *l, enum claim_kind kind)
     return kind <= CLAIM_SAME ? l->value_ns : l->time_ns;
 }
 
-// One argument for one layout (and another): what is claimed at most. INT64_MAX: that there is no
-// plan; -1: nothing.
+// The largest claim of one argument for one layout (and another). INT64_MAX: that there is no plan;
+// -1: nothing.
 static int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t layout,
                              int64_t other)
 {

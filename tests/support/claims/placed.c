@@ -45,7 +45,7 @@ static void bound_groups(struct claims *c, const struct place_trial *t)
     claims_note(c, CLAIM_PLACED_GROUPS, -1, -1, bound_ns, t->best_ns);
 }
 
-// Of the highest proof that any way of the writer comes to.
+// Audits the highest proof of all methods of the writer.
 static void audit_highest(struct claims *c, const struct place_trial *t)
 {
     struct certificate_places_result made;

@@ -26,7 +26,7 @@ static const char *text_of(const char *path, struct arena *arena)
     return file_read(path, &text, &size, arena, &err) == OK ? text : NULL;
 }
 
-// "bound 0.064900000 s", wherever it stands.
+// "bound 0.064900000 s", wherever it occurs.
 static void audit_log(struct claims *c, const struct space_truth *t, const char *text)
 {
     for (const char *at = text; (at = strstr(at, "bound ")); at++) {

@@ -94,7 +94,7 @@ static void draw_round(struct mixing *m, struct check_round *round)
     if (m->p->turns > 1 && random_chance(m->rng, 60)) draw_memory(m, round);
 }
 
-// Whether the rounds, one behind the other, close the box of all choices.
+// Whether the rounds, one after the other, close the box of all choices.
 static bool closes(struct mixing *m, int64_t bound_ns)
 {
     const struct check_problem *p = m->p;

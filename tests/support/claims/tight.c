@@ -8,7 +8,7 @@
 
 enum { ROOMS = 1024 };
 
-// What is there beside the constant bytes, by so many of ROOMS parts, in both tables.
+// Sets the memory besides the constant bytes to a number of ROOMS parts, in both tables.
 static void give_room(struct layout_truth *l, const struct layout_truth *of, int64_t parts,
                       struct arena *arena)
 {

@@ -14,10 +14,9 @@
 
 #include "tests/support/check.h"
 
-enum { BOXES_MOST = 40, SOLVED_MOST = 1000 * 1000 }; // of the tree; plans of what is solved
+enum { BOXES_MOST = 40, SOLVED_MOST = 1000 * 1000 }; // boxes of the tree; plans of a solve
 
-// ---- whether the two say the same; what stands beside excluded groups counts too, so that a
-// difference only costs time
+// ---- whether the two agree; entries of excluded groups count too, so a difference only costs time
 
 static bool same(const int64_t *a, const int64_t *b, int count)
 {

@@ -1,7 +1,7 @@
 // Random layouts of any schedule.
 #include "tests/support/draws/layouts.h"
 
-// Any schedule, and what it asks for, as far as the problem goes along with it.
+// Any schedule, with its requirements, as far as the problem is compatible.
 void random_layout(struct problem *p, struct random *rng)
 {
     struct job *j = &p->job;

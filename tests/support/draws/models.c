@@ -233,7 +233,7 @@ bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
     runs[3].name = "second table";
     if (behind == 1) runs[3] = m->runs[2];
     m->runs = runs, m->run_count = 3 + behind;
-    // Of a frozen pool the embedding before it is frozen, too, so that nothing goes back to them.
+    // If the pool is frozen, so is the embedding before it, so that no gradients go back to them.
     m->runs[0].frozen = pool.frozen && !m->shape.tied_embeddings;
     quantise_frozen(m, seed);
     if (random_chance(&own, 30)) share_weights(p);

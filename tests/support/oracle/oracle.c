@@ -109,8 +109,8 @@ static int64_t replay(struct walk *w)
     return last;
 }
 
-// Whether iterations can begin every `period` ns: times that repeat exist unless some operation is
-// pushed back for ever. What pushes one comes through at most every carried dependence once.
+// Whether iterations can begin every `period` ns: repeating times exist unless some operation is
+// delayed for ever. A delay passes each carried dependence at most once.
 static bool repeats(struct walk *w, int64_t period)
 {
     memset(w->ready, 0, (size_t)w->s->operation_count * sizeof *w->ready);
@@ -204,7 +204,7 @@ static int64_t rank_bytes_of(const struct walk *w, int rank)
     return resident + working + most;
 }
 
-// A rank's stages stand on one group: that of the stage with the rank's number.
+// A rank's stages are on one group: that of the stage with the rank's number.
 static bool memory_fits(const struct walk *w)
 {
     for (int rank = 0; rank < w->p->rank_count; rank++)

@@ -64,7 +64,7 @@ static bool is_sent(const struct pipeline *p, int direction, int stage)
     return !direction || !schedule_is_local(p->r, boundary);
 }
 
-// What each end of a message to `stage` spends on it beside its pass.
+// The time that each end of a message to `stage` spends on it besides its pass.
 static int64_t overhead(const struct pipeline *p, int direction, int stage, int micro_batch,
                         int slice)
 {
@@ -74,7 +74,7 @@ static int64_t overhead(const struct pipeline *p, int direction, int stage, int 
 
 static int rank_of(const struct pipeline *p, int stage) { return schedule_rank_of(p->r, stage); }
 
-// Moves a message on as far as it can get, once what it is made of has been made.
+// Advances a message as far as possible, once its contents have been computed.
 static void move_message(struct pipeline *p, int direction, int stage, int micro_batch, int slice)
 {
     size_t at = place_of(p, direction, stage, micro_batch, slice);
@@ -112,7 +112,7 @@ static void produce(struct pipeline *p, int direction, int stage, int micro_batc
     p->sent[(size_t)link * p->places + (size_t)p->sent_count[link]++] = (int)at;
 }
 
-// One rank's next pass. false: what it needs is not there yet.
+// One rank's next pass. false: its inputs are not available yet.
 static bool do_pass(struct pipeline *p, int rank, int base, int stage, int micro_batch, int slice,
                     int kind)
 {
@@ -141,7 +141,7 @@ static bool do_pass(struct pipeline *p, int rank, int base, int stage, int micro
     return true;
 }
 
-// A blocking transfer takes both its ranks when both have come to it.
+// A blocking transfer occupies both its ranks when both have reached it.
 static bool do_blocking(struct pipeline *p, int rank, int operation, int direction, int boundary,
                         int micro_batch, int slice)
 {
@@ -228,7 +228,7 @@ static bool do_next(struct pipeline *p, int rank)
     } else if (base <= SYMBOL_WEIGHT) {
         done = do_pass(p, rank, base, place, o->micro_batch, slice, kind);
     } else if ((base - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_OVERHEAD) {
-        done = true; // spent with the pass beside it
+        done = true; // spent with the adjacent pass
     } else {
         done = do_blocking(p, rank, operation, base >= SYMBOL_SEND_BACKWARD, place, o->micro_batch,
                            slice);
@@ -327,8 +327,8 @@ static bool run_once(struct pipeline *p)
     return true;
 }
 
-// When iteration `iterations` of them, one behind the other, has ended on each rank: ends[iteration
-// * rank_count + rank]. With a barrier one iteration is meant. false: it comes to no end.
+// Runs `iterations` iterations, one after the other: ends[iteration * rank_count + rank] is when
+// each ended on each rank. With a barrier it is one iteration. false: it does not terminate.
 static bool pipeline_run(const struct schedule *s, const int64_t *durations, int iterations,
                          int64_t *ends, struct arena *arena)
 {

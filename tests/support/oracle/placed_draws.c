@@ -140,7 +140,7 @@ void random_placed_problem(struct problem *p, struct random *rng, int asked, str
              problem_check_places(p, &err) != OK);
 }
 
-// Links that are alike, that differ a thousandfold, or that take nothing.
+// Links that are equal, that differ by a factor of a thousand, or that take no time.
 static void draw_extremes(struct problem *p, struct random *rng)
 {
     static const double rates[] = {1e6, 1e8, 1e9, 1e11, 1e15};

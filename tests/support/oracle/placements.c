@@ -12,7 +12,7 @@ enum { NODES = 6, PLACES = 6, RINGS = 120, MICRO_BATCHES = 32 };
 
 // ---- the oracle
 
-// What hangs on the number of micro-batches of a replica.
+// Everything that depends on a replica's number of micro-batches.
 struct number {
     struct priced priced;
     struct schedule schedule;
@@ -30,7 +30,7 @@ struct oracle {
     const int *held; // [replica * stages + stage]: the node, -1: any. NULL: any
     const struct choice *like[PLACES], *chosen[PLACES]; // [stage], [replica * stages + stage]
     int left[NODES];                                    // device groups
-    int64_t embedding_ns; // fused, of the placement at hand; -1: nothing joins its ring
+    int64_t embedding_ns; // fused, of the current placement; -1: nothing joins its ring
     int64_t best;
     struct arena *arena;
 };
@@ -89,7 +89,7 @@ static int transport_of(const struct oracle *o, int stage, const double *efficie
     return without; // nodes without cards only: any
 }
 
-// Stages of which some replica stands on the node and some other does not.
+// Stages of which some replica is on the node and some other is not.
 static int rings_leaving(const struct oracle *o, int node)
 {
     int rings = 0;
@@ -101,7 +101,8 @@ static int rings_leaving(const struct oracle *o, int node)
     return rings;
 }
 
-// Where the prices of a link stand that the two nodes' cards give to all rings that leave them.
+// The index of the prices of a link when the two nodes' cards are shared by all rings that leave
+// them.
 static size_t shared_link(const struct oracle *o, int transport, int from, int to)
 {
     const struct priced_places *p = o->priced->places;
@@ -122,7 +123,7 @@ static size_t shared_link(const struct oracle *o, int transport, int from, int t
            (size_t)to;
 }
 
-// The stage's sync over a link: layers by hand, last to first, for a tail behind their backwards.
+// The stage's sync over a link: layer by layer, last to first, for a tail after their backwards.
 static int64_t link_sync(const struct oracle *o, const struct choice *x, int first_layer,
                          int transport, int from, int to)
 {
@@ -244,8 +245,8 @@ static int64_t greatest_load(const struct priced *p, const int64_t *durations)
 
 // ---- the fused embedding sync
 
-// The dearest link of the ring through these nodes in this order; -1: some are not joined. Inside a
-// node there is a link only where all of it is on that one.
+// The slowest link of the ring through these nodes in this order; -1: some are not joined. There is
+// a link within a node only if the whole ring is on that node.
 static int64_t dearest_around(const int64_t *links, const int *nodes, int count)
 {
     bool leaves = false;
@@ -416,7 +417,7 @@ static void all_decisions(struct oracle *o, const struct choices *c, int stage, 
     }
 }
 
-// What the two ends of a replica alone would take is nothing to go by: the ring of all tells.
+// The time of a single replica's two ends is irrelevant: only the ring of all counts.
 static struct priced_places *without_pairs(const struct priced_places *p, struct arena *arena)
 {
     struct priced_places *x = TAKE(arena, 1, struct priced_places);

@@ -208,8 +208,8 @@ static void compare_options(const struct comparison *c)
     assert_int_equal(p->gradient_option_count, next);
 }
 
-// The graph's kinds of operations, and that each side has them just where the largest price says
-// so.
+// The graph's kinds of operations: both sides have them exactly where the largest price requires
+// it.
 static void compare_graphs(const struct comparison *c)
 {
     struct schedule_request theirs = schedule_request_of(c->priced);

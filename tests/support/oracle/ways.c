@@ -260,8 +260,8 @@ static int recomputable_layers(const struct priced *p, const struct plan_stage *
     return count;
 }
 
-// How many layers may be recomputed behind so many swapped ones, of those that can be: the next
-// number above k that may; -1: none.
+// The next allowed number above k of recomputed layers after this many swapped ones, among those
+// that can be recomputed; -1: none.
 static int next_recomputed(const struct priced *p, const struct plan_stage *d, int k, int most)
 {
     int left = most - d->swapped_layers;

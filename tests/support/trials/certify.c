@@ -264,8 +264,8 @@ static void put_step(struct maker *m, const struct step *step)
     json_close_object(&m->boxes);
 }
 
-// Whether the ranks have several stages and everything in the box stands on one group and sends
-// alike messages.
+// Whether the ranks have several stages and everything in the box is on one group and sends equal
+// messages.
 static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
 {
     if (m->p->turns == 1 || !m->choices.free_places) return false;
@@ -500,7 +500,7 @@ static const char *assemble(const struct maker *m, const struct check_text *pric
     json_close_object(&w);
     json_close_object(&w);
     const char *text = json_end(&w, size);
-    // The boxes were written while their paths were found: they go behind the paths.
+    // The boxes were written while their paths were found: they go after the paths.
     const char *end = text + *size - 1;
     while (*end != ']') end--;
     const char *joined = arena_print(m->arena, "%.*s,\n\"boxes\": %s%s", (int)(end + 1 - text),

@@ -39,7 +39,7 @@ struct check_text check_trial_save(const struct priced *p, const char *file, str
     return text;
 }
 
-// One group for all, and one message class: what rounds by ranks ask for.
+// One group for all, and one message class, as rounds by ranks require.
 static void make_alike(struct priced *p)
 {
     for (int r = 0; r < p->run_count; r++) p->runs[r].cut = 0;

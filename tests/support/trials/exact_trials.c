@@ -60,7 +60,7 @@ void exact_trial_check(struct exact_trial *t, uint64_t seed, struct arena *arena
     settings.recheck = true;
     settings.seed = (int64_t)(seed % 7);
     settings.threads = 1 + (int)(seed % 2);
-    settings.start_search = seed % 3 != 0; // the tree must stand on its own feet too
+    settings.start_search = seed % 3 != 0; // the tree must also work without it
     settings.eliminate = seed % 5 != 0;
     settings.evidence = true;
     CHECK_OK(solve_run(&t->result, &t->priced, &settings, NULL, &never, arena, &err));

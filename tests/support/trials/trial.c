@@ -13,7 +13,7 @@
 
 #include <cmocka.h> // last: it takes the name of fail()
 
-// Slices of unlike lengths, where the sequence has room for them.
+// Slices of different lengths, if the sequence has room for them.
 static void cut_sequence(struct layout *l, int64_t sequence, struct random *rng)
 {
     l->slice_count = (int)random_between(rng, 2, sequence < 4 ? sequence : 4);

@@ -8,8 +8,8 @@
 
 #include "tests/support/vipr/internal.h"
 
-// How many things of `least` bytes each can still stand in the file: what a count may be before
-// room is taken for it.
+// How many items of at least `least` bytes each the rest of the file can contain: limits a count
+// before room is allocated for it.
 static int room_for(const struct vipr *v, int least)
 {
     int64_t left = (v->end - v->at) / least;
@@ -45,7 +45,7 @@ static void sort_terms(struct vipr_terms *t, struct arena *arena)
 
 static bool is_zero(struct vipr_value value) { return value.word == 1; }
 
-// A variable may stand once; what is 0 leaves.
+// A variable may occur once; zero coefficients are dropped.
 static enum status put_in_order(struct vipr *v, struct vipr_terms *t)
 {
     int kept = 0;
@@ -78,7 +78,7 @@ static enum status count_terms(struct vipr *v, int *count)
     return OK;
 }
 
-// Count at hand, then pairs.
+// The count, then pairs.
 static enum status read_terms(struct vipr *v, const struct vipr_terms **to)
 {
     static const struct vipr_terms none = {0};
@@ -226,7 +226,7 @@ static enum status read_relation(struct vipr *v)
     return OK;
 }
 
-// At a solution, whose columns have their places.
+// The value at a solution, indexed by column.
 static enum status value_at(struct vipr *v, const struct vipr_terms *terms,
                             const struct vipr_terms *point, mpq_t value)
 {

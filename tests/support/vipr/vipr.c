@@ -8,7 +8,8 @@
 
 enum {
     SETS_LEAST = 1 << 20
-}; // members of all sets of assumptions together: so many, and one for each byte of the file
+}; // members of all sets of assumptions together: at most this many, plus one for each byte of the
+   // file
 
 // ---- sets of assumptions, shared where they are equal
 
@@ -281,7 +282,7 @@ static enum status derive_disjunction(struct vipr *v, struct vipr_row *row, mpq_
     return OK;
 }
 
-// ---- what is better than the best solution
+// ---- better than the best solution
 
 static bool objective_is_whole(const struct vipr *v)
 {
@@ -305,8 +306,8 @@ static enum status derive_cut_off(struct vipr *v, const struct vipr_row *row, mp
                                v->row_count);
     mpq_set(scratch, v->best);
     if (is_as_strong(better, scratch, better, vipr_see(&view, row->right))) return OK;
-    // Only what is better by one: then nothing is proven about the solution itself, and the range
-    // must hold it.
+    // Only values better by one: then nothing is proven about the solution itself, and the range
+    // must include it.
     mpz_t one;
     mpz_init_set_si(one, better);
     if (objective_is_whole(v)) mpz_addmul(mpq_numref(scratch), one, mpq_denref(scratch));
