@@ -114,7 +114,7 @@ static void keep_row(struct row r)
 
 // ---- the order
 
-// A program that nobody knows may be the longest.
+// An unknown program may be the longest.
 static double expect_s(const char *name)
 {
     const struct row *r = find_row(&times, name);

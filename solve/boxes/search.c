@@ -28,7 +28,7 @@ struct box_search {
     struct arena *arena, *result_arena;
     int stages, ranks, resources, choice_count, *first_choice; // first_choice: of a stage in a mask
     bool by_ranks;
-    int improvements; // asked for
+    int improvements; // requested so far
     struct frontier frontier;
     struct open_box *spare;
     int box_count;

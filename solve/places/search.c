@@ -18,7 +18,7 @@ struct search {
     int *spare, spare_count; // nodes of `now` with room left, once for each device group
     int *spare_next, *left;
     double *loads; // [replica]
-    int *share;    // likewise, micro-batches
+    int *share;    // [replica], of micro-batches
     uint64_t state;
     int64_t evaluations;
 };

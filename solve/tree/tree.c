@@ -26,7 +26,7 @@ struct search {
     const struct tree_settings *settings;
     struct worker_pool *pool;
     struct arena *arena, scratch;
-    int improvements; // asked for
+    int improvements; // requested so far
 };
 
 // Among equal bounds the older one comes first.

@@ -1,4 +1,4 @@
-// Validation: scores against values worked out by hand and against second definitions; a row's own
+// Validation: scores against values computed by hand and against second definitions; a row's own
 // measurement never reaches its prediction; every row is scored or listed with a reason. The
 // published sets, if available, are within the figures that docs/VALIDATION.md states.
 #include <math.h>
@@ -309,7 +309,7 @@ static void tables_carry_over_to_pipelines(void **state)
     arena_close(&arena);
 }
 
-// Rates are the iteration's time in other words; a row in a unit that nobody knows is listed.
+// Rates are the iteration's time in other words; a row in an unknown unit is listed.
 static void rates_are_times(void **state)
 {
     static const char *const rows = "id,gpu,layers,hidden,seq,dp,global_batch,metric,value,unit\n"

@@ -69,7 +69,7 @@ struct drawn {
     int slots[MANY_NODES], count, size;
 };
 
-// many: more device groups than are gone through as sets.
+// many: more device groups than are enumerated as sets.
 static void draw(struct drawn *d, struct random *rng, bool many)
 {
     int kinds = (int)random_between(rng, 1, 12), missing = (int)random_between(rng, 0, 3) * 15;

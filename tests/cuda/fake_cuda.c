@@ -160,7 +160,7 @@ static cudaError_t take(void **at, size_t bytes, cudaError_t failure)
             memset(allocations[i].at, 0xff,
                    bytes < POISONED_MAX
                        ? bytes
-                       : POISONED_MAX); // not a number in any type: reading what nobody wrote shows
+                       : POISONED_MAX); // NaN in any type: a read of unwritten memory shows
             allocations[i].bytes = bytes;
             allocated_bytes += (int64_t)bytes;
             fake_counts.allocations++;

@@ -2,10 +2,8 @@
 // is offered, against the enumeration of all plans, with the judge and a certificate, as in
 // test_exact.c.
 //
-//   test_exact_decisions [PROBLEMS] [DECISION] [SEED]   so many problems of each decision, or of
-//   the
-//                                                       one named; make test runs 12, make
-//                                                       test-exact 500
+//   test_exact_decisions [PROBLEMS] [DECISION] [SEED]
+//     PROBLEMS of each decision, or of the one named; make test runs 12, make test-exact 500
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -389,7 +389,7 @@ static bool is_at_zero(void *argument)
     return c->left-- <= 0;
 }
 
-// Told to stop, it walks no further: the first path is always there, and so are those before.
+// When stopped, it walks no further: the first path is always there, and so are those before.
 static void test_starting_paths_stop(void **state)
 {
     (void)state;

@@ -50,8 +50,7 @@ static void states_by_zero_stage(void **state)
     bench_end(&b);
 }
 
-// Under a pipeline gradients are scattered once, whole: what ZeRO 2 asks is ZeRO 1. Not
-// DeepSpeed's.
+// With a pipeline, gradients are scattered once, whole: ZeRO 2 is then ZeRO 1. Not in DeepSpeed.
 static void gradients_add_up_under_a_pipeline(void **state)
 {
     (void)state;
@@ -323,7 +322,7 @@ static void tables_of_values(void **state)
     assert_int_equal(four.weight_bytes, 2 * (pool / 4 + rest));
     assert_int_equal(four.optimizer_bytes, 12 * (pool / 4 + rest));
     assert_in_range(four.sync_ns[0][0], 1, 2 * 2 * rest); // of the pool nothing is synchronised
-    int64_t apart = b.priced.groups[0].constant_bytes;    // one for the six, on both ranks alike:
+    int64_t apart = b.priced.groups[0].constant_bytes; // one for the six, the same on both ranks:
     b.runs[BLOCK].pool.shared = true, b.problem.job.layout.pipeline = 2;
     assert_int_equal(block_of(&b).weight_bytes, 2 * rest);
     assert_int_equal(b.priced.groups[0].constant_bytes - apart,

@@ -333,8 +333,8 @@ static void attention_hides_the_ring(void **state)
     bench_end(&b);
 }
 
-// Whoever the trainer is: norms of 18 passes instead of 2, which keep their input in fp32 and what
-// they weigh; rotations of 10; gates of 5 instead of 3.
+// For any trainer: norms of 18 passes instead of 2, which keep their input in fp32 and what they
+// weigh; rotations of 10; gates of 5 instead of 3.
 static void single_steps_move_more(void **state)
 {
     (void)state;

@@ -166,8 +166,9 @@ int main(int argc, char **argv)
             r.lanes[i][j].last = &r.lanes[i][j].first;
         }
     }
-    // It sleeps nearly always; when it is due it must not wait for anybody's time slice, nor for
-    // those it serves, whom tests/measure/test_known_links.sh runs in real time too.
+    // It sleeps nearly always; when it is due it must not wait for another process's time slice,
+    // nor for the processes it serves, which tests/measure/test_known_links.sh also runs in real
+    // time.
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 50});
     prctl(PR_SET_TIMERSLACK, 1UL);
     struct sigaction action = {.sa_handler = ask};

@@ -3,7 +3,7 @@
 // $PLUMBLINE_WITNESS.RANK: lines "EVENT NS PEER BYTES" in the order they happened, on a clock that
 // all processes of the machine share whatever their namespace (boottime):
 //   send, receive, call        the call began (call: a barrier or reduction of all, PEER -1)
-//   sent, received, returned   the call that told of its end returned
+//   sent, received, returned   the call that reported its end returned
 // What a program times by itself is between two of them: tests/links/judge.awk says which.
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -81,7 +81,7 @@ static void draw_tables(struct problem *p, struct random *rng, struct arena *are
     }
 }
 
-// One group, a node of which holds the whole pipeline, and whose link to itself is stated.
+// One group whose nodes can each hold the whole pipeline; a node's link to itself is stated.
 static void gather(struct problem *p, struct random *rng, struct arena *arena)
 {
     const struct layout *l = &p->job.layout;

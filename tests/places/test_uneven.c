@@ -308,7 +308,7 @@ static void test_memory_of_others(void **state)
     assert_refused(&good, &problem, "memory", "another replica out of memory", *state);
 }
 
-// ---- what a job may ask for
+// ---- what a job may request
 
 static void assert_bad(struct problem *p, const char *part)
 {

@@ -302,7 +302,7 @@ static bool same(const int64_t *a, const int64_t *b, int count)
     return !memcmp(a, b, (size_t)count * sizeof *a);
 }
 
-// Alike in everything that is read of a layer.
+// Equal in everything that the bounds use of a layer.
 static bool alike(const struct priced *p, int a, int b)
 {
     const struct priced_run *x = &p->runs[a], *y = &p->runs[b];

@@ -226,7 +226,7 @@ static void loads_are_the_streams(void **state)
     }
 }
 
-// ---- alike layers and closed forms
+// ---- equal layers and closed forms
 
 // `layers` equal layers of 3 ns forward and 4 + 2 ns backward (6 if it is not split), one group,
 // nothing sent.

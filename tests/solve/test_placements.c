@@ -10,7 +10,7 @@
 #include "tests/support/check.h"
 #include "tests/support/placed.h"
 
-// What a plan may break that nobody solved for.
+// What a plan that was not solved for may violate.
 static bool is_limit(const char *rule)
 {
     static const char *const limits[] = {"memory", "rules", "budget"};

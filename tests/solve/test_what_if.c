@@ -208,7 +208,7 @@ static void check_mended(const struct problem *changed, const struct plan *earli
     }
 }
 
-// Where the mended plan is within the gap nobody moves but who must (true: with the wide one it
+// If the mended plan is within the gap, only ranks that must move do (true: with the wide gap it
 // is).
 static bool check_gap(const struct problem *changed, const struct priced *priced,
                       const struct plan *earlier, struct arena *arena)
@@ -250,7 +250,7 @@ static void test_never_worse(void **state)
         }
         const struct plan_placement *x = first.plan.placement;
         int places = x->replica_count * x->rank_count;
-        // The same problem again: as fast, and then nobody moves.
+        // The same problem again: equally fast, and then no rank moves.
         struct placed_start start = {.plan = &first.plan};
         assert_true(placed_solve_from(&same, &priced, &start, trial % 3, *state));
         assert_int_equal(start.standing_ns, first.plan.iteration_ns);

@@ -149,7 +149,7 @@ static void test_command(void **state)
     assert_int_equal(p.cluster.places.node_count, NODES - 1);
 }
 
-// A spare node is not missed: nobody moves, and the loss is none.
+// The loss of a spare node has no effect: no rank moves, and no time is lost.
 static void test_spare(void **state)
 {
     struct told t;

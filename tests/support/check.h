@@ -11,7 +11,7 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-#include <cmocka.h> // behind them: its macro `fail` hides data/base/status.h's
+#include <cmocka.h> // after them: its macro `fail` hides data/base/status.h's
 
 // Fails the test with the error's text.
 #define CHECK_OK(call)                                                                             \

@@ -284,8 +284,8 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
     draw_swaps(p, *state, arena);
 }
 
-// What a schedule of this kind asks of the layout: ranks with several stages, slices; and what any
-// may have.
+// The layout that a schedule of this kind requires: ranks with several stages, slices; and optional
+// features.
 static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *state)
 {
     int virtual_stages = schedule_kinds[kind].virtual_stages;

@@ -91,7 +91,7 @@ void spaces_draw_slices(struct problem *p, struct random *rng, struct arena *are
     } while (!give_slices(p, rng) || problem_check(p, &err) != OK);
 }
 
-// The number of tensor ranks and their grid, and what the third axis asks of the micro-batch.
+// The number of tensor ranks and their grid, and what the third axis requires of the micro-batch.
 static bool give_grids(struct problem *p, struct random *rng)
 {
     struct space *space = &p->job.space;

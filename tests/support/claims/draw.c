@@ -95,8 +95,7 @@ static int64_t of_run(struct draw *d, const char *run, int64_t weight)
     return weight * (end ? PICK(d, 0, 1, 1, 4, 16) : PICK(d, 1, 1, 1, 1, 1, 0, 4));
 }
 
-// Likewise of passes and steps: without a barrier it is the steps of ends without passes that
-// matter.
+// The same for passes and steps: without a barrier the steps of ends without passes matter.
 static int64_t of_pass(struct draw *d, const char *run, int64_t weight)
 {
     return d->theme == THEME_PERIOD && !strcmp(run, "last")

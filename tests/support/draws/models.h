@@ -19,7 +19,7 @@ bool share_weights(struct problem *p);
 // Adds after the last blocks some that predict further tokens, if compatible with the rest. Returns
 // whether.
 bool predict_further(struct problem *p, uint64_t seed, struct arena *arena);
-// Frozen layers of every kind in few bits, some of them; ends that share a matrix alike.
+// Some frozen layers of every kind in few bits; ends that share a matrix have the same number.
 void quantise_frozen(struct model *m, uint64_t seed);
 void model_look_back(struct model *m); // causal attention only, as slices of a sequence require
 

@@ -307,7 +307,7 @@ static bool run_once(struct pipeline *p)
         moved = false;
         for (int rank = 0; rank < r->rank_count; rank++)
             while (do_next(p, rank)) moved = true;
-        // What the links carry while nobody waits for it.
+        // Messages that the links carry while no rank waits for them.
         for (int link = 0; link < r->rank_count * r->rank_count; link++)
             for (int before = -1; p->sent_done[link] < p->sent_count[link] &&
                                   before != p->sent_done[link] && r->parts[PART_LINK];) {

@@ -62,7 +62,7 @@ static int64_t swap_buffers(const struct priced *p, const struct plan_stage *d)
     return 2 * most;
 }
 
-// Whether the layer finds room when the layers before `gone` that go have gone.
+// Whether the layer has room once the swapped layers before `gone` have left.
 static bool has_room(const struct priced *p, const struct plan_stage *d, int layer, int gone)
 {
     int64_t room = swap_buffers(p, d), there = 0;

@@ -22,10 +22,10 @@ bool exact_trial_enumerate(struct exact_trial *t, int64_t plans_max, struct aren
 // accepts it; the checker accepts its certificate, which proves just that. By the seed the search
 // goes this way or that.
 void exact_trial_check(struct exact_trial *t, uint64_t seed, struct arena *arena);
-// Fails unless planner, judge and checker price the problem alike, term by term. Returns how many
-// numbers of the priced document the checker compared.
+// Fails unless planner, judge and checker price the problem identically, term by term. Returns how
+// many numbers of the priced document the checker compared.
 int64_t exact_trial_prices(const struct exact_trial *t, uint64_t seed, struct arena *arena);
-// Fails unless the textbook program by glp_intopt finds it, too. false: it is not to be had.
+// Fails unless the textbook program by glp_intopt finds it, too. false: not available.
 bool exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct arena *arena);
 
 #endif

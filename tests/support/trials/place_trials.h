@@ -15,7 +15,7 @@ struct place_trial {
     struct priced priced;
     int64_t best_ns; // INT64_MAX: there is no plan
     struct check_places places;
-    struct check_input sources[PLACE_SOURCES]; // texts that stand for the documents
+    struct check_input sources[PLACE_SOURCES]; // texts in place of the documents
     struct arena *arena;
 };
 

@@ -7,7 +7,7 @@
 #include "tests/support/trials/space_trials.h"
 
 struct forgery {
-    struct space_trial *t; // a copy: what is laid before the checker beside the certificate
+    struct space_trial *t; // a copy: given to the checker with the certificate
     cJSON *root, *space, *proofs, *dominated, *from;
     const char *fates; // a letter for each layout
     struct arena *arena;

@@ -15,7 +15,7 @@ struct space_trial {
     struct layouts_result found;
     struct check_space space;
     struct check_pricer pricers[2];
-    struct check_input sources[SPACE_SOURCES]; // texts that stand for the documents
+    struct check_input sources[SPACE_SOURCES]; // texts in place of the documents
     struct certificate_space_result made;
     struct check_text certificate;
 };

@@ -24,7 +24,7 @@ struct trial {
 // not fit leaves it.
 void vary_layout(struct problem *p, struct random *rng);
 
-// A random problem, with its layout varied where asked, and a plan for it; false: none was found.
+// A random problem, with its layout varied on request, and a plan for it; false: none was found.
 bool trial_open(struct trial *t, uint64_t seed, const struct random_limits *limits, bool varied);
 void trial_close(struct trial *t);
 

@@ -9,7 +9,7 @@
 
 enum {
     VIPR_DIGITS_MOST = 20000, // of a number in the file
-    VIPR_BITS_MOST = 1 << 18, // of a number that is worked out
+    VIPR_BITS_MOST = 1 << 18, // of a computed number
     VIPR_FILE_MOST = 1 << 27,
     VIPR_VARIABLES_MOST = 1 << 22,
 };
@@ -34,7 +34,7 @@ struct vipr_row {
     struct vipr_value right;
     const int *set; // assumptions that it rests on, ascending
     int set_count;
-    int last_use;      // no row behind this one may refer to it; -1: any may
+    int last_use;      // no row after this one may refer to it; -1: any may
     signed char sense; // -1: <=, 0: =, 1: >=
     bool is_assumption;
 };
@@ -65,8 +65,8 @@ struct vipr {
     mpq_t best;   // objective value of the best solution
     bool cut_off; // only what is better than the best solution was looked at
 
-    // The sum at hand: of the columns that it touches, in the order in which they came. Of a
-    // solution: its columns.
+    // The current sum: the columns that it touches, in order of appearance. For a solution: its
+    // columns.
     int *place; // [variable] in touched_columns and sums, from 1; 0: not there
     int *touched_columns, touched_count, sum_sense;
     mpq_t **sums, sum_right, scratch, read; // sums[place / VIPR_SUMS][place % VIPR_SUMS]
@@ -80,7 +80,7 @@ enum status vipr_refuse(const struct vipr *v, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 enum status vipr_keyword(struct vipr *v, const char *word);
 enum status vipr_integer(struct vipr *v, const char *what, int low, int high, int *to);
-enum status vipr_number(struct vipr *v, mpq_t to); // of the token at hand
+enum status vipr_number(struct vipr *v, mpq_t to); // of the current token
 enum status vipr_spend(struct vipr *v, const mpq_t a,
                        const mpq_t b); // work of one operation with these two
 bool vipr_is_whole(const mpq_t q);

@@ -209,7 +209,7 @@ bool vipr_same(struct vipr_value a, struct vipr_value b)
     return !((a.word | b.word) & 1) && mpq_equal(vipr_see(&x, a), vipr_see(&y, b));
 }
 
-// ---- the sum at hand
+// ---- the current sum
 
 static void clear_all_sums(void *object)
 {
