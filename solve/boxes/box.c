@@ -249,9 +249,7 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
             if (allowed[s][i]) b->chosen[s] = i;
-    int64_t proven_ns = b->c->joint
-                            ? a->bound_ns
-                            : 0; // with joint transfers, boundaries priced separately may give less
+    int64_t proven_ns = b->c->joint ? a->bound_ns : 0; // separate boundaries may give less
     a->single = true;
     a->bound_ns = INT64_MAX;
     if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))

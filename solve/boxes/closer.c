@@ -47,8 +47,7 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
                              .symbols = graph_symbol_count(g)};
     path_pool_open(&b->paths, path_size(b->symbols), arena);
     assert(b->symbols ==
-           symbol_count(b->stages,
-                        c->priced->slice_count)); // choices and graph are of the same layout
+           symbol_count(b->stages, c->priced->slice_count)); // choices and graph are of one layout
     b->counted = by_ranks ? dynamic_open_by_ranks(c, arena) : dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
     box_memory_open(b);

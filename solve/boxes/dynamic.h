@@ -54,8 +54,8 @@ struct dynamic_box {
 };
 
 struct dynamic_answer {
-    int64_t
-        bound_ns; // every plan of the box takes at least this; DYNAMIC_NOTHING: the box has no plan
+    int64_t bound_ns; // every plan of the box takes at least this; DYNAMIC_NOTHING: there is no
+                      // plan in the box
     int *chosen; // [stage_count], the least decision; NULL: not wanted. It may violate what is only
                  // priced
     int64_t *

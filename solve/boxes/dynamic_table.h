@@ -33,8 +33,8 @@ struct stage_table {
     double *cost;         // [choice], of the current box; NOT_REACHED: not allowed
     wide *value;          // [choice], of the current box, in 2^-40 ns, without prices
     int64_t *resident;    // [choice], bytes besides activations and working memory
-    int *active,
-        active_count; // choices considered: by ranks those that the current box allows, else all
+    int *active, active_count; // choices considered: by ranks those allowed in the current box,
+                               // else all of them
     int64_t *parts;   // [(state of the stage before * state_count + state) * boundary_kind_count],
                       // PRICE_NONE: not joined
     double *boundary; // [state of the stage before * state_count + state]

@@ -27,9 +27,8 @@ struct frontier {
 
 void frontier_push(struct frontier *f, int64_t bound_ns, int64_t order, void *content);
 void *frontier_pop(struct frontier *f);
-void *frontier_first(const struct frontier *f); // NULL: nothing is open
-int64_t frontier_open_ns(
-    const struct frontier *f); // the first one's bound; INT64_MAX: nothing is open
+void *frontier_first(const struct frontier *f);        // NULL: nothing is open
+int64_t frontier_open_ns(const struct frontier *f);    // the first one's bound; INT64_MAX: none
 int64_t frontier_closing_ns(const struct frontier *f); // what a box must reach to be closed
 bool frontier_is_wanted(const struct frontier *f);     // something open is below that
 // A box was closed, given up, or had plans removed: what is left out takes at least this long.

@@ -8,9 +8,9 @@
 #include "solve/boxes/proof.h"
 
 struct box_search_settings {
-    int64_t
-        target_ns; // the time of a known plan; INT64_MAX: none. Only better ones are searched for
-    double gap;    // (target - bound) / target at which to stop; 0: exact
+    int64_t target_ns; // the time of a known plan: only better ones are searched for; INT64_MAX: no
+                       // plan is known
+    double gap;        // (target - bound) / target at which to stop; 0: exact
     int64_t cutoff_ns; // plans at or above it are of no interest; 0: all are
     int64_t boxes_max;
     bool recheck;                        // afterwards prove every box a second time from its record

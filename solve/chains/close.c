@@ -169,8 +169,7 @@ int64_t rings_least(const int64_t *link, int node_count, int size, const bool *a
     bool *in = TAKE(arena, node_count, bool);
     int *part = TAKE(arena, node_count, int), low = 0,
         count = list_costs(sorted, link, node_count, among);
-    for (int high = count;
-         low < high;) { // invariant: no ring has all links cheaper than sorted[low]
+    for (int high = count; low < high;) { // no ring has all links cheaper than sorted[low]
         int middle = low + (high - low) / 2;
         memcpy(in, among, (size_t)node_count * sizeof *in);
         if (find_rings(link, node_count, size, sorted[middle] + 1, in, part, true, arena))

@@ -34,9 +34,8 @@ int64_t chains_assign(const struct chains *c, const bool *firsts, int64_t *price
 struct paths;
 struct paths *paths_open(const struct chains *c, int64_t hop_max, struct arena *arena);
 int paths_shift(const struct paths *p);
-int64_t paths_walk(
-    struct paths *p,
-    const int64_t *price); // finds the cheapest chain from every node; returns the steps
+int64_t paths_walk(struct paths *p,
+                   const int64_t *price); // cheapest chain from every node; returns the steps
 // Finds the chain_count first nodes with the cheapest chains among those allowed; returns less than
 // chain_count if there are no more.
 int paths_firsts(const struct paths *p, const bool *allowed, int *firsts);

@@ -19,9 +19,8 @@ struct paths {
     int *neighbour;  // [node * remembered + bit]
     uint8_t
         *after; // [(from * n + to) * sets + set remembered at to] -> set remembered at from; NEVER
-    int64_t
-        *tail; // [(position * n + node) * sets + set]: least of the rest of the chain from there
-    int64_t *start;            // [node]: of a whole chain from there
+    int64_t *tail;  // [(position * n + node) * sets + set]: least rest of the chain from there
+    int64_t *start; // [node]: of a whole chain from there
     int *fewest, fewest_count; // scratch
     struct paths_price *price;
 };

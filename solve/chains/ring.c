@@ -136,8 +136,7 @@ void ring_through(int *ring, const int64_t *link, int node_count, const int *nod
         among[i] = link[nodes[i / size] * node_count + nodes[i % size]];
         if (i < size) ring[i] = nodes[i];
     }
-    int low = size - 1, count = sort_links(&x, sorted),
-        high = count; // a ring has at least this many links
+    int low = size - 1, count = sort_links(&x, sorted), high = count; // never fewer links
     while (low < high) {
         int middle = low + (high - low) / 2;
         x.limit = sorted[middle];

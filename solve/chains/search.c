@@ -28,8 +28,8 @@ struct search {
     int64_t *chains, *chains_next;
     double energy;
     bool *touched;
-    double
-        smooth; // share of the power mean in the annealed value, besides the most expensive chain
+    double smooth;    // share of the power mean in the annealed value, in addition to the most
+                      // expensive chain
     int64_t ring_max; // moves to slower rings are rejected
     uint64_t state;
 };

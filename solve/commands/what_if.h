@@ -11,8 +11,7 @@
 
 struct problem_change {
     const struct cluster_change *cluster; // of nodes and links, if any
-    const struct layout
-        *layout; // one of the job's space, which becomes the only one; NULL: unchanged
+    const struct layout *layout; // one of the job's space, then the only one; NULL: unchanged
 };
 
 // *changed is the changed problem. path: of the new plan; next to PLAN.json go PLAN.problem.json

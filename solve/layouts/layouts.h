@@ -24,11 +24,10 @@ typedef bool layouts_exchange(void *argument, const struct plan *best, struct pl
 // (problem_layout_worth).
 struct layouts_task {
     struct space_part part;
-    const struct layouts
-        *known;       // of this space: each of its fates and bounds holds; NULL: nothing is known
-    struct plan plan; // of a layout of the space; stage_count 0: none is known
-    struct plan_effort effort;  // of the earlier searches, to be reported with this one's
-    layouts_exchange *exchange; // NULL: nobody else searches
+    const struct layouts *known; // of this space: its fates and bounds hold; NULL: nothing is known
+    struct plan plan;            // of a layout of the space; stage_count 0: none is known
+    struct plan_effort effort;   // of the earlier searches, to be reported with this one's
+    layouts_exchange *exchange;  // NULL: nobody else searches
     void *argument;
 };
 

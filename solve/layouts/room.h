@@ -4,8 +4,7 @@
 
 #include "solve/layouts/bound.h"
 
-bool sketch_folds(
-    const struct layout_sketch *s); // its second stages run along the ranks in reverse
+bool sketch_folds(const struct layout_sketch *s); // second stages: ranks in reverse order
 int sketch_boundaries(const struct layout_sketch *s, int rank); // ends of transfers at the rank
 // Whether the first (last) layer is no main one and is on the rank.
 bool sketch_holds_first(const struct layout_sketch *s, int rank);

@@ -46,8 +46,7 @@ static void report_now(struct search *s)
     char plan[32] = "none", text[256];
     int64_t bound_ns = bound_so_far_ns(s);
     s->shown_s = clock_s();
-    if (best_known_ns(s))
-        bound_ns = smaller(bound_ns, best_known_ns(s)); // the bound of a part may be above it
+    if (best_known_ns(s)) bound_ns = smaller(bound_ns, best_known_ns(s)); // a part's may be higher
     s->frontier.told_ns = bound_stated(bound_ns, best_known_ns(s), s->frontier.told_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
     double seconds = s->shown_s - s->watch.begin_s;

@@ -67,8 +67,7 @@ bool layouts_is_here(const struct search *s, int64_t number); // in the part tha
 bool layouts_is_unseen(const struct search *s, int64_t number);
 enum status layouts_take_known(struct search *s, struct error *err);
 void layouts_exchange_plans(struct search *s);
-enum status layouts_refuse_false(const struct search *s,
-                                 struct error *err); // if a known bound was false
+enum status layouts_refuse_false(const struct search *s, struct error *err); // a false bound
 
 // ---- line.c: the layouts by number, then the open ones by bound
 enum status layouts_prepare_scan(struct search *s, struct error *err);

@@ -169,8 +169,7 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
 static bool scan_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scan *s = argument;
-    if (number >= s->end || should_stop(s->context))
-        return false; // an interrupted scan is no answer
+    if (number >= s->end || should_stop(s->context)) return false; // a partial scan is no answer
     if (number < s->first) return true;
     int64_t value;
     int reason = scan_layout(s, layout, &value);

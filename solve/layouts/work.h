@@ -116,11 +116,10 @@ struct layouts_end {
     struct plan best; // stage_count 0: none
     int64_t best_number;
     struct plan_effort effort;
-    int64_t closing_ns;     // the bound at which a layout is closed
-    int64_t told_ns;        // the bound reported so far
-    struct space_part part; // the part that was searched
-    struct layouts_work
-        *work; // in any order; for a layout with several entries the later one counts
+    int64_t closing_ns;        // the bound at which a layout is closed
+    int64_t told_ns;           // the bound reported so far
+    struct space_part part;    // the part that was searched
+    struct layouts_work *work; // in any order; of a layout's entries the later one counts
     int work_count;
 };
 // Determines the fates in r->layouts and the answer, r->solved.

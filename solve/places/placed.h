@@ -73,8 +73,8 @@ struct plan;
 struct placed_start {
     const struct plan *plan;
     int64_t standing_ns; // of the plan unchanged, with its rings as they are; 0: it does not fit
-    int64_t
-        mended_ns; // if only ranks that cannot stay get other nodes; 0: there is no room for them
+    int64_t mended_ns;   // if only ranks that cannot stay get other nodes; 0: there is no room for
+                         // these ranks
     const char **mended_nodes; // [replica * rank_count + rank]
 };
 

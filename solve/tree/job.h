@@ -12,8 +12,8 @@ struct task {
     int attempt;       // 0; later attempts are more careful and do less
     int box_limit;
     bool keep_target; // alternatives are wanted: a plan found does not lower the target
-    double
-        gap; // boxes are closed at bounds within this gap of the target, or that reach the cut-off
+    double gap; // boxes are closed at bounds within this gap of the target, or at bounds that reach
+                // the cut-off
     int64_t cutoff_ns;
     struct box box;
     const struct watch *watch; // ends the job early; NULL: never

@@ -213,8 +213,7 @@ static void highest_level(struct split *best, double *best_key, const struct sub
         if (fraction < whole || key <= *best_key) continue;
         int below = k - 1;
         while (!box_allows(box, p->by_load[below])) below--;
-        if (p->load_ns[p->by_load[below]] == p->load_ns[i])
-            continue; // the level is not complete yet
+        if (p->load_ns[p->by_load[below]] == p->load_ns[i]) continue; // the level is incomplete
         *best_key = key;
         *best =
             (struct split){.stage = stage, .by_load = true, .load_ns = p->load_ns[i], .choice = i};

@@ -69,8 +69,7 @@ static void add_bound(struct translation *t, int64_t box, int64_t bound_ns, bool
                       const struct multipliers *y)
 {
     struct box_record *r = &t->proof->records[box];
-    bool needs_none = t->proof->records[0].proven_ns >=
-                      t->bound_ns; // the first record ends the proof
+    bool needs_none = t->proof->records[0].proven_ns >= t->bound_ns; // the first ends the proof
     if (y->count) add_step(t, box, y);
     assert(box >= 0 && box < t->proof->count && bound_ns >= 0);
     if (bound_ns > r->proven_ns) r->proven_ns = r->claim_ns = bound_ns;

@@ -21,8 +21,7 @@ struct tree_settings {
     int64_t memory_limit_bytes; // of one worker
     int64_t boxes_max;          // no more are started; 0: no limit
     bool (*stop_asked)(void *argument);
-    const struct watch
-        *watch; // the same limit, for what runs between two calls of stop_asked; NULL: none
+    const struct watch *watch; // the same limit, between two calls of stop_asked; NULL: none
     // Called now and then in a growing tree, at box counts that depend only on the tree: gives a
     // better plan than target_ns, or false. step counts the calls. May be NULL.
     bool (*improve)(void *argument, int step, int64_t target_ns, struct found_plan *plan);

@@ -17,8 +17,7 @@ struct layout_truth {
     struct check_pricer pricer;
     bool refused, refused_by_checker; // before any plan is searched for
     struct priced priced;             // the planner's, where not refused
-    struct check_problem
-        *tables; // the checker's; NULL: refused. The lower value of a doubtful price
+    struct check_problem *tables; // the checker's; NULL: refused. A doubtful price's lower value
     struct check_problem *dear_tables; // the higher value of a doubtful price
     int64_t value_ns; // planner's prices, by the job's objective (of max_load, of a whole batch);
                       // INT64_MAX: no plan
