@@ -112,6 +112,7 @@ struct placed_effort {
     int64_t evaluations; // of the search
     int64_t tree;        // solve/places/tree.h
     double share_of_gap; // share of the requested gap that the program over groups may leave open
+    bool repeats;        // under a time limit the search, as often as its share of that has room
 };
 enum status placed_solve_with(struct solve_result *r, const struct priced *priced,
                               const struct solve_settings *settings, struct placed_start *start,

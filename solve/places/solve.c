@@ -13,6 +13,7 @@
 
 // In evaluations of a placement.
 static const int64_t proof_steps = 200000;
+static const int64_t quick_tree = 50 * 1000; // in the tree's effort
 enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
 static const double share_for_relaxation = 0.5; // of a time limit
 static const double share_for_part = 0.1;       // likewise, for one program of the bound of share.c
@@ -218,24 +219,49 @@ static enum status prove_single(struct solving *s, struct placed *p,
     return OK;
 }
 
-// The search; under a time limit, further searches, each from the end of the last one, as long as a
-// share of the limit allows.
-static void search_on(struct solving *s, struct placed *p, struct placed_plan *best,
-                      const int *chosen, int64_t enough_ns, const struct placed_settings *search)
+// A bound by the tree, with so much effort; `best` may improve.
+static int64_t bound_by_tree(struct solving *s, struct placed *p, struct placed_plan *best,
+                             int64_t bound_ns, int64_t effort)
+{
+    const struct placed_tree_settings tree = {s->settings->gap, s->settings->cutoff_ns, effort,
+                                              solving_should_stop, s};
+    return placed_tree(p, best, bound_ns, &tree, s->arena);
+}
+
+static bool has_tree(const struct placed *p, const struct solving *s, int64_t bound_ns)
+{
+    int64_t cutoff_ns = s->settings->cutoff_ns;
+    return !p->uneven && p->nodes <= TREE_NODES_MAX && !(cutoff_ns > 0 && bound_ns >= cutoff_ns);
+}
+
+// More searches, each from where the last one ended, for a share of the time limit.
+static void search_again(struct solving *s, struct placed *p, struct placed_plan *best,
+                         const int *chosen, int64_t enough_ns, struct placed_settings search)
 {
     double share = p->nodes > TREE_NODES_MAX ? 0.9 : 0.3, limit_s = s->settings->time_limit_s;
     struct placed_plan from = placed_plan_empty(p, s->arena),
                        found = placed_plan_empty(p, s->arena);
-    struct placed_settings settings = *search;
-    if (!placed_search(p, best, chosen, &settings, s->arena)) return;
-    settings.start = &from;
-    while (best->time_ns > enough_ns && limit_s > 0 &&
-           watch_elapsed_s(&s->watch) < share * limit_s && !solving_should_stop(s)) {
-        settings.seed++;
+    search.start = &from;
+    while (best->time_ns > enough_ns && watch_elapsed_s(&s->watch) < share * limit_s &&
+           !solving_should_stop(s)) {
+        search.seed++;
         placed_plan_copy(p, &from, best);
-        if (placed_search(p, &found, chosen, &settings, s->arena) && found.time_ns < best->time_ns)
+        if (placed_search(p, &found, chosen, &search, s->arena) && found.time_ns < best->time_ns)
             placed_plan_copy(p, best, &found);
     }
+}
+
+// Under a time limit the search goes on, unless a quick look by the tree shows that there is
+// nothing better. A single pipeline's certificate takes the proof that comes later, which searches
+// itself.
+static void search_on(struct solving *s, struct placed *p, struct placed_plan *best,
+                      const int *chosen, int64_t *bound_ns, const struct placed_settings *search)
+{
+    bool certified = s->settings->evidence && placed_is_single(p);
+    if (best->time_ns == INT64_MAX || s->settings->time_limit_s <= 0 || certified) return;
+    if (*bound_ns < wanted_ns(s, best) && has_tree(p, s, *bound_ns))
+        *bound_ns = bound_by_tree(s, p, best, *bound_ns, quick_tree);
+    search_again(s, p, best, chosen, enough_for(*bound_ns, s->settings->gap), *search);
 }
 
 enum status placed_solve_with(struct solve_result *r, const struct priced *priced,
@@ -279,11 +305,13 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     if (start) TRY(search_from(placed, &best, &beginning, start, enough_ns, &search, arena, err));
     if (by_program) TRY(solve_program(&s, placed, &other, r, err));
     else if (told && best.time_ns > enough_ns)
-        search_on(&s, placed, &other, chosen, enough_ns, &search);
+        placed_search(placed, &other, chosen, &search, arena);
     if (other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
     bool found = best.time_ns < INT64_MAX;
     if (found) placed_improve_rings(placed, &best);
     int64_t bound_ns = first.plan.bound_ns;
+    if (told && !by_program && effort->repeats)
+        search_on(&s, placed, &best, chosen, &bound_ns, &search);
     bool open = !found || (!by_program && bound_ns < wanted_ns(&s, &best));
     if (open && effort->tree && placed_is_single(placed)) {
         TRY(prove_single(&s, placed, effort, &best, &bound_ns, r, err));
@@ -293,11 +321,8 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     if (open && placed->uneven) {
         TRY(prove_uneven(&s, placed, groups, &best, &bound_ns, err));
         proven = bound_ns >= best.time_ns;
-    } else if (open && !(settings->cutoff_ns > 0 && bound_ns >= settings->cutoff_ns) &&
-               priced->places->node_count <= TREE_NODES_MAX) {
-        const struct placed_tree_settings tree = {settings->gap, settings->cutoff_ns, effort->tree,
-                                                  solving_should_stop, &s};
-        bound_ns = placed_tree(placed, &best, bound_ns, &tree, arena);
+    } else if (open && has_tree(placed, &s, bound_ns)) {
+        bound_ns = bound_by_tree(&s, placed, &best, bound_ns, effort->tree);
         proven = bound_ns >= best.time_ns || bound_ns >= NEVER_NS;
     }
     if (placed->status != OK) {
@@ -346,7 +371,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced,
                          const volatile int *stop, struct arena *arena, struct error *err)
 {
     bool many = priced->places->node_count > TREE_NODES_MAX;
-    const struct placed_effort effort = {many ? 200000 : 60000,
-                                         settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02};
+    const struct placed_effort effort = {
+        many ? 200000 : 60000, settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02, true};
     return placed_solve_with(r, priced, settings, start, &effort, stop, arena, err);
 }

@@ -192,10 +192,65 @@ static void test_workers(void **state)
     }
 }
 
+// A time limit that nobody needs: the search ends when it is done, and with the same answer.
+static void test_long_limit(void **state)
+{
+    int planned = 0;
+    for (int trial = 0; trial < 4 || !planned; trial++) {
+        struct arena_mark mark = arena_set_mark(*state);
+        struct random rng = {(uint64_t)trial + 1};
+        struct problem p;
+        struct layouts_result results[2];
+        struct solve_settings settings;
+        struct error err = {OK, ""};
+        solve_defaults(&settings);
+        if (!draw(&p, &rng, *state)) continue;
+        for (int i = 0; i < 2; i++) {
+            settings.time_limit_s = i * 1e6;
+            CHECK_OK(placed_space_search(&results[i], &p, &settings, NULL, NULL, *state, &err));
+        }
+        assert_same_answer(&results[0], &results[1]);
+        planned += results[0].solved.plan.stage_count > 0;
+        arena_reset(*state, mark);
+    }
+}
+
+// Nodes of which nothing is known but the measured links between them: what is likely is found by
+// these.
+static void test_measured_alone(void **state)
+{
+    int likely = 0;
+    for (int trial = 0; trial < 4; trial++) {
+        struct arena_mark mark = arena_set_mark(*state);
+        struct random rng = {(uint64_t)trial + 1};
+        struct problem p;
+        struct layouts_result r;
+        struct solve_settings settings;
+        struct error err = {OK, ""};
+        solve_defaults(&settings);
+        settings.progress = 1;
+        settings.tell = hear, settings.tell_argument = &likely;
+        if (!draw(&p, &rng, *state)) continue;
+        int nodes = p.cluster.places.node_count;
+        p.cluster.places.measured = TAKE(*state, nodes * nodes, struct link);
+        p.cluster.places.absent = NULL;
+        p.cluster.places.level_count = p.cluster.link_count = 0;
+        for (int g = 0; g < p.cluster.group_count; g++) p.cluster.groups[g].nic_count = 0;
+        for (int i = 0; i < nodes * nodes; i++)
+            if (i / nodes != i % nodes)
+                p.cluster.places.measured[i] = (struct link){1e9 * (1 + i * 7 % 11), 1e-5};
+        if (problem_check(&p, &err) == OK && problem_check_places(&p, &err) == OK)
+            CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, *state, &err));
+        arena_reset(*state, mark);
+    }
+    assert_true(likely > 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_layout_alone),
-                                       cmocka_unit_test(test_workers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_layout_alone), cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_long_limit), cmocka_unit_test(test_measured_alone)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "data/base/least.h"
+#include "data/places/places.h"
 #include "data/results/bound.h"
 #include "solve/places/space/space.h"
 
@@ -59,6 +60,60 @@ static void put_plans_first(struct layouts *l)
         if (l->work[i].iteration_ns) l->value[l->work[i].number] = l->work[i].iteration_ns;
 }
 
+// ---- links between groups, as the nodes' links are
+
+enum { SAMPLED_NODES = 32 }; // of a group
+
+static int by_bandwidth(const void *a, const void *b)
+{
+    double x = ((const struct place_link *)a)->link.bytes_per_s,
+           y = ((const struct place_link *)b)->link.bytes_per_s;
+    return x < y ? -1 : x > y;
+}
+
+static int sample_nodes(int *nodes, const struct cluster *c, int group)
+{
+    const struct places *p = &c->places;
+    int count = 0, seen = 0, step = (c->groups[group].nodes + SAMPLED_NODES - 1) / SAMPLED_NODES;
+    for (int i = 0; i < p->node_count && count < SAMPLED_NODES; i++)
+        if (p->nodes[i].group == group && seen++ % step == 0) nodes[count++] = i;
+    return count;
+}
+
+// Of the links from one group's nodes to another's the one that a quarter is slower than: slow
+// links hold rings and pipelines up. false: nothing joins them.
+static bool usual_link(struct place_link *usual, const struct cluster *c, int from, int to)
+{
+    static const struct place_traffic alone = {{1, 1}, {0, 0}};
+    struct place_link links[SAMPLED_NODES * SAMPLED_NODES];
+    double efficiency[NIC_KIND_COUNT];
+    int starts[SAMPLED_NODES], ends[SAMPLED_NODES], count = 0;
+    int start_count = sample_nodes(starts, c, from), end_count = sample_nodes(ends, c, to);
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) efficiency[kind] = 1;
+    for (int i = 0; i < start_count; i++)
+        for (int k = 0; k < end_count; k++)
+            if (starts[i] != ends[k])
+                count += places_link(&links[count], c, starts[i], ends[k], &alone, efficiency);
+    if (!count) return false;
+    qsort(links, (size_t)count, sizeof *links, by_bandwidth);
+    *usual = links[count / 4];
+    return true;
+}
+
+// Nodes' own links say more than those stated for groups; cards stay, for what shares them.
+static void state_links(struct cluster *bare, const struct cluster *named, struct arena *arena)
+{
+    int groups = named->group_count;
+    bare->links = TAKE(arena, bare->link_count + groups * groups, struct group_link);
+    bare->link_count = 0;
+    for (int from = 0; from < groups; from++)
+        for (int to = 0; to < groups; to++) {
+            struct place_link usual;
+            if (!usual_link(&usual, named, from, to) || usual.origin == PLACE_CARDS) continue;
+            bare->links[bare->link_count++] = (struct group_link){from, to, usual.link};
+        }
+}
+
 enum status placed_find_likely(struct placed_likely **likely, int *count,
                                const struct problem *problem, const struct solve_settings *settings,
                                const volatile int *stop, struct arena *arena, struct error *err)
@@ -69,6 +124,7 @@ enum status placed_find_likely(struct placed_likely **likely, int *count,
     struct space_limits limits = problem_space_limits(problem);
     struct likeliest x = {&r.layouts, TAKE(arena, LIKELY_MAX, struct placed_likely), 0};
     *bare = *problem;
+    state_links(&bare->cluster, &problem->cluster, arena);
     bare->cluster.places = (struct places){0};
     bare->job.placement = (struct placement_wishes){0};
     *likely = x.items, *count = 0;

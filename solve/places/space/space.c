@@ -17,7 +17,7 @@ enum { LOOK_ROUND = 16, SOLVE_ROUND = 4 };
 // Smaller spaces are searched just as fast without; LIKELY_LOOKS plans are enough to judge the
 // others.
 enum { LIKELY_FROM = 8, LIKELY_LOOKS = 4 };
-static const double likely_share = 0.1;    // of a time limit, for each of them
+static const double layout_share = 0.1;    // of a time limit, for each of them
 static const double share_for_looks = 0.6; // likewise, until layouts are solved
 static const char leaves_room[] = "its bound leaves room for a better plan";
 
@@ -283,18 +283,30 @@ static enum status solve_round(struct placed_space *s, struct round *round,
     return OK;
 }
 
+// For each of the layouts from here on that still matter: its part of the time that is left, or
+// enough for a solve that is worth while.
+static double seconds_for_each(struct placed_space *s, int64_t from)
+{
+    int64_t open = 0;
+    if (s->clock.settings->time_limit_s <= 0) return INFINITY;
+    for (int64_t i = from; i < s->count; i++) open += s->candidates[i].bound_ns < closing_ns(s);
+    return fmax(watch_left_s(&s->clock.watch) / (double)larger(open, 1),
+                layout_share * s->clock.settings->time_limit_s);
+}
+
 // Little effort for all layouts that matter, then more for those that still do.
 static enum status solve_all(struct placed_space *s, struct error *err)
 {
     static const struct placed_effort efforts[] = {
-        {2000, 0, 0.2}, {10000, 20 * 1000, 0.05}, {60000, 300 * 1000, 0.02}};
+        {2000, 0, 0.2, false}, {10000, 20 * 1000, 0.05, false}, {60000, 300 * 1000, 0.02, true}};
     for (size_t pass = 0; pass < ARRAY_LENGTH(efforts); pass++) {
         for (int64_t at = 0; at < s->count && !is_over(s);) {
             struct round *round = begin_round(s);
+            double seconds = seconds_for_each(s, at);
             for (; at < s->count && round->count < SOLVE_ROUND; at++)
                 if (s->candidates[at].bound_ns < closing_ns(s))
                     add_to_round(s, round, &s->candidates[at]);
-            TRY(solve_round(s, round, &efforts[pass], INFINITY, err));
+            TRY(solve_round(s, round, &efforts[pass], seconds, err));
             show_progress(s, at, s->count, "layouts");
         }
         qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
@@ -307,7 +319,7 @@ static enum status solve_all(struct placed_space *s, struct error *err)
 // are tried one at a time.
 static enum status solve_likely(struct placed_space *s, struct error *err)
 {
-    static const struct placed_effort effort = {2000, 0, 0.2};
+    static const struct placed_effort effort = {2000, 0, 0.2, false};
     struct placed_likely *likely;
     int count, looks = 0; // since there has been a plan
     TRY(placed_find_likely(&likely, &count, s->problem, s->clock.settings, s->clock.watch.stop,
@@ -324,7 +336,7 @@ static enum status solve_likely(struct placed_space *s, struct error *err)
             candidates[i] = (struct placed_layout){likely[i].number, 0, false, likely[i].layout};
             add_to_round(s, round, &candidates[i]);
         }
-        TRY(solve_round(s, round, &effort, likely_share * s->clock.settings->time_limit_s, err));
+        TRY(solve_round(s, round, &effort, layout_share * s->clock.settings->time_limit_s, err));
         looks += s->best.stage_count ? round->count : 0;
         show_progress(s, i, count, "likely layouts");
     }
