@@ -96,15 +96,15 @@ static bool sharing_helps(const struct priced *p, size_t link)
     return helps;
 }
 
-static size_t dearest_pair(const struct priced *p)
+static size_t slowest_pair(const struct priced *p)
 {
-    size_t dearest = 0;
+    size_t slowest = 0;
     int64_t most = -1;
     for (int c = 0; c < p->cut_count; c++)
         for (size_t i = 0; i < pairs_of(p->places) * PART_COUNT; i++)
             if (p->places->cuts[c].forward_ns[i] > most)
-                most = p->places->cuts[c].forward_ns[i], dearest = i / PART_COUNT;
-    return dearest;
+                most = p->places->cuts[c].forward_ns[i], slowest = i / PART_COUNT;
+    return slowest;
 }
 
 static enum status check_pair(const struct priced *p, size_t pair, struct error *err)
@@ -147,10 +147,10 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
     for (size_t pair = 0; pair < pairs_of(x); pair++) TRY(check_pair(p, pair, err));
     double longest = passes_ns + longest_beside_passes(p);
     if (longest <= sum_max) return OK;
-    size_t pair = dearest_pair(p);
+    size_t pair = slowest_pair(p);
     return fail(err, BAD_INPUT,
                 "%s: places: an iteration could take %.3g ns, with messages from \"%.60s\" to "
-                "\"%.60s\" the dearest; sums must stay within 2^52 ns (52 days)",
+                "\"%.60s\" the slowest; sums must stay within 2^52 ns (52 days)",
                 priced_file(p), longest, x->nodes[pair / (size_t)x->node_count].name,
                 x->nodes[pair % (size_t)x->node_count].name);
 }

@@ -30,12 +30,12 @@ enum column_role {
     COLUMN_RING,  // a = stage, b = from, c = transport x nodes + to: how many times the stage's
                   // ring passes this link        integer
     COLUMN_REACH, // a = stage, b = from, c = to: makes the ring connected
-    COLUMN_MEMBER,    // a = stage, b = group; 1 if some replica is on it        binary
-    COLUMN_TRANSPORT, // a = stage, b = transport; 1 if the ring uses it        binary
-    COLUMN_LEAVES,    // a = stage, b = node; 1 if the stage's ring leaves it        binary
-    COLUMN_SHARED,    // a = node, b = count; 1 if at least this many rings leave it        binary
-    COLUMN_DEAREST,   // a = stage, b = choice, c = level: the ring's slowest link, by the time of
-                      // the sync over it        0..1, or binary
+    COLUMN_MEMBER,     // a = stage, b = group; 1 if some replica is on it        binary
+    COLUMN_TRANSPORT,  // a = stage, b = transport; 1 if the ring uses it        binary
+    COLUMN_LEAVES,     // a = stage, b = node; 1 if the stage's ring leaves it        binary
+    COLUMN_SHARED,     // a = node, b = count; 1 if at least this many rings leave it        binary
+    COLUMN_BOTTLENECK, // a = stage, b = choice, c = level: the ring's slowest link, by the time of
+                       // the sync over it        0..1, or binary
 };
 
 struct milp_column {
@@ -66,7 +66,7 @@ enum row_role {
     ROW_ORDER,
     ROW_RING,
     ROW_REACH,
-    ROW_DEAREST,
+    ROW_BOTTLENECK,
     ROW_TRANSPORT,
     ROW_SHARED
 };

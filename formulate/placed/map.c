@@ -7,7 +7,7 @@ static const char *const role_names[] = {
     [COLUMN_OPTION] = "option",       [COLUMN_NODE] = "node",     [COLUMN_HOP] = "hop",
     [COLUMN_RING] = "ring",           [COLUMN_REACH] = "reach",   [COLUMN_MEMBER] = "member",
     [COLUMN_TRANSPORT] = "transport", [COLUMN_LEAVES] = "leaves", [COLUMN_SHARED] = "shared",
-    [COLUMN_DEAREST] = "dearest"};
+    [COLUMN_BOTTLENECK] = "dearest"};
 
 static void put_symbols(struct json_writer *w, const struct placed_program *f, int column)
 {
@@ -80,7 +80,7 @@ static void put_column(struct json_writer *w, const struct placed_program *f, in
     } else if (c->role == COLUMN_SHARED) {
         json_put_text(w, "node", node_name(f, c->a));
         json_put_count(w, "rings", c->b);
-    } else if (c->role == COLUMN_DEAREST) {
+    } else if (c->role == COLUMN_BOTTLENECK) {
         json_put_count(w, "stage", c->a);
         json_put_count(w, "choice", c->b);
         json_put_count(w, "level", c->c);

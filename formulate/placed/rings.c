@@ -168,7 +168,7 @@ static int add_levels(struct ring *r, int replica, int choice, int column, struc
     qsort(values, (size_t)count, sizeof *values, by_value);
     for (int i = 0; i < count; i++) {
         if (i && values[i] == values[i - 1]) continue;
-        struct milp_column level = {.role = COLUMN_DEAREST,
+        struct milp_column level = {.role = COLUMN_BOTTLENECK,
                                     .a = r->stage,
                                     .b = choice,
                                     .c = distinct,
@@ -179,7 +179,7 @@ static int add_levels(struct ring *r, int replica, int choice, int column, struc
         milp_add_entry(m, levels[distinct++].column, 1);
     }
     milp_add_entry(m, column, -1);
-    milp_add_row(m, ROW_DEAREST, ROW_EQUAL, 0);
+    milp_add_row(m, ROW_BOTTLENECK, ROW_EQUAL, 0);
     return distinct;
 }
 
@@ -203,7 +203,7 @@ static void put_levels(const struct ring *r, int price, const struct level *leve
 // one replica is left once, so all its links that are no cheaper than this one are in one row. If
 // there is room for several replicas, a link may be passed several times; then half a unit would be
 // enough, so levels are integers there.
-static void add_dearest_row(struct ring *r, int link, const struct level *levels, int count)
+static void add_bottleneck_row(struct ring *r, int link, const struct level *levels, int count)
 {
     struct placing *x = r->x;
     struct milp *m = &x->f->milp;
@@ -215,7 +215,7 @@ static void add_dearest_row(struct ring *r, int link, const struct level *levels
             milp_add_entry(m, r->link[other], -1);
     }
     put_levels(r, link, levels, count, m->columns[r->link[link]].upper);
-    milp_add_row(m, ROW_DEAREST, ROW_AT_LEAST, 0);
+    milp_add_row(m, ROW_BOTTLENECK, ROW_AT_LEAST, 0);
 }
 
 // A link within a node counts if the whole ring is in the node: then all replicas pass it.
@@ -226,7 +226,7 @@ static void add_inner_row(struct ring *r, int link, const struct level *levels, 
     if (replicas > 1 && x->places->nodes[node].slots < replicas) return;
     milp_add_entry(&x->f->milp, r->link[link], -1);
     put_levels(r, link, levels, count, 1);
-    milp_add_row(&x->f->milp, ROW_DEAREST, ROW_AT_LEAST, 1 - replicas);
+    milp_add_row(&x->f->milp, ROW_BOTTLENECK, ROW_AT_LEAST, 1 - replicas);
 }
 
 // The same for the case that a given number of rings leave one of the link's ends.
@@ -246,11 +246,11 @@ static void add_shared_rows(struct ring *r, int link, const struct level *levels
             milp_add_entry(m, r->link[link], -1);
             milp_add_entry(m, column, -most);
             put_levels(r, level * links_of(x) + link, levels, count, most);
-            milp_add_row(m, ROW_DEAREST, ROW_AT_LEAST, -most);
+            milp_add_row(m, ROW_BOTTLENECK, ROW_AT_LEAST, -most);
         }
 }
 
-static void add_dearest_rows(struct ring *r, const struct level *levels, int count)
+static void add_bottleneck_rows(struct ring *r, const struct level *levels, int count)
 {
     const struct placing *x = r->x;
     for (int link = 0; link < links_of(x); link++) {
@@ -258,7 +258,7 @@ static void add_dearest_rows(struct ring *r, const struct level *levels, int cou
         if (link / x->f->nodes % x->f->nodes == link % x->f->nodes) {
             add_inner_row(r, link, levels, count);
         } else {
-            add_dearest_row(r, link, levels, count);
+            add_bottleneck_row(r, link, levels, count);
             add_shared_rows(r, link, levels, count);
         }
     }
@@ -283,7 +283,7 @@ static void add_sync(struct ring *r, int replica)
     int column = count ? placing_symbol(x, replica, symbol, least, greatest) : -1;
     if (column < 0) return;
     if (least == greatest) return;
-    add_dearest_rows(r, levels, count);
+    add_bottleneck_rows(r, levels, count);
     for (int i = 0; i < count; i++)
         milp_add_entry(&x->f->milp, levels[i].column, -levels[i].sync_ns);
     milp_add_entry(&x->f->milp, column, 1);

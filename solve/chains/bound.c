@@ -198,13 +198,13 @@ static int64_t work_boxes(struct bounding *b)
 }
 
 // The most expensive hop below `limit`: no more expensive one is in a chain that improves.
-static int64_t dearest_hop(const struct chains *c, int64_t limit)
+static int64_t slowest_hop(const struct chains *c, int64_t limit)
 {
-    int64_t dearest = 0;
+    int64_t slowest = 0;
     size_t count = (size_t)(c->length - 1) * (size_t)c->node_count * (size_t)c->node_count;
     for (size_t i = 0; i < count; i++)
-        if (c->hop[i] < limit && c->hop[i] > dearest) dearest = c->hop[i];
-    return dearest;
+        if (c->hop[i] < limit && c->hop[i] > slowest) slowest = c->hop[i];
+    return slowest;
 }
 
 // The box of everything: its chains are bounded by an assignment, which also gives its first
@@ -225,7 +225,7 @@ static bool open_root(struct bounding *b, struct box *root)
     if (sum >= CHAIN_NONE) return false;
     root->chain = rounded_up(sum, c->chain_count);
     if (root->chain >= b->value) return false;
-    int64_t hop_max = dearest_hop(c, b->value);
+    int64_t hop_max = slowest_hop(c, b->value);
     if (hop_max > (INT64_C(1) << 58) / n) return true; // sums of such hops would be too large
     b->paths = paths_open(c, hop_max, b->arena);
     for (int i = 0; i < n; i++) root->price[i] = ldexp((double)price[i], paths_shift(b->paths));

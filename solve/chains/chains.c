@@ -21,21 +21,21 @@ int64_t chain_value(const struct chains *c, const int *chain)
 
 static int64_t ring_value(const struct chains *c, const int *order)
 {
-    int64_t dearest = 0;
+    int64_t slowest = 0;
     for (int chain = 0; chain < c->chain_count && chains_have_ring(c); chain++) {
         int next = (chain + 1) % c->chain_count;
-        dearest = larger(
-            dearest, c->ring[order[chain * c->length] * c->node_count + order[next * c->length]]);
+        slowest = larger(
+            slowest, c->ring[order[chain * c->length] * c->node_count + order[next * c->length]]);
     }
-    return dearest;
+    return slowest;
 }
 
 int64_t chains_value(const struct chains *c, const int *order)
 {
-    int64_t dearest = 0;
+    int64_t slowest = 0;
     for (int chain = 0; chain < c->chain_count; chain++)
-        dearest = larger(dearest, chain_value(c, order + chain * c->length));
-    return dearest + ring_value(c, order);
+        slowest = larger(slowest, chain_value(c, order + chain * c->length));
+    return slowest + ring_value(c, order);
 }
 
 struct chains_settings chains_settings_for(const struct chains *c, uint64_t seed)

@@ -166,7 +166,7 @@ static bool try_freely(struct proof *p, int64_t limit)
 }
 
 // No order's most expensive chain is below this; values above `high` do not matter.
-static int64_t least_dearest(struct proof *p, int64_t high)
+static int64_t least_slowest(struct proof *p, int64_t high)
 {
     enum { TRIES = 16 };
     int64_t low = 0, top = high;
@@ -293,9 +293,9 @@ void chains_prove(struct chains_result *result, const struct chains *c, struct a
             list[count++] = (struct first_set){rings[set], set};
     if (count) qsort(list, count, sizeof *list, compare_sets);
     least_by_first(&p, least);
-    int64_t dearest = count ? least_dearest(&p, result->value - list[0].ring - 1) : 0;
+    int64_t slowest = count ? least_slowest(&p, result->value - list[0].ring - 1) : 0;
     if (count) list_tails(&p, result->value - list[0].ring - 1, arena);
-    for (size_t i = 0; i < count && list[i].ring + dearest < result->value; i++)
+    for (size_t i = 0; i < count && list[i].ring + slowest < result->value; i++)
         try_set(&p, &list[i], least);
     result->bound = result->value;
     if (chains_have_ring(c)) chains_close_ring(c, result->order, arena);

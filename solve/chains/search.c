@@ -174,12 +174,12 @@ static double eighth_power(double x)
 static double sum_up(const struct search *s, const int *order, int64_t *chains, bool all,
                      int64_t *value)
 {
-    int64_t dearest = 0, ring = 0;
+    int64_t slowest = 0, ring = 0;
     double powers = 0, links = 0;
     for (int chain = 0; chain < s->k; chain++) {
         const int *nodes = order + chain * s->length;
         if (all || s->touched[chain]) chains[chain] = chain_value(s->c, nodes);
-        dearest = larger(dearest, chains[chain]);
+        slowest = larger(slowest, chains[chain]);
         powers += eighth_power((double)chains[chain]);
         if (!chains_have_ring(s->c)) continue;
         const int *following = chain + 1 < s->k ? nodes + s->length : order;
@@ -187,9 +187,9 @@ static double sum_up(const struct search *s, const int *order, int64_t *chains, 
         ring = larger(ring, link);
         links += (double)link;
     }
-    *value = dearest + ring;
+    *value = slowest + ring;
     if (ring > s->ring_max) return INFINITY;
-    return (double)ring + link_share * links / s->k + (1 - s->smooth) * (double)dearest +
+    return (double)ring + link_share * links / s->k + (1 - s->smooth) * (double)slowest +
            s->smooth * power_mean(powers, s->k);
 }
 

@@ -116,7 +116,7 @@ static enum status write_table(const char *const *files, int count, bool csv, co
 
 // ---- plans with a placement
 
-enum { DEAREST_SHOWN = 10 };
+enum { LINKS_SHOWN = 10 };
 
 struct about_links {
     const char *problem;
@@ -168,7 +168,7 @@ static enum status make_with_links(const struct plan *plan, const struct about_l
     TRY(find_links(&links, &found, plan, about, arena, err));
     if (about->format == FORMAT_TEXT)
         return report_text(plan, problem_at_hand(plan, about, arena), found ? &links : NULL,
-                           about->top < 0 ? DEAREST_SHOWN : about->top, text, length, arena, err);
+                           about->top < 0 ? LINKS_SHOWN : about->top, text, length, arena, err);
     if (!plan->placement)
         return fail(
             err, BAD_INPUT,
@@ -242,7 +242,7 @@ static enum status make_page(const struct plan *plan, const struct about_links *
     struct report_links links;
     struct report_page page = {.plan = plan,
                                .problem = problem_at_hand(plan, about, arena),
-                               .top = DEAREST_SHOWN,
+                               .top = LINKS_SHOWN,
                                .layouts_top = about->top < 0 ? LAYOUTS_SHOWN : about->top};
     bool found;
     TRY(find_links(&links, &found, plan, about, arena, err));

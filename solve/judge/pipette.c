@@ -96,29 +96,29 @@ static void audit_shares(const struct pipette *x)
     }
 }
 
-static struct sum dearest_hops(const struct pipette *x)
+static struct sum slowest_hops(const struct pipette *x)
 {
-    struct sum dearest = {0, 0};
+    struct sum slowest = {0, 0};
     for (int row = 0; row < x->rows; row++) {
         struct sum hops = {0, 0};
         for (int rank = 0; rank + 1 < x->ranks; rank++)
             sum_add(&hops, passing_ns(x, node_of(x, row, rank), node_of(x, row, rank + 1), false,
                                       FORWARD_AND_BACK * x->message));
-        if (!row || hops.value > dearest.value) dearest = hops;
+        if (!row || hops.value > slowest.value) slowest = hops;
     }
-    return dearest;
+    return slowest;
 }
 
-static struct sum dearest_ring(const struct pipette *x, bool inside)
+static struct sum slowest_ring(const struct pipette *x, bool inside)
 {
-    struct sum dearest = {0, 1};
+    struct sum slowest = {0, 1};
     int ranks = inside ? x->each : x->rows;
     for (int row = 0; row < x->rows && ranks > 1; row++) {
         int from = node_of(x, row, 0), to = inside ? from : node_of(x, (row + 1) % x->rows, 0);
         int64_t ns = passing_ns(x, from, to, true, twice_but_one(ranks) * x->gradient);
-        if (ns > dearest.value) dearest.value = ns;
+        if (ns > slowest.value) slowest.value = ns;
     }
-    return dearest;
+    return slowest;
 }
 
 void audit_pipette(struct audit *h, const int *node)
@@ -136,11 +136,11 @@ void audit_pipette(struct audit *h, const int *node)
     audit_rows(&x);
     audit_shares(&x);
     audit_claim(h, "objective", -1, "hops of the slowest pipeline", "ns", claims->hops_ns,
-                dearest_hops(&x));
+                slowest_hops(&x));
     audit_claim(h, "objective", -1, "ring of the first stages", "ns", claims->ring_ns,
-                dearest_ring(&x, false));
+                slowest_ring(&x, false));
     audit_claim(h, "objective", -1, "ring within a node", "ns", claims->inner_ns,
-                dearest_ring(&x, true));
+                slowest_ring(&x, true));
     int64_t sum = judged_later(judged_later(claims->hops_ns, claims->ring_ns), claims->inner_ns);
     if (h->plan->objective_ns != sum)
         REJECT(h, "objective", -1, "claimed %lld ns, hops and rings come to %lld ns",

@@ -53,7 +53,7 @@ static bool leaves_node(const int *members, int count)
     return false;
 }
 
-static int64_t dearest(const struct placed *p, const int *members, const int *ring)
+static int64_t bottleneck(const struct placed *p, const int *members, const int *ring)
 {
     int count = 2 * p->replicas;
     bool leaves = leaves_node(members, count);
@@ -119,9 +119,9 @@ static int64_t order_members(const struct placed *p, const int *members, int *ri
     int count = 2 * p->replicas;
     int64_t enough = floor_of(p, members, leaves_node(members, count));
     group_members(members, count, ring);
-    if (dearest(p, members, ring) > enough) improve_order(p, members, ring, enough, arena);
-    assert(placed_is_order(ring, count) && dearest(p, members, ring) >= enough);
-    return dearest(p, members, ring);
+    if (bottleneck(p, members, ring) > enough) improve_order(p, members, ring, enough, arena);
+    assert(placed_is_order(ring, count) && bottleneck(p, members, ring) >= enough);
+    return bottleneck(p, members, ring);
 }
 
 bool placed_sync_embedding(struct placed *p, struct placed_plan *plan)
@@ -133,7 +133,7 @@ bool placed_sync_embedding(struct placed *p, struct placed_plan *plan)
     int *members = TAKE(p->arena, 2 * p->replicas, int);
     find_members(p, plan->node, members);
     if (p->keep_rings) {
-        p->embedding_ns = dearest(p, members, plan->embedding_ring);
+        p->embedding_ns = bottleneck(p, members, plan->embedding_ring);
     } else {
         if (!known->used || memcmp(known->nodes, members, bytes)) {
             known->ns = order_members(p, members, known->ring, p->arena);

@@ -93,26 +93,26 @@ void placed_fill_links(struct placed *p, const struct placed_plan *plan, int sta
     }
 }
 
-static int64_t dearest_link(const int64_t *links, const int *ring, int count)
+static int64_t bottleneck_link(const int64_t *links, const int *ring, int count)
 {
-    int64_t dearest = 0;
+    int64_t bottleneck = 0;
     for (int at = 0; at < count; at++)
-        dearest = larger(dearest, links[ring[at] * count + ring[(at + 1) % count]]);
-    return dearest;
+        bottleneck = larger(bottleneck, links[ring[at] * count + ring[(at + 1) % count]]);
+    return bottleneck;
 }
 
 void placed_improve_ring(const int64_t *links, int *ring, int count, int64_t enough)
 {
-    int64_t dearest = dearest_link(links, ring, count);
-    for (bool improved = true; improved && dearest > enough;) {
+    int64_t bottleneck = bottleneck_link(links, ring, count);
+    for (bool improved = true; improved && bottleneck > enough;) {
         improved = false;
         for (int a = 1; a < count; a++)
-            for (int b = a + 1; b < count && dearest > enough; b++) {
+            for (int b = a + 1; b < count && bottleneck > enough; b++) {
                 int kept = ring[a];
                 ring[a] = ring[b], ring[b] = kept;
-                int64_t now = dearest_link(links, ring, count);
-                if (now < dearest) {
-                    dearest = now;
+                int64_t now = bottleneck_link(links, ring, count);
+                if (now < bottleneck) {
+                    bottleneck = now;
                     improved = true;
                 } else {
                     ring[b] = ring[a], ring[a] = kept;
@@ -194,7 +194,7 @@ static void work_out(struct placed *p, struct placed_plan *plan, int stage,
     fill_links(p, plan, stage, &ring, links);
     order_ring(p, links, order);
     known->used = true;
-    known->joined = dearest_link(links, order, p->replicas) < CHAIN_NONE;
+    known->joined = bottleneck_link(links, order, p->replicas) < CHAIN_NONE;
     arena_reset(p->arena, mark);
     put_order(known, p, plan, stage, order);
     for (int r = 0; r < p->replicas; r++) {

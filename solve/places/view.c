@@ -180,7 +180,7 @@ static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int ch
     const struct placed *p = m->x->p;
     int rank = choices_rank_of(p->c, stage), count = p->replicas, all[PLACED_RING_EXACT],
         ring[PLACED_RING_EXACT], nodes[PLACED_RING_EXACT];
-    int64_t links[PLACED_RING_EXACT * PLACED_RING_EXACT], dearest = 0;
+    int64_t links[PLACED_RING_EXACT * PLACED_RING_EXACT], bottleneck = 0;
     bool leaves = false;
     for (int a = 0; a < count; a++) {
         nodes[a] = node_of(m, a, rank);
@@ -200,8 +200,8 @@ static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int ch
     }
     ring_through(ring, links, count, all, count, m->arena);
     for (int at = 0; at < count; at++)
-        dearest = larger(dearest, links[ring[at] * count + ring[(at + 1) % count]]);
-    return dearest;
+        bottleneck = larger(bottleneck, links[ring[at] * count + ring[(at + 1) % count]]);
+    return bottleneck;
 }
 
 // CHAIN_NONE or more: nothing joins the ring.

@@ -20,28 +20,29 @@ static const struct {
 
 // ---- the slowest
 
-static const struct report_link *dearest_of(const struct heatmap *m, enum link_use first,
-                                            enum link_use last)
+static const struct report_link *bottleneck_of(const struct heatmap *m, enum link_use first,
+                                               enum link_use last)
 {
-    const struct report_link *dearest = NULL;
+    const struct report_link *bottleneck = NULL;
     for (int i = 0; i < m->links->count; i++) {
         const struct report_link *x = &m->links->items[i];
-        if (x->use < first || x->use > last || (x->use == USE_RING && !x->dearest)) continue;
-        if (!dearest || x->ns > dearest->ns ||
-            (x->ns == dearest->ns && x->link.link.bytes_per_s < dearest->link.link.bytes_per_s))
-            dearest = x;
+        if (x->use < first || x->use > last || (x->use == USE_RING && !x->bottleneck)) continue;
+        if (!bottleneck || x->ns > bottleneck->ns ||
+            (x->ns == bottleneck->ns &&
+             x->link.link.bytes_per_s < bottleneck->link.link.bytes_per_s))
+            bottleneck = x;
     }
-    return dearest;
+    return bottleneck;
 }
 
 // The slowest transfer, or the slowest link of a ring; NULL: none.
-static const struct report_link *heatmap_dearest_transfer(const struct heatmap *m)
+static const struct report_link *heatmap_bottleneck_transfer(const struct heatmap *m)
 {
-    return dearest_of(m, USE_FORWARD, USE_BACKWARD);
+    return bottleneck_of(m, USE_FORWARD, USE_BACKWARD);
 }
-static const struct report_link *heatmap_dearest_ring(const struct heatmap *m)
+static const struct report_link *heatmap_bottleneck_ring(const struct heatmap *m)
 {
-    return dearest_of(m, USE_RING, USE_RING);
+    return bottleneck_of(m, USE_RING, USE_RING);
 }
 
 // ---- marks
@@ -127,7 +128,7 @@ static void draw_mark(struct heatmap *m, const struct report_link *x)
     svg_close(&m->svg);
 }
 
-static void frame_dearest(struct heatmap *m, const struct report_link *x)
+static void frame_bottleneck(struct heatmap *m, const struct report_link *x)
 {
     if (!x) return;
     double size = m->cell >= 8 ? m->cell - 1 : m->cell, line = fmax(m->cell / 9, 1.6),
@@ -141,8 +142,8 @@ static void frame_dearest(struct heatmap *m, const struct report_link *x)
 void heatmap_marks(struct heatmap *m)
 {
     unsigned char *drawn = TAKE(m->arena, m->count * m->count, unsigned char);
-    frame_dearest(m, heatmap_dearest_transfer(m));
-    frame_dearest(m, heatmap_dearest_ring(m));
+    frame_bottleneck(m, heatmap_bottleneck_transfer(m));
+    frame_bottleneck(m, heatmap_bottleneck_ring(m));
     svg_open(&m->svg, "what the plan sends");
     for (int use = LINK_USE_COUNT - 1; use >= 0; use--)
         for (int i = 0; i < m->links->count; i++) {
@@ -248,8 +249,8 @@ static double put_line(struct heatmap *m, double x, double y, enum svg_colour co
     return y + 17;
 }
 
-static double put_dearest(struct heatmap *m, double x, double y, const struct report_link *l,
-                          const char *what)
+static double put_bottleneck(struct heatmap *m, double x, double y, const struct report_link *l,
+                             const char *what)
 {
     const struct cluster_node *nodes = m->links->problem.cluster.places.nodes;
     if (!l) return y;
@@ -314,7 +315,7 @@ void heatmap_legend(struct heatmap *m, double x, double y)
         y += 23;
     }
     svg_frame(&m->svg, x + 1, y - 12, 16, 16, SVG_ALARM, 2);
-    svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK, "the dearest in use");
-    y = put_dearest(m, x, y + 30, heatmap_dearest_transfer(m), "message");
-    put_dearest(m, x, y, heatmap_dearest_ring(m), "ring");
+    svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK, "the slowest in use");
+    y = put_bottleneck(m, x, y + 30, heatmap_bottleneck_transfer(m), "message");
+    put_bottleneck(m, x, y, heatmap_bottleneck_ring(m), "ring");
 }

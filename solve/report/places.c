@@ -50,19 +50,20 @@ static void print_launched(struct report_out *out, const struct plan *plan,
     const struct plan_placement *x = plan->placement;
     const int *replicas = report_data_ranks(plan, out->arena);
     const char *order = "";
-    struct report_link dearest, worst = {.stage = -1};
+    struct report_link bottleneck, worst = {.stage = -1};
     int alike = 0, slower = 0;
     for (int at = 0; at < x->replica_count; at++)
         order = arena_print(out->arena, "%s%s%d", order, at ? " " : "", replicas[at]);
     for (int stage = 0; stage < plan->stage_count; stage++) {
         if (report_ring_is_launched(plan, stage, replicas)) {
             alike++;
-        } else if (links && report_dearest_in_order(links, stage, replicas, &dearest, out->arena) &&
-                   report_ring_excess(links, &dearest) > 1) {
+        } else if (links &&
+                   report_bottleneck_in_order(links, stage, replicas, &bottleneck, out->arena) &&
+                   report_ring_excess(links, &bottleneck) > 1) {
             slower++;
             if (worst.stage < 0 ||
-                report_ring_excess(links, &dearest) > report_ring_excess(links, &worst))
-                worst = dearest;
+                report_ring_excess(links, &bottleneck) > report_ring_excess(links, &worst))
+                worst = bottleneck;
         }
     }
     report_print(out,
@@ -84,27 +85,28 @@ static void print_launched(struct report_out *out, const struct plan *plan,
 static void print_rings(struct report_out *out, const struct plan *plan,
                         const struct report_links *links)
 {
-    static const char *const headings[] = {"stage", "sync in ms", "dearest link",
+    static const char *const headings[] = {"stage", "sync in ms", "bottleneck link",
                                            "GB/s",  "of best",    "ring of nodes"};
     const struct plan_placement *x = plan->placement;
     struct schedule_request request = plan_request(plan);
     struct report_table t;
     report_table_begin(&t, headings, "rrlrrl", out->arena);
     for (int stage = 0; stage < plan->stage_count; stage++) {
-        const struct report_link *dearest = links ? report_dearest(links, stage) : NULL;
+        const struct report_link *bottleneck = links ? report_bottleneck(links, stage) : NULL;
         int rank = schedule_rank_of(&request, stage);
         const char *nodes = "";
         for (int at = 0; at < x->replica_count; at++)
             nodes = arena_print(
                 out->arena, "%s%s%s", nodes, at ? " > " : "",
                 x->nodes[x->rings[stage * x->replica_count + at] * x->rank_count + rank]);
-        report_cell(
-            &t, arena_print(out->arena, "%d%s", stage, dearest && dearest->critical_ns ? "!" : ""));
+        report_cell(&t, arena_print(out->arena, "%d%s", stage,
+                                    bottleneck && bottleneck->critical_ns ? "!" : ""));
         report_cell(&t, report_milliseconds(plan->stages[stage].sync_ns, out->arena));
-        report_cell(&t, dearest ? link_text(links, dearest->from, dearest->to, out->arena) : "-");
-        report_cell(&t,
-                    dearest ? gigabytes_per_s(dearest->link.link.bytes_per_s, out->arena) : "-");
-        report_cell(&t, dearest ? percent(report_share(dearest), out->arena) : "-");
+        report_cell(&t, bottleneck ? link_text(links, bottleneck->from, bottleneck->to, out->arena)
+                                   : "-");
+        report_cell(&t, bottleneck ? gigabytes_per_s(bottleneck->link.link.bytes_per_s, out->arena)
+                                   : "-");
+        report_cell(&t, bottleneck ? percent(report_share(bottleneck), out->arena) : "-");
         report_cell(&t, nodes);
     }
     report_print(out,
@@ -195,7 +197,7 @@ static void print_transfers(struct report_out *out, const struct report_links *l
     }
     if (!all) return;
     report_print(out, "\n%s messages between stages (one of the schedule's, from end to end%s)\n",
-                 count < all ? arena_print(out->arena, "The %d dearest of %d", count, all) : "All",
+                 count < all ? arena_print(out->arena, "The %d slowest of %d", count, all) : "All",
                  count < all ? "; --top 0: all; --format links: as a table" : "");
     report_table_print(out, &t);
 }
@@ -243,7 +245,7 @@ void report_links_csv(const struct report_links *links, const char **text, size_
         report_print(&out, ",%.17g,%.17g", l->link.link.bytes_per_s, l->link.link.latency_s);
         put_name(&out, place_origin_text(&l->link, &links->problem.cluster.places, arena));
         report_print(&out, l->ns >= 0 ? ",%lld" : ",", (long long)l->ns);
-        report_print(&out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->dearest,
+        report_print(&out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->bottleneck,
                      report_share(l), l->best->bytes_per_s);
         put_name(&out, nodes[l->best->from].name);
         put_name(&out, nodes[l->best->to].name);

@@ -263,18 +263,18 @@ static enum status add_rings(struct finding *f, const struct schedule_request *q
     const struct plan_placement *x = l->plan->placement;
     for (int stage = 0; stage < l->plan->stage_count && x->replica_count > 1; stage++) {
         const int *ring = x->rings + stage * x->replica_count;
-        int rank = schedule_rank_of(q, stage), first = l->count, dearest = l->count;
+        int rank = schedule_rank_of(q, stage), first = l->count, bottleneck = l->count;
         f->transport = ring_transport(l, rank, f->arena);
         for (int at = 0; at < x->replica_count; at++) {
             TRY(add_link(f, USE_RING, stage, ring[at], ring[(at + 1) % x->replica_count], rank,
                          rank));
-            if (ring_s(l, &l->items[l->count - 1]) > ring_s(l, &l->items[dearest]))
-                dearest = l->count - 1;
+            if (ring_s(l, &l->items[l->count - 1]) > ring_s(l, &l->items[bottleneck]))
+                bottleneck = l->count - 1;
         }
         for (int i = first; i < l->count; i++)
-            l->items[i].critical_ns = i == dearest ? l->items[i].critical_ns : 0;
-        l->items[dearest].dearest = true;
-        l->items[dearest].ns = l->plan->stages[stage].sync_ns;
+            l->items[i].critical_ns = i == bottleneck ? l->items[i].critical_ns : 0;
+        l->items[bottleneck].bottleneck = true;
+        l->items[bottleneck].ns = l->plan->stages[stage].sync_ns;
     }
     return OK;
 }
@@ -302,20 +302,20 @@ static enum status add_embedding_ring(struct finding *f, int last)
 {
     struct report_links *l = f->l;
     const struct plan_placement *x = l->plan->placement;
-    int count = 2 * x->replica_count, first = l->count, dearest = l->count;
+    int count = 2 * x->replica_count, first = l->count, bottleneck = l->count;
     for (int at = 0; at < count; at++) {
         int from = x->embedding_ring[at], to = x->embedding_ring[(at + 1) % count];
         TRY(add_link(f, USE_EMBEDDING, 0, from % x->replica_count, to % x->replica_count,
                      from < x->replica_count ? 0 : last, to < x->replica_count ? 0 : last));
-        if (embedding_s(l, &l->items[l->count - 1]) > embedding_s(l, &l->items[dearest]))
-            dearest = l->count - 1;
+        if (embedding_s(l, &l->items[l->count - 1]) > embedding_s(l, &l->items[bottleneck]))
+            bottleneck = l->count - 1;
     }
     for (int i = first; i < l->count; i++) {
-        l->items[i].ns = i == dearest ? l->plan->embedding_sync_ns : -1;
+        l->items[i].ns = i == bottleneck ? l->plan->embedding_sync_ns : -1;
         l->items[i].critical_ns =
-            i == dearest ? f->critical[(int)USE_EMBEDDING * l->plan->stage_count] : 0;
+            i == bottleneck ? f->critical[(int)USE_EMBEDDING * l->plan->stage_count] : 0;
     }
-    l->items[dearest].dearest = true;
+    l->items[bottleneck].bottleneck = true;
     return OK;
 }
 
@@ -366,16 +366,16 @@ enum status report_links_find(struct report_links *l, const struct plan *plan,
 
 // ---- queries
 
-const struct report_link *report_dearest(const struct report_links *l, int stage)
+const struct report_link *report_bottleneck(const struct report_links *l, int stage)
 {
     for (int i = 0; i < l->count; i++)
-        if (l->items[i].use == USE_RING && l->items[i].stage == stage && l->items[i].dearest)
+        if (l->items[i].use == USE_RING && l->items[i].stage == stage && l->items[i].bottleneck)
             return &l->items[i];
     return NULL;
 }
 
-bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas,
-                             struct report_link *dearest, struct arena *arena)
+bool report_bottleneck_in_order(const struct report_links *l, int stage, const int *replicas,
+                                struct report_link *bottleneck, struct arena *arena)
 {
     const struct plan_placement *x = l->plan->placement;
     struct schedule_request request = plan_request(l->plan);
@@ -391,14 +391,14 @@ bool report_dearest_in_order(const struct report_links *l, int stage, const int 
                                    .to = l->node[receiver * x->rank_count + rank]};
         link.best = best_of(l, true, link.from, link.to);
         if (!ring_link(l, &link, transport)) return false;
-        if (!at || ring_s(l, &link) > ring_s(l, dearest)) *dearest = link;
+        if (!at || ring_s(l, &link) > ring_s(l, bottleneck)) *bottleneck = link;
     }
     return true;
 }
 
-double report_ring_excess(const struct report_links *l, const struct report_link *dearest)
+double report_ring_excess(const struct report_links *l, const struct report_link *bottleneck)
 {
-    double own = ring_s(l, report_dearest(l, dearest->stage)), other = ring_s(l, dearest);
+    double own = ring_s(l, report_bottleneck(l, bottleneck->stage)), other = ring_s(l, bottleneck);
     return own > 0 && other > own ? other / own : 1;
 }
 

@@ -19,7 +19,7 @@ struct report_link {
     int64_t ns; // of one message; of the stage's whole sync where this is its slowest link; -1:
                 // unknown
     int64_t critical_ns; // on the iteration's critical path, in the replica that it waits for
-    bool dearest;        // slowest of its ring
+    bool bottleneck;     // slowest of its ring
     const struct report_best *best;
 };
 
@@ -53,14 +53,14 @@ static inline double report_share(const struct report_link *x)
     return x->best->bytes_per_s > 0 ? x->link.link.bytes_per_s / x->best->bytes_per_s : 1;
 }
 // The slowest link of a stage's ring; NULL: it has none.
-const struct report_link *report_dearest(const struct report_links *l, int stage);
+const struct report_link *report_bottleneck(const struct report_links *l, int stage);
 // The slowest link of the stage's ring in this order of replicas. false: two neighbours are not
 // joined.
-bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas,
-                             struct report_link *dearest, struct arena *arena);
+bool report_bottleneck_in_order(const struct report_links *l, int stage, const int *replicas,
+                                struct report_link *bottleneck, struct arena *arena);
 // How much longer a ring with this slowest link takes than the stage's own; 1 if no longer. An
 // estimate from bandwidth and latency.
-double report_ring_excess(const struct report_links *l, const struct report_link *dearest);
+double report_ring_excess(const struct report_links *l, const struct report_link *bottleneck);
 // By `use`, the slowest first: those with the greatest time, then the least bandwidth. Returns how
 // many.
 int report_links_sorted(const struct report_links *l, enum link_use first, enum link_use last,

@@ -165,10 +165,10 @@ static int64_t ring_price(const struct trial *t, int stage, int from, int to)
 
 static void check_ring(const struct trial *t, int stage)
 {
-    const struct report_link *dearest = report_dearest(&t->links, stage);
+    const struct report_link *bottleneck = report_bottleneck(&t->links, stage);
     int64_t most = 0;
     int count = 0;
-    assert_non_null(dearest);
+    assert_non_null(bottleneck);
     for (int i = 0; i < t->links.count; i++) {
         const struct report_link *x = &t->links.items[i];
         if (x->use != USE_RING || x->stage != stage) continue;
@@ -177,9 +177,9 @@ static void check_ring(const struct trial *t, int stage)
         count++;
     }
     assert_int_equal(count, t->plan.placement->replica_count);
-    assert_int_equal(dearest->ns, t->plan.stages[stage].sync_ns);
-    if (ring_price(t, stage, dearest->from, dearest->to) < most - most / 1000)
-        fail_msg("stage %d: the ring's dearest link is another", stage);
+    assert_int_equal(bottleneck->ns, t->plan.stages[stage].sync_ns);
+    if (ring_price(t, stage, bottleneck->from, bottleneck->to) < most - most / 1000)
+        fail_msg("stage %d: the ring's bottleneck link is another", stage);
 }
 
 static int check_links(const struct trial *t, int origins[5])

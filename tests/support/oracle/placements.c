@@ -247,7 +247,7 @@ static int64_t greatest_load(const struct priced *p, const int64_t *durations)
 
 // The slowest link of the ring through these nodes in this order; -1: some are not joined. There is
 // a link within a node only if the whole ring is on that node.
-static int64_t dearest_around(const int64_t *links, const int *nodes, int count)
+static int64_t bottleneck_around(const int64_t *links, const int *nodes, int count)
 {
     bool leaves = false;
     int64_t most = 0;
@@ -264,7 +264,7 @@ static int64_t dearest_around(const int64_t *links, const int *nodes, int count)
 static void all_ways_around(const int64_t *links, int *nodes, int at, int count, int64_t *best)
 {
     if (at == count) {
-        int64_t ns = dearest_around(links, nodes, count);
+        int64_t ns = bottleneck_around(links, nodes, count);
         if (ns >= 0 && (*best < 0 || ns < *best)) *best = ns;
     }
     for (int i = at; i < count; i++) {
