@@ -216,6 +216,7 @@ static void finish(struct program *p, int status, const struct rusage *used)
     snprintf(r.name, sizeof r.name, "%s", p->name);
     tell(p, status, &r);
     keep_row(r);
+    p->id = 0; // the system gives numbers of processes that ended to new ones
 }
 
 static void await_one(void)
