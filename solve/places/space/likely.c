@@ -104,7 +104,7 @@ static bool usual_link(struct place_link *usual, const struct cluster *c, int fr
 static void state_links(struct cluster *bare, const struct cluster *named, struct arena *arena)
 {
     int groups = named->group_count;
-    bare->links = TAKE(arena, bare->link_count + groups * groups, struct group_link);
+    bare->links = TAKE(arena, groups * groups, struct group_link);
     bare->link_count = 0;
     for (int from = 0; from < groups; from++)
         for (int to = 0; to < groups; to++) {

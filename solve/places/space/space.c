@@ -284,12 +284,15 @@ static enum status solve_round(struct placed_space *s, struct round *round,
 }
 
 // For each of the layouts from here on that still matter: its part of the time that is left, or
-// enough for a solve that is worth while.
+// enough for a solve that is worth while. They are in the order of their bounds, and more of them
+// than that is enough for need not be counted.
 static double seconds_for_each(struct placed_space *s, int64_t from)
 {
-    int64_t open = 0;
+    int64_t open = 0, closing = closing_ns(s);
     if (s->clock.settings->time_limit_s <= 0) return INFINITY;
-    for (int64_t i = from; i < s->count; i++) open += s->candidates[i].bound_ns < closing_ns(s);
+    while (from + open < s->count && (double)open * layout_share < 1 &&
+           s->candidates[from + open].bound_ns < closing)
+        open++;
     return fmax(watch_left_s(&s->clock.watch) / (double)larger(open, 1),
                 layout_share * s->clock.settings->time_limit_s);
 }
