@@ -42,6 +42,7 @@ enum status json_refuse(const struct json *value, struct error *err, const char 
 static enum status expected(const struct json *value, const char *what, struct error *err)
 {
     char text[FOUND_MAX];
+    if (!value->node) return json_refuse(value, err, "expected %s, but it is missing", what);
     return json_refuse(value, err, "expected %s, found %s", what,
                        found(value->node, text, sizeof text));
 }
@@ -76,7 +77,7 @@ enum status json_name(const struct json *value, const char *const *names, int *t
     const struct json_node *item = value->node;
     char what[400] = "one of";
     for (int i = 0; names[i]; i++) {
-        if (item->type == NODE_TEXT && !strcmp(item->text, names[i])) {
+        if (item && item->type == NODE_TEXT && !strcmp(item->text, names[i])) {
             *to = i;
             return OK;
         }
@@ -88,13 +89,14 @@ enum status json_name(const struct json *value, const char *const *names, int *t
 
 enum status json_expect(const struct json *value, enum json_type type, struct error *err)
 {
-    if (type == JSON_OBJECT && value->node->type != NODE_OBJECT)
+    const struct json_node *item = value->node;
+    if (type == JSON_OBJECT && (!item || item->type != NODE_OBJECT))
         return expected(value, "an object", err);
-    if (type == JSON_ARRAY && value->node->type != NODE_ARRAY)
+    if (type == JSON_ARRAY && (!item || item->type != NODE_ARRAY))
         return expected(value, "an array", err);
-    if (type == JSON_TEXT && value->node->type != NODE_TEXT)
+    if (type == JSON_TEXT && (!item || item->type != NODE_TEXT))
         return expected(value, "a string", err);
-    return OK;
+    return item ? OK : expected(value, "a value", err);
 }
 
 const char *json_text(const struct json *value, struct arena *arena)
@@ -142,6 +144,14 @@ static enum status read_field(const struct json *value, const struct json_field 
     return OK;
 }
 
+// A part that is missing still says where it would be, for those who expect it.
+static void place_absent(const struct json *object, const struct json_field *f, struct arena *arena)
+{
+    if (f->type == JSON_OBJECT || f->type == JSON_ARRAY || f->type == JSON_VALUE)
+        *(struct json *)f->to =
+            (struct json){NULL, object->file, child_path(arena, object->path, f->key)};
+}
+
 enum status json_fields(const struct json *object, const struct json_field *fields,
                         size_t field_count, enum json_strictness strictness, struct arena *arena,
                         struct error *err)
@@ -159,7 +169,10 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
         if (c && strictness == JSON_LENIENT && c->type == NODE_NULL) c = NULL;
         if (!c && fields[i].need == REQUIRED)
             return json_refuse(object, err, "key \"%s\" is missing", fields[i].key);
-        if (!c) continue;
+        if (!c) {
+            place_absent(object, &fields[i], arena);
+            continue;
+        }
         struct json value = {c, object->file, child_path(arena, object->path, fields[i].key)};
         TRY(read_field(&value, &fields[i], arena, err));
     }
@@ -169,7 +182,7 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
 int json_length(const struct json *array) { return array->node ? array->node->count : 0; }
 bool json_has(const struct json *object, const char *key)
 {
-    return node_member(object->node, key) != NULL;
+    return object->node && node_member(object->node, key) != NULL;
 }
 
 bool json_is_present(const struct json *value) { return value->node != NULL; }

@@ -37,7 +37,9 @@ enum json_type {
     JSON_SKIP,   // any value, ignored
 };
 
-enum json_need { REQUIRED, OPTIONAL }; // a missing OPTIONAL field leaves *to as it was
+// A missing OPTIONAL field leaves *to as it was; an object, an array or a value is then one that is
+// not present, of length 0, and knows its file and path, so that it can be refused like any other.
+enum json_need { REQUIRED, OPTIONAL };
 
 struct json_field {
     const char *key;
@@ -109,9 +111,10 @@ enum status json_members(const struct json *object, const char *const **keys, st
 // An object's member, to be named in a message.
 struct json json_member(const struct json *object, const char *key, struct arena *arena);
 bool json_has(const struct json *object, const char *key);
-bool json_is_present(const struct json *value);                       // set by an OPTIONAL field
+bool json_is_present(const struct json *value); // not so: a missing OPTIONAL field
 const char *json_text(const struct json *value, struct arena *arena); // of a value that must be a
                                                                       // text
+// BAD_INPUT: it is not of that type, or not present.
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);
 enum status json_name(const struct json *value, const char *const *names, int *to,
                       struct error *err); // as a JSON_NAME field
