@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/results/claim.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
 #include "solve/layout/steps.h"
@@ -220,21 +221,12 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
                                 struct error *err)
 {
     bool places = problem->cluster.places.node_count;
+    const char *none = claim_has_no_certificate(problem);
     TRY(part_suits(r, problem, err));
-    if (r->certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(
-            err, BAD_INPUT,
-            "--certificate: expected a job for the least iteration time, found objective \"%s\"",
-            objective_names[problem->job.objective]);
-    if (r->certificate_path && (problem->job.iteration_limit_s > 0 || problem->job.price_limit > 0))
-        return fail(err, BAD_INPUT,
-                    "--certificate: expected a job without a limit of time or price");
-    if (problem->job.space.given) {
-        TRY(refuse_single(r, "a job with one layout, found a space of them", err));
-        return places && r->certificate_path
-                   ? fail(err, BAD_INPUT, "--certificate: expected a cluster without places")
-                   : OK;
-    }
+    if (r->certificate_path && none)
+        return fail(err, BAD_INPUT, "--certificate: expected another kind of job: %s", none);
+    if (problem->job.space.given)
+        return refuse_single(r, "a job with one layout, found a space of them", err);
     if (r->layouts_path)
         return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
     if (places) TRY(refuse_single(r, "a cluster without places", err));

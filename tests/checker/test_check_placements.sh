@@ -65,19 +65,19 @@ sed -i '/"places"/,$d' try/cluster.json && sed -i '$s/,$//' try/cluster.json &&
 answers 2 'expected a cluster with places' check try/proof.json try/problem.json
 rm -rf try && cp -r honest try
 sed -i 's/"adam": true,/"adam": true, "objective": "max_load",/' try/job.json
-answers 2 "objective is max_load.*planner's word" check try/proof.json try/problem.json
-answers 2 'expected a job for the least iteration time' solve try/problem.json -o no.json \
+answers 2 "objective is max_load.*nothing audits it" check try/proof.json try/problem.json
+answers 2 '--certificate: .*objective is max_load' solve try/problem.json -o no.json \
     --certificate no-proof.json
 rm -rf try && cp -r honest try
 sed -i 's/"adam": true,/"adam": true, "space": {"pipeline": [3]},/' try/job.json
-answers 2 "space of layouts on a cluster with places.*planner's word" check try/proof.json \
+answers 2 "space of layouts on a cluster with places.*nothing audits it" check try/proof.json \
     try/problem.json
-answers 2 'expected a cluster without places' solve try/problem.json -o no.json \
-    --certificate no-proof.json
+answers 2 '--certificate: .*space of layouts on a cluster with places' solve try/problem.json \
+    -o no.json --certificate no-proof.json
 echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [],
     "space": {"layouts": 1, "fates": "p1", "dominated": [], "proofs": [], "bound_ns": 9}}' \
         > try/space.json
-answers 2 "space of layouts on a cluster with places.*planner's word" check try/space.json \
+answers 2 "space of layouts on a cluster with places.*nothing audits it" check try/space.json \
     try/problem.json
 
 # ---- a proof about groups says nothing of nodes

@@ -582,7 +582,7 @@ for layouts in one degrees; do
     gives 0 report load-$layouts/plan.json
     says "Loads of one micro-batch in ms" out
     says "  busiest    rank" out
-    refuses "--certificate: expected a job for the least iteration time, found objective" solve \
+    refuses "--certificate: expected another kind of job: its objective is" solve \
         load-$layouts/problem.json -o no.json --certificate no-proof.json
 done
 gives 0 report --layouts load-degrees/plan.layouts.json

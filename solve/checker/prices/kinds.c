@@ -1,4 +1,5 @@
-// Which problems a certificate can be about; for any other, the bound rests on the planner's word.
+// Which certificate is about a problem.
+#include "data/results/claim.h"
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 
@@ -6,23 +7,13 @@ enum status space_check_kind(const struct problem *p, enum check_certificate_kin
                              struct error *err)
 {
     const char *file = p->document.path ? p->document.path : "problem";
+    const char *none = claim_has_no_certificate(p);
     bool places = p->cluster.places.node_count;
-    if (p->job.objective != OBJECTIVE_ITERATION_TIME)
+    if (none)
         return fail(err, BAD_INPUT,
-                    "%s: the job's objective is %s, and certificates are about iteration_time: its "
-                    "bound is the planner's word",
-                    file, objective_names[p->job.objective]);
-    if (p->job.iteration_limit_s > 0 || p->job.price_limit > 0)
-        return fail(
-            err, BAD_INPUT,
-            "%s: the job has a limit of time or price, and certificates are about all plans: "
-            "its bound is the planner's word",
-            file);
-    if (places && p->job.space.given)
-        return fail(err, BAD_INPUT,
-                    "%s: no certificate is about a space of layouts on a cluster with places: its "
-                    "bound is the planner's word",
-                    file);
+                    "%s: no certificate can be about its job (%s): solve states its bound, and "
+                    "nothing audits it",
+                    file, none);
     if (p->job.space.given && kind != CERTIFICATE_OF_SPACE)
         return fail(err, BAD_INPUT,
                     "%s: its job has a space of layouts: expected a certificate of all of them",

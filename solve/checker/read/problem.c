@@ -321,8 +321,8 @@ static enum status refuse_kinds(const struct reader *r, const struct value *root
     if (objective) TRY(value_expect(r, objective, "objective", VALUE_TEXT));
     if (objective && strcmp(objective->text, "iteration_time"))
         return check_refuse(r, "objective",
-                            "certificates are about iteration_time, found \"%.40s\": its bound is "
-                            "the planner's word",
+                            "certificates are about iteration_time, found \"%.40s\": solve states "
+                            "its bound, and nothing audits it",
                             objective->text);
     return OK;
 }
