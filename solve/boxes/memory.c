@@ -3,6 +3,7 @@
 // stages and within the limit for every plan, so price x (bytes - limit) may be added for any price
 // >= 0 (docs/PROOFS.md 5). Good prices come from the game: such a limit is a row in addition to the
 // paths, and its pay-off rises steeply with the missing bytes.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -200,32 +201,51 @@ int box_memory_split(struct box_closer *b, int count)
 
 // ---- plans that fit, near the least one
 
+// One rank of a plan that does not fit. Bytes above the limit, summed over all of the rank's
+// moments (over_bytes), fall with every change that is taken, so a refit ends. The bytes of one
+// moment alone would not do: a change may lower the fullest moment and raise another, which is then
+// the fullest and whose cheapest change goes back.
 struct refit {
     struct box_closer *b;
     bool *const *allowed;
-    int rank, moment;
-    int64_t excess;
+    int rank, moment;   // the fullest moment
+    int64_t excess;     // of that moment, above the limit
+    int64_t over_bytes; // of all moments, each above the limit
 };
 
 static void weigh(struct refit *f, const int *chosen)
 {
     const struct choices *c = f->b->c;
-    int64_t working = 0, resident = 0, most = -1;
+    int64_t working = 0, resident = 0;
     for (int t = 0; t < c->virtual_stages; t++) {
         int s = choices_stage_of(c, f->rank, t);
         const struct choice *x = &c->stages[s].items[chosen[s]];
         resident += resident_bytes(x);
         working = larger(working, x->memory.working_bytes);
     }
+    assert(c->peaks[f->rank].count > 0);
+    f->excess = INT64_MIN;
+    f->over_bytes = 0;
     for (int q = 0; q < c->peaks[f->rank].count; q++) {
-        int64_t sum = 0;
+        int64_t over = resident + working - f->b->memory_limit;
         for (int t = 0; t < c->virtual_stages; t++) {
             int s = choices_stage_of(c, f->rank, t);
-            sum += c->peaks[f->rank].in_flight[q][t] * c->stages[s].items[chosen[s]].stash_bytes;
+            over += c->peaks[f->rank].in_flight[q][t] * c->stages[s].items[chosen[s]].stash_bytes;
         }
-        if (sum > most) most = sum, f->moment = q;
+        if (over > f->excess) f->excess = over, f->moment = q;
+        if (over > 0 && __builtin_add_overflow(f->over_bytes, over, &f->over_bytes))
+            f->over_bytes = INT64_MAX;
     }
-    f->excess = resident + working + most - f->b->memory_limit;
+}
+
+static bool lowers_excess(const struct refit *f, int *chosen, int stage, int choice)
+{
+    struct refit then = *f;
+    int now = chosen[stage];
+    chosen[stage] = choice;
+    weigh(&then, chosen);
+    chosen[stage] = now;
+    return then.over_bytes < f->over_bytes;
 }
 
 static bool same_place(const struct choice *a, const struct choice *b)
@@ -234,7 +254,17 @@ static bool same_place(const struct choice *a, const struct choice *b)
            a->boundary_option == b->boundary_option && a->cut == b->cut;
 }
 
-// The change of one stage's choice that adds the least load per byte saved. false: none saves any.
+// Bytes that the stage's other choice saves at the fullest moment.
+static int64_t saved_bytes(const struct refit *f, int turn, const struct choice *now,
+                           const struct choice *then)
+{
+    return resident_bytes(now) - resident_bytes(then) +
+           f->b->c->peaks[f->rank].in_flight[f->moment][turn] *
+               (now->stash_bytes - then->stash_bytes);
+}
+
+// The change of one stage's choice that adds the least load per byte saved, among those that lower
+// the excess. false: none does.
 static bool change_cheapest(const struct refit *f, int *chosen)
 {
     const struct choices *c = f->b->c;
@@ -246,13 +276,12 @@ static bool change_cheapest(const struct refit *f, int *chosen)
         for (int i = 0; i < c->stages[s].count; i++) {
             const struct choice *x = &c->stages[s].items[i];
             if (!f->allowed[s][i] || !same_place(now, x)) continue;
-            int64_t saved = resident_bytes(now) - resident_bytes(x) +
-                            c->peaks[f->rank].in_flight[f->moment][t] *
-                                (now->stash_bytes - x->stash_bytes);
+            int64_t saved = saved_bytes(f, t, now, x);
             if (saved <= 0) continue;
             double price = (double)larger(1, x->load_ns - now->load_ns) /
                            (double)smaller(saved, f->excess);
-            if (stage < 0 || price < least) stage = s, choice = i, least = price;
+            if (stage >= 0 && price >= least) continue;
+            if (lowers_excess(f, chosen, s, i)) stage = s, choice = i, least = price;
         }
     }
     if (stage >= 0) chosen[stage] = choice;
@@ -264,7 +293,7 @@ bool box_memory_refit(struct box_closer *b, bool *const *allowed, int *chosen)
     for (int r = 0; r < b->c->rank_count; r++) {
         struct refit f = {.b = b, .allowed = allowed, .rank = r};
         for (weigh(&f, chosen); f.excess > 0; weigh(&f, chosen))
-            if (!change_cheapest(&f, chosen)) return false;
+            if (box_is_stopped(b) || !change_cheapest(&f, chosen)) return false;
     }
     return true;
 }

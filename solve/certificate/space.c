@@ -130,14 +130,16 @@ static bool read_stage(const struct check_problem *p, const struct plan_stage *x
     return true;
 }
 
-// The least time at which the replay ends, near the known one.
+// The least time at which the replay ends, near the known one; -1: it ends at none.
 static enum status find_time(struct check_replay *r, int64_t known_ns, int64_t *t_ns)
 {
+    static const int64_t most_ns = (int64_t)1 << 58;
     int64_t low = known_ns, high = known_ns; // low: not within
     bool within;
     for (int64_t step = 1;; step *= 4) {
         TRY(check_takes_at_most(r, high, &within));
         if (within) break;
+        if (step > most_ns) return *t_ns = -1, OK;
         low = high, high += step;
     }
     for (int64_t step = 1; low == high || low > high; step *= 4) {

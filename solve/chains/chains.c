@@ -68,5 +68,5 @@ void chains_solve(struct chains_result *r, const struct chains *c,
     }
     *r = (struct chains_result){.order = TAKE(arena, c->chain_count * c->length, int)};
     chains_search(r, c, settings, arena);
-    chains_prove(r, c, arena);
+    chains_prove(r, c, settings, arena);
 }

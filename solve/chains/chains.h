@@ -42,7 +42,8 @@ int64_t chains_value(const struct chains *c, const int *order);
 // Random search from `starts` orders (seeded), each of `moves` moves. Then, up to CHAINS_EXACT_MAX
 // nodes, the proof: every set of first nodes, cheapest ring first, with all ways to distribute the
 // other nodes. Beyond: a bound within bound_steps steps (0: CHAINS_BOUND_STEPS). should_stop (NULL:
-// never) ends the search and the work on the bound early, never the proof.
+// never) ends the search, the proof and the work on the bound early: the bound is then what was
+// proven until then.
 #define CHAINS_BOUND_STEPS INT64_C(2000000000)
 struct chains_settings {
     int starts, moves;

@@ -31,7 +31,19 @@ struct proof {
     int64_t *cheapest;       // [set]: of a whole chain, over all first nodes
     uint32_t *failed, stamp; // [nodes left over] == stamp: they cannot complete the order
     int64_t limit;
+    const struct chains_settings *settings;
+    bool stopped; // from then on "no" proves nothing
 };
+
+// Looks at the clock now and then.
+static bool is_stopped(struct proof *p)
+{
+    enum { LOOK_EVERY = 1 << 12 };
+    const struct chains_settings *s = p->settings;
+    if (!p->stopped && s->should_stop && p->result->effort.steps % LOOK_EVERY == 0)
+        p->stopped = s->should_stop(s->stop_argument);
+    return p->stopped;
+}
 
 static int64_t least_of(const struct proof *p, uint32_t set, int first)
 {
@@ -82,7 +94,7 @@ static uint32_t spread(uint32_t pick, uint32_t set)
 static bool share_out(struct proof *p, int chain, uint32_t left)
 {
     if (chain == p->c->chain_count) return true;
-    if (p->failed[left] == p->stamp) return false;
+    if (p->failed[left] == p->stamp || is_stopped(p)) return false;
     p->result->effort.steps++;
     int first = p->firsts[chain], take = p->c->length - 1;
     if (chain == p->c->chain_count - 1 && __builtin_popcount(left) == take) {
@@ -142,7 +154,7 @@ static bool share_freely(struct proof *p, int chain, uint32_t left)
         spare = have - (p->c->chain_count - chain) * p->c->length;
     if (chain == p->c->chain_count) return true;
     uint32_t mark = p->stamp + (uint32_t)chain, node = left & (~left + 1), others = left & ~node;
-    if (p->failed[left] == mark) return false;
+    if (p->failed[left] == mark || is_stopped(p)) return false;
     p->result->effort.steps++;
     for (uint32_t pick = (UINT32_C(1) << take) - 1; pick < UINT32_C(1) << (have - 1);
          pick = next_subset(pick)) {
@@ -170,10 +182,12 @@ static int64_t least_slowest(struct proof *p, int64_t high)
 {
     enum { TRIES = 16 };
     int64_t low = 0, top = high;
-    if (high < 0 || !try_freely(p, high)) return high + 1;
+    if (high < 0) return high + 1;
+    if (!try_freely(p, high)) return p->stopped ? 0 : high + 1;
     for (int i = 0; i < TRIES && low < top; i++) {
         int64_t middle = low + (top - low) / 2;
         if (try_freely(p, middle)) top = middle;
+        else if (p->stopped) return low;
         else low = middle + 1;
     }
     return low;
@@ -264,7 +278,7 @@ static void try_set(struct proof *p, const struct first_set *set, const int64_t 
     p->result->effort.sets++;
     if (!try_limit(p, set->firsts, high)) return;
     keep(p);
-    while (low < high) {
+    while (low < high && !p->stopped) {
         int64_t middle = low + (high - low) / 2;
         if (try_limit(p, set->firsts, middle)) {
             high = middle;
@@ -276,11 +290,12 @@ static void try_set(struct proof *p, const struct first_set *set, const int64_t 
     p->result->value = set->ring + high;
 }
 
-void chains_prove(struct chains_result *result, const struct chains *c, struct arena *arena)
+void chains_prove(struct chains_result *result, const struct chains *c,
+                  const struct chains_settings *settings, struct arena *arena)
 {
     int n = c->node_count;
     size_t sets = (size_t)1 << n, count = 0;
-    struct proof p = {.c = c, .result = result};
+    struct proof p = {.c = c, .result = result, .settings = settings};
     int64_t *rings = TAKE(arena, sets, int64_t), *least = TAKE(arena, n, int64_t);
     struct first_set *list = TAKE(arena, sets, struct first_set);
     if (chains_have_ring(c)) rings_of_sets(rings, c->ring, n, c->chain_count, arena);
@@ -295,8 +310,11 @@ void chains_prove(struct chains_result *result, const struct chains *c, struct a
     least_by_first(&p, least);
     int64_t slowest = count ? least_slowest(&p, result->value - list[0].ring - 1) : 0;
     if (count) list_tails(&p, result->value - list[0].ring - 1, arena);
-    for (size_t i = 0; i < count && list[i].ring + slowest < result->value; i++)
+    result->bound = p.stopped ? list[0].ring + slowest : INT64_MAX;
+    for (size_t i = 0; i < count && list[i].ring + slowest < result->value && !p.stopped; i++) {
         try_set(&p, &list[i], least);
-    result->bound = result->value;
+        if (p.stopped) result->bound = list[i].ring + slowest; // of this set, and of the later ones
+    }
+    result->bound = smaller(result->bound, result->value);
     if (chains_have_ring(c)) chains_close_ring(c, result->order, arena);
 }

@@ -15,8 +15,10 @@ int64_t chain_value(const struct chains *c, const int *chain);
 void chains_search(struct chains_result *result, const struct chains *c,
                    const struct chains_settings *settings, struct arena *arena);
 
-// exact.c: sets result->order and value to the best there is, and bound to the value.
-void chains_prove(struct chains_result *result, const struct chains *c, struct arena *arena);
+// exact.c: sets result->order and value to the best there is, and bound to the value; stopped
+// early, to the best found, and to a bound below it.
+void chains_prove(struct chains_result *result, const struct chains *c,
+                  const struct chains_settings *settings, struct arena *arena);
 
 // bound.c: no order whose value is below `value` is below the returned bound, which is at most
 // `value`.

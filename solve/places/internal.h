@@ -43,10 +43,17 @@ struct placed {
     struct placed_embedding *embedding; // computed last
     int64_t embedding_ns;               // the fused sync, of the current plan
     bool keep_rings;                    // they are evaluated as they are
-    enum status status;                 // of building variants
+    bool (*should_stop)(void *);        // NULL: never; ends improvements that would take long
+    void *stop_argument;
+    enum status status; // of building variants
     struct error error;
     struct arena *arena;
 };
+
+static inline bool placed_is_stopped(const struct placed *p)
+{
+    return p->should_stop && p->should_stop(p->stop_argument);
+}
 
 // ---- rings.c
 

@@ -132,12 +132,13 @@ static int intruder(const struct placed *p, const struct placed_plan *plan, cons
     return -1;
 }
 
+// Every exchange that is taken brings one more rank back to its node, so it ends.
 static void go_back(struct placed *p, struct placed_plan *plan, const int *before,
                     int64_t enough_ns, struct placed_plan *next)
 {
     for (bool improved = true; improved;) {
         improved = false;
-        for (int place = 0; place < p->replicas * p->ranks; place++) {
+        for (int place = 0; place < p->replicas * p->ranks && !placed_is_stopped(p); place++) {
             int home = before[place], there = plan->node[place];
             if (home < 0 || there == home) continue;
             int other = intruder(p, plan, before, home);

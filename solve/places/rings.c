@@ -101,6 +101,16 @@ static int64_t bottleneck_link(const int64_t *links, const int *ring, int count)
     return bottleneck;
 }
 
+// Whether one of the links at this place of the ring is as slow as its slowest one.
+static bool is_slowest(const int64_t *links, const int *ring, int count, int at, int64_t slowest)
+{
+    int before = ring[(at + count - 1) % count], after = ring[(at + 1) % count];
+    return links[before * count + ring[at]] == slowest ||
+           links[ring[at] * count + after] == slowest;
+}
+
+// An exchange counts only if the slowest link becomes faster, so it ends; and only one that moves
+// an end of a slowest link can do that.
 void placed_improve_ring(const int64_t *links, int *ring, int count, int64_t enough)
 {
     int64_t bottleneck = bottleneck_link(links, ring, count);
@@ -108,6 +118,9 @@ void placed_improve_ring(const int64_t *links, int *ring, int count, int64_t eno
         improved = false;
         for (int a = 1; a < count; a++)
             for (int b = a + 1; b < count && bottleneck > enough; b++) {
+                if (!is_slowest(links, ring, count, a, bottleneck) &&
+                    !is_slowest(links, ring, count, b, bottleneck))
+                    continue;
                 int kept = ring[a];
                 ring[a] = ring[b], ring[b] = kept;
                 int64_t now = bottleneck_link(links, ring, count);

@@ -291,6 +291,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
 
     struct placed *placed;
     TRY(placed_open(&placed, priced, arena, err));
+    placed->should_stop = solving_should_stop, placed->stop_argument = &s;
     int *chosen = TAKE(arena, priced->stage_count, int);
     if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan))
         return fail(err, SOLVER, "the plan of the program over groups is none of its choices");

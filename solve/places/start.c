@@ -133,7 +133,7 @@ static bool fill_lost(struct placed *p, struct placed_plan *plan, const int *lik
     return true;
 }
 
-// Moves each lost rank to the spare node that is best for it, repeatedly as long as that helps.
+// Moves each lost rank to the spare node that is best for it, as long as the plan's time falls.
 static void improve_lost(struct placed *p, struct placed_plan *plan, const int *home,
                          const int *like, int *left, struct arena *arena)
 {
@@ -141,7 +141,8 @@ static void improve_lost(struct placed *p, struct placed_plan *plan, const int *
     for (bool improved = true; improved;) {
         improved = false;
         for (int place = 0; place < p->replicas * p->ranks; place++)
-            for (int node = 0; node < p->nodes && home[place] < 0; node++) {
+            for (int node = 0; node < p->nodes && home[place] < 0 && !placed_is_stopped(p);
+                 node++) {
                 if (left[node] < 1 || node == plan->node[place] ||
                     !rank_can_stand(p, plan, like, place, node))
                     continue;

@@ -180,7 +180,11 @@ enum settled settle(struct subtree *t, struct box *box)
         }
         if (status == LP_ABOVE_LIMIT && !limited && relax(t, 1e300) >= LP_STOPPED)
             return SETTLED_BLIND;
-        if (separate(t)) continue;
+        if (separate(t)) { // each time a path of the graph that was not in it
+            if (!t->job->watch || !watch_is_over(t->job->watch)) continue;
+            bound_box(t, box, &exact);
+            return close_box(t, box) ? SETTLED_CLOSED : SETTLED_BLIND;
+        }
         if (lp_elastic_use(t->lp) < 1e-7 || raises++ == PRICE_RAISES || !raise_price(t)) break;
     }
     int64_t before = box->bound_ns;
