@@ -92,7 +92,7 @@ static enum status price_parts(const struct pricing *x, int64_t *parts,
                               ? beside
                               : costs_transfer_share(&x->problem->costs, job->layout.schedule);
     real size_s = link->table ? table_price_s(link->table, bytes) : bytes / link->bytes_per_s;
-    if (bytes > 0) size_s += x->problem->costs.transfer_launch_s.value;
+    size_s += x->problem->costs.transfer_launch_s.value; // an empty message is sent, too
     for (int part = 0; part < PART_COUNT; part++) {
         real seconds = share[part] * size_s + (part == PART_DELAY ? link->latency_s + extra_s : 0);
         TRY(round_time(&parts[part], seconds, "transfer time", transfer_part_names[part], err));

@@ -13,6 +13,64 @@
 
 #include <cmocka.h> // last: it takes the name of fail()
 
+// Sizes of 0, a launch that every message pays, and tables of measured times: what has no bytes
+// has a price that both sides must know.
+static void empty_some(struct problem *p, struct random *rng, struct arena *arena)
+{
+    static double bytes[] = {100, 100000}, seconds[] = {3e-6, 5e-5};
+    struct costs *c = &p->costs;
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct measured_bytes *m = &p->model.runs[i].measured;
+        int64_t *const sizes[] = {&m->weight_bytes,     &m->gradient_bytes,   &m->optimizer_bytes,
+                                  &m->boundary_bytes,   &m->stash_bytes[0],   &m->stash_bytes[1],
+                                  &m->stash_bytes[2],   &m->working_bytes[0], &m->working_bytes[1],
+                                  &m->working_bytes[2], &m->matrix_rows};
+        for (size_t k = 0; k < ARRAY_LENGTH(sizes); k++)
+            if (random_chance(rng, 35)) *sizes[k] = 0;
+        if (!m->matrix_rows) m->matrix_columns = 0;
+    }
+    if (random_chance(rng, 70)) c->transfer_launch_s = exactly(1e-6);
+    c->collectives = TAKE(arena, 4 * p->cluster.group_count, struct collective_times);
+    for (int i = 0; i < 4 * p->cluster.group_count; i++)
+        if (random_chance(rng, 50))
+            c->collectives[c->collective_count++] =
+                (struct collective_times){.gpu = p->cluster.groups[i / 4].gpu,
+                                          .ranks = 2,
+                                          .between_nodes = i % 2,
+                                          .send = i % 4 / 2,
+                                          .bytes = bytes,
+                                          .seconds = seconds,
+                                          .point_count = 2};
+}
+
+static struct price_count compare_empty_ones(int flavour, int count)
+{
+    struct random rng = {.state = 520 + (uint64_t)flavour};
+    struct random_limits limits = random_limits_small();
+    struct price_count compared = {0};
+    limits.flavour = flavour;
+    limits.grids = true;
+    for (int i = 0; i < count; i++) {
+        struct arena arena;
+        struct problem problem;
+        struct error err = {OK, ""};
+        arena_open(&arena, NULL);
+        random_problem(&problem, &rng, &limits, &arena);
+        empty_some(&problem, &rng, &arena);
+        if (problem_check(&problem, &err)) fail_msg("%s", err.text);
+        compare_prices(&problem, i, &compared, &arena);
+        arena_close(&arena);
+    }
+    return compared;
+}
+
+static void test_empty_parts(void **state)
+{
+    (void)state;
+    for (int flavour = 0; flavour < FLAVOUR_COUNT; flavour++)
+        assert_true(compare_empty_ones(flavour, 200).terms > 10000);
+}
+
 static struct price_count compare_problems(int flavour, bool long_and_close, bool varied, int count)
 {
     struct random rng = {.state = 20 + (uint64_t)flavour + 100 * long_and_close + 200 * varied};
@@ -146,6 +204,14 @@ static void test_by_hand(void **state)
     assert_int_equal(parts[PART_LINK], 64);
     assert_int_equal(parts[PART_DELAY], 64 + 1000);
     assert_int_equal(parts[PART_BLOCKING], 0);
+    // Nothing but the launch and the latency of a message without bytes.
+    struct layer_run measured = {.name = "m", .kind = LAYER_MEASURED, .count = 1},
+                     block = p.model.runs[1];
+    p.model.runs[1] = measured, p.costs.transfer_launch_s.value = 2e-6;
+    assert_true(transfer_price(&a, (struct sending){.run = 1, .sender = 0, .receiver = 0}, parts));
+    assert_int_equal(parts[PART_LINK], 1000);
+    assert_int_equal(parts[PART_DELAY], 1000 + 1000);
+    p.model.runs[1] = block, p.costs.transfer_launch_s.value = 0;
     // Rank 1: 2 (4 + 8) = 24 bytes, 48 ns; compress 4 n h + 2 n = 136 FLOP, decompress 2 n h = 64,
     // 2 us each end.
     assert_true(transfer_price(
@@ -239,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_half_a_nanosecond), cmocka_unit_test(test_unlike_layers),
         cmocka_unit_test(test_alike_layers),      cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_long_and_close),    cmocka_unit_test(test_varied_layouts),
+        cmocka_unit_test(test_empty_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
