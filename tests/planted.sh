@@ -232,6 +232,18 @@ plants() {
     plant fused-worst-links checker/places/embedding.c \
         's/return a < b ? a : b;/return a > b ? a : b;/' \
         'of what the ring may come in over the worst counts'
+    # ---- what has no bytes, and degrees that leave devices idle
+    bed=test_verify_price
+    plant empty-message-free formulate/price/transfers.c \
+        's/size_s += x->problem->costs.transfer_launch_s.value;/if (bytes > 0) &/' \
+        'nobody sends an empty message'
+    bed=test_check_space
+    plant idle-divides inputs/space.c \
+        's/if (w->space->fewer_devices) return/& w->limits->devices % used == 0 \&\&/' \
+        'what leaves devices idle divides them'
+    plant idle-checked-divides checker/space/walk.c \
+        's/if (w->s->fewer_devices) return left >= 1;/if (w->s->fewer_devices) return exact;/' \
+        'the checker takes what leaves devices idle to divide them'
     bed=test_claims
 }
 
@@ -288,7 +300,7 @@ judge_law() {
 judge() {
     begun=$(date +%s) log=$folder/$1.log
     for law in test_price_grids test_price_judge test_grids test_price_towers test_check_space \
-        test_exact_decisions test_placed test_layouts test_check_places; do
+        test_exact_decisions test_placed test_layouts test_check_places test_verify_price; do
         [ ! -f "$tree/bin-$1/$law" ] || { judge_law "$1" "$law"; return; }
     done
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1

@@ -18,6 +18,7 @@ struct walk {
     void *argument;
     struct layout layout; // filled from the outside to the inside
     int64_t number;
+    int deepest; // the innermost key that had a layout so far
     bool stopped;
 };
 
@@ -199,16 +200,17 @@ static int values_of(const struct walk *w, enum space_key key, int *values)
     return all_values(w, key, values);
 }
 
-// The degrees so far divide the cluster's devices. The product of all four equals them, unless
-// fewer may be used.
+// The product of all four degrees equals the cluster's devices, which those so far divide. If fewer
+// may be used, any product is enough that is not more than there are.
 static bool devices_fit(const struct walk *w, enum space_key key)
 {
     int64_t used = w->layout.tensor;
     if (key >= SPACE_CONTEXT) used *= w->layout.context;
     if (key >= SPACE_PIPELINE) used *= w->layout.pipeline;
     if (key >= SPACE_DATA) used *= w->layout.data;
-    if (used > w->limits->devices || w->limits->devices % used) return false;
-    return key != SPACE_DATA || w->space->fewer_devices || used == w->limits->devices;
+    if (used > w->limits->devices) return false;
+    if (w->space->fewer_devices) return true;
+    return key == SPACE_DATA ? used == w->limits->devices : w->limits->devices % used == 0;
 }
 
 static void walk_key(struct walk *w, int key);
@@ -248,6 +250,7 @@ static void walk_grids(struct walk *w, int key)
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MAX];
+    if (key > w->deepest) w->deepest = key;
     if (key == SPACE_KEY_COUNT) {
         if (framework_refusal(w->space->framework, &w->layout, w->limits->layers)) return;
         w->stopped = !w->visit(w->argument, w->number++, &w->layout);
@@ -275,6 +278,30 @@ int64_t space_each(const struct space *space, const struct space_limits *limits,
                      .layout = *limits->layout};
     walk_key(&w, 0);
     return w.number;
+}
+
+static bool pass_over(void *argument, int64_t number, const struct layout *layout)
+{
+    (void)argument, (void)number, (void)layout;
+    return false;
+}
+
+const char *space_why_empty(const struct space *space, const struct space_limits *limits)
+{
+    struct walk w = {
+        .space = space, .limits = limits, .visit = pass_over, .layout = *limits->layout};
+    walk_key(&w, 0);
+    if (w.number) return NULL;
+    if (w.deepest <= SPACE_DATA)
+        return space->fewer_devices
+                   ? "the space has no layout: the product of its degrees is always more than the "
+                     "cluster's devices"
+                   : "the space has no layout: no product of its degrees is the number of the "
+                     "cluster's devices";
+    if (w.deepest == SPACE_VIRTUAL_STAGES)
+        return "the space has no layout: no number of stages above 1 divides the layers of a rank";
+    if (w.deepest == SPACE_KEY_COUNT) return "the space has no layout that the framework runs";
+    return "the space has no layout: no slices of slice_tokens make up the sequence";
 }
 
 struct finding {

@@ -1,6 +1,6 @@
 // The space of layouts from which a job lets a search choose: every tuple of degrees, micro-batch,
-// schedule and switches whose device count is that of the cluster. It is enumerated in one fixed
-// order, before any filter, so a layout is identified by its number.
+// schedule and switches whose device count is that of the cluster, or at most that. It is
+// enumerated in one fixed order, before any filter, so a layout is identified by its number.
 #ifndef PLUMBLINE_DATA_INPUTS_SPACE_H
 #define PLUMBLINE_DATA_INPUTS_SPACE_H
 
@@ -20,20 +20,23 @@ struct space_limits {
 
 // Calls visit for every layout, with numbers ascending from 0; visit returns false to stop. Returns
 // the number of calls. "All" means: degrees, every divisor of the devices; data, what is left of
-// them (with fewer_devices, every divisor of that); schedules, every one; virtual_stages, for
-// schedules with several stages per rank, every divisor above 1 of the layers per rank, rounded
-// down or up; micro_batch, every divisor of global_batch / data; zero, 0 to 3; switches, off and
-// on; slices, 2, 4, 8. With slice_tokens, a sequence may be cut at any multiple of it: every choice
-// of lengths, with the given number of slices or with any number, is a layout. With a framework,
-// only what it runs (data/inputs/framework.h); then the schedule is 1F1B on one rank, and sequence
-// parallelism is off without tensor parallelism, whatever is listed. With tensor_grids, each tensor
-// degree is replaced by its grids in order: t3 rising in the outer loop, t2 in the inner, [t, 1, 1]
-// first; sequence parallelism is off in a grid. A tuple of degrees whose data degree does not
-// divide the batch counts once, with the layout's micro_batch.
+// them (with fewer_devices, every divisor of that, rounded down); schedules, every one;
+// virtual_stages, for schedules with several stages per rank, every divisor above 1 of the layers
+// per rank, rounded down or up; micro_batch, every divisor of global_batch / data; zero, 0 to 3;
+// switches, off and on; slices, 2, 4, 8. With slice_tokens, a sequence may be cut at any multiple
+// of it: every choice of lengths, with the given number of slices or with any number, is a layout.
+// With a framework, only what it runs (data/inputs/framework.h); then the schedule is 1F1B on one
+// rank, and sequence parallelism is off without tensor parallelism, whatever is listed. With
+// tensor_grids, each tensor degree is replaced by its grids in order: t3 rising in the outer loop,
+// t2 in the inner, [t, 1, 1] first; sequence parallelism is off in a grid. A tuple of degrees whose
+// data degree does not divide the batch counts once, with the layout's micro_batch.
 enum { SPACE_COUNT_MAX = 20 * 1000 * 1000 }; // the most that a search accepts
 typedef bool space_visitor(void *argument, int64_t number, const struct layout *layout);
 int64_t space_each(const struct space *space, const struct space_limits *limits,
                    space_visitor *visit, void *argument);
+
+// Why the space has no layout; NULL: it has one.
+const char *space_why_empty(const struct space *space, const struct space_limits *limits);
 
 // The layouts of part `index`, from 0, of `count` parts. The space is cut into pieces that are
 // dealt to the parts in turn, several per part, so that all parts take about the same time. count

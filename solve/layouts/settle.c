@@ -56,10 +56,14 @@ static void settle_work(struct layouts *l, const struct layouts_end *e)
     l->work = e->work, l->work_count = kept;
 }
 
-static void state_no_plan(struct plan *plan, const struct job *job, bool proven)
+static void state_no_plan(struct plan *plan, const struct problem *problem, bool proven)
 {
-    plan->reason = proven ? "no layout of the space has a plan; the layouts document says why"
-                          : "the search was stopped before it met a plan";
+    const struct job *job = &problem->job;
+    struct space_limits limits = problem_space_limits(problem);
+    const char *empty = proven ? space_why_empty(&job->space, &limits) : NULL;
+    plan->reason = !proven ? "the search was stopped before it met a plan"
+                   : empty ? empty
+                           : "no layout of the space has a plan; the layouts document says why";
     plan->layout = job->layout;
     plan->micro_batches = job_micro_batches(job) > 0 ? job_micro_batches(job) : 1;
     plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context *
@@ -88,7 +92,7 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
     plan->effort = e->effort;
     plan->bound_ns = least_ns == INT64_MAX ? 0 : least_ns;
     r->solved.finished = r->searched_bound_ns >= e->closing_ns;
-    if (!plan->stage_count) state_no_plan(plan, job, least_ns == INT64_MAX);
+    if (!plan->stage_count) state_no_plan(plan, e->problem, least_ns == INT64_MAX);
     plan_end(plan, e->settings->gap, least_ns == INT64_MAX);
     if (plan->stage_count && job->objective == OBJECTIVE_ITERATION_TIME)
         plan->runner_up_ns = runner_up_ns(e);

@@ -172,6 +172,49 @@ static void fixed_and_listed(void **state)
     assert_int_equal(storage[1].micro_batch, 2);
 }
 
+// Listed degrees of any cluster: where devices may be idle, every product that is not more than
+// there are, whether it divides them or not. A space that has none says so.
+static void degrees_that_do_not_divide(void **state)
+{
+    (void)state;
+    static struct layout storage[256];
+    int lists[4][3] = {{1, 2, 3}, {1, 1, 1}, {2, 3, 5}, {1, 3, 4}};
+    for (int devices = 1; devices <= 40; devices++)
+        for (int fewer = 0; fewer < 2; fewer++) {
+            struct space space = {.given = true, .fewer_devices = fewer};
+            struct space_limits limits = {&plain, devices, 60, 64, 8};
+            struct seen seen = {storage, 0, 256};
+            int64_t expected = 0;
+            for (int key = 0; key < 4; key++)
+                space.axes[key] = (struct space_axis){AXIS_LIST, lists[key], key == 1 ? 1 : 3};
+            for (int i = 0; i < 27; i++) {
+                int used = lists[0][i / 9] * lists[2][i / 3 % 3] * lists[3][i % 3];
+                expected += fewer ? used <= devices : used == devices;
+            }
+            assert_int_equal(space_each(&space, &limits, note, &seen), expected);
+            const char *why = space_why_empty(&space, &limits);
+            assert_int_equal(why == NULL, expected > 0);
+            if (why) assert_non_null(strstr(why, fewer ? "always more than" : "no product"));
+        }
+}
+
+static void what_leaves_a_space_empty(void **state)
+{
+    (void)state;
+    struct layout wound = plain;
+    wound.schedule = SCHEDULE_INTERLEAVED;
+    struct space space = all_of((enum space_key[]){SPACE_VIRTUAL_STAGES}, 1);
+    struct space_limits limits = {&wound, 1, 1, 64, 1};
+    assert_non_null(strstr(space_why_empty(&space, &limits), "no number of stages"));
+    limits.layers = 2;
+    assert_null(space_why_empty(&space, &limits));
+    wound = plain, wound.schedule = SCHEDULE_TOKEN_SLICED, limits.sequence = 1;
+    space = all_of((enum space_key[]){SPACE_SLICE_COUNT}, 1), space.slice_tokens = 1;
+    assert_non_null(strstr(space_why_empty(&space, &limits), "no slices"));
+    limits.sequence = 2;
+    assert_null(space_why_empty(&space, &limits));
+}
+
 // ---- frameworks: cases from docs/FORMATS.md (job)
 
 static const struct {
@@ -312,10 +355,16 @@ static void grids_of_a_degree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_match),          cmocka_unit_test(every_layout_once),
-        cmocka_unit_test(slices_of_any_lengths), cmocka_unit_test(fixed_and_listed),
-        cmocka_unit_test(frameworks_run),        cmocka_unit_test(frameworks_wind),
-        cmocka_unit_test(frameworks_decide),     cmocka_unit_test(grids_of_a_degree),
+        cmocka_unit_test(counts_match),
+        cmocka_unit_test(every_layout_once),
+        cmocka_unit_test(slices_of_any_lengths),
+        cmocka_unit_test(fixed_and_listed),
+        cmocka_unit_test(frameworks_run),
+        cmocka_unit_test(frameworks_wind),
+        cmocka_unit_test(frameworks_decide),
+        cmocka_unit_test(grids_of_a_degree),
+        cmocka_unit_test(degrees_that_do_not_divide),
+        cmocka_unit_test(what_leaves_a_space_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 // The layouts of a space in order: one level per key, each level's values following from the outer
 // ones. "Every" means:
-// - degrees: divisors of the remaining devices (the data degree takes all of them, unless fewer
-// devices may be used); schedules: all; micro_batch: divisors of global_batch / data; zero: 0 to
-// 3; switches: off and on;
+// - degrees: divisors of what the outer degrees leave of the devices, rounded down (the data degree
+// takes all of that, unless fewer devices may be used); schedules: all; micro_batch: divisors of
+// global_batch / data; zero: 0 to 3; switches: off and on;
 // - stages of a rank, where the schedule has several: divisors above 1 of the layers per rank,
 // rounded down or up;
 // - slices: 2, 4, 8; with slice_tokens, 2 to the number of these in the sequence, cut at every
@@ -153,15 +153,18 @@ static void walk_cuts(struct walk *w, int slices)
     } while (!w->stopped && next_cuts(ends, slices - 1, parts));
 }
 
-// The degrees so far divide the devices, and finally their product is all of them.
+// Devices left per unit of the degrees so far. Where some may be idle it is enough that one is
+// left for each; else nothing may remain, and after the last degree just one is left.
 static bool degrees_fit(const struct walk *w, int key)
 {
-    int64_t used = 1, devices = w->s->devices;
+    int64_t left = w->s->devices;
+    bool exact = true;
     for (int k = 0; k <= key; k++) {
-        used *= w->at.value[k];
-        if (used > devices || devices % used) return false;
+        exact = exact && left % w->at.value[k] == 0;
+        left /= w->at.value[k];
     }
-    return key < KEY_DATA || w->s->fewer_devices || used == devices;
+    if (w->s->fewer_devices) return left >= 1;
+    return exact && (key == KEY_DATA ? left == 1 : left >= 1);
 }
 
 // The factors in two steps: the third axis from the whole degree, the second from the rest.

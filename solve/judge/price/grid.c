@@ -30,9 +30,9 @@ static struct axis axis_at(const struct price_audit *a, int group, int number)
 static void say(long double *seconds, struct talk *lost, const struct axis *x, long double bytes,
                 int parts)
 {
-    if (x->ranks == 1 || !(bytes > 0)) return; // nobody sends nothing
+    if (x->ranks == 1) return;
     struct computed all = {judged_all_reduce_s(x->link, bytes, x->ranks), 0};
-    if (x->table) all = judged_table_s(x->a, x->table, bytes);
+    if (x->table && bytes > 0) all = judged_table_s(x->a, x->table, bytes);
     long double shown = 1 - (long double)x->a->problem->costs.tensor_overlap.value;
     *seconds += shown * (all.value / 2 * parts + gpu_of(x->a, x->group)->collective_launch_s.value);
     lost->lost_s += shown * all.lost;
