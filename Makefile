@@ -377,7 +377,7 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 # embedding sync on nodes.
 test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
     test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
-    test_slices test_grids test_claims test_claims_extreme) $(BIN)/plumbline
+    test_layout_kinds test_slices test_grids test_claims test_claims_extreme) $(BIN)/plumbline
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
 	$(OUT)/tests/test_placed 1600 '*fused*'
@@ -386,6 +386,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_eliminate 300
 	$(OUT)/tests/test_certificate 2000
 	$(OUT)/tests/test_layout_paths 200000
+	$(OUT)/tests/test_layout_kinds 300000
 	$(OUT)/tests/test_slices 900
 	$(OUT)/tests/test_grids 1000
 	$(OUT)/tests/test_claims 20000

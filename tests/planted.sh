@@ -45,8 +45,11 @@ plants() {
         's/full.other \* full_bytes(other, mode)/full.other * kept_bytes(other, mode)/' \
         'others that are recomputed keep as much as before'
     plant filling-lost-slices layouts/crossing.c \
-        's/main.backward_ns) - lost);/main.backward_ns) - 0 * lost);/' \
+        's/all_ns - lost, l->pass_ns/all_ns - 0 * lost, l->pass_ns/' \
         'a rank does all slices between the first that crosses it and the last'
+    plant filling-main-everywhere layouts/crossing.c \
+        's/apart = s->apart - others_here,/apart = 0 * others_here,/' \
+        'every rank between the ends holds a main layer'
     plant filling-kept layouts/kept.c 's/least = sorted\[turns - 1\];/least = sorted[0];/' \
         'every stage of a rank keeps as many as the one that keeps the most'
     plant filling-last-option layouts/sketch.c \
@@ -91,6 +94,9 @@ plants() {
     plant bound-lost-slices space/across.c \
         's/(before \&\& i < slice) ||/(before \&\& i < 0) ||/' \
         'a rank does all slices before the one that crosses it'
+    plant bound-main-everywhere space/across.c \
+        's/lacking = smaller(s->strays - others, main),/lacking = 0 * others,/' \
+        'every rank between the ends holds a main layer'
     plant room-kept space/held.c 's/least = fullest\[turns - 1\];/least = fullest[0];/' \
         'every stage of a rank holds as many as the one that holds the most'
     plant bound-last-option space/sketch.c \

@@ -250,7 +250,7 @@ static int64_t crossing_ns(const struct layout_sketch *s, const struct group_ter
     if (!s->crossing_count) return 0;
     int64_t tail = rank > 0 ? first_ending_ns(s)
                             : after_passes_ns(s, ending_of(s, g, rank, k)) + s->embedding_sync_ns;
-    return layout_crossing_ns(s, g, rank, k.main, load - bare_load_ns(s, g, rank, k), tail);
+    return layout_crossing_ns(s, g, rank, k, load - bare_load_ns(s, g, rank, k), tail);
 }
 
 // Least time of an iteration (m x the load of the rank, for that objective); -1: k never fit.

@@ -54,18 +54,24 @@ int kept_further_rounds(
     const struct priced *p); // to be added to backwards, and to weights if there are any
 
 // For a sequence in slices: a path that crosses the pipeline with one of them (docs/PROOFS.md 8,
-// crossing), in ns: least on the path, most off it. Lost: by group, forward and backward of the
-// slices before it and after it, of a main layer, the first and the last.
+// crossing), in ns: least on the path, most off it.
+struct crossing_layer {
+    int64_t pass_ns;                      // forward and backward of the slice
+    int64_t again_ns;                     // least that recomputing the layer adds to the slice
+    int64_t lost_ns[BOUND_GROUPS_MAX][2]; // of the slices before it and after it
+};
 struct crossing {
     int slice;
-    int64_t main_ns, first_ns, last_ns; // forward and backward of the slice; ends that are not main
-    int64_t before_ns, behind_ns; // of the slices before it, first layer; after it, last layer
-    int64_t send_ns;              // both ways
-    int64_t again_ns;             // least that a main layer's recomputation adds to the slice
-    int64_t lost_before_ns[BOUND_GROUPS_MAX], lost_behind_ns[BOUND_GROUPS_MAX],
-        first_behind_ns[BOUND_GROUPS_MAX], last_before_ns[BOUND_GROUPS_MAX];
+    struct crossing_layer main, other; // other: of the least number each; if others count
+    int64_t first_ns, last_ns;         // of the slice; ends that are not main
+    int64_t before_ns, behind_ns;      // of the slices before it, first layer; after it, last layer
+    int64_t send_ns;                   // both ways
+    int64_t first_behind_ns[BOUND_GROUPS_MAX], last_before_ns[BOUND_GROUPS_MAX];
 };
 enum { CROSSINGS_MAX = 3 };
+
+// What a rank that holds neither end of the model has to recompute, depending on what it holds.
+enum need { NEED_NOTHING, NEED_MAIN, NEED_ALL, NEEDS }; // a main layer, but no other; either
 
 struct layout_sketch {
     const struct priced *priced;
@@ -96,18 +102,20 @@ struct layout_sketch {
     int64_t embedding_sync_ns;                   // least; 0: there is none
     struct crossing crossings[CROSSINGS_MAX];
     int crossing_count; // 0: whole sequences
-    // Of the ranks that certainly hold a main layer, those that must recompute one: by rank, and
-    // their number.
-    bool recomputes[STAGES_MAX];
-    int recomputing_count;
+    // Lemma 8.1 (docs/PROOFS.md): each rank's need, and how many ranks have it; layers that are
+    // neither main ones nor the model's ends, counted or not: as many ranks may hold no main one.
+    unsigned char needs[STAGES_MAX]; // enum need
+    int need_counts[NEEDS];
+    int apart;
 };
 
-// crossing.c: crossings of the sketch's priced document; main[run]: priced like the main layers.
-void layout_find_crossings(struct layout_sketch *s, const bool *main);
-// The longest of them through a rank with k main layers, which recompute for again_ns and end with
-// tail_ns; 0: there is none.
+// crossing.c: crossings of the sketch's priced document. Of each run: priced like the main layers;
+// has others that count.
+void layout_find_crossings(struct layout_sketch *s, const bool *main, const bool *other);
+// The longest of them through a rank with k, which recompute for again_ns and end with tail_ns; 0:
+// there is none.
 int64_t layout_crossing_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                           int64_t k, int64_t again_ns, int64_t tail_ns);
+                           struct layer_share k, int64_t again_ns, int64_t tail_ns);
 
 // false: *why is one line without numbers, so that equal reasons can be counted (the groups have
 // too few slots ...).

@@ -117,6 +117,7 @@ static void gather_layers(struct layout_sketch *s, const struct priced *p, int r
     s->has_first = !runs_alike(p, 0, run);
     s->has_last = !runs_alike(p, last, run);
     s->others = p->layer_count - s->main_count - s->has_first - s->has_last;
+    s->apart = s->others;
     s->only_ends = s->others == 0;
     assert(s->main_count > 0 && s->others >= 0);
     s->main = room_of(p, run), s->first = room_of(p, 0), s->last = room_of(p, last);
@@ -258,9 +259,12 @@ static void gather_transfers(struct layout_sketch *s, const struct priced *p)
 
 static void gather_crossings(struct layout_sketch *s, const struct priced *p, int run)
 {
-    bool main[LAYERS_MAX];
-    for (int r = 0; r < p->run_count; r++) main[r] = runs_alike(p, r, run);
-    layout_find_crossings(s, main);
+    bool main[LAYERS_MAX], other[LAYERS_MAX];
+    for (int r = 0; r < p->run_count; r++) {
+        main[r] = runs_alike(p, r, run);
+        other[r] = s->others && others_in(s, p, r, run) > 0;
+    }
+    layout_find_crossings(s, main, other);
 }
 
 static void gather_embedding_sync(struct layout_sketch *s, const struct priced *p)

@@ -33,11 +33,14 @@ static void put_ranks(struct check_across *x, const struct check_sketch *s)
         if (!check_is_usable(p, g)) continue;
         for (int ends = 0; ends < 4; ends++) {
             bool before = ends & 1, behind = ends & 2;
-            int64_t *main = &x->main[at][before][behind];
-            *main = INT64_MAX;
-            for (int r = 0; r <= last; r++)
-                if (check_is_main(s, r))
-                    *main = smaller(*main, on_rank(p, r, g, x->slice, before, behind));
+            int64_t main = INT64_MAX, other = INT64_MAX;
+            for (int r = 0; r <= last; r++) {
+                int64_t ns = on_rank(p, r, g, x->slice, before, behind);
+                if (check_is_main(s, r)) main = smaller(main, ns);
+                if (check_others_of(s, r) > 0) other = smaller(other, ns);
+            }
+            x->main[at][before][behind] = main;
+            if (s->others) x->other[before][behind] = other; // one group
             x->first[at][before][behind] = on_rank(p, 0, g, x->slice, before, behind);
             x->last[at][before][behind] = on_rank(p, last, g, x->slice, before, behind);
         }
@@ -88,7 +91,7 @@ static int64_t recomputed(const struct check_sketch *s, int run, int slice)
 {
     const struct check_problem *p = s->p;
     int64_t least = INT64_MAX;
-    for (int g = 0; g < p->group_count; g++) {
+    for (int g = 0; g < p->group_count && p->runs[run].recomputable; g++) {
         if (!check_is_usable(p, g)) continue;
         int64_t selective = p->runs[run].selective[slice * p->group_count + g],
                 full = p->runs[run].full[slice * p->group_count + g];
@@ -98,19 +101,46 @@ static int64_t recomputed(const struct check_sketch *s, int run, int slice)
     return least == INT64_MAX ? 0 : least;
 }
 
-// Every stage holds a layer; on the ranks at the ends it may be the first or last one. If one main
-// layer that keeps everything does not fit, more of them do not either.
-static void count_recomputing(struct check_sketch *s)
+// Whether the rank, on any group, has no room for these layers unless some are recomputed. More of
+// them do not fit either then.
+static bool pays_for(const struct check_sketch *s, int rank, struct check_share one)
+{
+    for (int g = 0; g < s->group_count; g++)
+        if (check_least_recomputation(s, &s->groups[g], rank, one) == 0) return false;
+    return true;
+}
+
+// On the ranks at the ends there may be nothing but the first or last layer.
+static void count_paying(struct check_sketch *s)
 {
     int ranks = s->p->ranks;
-    s->recomputing[0] = 0;
+    s->main_pays[0] = s->both_pay[0] = 0;
     for (int rank = 0; rank < ranks; rank++) {
-        bool sure = !(s->has_first && rank == 0) && !(s->has_last && rank == ranks - 1);
-        for (int g = 0; g < s->group_count && sure; g++)
-            sure = check_least_recomputation(s, &s->groups[g], rank, (struct check_share){1, 0}) !=
-                   0;
-        s->recomputing[rank + 1] = s->recomputing[rank] + sure;
+        bool inner = !(s->has_first && rank == 0) && !(s->has_last && rank == ranks - 1),
+             main = inner && pays_for(s, rank, (struct check_share){1, 0}),
+             both = main && s->others && pays_for(s, rank, (struct check_share){0, 1});
+        s->main_pays[rank + 1] = s->main_pays[rank] + main;
+        s->both_pay[rank + 1] = s->both_pay[rank] + both;
     }
+}
+
+static int without(const int *counts, int rank, int ranks)
+{
+    return counts[ranks] - (counts[rank + 1] - counts[rank]);
+}
+
+// What the slice's recomputation takes at least on all ranks but this one. A rank without a main
+// layer has another kind of layer: so at most as many ranks lack one as there are such layers away
+// from this rank. Of those, the ranks beyond the ones that pay for a main layer alone pay for the
+// other layer.
+static int64_t recomputed_away(const struct check_sketch *s, const struct check_across *x, int rank,
+                               int64_t others)
+{
+    int64_t main = without(s->main_pays, rank, s->p->ranks),
+            both = without(s->both_pay, rank, s->p->ranks),
+            lacking = smaller(s->strays - others, main),
+            paying = larger(0, lacking - (main - both));
+    return (main - lacking) * x->main_again + paying * smaller(x->main_again, x->other_again);
 }
 
 static void add(struct check_sketch *s, int slice)
@@ -119,18 +149,25 @@ static void add(struct check_sketch *s, int slice)
     struct check_across *x = &s->across[s->across_count++];
     int last = p->run_count - 1;
     *x = (struct check_across){.slice = slice,
-                               .other = INT64_MAX,
+                               .main_away = INT64_MAX,
+                               .other_away = INT64_MAX,
+                               .main_again = INT64_MAX,
+                               .other_again = INT64_MAX,
                                .before = elsewhere(p, 0, 0, slice - 1),
                                .behind = elsewhere(p, last, slice + 1, p->slices - 1),
                                .messages = messages(p, slice)};
-    x->again = INT64_MAX;
-    for (int r = 0; r <= last; r++)
-        if (check_is_main(s, r)) {
-            x->other = smaller(x->other, elsewhere(p, r, slice, slice));
-            x->again = smaller(x->again, recomputed(s, r, slice));
-        }
-    if (s->has_first) x->other_first = elsewhere(p, 0, slice, slice);
-    if (s->has_last) x->other_last = elsewhere(p, last, slice, slice);
+    for (int r = 0; r <= last; r++) {
+        int64_t away = elsewhere(p, r, slice, slice), again = recomputed(s, r, slice);
+        if (check_is_main(s, r))
+            x->main_away = smaller(x->main_away, away),
+            x->main_again = smaller(x->main_again, again);
+        if (check_others_of(s, r) > 0)
+            x->other_away = smaller(x->other_away, away),
+            x->other_again = smaller(x->other_again, again);
+    }
+    if (!s->others) x->other_away = x->other_again = 0;
+    if (s->has_first) x->first_away = elsewhere(p, 0, slice, slice);
+    if (s->has_last) x->last_away = elsewhere(p, last, slice, slice);
     put_ranks(x, s);
 }
 
@@ -152,13 +189,13 @@ void check_find_across(struct check_sketch *s)
         return;
     for (int i = 1; i < p->slices; i++)
         if (of_main(s, i) > of_main(s, slowest)) slowest = i;
-    count_recomputing(s);
+    count_paying(s);
     add(s, 0);
     add(s, p->slices - 1);
     if (slowest > 0 && slowest < p->slices - 1) add(s, slowest);
 }
 
-int64_t check_across_takes(const struct check_sketch *s, int group, int rank, int64_t k,
+int64_t check_across_takes(const struct check_sketch *s, int group, int rank, struct check_share k,
                            int64_t again, int64_t tail)
 {
     const struct check_problem *p = s->p;
@@ -167,15 +204,16 @@ int64_t check_across_takes(const struct check_sketch *s, int group, int rank, in
     for (int i = 0; i < s->across_count; i++) {
         const struct check_across *x = &s->across[i];
         bool whole = (!before || x->slice == 0) && (!behind || x->slice == p->slices - 1);
-        int64_t sum = k * x->main[group][before][behind] + (s->main_count - k) * x->other;
+        int64_t sum = k.main * x->main[group][before][behind] +
+                      (s->main_count - k.main) * x->main_away + k.other * x->other[before][behind] +
+                      (s->others - k.other) * x->other_away;
         if (check_holds_first(s, rank)) sum += x->first[group][before][behind];
-        else sum += x->other_first;
+        else sum += x->first_away;
         if (check_holds_last(s, rank)) sum += x->last[group][before][behind];
-        else sum += x->other_last;
+        else sum += x->last_away;
         if (before) sum += x->before;
         if (behind) sum += x->behind;
-        sum += (s->recomputing[rank] + s->recomputing[p->ranks] - s->recomputing[rank + 1]) *
-               x->again;
+        sum += recomputed_away(s, x, rank, k.other);
         sum += (whole ? p->micro_batches : p->micro_batches - 1) * again;
         longest = larger(longest, sum + (p->ranks - 1) * x->messages + tail);
     }

@@ -52,12 +52,13 @@ struct check_room {
 // are][there are].
 struct check_across {
     int slice;
-    int64_t main[MOST_GROUPS][2][2], first[MOST_GROUPS][2][2],
-        last[MOST_GROUPS][2][2];            // ns of a layer on the rank
-    int64_t other, other_first, other_last; // of a layer on another rank: the slice, both ways
-    int64_t before, behind;                 // of the model's first and last layer: other slices
-    int64_t messages;                       // of the slice over a boundary, both directions
-    int64_t again;                          // least recomputation of the slice, of a main layer
+    int64_t main[MOST_GROUPS][2][2], first[MOST_GROUPS][2][2], last[MOST_GROUPS][2][2],
+        other[2][2]; // ns of a layer on the rank
+    int64_t main_away, other_away, first_away,
+        last_away;                   // of a layer on another rank: the slice, both ways
+    int64_t before, behind;          // of the model's first and last layer: other slices
+    int64_t messages;                // of the slice over a boundary, both directions
+    int64_t main_again, other_again; // least recomputation of the slice, of a layer
 };
 enum { MOST_ACROSS = 3 };
 
@@ -74,6 +75,7 @@ struct check_sketch {
     const struct check_problem *p;
     const struct check_held *held;
     int main_run, main_count, others;    // others: those that are counted
+    int strays;                          // all others, counted or not
     bool has_first, has_last, only_ends; // only_ends: there are no others
     bool selective, full, partly;        // modes of main layers
     bool swaps;                          // room for them may be made at no cost in time
@@ -91,8 +93,9 @@ struct check_sketch {
     int64_t send_forward, send_backward, block_forward, block_backward;
     struct check_across across[MOST_ACROSS];
     int across_count;
-    // Ranks that hold a main layer in every plan and must recompute one: how many before each.
-    int recomputing[MOST_STAGES + 1];
+    // Ranks before each that hold neither end of the model and must recompute a main layer if they
+    // hold one; those of them that must recompute another layer if they hold only such.
+    int main_pays[MOST_STAGES + 1], both_pay[MOST_STAGES + 1];
 };
 
 // Bytes only; and times after them.
@@ -103,12 +106,14 @@ bool check_has_slots(const struct check_problem *p); // one for each rank
 bool check_is_usable(const struct check_problem *p, int g);
 // Whether the run's layers are among the main ones, by bytes and times.
 bool check_is_main(const struct check_sketch *s, int run);
+// Layers of a run that are no main ones, without the model's first and last.
+int check_others_of(const struct check_sketch *s, int run);
 
 // ---- across.c
 
 void check_find_across(struct check_sketch *s); // after all other times
 // tail: what follows the first stage's last backward. 0: there is no such path.
-int64_t check_across_takes(const struct check_sketch *s, int group, int rank, int64_t k,
+int64_t check_across_takes(const struct check_sketch *s, int group, int rank, struct check_share k,
                            int64_t again, int64_t tail);
 
 // ---- bound.c, on

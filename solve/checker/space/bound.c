@@ -233,7 +233,7 @@ int64_t check_rank_takes(const struct check_sketch *s, int group, int rank,
     int64_t busy = s->p->micro_batches * (bare_load(s, g, rank, k) + again);
     int64_t tail = rank > 0 ? first_tail(s)
                             : sync_and_step(s, ending_of(s, g, rank, k)) + embedding(s),
-            across = check_across_takes(s, group, rank, k.main, again, tail);
+            across = check_across_takes(s, group, rank, k, again, tail);
     return larger(across, larger(along_stream(s, g, rank, before, k, busy),
                                  turning_round(s, g, rank, before, k, again)));
 }

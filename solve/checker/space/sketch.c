@@ -126,7 +126,7 @@ static void find_main(struct check_sketch *s, bool times)
     }
     s->has_first = !like[0];
     s->has_last = !like[1];
-    s->others = apart - s->has_first - s->has_last;
+    s->others = s->strays = apart - s->has_first - s->has_last;
     s->only_ends = s->others == 0 && p->layers > 1;
     s->main = room_of(p, &p->runs[run]);
     s->first = room_of(p, &p->runs[0]);
@@ -212,8 +212,7 @@ static void read_transfers(const struct check_problem *p, const int64_t *prices,
     *blocking = smaller(*blocking, busy);
 }
 
-// Layers of a run that are not main ones, without the model's first and last.
-static int others_of(const struct check_sketch *s, int run)
+int check_others_of(const struct check_sketch *s, int run)
 {
     int count = s->p->runs[run].count;
     if (check_is_main(s, run)) return 0;
@@ -254,7 +253,7 @@ static void find_others(struct check_sketch *s)
     if (s->group_count > 1 || (s->main_count + 1) * (int64_t)(s->others + 1) > MOST_SHARES)
         s->others = 0;
     for (int r = 0; r < p->run_count && s->others; r++) {
-        if (others_of(s, r) < 1) continue;
+        if (check_others_of(s, r) < 1) continue;
         struct check_terms terms = terms_of(p, r, group);
         struct check_room room = room_of(p, &p->runs[r]);
         int64_t forward = of_fastest_slice(p, p->runs[r].forward, group),
