@@ -132,6 +132,20 @@ plants() {
     plant proof-memory-not-granted boxes/mix_ranks.c \
         's/v->granted = (v->memory->price/v->granted = 0 * (v->memory->price/' \
         'what a rank holds pays, and nothing is granted for its limit'
+    # ---- the greatest load: enumeration, the schedule's streams, forgeries
+    bed=test_check_load
+    plant load-delays checker/load.c \
+        's/(l, sender, receiver, kind + PART_LINKS,/(l, sender, sender, kind + PART_DELAYS,/' \
+        'a rank is busy while a message is on its way'
+    plant load-one-end checker/load.c \
+        's/for (int i = 0; i < 2; i++) {/for (int i = 0; i < 1; i++) {/' \
+        'a part that blocks counts at its sender alone'
+    plant load-dominated checker/choices.c \
+        's/return a->load <= b->load;/return a->sync <= b->sync;/' \
+        'of two choices the one with the shorter sync is better, whatever its load'
+    plant load-for-time checker/proof.c 's/(result->objective != (int)p->objective)/(0)/' \
+        'a proof about one objective is one about any other'
+    bed=test_claims
     # ---- on places
     plant placed-worst-link checker/places/relax.c \
         's/(\*least < 0 || price < \*least)/(*least < 0 || price > *least)/' \
@@ -306,7 +320,8 @@ judge_law() {
 judge() {
     begun=$(date +%s) log=$folder/$1.log
     for law in test_price_grids test_price_judge test_grids test_price_towers test_check_space \
-        test_exact_decisions test_placed test_layouts test_check_places test_verify_price; do
+        test_exact_decisions test_placed test_layouts test_check_places test_verify_price \
+        test_check_load; do
         [ ! -f "$tree/bin-$1/$law" ] || { judge_law "$1" "$law"; return; }
     done
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1

@@ -1,26 +1,35 @@
 // Reads the document that plumbline check writes.
 #include "data/results/checked.h"
 
+#include "data/inputs/job.h"
 #include "data/text/members.h"
 
 static enum status check_claims(const struct checked *c, struct error *err)
 {
     const struct json *root = &c->document.root;
-    bool claims = c->infeasible || c->iteration_ns >= 0 || c->bound_ns >= 0;
-    if (!c->accepted && claims)
+    int64_t value_ns = checked_value_ns(c);
+    bool claims = c->infeasible || c->objective || value_ns >= 0 || c->bound_ns >= 0;
+    if ((c->objective ? c->iteration_ns : c->objective_ns) >= 0)
         return json_refuse(root, err,
-                           "iteration_ns, bound_ns and infeasible are of what was accepted");
+                           "objective_ns: expected beside an objective other than iteration_time, "
+                           "in place of iteration_ns");
+    if (!c->accepted && claims)
+        return json_refuse(
+            root, err,
+            "iteration_ns, objective, objective_ns, bound_ns and infeasible are of what "
+            "was accepted");
     if (c->accepted == (c->reason != NULL))
         return json_refuse(root, err,
                            "reason: expected one where accepted is false, and only there");
     if (!c->accepted) return OK;
     if (c->infeasible == (c->bound_ns >= 0))
         return json_refuse(root, err, "expected either infeasible or bound_ns");
-    if (c->infeasible && c->iteration_ns >= 0)
-        return json_refuse(root, err,
-                           "iteration_ns: there is a plan, and infeasible says there is none");
-    if (c->iteration_ns >= 0 && c->bound_ns > c->iteration_ns)
-        return json_refuse(root, err, "bound_ns is above iteration_ns");
+    const char *key = c->objective ? "objective_ns" : "iteration_ns";
+    if (c->infeasible && value_ns >= 0)
+        return json_refuse(root, err, "%s: there is a plan, and infeasible says there is none",
+                           key);
+    if (value_ns >= 0 && c->bound_ns > value_ns)
+        return json_refuse(root, err, "bound_ns is above %s", key);
     return OK;
 }
 
@@ -31,7 +40,9 @@ static const struct member checked_rows[] = {
     KEY_BOOL(checked, accepted, REQUIRED, ALWAYS_WRITTEN),
     KEY_TEXT(checked, reason, OPTIONAL),
     KEY_BOOL(checked, infeasible, OPTIONAL, IF_SET),
+    KEY_NAME(checked, objective, OPTIONAL, IF_SET, objective_names),
     COUNT(iteration_ns, OPTIONAL, 0),
+    COUNT(objective_ns, OPTIONAL, 0),
     COUNT(bound_ns, OPTIONAL, 0),
     COUNT(certificate_bytes, REQUIRED, 1),
     COUNT(boxes, REQUIRED, 0),
@@ -49,7 +60,7 @@ MEMBERS(checked, struct checked, NULL, false, NULL);
 enum status checked_load(struct checked *c, const char *path, struct arena *arena,
                          struct error *err)
 {
-    *c = (struct checked){.iteration_ns = -1, .bound_ns = -1};
+    *c = (struct checked){.iteration_ns = -1, .objective_ns = -1, .bound_ns = -1};
     TRY(document_read(&c->document, path, "plumbline.checked", arena, err));
     TRY(document_members(&c->document, &checked_members, c, c, arena, err));
     if (!source_hash(&c->document, "certificate") || !source_hash(&c->document, "priced"))

@@ -54,7 +54,7 @@ static bool prove(struct maker *m)
     if (plan->outcome == OUTCOME_INFEASIBLE) return prove_at(m, -1);
     if (plan->bound_ns <= 0) return false;
     if (prove_at(m, plan->bound_ns)) return true;
-    int64_t edge_ns = bound_closing(plan->iteration_ns, plan->gap_asked, 0);
+    int64_t edge_ns = bound_closing(plan_value_ns(plan), plan->gap_asked, 0);
     if (edge_ns > 0 && edge_ns < plan->bound_ns && prove_at(m, edge_ns)) return true;
     int64_t records_ns = m->request->evidence->proof_bound_ns;
     if (records_ns > 0 && records_ns < plan->bound_ns && prove_at(m, records_ns)) return true;

@@ -18,6 +18,7 @@ struct proof_operation {
 
 struct proof_path {
     struct proof_operation start;
+    int from, to;          // of max_load: the link, or a rank twice; then there are no steps
     const int *successors; // [step_count]: the index of the successor taken at each step
     int step_count, laps;
     int number;  // in the file; -1: not used
@@ -82,9 +83,10 @@ void proof_write(struct proof *p);
 
 // ---- steps.c: paths by the tables of the schedule
 struct successors;
-struct successors *successors_open(const struct schedule *s, struct arena *arena);
+struct successors *successors_open(const struct schedule *s, const struct priced *p,
+                                   struct arena *arena);
 // The path with these counts. false: its operations are not known, or they do not form a path with
-// so many laps.
+// so many laps. Of max_load: the rank or link that the counted operations occupy.
 bool successors_find_path(const struct successors *x, struct proof_path *path,
                           const struct graph *g, const int *counts, int laps, struct arena *arena);
 

@@ -8,9 +8,12 @@
 static bool walk(const struct maker *m, struct proof_path *path)
 {
     const struct proof_operation *o = &path->start;
+    const struct check_load of = {path->from, path->to};
+    path->counts = TAKE(m->arena, m->symbols, int);
+    if (m->p.objective == MINIMISE_LOAD)
+        return check_count_load(&m->replay.loads, of, m->symbols, path->counts);
     int at = check_operation(&m->g, o->kind, o->place, o->micro_batch, o->slice), start = at,
         laps = m->p.barrier;
-    path->counts = TAKE(m->arena, m->symbols, int);
     if (m->p.barrier) path->counts[m->replay.symbol[at]]++;
     for (int i = 0; i < path->step_count; i++) {
         int edge = m->g.first[at] + path->successors[i];
@@ -28,7 +31,7 @@ int maker_find_path(struct maker *m, const int *counts)
     struct proof *p = m->proof;
     const struct solve_evidence *e = m->request->evidence;
     int laps = path_laps(counts, graph_symbol_count(e->graph));
-    if (!m->successors) m->successors = successors_open(e->schedule, m->arena);
+    if (!m->successors) m->successors = successors_open(e->schedule, m->request->priced, m->arena);
     if (!successors_find_path(m->successors, &path, e->graph, counts, laps, m->arena) ||
         !walk(m, &path))
         return -1;

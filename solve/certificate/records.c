@@ -39,7 +39,7 @@ static bool take_paths(struct taker *t)
     struct proof *p = t->p;
     const struct solve_evidence *e = p->request->evidence;
     int size = path_size(graph_symbol_count(e->graph));
-    struct successors *successors = successors_open(e->schedule, p->arena);
+    struct successors *successors = successors_open(e->schedule, p->request->priced, p->arena);
     p->paths = TAKE(p->arena, t->records->paths, struct proof_path);
     p->path_count = p->path_capacity = t->records->paths;
     for (int64_t i = 0; i < t->records->count; i++)

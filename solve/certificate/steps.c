@@ -7,6 +7,8 @@
 
 struct successors {
     const struct schedule *s;
+    struct schedule loads; // of max_load: a stream for each rank and each link, and nothing else
+    bool of_loads;
     int *first;         // [operation + 1]
     int *next;          // [edge], sorted, each once
     unsigned char *lap; // [edge]: 1 if it leads to the next iteration
@@ -68,9 +70,18 @@ static void each_edge(struct successors *x, bool entering)
         else x->first[s->carried[i].before + 1]++;
 }
 
-struct successors *successors_open(const struct schedule *s, struct arena *arena)
+struct successors *successors_open(const struct schedule *s, const struct priced *p,
+                                   struct arena *arena)
 {
     struct successors *x = TAKE(arena, 1, struct successors);
+    struct error err;
+    if (p->objective == OBJECTIVE_MAX_LOAD) {
+        x->of_loads = true;
+        // Of a schedule that was built: it is built again for one micro-batch, which cannot fail.
+        if (schedule_build_load(&x->loads, &s->request, arena, &err) != OK)
+            x->loads.stream_count = 0;
+        return x;
+    }
     int count = s->operation_count;
     *x = (struct successors){
         .s = s, .first = TAKE(arena, count + 1, int), .end = TAKE(arena, count + 1, int)};
@@ -83,9 +94,37 @@ struct successors *successors_open(const struct schedule *s, struct arena *arena
     return x;
 }
 
+static bool occupies(const struct schedule *s, const struct stream *stream, const int *counts,
+                     struct arena *arena)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    int symbols = symbol_count(s->request.stage_count, s->request.slice_count), i = 0;
+    int *own = TAKE(arena, symbols, int);
+    for (int k = 0; k < stream->count; k++) own[s->operations[stream->operations[k]].symbol]++;
+    while (i < symbols && counts[i] <= own[i]) i++;
+    arena_reset(arena, mark);
+    return i == symbols;
+}
+
+static bool find_load(const struct successors *x, struct proof_path *path, const int *counts,
+                      struct arena *arena)
+{
+    int i = 0;
+    while (i < x->loads.stream_count && !occupies(&x->loads, &x->loads.streams[i], counts, arena))
+        i++;
+    if (i == x->loads.stream_count) return false;
+    *path = (struct proof_path){.from = x->loads.streams[i].rank,
+                                .to = x->loads.streams[i].to_rank,
+                                .successors = TAKE(arena, 1, int),
+                                .laps = 1,
+                                .number = -1};
+    return true;
+}
+
 bool successors_find_path(const struct successors *x, struct proof_path *path,
                           const struct graph *g, const int *counts, int laps, struct arena *arena)
 {
+    if (x->of_loads) return find_load(x, path, counts, arena);
     int count, barrier = x->s->request.barrier;
     const int *o = graph_path_operations(g, counts, &count);
     if (!o || count == 0) return false;

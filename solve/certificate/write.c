@@ -219,6 +219,12 @@ static const char *steps_of(const struct proof *p, const struct proof_path *path
 static void put_path(const struct proof *p, struct json_writer *w, const struct proof_path *path)
 {
     json_open_flat_object(w, NULL);
+    if (p->request->priced->objective == OBJECTIVE_MAX_LOAD) {
+        json_put_count(w, path->from == path->to ? "rank" : "from", path->from);
+        if (path->from != path->to) json_put_count(w, "to", path->to);
+        json_close_object(w);
+        return;
+    }
     json_open_array(w, "start");
     json_put_text(w, NULL, check_kind_names[path->start.kind]);
     json_put_count(w, NULL, path->start.place);
@@ -246,10 +252,13 @@ static void put_proof(struct proof *p, struct json_writer *w)
 {
     for (int i = 0; i < p->path_count; i++) p->paths[i].number = -1;
     json_open_object(w, "proof");
+    const struct plan *plan = p->request->plan;
+    bool of_load = p->request->priced->objective == OBJECTIVE_MAX_LOAD;
+    if (of_load) json_put_text(w, "objective", check_objective_names[MINIMISE_LOAD]);
     if (p->bound_ns < 0) json_put_bool(w, "infeasible", true);
     else json_put_count(w, "bound_ns", p->bound_ns);
-    if (p->request->plan->stage_count) {
-        json_put_count(w, "iteration_ns", p->request->plan->iteration_ns);
+    if (plan->stage_count) {
+        json_put_count(w, of_load ? "objective_ns" : "iteration_ns", plan_value_ns(plan));
         put_incumbent(p, w);
     }
     put_counted(p, w);

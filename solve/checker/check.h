@@ -19,7 +19,8 @@ struct check_result {
     bool accepted;
     char reason[CHECK_REASON_MAX]; // why it was not accepted
     bool infeasible;               // claimed: there is no plan at all
-    int64_t iteration_ns;          // of the plan in the file; -1: it has none
+    int objective;                 // enum check_objective: what the two below are about
+    int64_t iteration_ns;          // of the plan in the file, or its objective; -1: it has none
     int64_t bound_ns;              // a lower bound on every plan; -1 where infeasible is claimed
     int64_t operations, choices, paths, rounds, boxes, splits, leaves;
     int64_t confirmed; // numbers of the priced document that equal the problem's own prices; 0:

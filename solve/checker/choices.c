@@ -10,6 +10,7 @@
 enum { CHOICES_MOST = 2000000 };
 
 const char *const check_mode_names[] = {"none", "selective", "full", "first_layers", "swap", NULL};
+const char *const check_objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
 
 const char *const *check_group_names(const struct check_problem *p, const char **names)
 {
@@ -38,6 +39,7 @@ struct visit {
 static bool no_slower(const struct check_problem *p, const struct check_choice *a,
                       const struct check_choice *b)
 {
+    if (p->objective == MINIMISE_LOAD) return a->load <= b->load;
     for (int slice = 0; slice < p->slices; slice++)
         if (a->forward[slice] > b->forward[slice] || a->backward[slice] > b->backward[slice])
             return false;
@@ -47,7 +49,8 @@ static bool no_slower(const struct check_problem *p, const struct check_choice *
     return a->backward[0] + a->sync <= b->backward[0] + b->sync;
 }
 
-// For the same span, group and boundary option: whether replacing b by a makes no plan worse.
+// For the same span, group and boundary option: whether replacing b by a makes no plan worse. A
+// rank's load has all passes of a stage as often, once, and nothing else that these choose.
 static bool dominates(const struct check_problem *p, const struct check_choice *a,
                       const struct check_choice *b)
 {

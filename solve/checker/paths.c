@@ -83,8 +83,34 @@ static enum status read_steps(struct walker *w, const char *c)
     return OK;
 }
 
+// Of the greatest load: what one micro-batch occupies of a rank, or of a link.
+static enum status read_load(struct check_proof *k, const struct value *v, int number)
+{
+    int symbols = check_symbol_count(k->p), most = k->p->ranks - 1;
+    struct check_load of = {-1, -1};
+    const struct value_field of_rank[] = {{"rank", 0, most, .small = &of.from}, {NULL}},
+                             of_link[] = {{"from", 0, most, .small = &of.from},
+                                          {"to", 0, most, .small = &of.to},
+                                          {NULL}};
+    char where[CHECK_PATH_MAX];
+    snprintf(where, sizeof where, "paths[%d]", number);
+    TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
+    bool is_rank = value_get(v, "rank") != NULL;
+    TRY(value_fields(&k->reader, v, where, is_rank ? of_rank : of_link, NULL));
+    if (is_rank) of.to = of.from;
+    else if (of.to == of.from)
+        return NOT_PROVEN_HERE(k, "%s: no link leads from rank %d to itself", where, of.from);
+    TRY(check_spend(k->p, k->work, (uint64_t)(symbols + k->replay.loads.count)));
+    k->laps[number] = 1;
+    if (check_count_load(&k->replay.loads, of, symbols,
+                         k->counts + (size_t)number * (size_t)symbols))
+        return OK;
+    return NOT_PROVEN_HERE(k, "%s: nothing is sent from rank %d to rank %d", where, of.from, of.to);
+}
+
 static enum status read_path(struct check_proof *k, const struct value *v, int number)
 {
+    if (k->p->objective == MINIMISE_LOAD) return read_load(k, v, number);
     const struct value *start_stated, *steps;
     const struct value_field fields[] = {
         {"start", .value = &start_stated, .type = VALUE_ARRAY},

@@ -138,6 +138,10 @@ void check_open_replay(struct check_replay *r, const struct check_graph *g, uint
     r->symbol = TAKE(arena, count, int);
     r->opens = TAKE(arena, count, bool);
     for (int i = 0; i < count; i++) r->symbol[i] = check_symbol_of(g, i);
+    if (g->p->objective == MINIMISE_LOAD) {
+        check_list_loads(&r->loads, g->p, arena);
+        r->load_ns = TAKE(arena, g->p->ranks * g->p->ranks, int64_t);
+    }
     for (int i = 0; i < g->first[count]; i++) {
         if (!g->lap[i] || r->opens[g->next[i]]) continue;
         r->opens[g->next[i]] = true;
@@ -178,9 +182,25 @@ static bool carry(struct check_replay *r, int64_t t)
     return rose;
 }
 
+static enum status loads_at_most(struct check_replay *r, int64_t t_ns, bool *within)
+{
+    int ranks = r->g->p->ranks;
+    TRY(check_spend(r->g->p, r->work, (uint64_t)(ranks * ranks + r->loads.count)));
+    for (int i = 0; i < ranks * ranks; i++) r->load_ns[i] = 0;
+    *within = true;
+    for (int i = 0; i < r->loads.count; i++) {
+        struct check_load of = r->loads.items[i].of;
+        int64_t *ns = &r->load_ns[of.from * ranks + of.to];
+        *ns += r->durations[r->loads.items[i].symbol];
+        *within = *within && *ns <= t_ns;
+    }
+    return OK;
+}
+
 enum status check_takes_at_most(struct check_replay *r, int64_t t_ns, bool *within)
 {
     const struct check_graph *g = r->g;
+    if (g->p->objective == MINIMISE_LOAD) return loads_at_most(r, t_ns, within);
     int count = g->offset[KINDS];
     uint64_t lap = (uint64_t)(count + g->first[count]);
     TRY(check_spend(g->p, r->work, lap));

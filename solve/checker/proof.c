@@ -7,8 +7,11 @@ enum status check_read_claims(const struct reader *r, const struct value *proof,
                               struct check_result *result)
 {
     const struct value *incumbent = NULL;
+    int64_t objective_ns = -1;
     const struct value_field fields[] = {
         {"?infeasible", .flag = &result->infeasible},
+        {"?objective", .small = &result->objective, .names = check_objective_names},
+        {"?objective_ns", 0, MOST_SUM, .large = &objective_ns},
         {"?iteration_ns", 0, MOST_SUM, .large = &result->iteration_ns},
         {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
         {"?incumbent", .value = &incumbent},
@@ -18,14 +21,20 @@ enum status check_read_claims(const struct reader *r, const struct value *proof,
         {NULL},
     };
     TRY(value_fields(r, proof, "proof", fields, NULL));
-    bool has_plan = incumbent != NULL;
+    bool of_time = result->objective == MINIMISE_TIME, has_plan = incumbent != NULL;
+    if (of_time ? objective_ns >= 0 : result->iteration_ns >= 0)
+        return check_refuse(r, "proof",
+                            "expected iteration_ns about iteration_time, and objective_ns beside "
+                            "any other objective");
+    if (!of_time) result->iteration_ns = objective_ns;
     if (has_plan != (result->iteration_ns >= 0))
-        return check_refuse(r, "proof", "expected both iteration_ns and incumbent, or neither");
+        return check_refuse(r, "proof", "expected both %s and incumbent, or neither",
+                            of_time ? "iteration_ns" : "objective_ns");
     if (result->infeasible ? has_plan || result->bound_ns >= 0 : result->bound_ns < 0)
         return check_refuse(r, "proof", "expected either infeasible or bound_ns");
     if (has_plan && result->bound_ns > result->iteration_ns)
-        return fail(r->err, (enum status)NOT_PROVEN,
-                    "bound_ns is above iteration_ns, the time of a plan");
+        return fail(r->err, (enum status)NOT_PROVEN, "bound_ns is above %s, that of a plan",
+                    of_time ? "iteration_ns" : "objective_ns");
     return OK;
 }
 
@@ -73,6 +82,10 @@ enum status check_one_proof(const struct reader *r, const struct value *proof,
                             uint64_t *work, struct arena *arena)
 {
     struct check_graph graph;
+    if (result->objective != (int)p->objective)
+        return fail(r->err, (enum status)NOT_PROVEN,
+                    "the proof is about %s, what it is given for minimises %s",
+                    check_objective_names[result->objective], check_objective_names[p->objective]);
     TRY(check_build_graph(&graph, p, arena));
     result->operations = graph.operation_count;
     struct check_proof k = {

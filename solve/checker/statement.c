@@ -56,10 +56,21 @@ static void put_problem(struct check_page *p, const struct check_problem *q)
                q->gradient_count, q->boundary_count);
 }
 
+// What an objective other than the iteration time means.
+static void put_objective(struct check_page *p, const struct check_result *r)
+{
+    if (r->objective != MINIMISE_LOAD) return;
+    page_print(p, "  \"Takes\" is about the objective max_load (docs/FORMULAS.md 17): the greatest "
+                  "time that one micro-batch\n"
+                  "  occupies a rank, or the link from one rank to another.\n");
+}
+
 static void put_claims(struct check_page *p, const struct check_result *r)
 {
+    bool of_load = r->objective == MINIMISE_LOAD;
     struct arena *a = p->arena;
     page_print(p, "PROVEN, given what is assumed below\n");
+    put_objective(p, r);
     if (r->infeasible)
         page_print(p, "  There is no plan: whatever is chosen breaks a rule or a limit of the "
                       "priced document.\n\n");
@@ -68,7 +79,8 @@ static void put_claims(struct check_page *p, const struct check_result *r)
         page_print(p,
                    "  1. The plan in the certificate keeps every rule, memory limit, slot and "
                    "budget of the priced\n"
-                   "     document, and one iteration of it takes exactly\n       %s.\n",
+                   "     document, and %s takes exactly\n       %s.\n",
+                   of_load ? "the greatest load of it" : "one iteration of it",
                    seconds(r->iteration_ns, a));
     page_print(p, "  %s No plan of the priced document takes less than\n       %s.\n",
                r->iteration_ns >= 0 ? "2." : "1.", seconds(r->bound_ns, a));
@@ -79,6 +91,29 @@ static void put_claims(struct check_page *p, const struct check_result *r)
                    "  So the plan takes at most %s of its own time longer than an optimal one.\n\n",
                    gap(r, a));
     else page_print(p, "  The certificate holds no plan.\n\n");
+}
+
+static void put_graph(struct check_page *p, const struct check_result *r)
+{
+    bool has_plan = r->iteration_ns >= 0;
+    if (r->objective == MINIMISE_LOAD) {
+        if (has_plan) page_print(p, "  - the plan, by the sums of its loads;\n");
+        page_print(p,
+                   "  - %lld loads of ranks and links, summed by the checker: each, or a weighted "
+                   "mean of them, is a lower bound\n"
+                   "    on the greatest load of every plan; memory, at the fullest moments of the "
+                   "schedule's %lld operations;\n",
+                   (long long)r->paths, (long long)r->operations);
+        return;
+    }
+    if (has_plan)
+        page_print(p, "  - the plan, by a replay of the schedule's graph of %lld operations;\n",
+                   (long long)r->operations);
+    page_print(p,
+               "  - %lld paths through that graph (%lld operations), step by step: the length of a "
+               "path, or of a weighted\n"
+               "    mean of paths, is a lower bound on the iteration time of every plan;\n",
+               (long long)r->paths, (long long)r->operations);
 }
 
 static void put_verified(struct check_page *p, const struct check_audit *h)
@@ -92,14 +127,7 @@ static void put_verified(struct check_page *p, const struct check_audit *h)
                    "  - that all %lld numbers of that document are those of the problem named "
                    "below, by the judge's own prices of it;\n",
                    (long long)r->confirmed);
-    if (r->iteration_ns >= 0)
-        page_print(p, "  - the plan, by a replay of the schedule's graph of %lld operations;\n",
-                   (long long)r->operations);
-    page_print(p,
-               "  - %lld paths through that graph (%lld operations), step by step: the length of a "
-               "path, or of a weighted\n"
-               "    mean of paths, is a lower bound on the iteration time of every plan;\n",
-               (long long)r->paths, (long long)r->operations);
+    put_graph(p, r);
     page_print(p,
                "  - that the boxes cover every plan: %lld boxes, %lld of them split in two, %lld "
                "of one decision that was\n"

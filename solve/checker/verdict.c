@@ -123,7 +123,10 @@ static void put_claims(struct check_page *p, const struct check_result *r)
         return;
     }
     if (r->infeasible) page_print(p, "  \"infeasible\": true,\n");
-    if (r->iteration_ns >= 0) put_count(p, "iteration_ns", r->iteration_ns);
+    bool of_time = r->objective == MINIMISE_TIME;
+    if (!of_time) page_print(p, "  \"objective\": \"%s\",\n", check_objective_names[r->objective]);
+    if (r->iteration_ns >= 0)
+        put_count(p, of_time ? "iteration_ns" : "objective_ns", r->iteration_ns);
     if (!r->infeasible) put_count(p, "bound_ns", r->bound_ns);
 }
 

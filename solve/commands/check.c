@@ -85,27 +85,36 @@ static void print_took(FILE *to, int64_t microseconds)
             (long long)(microseconds / 1000 % 1000));
 }
 
+// "takes", or what else is minimised.
+static const char *takes(const struct check_result *r)
+{
+    return r->objective == MINIMISE_LOAD ? "has a greatest load (max_load) of" : "takes";
+}
+
 static void print_result(FILE *to, const struct check_result *r, const struct check_audit *h)
 {
+    bool of_load = r->objective == MINIMISE_LOAD;
     if (!r->accepted) {
         fprintf(to, "not proven: %s\n", r->reason);
         return;
     }
     if (r->infeasible) fprintf(to, "proven: there is no plan\n");
     else if (r->iteration_ns < 0)
-        fprintf(to, "proven: no plan takes less than %lld ns\n", (long long)r->bound_ns);
+        fprintf(to, "proven: no plan %s less than %lld ns\n", takes(r), (long long)r->bound_ns);
     else if (r->iteration_ns == r->bound_ns)
-        fprintf(to, "proven: the plan takes %lld ns, and no plan takes less\n",
-                (long long)r->iteration_ns);
+        fprintf(to, "proven: the plan %s %lld ns, and no plan %s less\n", takes(r),
+                (long long)r->iteration_ns, of_load ? "one of" : "takes");
     else
-        fprintf(to, "proven: the plan takes %lld ns, and no plan takes less than %lld ns\n",
-                (long long)r->iteration_ns, (long long)r->bound_ns);
+        fprintf(to, "proven: the plan %s %lld ns, and no plan %s less than %lld ns\n", takes(r),
+                (long long)r->iteration_ns, of_load ? "one of" : "takes", (long long)r->bound_ns);
     fprintf(to,
             "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld "
-            "choices, %lld paths of a graph of "
+            "choices, %lld %s of a graph of "
             "%lld operations\n",
             (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
-            (long long)r->choices, (long long)r->paths, (long long)r->operations);
+            (long long)r->choices, (long long)r->paths,
+            of_load ? "loads of ranks and links, memory by the moments" : "paths",
+            (long long)r->operations);
     if (h->problem)
         fprintf(to,
                 "  confirmed  by the judge's own prices of %s: all %lld numbers of %s\n  assumed   "

@@ -129,6 +129,9 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
     if (!checked.accepted)
         return fail(err, SOLVER, "%s: not proven: %.300s", r.paths[0], checked.reason);
     TRY(priced_load(priced, path, arena, err));
+    if (priced->objective != OBJECTIVE_ITERATION_TIME)
+        return fail(err, BAD_INPUT, "%s: is about the objective %s: expected iteration_time",
+                    r.paths[0], objective_names[priced->objective]);
     bool has_plan = checked.iteration_ns >= 0;
     if (has_plan) TRY(read_incumbent(&plan, &certificate, priced, arena, err));
     struct vipr_request request = {priced,           has_plan ? &plan : NULL,   checked.infeasible,

@@ -28,10 +28,14 @@ static enum status join(struct report_row *row, const struct checked *c, struct 
     if (c->infeasible && p->stage_count)
         return fail(err, BAD_INPUT, "%s: proves that there is no plan, but %s is one", file,
                     p->document.path);
-    if (c->iteration_ns >= 0 && c->iteration_ns != (p->stage_count ? p->iteration_ns : -1))
+    int64_t proven_ns = checked_value_ns(c), value_ns = p->stage_count ? plan_value_ns(p) : -1;
+    if (p->stage_count && c->objective != (int)p->objective)
+        return fail(err, BAD_INPUT, "%s: is about %s, but %s is for %s", file,
+                    objective_names[c->objective], p->document.path, objective_names[p->objective]);
+    if (proven_ns >= 0 && proven_ns != value_ns)
         return fail(err, BAD_INPUT, "%s: is about a plan of %lld ns, but %s takes %lld ns", file,
-                    (long long)c->iteration_ns, p->document.path, (long long)p->iteration_ns);
-    if (p->stage_count && c->bound_ns > p->iteration_ns)
+                    (long long)proven_ns, p->document.path, (long long)value_ns);
+    if (p->stage_count && c->bound_ns > value_ns)
         return fail(err, BAD_INPUT, "%s: proves that %s takes longer than it states", file,
                     p->document.path);
     row->checked = c;
@@ -90,7 +94,12 @@ static struct line line_of(const struct report_row *row)
         if (row->problem && l.iteration_ns > 0) report_figures_of(&l.figures, p, row->problem);
     }
     if (!c) return l;
-    if (!p) l.iteration_ns = l.value_ns = c->iteration_ns, l.boxes = c->boxes;
+    if (!p) {
+        l.objective = (enum objective)c->objective;
+        l.iteration_ns = c->iteration_ns;
+        l.value_ns = checked_value_ns(c);
+        l.boxes = c->boxes;
+    }
     l.infeasible = c->infeasible || (l.infeasible && c->bound_ns < 0);
     l.bound_ns = c->bound_ns;
     l.certificate_bytes = c->certificate_bytes;

@@ -1,5 +1,6 @@
 // plumbline check on problems whose bounds have no certificate: refused by name, whichever file
-// names the problem, and whatever was removed from the priced document.
+// names the problem, and whatever was removed from the priced document. The kinds beside them,
+// which have one, are audited.
 #include <stdio.h>
 #include <string.h>
 
@@ -70,17 +71,21 @@ static const char *source_text(struct files *f, const char *role, const char *na
                        name, hash);
 }
 
-// A true proof of very little: one forward.
+// A true proof of very little: one forward, or the load of one rank.
 static void save_certificate(struct files *f, bool names_problem)
 {
+    bool of_load = f->problem.job.objective == OBJECTIVE_MAX_LOAD;
+    const char *path = of_load ? "{\"rank\": 0}"
+                               : "{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": "
+                                 "\"\"}";
     const char *text = arena_print(
         &f->arena,
         "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [%s%s%s], \"proof\": "
-        "{\"bound_ns\": 0, "
-        "\"paths\": [{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}], "
+        "{%s\"bound_ns\": 0, \"paths\": [%s], "
         "\"boxes\": [{\"rounds\": [{\"weights\": [[0, 1099511627776]]}], \"closed\": true}]}}",
         source_text(f, "priced", "priced.json"), names_problem ? ", " : "",
-        names_problem ? source_text(f, "problem", "problem.json") : "");
+        names_problem ? source_text(f, "problem", "problem.json") : "",
+        of_load ? "\"objective\": \"max_load\", " : "", path);
     MUST(file_write(inside(f, "certificate.json"), text, strlen(text), &f->err));
 }
 
@@ -145,30 +150,42 @@ static void test_places(void **state)
     must_refuse_all_ways(f, "placements");
 }
 
-static void test_objective(void **state)
+// A load on nodes: by its problem. (The priced document alone says only that it has places.)
+static void test_load_on_places(void **state)
 {
     struct files *f = *state;
     struct problem p;
     draw(f, &p);
-    p.cluster.places = (struct places){0};
     p.job.objective = OBJECTIVE_MAX_LOAD;
     save_problem(f, &p);
-    must_refuse_all_ways(f, "objective");
+    for (int i = 0; i < 2; i++) {
+        save_priced(f, i == 0, true);
+        save_certificate(f, true);
+        must_refuse(f, NULL, "objective");
+        must_refuse(f, "priced.json", "objective");
+        must_refuse(f, "problem.json", "objective");
+    }
 }
 
 // The same without places is accepted.
-static void test_others_are_audited(void **state)
+static void must_accept_without_places(struct files *f, enum objective objective)
 {
-    struct files *f = *state;
     struct problem p;
     draw(f, &p);
     p.cluster.places = (struct places){0};
+    p.job.objective = objective;
     save_problem(f, &p);
     save_priced(f, false, true);
     save_certificate(f, true);
     must_accept(f, NULL);
     must_accept(f, "priced.json");
     must_accept(f, "problem.json");
+}
+
+static void test_others_are_audited(void **state)
+{
+    must_accept_without_places(*state, OBJECTIVE_ITERATION_TIME);
+    must_accept_without_places(*state, OBJECTIVE_MAX_LOAD);
 }
 
 static int open_files(void **state)
@@ -190,7 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
-        cmocka_unit_test(test_objective),
+        cmocka_unit_test(test_load_on_places),
         cmocka_unit_test(test_others_are_audited),
     };
     return cmocka_run_group_tests(tests, open_files, close_files);

@@ -582,9 +582,9 @@ for layouts in one degrees; do
     gives 0 report load-$layouts/plan.json
     says "Loads of one micro-batch in ms" out
     says "  busiest    rank" out
-    refuses "--certificate: expected another kind of job: its objective is" solve \
-        load-$layouts/problem.json -o no.json --certificate no-proof.json
 done
+refuses "--certificate: expected another kind of job: its objective is" solve \
+    load-degrees/problem.json -o no.json --certificate no-proof.json
 gives 0 report --layouts load-degrees/plan.layouts.json
 says "times are of max_load" out
 gives 0 formulate load-one/problem.json -o load-one/program.mps

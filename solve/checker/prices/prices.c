@@ -369,6 +369,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     for (int mode = 0; mode < MODES; mode++)
         p->modes[mode] = mode == MODE_NONE || modes >> mode & 1;
     read_options(p, &problem->job, arena);
+    p->objective = problem->job.objective == OBJECTIVE_MAX_LOAD ? MINIMISE_LOAD : MINIMISE_TIME;
     p->group_count = groups;
     p->groups = TAKE(arena, groups, struct check_group);
     for (int g = 0; g < groups; g++)

@@ -88,6 +88,7 @@ static enum status same_numbers(struct comparison *c)
     const struct check_problem *a = c->document, *b = c->own;
     const struct pair pairs[] = {
         {"kind of schedule", a->kind, b->kind},
+        {"objective", a->objective, b->objective},
         {"barrier", a->barrier, b->barrier},
         {"overlapped", a->overlapped, b->overlapped},
         {"splits backward", a->splits_backward, b->splits_backward},

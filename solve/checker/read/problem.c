@@ -310,21 +310,23 @@ static enum status read_items(struct check_problem *p, const struct value *list,
     return OK;
 }
 
-// What a proof cannot be about: places, and any objective but the iteration time.
-static enum status refuse_kinds(const struct reader *r, const struct value *root)
+// What a proof about node groups cannot be about: places, and objectives that are not of one
+// layout's groups.
+static enum status read_objective(struct check_problem *p, const struct value *root)
 {
+    const struct reader *r = &p->reader;
     const struct value *objective = value_get(root, "objective");
+    int minimised = MINIMISE_TIME;
     if (value_get(root, "places"))
         return check_refuse(r, "places",
                             "a proof about node groups says nothing of placements: expected a "
                             "certificate about those");
-    if (objective) TRY(value_expect(r, objective, "objective", VALUE_TEXT));
-    if (objective && strcmp(objective->text, "iteration_time"))
-        return check_refuse(r, "objective",
-                            "certificates are about iteration_time, found \"%.40s\": solve states "
-                            "its bound, and nothing audits it",
-                            objective->text);
-    return OK;
+    if (objective) TRY(value_name(r, objective, "objective", check_objective_names, &minimised));
+    p->objective = (enum check_objective)minimised;
+    if (p->objective == MINIMISE_TIME || p->objective == MINIMISE_LOAD) return OK;
+    return check_refuse(r, "objective",
+                        "a proof about one layout is of iteration_time or max_load, found \"%s\"",
+                        check_objective_names[minimised]);
 }
 
 static enum status read_document(struct check_problem *p, const char *file,
@@ -364,7 +366,7 @@ static enum status read_document(struct check_problem *p, const char *file,
     *p = (struct check_problem){.reader = {file, err}};
     const struct reader *r = &p->reader;
     TRY(value_fields(r, root, "", fields, NULL));
-    TRY(refuse_kinds(r, root));
+    TRY(read_objective(p, root));
     TRY(read_layout(p, layout, arena));
     if (stage_count != p->stages)
         return check_refuse(r, "stage_count", "the layout has %d stages", p->stages);

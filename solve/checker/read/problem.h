@@ -48,6 +48,11 @@ extern const int check_schedule_count, check_schedule_default;
 enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODE_SWAP, MODES };
 extern const char *const check_mode_names[];
 
+// What a job minimises, by its names in jobs and priced documents. A proof about one layout is of
+// the iteration time or of the greatest load (docs/FORMULAS.md 17).
+enum check_objective { MINIMISE_TIME, MINIMISE_PIPETTE, MINIMISE_LOAD, MINIMISE_COST };
+extern const char *const check_objective_names[]; // ended by NULL
+
 // What distinguishes layouts, in the order in which a space goes through the values, outermost
 // first.
 enum check_key {
@@ -135,7 +140,8 @@ struct check_problem {
     const struct value *made_from; // as stated; NULL: it is not
     const char *name;
     struct check_layout layout; // as stated; the rest is what the proof depends on
-    int64_t devices;            // of a stage
+    enum check_objective objective;
+    int64_t devices; // of a stage
     // For placements (solve/checker/boxes/chain.h): what a mixture takes beyond the tables. NULL:
     // each boundary is bounded by itself.
     const struct check_chain *chain;

@@ -15,8 +15,10 @@
 
 enum { PATHS_MOST = 4000, ROUND_PATHS = 4, DEEPEST = 4000 };
 
-// One path: its operations, the checker's counts, and how it is written.
+// One path: its operations, the checker's counts, and how it is written. Of the greatest load: what
+// is occupied.
 struct path {
+    struct check_load load;
     int start, laps, *counts;
     const char *steps;
 };
@@ -180,12 +182,34 @@ static int longest_cycle(struct maker *m)
     }
 }
 
+// The rank or link that is occupied for longest.
+static int busiest(struct maker *m)
+{
+    int symbols = check_symbol_count(m->p);
+    struct path best = {.laps = 1}, path = {.laps = 1};
+    int64_t most = -1;
+    for (int i = 0; i < m->replay.loads.count; i++) {
+        int64_t ns = 0;
+        path.load = m->replay.loads.items[i].of;
+        path.counts = TAKE(m->arena, symbols, int);
+        check_count_load(&m->replay.loads, path.load, symbols, path.counts);
+        for (int k = 0; k < symbols; k++) ns += path.counts[k] * m->replay.durations[k];
+        if (ns > most) best = path, most = ns;
+    }
+    for (int i = 0; i < m->path_count; i++)
+        if (m->paths[i].load.from == best.load.from && m->paths[i].load.to == best.load.to)
+            return i;
+    m->paths[m->path_count] = best;
+    return m->path_count++;
+}
+
 // Of the durations that one choice of each stage means, whether they fit together or not.
 static int critical_path(struct maker *m, const struct check_choice *const *chosen)
 {
     check_take_durations(&m->replay, chosen);
     for (int i = 0; i < check_symbol_count(m->p); i++)
         if (m->replay.durations[i] < 0) m->replay.durations[i] = 0;
+    if (m->p->objective == MINIMISE_LOAD) return busiest(m);
     return m->p->barrier ? longest_path(m) : longest_cycle(m);
 }
 
@@ -450,11 +474,23 @@ static void put_incumbent(struct json_writer *w, const struct maker *m)
     json_close_array(w);
 }
 
+static void put_load(struct json_writer *w, struct check_load of)
+{
+    json_open_flat_object(w, NULL);
+    json_put_count(w, of.from == of.to ? "rank" : "from", of.from);
+    if (of.from != of.to) json_put_count(w, "to", of.to);
+    json_close_object(w);
+}
+
 static void put_paths(struct json_writer *w, const struct maker *m)
 {
     json_open_array(w, "paths");
     for (int i = 0; i < m->path_count; i++) {
         int kind = 0;
+        if (m->p->objective == MINIMISE_LOAD) {
+            put_load(w, m->paths[i].load);
+            continue;
+        }
         while (m->paths[i].start >= m->g->offset[kind + 1]) kind++;
         int rest = m->paths[i].start - m->g->offset[kind], slices = m->g->slices[kind],
             micro_batches = m->g->micro_batches[kind];
@@ -479,10 +515,12 @@ static const char *assemble(const struct maker *m, const struct check_text *pric
     sha256_text(priced->text, priced->size, source.sha256);
     document_begin(&w, "plumbline.certificate", &source, 1, m->arena);
     json_open_object(&w, "proof");
+    bool of_time = m->p->objective == MINIMISE_TIME;
+    if (!of_time) json_put_text(&w, "objective", check_objective_names[m->p->objective]);
     if (m->claim->infeasible) json_put_bool(&w, "infeasible", true);
     else json_put_count(&w, "bound_ns", m->claim->bound_ns);
     if (m->claim->iteration_ns >= 0) {
-        json_put_count(&w, "iteration_ns", m->claim->iteration_ns);
+        json_put_count(&w, of_time ? "iteration_ns" : "objective_ns", m->claim->iteration_ns);
         put_incumbent(&w, m);
     }
     if (m->claim->counts) {

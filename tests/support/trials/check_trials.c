@@ -51,6 +51,12 @@ static void make_alike(struct priced *p)
 
 bool check_trial_draw(struct check_trial *t, uint64_t seed, struct arena *arena)
 {
+    return check_trial_draw_for(t, OBJECTIVE_ITERATION_TIME, seed, arena);
+}
+
+bool check_trial_draw_for(struct check_trial *t, enum objective objective, uint64_t seed,
+                          struct arena *arena)
+{
     struct error err = {OK, ""};
     uint64_t state = seed * 7919 + 1;
     enum schedule_kind kind = (enum schedule_kind)(seed % (SCHEDULE_KIND_COUNT + 1));
@@ -58,6 +64,7 @@ bool check_trial_draw(struct check_trial *t, uint64_t seed, struct arena *arena)
     if (kind == SCHEDULE_KIND_COUNT) random_priced(&t->priced, &state, arena);
     else random_priced_of(&t->priced, kind, &state, arena);
     t->priced.layout.expert = 1;
+    t->priced.objective = objective;
     if (t->priced.layout.virtual_stages > 1 && seed / (SCHEDULE_KIND_COUNT + 1) % 2)
         make_alike(&t->priced);
     t->text = save(&t->priced, "priced.json", arena);

@@ -23,6 +23,9 @@ struct check_trial {
 
 // false: the draw is no valid document (more stages than layers, a schedule that does not fit).
 bool check_trial_draw(struct check_trial *t, uint64_t seed, struct arena *arena);
+// The same draw for an objective of one layout; best_ns is then its value.
+bool check_trial_draw_for(struct check_trial *t, enum objective objective, uint64_t seed,
+                          struct arena *arena);
 // false: too many decisions to enumerate.
 bool check_trial_enumerate(struct check_trial *t, struct arena *arena);
 // The true claim. false: it would take too many boxes.
