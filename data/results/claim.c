@@ -16,7 +16,6 @@ const char *claim_has_no_certificate(const struct problem *p)
     if (by_objective[job->objective]) return by_objective[job->objective];
     if (job->iteration_limit_s > 0 || job->price_limit > 0)
         return "it has a limit of time or price, and certificates are about all plans";
-    if (job->space.given && places)
-        return "it has a space of layouts on a cluster with places";
+    if (job->space.given && places) return "it has a space of layouts on a cluster with places";
     return NULL;
 }
