@@ -222,6 +222,7 @@ static const struct member stage_rows[] = {
     KEY_COUNT_PUT(plan_stage, weight_ns, OPTIONAL, 0, TIME_MAX, put_weight),
     KEY_EACH("slices", OPTIONAL, STAGE(slices), &slice_members, get_slices, put_slices),
     KEY_COUNT(plan_stage, sync_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
+    KEY_COUNT(plan_stage, queued_sync_ns, OPTIONAL, IF_SET, 0, TIME_MAX),
     KEY_COUNT(plan_stage, optimizer_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     {"send_forward_ns", JSON_OBJECT, REQUIRED, ALWAYS_WRITTEN, FIRST_SLICE(send_forward_ns),
      .of = &parts_members},

@@ -64,7 +64,7 @@ static void make_room(struct builder *b, size_t operation_max)
            passes = stages * (size_t)r->micro_batches * (size_t)r->slice_count;
     s->operations = TAKE(b->arena, operation_max, struct operation);
     s->dependences =
-        TAKE(b->arena, 2 * passes * (MESSAGE_OPERATIONS + 1) + 4 * stages + 4, struct dependence);
+        TAKE(b->arena, 2 * passes * (MESSAGE_OPERATIONS + 1) + 8 * stages + 4, struct dependence);
     s->streams = TAKE(b->arena, 4 * p + 4, struct stream);
     s->in_flight = TAKE(b->arena, stages, int);
     b->compute = TAKE(b->arena, PASS_COUNT * passes, int);
@@ -104,7 +104,7 @@ enum status schedule_build(struct schedule *s, const struct schedule_request *re
             passes = (int64_t)request->micro_batches * request->slice_count, parts = 0;
     for (int i = 0; i < PART_COUNT; i++) parts += request->parts[i] * (i == PART_OVERHEAD ? 2 : 1);
     int64_t operation_max = b.passes * stages * passes + 2 * (stages - 1) * passes * parts +
-                            2 * stages + 1;
+                            3 * stages + 1;
     if (operation_max > OPERATIONS_MAX)
         return fail(err, BAD_INPUT,
                     "schedule: %lld stages and %d micro-batches make %lld operations, more than %d",

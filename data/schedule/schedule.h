@@ -20,17 +20,19 @@
 // stage, or per boundary s between stages s and s+1. Every slice has forward, backward and their
 // messages; everything else, including the drain, belongs to the first slice only.
 enum symbol_kind {
-    SYMBOL_FORWARD,  // of stage s, one slice of a micro-batch
-    SYMBOL_BACKWARD, // the same; only the input gradient if the schedule splits it
-    SYMBOL_WEIGHT,   // the weight gradient, if the schedule splits it off backward
-    SYMBOL_SYNC,
-    SYMBOL_OPTIMIZER,                                        // of stage s, once
-    SYMBOL_SEND_FORWARD,                                     // + part: activation over boundary s
+    SYMBOL_FORWARD,      // of stage s, one slice of a micro-batch
+    SYMBOL_BACKWARD,     // the same; only the input gradient if the schedule splits it
+    SYMBOL_WEIGHT,       // the weight gradient, if the schedule splits it off backward
+    SYMBOL_SYNC,         // of stage s, once its own last gradient (or the rank's) is there
+    SYMBOL_OPTIMIZER,    // of stage s, once
+    SYMBOL_SEND_FORWARD, // + part: activation over boundary s
     SYMBOL_SEND_BACKWARD = SYMBOL_SEND_FORWARD + PART_COUNT, // + part: gradient over boundary s
     SYMBOL_SEND_EPILOGUE =
         SYMBOL_SEND_BACKWARD +
         PART_COUNT, // + part: the same in the drain, where options distinguish them
     SYMBOL_EMBEDDING_SYNC = SYMBOL_SEND_EPILOGUE + PART_COUNT, // stage 0 only
+    SYMBOL_QUEUED_SYNC, // the same sync as SYMBOL_SYNC, in full, once the rank's sync before it is
+                        // done; where syncs are overlapped and the rank has several stages
     SYMBOL_KIND_COUNT,
 };
 
@@ -55,7 +57,7 @@ struct operation {
     int symbol; // its duration
     int stage; // of the sender, for a transfer (of the receiver, for its half of the overhead); the
                // boundary is in the symbol
-    int micro_batch; // -1 for sync, optimizer, embedding sync
+    int micro_batch; // -1 for syncs and optimizer
 };
 
 // An ordered list of operations that exclude each other. A blocking transfer is in both ends'
@@ -83,7 +85,10 @@ struct schedule_request {
     int slice_count, micro_batches;
     int local_loss_every; // struct layout
     bool barrier;
-    bool sync_overlapped; // a stage's sync waits only for its own last gradient, not for the rank's
+    // A stage's sync waits only for its own last gradient, not for the rank's. What is left of it
+    // then (SYMBOL_SYNC) and all of it after the sync before it (SYMBOL_QUEUED_SYNC, in the sync
+    // stream) are two operations side by side; the first of a rank has no second one.
+    bool sync_overlapped;
     bool parts[PART_COUNT]; // which parts a transfer has; a part without any price is left out
     bool epilogue;          // the drain's backward transfers have their own symbols
     bool sync, optimizer, embedding_sync;

@@ -21,6 +21,7 @@ struct choice {
     int cut;                                 // class of the message after the last layer
     const int64_t *forward_ns, *backward_ns; // [slice] of a micro-batch
     int64_t sync_ns, optimizer_ns;
+    int64_t queued_sync_ns;     // SYMBOL_QUEUED_SYNC; 0 where the graph has none
     int64_t weight_ns;          // if the schedule splits it off backward, else 0
     int64_t load_ns;            // of one micro-batch: forward + backward + weight of all slices
     int64_t quality_cost;       // of both options
@@ -114,9 +115,12 @@ bool choices_send_backward(const struct choices *c, int boundary, int slice,
 bool choices_within_budget(const struct choices *c, const int *chosen);
 
 // If ranks are placed on nodes (priced->places): the stage's sync over a ring whose slowest link is
-// `link`, priced_ring_offset + from * node_count + to, which must be joined.
+// `link`, priced_ring_offset + from * node_count + to, which must be joined. queued: that of
+// SYMBOL_QUEUED_SYNC.
 int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice,
-                            size_t link);
+                            size_t link, bool queued);
+// Whether the graph has queued syncs: overlapped, and several stages on a rank.
+bool choices_queue_syncs(const struct choices *c);
 // The durations of all transfers, and of the embedding sync, if the ranks are on node[rank]; they
 // replace those of choices_durations. false: nothing joins two of them.
 bool choices_node_transfers(const struct choices *c, const struct choice *const *stages,

@@ -189,13 +189,20 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     x->memory.activation_bytes = c->schedule->in_flight[stage] * x->stash_bytes;
     x->sync_ns = group->sync_constant_ns[x->gradient_option] +
                  (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
+    x->queued_sync_ns =
+        choices_queue_syncs(c) ? group->sync_constant_ns[x->gradient_option] + walk.sync_ns : 0;
     x->quality_cost = p->gradient_options[x->gradient_option].quality_cost +
                       p->boundary_options[x->boundary_option].quality_cost;
     add_buffers(c, stage, x);
 }
 
+bool choices_queue_syncs(const struct choices *c)
+{
+    return c->virtual_stages > 1 && c->priced->layout.gradient_sync == SYNC_OVERLAPPED;
+}
+
 int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice,
-                            size_t link)
+                            size_t link, bool queued)
 {
     const struct priced *p = c->priced;
     struct arena_mark mark = arena_set_mark(c->arena);
@@ -204,8 +211,9 @@ int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct cho
     walk.places = p->places, walk.link = link;
     walk_layers(c, stage, &x, &walk);
     arena_reset(c->arena, mark);
+    bool tail = p->layout.gradient_sync == SYNC_OVERLAPPED && !queued;
     return p->places->ring_constant_ns[x.gradient_option][link] +
-           (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
+           (tail ? walk.tail_ns : walk.sync_ns);
 }
 
 bool choice_sends_backward(const struct choices *c, int stage)
@@ -272,7 +280,8 @@ int choice_broken_rule(const struct choices *c, int stage, const struct choice *
 // The longest path grows with every symbol. A stage's sync is done once; if every path to it passes
 // the stage's last backward, the sum of both matters, not the sync alone. That makes a difference
 // if the sync is overlapped: recomputation hides a part of the sync, but never more than it adds to
-// the backward. On a rank with several stages, another stage's sync may come first.
+// the backward. Exposed syncs of a rank with several stages follow each other, and the queued sync
+// follows another stage's: these are compared by themselves.
 static bool no_slower(const struct choices *c, const struct choice *a, const struct choice *b)
 {
     if (c->priced->objective == OBJECTIVE_MAX_LOAD) return a->load_ns <= b->load_ns;
@@ -280,7 +289,9 @@ static bool no_slower(const struct choices *c, const struct choice *a, const str
     for (int i = 0; i < c->priced->slice_count; i++)
         if (a->forward_ns[i] > b->forward_ns[i] || a->backward_ns[i] > b->backward_ns[i])
             return false;
-    if (c->virtual_stages > 1 || schedule_splits_backward(c->priced->layout.schedule))
+    bool queues = choices_queue_syncs(c);
+    if (a->queued_sync_ns > b->queued_sync_ns) return false;
+    if ((c->virtual_stages > 1 && !queues) || schedule_splits_backward(c->priced->layout.schedule))
         return a->sync_ns <= b->sync_ns;
     return a->backward_ns[0] + a->sync_ns <= b->backward_ns[0] + b->sync_ns;
 }

@@ -34,6 +34,7 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
         .gradient_option = x->gradient_option,
         .boundary_option = x->boundary_option,
         .sync_ns = x->sync_ns,
+        .queued_sync_ns = x->queued_sync_ns,
         .optimizer_ns = x->optimizer_ns,
         .weight_ns = x->weight_ns,
         .slices = slices,

@@ -91,6 +91,7 @@ void choices_stage_durations(const struct choices *c, int stage, const struct ch
     int stages = c->priced->stage_count;
     durations[symbol_index(stages, SYMBOL_WEIGHT, stage)] = x->weight_ns;
     durations[symbol_index(stages, SYMBOL_SYNC, stage)] = x->sync_ns;
+    durations[symbol_index(stages, SYMBOL_QUEUED_SYNC, stage)] = x->queued_sync_ns;
     durations[symbol_index(stages, SYMBOL_OPTIMIZER, stage)] = x->optimizer_ns;
     for (int slice = 0; slice < c->priced->slice_count; slice++) {
         durations[symbol_index(stages, symbol_of_slice(slice, SYMBOL_FORWARD), stage)] =

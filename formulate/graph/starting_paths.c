@@ -72,7 +72,8 @@ static void weigh_window(int64_t *durations, const struct schedule_request *r, s
              inner = inside && s + 1 < stages && is_inside(&w, r, s + 1);
         set_passes(durations, r, s, inside ? HEAVY_STAGE : w.outside);
         durations[symbol_index(stages, SYMBOL_SYNC, s)] =
-            durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = LIGHT_ENDING;
+            durations[symbol_index(stages, SYMBOL_QUEUED_SYNC, s)] =
+                durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = LIGHT_ENDING;
         for (int part = 0; part < PART_COUNT; part++) {
             int64_t light = inner && w.heavy_part < 0 && part_total > 0
                                 ? INNER_TRANSFER / part_total
@@ -161,7 +162,8 @@ static void use_stages(struct search *s)
         add_path(s);
         weigh_window(s->durations, r, (struct window){0, 0, stage, LIGHT_STAGE, -1});
         s->durations[symbol_index(r->stage_count, SYMBOL_SYNC, stage)] =
-            s->durations[symbol_index(r->stage_count, SYMBOL_OPTIMIZER, stage)] = HEAVY_ENDING;
+            s->durations[symbol_index(r->stage_count, SYMBOL_QUEUED_SYNC, stage)] =
+                s->durations[symbol_index(r->stage_count, SYMBOL_OPTIMIZER, stage)] = HEAVY_ENDING;
         add_path(s);
     }
 }

@@ -439,8 +439,8 @@ enum status placing_add_ring(struct placing *x, int stage, struct error *err)
         r.sync_ns[i] = TAKE(x->arena, prices_of(x), int64_t);
         for (int price = 0; price < prices_of(x); price++)
             if (r.link[price % links_of(x)] >= 0)
-                r.sync_ns[i][price] =
-                    choice_ring_sync_ns(x->c, stage, &x->c->stages[stage].items[i], (size_t)price);
+                r.sync_ns[i][price] = choice_ring_sync_ns(
+                    x->c, stage, &x->c->stages[stage].items[i], (size_t)price, false);
     }
     bool shared = is_shared(&r);
     for (int replica = shared ? -1 : 0; replica < (shared ? 0 : x->f->replicas); replica++)

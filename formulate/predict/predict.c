@@ -218,9 +218,11 @@ static bool find_durations(struct predictor *p, const struct choices *c, struct 
 // The syncs of replicas with different GPUs: the time of the slowest.
 static void join_syncs(struct predictor *p, int stages, int64_t *syncs, bool take)
 {
-    for (int i = 0; i <= stages; i++) {
-        int64_t *own = &p->durations[i < stages ? symbol_index(stages, SYMBOL_SYNC, i)
-                                                : symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)];
+    for (int i = 0; i <= 2 * stages; i++) {
+        int symbol = i < stages       ? symbol_index(stages, SYMBOL_SYNC, i)
+                     : i < 2 * stages ? symbol_index(stages, SYMBOL_QUEUED_SYNC, i - stages)
+                                      : symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0);
+        int64_t *own = &p->durations[symbol];
         syncs[i] = larger(syncs[i], *own);
         if (take) *own = syncs[i];
     }
@@ -237,7 +239,7 @@ static int pipeline_count(const struct predictor *p)
 static bool time_of(struct predictor *p, const struct priced *priced, int64_t *ns,
                     struct kept_graph **graph, struct prediction *prediction)
 {
-    int64_t syncs[STAGES_MAX + 1] = {0};
+    int64_t syncs[2 * STAGES_MAX + 1] = {0};
     struct choices c;
     struct kept_graph *kept = NULL;
     *ns = 0;

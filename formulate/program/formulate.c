@@ -14,7 +14,7 @@
 static int load_kind(int kind)
 {
     int base = symbol_base_kind(kind);
-    if (base == SYMBOL_SYNC || base == SYMBOL_OPTIMIZER || base == SYMBOL_EMBEDDING_SYNC) return -1;
+    if (base == SYMBOL_SYNC || base == SYMBOL_OPTIMIZER || base >= SYMBOL_EMBEDDING_SYNC) return -1;
     if (base >= SYMBOL_SEND_FORWARD && (base - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_DELAY)
         return -1;
     return base >= SYMBOL_SEND_EPILOGUE ? kind - SYMBOL_SEND_EPILOGUE + SYMBOL_SEND_BACKWARD : kind;
@@ -107,6 +107,7 @@ static int64_t stage_value(const struct choice *x, int kind)
     case SYMBOL_BACKWARD: return x->backward_ns[symbol_slice(kind)];
     case SYMBOL_WEIGHT: return x->weight_ns;
     case SYMBOL_SYNC: return x->sync_ns;
+    case SYMBOL_QUEUED_SYNC: return x->queued_sync_ns;
     default: assert(kind == SYMBOL_OPTIMIZER); return x->optimizer_ns;
     }
 }
@@ -136,6 +137,7 @@ static void add_stage_symbols(struct builder *b, int stage)
     for (int slice = 0; slice < b->p->slice_count; slice++)
         for (int kind = SYMBOL_FORWARD; kind <= SYMBOL_OPTIMIZER; kind++)
             add_stage_symbol(b, symbol_of_slice(slice, kind), stage);
+    add_stage_symbol(b, SYMBOL_QUEUED_SYNC, stage);
 }
 
 struct loaded {

@@ -50,6 +50,7 @@ void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
         put_slice(w, "backward_ns", slice, x->backward_ns[slice]);
     }
     json_put_count(w, "sync_ns", x->sync_ns);
+    if (x->queued_sync_ns) json_put_count(w, "queued_sync_ns", x->queued_sync_ns);
     json_put_count(w, "optimizer_ns", x->optimizer_ns);
     json_put_count(w, "memory_bytes", memory_total(&x->memory));
 }

@@ -131,17 +131,18 @@ static void add_sync_row(struct textbook *t, int column, int stage, int option, 
                  p->groups[group].sync_constant_ns[option] - (exposed ? 2 : 3) * most);
 }
 
-static void add_sync(struct textbook *t, int stage)
+// kind: SYMBOL_SYNC, or SYMBOL_QUEUED_SYNC, which is a sync in full.
+static void add_sync(struct textbook *t, int stage, int kind)
 {
     const struct priced *p = t->p;
-    int symbol = symbol_index(p->stage_count, SYMBOL_SYNC, stage);
+    int symbol = symbol_index(p->stage_count, kind, stage);
     int64_t greatest = 0;
     if (!t->used[symbol]) return;
     for (int g = 0; g < p->group_count; g++)
         for (int o = 0; o < p->gradient_option_count; o++)
             if (!p->groups[g].excluded) greatest = larger(greatest, most_sync(t, o, g));
     int column = add_symbol_column(t->f, symbol, 0, greatest);
-    bool exposed = p->layout.gradient_sync == SYNC_EXPOSED;
+    bool exposed = p->layout.gradient_sync == SYNC_EXPOSED || kind == SYMBOL_QUEUED_SYNC;
     for (int g = 0; g < p->group_count && column >= 0; g++)
         for (int o = 0; o < p->gradient_option_count; o++) {
             if (textbook_column(t, TEXTBOOK_GROUP, stage, g) < 0 ||
@@ -241,7 +242,8 @@ void textbook_add_times(struct textbook *t)
 {
     for (int s = 0; s < t->p->stage_count; s++) {
         add_layer_sums(t, s);
-        add_sync(t, s);
+        add_sync(t, s, SYMBOL_SYNC);
+        add_sync(t, s, SYMBOL_QUEUED_SYNC);
         if (s + 1 < t->p->stage_count) add_transfers(t, s);
     }
     if (t->p->has_embedding_sync && t->p->stage_count > 1) add_embedding_sync(t);

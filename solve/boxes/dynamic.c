@@ -138,6 +138,7 @@ static wide choice_value(const struct dynamic *d, const struct dynamic_box *box,
                          const struct choice *c)
 {
     wide value = coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns +
+                 coefficient(d, box, SYMBOL_QUEUED_SYNC, s) * c->queued_sync_ns +
                  coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns;
     if (c->weight_ns) value += coefficient(d, box, SYMBOL_WEIGHT, s) * c->weight_ns;
     for (int i = 0; i < d->c->priced->slice_count; i++)

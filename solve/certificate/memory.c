@@ -32,6 +32,7 @@ static double cost_of(const struct search *x, int s, const struct check_choice *
     const int64_t *w = x->round->coefficients;
     double cost = (double)w[check_symbol(p, KIND_WEIGHT, s, 0)] * (double)c->weight +
                   (double)w[check_symbol(p, KIND_SYNC, s, 0)] * (double)c->sync +
+                  (double)w[check_symbol(p, KIND_QUEUED_SYNC, s, 0)] * (double)c->queued_sync +
                   (double)w[check_symbol(p, KIND_OPTIMIZER, s, 0)] * (double)c->optimizer;
     for (int slice = 0; slice < p->slices; slice++) {
         cost += (double)w[check_symbol(p, KIND_FORWARD, s, slice)] * (double)c->forward[slice] +

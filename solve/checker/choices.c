@@ -44,8 +44,11 @@ static bool no_slower(const struct check_problem *p, const struct check_choice *
         if (a->forward[slice] > b->forward[slice] || a->backward[slice] > b->backward[slice])
             return false;
     if (a->weight > b->weight || a->optimizer > b->optimizer) return false;
-    // Where every path to the sync includes the stage's last backward, only their sum matters.
-    if (p->turns > 1 || p->splits_backward) return a->sync <= b->sync;
+    // What waits behind another stage's sync, or its own rank's last pass, has no pass of its own
+    // in front of it. Where every path to the sync includes the stage's last backward, only their
+    // sum matters.
+    if (a->queued_sync > b->queued_sync) return false;
+    if ((p->turns > 1 && !p->overlapped) || p->splits_backward) return a->sync <= b->sync;
     return a->backward[0] + a->sync <= b->backward[0] + b->sync;
 }
 

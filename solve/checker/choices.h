@@ -12,8 +12,9 @@ struct check_choice {
     int cut;                     // class of the message after the last layer
     int64_t *forward, *backward; // [slice]
     int64_t weight, sync, optimizer;
-    int64_t load; // forward + backward + weight of all slices
-    int64_t cost; // of the objective cost
+    int64_t queued_sync; // the sync in full, if another stage's keeps it waiting; 0: none can
+    int64_t load;        // forward + backward + weight of all slices
+    int64_t cost;        // of the objective cost
     int64_t resident, stash,
         working; // bytes: always present, per micro-batch in flight, while a layer runs
 };

@@ -16,6 +16,7 @@ const char *const check_kind_names[] = {"forward",
                                         SEND_NAMES("send_backward"),
                                         SEND_NAMES("send_epilogue"),
                                         "embedding_sync",
+                                        "queued_sync",
                                         NULL};
 
 struct edge {
@@ -90,6 +91,7 @@ static bool has_kind(const struct check_graph *g, int kind)
     if (kind < KIND_WEIGHT) return true;
     if (kind == KIND_WEIGHT) return g->p->splits_backward;
     if (kind == KIND_SYNC) return g->sync;
+    if (kind == KIND_QUEUED_SYNC) return g->sync && check_syncs_queue(g->p);
     if (kind == KIND_OPTIMIZER) return g->optimizer;
     if (kind == KIND_EMBEDDING_SYNC) return g->p->embedding != NULL;
     return g->parts[(kind - KIND_SEND_FORWARD) % PARTS] &&
@@ -109,7 +111,7 @@ static enum status number_operations(struct check_graph *g)
     const struct check_problem *p = g->p;
     int64_t count = 0;
     for (int kind = 0; kind < KINDS; kind++) {
-        bool once = kind == KIND_SYNC || kind == KIND_OPTIMIZER || kind == KIND_EMBEDDING_SYNC,
+        bool once = kind == KIND_SYNC || kind == KIND_OPTIMIZER || kind >= KIND_EMBEDDING_SYNC,
              first_slice = once || kind == KIND_WEIGHT || kind >= KIND_SEND_EPILOGUE;
         g->offset[kind] = (int)count;
         g->micro_batches[kind] = once ? 1 : micro_batches_of(p, kind);
@@ -278,7 +280,8 @@ struct ending {
     int last_gradient[MOST_STAGES]; // index in its rank's turns
     int after[MOST_STAGES];         // what the stage's next step waits for
     int turns[MOST_STAGES];         // of a rank, sorted by their last gradients
-    int last_sync[MOST_STAGES];     // [rank]
+    int queued[MOST_STAGES];        // [stage]: what else to wait for, its queued sync; -1: nothing
+    int last_sync[MOST_STAGES];     // [rank]: the stage whose sync is its last
     int embedding;                  // -1: none
 };
 
@@ -307,26 +310,47 @@ static void sort_stages(struct build *b, struct ending *e, int rank)
     }
 }
 
+// Whatever comes after a stage's ending waits for both ways in which its sync may be the last.
+static void join_ending(struct build *b, const struct ending *e, int stage, int after, int lap)
+{
+    join(b, e->after[stage], after, lap);
+    if (e->queued[stage] >= 0) join(b, e->queued[stage], after, lap);
+}
+
+// The rank's syncs share one stream: an overlapped one also ends no earlier than its full time
+// after the one before it.
+static void queue_sync(struct build *b, struct ending *e, int stage, int before)
+{
+    int queued = check_operation(b->g, KIND_QUEUED_SYNC, stage, 0, 0);
+    b->g->exists[queued] = true;
+    join_ending(b, e, before, queued, 0);
+    e->queued[stage] = queued;
+}
+
 static void end_with_syncs(struct build *b, struct ending *e)
 {
+    for (int stage = 0; stage < b->p->stages; stage++) e->queued[stage] = -1;
     for (int rank = 0; rank < b->p->ranks && b->g->sync; rank++) {
         sort_stages(b, e, rank);
         for (int k = 0; k < b->p->turns; k++) {
             int stage = e->turns[k], sync = check_operation(b->g, KIND_SYNC, stage, 0, 0);
             b->g->exists[sync] = true;
             join(b, e->after[stage], sync, 0);
-            if (k > 0) join(b, e->last_sync[rank], sync, 0);
-            e->last_sync[rank] = e->after[stage] = sync;
+            if (k > 0 && b->p->overlapped) queue_sync(b, e, stage, e->turns[k - 1]);
+            else if (k > 0) join(b, e->after[e->turns[k - 1]], sync, 0);
+            e->after[stage] = sync;
         }
+        e->last_sync[rank] = e->turns[b->p->turns - 1];
     }
     e->embedding = -1;
     if (!b->p->embedding) return;
     int last = b->p->stages - 1;
     e->embedding = check_operation(b->g, KIND_EMBEDDING_SYNC, 0, 0, 0);
     b->g->exists[e->embedding] = true;
-    join(b, e->after[0], e->embedding, 0);
-    join(b, e->after[last], e->embedding, 0);
+    join_ending(b, e, 0, e->embedding, 0);
+    join_ending(b, e, last, e->embedding, 0);
     e->after[0] = e->after[last] = e->embedding;
+    e->queued[0] = e->queued[last] = -1;
 }
 
 static void end_with_optimizers(struct build *b, struct ending *e)
@@ -337,7 +361,7 @@ static void end_with_optimizers(struct build *b, struct ending *e)
             int stage = e->turns[k], optimizer = check_operation(b->g, KIND_OPTIMIZER, stage, 0, 0);
             b->g->exists[optimizer] = true;
             if (b->g->sync || e->after[stage] == e->embedding)
-                join(b, e->after[stage], optimizer, 0);
+                join_ending(b, e, stage, optimizer, 0);
             b->streams.stream[rank][b->streams.length[rank]++] = optimizer;
         }
     }
@@ -351,7 +375,11 @@ static void carry_over(struct build *b, const struct ending *e)
         const int *stream = b->streams.stream[rank];
         join(b, stream[b->streams.length[rank] - 1], stream[0], 1);
         if (b->g->optimizer) continue; // the optimizer waited for the syncs
-        if (b->g->sync) join(b, e->last_sync[rank], stream[0], 1);
+        if (b->g->sync)
+            join(b, check_operation(b->g, KIND_SYNC, e->last_sync[rank], 0, 0), stream[0], 1);
+        if (has_kind(b->g, KIND_QUEUED_SYNC))
+            join(b, check_operation(b->g, KIND_QUEUED_SYNC, e->last_sync[rank], 0, 0), stream[0],
+                 1);
         if (e->embedding >= 0 && (rank == 0 || rank == last_rank))
             join(b, e->embedding, stream[0], 1);
     }

@@ -17,6 +17,7 @@ enum check_operation_kind {
     KIND_SEND_BACKWARD = KIND_SEND_FORWARD + PARTS,  // + part
     KIND_SEND_EPILOGUE = KIND_SEND_BACKWARD + PARTS, // + part
     KIND_EMBEDDING_SYNC = KIND_SEND_EPILOGUE + PARTS,
+    KIND_QUEUED_SYNC, // a stage's overlapped sync in full, after the one before it on the rank
     KINDS,
 };
 extern const char *const check_kind_names[]; // ended by NULL

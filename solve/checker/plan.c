@@ -117,6 +117,7 @@ void check_take_durations(struct check_replay *r, const struct check_choice *con
         }
         r->durations[check_symbol(p, KIND_WEIGHT, s, 0)] = c->weight;
         r->durations[check_symbol(p, KIND_SYNC, s, 0)] = c->sync;
+        r->durations[check_symbol(p, KIND_QUEUED_SYNC, s, 0)] = c->queued_sync;
         r->durations[check_symbol(p, KIND_OPTIMIZER, s, 0)] = c->optimizer;
     }
     if (p->embedding)

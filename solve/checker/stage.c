@@ -114,6 +114,8 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
     add_boundaries(p, stage, first, c);
     c->sync = p->groups[c->group].sync_constant[c->gradient] +
               (p->overlapped ? tail.longest : tail.syncs);
+    c->queued_sync =
+        check_syncs_queue(p) ? p->groups[c->group].sync_constant[c->gradient] + tail.syncs : 0;
     c->cost = p->gradient[c->gradient].cost + p->boundary[c->boundary].cost;
     c->load = c->weight;
     for (int slice = 0; slice < p->slices; slice++)

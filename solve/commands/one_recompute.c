@@ -105,7 +105,7 @@ static enum status make(struct plan *to, const struct search *s, struct error *e
         *stage = s->plan->stages[i];
         stage->recompute = x->recompute, stage->recomputed_layers = x->recomputed_layers;
         stage->weight_ns = x->weight_ns, stage->memory = x->memory;
-        if (!to->placement) stage->sync_ns = x->sync_ns;
+        if (!to->placement) stage->sync_ns = x->sync_ns, stage->queued_sync_ns = x->queued_sync_ns;
         stage->slices = TAKE(s->arena, c->priced->slice_count, struct plan_slice);
         for (int k = 0; k < c->priced->slice_count; k++) {
             stage->slices[k] = s->plan->stages[i].slices[k];

@@ -5,6 +5,18 @@
 
 #include "solve/judge/table.h"
 
+bool queues_syncs(const struct schedule_request *r)
+{
+    return r->sync && r->sync_overlapped && r->virtual_stages > 1;
+}
+
+// Of two syncs of one stage the one after the rank's sync before it is in the stream; the one after
+// its own gradients is where there is no other.
+bool in_sync_stream(const struct table *t, int stage, int kind)
+{
+    return kind == SYMBOL_QUEUED_SYNC || t->queued[stage] < 0;
+}
+
 bool check_sync_streams(struct table *t)
 {
     const struct schedule_request *r = t->r;
@@ -20,7 +32,8 @@ bool check_sync_streams(struct table *t)
         for (int k = 0; k < stream->count; k++) {
             const struct operation *o = &t->s->operations[stream->operations[k]];
             int stage = o->symbol % r->stage_count;
-            if (o->symbol / r->stage_count != SYMBOL_SYNC || schedule_rank_of(r, stage) != rank)
+            int kind = queues_syncs(r) && k > 0 ? SYMBOL_QUEUED_SYNC : SYMBOL_SYNC;
+            if (o->symbol / r->stage_count != kind || schedule_rank_of(r, stage) != rank)
                 return FAULT(t, rank, "sync stream holds operation %d, no sync of the rank",
                              stream->operations[k]);
             if (t->last_gradient[stage] < last)
@@ -43,21 +56,35 @@ static int gradients_of(const struct table *t, int stage)
     return t->s->streams[t->compute[rank]].operations[place];
 }
 
+// A sync in the stream waits for the stage before it in both of its ways; the stream has one.
+static void need_queue(struct table *t, int rank)
+{
+    const struct stream *stream = &t->s->streams[t->sync_stream[rank]];
+    for (int k = 2; k < stream->count; k++) {
+        int before = t->s->operations[stream->operations[k - 1]].symbol % t->r->stage_count;
+        need(t, t->sync[before], stream->operations[k]);
+    }
+}
+
 void need_endings(struct table *t)
 {
     const struct schedule_request *r = t->r;
     for (int stage = 0; stage < r->stage_count; stage++) {
-        int before = gradients_of(t, stage);
+        int before = gradients_of(t, stage), queued = t->queued[stage];
         if (r->sync) {
             need(t, before, t->sync[stage]);
             before = t->sync[stage];
         }
         if (r->embedding_sync && (stage == 0 || stage == r->stage_count - 1)) {
             need(t, before, t->embedding_sync);
+            if (queued >= 0) need(t, queued, t->embedding_sync);
             before = t->embedding_sync;
+            queued = -1;
         }
         if (r->optimizer) need(t, before, t->optimizer[stage]);
+        if (r->optimizer && queued >= 0) need(t, queued, t->optimizer[stage]);
     }
+    for (int rank = 0; rank < r->rank_count && queues_syncs(r); rank++) need_queue(t, rank);
 }
 
 // ---- from one iteration to the next
@@ -87,7 +114,10 @@ static bool check_rank_carried(struct table *t, int rank, int *wanted)
     if (r->optimizer) return true;
     if (r->sync) {
         const struct stream *sync = &t->s->streams[t->sync_stream[rank]];
-        if (!wants(t, sync->operations[sync->count - 1], first, wanted)) return false;
+        int end = sync->operations[sync->count - 1],
+            beside = t->sync[t->s->operations[end].symbol % r->stage_count];
+        if (!wants(t, end, first, wanted)) return false;
+        if (beside != end && !wants(t, beside, first, wanted)) return false;
     }
     bool end = schedule_rank_of(r, 0) == rank || schedule_rank_of(r, r->stage_count - 1) == rank;
     return !r->embedding_sync || !end || wants(t, t->embedding_sync, first, wanted);

@@ -104,7 +104,7 @@ void audit_graph(struct audit *h)
     bool parts[PART_COUNT] = {false}, sync = false, optimizer = false;
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
-        sync = sync || x->sync_ns;
+        sync = sync || x->sync_ns || x->queued_sync_ns;
         optimizer = optimizer || x->optimizer_ns;
         for (int k = 0; k < PART_COUNT; k++)
             parts[k] = parts[k] || x->slices[0].send_forward_ns[k] ||

@@ -66,6 +66,7 @@ int64_t judged_duration(const struct plan *plan, const struct operation *o)
     case SYMBOL_BACKWARD: return y->backward_ns;
     case SYMBOL_WEIGHT: return x->weight_ns;
     case SYMBOL_SYNC: return x->sync_ns;
+    case SYMBOL_QUEUED_SYNC: return x->queued_sync_ns;
     case SYMBOL_OPTIMIZER: return x->optimizer_ns;
     case SYMBOL_EMBEDDING_SYNC: return plan->embedding_sync_ns;
     default: break;

@@ -56,6 +56,7 @@ static int *slot_of(struct table *t, int operation)
     struct identity x = identity_of(t, operation);
     bool single = o->micro_batch == -1 && o->stage == x.place;
     if (kind == SYMBOL_SYNC) return r->sync && single ? &t->sync[x.place] : NULL;
+    if (kind == SYMBOL_QUEUED_SYNC) return queues_syncs(r) && single ? &t->queued[x.place] : NULL;
     if (kind == SYMBOL_OPTIMIZER) return r->optimizer && single ? &t->optimizer[x.place] : NULL;
     if (kind == SYMBOL_EMBEDDING_SYNC)
         return r->embedding_sync && single && x.place == 0 ? &t->embedding_sync : NULL;
@@ -82,7 +83,8 @@ static int64_t operations_wanted(const struct table *t)
     parts += r->parts[PART_OVERHEAD];
     for (int boundary = 0; boundary < stages - 1; boundary++)
         messages += carries_message(r, FORWARD, boundary) + carries_message(r, BACKWARD, boundary);
-    return t->passes * stages * each + messages * each * parts + stages * r->sync +
+    int64_t syncs = stages + (queues_syncs(r) ? stages - r->rank_count : 0);
+    return t->passes * stages * each + messages * each * parts + r->sync * syncs +
            stages * r->optimizer + r->embedding_sync;
 }
 
@@ -149,10 +151,12 @@ static bool check_counts(struct table *t)
     for (int i = 0; i < t->s->operation_count; i++) {
         struct identity x = identity_of(t, i);
         int kind = t->s->operations[i].symbol / t->r->stage_count,
-            wanted = x.pass >= 0 || kind == SYMBOL_SYNC || kind == SYMBOL_OPTIMIZER ? 1
-                     : x.direction < 0                                              ? 0
-                     : x.piece == PART_BLOCKING                                     ? 2
-                                                : x.piece != PART_DELAY;
+            place = kind == SYMBOL_SYNC || kind == SYMBOL_QUEUED_SYNC ? x.place : -1,
+            wanted = x.pass >= 0 || kind == SYMBOL_OPTIMIZER ? 1
+                     : place >= 0                            ? in_sync_stream(t, place, kind)
+                     : x.direction < 0                       ? 0
+                     : x.piece == PART_BLOCKING              ? 2
+                                                             : x.piece != PART_DELAY;
         if (t->seen[i] != wanted)
             return FAULT(t, t->s->operations[i].stage,
                          "operation %d stands in %d streams, not in %d", i, t->seen[i], wanted);
@@ -287,7 +291,7 @@ static bool check_dependences(struct table *t)
            each = (size_t)r->stage_count * (size_t)r->micro_batches * (size_t)r->slice_count;
     struct dependence *given =
         arena_grow(t->arena, t->s->dependences, given_count, given_count, sizeof *given);
-    t->needed = TAKE(t->arena, each * (4 + 2 * (pieces_of(r) + 1)) + 3 * (size_t)r->stage_count,
+    t->needed = TAKE(t->arena, each * (4 + 2 * (pieces_of(r) + 1)) + 8 * (size_t)r->stage_count,
                      struct dependence);
     for (int stage = 0; stage < r->stage_count; stage++)
         for (int i = 0; i < r->micro_batches; i++)
@@ -340,6 +344,7 @@ void audit_schedule(struct verdict *v, const struct schedule *s,
     t.turn = filled(arena, PASSES * turns, -1);
     t.message = filled(arena, 2 * turns * PIECES, -1);
     t.sync = filled(arena, stages, -1);
+    t.queued = filled(arena, stages, -1);
     t.optimizer = filled(arena, stages, -1);
     t.last_gradient = filled(arena, stages, -1);
     t.compute = filled(arena, ranks, -1);

@@ -16,10 +16,10 @@ struct table {
     const struct schedule_request *r;
     struct verdict *v;
     struct arena *arena;
-    int passes;            // 2, or 3 where the backward is split
-    int *turn;             // [pass, stage, micro-batch, slice]: its operation, -1 none
-    int *message;          // [forward or backward, boundary, micro-batch, slice, piece]
-    int *sync, *optimizer; // [stage]
+    int passes;                     // 2, or 3 where the backward is split
+    int *turn;                      // [pass, stage, micro-batch, slice]: its operation, -1 none
+    int *message;                   // [forward or backward, boundary, micro-batch, slice, piece]
+    int *sync, *queued, *optimizer; // [stage]; queued: its sync after the rank's one before it
     int embedding_sync;
     unsigned char *seen;        // [operation]: how many streams it is in
     int *stream[2], *place[2];  // [operation]: its first two; NULL where no operation is in two
@@ -83,6 +83,8 @@ bool check_peaks(struct table *t);
 
 // solve/judge/ending.c
 bool check_sync_streams(struct table *t);
+bool queues_syncs(const struct schedule_request *r);
+bool in_sync_stream(const struct table *t, int stage, int kind);
 void need_endings(struct table *t);
 bool check_carried(struct table *t);
 

@@ -80,6 +80,20 @@ static struct sum sync_behind_gradients(const struct audit *h, const struct laye
     return result;
 }
 
+// The layers' syncs one after the other, by a clock that no gradient holds up: what a sync takes
+// when the stream comes to it late.
+static struct sum sync_in_full(const struct layer_terms *layers, int count, int64_t constant_ns)
+{
+    struct sum result = {constant_ns, 1 + count};
+    for (int i = 0; i < count; i++) result.value = judged_later(result.value, layers[i].sync_ns);
+    return result;
+}
+
+// One sync in its two ways.
+struct sync_ways {
+    struct sum own, queued; // after the stage's own gradients; after another sync
+};
+
 // Sums over the layers of a stage.
 struct stage_times {
     struct sum forward, backward, weight, optimizer;
@@ -132,16 +146,24 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
     return t;
 }
 
-static struct sum sync_of_stage(const struct audit *h, int stage, const struct layer_terms *layers)
+static struct sync_ways ways_of_sync(const struct audit *h, const struct layer_terms *layers,
+                                     int count, int64_t constant_ns)
 {
-    return sync_behind_gradients(h, layers, h->plan->stages[stage].layer_count,
-                                 sync_constant_ns(&h->price_audit, judged_group(h, stage)));
+    return (struct sync_ways){sync_behind_gradients(h, layers, count, constant_ns),
+                              sync_in_full(layers, count, constant_ns)};
+}
+
+static struct sync_ways sync_of_stage(const struct audit *h, int stage,
+                                      const struct layer_terms *layers)
+{
+    return ways_of_sync(h, layers, h->plan->stages[stage].layer_count,
+                        sync_constant_ns(&h->price_audit, judged_group(h, stage)));
 }
 
 // If all links of the ring were like this one; where GPUs of two kinds meet, each term is that of
 // the slower kind.
-static struct sum sync_over_link(const struct audit *h, int stage, const struct ring_link *link,
-                                 struct layer_terms *layers)
+static struct sync_ways sync_over_link(const struct audit *h, int stage,
+                                       const struct ring_link *link, struct layer_terms *layers)
 {
     int count = h->plan->stages[stage].layer_count;
     struct layer_terms *other = TAKE(h->arena, count, struct layer_terms);
@@ -152,17 +174,30 @@ static struct sum sync_over_link(const struct audit *h, int stage, const struct 
         if (other[i].sync_ns > layers[i].sync_ns) layers[i].sync_ns = other[i].sync_ns;
     int64_t constants[2] = {sync_constant_ns(&h->price_audit, link->ends[0]),
                             sync_constant_ns(&h->price_audit, link->ends[1])};
-    return sync_behind_gradients(h, layers, count, constants[constants[1] > constants[0]]);
+    return ways_of_sync(h, layers, count, constants[constants[1] > constants[0]]);
 }
 
-static struct sum sync_over_ring(const struct audit *h, int stage, struct layer_terms *layers)
+static struct sync_ways sync_over_ring(const struct audit *h, int stage, struct layer_terms *layers)
 {
-    struct sum longest = {-1, 0};
+    struct sync_ways longest = {{-1, 0}, {-1, 0}};
     for (int i = 0; i < h->rings[stage].count; i++) {
-        struct sum sync = sync_over_link(h, stage, &h->rings[stage].links[i], layers);
-        if (sync.value > longest.value) longest = sync;
+        struct sync_ways sync = sync_over_link(h, stage, &h->rings[stage].links[i], layers);
+        if (sync.own.value > longest.own.value) longest.own = sync.own;
+        if (sync.queued.value > longest.queued.value) longest.queued = sync.queued;
     }
     return longest;
+}
+
+// The plan states the second way only where a stage's sync may wait for another one's.
+static void audit_syncs(struct audit *h, int stage, struct layer_terms *layers)
+{
+    struct plan_stage *x = &h->plan->stages[stage];
+    struct sync_ways sync = h->rings ? sync_over_ring(h, stage, layers)
+                                     : sync_of_stage(h, stage, layers);
+    bool waits = h->request.sync_overlapped && h->request.virtual_stages > 1;
+    audit_price(h, stage, "sync", &x->sync_ns, sync.own);
+    audit_price(h, stage, "queued sync", &x->queued_sync_ns,
+                waits ? sync.queued : (struct sum){0, 0});
 }
 
 // Name of a term: the first slice's has no number.
@@ -199,8 +234,7 @@ static void audit_layer_prices(struct audit *h, int stage)
     audit_passes(h, stage, 0, &t);
     audit_price(h, stage, "weight gradient", &x->weight_ns, t.weight);
     audit_price(h, stage, "optimizer", &x->optimizer_ns, t.optimizer);
-    audit_price(h, stage, "sync", &x->sync_ns,
-                h->rings ? sync_over_ring(h, stage, layers) : sync_of_stage(h, stage, layers));
+    audit_syncs(h, stage, layers);
     for (int slice = 1; slice < h->request.slice_count; slice++) {
         t = stage_times_of(h, stage, slice, NULL, -1);
         audit_passes(h, stage, slice, &t);

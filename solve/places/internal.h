@@ -36,6 +36,7 @@ struct placed {
     int64_t *durations;               // [symbol]
     int *counts;                      // [symbol + 1]
     int64_t *syncs;                   // [replica * stages + stage], of the current plan
+    int64_t *queued_syncs;            // the same; 0 where the graph has none
     int64_t walks;                    // of the whole graph
     int *leaving;                     // [node] rings that leave it, of the current plan
     struct placed_known_ring *rings;  // computed before
@@ -58,7 +59,7 @@ static inline bool placed_is_stopped(const struct placed *p)
 // ---- rings.c
 
 struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena *arena);
-// Puts the rings into the plan, in their best order, and sets p->syncs. false: one of them is not
+// Puts the rings into the plan, in their best order, and sets p's syncs. false: one of them is not
 // joined.
 bool placed_sync_all(struct placed *p, struct placed_plan *plan);
 
@@ -110,7 +111,8 @@ static inline bool placed_is_order(const int *order, int count)
 }
 
 // links[replica][from * replicas + to]: time that the stage's sync costs a replica over a ring of
-// such links; -1: not joined.
+// such links; -1: not joined. Where the graph has queued syncs, theirs follow, which are the same
+// for every replica (it has the stage's layers and options).
 void placed_fill_links(struct placed *p, const struct placed_plan *plan, int stage, int64_t *links);
 // A replica's time with the syncs in p (placed_evaluate leaves the plan's there); at_least or more
 // as soon as it is known to be that.

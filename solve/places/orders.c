@@ -9,10 +9,11 @@
 #include "data/base/least.h"
 #include "solve/places/internal.h"
 
-// For one stage: the cost of its sync to each replica, order by order.
+// For one stage: the cost of its sync to each replica, then that of the queued sync where there is
+// one, order by order.
 struct orders {
-    int stage, count, capacity;
-    int64_t *syncs;
+    int stage, count, capacity, width;
+    int64_t *syncs; // [order * width + replica]
     int *rings;
 };
 
@@ -32,8 +33,8 @@ struct ringing {
 static void keep_order(struct ringing *x, struct orders *o, const int *ring)
 {
     int d = x->p->replicas, kept = 0;
-    int64_t each[PLACED_RING_EXACT] = {0};
-    for (int r = 0; r < d; r++)
+    int64_t each[PLACED_RING_EXACT + 1] = {0};
+    for (int r = 0; r < o->width; r++)
         for (int at = 0; at < d; at++) {
             int64_t ns = x->links[(r * d + ring[at]) * d + ring[(at + 1) % d]];
             if (ns < 0) return;
@@ -41,24 +42,26 @@ static void keep_order(struct ringing *x, struct orders *o, const int *ring)
         }
     for (int i = 0; i < o->count; i++) {
         bool no_better = true, no_worse = true;
-        for (int r = 0; r < d; r++) {
-            no_better = no_better && each[r] >= o->syncs[i * d + r];
-            no_worse = no_worse && each[r] <= o->syncs[i * d + r];
+        for (int r = 0; r < o->width; r++) {
+            no_better = no_better && each[r] >= o->syncs[i * o->width + r];
+            no_worse = no_worse && each[r] <= o->syncs[i * o->width + r];
         }
         if (no_better) return;
         if (no_worse) continue;
-        memmove(o->syncs + kept * d, o->syncs + i * d, (size_t)d * sizeof *o->syncs);
+        memmove(o->syncs + kept * o->width, o->syncs + i * o->width,
+                (size_t)o->width * sizeof *o->syncs);
         memmove(o->rings + kept++ * d, o->rings + i * d, (size_t)d * sizeof *o->rings);
     }
     assert(kept <= o->count && o->count <= o->capacity);
     o->count = kept;
     if (o->count == o->capacity) {
-        size_t before = (size_t)(o->capacity * d), after = 2 * before;
-        o->syncs = arena_grow(x->p->arena, o->syncs, before, after, sizeof *o->syncs);
+        size_t before = (size_t)(o->capacity * d), after = 2 * before,
+               syncs = (size_t)(o->capacity * o->width);
+        o->syncs = arena_grow(x->p->arena, o->syncs, syncs, 2 * syncs, sizeof *o->syncs);
         o->rings = arena_grow(x->p->arena, o->rings, before, after, sizeof *o->rings);
         o->capacity *= 2;
     }
-    memcpy(o->syncs + o->count * d, each, (size_t)d * sizeof *each);
+    memcpy(o->syncs + o->count * o->width, each, (size_t)o->width * sizeof *each);
     memcpy(o->rings + o->count++ * d, ring, (size_t)d * sizeof *ring);
 }
 
@@ -89,7 +92,8 @@ static void take_stage(struct ringing *x, int stage)
     placed_fill_links(p, x->plan, stage, x->links);
     *o = (struct orders){.stage = stage,
                          .capacity = 4,
-                         .syncs = TAKE(p->arena, 4 * d, int64_t),
+                         .width = d + choices_queue_syncs(p->c),
+                         .syncs = TAKE(p->arena, 4 * (d + 1), int64_t),
                          .rings = TAKE(p->arena, 4 * d, int)};
     for (int r = 0; r < d; r++) ring[r] = r;
     list_orders(x, o, ring, 1);
@@ -99,21 +103,28 @@ static void take_stage(struct ringing *x, int stage)
 
 // ---- all stages together
 
+static void put_sync(const struct ringing *x, const struct orders *o, int r, int64_t ns)
+{
+    struct placed *p = x->p;
+    if (r < p->replicas) p->syncs[r * p->stages + o->stage] = ns;
+    for (int i = 0; i < p->replicas && r == p->replicas; i++)
+        p->queued_syncs[i * p->stages + o->stage] = ns;
+}
+
 static void put_order(const struct ringing *x, int k, int order)
 {
     const struct orders *o = &x->stages[k];
-    for (int r = 0; r < x->p->replicas; r++)
-        x->p->syncs[r * x->p->stages + o->stage] = o->syncs[order * x->p->replicas + r];
+    for (int r = 0; r < o->width; r++) put_sync(x, o, r, o->syncs[order * o->width + r]);
 }
 
 // Gives each replica the sync that is best for it.
 static void put_least(const struct ringing *x, int k)
 {
     const struct orders *o = &x->stages[k];
-    for (int r = 0; r < x->p->replicas; r++) {
+    for (int r = 0; r < o->width; r++) {
         int64_t least = o->syncs[r];
-        for (int i = 1; i < o->count; i++) least = smaller(least, o->syncs[i * x->p->replicas + r]);
-        x->p->syncs[r * x->p->stages + o->stage] = least;
+        for (int i = 1; i < o->count; i++) least = smaller(least, o->syncs[i * o->width + r]);
+        put_sync(x, o, r, least);
     }
 }
 
@@ -173,7 +184,7 @@ void placed_improve_rings(struct placed *p, struct placed_plan *plan)
     evaluate_as_is(p, plan);
     x.best_ns = plan->time_ns;
     struct arena_mark mark = arena_set_mark(p->arena);
-    x.links = TAKE(p->arena, d * d * d, int64_t);
+    x.links = TAKE(p->arena, (d + 1) * d * d, int64_t);
     x.stages = TAKE(p->arena, p->stages, struct orders);
     x.best = TAKE(p->arena, p->stages, int);
     x.now = TAKE(p->arena, p->stages, int);

@@ -22,6 +22,8 @@ bool placed_durations(struct placed *p, const struct placed_plan *plan, int repl
         assert(p->syncs[replica * p->stages + s] >= 0);
         choices_stage_durations(p->c, s, stages[s], durations);
         durations[symbol_index(p->stages, SYMBOL_SYNC, s)] = p->syncs[replica * p->stages + s];
+        durations[symbol_index(p->stages, SYMBOL_QUEUED_SYNC, s)] =
+            p->queued_syncs[replica * p->stages + s];
     }
     bool joined = choices_node_transfers(p->c, stages, plan->node + replica * p->ranks, durations);
     if (placed_fuses_embeddings(p))
@@ -43,7 +45,7 @@ bool placed_sync_kept(struct placed *p, const struct placed_plan *plan)
 static bool is_of_links(int kind)
 {
     int base = symbol_base_kind(kind);
-    return base == SYMBOL_SYNC || base == SYMBOL_EMBEDDING_SYNC ||
+    return base == SYMBOL_SYNC || base >= SYMBOL_EMBEDDING_SYNC ||
            (base >= SYMBOL_SEND_FORWARD && base < SYMBOL_SEND_EPILOGUE + PART_COUNT);
 }
 

@@ -50,7 +50,7 @@ static int64_t link_ns(struct placed *p, const struct placed_plan *plan, int sta
         const struct choice *choice = placed_choice_of(p, plan, r, stage);
         if (choice == last) continue;
         last = choice;
-        most = larger(most, choice_ring_sync_ns(p->c, stage, choice, link));
+        most = larger(most, choice_ring_sync_ns(p->c, stage, choice, link, false));
     }
     return most;
 }
@@ -84,12 +84,12 @@ void placed_fill_links(struct placed *p, const struct placed_plan *plan, int sta
         size_t link = link_between(p, &ring, from, to);
         bool joined = p->priced->places->ring_constant_ns[0][link] != PRICE_NONE,
              inner = from == to && ring.leaves;
-        for (int r = 0; r < d; r++)
+        for (int r = 0; r < d + choices_queue_syncs(p->c); r++)
             links[r * d * d + i] =
-                inner ? 0
-                : joined
-                    ? choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, r, stage), link)
-                    : -1;
+                inner    ? 0
+                : joined ? choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, r % d, stage),
+                                               link, r == d)
+                         : -1;
     }
 }
 
@@ -154,7 +154,7 @@ struct placed_known_ring {
     bool used, joined;
     int *nodes, *leaving, *ring; // [replica]; leaving: rings that leave its node
     const struct choice **choices;
-    int64_t *syncs;
+    int64_t *syncs, *queued_syncs;
 };
 
 struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena *arena)
@@ -167,7 +167,8 @@ struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena
                                        .leaving = TAKE(arena, p->replicas, int),
                                        .ring = TAKE(arena, p->replicas, int),
                                        .choices = TAKE(arena, p->replicas, const struct choice *),
-                                       .syncs = TAKE(arena, p->replicas, int64_t)};
+                                       .syncs = TAKE(arena, p->replicas, int64_t),
+                                       .queued_syncs = TAKE(arena, p->replicas, int64_t)};
     return known;
 }
 
@@ -196,6 +197,13 @@ static void put_order(struct placed_known_ring *known, struct placed *p,
     }
 }
 
+static void raise_sync(const struct placed *p, int stage, const struct choice *choice, size_t link,
+                       bool queued, int64_t *ns)
+{
+    if (!queued || choices_queue_syncs(p->c))
+        *ns = larger(*ns, choice_ring_sync_ns(p->c, stage, choice, link, queued));
+}
+
 // The time of the slowest link of the stage's ring for each replica, with its own values.
 static void work_out(struct placed *p, struct placed_plan *plan, int stage,
                      struct placed_known_ring *known)
@@ -211,13 +219,13 @@ static void work_out(struct placed *p, struct placed_plan *plan, int stage,
     arena_reset(p->arena, mark);
     put_order(known, p, plan, stage, order);
     for (int r = 0; r < p->replicas; r++) {
-        known->syncs[r] = 0;
+        known->syncs[r] = known->queued_syncs[r] = 0;
         for (int at = 0; at < p->replicas && known->joined; at++) {
             int from = known->nodes[order[at]], to = known->nodes[order[(at + 1) % p->replicas]];
             if (from == to && ring.leaves) continue;
-            known->syncs[r] =
-                larger(known->syncs[r], choice_ring_sync_ns(p->c, stage, known->choices[r],
-                                                            link_between(p, &ring, from, to)));
+            size_t link = link_between(p, &ring, from, to);
+            raise_sync(p, stage, known->choices[r], link, false, &known->syncs[r]);
+            raise_sync(p, stage, known->choices[r], link, true, &known->queued_syncs[r]);
         }
     }
 }
@@ -236,20 +244,26 @@ static bool sync_stage(struct placed *p, struct placed_plan *plan, int stage)
     memcpy(plan->ring + stage * p->replicas, known->ring,
            (size_t)p->replicas * sizeof *known->ring);
     assert(p->ring_next[stage] < KNOWN_OF_STAGE);
-    for (int r = 0; r < p->replicas; r++) p->syncs[r * p->stages + stage] = known->syncs[r];
+    for (int r = 0; r < p->replicas; r++) {
+        p->syncs[r * p->stages + stage] = known->syncs[r];
+        p->queued_syncs[r * p->stages + stage] = known->queued_syncs[r];
+    }
     return known->joined;
 }
 
 bool placed_sync_all(struct placed *p, struct placed_plan *plan)
 {
     memset(p->syncs, 0, (size_t)(p->replicas * p->stages) * sizeof *p->syncs);
+    memset(p->queued_syncs, 0, (size_t)(p->replicas * p->stages) * sizeof *p->queued_syncs);
     places_leaving_rings(p->leaving, p->nodes, plan->node, p->replicas, p->ranks);
     for (int stage = 0; stage < p->stages; stage++) {
         int node = node_of(p, plan, 0, stage);
-        if (p->replicas == 1)
-            p->syncs[stage] = choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, 0, stage),
-                                                  (size_t)node * (size_t)(p->nodes + 1));
-        else if (!sync_stage(p, plan, stage)) return false;
+        if (p->replicas == 1) {
+            const struct choice *choice = placed_choice_of(p, plan, 0, stage);
+            size_t link = (size_t)node * (size_t)(p->nodes + 1);
+            raise_sync(p, stage, choice, link, false, &p->syncs[stage]);
+            raise_sync(p, stage, choice, link, true, &p->queued_syncs[stage]);
+        } else if (!sync_stage(p, plan, stage)) return false;
     }
     return placed_sync_embedding(p, plan);
 }

@@ -27,6 +27,7 @@ static void put_claims(struct plan *plan, const struct choices *c, const int64_t
     for (int s = 0; s < stages; s++) {
         struct plan_stage *to = &plan->stages[s];
         to->sync_ns = durations[symbol_index(stages, SYMBOL_SYNC, s)];
+        to->queued_sync_ns = durations[symbol_index(stages, SYMBOL_QUEUED_SYNC, s)];
         for (int part = 0; part < PART_COUNT && s + 1 < stages; part++) {
             to->send_epilogue_ns[part] =
                 durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)];

@@ -125,6 +125,7 @@ enum status placed_open(struct placed **placed, const struct priced *priced, str
     p->durations = TAKE(arena, p->symbols, int64_t);
     p->counts = TAKE(arena, p->symbols + 1, int);
     p->syncs = TAKE(arena, p->replicas * p->stages, int64_t);
+    p->queued_syncs = TAKE(arena, p->replicas * p->stages, int64_t);
     p->leaving = TAKE(arena, p->nodes, int);
     p->rings = placed_rings_open(p, arena);
     p->ring_next = TAKE(arena, p->stages, int);

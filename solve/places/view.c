@@ -12,35 +12,61 @@
 
 struct placed_views {
     struct placed *p;
-    int64_t **sync;       // [stage][choice * prices + link]; -1: not computed yet
-    int64_t **sync_floor; // [stage][choice]: over the best of all rings
+    // Of syncs by themselves and queued, [queued][stage]; by [choice * prices + link], -1: not
+    // computed yet; and by [choice] over the best of all rings.
+    int64_t **sync[2], **sync_floor[2];
     size_t links, prices; // for one ring on its nodes' cards; for all levels of sharing them
     int *leaving;         // [node] rings that leave it, wherever ranks without nodes go
 };
 
 // ---- syncs by link
 
-static int64_t sync_on(struct placed_views *x, int stage, int choice, size_t link)
+static int64_t sync_on(struct placed_views *x, bool queued, int stage, int choice, size_t link)
 {
     assert(link < x->prices && choice >= 0 && choice < x->p->c->stages[stage].count);
-    int64_t *known = &x->sync[stage][(size_t)choice * x->prices + link];
+    int64_t *known = &x->sync[queued][stage][(size_t)choice * x->prices + link];
     if (*known < 0) {
         bool joined = x->p->priced->places->ring_constant_ns[0][link] != PRICE_NONE;
         *known = joined ? choice_ring_sync_ns(x->p->c, stage, &x->p->c->stages[stage].items[choice],
-                                              link)
+                                              link, queued)
                         : CHAIN_NONE;
     }
     return *known;
 }
 
 // Over the transport for which it is least.
-static int64_t sync_over(struct placed_views *x, int stage, int choice, int from, int to)
+static int64_t sync_over(struct placed_views *x, bool queued, int stage, int choice, int from,
+                         int to)
 {
     size_t pair = (size_t)from * (size_t)x->p->nodes + (size_t)to;
     int64_t least = CHAIN_NONE;
     for (; pair < x->links; pair += (size_t)x->p->nodes * (size_t)x->p->nodes)
-        least = smaller(least, sync_on(x, stage, choice, pair));
+        least = smaller(least, sync_on(x, queued, stage, choice, pair));
     return least;
+}
+
+// usable[group * links + link]: links that a ring of that group may be limited by.
+static void open_syncs(struct placed_views *x, bool queued, const bool *usable, struct arena *arena)
+{
+    const struct placed *p = x->p;
+    x->sync[queued] = TAKE(arena, p->stages, int64_t *);
+    x->sync_floor[queued] = TAKE(arena, p->stages, int64_t *);
+    for (int s = 0; s < p->stages; s++) {
+        const struct stage_choices *of = &p->c->stages[s];
+        int64_t *floor = TAKE(arena, of->count, int64_t);
+        x->sync[queued][s] = TAKE(arena, (size_t)of->count * x->prices, int64_t);
+        x->sync_floor[queued][s] = floor;
+        memset(x->sync[queued][s], -1, (size_t)of->count * x->prices * sizeof(int64_t));
+        for (int i = 0; i < of->count; i++)
+            floor[i] = queued ? of->items[i].queued_sync_ns : of->items[i].sync_ns;
+        for (int i = 0; i < of->count && p->replicas > 1; i++) {
+            const bool *counts = usable + (size_t)of->items[i].group * x->links;
+            int64_t least = CHAIN_NONE;
+            for (size_t link = 0; link < x->links; link++)
+                if (counts[link]) least = smaller(least, sync_on(x, queued, s, i, link));
+            if (least < CHAIN_NONE) floor[i] = larger(floor[i], least);
+        }
+    }
 }
 
 struct placed_views *placed_views_open(struct placed *p, struct arena *arena)
@@ -49,24 +75,10 @@ struct placed_views *placed_views_open(struct placed *p, struct arena *arena)
     *x = (struct placed_views){.p = p, .links = priced_ring_links(p->priced->places)};
     x->prices = x->links * (size_t)p->priced->places->ring_level_count;
     x->leaving = TAKE(arena, p->nodes, int);
-    x->sync = TAKE(arena, p->stages, int64_t *);
-    x->sync_floor = TAKE(arena, p->stages, int64_t *);
     bool *usable = TAKE(arena, (size_t)p->priced->group_count * x->links, bool);
     placed_ring_links(usable, p->priced, arena);
-    for (int s = 0; s < p->stages; s++) {
-        int count = p->c->stages[s].count;
-        x->sync[s] = TAKE(arena, (size_t)count * x->prices, int64_t);
-        x->sync_floor[s] = TAKE(arena, count, int64_t);
-        memset(x->sync[s], -1, (size_t)count * x->prices * sizeof **x->sync);
-        for (int i = 0; i < count; i++) x->sync_floor[s][i] = p->c->stages[s].items[i].sync_ns;
-        for (int i = 0; i < count && p->replicas > 1; i++) {
-            const bool *counts = usable + (size_t)p->c->stages[s].items[i].group * x->links;
-            int64_t least = CHAIN_NONE;
-            for (size_t link = 0; link < x->links; link++)
-                if (counts[link]) least = smaller(least, sync_on(x, s, i, link));
-            if (least < CHAIN_NONE) x->sync_floor[s][i] = larger(x->sync_floor[s][i], least);
-        }
-    }
+    for (int queued = 0; queued <= choices_queue_syncs(p->c); queued++)
+        open_syncs(x, queued, usable, arena);
     return x;
 }
 
@@ -153,8 +165,8 @@ static struct priced_cut *boundary_cuts(const struct view_making *m, int boundar
 
 // The best link into or out of a member of the ring: from the members that have nodes, or from free
 // nodes.
-static int64_t best_beside(const struct view_making *m, int stage, int choice, int member,
-                           bool into)
+static int64_t best_beside(const struct view_making *m, bool queued, int stage, int choice,
+                           int member, bool into)
 {
     const struct placed *p = m->x->p;
     int rank = choices_rank_of(p->c, stage), node = node_of(m, member, rank);
@@ -164,18 +176,18 @@ static int64_t best_beside(const struct view_making *m, int stage, int choice, i
         int other = node_of(m, r, rank);
         open = open || other < 0;
         if (r != member && other >= 0)
-            best = smaller(
-                best, sync_over(m->x, stage, choice, into ? other : node, into ? node : other));
+            best = smaller(best, sync_over(m->x, queued, stage, choice, into ? other : node,
+                                           into ? node : other));
     }
     for (int other = 0; other < p->nodes && open; other++) {
         if (m->part->left[other] > 0)
-            best = smaller(
-                best, sync_over(m->x, stage, choice, into ? other : node, into ? node : other));
+            best = smaller(best, sync_over(m->x, queued, stage, choice, into ? other : node,
+                                           into ? node : other));
     }
     return best;
 }
 
-static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int choice)
+static int64_t sync_of_whole_ring(const struct view_making *m, bool queued, int stage, int choice)
 {
     const struct placed *p = m->x->p;
     int rank = choices_rank_of(p->c, stage), count = p->replicas, all[PLACED_RING_EXACT],
@@ -195,7 +207,7 @@ static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int ch
             links[a * count + b] = a == b ? CHAIN_NONE
                                    : nodes[a] == nodes[b] && leaves
                                        ? 0
-                                       : sync_on(m->x, stage, choice, link);
+                                       : sync_on(m->x, queued, stage, choice, link);
         }
     }
     ring_through(ring, links, count, all, count, m->arena);
@@ -205,25 +217,25 @@ static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int ch
 }
 
 // CHAIN_NONE or more: nothing joins the ring.
-static int64_t least_sync(const struct view_making *m, int stage, int choice)
+static int64_t least_sync(const struct view_making *m, bool queued, int stage, int choice)
 {
     const struct placed *p = m->x->p;
     int rank = choices_rank_of(p->c, stage), group = p->c->stages[stage].items[choice].group,
         members = 0;
-    int64_t least = CHAIN_NONE, floor = m->x->sync_floor[stage][choice];
+    int64_t least = CHAIN_NONE, floor = m->x->sync_floor[queued][stage][choice];
     if (p->replicas == 1) {
         for (int v = 0; v < p->nodes; v++)
             if (may_stand(m, 0, rank, v) && p->priced->places->nodes[v].group == group)
-                least = smaller(least, sync_over(m->x, stage, choice, v, v));
+                least = smaller(least, sync_over(m->x, queued, stage, choice, v, v));
         return least;
     }
     for (int r = 0; r < p->replicas; r++) members += node_of(m, r, rank) >= 0;
     if (members == p->replicas && members <= PLACED_RING_EXACT)
-        return larger(floor, sync_of_whole_ring(m, stage, choice));
+        return larger(floor, sync_of_whole_ring(m, queued, stage, choice));
     for (int r = 0; r < p->replicas; r++)
         if (node_of(m, r, rank) >= 0)
-            floor = larger(floor, larger(best_beside(m, stage, choice, r, true),
-                                         best_beside(m, stage, choice, r, false)));
+            floor = larger(floor, larger(best_beside(m, queued, stage, choice, r, true),
+                                         best_beside(m, queued, stage, choice, r, false)));
     return floor;
 }
 
@@ -252,11 +264,13 @@ static bool make_stage(const struct view_making *m, int stage, bool *const *barr
     m->v->number[stage] = TAKE(m->arena, from->count, int);
     for (int i = 0; i < from->count; i++) {
         if ((barred && barred[stage][i]) || !goes_with_others(m, stage, i)) continue;
-        int64_t sync = least_sync(m, stage, i);
+        int64_t sync = least_sync(m, false, stage, i);
         if (sync >= CHAIN_NONE) continue;
-        assert(sync >= m->x->sync_floor[stage][i] || p->replicas == 1);
+        assert(sync >= m->x->sync_floor[false][stage][i] || p->replicas == 1);
         m->v->number[stage][to->count] = i;
         to->items[to->count] = from->items[i];
+        if (choices_queue_syncs(p->c))
+            to->items[to->count].queued_sync_ns = least_sync(m, true, stage, i);
         to->items[to->count++].sync_ns = sync;
     }
     return to->count > 0;

@@ -61,7 +61,7 @@ static void draw_operation(char *cells, struct window w, const struct report_rep
         if (q->slice_count > 1) fill = letters[symbol_slice(symbol_kind)];
         draw(cells, w, start, end, label_of("FBW"[kind], micro_batch, columns, label), fill);
     } else if (kind == SYMBOL_OPTIMIZER) draw(cells, w, start, end, "", 'o');
-    else if (kind == SYMBOL_SYNC) draw(cells, w, start, end, "", 's');
+    else if (kind == SYMBOL_SYNC || kind == SYMBOL_QUEUED_SYNC) draw(cells, w, start, end, "", 's');
     else if (kind == SYMBOL_EMBEDDING_SYNC) draw(cells, w, start, end, "", 'e');
     else draw(cells, w, start, end, "", kind < SYMBOL_SEND_BACKWARD ? '>' : '<');
 }
@@ -77,7 +77,8 @@ static void print_row(struct report_out *out, const struct report_replay *r, str
     for (int i = r->schedule.operation_count - 1;
          i >= 0 && r->schedule.operations[i].micro_batch < 0; i--) {
         int kind = report_kind_of(r, i);
-        if ((kind == SYMBOL_SYNC && schedule_rank_of(q, report_place_of(r, i)) == rank) ||
+        bool syncs = kind == SYMBOL_SYNC || kind == SYMBOL_QUEUED_SYNC;
+        if ((syncs && schedule_rank_of(q, report_place_of(r, i)) == rank) ||
             (kind == SYMBOL_EMBEDDING_SYNC &&
              (rank == 0 || rank == schedule_rank_of(q, q->stage_count - 1))))
             draw_operation(cells, w, r, i);

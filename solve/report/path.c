@@ -8,7 +8,7 @@ static enum report_path_class class_of(int symbol_kind)
     if (kind == SYMBOL_WEIGHT) return REPORT_WEIGHT;
     if (kind == SYMBOL_FORWARD) return REPORT_FORWARD;
     if (kind == SYMBOL_BACKWARD) return REPORT_BACKWARD;
-    if (kind == SYMBOL_SYNC) return REPORT_SYNC;
+    if (kind == SYMBOL_SYNC || kind == SYMBOL_QUEUED_SYNC) return REPORT_SYNC;
     if (kind == SYMBOL_OPTIMIZER) return REPORT_OPTIMIZER;
     if (kind == SYMBOL_EMBEDDING_SYNC) return REPORT_EMBEDDING;
     return kind < SYMBOL_SEND_BACKWARD ? REPORT_SEND_FORWARD : REPORT_SEND_BACKWARD;
@@ -93,15 +93,48 @@ static int64_t compute_ns_of(const struct report_use *u)
            u->compute_ns[SYMBOL_WEIGHT];
 }
 
-struct report_use report_use_of(const struct report_replay *r, const struct plan *plan, int rank)
+// Whether the operation is a sync that the rank takes part in.
+static bool syncs_rank(const struct report_replay *r, int operation, int rank)
 {
     const struct schedule_request *q = &r->schedule.request;
-    struct report_use u = {{0}, 0, 0, 0, 0};
+    int kind = report_kind_of(r, operation);
+    if (kind == SYMBOL_EMBEDDING_SYNC)
+        return rank == schedule_rank_of(q, 0) || rank == schedule_rank_of(q, q->stage_count - 1);
+    return (kind == SYMBOL_SYNC || kind == SYMBOL_QUEUED_SYNC) &&
+           schedule_rank_of(q, report_place_of(r, operation)) == rank;
+}
+
+// From the rank's last pass to the end of the last of its syncs: they overlap each other.
+static int64_t queued_syncs_ns(const struct report_replay *r, int rank)
+{
+    int64_t synced = 0, passed = 0;
+    for (int i = 0; i < r->schedule.operation_count; i++) {
+        int kind = symbol_base_kind(report_kind_of(r, i));
+        bool passes = kind <= SYMBOL_WEIGHT &&
+                      schedule_rank_of(&r->schedule.request, report_place_of(r, i)) == rank;
+        if (passes && r->end_ns[i] > passed) passed = r->end_ns[i];
+        if (syncs_rank(r, i, rank) && r->end_ns[i] > synced) synced = r->end_ns[i];
+    }
+    return synced > passed ? synced - passed : 0;
+}
+
+static int64_t syncs_ns(const struct report_replay *r, const struct plan *plan, int rank)
+{
+    const struct schedule_request *q = &r->schedule.request;
+    int64_t sum = 0;
+    if (q->virtual_stages > 1 && q->sync_overlapped) return queued_syncs_ns(r, rank);
     for (int k = 0; k < q->virtual_stages; k++) {
         int stage = schedule_stage_of(q, rank, k);
         bool end = stage == 0 || stage == plan->stage_count - 1;
-        u.sync_ns += plan->stages[stage].sync_ns + (end ? plan->embedding_sync_ns : 0);
+        sum += plan->stages[stage].sync_ns + (end ? plan->embedding_sync_ns : 0);
     }
+    return sum;
+}
+
+struct report_use report_use_of(const struct report_replay *r, const struct plan *plan, int rank)
+{
+    const struct schedule_request *q = &r->schedule.request;
+    struct report_use u = {{0}, 0, syncs_ns(r, plan, rank), 0, 0};
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
         if (stream->kind != STREAM_COMPUTE || stream->rank != rank) continue;

@@ -158,7 +158,7 @@ static void find_critical(int64_t *critical, const struct plan *plan, struct are
         enum link_use use;
         if (kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_SEND_BACKWARD) use = USE_FORWARD;
         else if (kind >= SYMBOL_SEND_BACKWARD && kind < SYMBOL_EMBEDDING_SYNC) use = USE_BACKWARD;
-        else if (kind == SYMBOL_SYNC) use = USE_RING;
+        else if (kind == SYMBOL_SYNC || kind == SYMBOL_QUEUED_SYNC) use = USE_RING;
         else if (kind == SYMBOL_EMBEDDING_SYNC) use = USE_EMBEDDING;
         else continue;
         critical[(int)use * plan->stage_count + stage] += report_duration_of(&r, r.path[i]);

@@ -25,6 +25,7 @@ static void set_durations(int64_t *durations, const struct plan *plan)
         const struct plan_stage *stage = &plan->stages[s];
         durations[symbol_index(p, SYMBOL_WEIGHT, s)] = stage->weight_ns;
         durations[symbol_index(p, SYMBOL_SYNC, s)] = stage->sync_ns;
+        durations[symbol_index(p, SYMBOL_QUEUED_SYNC, s)] = stage->queued_sync_ns;
         durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = stage->optimizer_ns;
         for (int part = 0; part < PART_COUNT; part++)
             durations[symbol_index(p, SYMBOL_SEND_EPILOGUE + part, s)] =

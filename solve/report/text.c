@@ -189,14 +189,16 @@ static const char *sum_of_parts(const int64_t *parts, struct arena *arena)
 
 void report_times_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
-    static const char *const headings[] = {"stage",     "forward",  "backward", "send on",
-                                           "back here", "in drain", "sync",     "optimizer"};
-    static const char *const split_headings[] = {"stage",    "forward", "backward",
-                                                 "weight",   "send on", "back here",
-                                                 "in drain", "sync",    "optimizer"};
-    bool drain = false, split = schedule_splits_backward(plan->layout.schedule);
-    report_table_begin(t, split ? split_headings : headings, split ? "rrrrrrrrr" : "rrrrrrrr",
-                       arena);
+    static const char *const all[] = {"stage",       "forward",   "backward", "weight",
+                                      "send on",     "back here", "in drain", "sync",
+                                      "queued sync", "optimizer"};
+    const char *headings[ARRAY_LENGTH(all)];
+    bool drain = false, split = schedule_splits_backward(plan->layout.schedule), queued = false;
+    int columns = 0;
+    for (int s = 0; s < plan->stage_count; s++) queued |= plan->stages[s].queued_sync_ns > 0;
+    for (int i = 0; i < (int)ARRAY_LENGTH(all); i++)
+        if ((i != 3 || split) && (i != 8 || queued)) headings[columns++] = all[i];
+    report_table_begin(t, headings, &"rrrrrrrrrr"[(int)ARRAY_LENGTH(all) - columns], arena);
     for (int i = 0; i < plan->boundary_option_count; i++)
         drain |= plan->boundary_options[i].epilogue_only;
     for (int s = 0; s < plan->stage_count; s++) {
@@ -211,6 +213,7 @@ void report_times_table(struct report_table *t, const struct plan *plan, struct 
         report_cell(t, last ? "-" : sum_of_parts(first->send_backward_ns, arena));
         report_cell(t, last || !drain ? "-" : sum_of_parts(stage->send_epilogue_ns, arena));
         report_cell(t, stage->sync_ns ? report_milliseconds(stage->sync_ns, arena) : "-");
+        if (queued) report_cell(t, report_milliseconds(stage->queued_sync_ns, arena));
         report_cell(t, stage->optimizer_ns ? report_milliseconds(stage->optimizer_ns, arena) : "-");
     }
 }

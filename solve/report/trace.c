@@ -79,7 +79,7 @@ static const char *category_of(int symbol_kind)
 {
     int kind = symbol_base_kind(symbol_kind);
     if (kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_EMBEDDING_SYNC) return "transfer";
-    return kind == SYMBOL_EMBEDDING_SYNC ? "sync" : symbol_kind_name(kind);
+    return kind >= SYMBOL_EMBEDDING_SYNC ? "sync" : symbol_kind_name(kind);
 }
 
 enum { NAME_MAX_BYTES = 64 };
@@ -136,14 +136,15 @@ static void put_streams(struct tracer *t)
     }
 }
 
-// Operations on no stream: delays, each with an id of its own, and the embedding sync, shown at
-// its first stage.
+// Operations on no stream: delays, and syncs beside those in the stream, each with an id of its
+// own, and the embedding sync, shown at its first stage.
 static void put_others(struct tracer *t)
 {
     const struct report_replay *r = t->replay;
     for (int i = 0; i < r->schedule.operation_count; i++) {
         if (t->in_stream[i]) continue;
         int rank = schedule_rank_of(&r->schedule.request, r->schedule.operations[i].stage);
+        bool syncs = report_kind_of(r, i) == SYMBOL_SYNC;
         if (report_kind_of(r, i) == SYMBOL_EMBEDDING_SYNC) {
             put_slice(t, i, rank, TRACK_SYNC);
             continue;
@@ -151,8 +152,8 @@ static void put_others(struct tracer *t)
         for (int end = 0; end < 2; end++) {
             char name[NAME_MAX_BYTES];
             open_event(t, end ? "e" : "b", name_of(r, i, name), end ? r->end_ns[i] : r->start_ns[i],
-                       rank, TRACK_COMPUTE);
-            json_put_text(&t->json, "cat", "delay");
+                       rank, syncs ? TRACK_SYNC : TRACK_COMPUTE);
+            json_put_text(&t->json, "cat", syncs ? "sync" : "delay");
             json_put_count(&t->json, "id", i);
             json_close_object(&t->json);
         }

@@ -149,8 +149,8 @@ static void compare_choices(const struct check_trial *t, const struct check_choi
                 assert_true(x->forward_ns[slice] == c->forward[slice] &&
                             x->backward_ns[slice] == c->backward[slice]);
             assert_true(x->weight_ns == c->weight);
-            assert_true(x->sync_ns == c->sync && x->optimizer_ns == c->optimizer &&
-                        x->load_ns == c->load);
+            assert_true(x->sync_ns == c->sync && x->queued_sync_ns == c->queued_sync);
+            assert_true(x->optimizer_ns == c->optimizer && x->load_ns == c->load);
             assert_true(x->quality_cost == c->cost && x->stash_bytes == c->stash &&
                         x->cut == c->cut);
             assert_true(x->memory.working_bytes == c->working);

@@ -255,12 +255,23 @@ static void test_endings_of_several_stages(void **state)
         assert_int_equal(depends(&s, SYMBOL_BACKWARD, 3, SYMBOL_SYNC, 3), overlapped);
         assert_int_equal(depends(&s, SYMBOL_BACKWARD, 1, SYMBOL_SYNC, 3), !overlapped);
         assert_true(depends(&s, SYMBOL_BACKWARD, 1, SYMBOL_SYNC, 1));
-        // Two ranks' compute and sync, and two links.
-        assert_int_equal(s.carried_count, 6);
+        // Stage 3's sync may keep stage 1's waiting, which then takes its full time.
+        assert_int_equal(kind_of(&s, syncs->operations[0]), SYMBOL_SYNC);
+        assert_int_equal(kind_of(&s, syncs->operations[1]),
+                         overlapped ? SYMBOL_QUEUED_SYNC : SYMBOL_SYNC);
+        // Two ranks' compute and sync, and two links; where a sync has two ways, both.
+        assert_int_equal(s.carried_count, overlapped ? 8 : 6);
     }
     r.optimizer = true;
     build_schedule(&s, &r, &arena);
     assert_int_equal(s.carried_count, 4); // the optimizer waits for the syncs
+    assert_true(depends(&s, SYMBOL_SYNC, 1, SYMBOL_OPTIMIZER, 1));
+    assert_true(depends(&s, SYMBOL_QUEUED_SYNC, 1, SYMBOL_OPTIMIZER, 1));
+    assert_true(depends(&s, SYMBOL_SYNC, 3, SYMBOL_OPTIMIZER, 3));
+    r.virtual_stages = 3, r.stage_count = 6;
+    build_schedule(&s, &r, &arena);
+    assert_true(depends(&s, SYMBOL_SYNC, 3, SYMBOL_QUEUED_SYNC, 1)); // after 5, 3
+    assert_false(depends(&s, SYMBOL_SYNC, 3, SYMBOL_SYNC, 1));
     arena_close(&arena);
 }
 

@@ -349,7 +349,7 @@ static int64_t best_apart(const struct problem *p, int blocks, int *in_first, st
             for (int s = 0; s < 2; s++) {
                 choices_stage_durations(&c, s, stages[s], durations);
                 durations[symbol_index(2, SYMBOL_SYNC, s)] =
-                    choice_ring_sync_ns(&c, s, stages[s], (size_t)(nodes[s] * 2 + nodes[s]));
+                    choice_ring_sync_ns(&c, s, stages[s], (size_t)(nodes[s] * 2 + nodes[s]), false);
             }
             assert_true(choices_node_transfers(&c, stages, nodes, durations));
             int64_t ns = pipeline_time(&schedule, durations, arena);

@@ -255,6 +255,7 @@ static void add_stage(struct trial *t, struct claims *c, int stage)
     add_claim(c, &x->weight_ns, "price", stage, "weight gradient: ");
     add_claim(c, &x->optimizer_ns, "price", stage, "optimizer: ");
     add_claim(c, &x->sync_ns, "price", stage, "sync: ");
+    add_claim(c, &x->queued_sync_ns, "price", stage, "queued sync: ");
     add_parts(t, c, x->send_epilogue_ns, stage, "send_epilogue", 0);
     for (int i = 0; i < t->plan.layout.slice_count; i++) {
         struct plan_slice *y = &x->slices[i];

@@ -306,6 +306,8 @@ static struct plan random_claims(struct table *t, int64_t *durations)
         x->slices = TAKE(&t->arena, slices, struct plan_slice);
         for (int k = 0; k < slices; k++) random_slice(t, durations, s, k, &x->slices[k]);
         durations[symbol_index(stages, SYMBOL_SYNC, s)] = x->sync_ns = draw_duration(&t->rng);
+        durations[symbol_index(stages, SYMBOL_QUEUED_SYNC, s)] = x->queued_sync_ns =
+            draw_duration(&t->rng);
         durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = x->optimizer_ns =
             draw_duration(&t->rng);
         for (int part = 0; part < PART_COUNT; part++)

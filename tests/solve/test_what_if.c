@@ -121,7 +121,7 @@ static int64_t played_time(const struct problem *problem, const struct plan *pla
                 at = choice_on(&c, s, &plan->stages[s],
                                priced.places->nodes[node[r * ranks + rank]].group);
             int around[PLACES];
-            int64_t sync = 0;
+            int64_t sync = 0, queued = 0;
             bool leaves = false;
             for (int i = 0; i < x->replica_count; i++) {
                 around[i] = node[i * ranks + rank];
@@ -138,9 +138,13 @@ static int64_t played_time(const struct problem *problem, const struct plan *pla
                 size_t pair = priced_ring_link(priced.places, transport, from, to, leaving);
                 if (from == to && leaves) continue;
                 stands = stands && priced.places->ring_constant_ns[0][pair] != PRICE_NONE;
-                if (stands) sync = larger(sync, choice_ring_sync_ns(&c, s, chosen[s], pair));
+                if (!stands) continue;
+                sync = larger(sync, choice_ring_sync_ns(&c, s, chosen[s], pair, false));
+                if (choices_queue_syncs(&c))
+                    queued = larger(queued, choice_ring_sync_ns(&c, s, chosen[s], pair, true));
             }
             durations[symbol_index(stages, SYMBOL_SYNC, s)] = sync;
+            durations[symbol_index(stages, SYMBOL_QUEUED_SYNC, s)] = queued;
         }
         if (stands && choices_node_transfers(&c, chosen, node + r * ranks, durations))
             time_ns = pipeline_time(&schedule, durations, arena);

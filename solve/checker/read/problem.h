@@ -208,6 +208,11 @@ static inline bool check_is_local(const struct check_problem *p, int boundary)
 {
     return p->local_every > 0 && (boundary + 1) % p->local_every == 0;
 }
+// Whether a sync may have to wait for another one's end although its gradients are there.
+static inline bool check_syncs_queue(const struct check_problem *p)
+{
+    return p->overlapped && p->turns > 1;
+}
 static inline bool check_sends_forward(const struct check_problem *p, int boundary)
 {
     return boundary >= 0 && boundary < p->stages - 1 && !check_is_inner(p, boundary);

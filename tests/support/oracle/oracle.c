@@ -234,6 +234,7 @@ static bool put_durations(struct walk *w)
         }
         w->durations[symbol_index(S, SYMBOL_WEIGHT, s)] = w->taken[s]->weight;
         w->durations[symbol_index(S, SYMBOL_SYNC, s)] = w->taken[s]->sync;
+        w->durations[symbol_index(S, SYMBOL_QUEUED_SYNC, s)] = w->taken[s]->queued;
         w->durations[symbol_index(S, SYMBOL_OPTIMIZER, s)] = w->taken[s]->optimizer;
         if (s > 0 && !put_transfer(w, s)) return false;
     }

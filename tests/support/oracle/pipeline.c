@@ -176,6 +176,19 @@ static int64_t gradients_there(const struct pipeline *p, int stage)
     return end;
 }
 
+// An overlapped sync that another one holds up starts late enough for all its gradients.
+static void do_sync(struct pipeline *p, int rank, int stage, bool behind)
+{
+    int64_t gradients = p->sync_end[stage], end, free = behind ? p->sync_free[rank] : 0;
+    if (p->r->sync_overlapped) {
+        end = gradients + duration(p, SYMBOL_SYNC, stage);
+        if (behind) end = later(end, free + duration(p, SYMBOL_QUEUED_SYNC, stage));
+    } else {
+        end = later(gradients, free) + duration(p, SYMBOL_SYNC, stage);
+    }
+    p->sync_end[stage] = p->sync_free[rank] = end;
+}
+
 // Syncs of a rank once all its gradients are there, in the order of the stages' last ones; then the
 // embedding's.
 static void do_syncs(struct pipeline *p)
@@ -194,9 +207,7 @@ static void do_syncs(struct pipeline *p)
             }
             before = p->gradient_order[first];
             p->sync_end[first] = gradients_there(p, first);
-            if (r->sync)
-                p->sync_end[first] = p->sync_free[rank] =
-                    later(p->sync_end[first], p->sync_free[rank]) + duration(p, SYMBOL_SYNC, first);
+            if (r->sync) do_sync(p, rank, first, done > 0);
         }
     }
     int64_t one = p->sync_end[0], two = p->sync_end[r->stage_count - 1];

@@ -155,6 +155,8 @@ struct plan wound_plan(uint64_t *seed, struct arena *arena)
     for (int s = 0; s < r.stage_count; s++) {
         plan.stages[s] = few[s % count];
         plan.stages[s].first_layer = s;
+        if (r.virtual_stages > 1)
+            plan.stages[s].queued_sync_ns = (int64_t)(next_random(seed) % 900);
         plan.stages[s].weight_ns =
             schedule_splits_backward(r.kind) ? 1 + (int64_t)(next_random(seed) % 2000) : 0;
         plan.stages[s].slices = arena_grow(arena, few[s % count].slices, 1, (size_t)r.slice_count,

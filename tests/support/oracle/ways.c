@@ -118,6 +118,16 @@ static int64_t sync_of(const struct priced *p, const struct plan_stage *d)
     return constant + link - clock;
 }
 
+// The link is given away so late that no gradient is waited for.
+static int64_t queued_sync_of(const struct priced *p, const struct plan_stage *d)
+{
+    int64_t link = p->groups[d->group].sync_constant_ns[d->gradient_option];
+    if (p->layout.gradient_sync == SYNC_EXPOSED || p->stage_count == p->rank_count) return 0;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
+        link += p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
+    return link;
+}
+
 bool way_boundary_is_inner(const struct priced *p, int boundary)
 {
     return p->rank_count == 1 ||
@@ -234,6 +244,7 @@ void way_put_times(struct way *w, const struct priced *p, int stage)
         w->cut_behind = r->cut;
     }
     w->sync = sync_of(p, d);
+    w->queued = queued_sync_of(p, d);
     if (d->recompute == RECOMPUTE_SWAP) {
         w->forward[0] = swapped_pass(p, d, false);
         w->backward[0] = swapped_pass(p, d, true);

@@ -8,7 +8,7 @@
 // One way of a stage: its decision, and what follows from it.
 struct way {
     struct plan_stage decision;
-    int64_t forward[SLICES_MAX], backward[SLICES_MAX], weight, sync, optimizer;
+    int64_t forward[SLICES_MAX], backward[SLICES_MAX], weight, sync, queued, optimizer;
     int64_t resident, stash, working; // bytes; resident without the group's constant
     int cut_behind;
 };
