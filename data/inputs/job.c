@@ -83,13 +83,19 @@ static const struct member job_rows[] = {
 };
 MEMBERS(job, struct job, NULL, false, NULL);
 
+int trainer_gradient_bytes(enum trainer trainer, enum precision precision)
+{
+    return trainer == TRAINER_DEEPSPEED && precision != FP32 ? 2 : 4;
+}
+
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
-    *j = (struct job){
-        .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
+    *j = (struct job){.adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
     TRY(document_read(&j->document, path, "plumbline.job", arena, err));
     TRY(document_members(&j->document, &job_members, j, NULL, arena, err));
     j->recompute[RECOMPUTE_NONE] = true;
+    if (!j->gradient_bytes_per_value)
+        j->gradient_bytes_per_value = trainer_gradient_bytes(j->trainer, j->precision);
     return job_check(j, err);
 }
 

@@ -23,6 +23,9 @@ extern const char *const attention_kernel_names[]; // "maker", "flash-attention-
 // The training program, which determines what is kept in memory besides the states themselves.
 enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN, TRAINER_OTHER };
 extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan", "other"
+// Bytes of an accumulated gradient value where nothing states them: 2 for DeepSpeed in 16-bit
+// training, which sums in the weights' precision, else 4 (docs/FORMULAS.md 4).
+int trainer_gradient_bytes(enum trainer trainer, enum precision precision);
 
 // What a plan minimises; by default the iteration time. "pipette": the objective of a published
 // planner, for comparison (docs/FORMULAS.md section 16). "max_load": the load of the busiest device

@@ -138,7 +138,6 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .sequence = r->sequence,
                       .global_batch = r->global_batch,
                       .precision = r->precision,
-                      .gradient_bytes_per_value = 4,
                       .adam = true,
                       .objective = r->objective,
                       .layout = r->layout,
@@ -148,6 +147,7 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                                                                               : TRAINER_MEGATRON,
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
+    job.gradient_bytes_per_value = trainer_gradient_bytes(job.trainer, job.precision);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         job.recompute[mode] = mode != RECOMPUTE_SWAP && // only a job can request it
                               framework_recomputes(r->space.framework, (enum recompute)mode);

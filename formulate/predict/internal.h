@@ -39,7 +39,7 @@ enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
 struct row_words {
     struct cell source, notes;
     enum family family;
-    bool untied, gated, rms_norm, overlapped, embedding_counted, fused_loss, deepspeed;
+    bool untied, gated, rms_norm, overlapped, embedding_counted, fused_loss, deepspeed, wide_sums;
     int precision, schedule;
     double parameters;      // "size=176B": 176e9; 0: not stated
     const char *boundaries; // AMP's list of them, after its bracket; NULL: none

@@ -79,6 +79,7 @@ static void read_words(struct row_words *w, const struct run_row *row)
                             .schedule = find_schedule(notes),
                             .parameters = find_size(notes),
                             .overlapped = cell_contains(notes, "overlap-grad-reduce=true"),
+                            .wide_sums = cell_contains(notes, "fp32 grad"),
                             .embedding_counted = cell_contains(notes, "embedding counted"),
                             .precision = cell_contains(notes, "fp8") ? FP8 : FP16,
                             .boundaries = find_boundaries(notes)};
@@ -92,9 +93,9 @@ void row_drop_notes(struct run_row *row, bool *told)
     if (!*told) {
         read_words(&said, row);
         *told = said.family != FAMILY_GPT || said.untied || said.gated || said.rms_norm ||
-                said.overlapped || said.embedding_counted || said.fused_loss || said.deepspeed ||
-                said.precision != FP16 || said.schedule != NOT_STATED || said.parameters > 0 ||
-                said.boundaries;
+                said.overlapped || said.wide_sums || said.embedding_counted || said.fused_loss ||
+                said.deepspeed || said.precision != FP16 || said.schedule != NOT_STATED ||
+                said.parameters > 0 || said.boundaries;
         if (*told)
             fprintf(stderr,
                     "line %d: words in notes or source name settings; --read-notes takes "
@@ -245,8 +246,9 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->gathered_logits = stated(row->gathered_logits, 0);
     job->whole_gradient_sums = stated(row->whole_gradient_sums, 0);
     job->split_gate = stated(row->split_gate, 0);
-    job->gradient_bytes_per_value = (int)stated(
-        row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
+    job->gradient_bytes_per_value =
+        (int)stated(row->gradient_bytes,
+                    p->words.wide_sums ? 4 : trainer_gradient_bytes(job->trainer, job->precision));
     job->adam = stated(row->adam, 1);
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
         (job->split_gate && !job_may_split_gate(job))) {

@@ -168,20 +168,28 @@ real table_gradient_bytes(const struct pricing *x, const struct layer_run *run)
     const struct job *job = &x->problem->job;
     bool shared = run->kind == LAYER_HEAD && x->shape->tied_embeddings && x->p > 1;
     if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32 || run->frozen) return 0;
-    return run->kind == LAYER_EMBEDDING || shared ? x->e_g * x->v * x->h_e / x->t : 0;
+    return run->kind == LAYER_EMBEDDING || shared ? x->e_w * x->v * x->h_e / x->t : 0;
 }
 
-// What DeepSpeed keeps in addition to the states: the gradients twice, the copies of the step, and
-// a dense gradient of the embedding.
+bool sums_apart(const struct pricing *x)
+{
+    const struct job *job = &x->problem->job;
+    return job->trainer == TRAINER_DEEPSPEED && job->precision != FP32 && x->e_g > 2 && x->zero < 2;
+}
+
+// What DeepSpeed keeps in addition to the states: all gradients twice with a dense gradient of the
+// embedding, or else the copies that the step makes of the gradients' shards.
 static void add_trainer(const struct pricing *x, const struct layer_run *run,
                         const struct layer_parameters *p, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
     if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32) return;
-    if (x->e_g > 2) bytes->gradient = 6 * (p->dense + p->experts + p->pool);
-    else if (!job->layout.offload_optimizer)
-        bytes->movable += (x->zero ? 6 : 8) * kept_values(x, p, 1);
-    if (x->e_g > 2) bytes->optimizer += table_gradient_bytes(x, run);
+    if (sums_apart(x)) {
+        bytes->gradient = 6 * (p->dense + p->experts + p->pool);
+        bytes->optimizer += table_gradient_bytes(x, run);
+    } else if (!job->layout.offload_optimizer) {
+        bytes->movable += (x->e_g > 2 ? 4 : x->zero ? 6 : 8) * kept_values(x, p, 1);
+    }
 }
 
 // FSDP2's weights are fp32 and counted with the states. Gathered weights are kept only for the two
@@ -304,6 +312,6 @@ real outside_bytes(const struct pricing *x, int group)
 
 real inside_bytes(const struct pricing *x, int group)
 {
-    return x->problem->job.trainer == TRAINER_DEEPSPEED ? 5e8 * x->e_g
+    return x->problem->job.trainer == TRAINER_DEEPSPEED ? 5e8 * x->e_w
                                                         : x->gpus[group]->library_bytes.value;
 }

@@ -42,6 +42,12 @@ static int zero_of_steps(const struct job *job)
     return whole && job->layout.zero == 2 ? 1 : job->layout.zero;
 }
 
+// DeepSpeed's sharded gradients travel in the precision in which a backward pass makes them.
+static bool scatters_as_made(const struct job *job)
+{
+    return job->trainer == TRAINER_DEEPSPEED && job->layout.zero >= 2;
+}
+
 // Gathers by stage, if the schedule runs through the stages one by one; FSDP2 gathers by
 // micro-batch even then. With uneven micro-batches there is no single number of micro-batches to
 // divide the gathers by.
@@ -105,6 +111,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         .overlapped = layout->gradient_sync == SYNC_OVERLAPPED,
         .e = precision_bytes(problem->job.precision),
         .e_g = problem->job.gradient_bytes_per_value};
+    x.e_w = scatters_as_made(&problem->job) ? fminl(x.e, x.e_g) : x.e_g;
     if (problem->model.has_shape) {
         take_shape(&x, shape);
         x.v = padded(shape, x.t), x.h_e = (real)shape_embedding_width(shape);

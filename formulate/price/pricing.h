@@ -29,8 +29,9 @@ struct pricing {
     real streams;                 // messages at a boundary: two if there is an encoder's output
     real predicted; // tokens that the head predicts: one, plus one for each depth of multi-token
                     // prediction
-    real e, e_g, u, R, R_e,
-        D;    // bytes per value and per gradient value; share of the unsharded; sync ranks; devices
+    real e, e_g, e_w, u, R, R_e,
+        D;    // bytes per value, per value of an accumulated gradient and of one that is scattered
+              // after its pass; share of the unsharded; sync ranks; devices
     int zero; // of one step's gradients: 1 for the layout's 2 if whole gradients accumulate
     bool layered; // sharded values are gathered and scattered once for all `m` micro-batches
     real m;       // micro-batches of a replica
@@ -222,6 +223,9 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
 // Of one value, quantised if the run says so.
 real frozen_value_bytes(const struct pricing *x, const struct layer_run *run);
 // The dense gradient of an embedding that one backward pass of DeepSpeed creates; 0 for others.
+// Whether gradients are summed in fp32 apart from those of the backward pass, all on every rank:
+// DeepSpeed below ZeRO 2 in 16-bit training (docs/FORMULAS.md 4).
+bool sums_apart(const struct pricing *x);
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group);

@@ -215,16 +215,16 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     // FSDP2's end layers, gathers are not working memory. If layered, the values of all layers of a
     // stage are whole.
     bool all = is_fully_sharded(x), end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
-    if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_g * whole;
+    if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_w * whole;
     if (x->R > 1 && (x->zero >= 3 || all) && !(all && end))
         sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);
     if (x->layered) {
-        sharded += x->overlapped && x->R > 1 ? x->e_g * whole : 0;
+        sharded += x->overlapped && x->R > 1 ? x->e_w * whole : 0;
         bytes->unsharded = sharded, sharded = 0;
     }
     if (x->t3 > 1) sharded += grid_gathered_bytes(x, run);
     // A gradient that is added to an existing one is freed at the end of the pass.
-    real table = x->e_g > 2 ? 0 : table_gradient_bytes(x, run);
+    real table = sums_apart(x) ? 0 : table_gradient_bytes(x, run);
     for (int mode = 0; mode < 3; mode++)
         bytes->working[mode] = fmaxl(bytes->working[mode] + sharded, table);
 }

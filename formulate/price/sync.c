@@ -164,8 +164,8 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
     bool dense = p.dense > 0, experts = p.experts > 0;
     real latency = (dense ? scatter_latency_s(&link, x->R) : 0) +
                    (experts ? scatter_latency_s(&expert_link, x->R_e) : 0);
-    gathers.gradients_s = scatter_s(x, &link, x->e_g * p.dense, x->R) +
-                          scatter_s(x, &expert_link, x->e_g * p.experts, x->R_e) + latency;
+    gathers.gradients_s = scatter_s(x, &link, x->e_w * p.dense, x->R) +
+                          scatter_s(x, &expert_link, x->e_w * p.experts, x->R_e) + latency;
     if (x->layered) gathers.gradients_s /= x->m;
     if (x->zero < 3) return gathers;
     if (!dense && p.frozen_bytes > 0) latency += scatter_latency_s(&link, x->R);

@@ -250,8 +250,16 @@ static enum status set_precision(struct job *j, const struct deep *d, struct set
         return fail(err, BAD_INPUT, "%s: bf16 and fp16 are enabled: expected one of them",
                     s->document.path);
     j->precision = d->fp8 ? FP8 : bf16 ? BF16 : d->fp16 || d->amp ? FP16 : FP32;
-    // Without the key, gradients are summed in the weights' precision.
-    j->gradient_bytes_per_value = j->precision == FP32 || wide ? 4 : 2;
+    j->gradient_bytes_per_value = wide ? 4
+                                       : trainer_gradient_bytes(TRAINER_DEEPSPEED, j->precision);
+    if (!d->gradients && bf16 && j->layout.zero == 0)
+        settings_note(s,
+                      "no data_types.grad_accum_dtype: gradients are summed in bf16, as DeepSpeed "
+                      "does from 0.17.6 on; without ZeRO, 0.7.6 to 0.17.5 sum them in fp32");
+    if (d->sums && !strcasecmp(d->sums, "fp32") && j->layout.zero >= 2 && j->precision != FP32)
+        settings_note(s,
+                      "communication_data_type fp32: at ZeRO 2 and 3 gradients are taken to travel "
+                      "in 16 bits");
     if (d->amp) settings_note(s, "amp: taken as fp16");
     if (d->autocast)
         settings_note(s, "torch_autocast: products in 16 bits over fp32 weights; "

@@ -198,14 +198,13 @@ static struct needs memory_needs(const struct price_audit *a, const struct layer
 // layer's. Where whole stages are gathered, both also for the next layer.
 static long double unsharded_bytes(const struct price_audit *a, int run)
 {
-    const struct job *j = &a->problem->job;
     struct layer_weight w = layer_weight_of(a, run);
     long double bytes = 0;
     bool full = shards_fully(a),
          end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
     if (a->ranks <= 1 || (full && end)) return 0;
     if (a->zero >= 2 || full)
-        bytes += j->gradient_bytes_per_value * (w.dense + w.experts) *
+        bytes += scattered_gradient_bytes(a) * (w.dense + w.experts) *
                  (a->by_stages && a->overlapped ? 2 : 1);
     if (a->zero == 3 || full)
         bytes += (a->value_bytes * (w.dense + w.experts) + w.frozen_bytes) *
@@ -246,8 +245,8 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     if (a->gridded && layout_of(a)->grid_rows > 1)
         gathered = gathered_matrices(a, run) *
                    (a->value_bytes + a->problem->job.gradient_bytes_per_value);
-    // With 16 bits it lives only during the pass.
-    if (a->problem->job.gradient_bytes_per_value == 2) dense = dense_table_bytes(a, r, &w);
+    // Unless it is kept for the fp32 sums, it lives only during the pass.
+    if (!keeps_two_gradients(a)) dense = dense_table_bytes(a, r, &w);
     for (int i = 0; i < 3; i++) {
         b->stash[i] = passes_gradient(a, run) ? judged_whole(a, x.stash[i]) : 0;
         b->working[i] = judged_whole(a, greatest(x.working[i] + unsharded + gathered, dense));

@@ -98,7 +98,7 @@ struct gathers gathers_of(const struct price_audit *a, int run, int group)
     int zero = zero_of(a, run, group);
     if (zero < 2 || a->ranks <= 1) return g;
     struct layer_weight w = layer_weight_of(a, run);
-    long double gradient = a->problem->job.gradient_bytes_per_value;
+    long double gradient = scattered_gradient_bytes(a);
     long double latency = w.dense > 0 ? scatter_latency_s(a, group, a->ranks, false) : 0,
                 expert_latency = w.experts > 0 ? scatter_latency_s(a, group, a->expert_ranks, false)
                                                : 0;

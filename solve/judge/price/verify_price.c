@@ -313,7 +313,7 @@ int64_t constant_bytes_of(const struct price_audit *a, int group)
     const struct gpu_costs *costs = gpu_of(a, group);
     if (!costs) return 0;
     bool deepspeed = a->problem->job.trainer == TRAINER_DEEPSPEED;
-    long double inside = deepspeed ? 5e8L * a->problem->job.gradient_bytes_per_value
+    long double inside = deepspeed ? 5e8L * scattered_gradient_bytes(a)
                                    : costs->library_bytes.value;
     return judged_whole(a, outside_bytes(a, group) + inside + judged_pool_bytes(a) +
                                shared_copy_bytes(a));

@@ -210,6 +210,10 @@ struct layer_weight {
     long double table; // of embedding and head: the shared matrix
 };
 struct layer_weight layer_weight_of(const struct price_audit *a, int run);
+// Whether fp32 sums of all gradients are kept next to 16-bit ones, as DeepSpeed does below ZeRO 2;
+// bytes per value of a gradient that is scattered (docs/FORMULAS.md 4, 7).
+bool keeps_two_gradients(const struct price_audit *a);
+int scattered_gradient_bytes(const struct price_audit *a);
 // The gradient that one backward pass of DeepSpeed makes for a table of embeddings, in addition to
 // the accumulated one.
 long double dense_table_bytes(const struct price_audit *a, const struct layer_run *r,

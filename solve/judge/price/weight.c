@@ -205,16 +205,36 @@ long double dense_table_bytes(const struct price_audit *a, const struct layer_ru
     bool tied = a->problem->model.shape.tied_embeddings && a->pipeline > 1;
     bool looked_up = r->kind == LAYER_EMBEDDING || (r->kind == LAYER_HEAD && tied);
     bool made = j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 && !r->frozen;
-    return made && looked_up ? j->gradient_bytes_per_value * w->table : 0;
+    return made && looked_up ? scattered_gradient_bytes(a) * w->table : 0;
 }
 
-// Copies that DeepSpeed's step makes where gradients have 16 bits and are updated on the device.
+// Up to ZeRO 1, DeepSpeed's fp32 sums are whole on each rank, next to the 16-bit gradients.
+bool keeps_two_gradients(const struct price_audit *a)
+{
+    const struct job *j = &a->problem->job;
+    return a->zero <= 1 && j->gradient_bytes_per_value == 4 && j->precision != FP32 &&
+           j->trainer == TRAINER_DEEPSPEED;
+}
+
+// ZeRO 2 and 3 of DeepSpeed: what a pass made, in the weights' precision, is what is scattered.
+int scattered_gradient_bytes(const struct price_audit *a)
+{
+    int bytes = a->problem->job.gradient_bytes_per_value, made = (int)a->value_bytes;
+    bool shards = a->zero > 1 && a->problem->job.trainer == TRAINER_DEEPSPEED;
+    return shards && made < bytes ? made : bytes;
+}
+
+// Copies that DeepSpeed's step makes on the device, per value that a rank updates: its share in one
+// piece (2 bytes, or 4 of fp32 sums), and the fp32 copy of 16-bit gradients (4); without ZeRO the
+// 16-bit weights' as well (2).
 static long double step_copies(const struct price_audit *a, const struct layer_weight *w)
 {
     const struct job *j = &a->problem->job;
-    bool copies = j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 &&
-                  j->gradient_bytes_per_value == 2 && !j->layout.offload_optimizer;
-    return copies ? (a->zero ? 6 : 8) * held_values(a, w, 1) : 0;
+    if (j->trainer != TRAINER_DEEPSPEED || j->precision == FP32 || j->layout.offload_optimizer ||
+        keeps_two_gradients(a))
+        return 0;
+    int each = j->gradient_bytes_per_value == 4 ? 4 : a->zero ? 6 : 8;
+    return each * held_values(a, w, 1);
 }
 
 // DeepSpeed's own copies, in addition to the states; *gradient is replaced where it keeps
@@ -224,7 +244,7 @@ static long double deepspeed_bytes(const struct price_audit *a, const struct lay
 {
     const struct job *j = &a->problem->job;
     if (j->trainer != TRAINER_DEEPSPEED || j->precision == FP32) return 0;
-    if (j->gradient_bytes_per_value != 4) return step_copies(a, w);
+    if (!keeps_two_gradients(a)) return step_copies(a, w);
     *gradient = 6 * (w->dense + w->experts + w->pool);
     return dense_table_bytes(a, r, w);
 }
@@ -341,8 +361,7 @@ long double judged_pool_bytes(const struct price_audit *a)
     for (int i = 0; i < a->problem->model.run_count; i++)
         if (run_of(a, i)->frozen && run_of(a, i)->pool.shared)
             return kept_bytes(a, run_of(a, i)) * w.pool;
-    if (j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 && j->gradient_bytes_per_value == 4)
-        gradient = 6 * w.pool; // of the backward pass, and accumulated
+    if (keeps_two_gradients(a)) gradient = 6 * w.pool; // of the backward pass, and accumulated
     return weight + gradient + (j->layout.offload_optimizer ? 0 : state_bytes(a, &w)) +
            step_copies(a, &w);
 }
@@ -399,7 +418,7 @@ int64_t device_state_bytes(const struct price_audit *a, int run, int percent)
     if (!has_shape(a, run)) return judged_whole(a, left * all / 100);
     const struct layer_run *r = run_of(a, run);
     struct layer_weight w = layer_weight_of(a, run);
-    bool table = a->problem->job.gradient_bytes_per_value == 4; // which is not moved
+    bool table = keeps_two_gradients(a); // which is not moved
     return judged_whole(a, left * (state_bytes(a, &w) + step_copies(a, &w)) / 100 +
                                (table ? dense_table_bytes(a, r, &w) : 0));
 }

@@ -23,7 +23,7 @@ static void put_precision(struct export *e, struct json_writer *w)
     json_open_object(w, "data_types");
     json_put_text(w, "grad_accum_dtype", wide ? "fp32" : key);
     json_close_object(w);
-    wide |= job->whole_gradient_sums && !e->plan->layout.zero;
+    wide = e->plan->layout.zero ? wide && e->plan->layout.zero == 1 : job->whole_gradient_sums;
     json_put_text(w, "communication_data_type", wide ? "fp32" : key);
 }
 
