@@ -393,6 +393,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_claims_extreme 5000
 	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline \
 	    $(OUT)/tests/offers 500
+	DOORS=500 DOORS_SEED=9 sh tests/imports/test_doors.sh
 
 # Known errors of thought, planted one by one: the bed of test_claims must find each (docs/PROOFS.md
 # 7). PLANTED="NAME ...": those.

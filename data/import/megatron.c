@@ -79,6 +79,7 @@ static const struct known known[] = {
     KNOWN("expert-model-parallel-size", IS_COUNT, expert),
     KNOWN("num-layers-per-virtual-pipeline-stage", IS_COUNT, layers_of_stage),
     KNOWN("num-virtual-stages-per-pipeline-rank", IS_COUNT, virtual_stages),
+    KNOWN("microbatch-group-size-per-virtual-pipeline-stage", IS_COUNT, group),
     KNOWN("pipeline-model-parallel-layout", IS_TEXT, layout),
     KNOWN("sequence-parallel", IS_SET, sequence_parallel),
     KNOWN("use-distributed-optimizer", IS_SET, distributed_optimizer),

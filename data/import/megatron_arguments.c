@@ -268,6 +268,25 @@ static int64_t count_strokes(const char **at)
     return strokes;
 }
 
+// Several stages per rank: Megatron-LM wants a last group that is full or has a micro-batch for
+// every rank (core/pipeline_parallel/schedules.py); a job has equal groups of one size.
+static enum status check_group(const struct megatron_arguments *a, int64_t micro_batches,
+                               struct error *err)
+{
+    int64_t group = a->group ? a->group : a->pipeline, last = micro_batches % group;
+    if (micro_batches < a->pipeline || micro_batches > MICRO_BATCHES_MAX) return OK; // job_check
+    int own = schedule_group((int)micro_batches, (int)a->pipeline);
+    const char *who = group < a->pipeline || group > micro_batches || (last && last < a->pipeline)
+                          ? "Megatron-LM does not run them"
+                          : "a job has the smallest equal groups";
+    if (group == own) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: %lld micro-batches of a replica in groups of %lld on %lld pipeline ranks: %s; "
+                "expected --microbatch-group-size-per-virtual-pipeline-stage %d",
+                a->file, (long long)micro_batches, (long long)group, (long long)a->pipeline, who,
+                own);
+}
+
 enum status megatron_job(struct job *j, const struct megatron_arguments *a, int64_t gpus,
                          struct error *err)
 {
@@ -284,10 +303,16 @@ enum status megatron_job(struct job *j, const struct megatron_arguments *a, int6
     if (*layout)
         TRY(divide(a, "stages of --pipeline-model-parallel-layout", count_strokes(&layout) + 1,
                    a->pipeline, &virtual, err));
+    if (a->stages_beside_layout && a->stages_beside_layout != virtual)
+        return fail(err, BAD_INPUT,
+                    "%s: pipeline_model_parallel_layout: expected %lld stages on each rank, as "
+                    "virtual_pipeline_model_parallel_size says, found %lld",
+                    a->file, (long long)a->stages_beside_layout, (long long)virtual);
     if (a->layers_of_stage)
         TRY(divide(a, "--num-layers", a->layers, a->layers_of_stage * a->pipeline, &virtual, err));
     int64_t batch = a->global_batch ? a->global_batch : a->micro_batch * data;
     TRY(divide(a, "--global-batch-size", batch, a->micro_batch * data, &micro_batches, err));
+    if (virtual > 1) TRY(check_group(a, micro_batches, err));
     bool fused = a->flash || (strcmp(a->backend, "unfused") && strcmp(a->backend, "local"));
     bool wide = a->gradients_in_fp32 || !a->fp16;
     j->sequence = a->sequence, j->global_batch = batch;

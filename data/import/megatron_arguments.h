@@ -13,7 +13,7 @@ struct megatron_arguments {
     int64_t query_rank, kv_rank, plain_width, rotary_width, value_width;
     int64_t experts, top_k, expert_ffn, shared_ffn, mtp;
     int64_t micro_batch, global_batch, tensor, pipeline, context, expert, layers_of_stage,
-        virtual_stages, recomputed, processes, nodes;
+        virtual_stages, stages_beside_layout, group, recomputed, processes, nodes;
     int64_t yarn_positions;
     double attention_dropout, hidden_dropout, epsilon, rotary_base, rotary_share, mtp_loss_scale;
     double stretch, interpolation; // factors: Llama 3's; the one for all positions alike

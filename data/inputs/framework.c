@@ -18,6 +18,7 @@ static const struct rules {
     bool divides_layers;  // several stages per rank: the number of layers, with or without the
                           // first and the last one (embedding, loss), is a multiple of the number
                           // of stages
+    bool divides_batch;   // micro-batches that are in groups: the number of groups divides them
 } rules[] = {
     [FRAMEWORK_MEGATRON] = {.schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
                             .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) |
@@ -40,7 +41,8 @@ static const struct rules {
                               .overlap_piped = ZERO_ANY,
                               .overlap = ZERO_ANY,
                               .shards_replicas = true,
-                              .context = true},
+                              .context = true,
+                              .divides_batch = true},
     [FRAMEWORK_DEEPSPEED] = {.schedules = BIT(SCHEDULE_1F1B),
                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
                              .zero_piped = ZERO_0 | ZERO_1,
@@ -72,7 +74,15 @@ static const char *refusal_of_states(const struct rules *r, const struct layout 
     return l->offload_optimizer && !(r->offload & stage) ? "offload_optimizer" : NULL;
 }
 
-const char *framework_refusal(enum framework framework, const struct layout *l, int layers)
+// torch runs as many groups as have a micro-batch for every rank; their sizes are equal.
+static bool groups_divide(int64_t micro_batches, int ranks)
+{
+    int64_t groups = micro_batches / ranks;
+    return groups > 0 && micro_batches % groups == 0;
+}
+
+const char *framework_refusal(enum framework framework, const struct layout *l, int layers,
+                              int64_t micro_batches)
 {
     const struct rules *r = &rules[framework];
     if (framework == FRAMEWORK_ANY) return NULL;
@@ -83,6 +93,9 @@ const char *framework_refusal(enum framework framework, const struct layout *l, 
         return "schedule";
     if (r->divides_layers && l->virtual_stages > 1 && !layers_divide(layers, layout_stage_count(l)))
         return "virtual_stages";
+    if (r->divides_batch && schedule_kinds[l->schedule].in_groups &&
+        !groups_divide(micro_batches, l->pipeline))
+        return "micro_batch";
     if (l->sequence_parallel && l->tensor == 1) return "sequence_parallel";
     if (!l->barrier) return "barrier";
     if (l->fused_embedding_sync) return "fused_embedding_sync";

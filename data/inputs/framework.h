@@ -7,8 +7,9 @@
 #include "data/inputs/job.h"
 
 // The key of the layout that the framework cannot run as it is; NULL: it runs the layout. layers:
-// of the model.
-const char *framework_refusal(enum framework framework, const struct layout *l, int layers);
+// of the model; micro_batches: of a replica.
+const char *framework_refusal(enum framework framework, const struct layout *l, int layers,
+                              int64_t micro_batches);
 bool framework_recomputes(enum framework framework, enum recompute mode);
 
 // A job whose space names a framework must not offer anything that the framework cannot do in any

@@ -169,10 +169,10 @@ static enum status check_schedule(const struct job *j, struct error *err)
 {
     const struct layout *l = &j->layout;
     int64_t tokens = 0;
-    if (job_micro_batches(j) % layout_micro_batch_unit(l))
+    if (job_micro_batches(j) < layout_micro_batch_unit(l))
         return fail(err, BAD_INPUT,
-                    "%s: layout.schedule: %s expects the micro-batches of a replica to be "
-                    "a multiple of pipeline %d, found %d",
+                    "%s: layout.schedule: %s expects at least as many micro-batches per replica "
+                    "as pipeline ranks (%d), found %d",
                     name_of(j), schedule_names[l->schedule], l->pipeline, job_micro_batches(j));
     if (l->slice_count == 1) return OK;
     for (int i = 0; i < l->slice_count; i++) tokens += l->slices[i];

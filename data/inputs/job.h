@@ -85,7 +85,8 @@ static inline int layout_stage_count(const struct layout *l)
 {
     return l->pipeline * l->virtual_stages;
 }
-// The number of micro-batches of a replica is a multiple of this.
+// A replica has at least this many micro-batches; where replicas have different numbers of them
+// (uneven_micro_batches), each has a multiple of it.
 static inline int layout_micro_batch_unit(const struct layout *l)
 {
     return schedule_kinds[l->schedule].in_groups ? l->pipeline : 1;

@@ -347,7 +347,9 @@ static enum status check_framework(const struct problem *p, const char *job, str
         space_each(&p->job.space, &limits, take_first, &first) ||
         !space_each(&any, &limits, take_first, &first))
         return OK;
-    const char *why = framework_refusal(p->job.space.framework, &first, limits.layers);
+    const char *why =
+        framework_refusal(p->job.space.framework, &first, limits.layers,
+                          limits.global_batch / ((int64_t)first.data * first.micro_batch));
     return fail(err, BAD_INPUT,
                 "%s: space.framework: %s runs no layout of the space; of the first, it is %s that "
                 "it has not so (docs/FORMATS.md, job)",

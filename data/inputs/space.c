@@ -252,7 +252,10 @@ static void walk_key(struct walk *w, int key)
     int values[VALUES_MAX];
     if (key > w->deepest) w->deepest = key;
     if (key == SPACE_KEY_COUNT) {
-        if (framework_refusal(w->space->framework, &w->layout, w->limits->layers)) return;
+        int64_t together = (int64_t)w->layout.data * w->layout.micro_batch;
+        if (framework_refusal(w->space->framework, &w->layout, w->limits->layers,
+                              w->limits->global_batch / together))
+            return;
         w->stopped = !w->visit(w->argument, w->number++, &w->layout);
         return;
     }

@@ -16,8 +16,8 @@ struct schedule_properties {
     bool splits_backward; // into input gradient and weight gradient
     bool slices;          // a sequence is processed in slices, two or more
     bool holds_all;       // all micro-batches go forward before any goes backward
-    bool in_groups;     // a replica's number of micro-batches is a multiple of the number of ranks
-    bool turns_at_once; // the last stage runs each micro-batch backward right after its forward
+    bool in_groups;       // micro-batches pass a rank's stages in groups (schedule_group)
+    bool turns_at_once;   // the last stage runs each micro-batch backward right after its forward
     enum schedule_nesting nests;
     bool no_barrier;  // published without a barrier; of little use with one
     bool in_notes;    // its name has no other meaning in a note on a run
@@ -54,6 +54,10 @@ struct schedule_properties {
 #define SCHEDULE_CONSTANT(constant, ...) SCHEDULE_##constant,
 enum schedule_kind { SCHEDULE_KINDS(SCHEDULE_CONSTANT) SCHEDULE_KIND_COUNT };
 #undef SCHEDULE_CONSTANT
+
+// Micro-batches of a group where a schedule has them: the least divisor of micro_batches that is at
+// least the number of ranks; the number of ranks where there are fewer micro-batches.
+int schedule_group(int micro_batches, int ranks);
 
 extern const char *const schedule_names[];                // by kind, ended by NULL
 extern const struct schedule_properties schedule_kinds[]; // by kind

@@ -455,6 +455,14 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     return true;
 }
 
+// What is predicted could be solved for, too: the rules are those of a job's layout.
+static bool check_rules(const struct predictor *p, struct prediction *prediction)
+{
+    struct error err = {OK, ""};
+    if (problem_check_layout(&p->problem, &err) == OK) return true;
+    return predict_refuse(prediction, "%s", err.text), false;
+}
+
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
     struct problem *problem = &p->problem;
@@ -471,5 +479,5 @@ bool predict_set_up(struct predictor *p, const struct run_row *row, struct predi
     read_words(&p->words, row);
     return set_shape(p, row, prediction) && set_job(p, row, prediction) &&
            check_fit(p, prediction) && set_placement(p, row, prediction) &&
-           predict_set_fleet(p, row, prediction);
+           predict_set_fleet(p, row, prediction) && check_rules(p, prediction);
 }

@@ -25,14 +25,25 @@ static void put(struct list *l, enum check_pass pass, int micro_batch, int turn,
 // ---- schedules of one shape: a number of forwards, then forward and backward in turn, then the
 // remaining backwards; weight gradients follow a number of backwards later
 
-// The n-th forward or backward: slice by slice, then turn by turn for a group of micro-batches (as
-// many as ranks, or all of them). A backward's turns and slices are in reverse order.
-static void put_nth(struct list *l, enum check_pass pass, int n)
+// Micro-batches that pass the rank's turns together: all of them, or as few as there are ranks, or
+// as few more as make all groups equal.
+static int group_of(const struct check_problem *p)
+{
+    int group = p->micro_batches;
+    if (!check_schedules[p->kind].in_groups) return group;
+    if (group < p->ranks) return p->ranks;
+    for (int groups = p->micro_batches / p->ranks; groups > 1; groups--)
+        if (p->micro_batches % groups == 0) return p->micro_batches / groups;
+    return group;
+}
+
+// The n-th forward or backward: slice by slice, then turn by turn for a group of micro-batches. A
+// backward's turns and slices are in reverse order.
+static void put_nth(struct list *l, int group, enum check_pass pass, int n)
 {
     const struct check_problem *p = l->p;
-    int slice = n % p->slices, at = n / p->slices,
-        group = check_schedules[p->kind].in_groups ? p->ranks : p->micro_batches,
-        turn = at / group % p->turns, micro_batch = at / group / p->turns * group + at % group;
+    int slice = n % p->slices, at = n / p->slices, turn = at / group % p->turns,
+        micro_batch = at / group / p->turns * group + at % group;
     if (pass == PASS_F) put(l, pass, micro_batch, turn, slice);
     else put(l, pass, micro_batch, p->turns - 1 - turn, p->slices - 1 - slice);
 }
@@ -41,19 +52,19 @@ static void put_shape(struct list *l, int rank)
 {
     const struct check_problem *p = l->p;
     const struct check_schedule *s = &check_schedules[p->kind];
-    int group = s->in_groups ? p->ranks : p->micro_batches,
+    int group = group_of(p), together = s->in_groups ? group : p->ranks,
         total = (p->micro_batches + group - 1) / group * group * p->turns * p->slices,
-        ahead = s->holds_all ? total : s->lead * (p->ranks - rank - 1) + (p->turns - 1) * p->ranks,
+        ahead = s->holds_all ? total : s->lead * (p->ranks - rank - 1) + (p->turns - 1) * together,
         behind = s->lag * rank, forwards = 0, left = ahead < total ? total - 1 - ahead : 0;
     if (s->catches_up && behind > left) behind = left;
-    while (forwards < ahead && forwards < total) put_nth(l, PASS_F, forwards++);
+    while (forwards < ahead && forwards < total) put_nth(l, group, PASS_F, forwards++);
     for (int n = 0; n < total; n++) {
-        if (forwards < total) put_nth(l, PASS_F, forwards++);
-        put_nth(l, PASS_B, n);
-        if (p->splits_backward && n >= behind) put_nth(l, PASS_W, n - behind);
+        if (forwards < total) put_nth(l, group, PASS_F, forwards++);
+        put_nth(l, group, PASS_B, n);
+        if (p->splits_backward && n >= behind) put_nth(l, group, PASS_W, n - behind);
     }
     for (int n = total > behind ? total - behind : 0; p->splits_backward && n < total; n++)
-        put_nth(l, PASS_W, n);
+        put_nth(l, group, PASS_W, n);
 }
 
 // ---- ZB-V: turn 0 on the way down, turn 1 on the way back up

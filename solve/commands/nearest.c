@@ -31,18 +31,24 @@ static void plain_schedule(struct layout *l)
     l->virtual_stages = l->slice_count = 1;
 }
 
-static void next_zero(const struct nearest_request *r, struct layout *l, int layers)
+static const char *refusal_of(const struct search *s, const struct layout *l)
+{
+    const struct problem *p = s->problem;
+    return framework_refusal(s->request->framework, l, p->model.layer_count,
+                             p->job.global_batch / ((int64_t)l->data * l->micro_batch));
+}
+
+static void next_zero(const struct search *s, struct layout *l)
 {
     for (l->zero = 0; l->zero < 3; l->zero++) {
-        const char *key = framework_refusal(r->framework, l, layers);
+        const char *key = refusal_of(s, l);
         if (!key || strcmp(key, "zero")) return;
     }
 }
 
 // Opens the keys of what a framework refuses, and changes the layout so that it is not refused for
 // that.
-static void give_up(struct space *space, struct layout *l, const char *key,
-                    const struct nearest_request *r, int layers)
+static void give_up(struct space *space, struct layout *l, const char *key, const struct search *s)
 {
     struct space_axis *axes = space->axes;
     if (!strcmp(key, "schedule") || !strcmp(key, "virtual_stages") || !strcmp(key, "slices")) {
@@ -53,6 +59,7 @@ static void give_up(struct space *space, struct layout *l, const char *key,
     }
     for (int i = 0; i < SPACE_KEY_COUNT; i++)
         if (!strcmp(key, space_key_names[i])) axes[i].kind = AXIS_ALL;
+    if (!strcmp(key, "micro_batch")) plain_schedule(l);
     if (!strcmp(key, "context")) axes[SPACE_DATA].kind = AXIS_ALL, l->context = 1;
     if (!strcmp(key, "sequence_parallel")) l->sequence_parallel = false;
     if (!strcmp(key, "barrier")) l->barrier = true;
@@ -61,18 +68,17 @@ static void give_up(struct space *space, struct layout *l, const char *key,
     if (!strcmp(key, "offload_optimizer")) l->offload_optimizer = false;
     if (!strcmp(key, "gradient_sync"))
         l->gradient_sync = l->gradient_sync == SYNC_EXPOSED ? SYNC_OVERLAPPED : SYNC_EXPOSED;
-    if (!strcmp(key, "zero")) next_zero(r, l, layers);
+    if (!strcmp(key, "zero")) next_zero(s, l);
 }
 
 static void choose_space(struct job *job, const struct search *s, enum widened widened)
 {
     struct layout probe = job->layout;
-    int layers = s->problem->model.layer_count;
     const char *key;
     job->space = (struct space){.framework = s->request->framework};
     for (int tries = 0; tries < SPACE_KEY_COUNT; tries++) {
-        if (!(key = framework_refusal(s->request->framework, &probe, layers))) break;
-        give_up(&job->space, &probe, key, s->request, layers);
+        if (!(key = refusal_of(s, &probe))) break;
+        give_up(&job->space, &probe, key, s);
         job->space.given = true;
     }
     for (int i = 0; i < SPACE_KEY_COUNT; i++) {
@@ -385,9 +391,8 @@ static bool is_expressed(const struct search *s)
     struct job job = *was;
     job.layout = p->layout;
     keep_to_framework(&job, s->request->framework);
-    return !framework_refusal(s->request->framework, &p->layout, s->problem->model.layer_count) &&
-           recompute_said(s, p) && !compressed_stages(p) && !offloading_stages(p) &&
-           !(p->placement && p->placement->micro_batches) &&
+    return !refusal_of(s, &p->layout) && recompute_said(s, p) && !compressed_stages(p) &&
+           !offloading_stages(p) && !(p->placement && p->placement->micro_batches) &&
            layout_equal(&job.layout, &p->layout) && job.trainer == was->trainer &&
            job.gathered_logits == was->gathered_logits &&
            job.scattered_messages == was->scattered_messages &&

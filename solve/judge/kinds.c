@@ -23,13 +23,25 @@ static int64_t way_of(const struct schedule_request *r, const struct place *at)
     return at->pass == FORWARD ? at->turn : r->virtual_stages - 1 - at->turn;
 }
 
-// A group of p micro-batches passes through the rank's stages one after the other, in reverse
-// order in the backward pass.
+// Equal groups of micro-batches, each as small as it can be with one for every rank.
+static int64_t group_of(const struct schedule_request *r)
+{
+    int64_t m = r->micro_batches, p = r->rank_count, best = m < p ? p : m;
+    for (int64_t low = 1; low * low <= m; low++) {
+        if (m % low) continue;
+        if (low >= p && low < best) best = low;
+        if (m / low >= p && m / low < best) best = m / low;
+    }
+    return best;
+}
+
+// A group of micro-batches passes through the rank's stages one after the other, in reverse order
+// in the backward pass.
 static int64_t interleaved_place(const struct schedule_request *r, int rank, const struct place *at)
 {
-    int64_t p = r->rank_count, stages = r->virtual_stages, way = way_of(r, at),
-            n = at->micro_batch / p * p * stages + way * p + at->micro_batch % p;
-    return alternating(2 * (p - 1 - rank) + (stages - 1) * p, 0, at->pass, n);
+    int64_t g = group_of(r), stages = r->virtual_stages, way = way_of(r, at),
+            n = at->micro_batch / g * g * stages + way * g + at->micro_batch % g;
+    return alternating(2 * (r->rank_count - 1 - rank) + (stages - 1) * g, 0, at->pass, n);
 }
 
 static int64_t gpipe_place(const struct schedule_request *r, int rank, const struct place *at)
@@ -191,7 +203,7 @@ static struct closed_form one_f_one_b_form(const struct plan *p, const struct sc
 static struct closed_form interleaved_form(const struct plan *p, const struct schedule_request *r)
 {
     struct alike x = alike_of(p, r);
-    if (!r->barrier || x.m % x.ranks) return (struct closed_form){0};
+    if (!r->barrier || x.m < x.ranks) return (struct closed_form){0};
     return (struct closed_form){"interleaved, equal stages without messages: (m v + p - 1) (F + B)",
                                 (x.m * x.stages + x.ranks - 1) * (x.f + x.b)};
 }

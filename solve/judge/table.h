@@ -72,7 +72,7 @@ struct judged_kind {
     // Position of one rank's turn in the written order; larger is later.
     int64_t (*place)(const struct schedule_request *r, int rank, const struct place *at);
     closed_form_of_equal *closed_form; // equal stages, messages of no time, no ending; NULL: none
-    bool in_groups;                    // a replica's micro-batches are a multiple of the ranks
+    bool in_groups;                    // micro-batches pass the rank's stages in groups
 };
 extern const struct judged_kind judged_kinds[];
 

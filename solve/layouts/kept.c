@@ -16,11 +16,17 @@ struct kept_entry {
     struct kept *kept;
 };
 
-enum { ROUNDS = 3 }; // micro-batches examined, in multiples of the ranks
+enum { ROUNDS = 3 }; // micro-batches examined, in multiples of the ranks or of a group
 
+// Of a schedule in groups, as many groups as have the size that all of them have.
 static int looked_at(const struct priced *p)
 {
-    int64_t enough = (int64_t)ROUNDS * p->rank_count;
+    bool in_groups = schedule_kinds[p->layout.schedule].in_groups;
+    int round = in_groups ? schedule_group(p->micro_batches, p->rank_count) : p->rank_count;
+    int64_t enough = (int64_t)ROUNDS * round;
+    while (in_groups && enough < p->micro_batches &&
+           schedule_group((int)enough, p->rank_count) != round)
+        enough += round;
     return p->micro_batches < enough ? p->micro_batches : (int)enough;
 }
 

@@ -102,6 +102,14 @@ static void put_flag(struct report_out *out, const char *flag, bool wanted)
     if (wanted) report_print(out, "  --%s\n", flag);
 }
 
+int megatron_group_of(const struct plan *plan)
+{
+    const struct layout *l = &plan->layout;
+    if (!schedule_kinds[l->schedule].in_groups) return 0;
+    int group = schedule_group(plan->micro_batches, l->pipeline);
+    return group == l->pipeline ? 0 : group;
+}
+
 static void put_parallel(const struct megatron *e)
 {
     const struct plan *plan = e->plan;
@@ -113,6 +121,9 @@ static void put_parallel(const struct megatron *e)
     if (plan->stage_count > 1)
         report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n",
                      megatron_layout_text(e, e->out->arena));
+    if (megatron_group_of(plan))
+        put_count(e->out, "microbatch-group-size-per-virtual-pipeline-stage",
+                  megatron_group_of(plan));
     put_count(e->out, "micro-batch-size", l->micro_batch);
     put_count(e->out, "global-batch-size", plan_micro_batches_together(plan) * l->micro_batch);
     put_flag(e->out, "sequence-parallel", l->sequence_parallel && l->tensor > 1);

@@ -48,6 +48,9 @@ const char *megatron_rotary_of(const struct shape *s, bool fractions, struct meg
 // The problem is left out if the plan has layers that it lacks.
 void megatron_begin(struct megatron *m, struct report_out *out, const struct plan *plan,
                     const struct problem *problem, struct arena *arena);
+// Micro-batches of an interleaved schedule's group; 0: as many as pipeline ranks, Megatron's
+// default.
+int megatron_group_of(const struct plan *plan);
 const char *megatron_layout_text(const struct megatron *m, struct arena *arena); // Et*3|t*4L
 
 // One setting for all stages; NULL and 0: not set.

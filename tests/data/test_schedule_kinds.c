@@ -160,6 +160,14 @@ static void test_tables_agree(void **state)
 
 // ---- what is held, in every shape
 
+// Micro-batches of an equal group with one for each rank or more: the most groups there can be.
+static int group_of(int m, int p)
+{
+    int groups = m / p;
+    while (m % groups) groups--;
+    return m / groups;
+}
+
 // The closed form of what a rank holds; where there is one only for some numbers of micro-batches,
 // -1 for the others.
 static int stash_of(const struct schedule_request *r, int rank)
@@ -168,7 +176,8 @@ static int stash_of(const struct schedule_request *r, int rank)
     switch (r->kind) {
     case SCHEDULE_1F1B: return smaller(m, p - rank);
     case SCHEDULE_INTERLEAVED:
-        return m % p ? -1 : smaller(m * stages, stages * p + p - 1 - 2 * rank);
+        return m < p ? -1
+                     : smaller(m * stages, (stages - 1) * group_of(m, p) + 2 * p - 1 - 2 * rank);
     case SCHEDULE_ZB_H1: return smaller(m, p);
     case SCHEDULE_ZB_H2: return smaller(m, 2 * p - 1);
     case SCHEDULE_ZB_V: return m < 2 * p - 1 ? -1 : 2 * p;

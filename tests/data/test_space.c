@@ -266,7 +266,8 @@ static bool is_in(enum framework framework, const struct layout *l, int layers)
     struct space_limits limits = {l, (int64_t)l->tensor * l->context * l->data * l->pipeline, 32,
                                   64, layers};
     bool in = space_contains(&space, &limits, l, NULL);
-    assert_int_equal(in, framework_refusal(framework, l, layers) == NULL);
+    assert_int_equal(in, framework_refusal(framework, l, layers, 32 / (l->data * l->micro_batch)) ==
+                             NULL);
     return in;
 }
 

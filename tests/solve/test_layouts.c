@@ -247,8 +247,7 @@ static void test_kept_is_at_most_what_the_schedule_holds(void **state)
         const struct schedule_properties *is = &schedule_kinds[kind];
         int p = (int)random_between(&rng, is->virtual_stages == 1 ? 1 : 2, 6),
             v = is->virtual_stages ? is->virtual_stages : (int)random_between(&rng, 2, 4);
-        int m = (int)random_between(&rng, 1, 40) * (is->in_groups ? p : 1),
-            slices = is->slices ? 2 : 1;
+        int m = (int)random_between(&rng, is->in_groups ? p : 1, 40), slices = is->slices ? 2 : 1;
         struct priced priced = {.layout = {.schedule = kind,
                                            .pipeline = p,
                                            .virtual_stages = v,

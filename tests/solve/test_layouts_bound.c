@@ -25,8 +25,7 @@ static void draw(struct priced *p, uint64_t *state, struct arena *arena)
     while (schedule_kinds[kind].slices);
     int ranks = 2 + below(state, 7), turns = schedule_kinds[kind].virtual_stages;
     if (!turns) turns = 2 + below(state, 2);
-    int stages = ranks * turns,
-        m = schedule_kinds[kind].in_groups ? ranks * (1 + below(state, 5)) : 1 + below(state, 40);
+    int stages = ranks * turns, m = (schedule_kinds[kind].in_groups ? ranks : 1) + below(state, 40);
     chain_priced(p, stages + below(state, 2 * stages + 1), stages, 1, m, arena);
     p->layout.schedule = (enum schedule_kind)kind;
     p->layout.virtual_stages = turns;

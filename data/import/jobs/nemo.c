@@ -89,6 +89,7 @@ static const struct setting_known model_keys[] = {
     TO("tensor_model_parallel_size", TAKE_COUNT, a.tensor),
     TO("pipeline_model_parallel_size", TAKE_COUNT, a.pipeline),
     TO("virtual_pipeline_model_parallel_size", TAKE_COUNT, virtual_stages),
+    TO("microbatch_group_size_per_vp_stage", TAKE_COUNT, a.group),
     TO("pipeline_model_parallel_layout", TAKE_TEXT, a.layout),
     TO("context_parallel_size", TAKE_COUNT, a.context),
     TO("expert_model_parallel_size", TAKE_COUNT, a.expert),
@@ -193,8 +194,10 @@ static void set_precision(struct nemo *n)
     n->a.bf16 = n->bf16 || strstr(words, "bf16");
     n->a.fp16 = !n->a.bf16 && (n->fp16 || strstr(words, "fp16") || !strncmp(words, "16", 2));
     if (eight || strstr(words, "fp8")) n->a.fp8 = "hybrid";
-    n->a.gradients_in_bf16 = n->a.bf16 && off && (!strcasecmp(off, "false") || strstr(off, "16"));
-    n->a.gradients_in_fp32 = !n->a.gradients_in_bf16;
+    // The recipes fp16_mixed reduce gradients in fp16, those of bf16 in fp32.
+    bool narrow = off ? !strcasecmp(off, "false") || strstr(off, "16") : n->a.fp16;
+    n->a.gradients_in_bf16 = n->a.bf16 && narrow;
+    n->a.gradients_in_fp32 = !narrow;
 }
 
 static void set_optimizer(struct nemo *n)
@@ -230,7 +233,8 @@ static enum status set_arguments(struct nemo *n, struct settings *s, struct erro
     a->vocabulary = n->vocabulary, a->untied = !n->tied, a->no_bias = !n->bias;
     a->grouped = a->groups > 0 && !a->latent;
     if (a->latent || a->groups == a->heads) a->groups = 0, a->grouped = false;
-    if (n->virtual_stages > 1) a->virtual_stages = n->virtual_stages;
+    if (n->virtual_stages > 1)
+        *(a->layout ? &a->stages_beside_layout : &a->virtual_stages) = n->virtual_stages;
     if (a->normalization && !strncasecmp(a->normalization, "rms", 3)) a->normalization = "RMSNorm";
     if (!a->positions) a->positions = a->sequence;
     if (!n->padded) a->vocabulary_multiple = 1;

@@ -35,7 +35,7 @@ struct check_schedule {
     int lead, lag;   // forwards before the first backward, for each rank after this one; backwards
                      // before a weight gradient, for each rank before it
     bool catches_up; // never more of these than there are during the forwards
-    bool in_groups;  // micro-batches are a multiple of the ranks
+    bool in_groups;  // micro-batches pass the ranks' turns in groups
     enum {
         PART_OF_MORE_NEVER,
         PART_OF_MORE_UNBLOCKED,

@@ -31,9 +31,18 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
     return is_scheduled(l, "1f1b") || (is_scheduled(l, "interleaved") && even);
 }
 
+// Interleaved in rounds: torch takes floor(micro-batches / ranks) of them, all of one size.
+static bool rounds_are_equal(const struct check_space *s, const struct check_layout *l)
+{
+    const int *v = l->value;
+    int64_t each = s->global_batch / ((int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH]);
+    if (!is_scheduled(l, "interleaved")) return true;
+    return each >= v[KEY_PIPELINE] && each % (each / v[KEY_PIPELINE]) == 0;
+}
+
 // FSDP2, kept whole between forward and backward or not, with syncs that overlap the backward; or
 // whole weights, where nothing would shard them or there are only replicas (DDP).
-static bool torchtitan_runs(const struct check_layout *l)
+static bool torchtitan_runs(const struct check_space *s, const struct check_layout *l)
 {
     static const char *const schedules[] = {"1f1b", "gpipe", "interleaved", "looped-bfs", "zb-v"};
     const int *v = l->value;
@@ -41,7 +50,7 @@ static bool torchtitan_runs(const struct check_layout *l)
          replicas = v[KEY_TENSOR] == 1 && v[KEY_CONTEXT] == 1 && v[KEY_PIPELINE] == 1;
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
         known = known || is_scheduled(l, schedules[i]);
-    if (!known || v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
+    if (!known || !rounds_are_equal(s, l) || v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
     return v[KEY_ZERO] == 0 ? alone || replicas : v[KEY_ZERO] != 1;
 }
 
@@ -61,7 +70,7 @@ bool check_is_run(const struct check_space *s, const struct check_layout *l)
     switch (s->framework) {
     case RUN_BY_ANY: return true;
     case RUN_BY_MEGATRON: return is_common(l) && megatron_runs(s, l);
-    case RUN_BY_TORCHTITAN: return is_common(l) && torchtitan_runs(l);
+    case RUN_BY_TORCHTITAN: return is_common(l) && torchtitan_runs(s, l);
     case RUN_BY_DEEPSPEED: return is_common(l) && deepspeed_runs(l);
     }
     return false;

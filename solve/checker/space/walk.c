@@ -258,8 +258,8 @@ static const char *refusal_by_batch(const struct check_space *s, const struct ch
     const int *v = l->value;
     int64_t together = (int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH],
             micro_batches = s->global_batch / together, tokens = 0;
-    if (check_schedules[v[KEY_SCHEDULE]].in_groups && micro_batches % v[KEY_PIPELINE])
-        return "schedule in groups: micro-batches not a multiple of pipeline";
+    if (check_schedules[v[KEY_SCHEDULE]].in_groups && micro_batches < v[KEY_PIPELINE])
+        return "schedule in groups: fewer micro-batches than ranks";
     for (int i = 0; i < v[KEY_SLICES]; i++) tokens += l->slice[i];
     if (v[KEY_SLICES] > 1) {
         if (s->looks_ahead) return "slices of a sequence whose tokens see later ones";

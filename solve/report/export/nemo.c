@@ -42,6 +42,8 @@ static void put_parallel(const struct megatron *m)
         report_print(out, "  pipeline_model_parallel_layout: \"%s\"\n",
                      megatron_layout_text(m, out->arena));
     else put_word(out, "pipeline_model_parallel_layout", "null");
+    if (megatron_group_of(m->plan))
+        put_count(out, "microbatch_group_size_per_vp_stage", megatron_group_of(m->plan));
     put_truth(out, "sequence_parallel", l->sequence_parallel && l->tensor > 1);
 }
 

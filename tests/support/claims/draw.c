@@ -170,7 +170,7 @@ static void draw_layout(struct draw *d)
     d->micro_batches =
         (int)(d->theme == THEME_ANY ? PICK(d, 1, 2, 3, 4, 5, 6) : PICK(d, 1, 1, 2, 3));
     if (schedule_kinds[kind].in_groups)
-        d->micro_batches = ranks * (int)random_between(d->rng, 1, ranks > 2 ? 1 : 2);
+        d->micro_batches = ranks + (int)random_between(d->rng, 0, ranks > 2 ? 1 : 3);
     d->spare = chance(d, 25) ? 2 : 1;
 }
 

@@ -69,7 +69,7 @@ static void draw_layout(struct priced *p, struct random *rng)
     for (int i = 0; i < p->slice_count && p->slice_count > 1; i++) p->layout.slices[i] = 1;
     p->rank_count = ranks, p->stage_count = ranks * turns;
     p->micro_batches = between(rng, 1, chance(rng, 50) ? 2 : 7);
-    if (is->in_groups) p->micro_batches = ranks * between(rng, 1, 2);
+    if (is->in_groups) p->micro_batches = ranks + between(rng, 0, ranks + 1);
     p->group_count = chance(rng, 65) ? 1 : between(rng, 2, 3);
     p->cut_count = chance(rng, 70) ? 1 : 2;
 }

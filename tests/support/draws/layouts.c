@@ -10,7 +10,7 @@ void random_layout(struct problem *p, struct random *rng)
     l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
     if (schedule_kinds[l->schedule].virtual_stages != 1) {
         l->pipeline = l->virtual_stages = 2;
-        if (schedule_kinds[l->schedule].in_groups && job_micro_batches(j) % 2) j->global_batch *= 2;
+        if (schedule_kinds[l->schedule].in_groups && job_micro_batches(j) < 2) j->global_batch *= 2;
         if (random_chance(rng, 70)) j->boundary_option_count = j->gradient_option_count = 0;
     }
     if (schedule_kinds[l->schedule].slices) {
