@@ -145,6 +145,26 @@ plants() {
         'of two choices the one with the shorter sync is better, whatever its load'
     plant load-for-time checker/proof.c 's/(result->objective != (int)p->objective)/(0)/' \
         'a proof about one objective is one about any other'
+    # ---- costs, loads and limits of a space: every layout by itself, forgeries
+    bed=test_check_worth
+    plant worth-time space/worth.c \
+        's/if (s->objective == MINIMISE_COST) return devices_of(l);/if (!s) return 0;/' \
+        'the cheapest plan is the fastest'
+    plant worth-cap space/worth.c \
+        's/return cap_ns < goal_ns ? cap_ns + 1 : goal_ns;/return goal_ns;/' \
+        'limits exclude no plan'
+    plant worth-edge space/worth.c \
+        's/return cap_ns == INT64_MAX ? -1 : cap_ns + 1;/return cap_ns;/' \
+        'a plan that takes all that the limit allows breaks it'
+    plant worth-dominated checker/space/space.c \
+        's/if (other->fate != FATE_IS_MEMORY \&\& goal_of/if (0 \&\& goal_of/' \
+        'what is no slower is no dearer'
+    plant worth-limit checker/space/space.c \
+        's/if (time_ns > cap_ns)/if (time_ns > INT64_MAX - 1)/' \
+        'the plan need not keep the limits that it is the best within'
+    plant worth-mean space/bound.c \
+        's/MINIMISE_LOAD ? 1 : s->p->micro_batches;/MINIMISE_COST ? 1 : s->p->micro_batches;/' \
+        'the load of all micro-batches is that of one'
     bed=test_claims
     # ---- on places
     plant placed-worst-link checker/places/relax.c \
@@ -321,7 +341,7 @@ judge() {
     begun=$(date +%s) log=$folder/$1.log
     for law in test_price_grids test_price_judge test_grids test_price_towers test_check_space \
         test_exact_decisions test_placed test_layouts test_check_places test_verify_price \
-        test_check_load; do
+        test_check_load test_check_worth; do
         [ ! -f "$tree/bin-$1/$law" ] || { judge_law "$1" "$law"; return; }
     done
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1

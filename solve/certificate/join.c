@@ -104,9 +104,10 @@ static enum status take_space(struct reading *r, bool bounded, struct error *err
     struct json dominated = {0}, proofs = {0};
     int64_t layouts = -1, bound_ns = -1;
     bool infeasible = false;
-    const char *part;
+    const char *part, *objective;
     const struct json_field fields[] = {
         FIELD_TEXT("part", REQUIRED, &part),
+        FIELD_TEXT("objective", OPTIONAL, &objective), // the job's, whose hash was compared
         FIELD_COUNT("layouts", REQUIRED, &layouts, 0, JSON_COUNT_MAX),
         FIELD_TEXT("fates", REQUIRED, &r->fates),
         FIELD_ARRAY("dominated", REQUIRED, &dominated),

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/base/least.h"
 #include "data/text/document.h"
+#include "formulate/graph/objective.h"
 #include "solve/certificate/internal.h"
 #include "solve/certificate/space_internal.h"
 #include "solve/boxes/search.h"
@@ -33,8 +35,9 @@ struct space_maker {
     int64_t count;
     struct open_layout *open;
     int64_t open_count, open_capacity;
-    int64_t bound_ns;             // -1: there is no plan
-    int64_t chosen, iteration_ns; // the plan at the checker's prices; -1: none
+    int64_t bound_ns;             // on values (solve/checker/space/worth.c); -1: there is no plan
+    int64_t chosen, iteration_ns; // the plan, or its load, at the checker's prices; -1: none
+    int64_t weight;               // of the plan's layout
     struct check_problem *p;
     struct error why; // of the checker's functions
     uint64_t work;
@@ -88,6 +91,14 @@ static bool may_compare(const struct check_layout *a, const struct check_layout 
            (int64_t)b->value[KEY_DATA] * b->value[KEY_MICRO_BATCH];
 }
 
+// Whether closing a, at whatever bound, might leave plans of b that are no slower.
+static bool is_worth_less(const struct space_maker *m, const struct check_layout *a,
+                          const struct check_layout *b)
+{
+    return check_weight(&m->space, a) > check_weight(&m->space, b) ||
+           check_cap_ns(&m->space, a) < check_cap_ns(&m->space, b);
+}
+
 // Finds the first remaining layout that is no worse; the chosen one is tried first.
 static void compare_open(struct space_maker *m)
 {
@@ -102,7 +113,9 @@ static void compare_open(struct space_maker *m)
             if ((k >= i && other->number != m->chosen) || k == i || other->other >= 0 ||
                 !may_compare(&other->layout, &o->layout))
                 continue;
-            if (price(m, 1, &other->layout, &a) && check_no_worse(a, b)) o->other = other->number;
+            if (!is_worth_less(m, &other->layout, &o->layout) && price(m, 1, &other->layout, &a) &&
+                check_no_worse(a, b))
+                o->other = other->number;
         }
         if (o->other >= 0) m->fates[o->number] = FATE_IS_DOMINATED;
     }
@@ -177,7 +190,12 @@ static enum status time_plan(struct space_maker *m, const struct check_layout *l
     if (check_misfit(&g, chosen)) return OK;
     check_open_replay(&replay, &g, &m->work, m->scratch);
     check_take_durations(&replay, chosen);
-    return find_time(&replay, plan->iteration_ns, &m->iteration_ns);
+    m->weight = check_weight(&m->space, layout);
+    int64_t known_ns = m->space.objective == MINIMISE_LOAD ? plan->objective_ns
+                                                           : plan->iteration_ns;
+    TRY(find_time(&replay, known_ns, &m->iteration_ns));
+    if (m->iteration_ns > check_cap_ns(&m->space, layout)) m->iteration_ns = -1;
+    return OK;
 }
 
 static struct check_layout layout_of_plan(const struct space_maker *m)
@@ -197,9 +215,8 @@ static bool is_empty(const struct choices *c, const char **why)
 static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
 
 // What the search by boxes proves for the bound, at the planner's prices.
-static enum status search(struct solve_evidence *e, const struct space_maker *m,
-                          const struct priced *priced, struct choices *choices, struct arena *arena,
-                          struct error *err)
+static enum status search(struct solve_evidence *e, int64_t goal_ns, const struct priced *priced,
+                          struct choices *choices, struct arena *arena, struct error *err)
 {
     static const volatile int never = 0;
     struct schedule *schedule = TAKE(arena, 1, struct schedule);
@@ -208,10 +225,10 @@ static enum status search(struct solve_evidence *e, const struct space_maker *m,
     *e = (struct solve_evidence){.schedule = schedule};
     TRY(schedule_build(schedule, &request, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));
-    TRY(graph_compile(&e->graph, schedule, arena, err));
+    TRY(objective_graph(&e->graph, priced, schedule, arena, err));
     graph_keep_paths(e->graph, arena);
     if (is_empty(choices, &why)) return OK;
-    struct box_search_settings settings = {.target_ns = m->bound_ns < 0 ? INT64_MAX : m->bound_ns,
+    struct box_search_settings settings = {.target_ns = goal_ns < 0 ? INT64_MAX : goal_ns,
                                            .boxes_max = BOXES_MOST,
                                            .should_stop = is_told,
                                            .argument = (void *)(uintptr_t)&never};
@@ -257,7 +274,15 @@ static void copy_proof(const struct space_maker *m, struct json_writer *w,
     json_close_object(w);
 }
 
-// Puts the proof of a layout; *bound_ns is what it proves, 0: nothing.
+// What a proof of this layout leaves of the bound on values.
+static int64_t value_of(const struct space_maker *m, const struct check_layout *layout,
+                        int64_t goal_ns, int64_t proven_ns)
+{
+    if (proven_ns < 0 || proven_ns >= goal_ns) return m->bound_ns;
+    return m->bound_ns < 0 ? 0 : smaller(m->bound_ns, proven_ns * check_weight(&m->space, layout));
+}
+
+// Puts the proof of a layout; *bound_ns is what it leaves of the bound, 0: nothing.
 static enum status put_proof(struct space_maker *m, struct json_writer *w,
                              const struct open_layout *o, int64_t *bound_ns, struct error *err)
 {
@@ -267,19 +292,21 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     struct choices *choices = TAKE(m->scratch, 1, struct choices);
     struct solve_evidence evidence;
     struct check_problem *p;
-    struct plan plan = {.outcome = m->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
-                        .bound_ns = m->bound_ns};
+    int64_t goal_ns = check_goal_ns(&m->space, &o->layout, m->bound_ns);
+    struct plan plan = {.outcome = goal_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
+                        .bound_ns = goal_ns};
     struct certificate_result made;
     bool audited;
     if (json_is_present(&o->proof)) return copy_proof(m, w, o), *bound_ns = m->bound_ns, OK;
     *bound_ns = 0;
     if (!price(m, 0, &o->layout, &p)) return OK;
     TRY(layout_price(priced, m->request->problem, &layout, m->scratch, err));
-    TRY(search(&evidence, m, priced, choices, m->scratch, err));
+    TRY(search(&evidence, goal_ns, priced, choices, m->scratch, err));
     if (o->number == m->chosen) {
         plan = m->request->found->solved.plan;
-        plan.outcome = OUTCOME_OPEN, plan.bound_ns = m->bound_ns,
-        plan.iteration_ns = m->iteration_ns;
+        plan.outcome = OUTCOME_OPEN, plan.bound_ns = smaller(goal_ns, m->iteration_ns);
+        plan.objective = priced->objective;
+        plan.iteration_ns = plan.objective_ns = m->iteration_ns;
     }
     struct certificate_request request = {
         .priced = priced, .plan = &plan, .evidence = &evidence, .problem = p};
@@ -290,7 +317,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     json_put_count(w, "layout", o->number);
     TRY(certificate_make(&made, &request, m->scratch, err));
     json_close_object(w);
-    if (made.text) *bound_ns = made.bound_ns;
+    if (made.text) *bound_ns = value_of(m, &o->layout, goal_ns, made.bound_ns);
     m->result->boxes += made.boxes, m->result->weights += made.weights;
     return OK;
 }
@@ -364,7 +391,10 @@ static enum status write(struct space_maker *m, struct error *err)
     TRY(put_proofs(m, &w, &proven, err));
     if (m->bound_ns < 0) json_put_bool(&w, "infeasible", true);
     else json_put_count(&w, "bound_ns", m->bound_ns);
-    if (m->chosen >= 0) json_put_count(&w, "iteration_ns", m->iteration_ns);
+    bool of_time = m->space.objective == MINIMISE_TIME;
+    if (!of_time) json_put_text(&w, "objective", check_objective_names[m->space.objective]);
+    if (m->chosen >= 0)
+        json_put_count(&w, of_time ? "iteration_ns" : "objective_ns", m->weight * m->iteration_ns);
     if (m->chosen >= 0) json_put_count(&w, "chosen", m->chosen);
     json_close_object(&w);
     json_close_object(&w);
@@ -389,14 +419,17 @@ static enum status aim(struct space_maker *m, struct error *err)
     const struct plan *plan = &m->request->found->solved.plan;
     struct check_layout layout = layout_of_plan(m);
     m->chosen = m->iteration_ns = -1;
-    m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns;
+    // A load's bound in the plan is for its own layout.
+    m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE   ? -1
+                  : m->space.objective == MINIMISE_LOAD ? m->request->found->layouts.bound_ns
+                                                        : plan->bound_ns;
     if (m->request->part.count) return aim_at_part(m), OK;
     if (!plan->stage_count) return OK;
     if (time_plan(m, &layout) != OK)
         return fail(err, SOLVER, "the checker refuses the plan: %s", m->why.text);
     if (m->iteration_ns < 0) return OK;
     m->chosen = m->request->found->layouts.chosen;
-    if (m->bound_ns > m->iteration_ns) m->bound_ns = m->iteration_ns;
+    m->bound_ns = smaller(m->bound_ns, m->weight * m->iteration_ns);
     return OK;
 }
 

@@ -210,16 +210,18 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
         fprintf(to, "not proven: %s\n", r->reason);
         return;
     }
-    if (r->infeasible) fprintf(to, "proven: no layout of the space has a plan\n");
+    const char *within = check_space_within(s), *has = check_space_has(s),
+               *unit = check_space_unit(s);
+    if (r->infeasible) fprintf(to, "proven: no layout of the space has a plan%s\n", within);
     else if (r->iteration_ns < 0)
-        fprintf(to, "proven: no plan of any layout takes less than %lld ns\n",
-                (long long)r->bound_ns);
+        fprintf(to, "proven: no plan of any layout%s %s less than %lld %s\n", within, has,
+                (long long)r->bound_ns, unit);
     else
         fprintf(to,
-                "proven: the plan of layout %lld takes %lld ns, and no plan of any layout takes "
-                "less%s%lld ns\n",
-                (long long)s->chosen, (long long)r->iteration_ns,
-                r->iteration_ns == r->bound_ns ? ": " : " than ", (long long)r->bound_ns);
+                "proven: the plan of layout %lld %s %lld %s, and no plan of any layout%s %s "
+                "less%s%lld %s\n",
+                (long long)s->chosen, has, (long long)r->iteration_ns, unit, within, has,
+                r->iteration_ns == r->bound_ns ? ": " : " than ", (long long)r->bound_ns, unit);
     fprintf(to,
             "  layouts    %lld: %lld refused by a rule, %lld without room, %lld bounded by their "
             "prices, %lld no better than another, %lld with a proof\n",
@@ -340,6 +342,9 @@ static enum status audit_claim(struct check_result *result, const struct check_t
         TRY(check_space_certificate(&found, certificate, sources, SOURCES, &space, pricers,
                                     CHECK_WORK_DEFAULT, arena, err));
         *result = found.proof;
+        // A plan states its load, and a bound on that, of one micro-batch of its own layout.
+        if (result->objective == MINIMISE_LOAD && result->bound_ns >= 0)
+            result->bound_ns /= found.weight;
         return OK;
     }
     if (kind == CERTIFICATE_OF_PLACES) {

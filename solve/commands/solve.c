@@ -232,11 +232,12 @@ static enum status write_space_certificate(const struct solve_request *r,
     if (!result.text)
         return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
     TRY(file_write(r->certificate_path, result.text, result.size, err));
-    if (result.bound_ns >= 0 && result.bound_ns < found->solved.plan.bound_ns)
+    // Both in values, by which layouts are compared.
+    if (result.bound_ns >= 0 && result.bound_ns < found->layouts.bound_ns)
         fprintf(stderr,
                 "certificate: its bound is %.9f s, below the solver's: that one could not be "
                 "certified\n",
-                (double)bound_stated(result.bound_ns, found->solved.plan.iteration_ns, 0) / 1e9);
+                (double)bound_stated(result.bound_ns, found->layouts.iteration_ns, 0) / 1e9);
     if (r->join.count)
         fprintf(stderr, "certificate: of %lld layouts the arguments are those of the parts\n",
                 (long long)result.joined);

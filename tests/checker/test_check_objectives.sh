@@ -29,4 +29,43 @@ answers 1 "not proven: load/job.json: its SHA-256" check proof.json load
 answers 20 "proof.json is not proven" verify load/plan.json --certificate proof.json \
     --problem load/problem.json
 
+# ---- costs, limits and loads of a space
+answers 0 "" example gpt --model gpt2-xl --gpus 16 --global-batch 64 --sequence 1024 \
+    --layouts degrees --fewer-devices --objective cost -o space
+sed -i 's/"gpus_per_node": 8,/"gpus_per_node": 8, "gpu_hour_price": 2,/' space/cluster.json
+cp space/job.json job.json
+# with KEYS OBJECTIVE: the job with other keys
+with() { sed -e "s/\"memory_margin_bytes\": 0/\"memory_margin_bytes\": 0$1/" \
+    -e "s/\"objective\": \"cost\"/\"objective\": \"$2\"/" job.json > space/job.json; }
+# proven WORDS: by check and verify, with the statement
+proven() {
+    answers 0 "^optimal: " solve space -o plan.json --quiet --certificate proof.json
+    answers 0 "^proven: the plan of layout [0-9]* $1" check proof.json space --statement proven.txt
+    grep -q "No plan of any layout.*$2" proven.txt || complain "the statement does not say $2"
+    answers 0 "proven by proof.json" verify plan.json --certificate proof.json
+}
+proven "costs .* ns of a device, and no plan of any layout costs less" "costs less"
+cost=$(number plan.json objective_ns)
+with ', "iteration_limit_s": 0.5' cost
+answers 1 "not proven: space/job.json: its SHA-256" check proof.json space
+proven "costs .* within the job's limits of time and price costs less" "within the job's limits"
+[ "$(number plan.json objective_ns)" -gt "$cost" ] || complain "the limit changed nothing"
+with ', "price_limit": 0.5' iteration_time
+proven "takes .* within the job's limits" "within the job's limits of time and price takes less"
+with ', "price_limit": 1e-9' iteration_time
+answers 11 "infeasible" solve space -o none.json --quiet --certificate none.proof.json
+answers 0 "^proven: no layout of the space has a plan within the job's limits of time and price$" \
+    check none.proof.json space
+answers 0 "accepted: there is no plan" verify none.json --certificate none.proof.json
+with "" max_load
+proven "has .* ns of micro-batches x greatest load, and no plan of any layout has less" "has less"
+# Parts of it, joined.
+with ', "iteration_limit_s": 0.5' cost
+for part in 1 2; do
+    answers 0 "" solve space -o p$part.json --part $part/2 --quiet --certificate part$part.json
+done
+answers 0 "^optimal: cost" solve space -o all.json --quiet --resume p1.json --resume p2.json \
+    --certificate all.proof.json --join part1.json --join part2.json
+answers 0 "^proven: the plan of layout [0-9]* costs" check all.proof.json space
+
 ended

@@ -583,8 +583,6 @@ for layouts in one degrees; do
     says "Loads of one micro-batch in ms" out
     says "  busiest    rank" out
 done
-refuses "--certificate: expected another kind of job: its objective is" solve \
-    load-degrees/problem.json -o no.json --certificate no-proof.json
 gives 0 report --layouts load-degrees/plan.layouts.json
 says "times are of max_load" out
 gives 0 formulate load-one/problem.json -o load-one/program.mps

@@ -40,11 +40,6 @@ with ", \"price_limit\": $(awk -v p="$price" 'BEGIN { print p / 2 }')" iteration
 answers 20 "limit: a million tokens cost" verify priced.json --problem space/problem.json
 with ', "price_limit": 1e-9' iteration_time
 answers 11 "infeasible" solve space/problem.json -o none.json
-answers 2 "--certificate: .*a limit of time or price" solve space/problem.json -o none.json \
-    --certificate proof.json
-with "" cost
-answers 2 "--certificate: .*objective is cost" solve \
-    space/problem.json -o none.json --certificate proof.json
 answers 2 "objective cost: expected a space of layouts" example gpt --objective cost -o no
 sed -i 's/, *"gpu_hour_price": 2//' space/cluster.json
 with ', "price_limit": 1' iteration_time

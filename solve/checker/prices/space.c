@@ -135,6 +135,26 @@ static void read_model(struct check_space *to, const struct model *m, struct are
     to->mixtures = mixtures;
 }
 
+// Whole nanoseconds within a limit, up to the relative 10^-12 that its own digits leave open (as
+// the judge: solve/judge/cost.c). No value is above 2^59.
+static int64_t within_ns(long double ns)
+{
+    const long double most = 576460752303423488.0L;
+    ns *= 1 + 1e-12L;
+    return ns < most ? (int64_t)ns : (int64_t)most;
+}
+
+// An iteration of n devices that takes t costs n t x the price of an hour / 3600 s.
+static void read_limits(struct check_space *to, const struct problem *p)
+{
+    const struct job *j = &p->job;
+    if (j->iteration_limit_s > 0) to->limit_ns = within_ns(j->iteration_limit_s * 1e9L);
+    if (j->price_limit <= 0) return;
+    long double tokens = (long double)j->global_batch * (long double)j->sequence,
+                second = p->cluster.groups[0].gpu_hour_price / 3600.0L;
+    to->limit_device_ns = within_ns(j->price_limit * tokens / 1e6L / second * 1e9L);
+}
+
 void space_read(struct check_space *to, const struct problem *p, struct arena *arena)
 {
     *to = (struct check_space){.base = space_layout(&p->job.layout),
@@ -149,7 +169,12 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
                                               p->job.gradient_option_count ||
                                               p->job.offload_percent_count,
                                .rule_stage = -1,
-                               .rule_layer = -1};
+                               .rule_layer = -1,
+                               .limit_ns = INT64_MAX,
+                               .limit_device_ns = INT64_MAX};
+    to->objective =
+        (enum check_objective)kind_named(objective_names[p->job.objective], check_objective_names);
+    read_limits(to, p);
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         read_axis(&to->axes[keys[i].to], &p->job.space.axes[keys[i].from], keys[i].from, arena);
     for (int g = 0; g < p->cluster.group_count; g++)

@@ -156,7 +156,7 @@ struct check_layouts {
     struct check_held_cache held;
     struct check_problem *p; // of the current layout
     struct reader reader;
-    int64_t bound_ns; // -1: the claim is that there is no plan
+    int64_t bound_ns; // on values; -1: the claim is that there is no plan
     struct arena *scratch;
 };
 // Whether this argument (refused, memory or bound) holds for the layout. *why: the rule, where

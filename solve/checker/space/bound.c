@@ -230,6 +230,7 @@ int64_t check_rank_takes(const struct check_sketch *s, int group, int rank,
     const struct before before = {before_least, before_most};
     int64_t again = check_least_recomputation(s, g, rank, k);
     if (again < 0) return -1;
+    if (s->p->objective == MINIMISE_LOAD) return bare_load(s, g, rank, k) + again;
     int64_t busy = s->p->micro_batches * (bare_load(s, g, rank, k) + again);
     int64_t tail = rank > 0 ? first_tail(s)
                             : sync_and_step(s, ending_of(s, g, rank, k)) + embedding(s),
@@ -254,7 +255,8 @@ bool check_average_reaches(const struct check_sketch *s, int64_t t)
     for (int g = 0; g < s->group_count; g++) one = smaller(one, pass(&s->groups[g].main));
     for (int rank = 0; rank < ranks; rank++) all += blocked(s, rank);
     int64_t mean = (all + ranks - 1) / ranks, whole = (s->main_count + ranks - 1) / ranks * one;
-    return s->p->micro_batches * larger(mean, whole) >= t;
+    int64_t times = s->p->objective == MINIMISE_LOAD ? 1 : s->p->micro_batches;
+    return times * larger(mean, whole) >= t;
 }
 
 // As many of the slots that hold the most as there are ranks.

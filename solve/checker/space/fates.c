@@ -51,10 +51,10 @@ enum status check_fate_holds(struct check_layouts *x, const struct check_layout 
             *why = "a price beyond what can be counted", *holds = true;
         return OK;
     }
-    if (fate != FATE_IS_BOUND || x->bound_ns < 0) return OK;
+    int64_t goal_ns = check_goal_ns(x->space, layout, x->bound_ns);
+    if (fate != FATE_IS_BOUND || goal_ns < 0) return OK;
     TRY(ask_times(x, &s, why));
-    if (!*why)
-        *holds = check_average_reaches(&s, x->bound_ns) || check_filling_reaches(&s, x->bound_ns);
+    if (!*why) *holds = check_average_reaches(&s, goal_ns) || check_filling_reaches(&s, goal_ns);
     return OK;
 }
 
@@ -70,8 +70,9 @@ enum status check_find_fate(struct check_layouts *x, const struct check_layout *
     if (check_never_fits(&s)) return *fate = FATE_IS_MEMORY, OK;
     TRY(ask_times(x, &s, &why));
     if (why) return OK;
-    bool bounded = x->bound_ns >= 0 && (check_average_reaches(&s, x->bound_ns) ||
-                                        check_filling_reaches(&s, x->bound_ns));
+    int64_t goal_ns = check_goal_ns(x->space, layout, x->bound_ns);
+    bool bounded = goal_ns >= 0 &&
+                   (check_average_reaches(&s, goal_ns) || check_filling_reaches(&s, goal_ns));
     *fate = bounded ? FATE_IS_BOUND : FATE_IS_PROVEN;
     return OK;
 }

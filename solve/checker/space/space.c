@@ -10,6 +10,7 @@
 #include "solve/checker/space/arguments.h"
 
 enum { WORK_OF_LAYOUT = 40, LISTED_MOST = 1 << 20 };
+#define MOST_VALUE ((int64_t)1 << 59) // of a plan: devices, or micro-batches, x time
 
 struct listed {
     int64_t number;
@@ -46,11 +47,14 @@ static enum status read_claims(struct audit *h, const struct value *space)
 {
     const struct reader *r = &h->reader;
     struct check_space_result *to = h->result;
+    int64_t value_ns = -1;
     const struct value_field fields[] = {
         {"layouts", 0, LAYOUTS_MOST, .large = &to->layouts},
         {"?infeasible", .flag = &to->proof.infeasible},
+        {"?objective", .small = &to->proof.objective, .names = check_objective_names},
+        {"?objective_ns", 0, MOST_VALUE, .large = &value_ns},
         {"?iteration_ns", 0, MOST_SUM, .large = &to->proof.iteration_ns},
-        {"?bound_ns", 0, MOST_SUM, .large = &to->proof.bound_ns},
+        {"?bound_ns", 0, MOST_VALUE, .large = &to->proof.bound_ns},
         {"?chosen", 0, LAYOUTS_MOST, .large = &to->chosen},
         {"fates", .text = &h->fates},
         {.key = "dominated"},
@@ -58,13 +62,24 @@ static enum status read_claims(struct audit *h, const struct value *space)
         {NULL},
     };
     TRY(value_fields(r, space, "space", fields, NULL));
-    bool has_plan = to->chosen >= 0;
+    bool of_time = to->proof.objective == MINIMISE_TIME, has_plan = to->chosen >= 0;
+    if (to->proof.objective != (int)h->space->objective)
+        return NOT_PROVEN_SPACE(h, "is about %s, the job minimises %s",
+                                check_objective_names[to->proof.objective],
+                                check_objective_names[h->space->objective]);
+    if (of_time ? value_ns >= 0 : to->proof.iteration_ns >= 0)
+        return check_refuse(r, "space",
+                            "expected iteration_ns about iteration_time, and objective_ns beside "
+                            "any other objective");
+    if (!of_time) to->proof.iteration_ns = value_ns;
     if (has_plan != (to->proof.iteration_ns >= 0))
-        return check_refuse(r, "space", "expected both iteration_ns and chosen, or neither");
+        return check_refuse(r, "space", "expected both %s and chosen, or neither",
+                            of_time ? "iteration_ns" : "objective_ns");
     if (to->proof.infeasible ? has_plan || to->proof.bound_ns >= 0 : to->proof.bound_ns < 0)
         return check_refuse(r, "space", "expected either infeasible or bound_ns");
     if (has_plan && to->proof.bound_ns > to->proof.iteration_ns)
-        return NOT_PROVEN_SPACE(h, "bound_ns is above iteration_ns, the time of a plan");
+        return NOT_PROVEN_SPACE(h, "bound_ns is above %s, that of a plan",
+                                of_time ? "iteration_ns" : "objective_ns");
     return OK;
 }
 
@@ -165,7 +180,7 @@ static enum status find_reason(struct audit *h, int64_t number, const struct che
         "is said to take bound_ns at least, and that does not follow from its prices"};
     bool holds;
     const char *why;
-    if (h->fate == FATE_IS_BOUND && h->layouts.bound_ns < 0)
+    if (h->fate == FATE_IS_BOUND && check_goal_ns(h->space, layout, h->layouts.bound_ns) < 0)
         return NOT_PROVEN_SPACE(h, "layout %lld: a bound does not say that there is no plan",
                                 (long long)number);
     TRY(check_fate_holds(&h->layouts, layout, h->fate, &holds, &why));
@@ -254,6 +269,11 @@ static enum status price(struct audit *h, int which, const struct listed *l,
     return check_problem_times(*p);
 }
 
+static int64_t goal_of(const struct audit *h, const struct listed *l)
+{
+    return check_goal_ns(h->space, &l->layout, h->layouts.bound_ns);
+}
+
 static enum status audit_dominated(struct audit *h, const struct listed *l,
                                    const struct listed *other, int64_t by)
 {
@@ -264,6 +284,12 @@ static enum status audit_dominated(struct audit *h, const struct listed *l,
             (long long)l->number, (long long)by);
     if (*h->work < 100 * WORK_OF_LAYOUT) return NOT_PROVEN_SPACE(h, "the work limit is reached");
     *h->work -= 100 * WORK_OF_LAYOUT;
+    if (other->fate != FATE_IS_MEMORY && goal_of(h, other) >= 0 &&
+        goal_of(h, other) < goal_of(h, l))
+        return NOT_PROVEN_SPACE(h,
+                                "layout %lld: plans of layout %lld, which it is dominated by, may "
+                                "take less than its own may",
+                                (long long)l->number, (long long)by);
     TRY(price(h, 1, other, &a));
     TRY(price(h, 0, l, &b));
     if (check_no_worse(a, b)) return OK;
@@ -278,6 +304,21 @@ static void add_counts(struct check_result *to, const struct check_result *from)
     to->boxes += from->boxes, to->splits += from->splits, to->leaves += from->leaves;
 }
 
+// The plan of the proof has the stated value, within the limits.
+static enum status audit_chosen(struct audit *h, const struct listed *l, int64_t time_ns)
+{
+    struct check_result *to = &h->result->proof;
+    int64_t cap_ns = check_cap_ns(h->space, &l->layout);
+    h->result->weight = check_weight(h->space, &l->layout);
+    if (time_ns < 0 || (wide)h->result->weight * time_ns != to->iteration_ns)
+        return NOT_PROVEN_SPACE(h, "its plan does not take %s",
+                                to->objective == MINIMISE_TIME ? "iteration_ns" : "objective_ns");
+    if (time_ns > cap_ns)
+        return NOT_PROVEN_SPACE(h, "its plan takes %lld ns, the job's limits allow %lld ns",
+                                (long long)time_ns, (long long)cap_ns);
+    return OK;
+}
+
 static enum status audit_proof(struct audit *h, const struct listed *l, const struct value *proof)
 {
     struct check_space_result *to = h->result;
@@ -290,13 +331,18 @@ static enum status audit_proof(struct audit *h, const struct listed *l, const st
         return NOT_PROVEN_SPACE(h, "a price of the plan's layout lies so near to where rounding "
                                    "changes that the judge cannot tell how it rounds");
     TRY(check_read_claims(&h->reader, proof, &own));
-    if (to->proof.infeasible && !own.infeasible)
+    int64_t goal_ns = goal_of(h, l);
+    if (goal_ns < 0 && !own.infeasible)
         return NOT_PROVEN_SPACE(h, "proves a bound, not that there is no plan");
-    if (!own.infeasible && own.bound_ns < to->proof.bound_ns)
-        return NOT_PROVEN_SPACE(h, "proves %lld ns, less than bound_ns", (long long)own.bound_ns);
-    if (own.iteration_ns != (chosen ? to->proof.iteration_ns : -1))
-        return NOT_PROVEN_SPACE(h, chosen ? "its plan does not take iteration_ns"
-                                          : "has a plan, and is not the chosen one");
+    if (!own.infeasible && own.bound_ns < goal_ns)
+        return goal_ns == to->proof.bound_ns
+                   ? NOT_PROVEN_SPACE(h, "proves %lld ns, less than bound_ns",
+                                      (long long)own.bound_ns)
+                   : NOT_PROVEN_SPACE(h, "proves %lld ns, less than the %lld ns required of it",
+                                      (long long)own.bound_ns, (long long)goal_ns);
+    if (!chosen && own.iteration_ns >= 0)
+        return NOT_PROVEN_SPACE(h, "has a plan, and is not the chosen one");
+    if (chosen) TRY(audit_chosen(h, l, own.iteration_ns));
     TRY(check_one_proof(&h->reader, proof, p, &own, h->work, h->scratch));
     add_counts(&to->proof, &own);
     return OK;
@@ -366,8 +412,9 @@ enum status check_space_certificate(struct check_space_result *result,
     struct error why = {OK, ""};
     uint64_t left = work_limit;
     struct arena *scratch = arena_open_within(arena);
-    *result =
-        (struct check_space_result){.proof = {.iteration_ns = -1, .bound_ns = -1}, .chosen = -1};
+    *result = (struct check_space_result){
+        .proof = {.iteration_ns = -1, .bound_ns = -1}, .chosen = -1, .weight = 1};
+    result->limited = space->limit_ns < INT64_MAX || space->limit_device_ns < INT64_MAX;
     struct audit h = {.reader = {certificate->file, &why},
                       .space = space,
                       .pricers = pricers,

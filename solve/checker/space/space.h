@@ -37,7 +37,20 @@ struct check_space {
     } * mixtures;
     int mixture_count;
     int rule_stage, rule_layer; // the highest that a rule names, -1: none
+    // What plans are compared by, and the longest time that they may take (docs/PROOFS.md 15.2).
+    enum check_objective objective;
+    int64_t limit_ns, limit_device_ns; // devices x time; INT64_MAX: no limit
 };
+
+// ---- worth.c: plans of different layouts
+// A plan that takes t (max_load: has the greatest load t) has the value weight x t.
+int64_t check_weight(const struct check_space *s, const struct check_layout *layout);
+// The longest time within the limits.
+int64_t check_cap_ns(const struct check_space *s, const struct check_layout *layout);
+// What every plan of the layout must take at least, if no plan within the limits has a lower value
+// than bound_ns (-1: no plan is within the limits). -1: the layout must have no plan at all.
+int64_t check_goal_ns(const struct check_space *s, const struct check_layout *layout,
+                      int64_t bound_ns);
 
 // Tables of a layout that no rule refuses, valid until the next layout's. bytes fills in
 // everything but times, and times adds those. false: a price exceeds the countable range.
@@ -66,6 +79,8 @@ struct check_space_result {
     struct check_result proof; // reason, claims; counts are sums over the proofs
     int64_t layouts, refused, memory, bounded, dominated, proven;
     int64_t chosen;   // -1: no plan
+    int64_t weight;   // of the chosen layout: proof's claims are values
+    bool limited;     // claims are about plans within the job's limits of time and price
     int64_t doubtful; // prices used that could be one more or less
 };
 
@@ -87,6 +102,11 @@ struct check_space_audit {
     int source_count;
     int64_t microseconds;
 };
+// Words: the verb of a plan and its value, and what the value is of; which plans the claims are
+// about, if not all.
+const char *check_space_has(const struct check_space_result *s);
+const char *check_space_unit(const struct check_space_result *s);
+const char *check_space_within(const struct check_space_result *s);
 enum status check_space_write_statement(const struct check_space_audit *h, const char *path,
                                         struct arena *arena, struct error *err);
 

@@ -4,26 +4,49 @@
 #include "solve/checker/proof.h"
 #include "solve/checker/verdict.h"
 
+const char *check_space_has(const struct check_space_result *s)
+{
+    return s->proof.objective == MINIMISE_COST   ? "costs"
+           : s->proof.objective == MINIMISE_LOAD ? "has"
+                                                 : "takes";
+}
+
+const char *check_space_unit(const struct check_space_result *s)
+{
+    return s->proof.objective == MINIMISE_COST   ? "ns of a device"
+           : s->proof.objective == MINIMISE_LOAD ? "ns of micro-batches x greatest load"
+                                                 : "ns";
+}
+
+const char *check_space_within(const struct check_space_result *s)
+{
+    return s->limited ? " within the job's limits of time and price" : "";
+}
+
 static void put_claims(struct check_page *p, const struct check_space_result *s)
 {
     const struct check_result *r = &s->proof;
+    const char *has = check_space_has(s), *unit = check_space_unit(s),
+               *within = check_space_within(s);
     page_print(p, "PROVEN, given what is assumed below, of %lld layouts\n", (long long)s->layouts);
     if (r->infeasible) {
-        page_print(p, "  No layout of the space has a plan.\n\n");
+        page_print(p, "  No layout of the space has a plan%s.\n\n", within);
         return;
     }
     if (r->iteration_ns >= 0)
         page_print(p,
                    "  1. The plan in the certificate, of layout %lld, keeps every rule, memory "
-                   "limit, slot and budget, and one\n"
-                   "     iteration of it takes exactly %lld ns.\n",
-                   (long long)s->chosen, (long long)r->iteration_ns);
-    page_print(p, "  %s No plan of any layout takes less than %lld ns.\n",
-               r->iteration_ns >= 0 ? "2." : "1.", (long long)r->bound_ns);
+                   "limit, slot and budget%s,\n"
+                   "     and it %s exactly %lld %s.\n",
+                   (long long)s->chosen,
+                   s->limited ? ", and the job's limits of time and price" : "", has,
+                   (long long)r->iteration_ns, unit);
+    page_print(p, "  %s No plan of any layout%s %s less than %lld %s.\n",
+               r->iteration_ns >= 0 ? "2." : "1.", within, has, (long long)r->bound_ns, unit);
     if (r->iteration_ns >= 0 && r->iteration_ns == r->bound_ns)
         page_print(p, "  So the plan is the best of all.\n\n");
     else if (r->iteration_ns >= 0)
-        page_print(p, "  So no plan takes more than %lld ns less.\n\n",
+        page_print(p, "  So no plan is better by more than %lld ns.\n\n",
                    (long long)(r->iteration_ns - r->bound_ns));
     else page_print(p, "  The certificate holds no plan.\n\n");
 }

@@ -35,7 +35,7 @@ static void make_certificate(struct space_trial *t, struct arena *arena)
     t->certificate = (struct check_text){"certificate.json", t->made.text, t->made.size};
 }
 
-static void try_problem(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
+void space_trial_of_problem(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
 {
     struct error err = {OK, ""};
     spaces_solve(&t->alone, &t->problem, arena);
@@ -55,7 +55,7 @@ void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct a
     struct random rng = {seed};
     *t = (struct space_trial){0};
     spaces_draw(&t->problem, &rng, arena);
-    try_problem(t, seed, gap, arena);
+    space_trial_of_problem(t, seed, gap, arena);
 }
 
 void space_trial_of_slices(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
@@ -63,7 +63,7 @@ void space_trial_of_slices(struct space_trial *t, uint64_t seed, double gap, str
     struct random rng = {seed};
     *t = (struct space_trial){0};
     spaces_draw_slices(&t->problem, &rng, arena);
-    try_problem(t, seed, gap, arena);
+    space_trial_of_problem(t, seed, gap, arena);
 }
 
 void space_trial_of_grids(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
@@ -71,7 +71,7 @@ void space_trial_of_grids(struct space_trial *t, uint64_t seed, double gap, stru
     struct random rng = {seed};
     *t = (struct space_trial){0};
     spaces_draw_grids(&t->problem, &rng, arena);
-    try_problem(t, seed, gap, arena);
+    space_trial_of_problem(t, seed, gap, arena);
 }
 
 bool space_trial_audit(const struct space_trial *t, const struct check_text *text,
