@@ -2,14 +2,17 @@
 #include "data/base/options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/base/names.h"
 #include "data/base/options_text.h"
+#include "data/base/plain.h"
 
 static enum status set_number(const struct option *o, const char *value, struct error *err)
 {
@@ -75,6 +78,14 @@ static enum status unknown_option(const char *word, const struct options_table *
                 names[meant], t->usage);
 }
 
+// Words and the folder that relative names begin at: their names are printed and written.
+static enum status check_plain(int argc, char **argv, struct error *err)
+{
+    char folder[PATH_MAX];
+    for (int i = 1; i < argc; i++) TRY(plain_check(argv[i], "command line", err));
+    return getcwd(folder, sizeof folder) ? plain_check(folder, "current folder", err) : OK;
+}
+
 enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
                          size_t option_count, const char **operands, int operand_min,
                          int operand_max, int *operand_count, bool *helped, struct error *err)
@@ -84,6 +95,7 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
     int operand_total = 0;
     *helped = options_completed(&table, argc, argv);
     if (*helped) return OK;
+    TRY(check_plain(argc, argv, err));
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         *helped = !ended && options_told(&table, argc, argv, i);

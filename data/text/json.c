@@ -1,5 +1,6 @@
 // Fields of JSON objects, read by a table of them, and the writer.
 #include "data/base/grow.h"
+#include "data/base/plain.h"
 #include "data/text/json_nodes.h"
 #include "data/text/unit.h"
 
@@ -87,6 +88,14 @@ enum status json_name(const struct json *value, const char *const *names, int *t
     return expected(value, what, err);
 }
 
+// A text that is used: it may be a name, and names are printed.
+static enum status expect_plain(const struct json *value, const char *text, struct error *err)
+{
+    char found[PLAIN_FOUND_MAX];
+    if (text_is_plain(text, strlen(text), found)) return OK;
+    return json_refuse(value, err, "expected plain text, found a %s", found);
+}
+
 enum status json_expect(const struct json *value, enum json_type type, struct error *err)
 {
     const struct json_node *item = value->node;
@@ -96,7 +105,8 @@ enum status json_expect(const struct json *value, enum json_type type, struct er
         return expected(value, "an array", err);
     if (type == JSON_TEXT && (!item || item->type != NODE_TEXT))
         return expected(value, "a string", err);
-    return item ? OK : expected(value, "a value", err);
+    if (!item) return expected(value, "a value", err);
+    return type == JSON_TEXT ? expect_plain(value, item->text, err) : OK;
 }
 
 const char *json_text(const struct json *value, struct arena *arena)
@@ -139,7 +149,7 @@ static enum status read_field(const struct json *value, const struct json_field 
         TRY(json_expect(value, f->type, err));
         *(struct json *)f->to = *value;
         return OK;
-    case JSON_SKIP: return OK;
+    case JSON_SKIP: return item->type == NODE_TEXT ? expect_plain(value, item->text, err) : OK;
     }
     return OK;
 }
@@ -208,6 +218,7 @@ enum status json_members(const struct json *object, const char *const **keys, st
     *values = TAKE(arena, *count, struct json);
     int i = 0;
     for (const struct json_node *c = node_first(object->node); c; c = c->next, i++) {
+        TRY(expect_plain(object, c->key, err));
         names[i] = arena_copy_text(arena, c->key);
         (*values)[i] = (struct json){c, object->file, child_path(arena, object->path, c->key)};
     }
@@ -299,8 +310,15 @@ static void new_line(struct json_writer *w)
     for (int i = 0; i < w->depth; i++) append_text(w, "  ");
 }
 
+// What could not be read again is noted; a document with it is not written.
+static void note_fault(struct json_writer *w, const char *text)
+{
+    if (!*w->found) text_is_plain(text, strlen(text), w->found);
+}
+
 static void append_quoted(struct json_writer *w, const char *text)
 {
+    note_fault(w, text);
     append_text(w, "\"");
     for (const char *p = text; *p;) {
         size_t plain = 0;

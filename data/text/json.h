@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "data/base/arena.h"
+#include "data/base/plain.h"
 #include "data/base/status.h"
 
 #define JSON_COUNT_MAX 9007199254740992.0 // 2^53: above it, a double cannot hold every integer
@@ -23,7 +24,7 @@ struct json {
 };
 
 enum json_type {
-    JSON_TEXT,   // to: const char *
+    JSON_TEXT,   // to: const char *; plain (data/base/plain.h)
     JSON_INT,    // to: int, within [low, high]
     JSON_COUNT,  // to: int64_t, within [low, high], |value| <= 2^53
     JSON_NUMBER, // to: double, finite, within [low, high]
@@ -141,6 +142,7 @@ struct json_writer {
     int depth;
     bool empty, flat; // flat: the open array or object is on one line
     int flat_depth;
+    char found[PLAIN_FOUND_MAX]; // the first thing in a text that is not plain, "" if all are
 };
 
 void json_begin(struct json_writer *w, struct arena *arena);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/plain.h"
 #include "data/text/json_nodes.h"
 
 enum { NESTING_MAX = 64, SHORT_MAX = 8, SHOWN_MAX = 16 };
@@ -138,19 +139,6 @@ static bool read_word(struct parser *p, const char *word)
 }
 
 // ---- strings
-
-// Length of a valid UTF-8 sequence at p, 0 if there is none.
-static int utf8_length(const unsigned char *p, const unsigned char *end)
-{
-    if (*p < 0x80) return 1;
-    int n = *p >= 0xf0 && *p <= 0xf4 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 && *p <= 0xdf ? 2 : 0;
-    if (!n || *p > 0xf4 || end - p < n) return 0;
-    for (int i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f)) return 0;
-    if ((*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f)) return 0;
-    return n;
-}
 
 static int hex_digit(char c)
 {

@@ -2,6 +2,8 @@
 // is used.
 #include "data/text/table.h"
 
+#include "data/base/plain.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -19,55 +21,62 @@ static enum status refuse_line(const struct table *t, struct error *err, const c
 
 // ---- cells
 
-// Allowed in a cell: no control characters except tabs and the line ends of quoted cells.
-static bool is_control(unsigned char c) { return c < 0x20 && c != '\t' && c != '\n' && c != '\r'; }
+// Tabs and line ends within a cell count as blanks: a name is on one line.
+static char blank_of(char c) { return c == '\t' || c == '\n' || c == '\r' ? ' ' : c; }
+
+// The cell as others see it: of doubled quotes one, and nothing that must not be printed.
+static enum status take_cell(struct table *t, struct cell *cell, const char *start, int length,
+                             bool quoted, int number, struct error *err)
+{
+    char what[PLAIN_FOUND_MAX], text[PLAIN_FOUND_MAX + 40];
+    bool changed = false;
+    if (length > TABLE_CELL_MAX)
+        return refuse_line(t, err, "expected a cell of at most 65536 bytes", number);
+    for (int i = 0; i < length && !changed; i++)
+        changed = (quoted && start[i] == '"') || blank_of(start[i]) != start[i];
+    *cell = (struct cell){start, length};
+    if (changed) {
+        char *copy = TAKE(t->arena, length + 1, char);
+        int copied = 0;
+        for (int i = 0; i < length; i++) {
+            copy[copied++] = blank_of(start[i]);
+            if (quoted && start[i] == '"') i++;
+        }
+        *cell = (struct cell){copy, copied};
+    }
+    if (text_is_plain(cell->text, (size_t)cell->length, what)) return OK;
+    snprintf(text, sizeof text, "expected text, found a %s", what);
+    return refuse_line(t, err, text, number);
+}
 
 // A quoted cell; t->at is after its opening quote, and afterwards after the closing one.
 static enum status read_quoted(struct table *t, struct cell *cell, int number, struct error *err)
 {
     const char *start = t->at;
-    int doubled = 0, lines = 0;
+    int lines = 0;
     for (;; t->at++) {
         if (t->at == t->end)
             return refuse_line(t, err, "expected a closing quote before the end of the file",
                                number);
-        if (is_control((unsigned char)*t->at))
-            return refuse_line(t, err, "expected text, found a control character", number);
         lines += *t->at == '\n';
         if (*t->at != '"') continue;
         if (t->at + 1 == t->end || t->at[1] != '"') break;
-        doubled++;
         t->at++;
     }
-    if (t->at - start > TABLE_CELL_MAX)
-        return refuse_line(t, err, "expected a cell of at most 65536 bytes", number);
-    *cell = (struct cell){start, (int)(t->at - start)};
+    TRY(take_cell(t, cell, start, (int)(t->at - start), true, number, err));
     t->at++;
     t->next_line += lines;
-    if (!doubled) return OK;
-    char *copy = TAKE(t->arena, cell->length - doubled + 1, char);
-    int length = 0;
-    for (int i = 0; i < cell->length; i++) {
-        copy[length++] = start[i];
-        if (start[i] == '"') i++;
-    }
-    *cell = (struct cell){copy, length};
     return OK;
 }
 
 static enum status read_plain(struct table *t, struct cell *cell, int number, struct error *err)
 {
     const char *start = t->at, *at = start;
-    for (; at < t->end && *at != ',' && *at != '\n' && *at != '\r'; at++) {
+    for (; at < t->end && *at != ',' && *at != '\n' && *at != '\r'; at++)
         if (*at == '"')
             return refuse_line(t, err, "expected quotes around the whole cell, found one inside it",
                                number);
-        if (is_control((unsigned char)*at))
-            return refuse_line(t, err, "expected text, found a control character", number);
-    }
-    if (at - start > TABLE_CELL_MAX)
-        return refuse_line(t, err, "expected a cell of at most 65536 bytes", number);
-    *cell = (struct cell){start, (int)(at - start)};
+    TRY(take_cell(t, cell, start, (int)(at - start), false, number, err));
     t->at = at;
     return OK;
 }

@@ -1,8 +1,8 @@
 // Tables: comma-separated values with a header line, after RFC 4180, read row by row. Strict: every
-// row has as many cells as the header, a quote occurs only at the start of a cell, and column names
-// are unique. Cells are slices of the file's text, so reading a table of a hundred thousand rows is
-// as fast as its bytes. An error names the file, the line, the column, what was expected and what
-// was found.
+// row has as many cells as the header, a quote occurs only at the start of a cell, column names are
+// unique, and cells are plain (data/base/plain.h), where tabs and line ends count as blanks. Cells
+// are slices of the file's text, so reading a table of a hundred thousand rows is as fast as its
+// bytes. An error names the file, the line, the column, what was expected and what was found.
 #ifndef PLUMBLINE_DATA_TEXT_TABLE_H
 #define PLUMBLINE_DATA_TEXT_TABLE_H
 

@@ -183,7 +183,7 @@ static void test_wrong_names(void **state)
         {"a", "names two nodes"},
         {"", "found an empty one"},
         {"x y", "found \"x y\" with white space"},
-        {"x\\ny", "white space or control characters"},
+        {"x\\ny", "control character U+000A"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
         struct cluster c;

@@ -41,7 +41,7 @@ static void reads_what_is_there(void **state)
         CHECK_OK(table_next(&t, &more, &err));
         assert_true(more && t.line == 2 && t.row == 0);
         assert_cell(t.cells[0], "1");
-        assert_cell(t.cells[1], "a, \"b\"\nc");
+        assert_cell(t.cells[1], "a, \"b\" c");
         assert_true(cell_contains(t.cells[1], "A,") && !cell_contains(t.cells[1], "cc"));
         CHECK_OK(table_next(&t, &more, &err));
         assert_true(more && t.line == 4 && t.row == 1);
@@ -85,6 +85,12 @@ static void refuses_with_file_and_line(void **state)
     refuse("id,note\n1,2\r3\n", "line 2, cell 2: expected a comma or the end of the line");
     refuse("id,note\n1,\x01\n", "line 2, cell 2: expected text, found a control");
     refuse("id,note\n1,\"\x01\"\n", "line 2, cell 2: expected text, found a control");
+    refuse("id,note\n1,a\x7f\n", "line 2, cell 2: expected text, found a control character U+007F");
+    refuse("id,note\n1,\xC2\x9B\n",
+           "line 2, cell 2: expected text, found a control character U+009B");
+    refuse("id,no\xE2\x80\xA8te\n", "line 1, cell 2: expected text, found a line separator U+2028");
+    refuse("id,note\n\xE2\x80\xAE,2\n", "line 2, cell 1: expected text, found a direction mark");
+    refuse("id,note\n1,\xE9\n", "line 2, cell 2: expected text, found a byte that is not UTF-8");
     refuse("id,note\n\n1,2\n", "line 2: expected 2 cells, found 1");
 }
 
@@ -199,7 +205,7 @@ static void write_cell(char **at, const char *cell, uint64_t draw)
 
 static void what_was_written_is_read(void **state)
 {
-    static const char letters[] = "ab,\"\n\r 7.-\xC3\xA9";
+    static const char letters[] = "ab,\"\n\r 7.-\t;";
     uint64_t seed = 7;
     (void)state;
     for (int trial = 0; trial < 300; trial++) {
@@ -226,7 +232,12 @@ static void what_was_written_is_read(void **state)
         for (int i = 0; i < ROWS; i++) {
             CHECK_OK(table_next(&t, &more, &err));
             assert_true(more);
-            for (int k = 0; k < COLUMNS; k++) assert_cell(t.cells[k], cells[i][k]);
+            for (int k = 0; k < COLUMNS; k++) {
+                // Tabs and line ends count as blanks.
+                for (char *c = cells[i][k]; *c; c++)
+                    if (strchr("\t\n\r", *c)) *c = ' ';
+                assert_cell(t.cells[k], cells[i][k]);
+            }
         }
         CHECK_OK(table_next(&t, &more, &err));
         assert_false(more);

@@ -51,6 +51,28 @@ static int hex_digit(char c)
                                   : -1;
 }
 
+// The length of the UTF-8 sequence at c; 0 if it is invalid, or a character that no line of a
+// statement can show: a control, a line separator, a mark that turns what follows.
+static int shown_length(const char *c, const char *end)
+{
+    const unsigned char *b = (const unsigned char *)c;
+    int length = *b < 0x80                 ? 1
+                 : *b >= 0xc2 && *b < 0xe0 ? 2
+                 : *b >= 0xe0 && *b < 0xf0 ? 3
+                 : *b >= 0xf0 && *b < 0xf5 ? 4
+                                           : 0;
+    if (end - c < length) return 0;
+    uint32_t code = length == 1 ? *b : *b & (0x7fu >> length);
+    for (int i = 1; i < length; i++) {
+        if ((b[i] & 0xc0) != 0x80) return 0;
+        code = code * 64 + (b[i] & 0x3f);
+    }
+    if (code < 0x20 || (code > 0x7e && code < 0xa0) || (code > 0x2027 && code < 0x202f) ||
+        (code > 0x2065 && code < 0x206a))
+        return 0;
+    return length;
+}
+
 // Below 2^16.
 static char *put_utf8(char *to, unsigned code)
 {
@@ -67,7 +89,10 @@ static enum status read_escape(struct parser *p, char **to)
     static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     const char *found = p->at < p->end && *p->at ? strchr(names, *p->at) : NULL;
     if (found) {
-        *(*to)++ = meanings[found - names];
+        char meant = meanings[found - names];
+        if (!shown_length(&meant, &meant + 1))
+            return refuse_here(p, "an escape that no name needs");
+        *(*to)++ = meant;
         p->at++;
         return OK;
     }
@@ -81,24 +106,11 @@ static enum status read_escape(struct parser *p, char **to)
     }
     if (code == 0 || (code >= 0xd800 && code < 0xe000))
         return refuse_here(p, "an escape that no name needs");
-    *to = put_utf8(*to, code);
+    char *from = *to;
+    *to = put_utf8(from, code);
+    if (!shown_length(from, *to)) return refuse_here(p, "an escape that no name needs");
     p->at += 5;
     return OK;
-}
-
-// The length of the UTF-8 sequence at p; 0 if it is invalid.
-static int utf8_length(const struct parser *p)
-{
-    unsigned char c = (unsigned char)*p->at;
-    int length = c < 0x80                ? 1
-                 : c >= 0xc2 && c < 0xe0 ? 2
-                 : c >= 0xe0 && c < 0xf0 ? 3
-                 : c >= 0xf0 && c < 0xf5 ? 4
-                                         : 0;
-    if (p->end - p->at < length) return 0;
-    for (int i = 1; i < length; i++)
-        if (((unsigned char)p->at[i] & 0xc0) != 0x80) return 0;
-    return length;
 }
 
 static enum status read_text(struct parser *p, const char **text)
@@ -108,9 +120,8 @@ static enum status read_text(struct parser *p, const char **text)
     if (close >= p->end) return refuse_here(p, "a text without an end");
     char *copy = TAKE(p->arena, close - p->at + 1, char), *to = copy;
     while (p->at < close) {
-        int length = utf8_length(p);
-        if (!length || (unsigned char)*p->at < 0x20)
-            return refuse_here(p, "a text that is not UTF-8, or a control character");
+        int length = shown_length(p->at, p->end);
+        if (!length) return refuse_here(p, "a text that is not UTF-8, or a control character");
         if (*p->at == '\\') {
             p->at++;
             TRY(read_escape(p, &to));
