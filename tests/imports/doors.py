@@ -61,7 +61,16 @@ def draw(rng):
         "sp": int(tensor > 1 and rng.random() < 0.5), "flash": int(rng.random() < 0.7),
         "recompute": rng.choice(["none", "none", "full", "selective"]),
         "overlap": rng.choice([0, 1]), "fused_loss": rng.choice([0, 1])}
+    if context == 1 and data_degree > 1 and rng.random() < 0.3:
+        return draw_torchtitan(rng, x)
     return draw_deepspeed(rng, x) if turns == 1 and context == 1 and rng.random() < 0.4 else x
+
+
+def draw_torchtitan(rng, x):
+    """The same with what torchtitan's configuration says; there is none by hand here."""
+    return x | {"trainer": "torchtitan", "zero": rng.choice([2, 3]), "sp": int(x["tp"] > 1),
+                "flash": 1, "overlap": 1, "gradient_bytes": 4, "fused_loss": 0,
+                "precision": "bf16", "recompute": rng.choice(["none", "full"])}
 
 
 def draw_deepspeed(rng, x):
@@ -121,6 +130,8 @@ def documents(x):
                       "sequence_parallel": bool(x["sp"]), "fused_attention": bool(x["flash"]),
                       "gradient_sync": "overlapped" if x["overlap"] else "exposed",
                       "zero": x["zero"]}}
+    if x["trainer"] == "torchtitan":
+        job["unfused"] = ["norms", "rotary", "activation"]
     return model, job
 
 
@@ -174,6 +185,11 @@ def configuration(x):
 
 def import_framework(x):
     """The run in the framework's own words, imported; the exit code and what was said."""
+    if x["trainer"] == "torchtitan":
+        model, job = documents(x)
+        write("flags.model.json", model)
+        write("flags.job.json", job)
+        return 0, "", ""
     if x["trainer"] == "deepspeed":
         write("launch.json", configuration(x))
         write("flags.model.json", documents(x)[0])
@@ -289,7 +305,7 @@ def take_notes(kind):
 
 def check_exported(x, priced):
     """What is exported of the plan, imported again, has the prices of the plan's own problem."""
-    for kind in ("megatron", "nemo") if x["trainer"] == "megatron" else ("deepspeed",):
+    for kind in ("megatron", "nemo") if x["trainer"] == "megatron" else (x["trainer"],):
         code, out, err = run("report", "--format", kind, "plan.json", "-o", f"{kind}.out")
         if code:
             sys.exit(f"doors: export {kind}: exit {code}\n{err}")
@@ -297,6 +313,9 @@ def check_exported(x, priced):
         if kind == "deepspeed":  # which has no model
             write("again.model.json", documents(x)[0])
             words += ["-o", "again.job.json", "--sequence", str(x["seq"])]
+        elif kind == "torchtitan":
+            write("again.model.json", documents(x)[0])
+            words += ["-o", "again.job.json", "--layers", str(x["layers"])]
         else:  # a launch leaves the vocabulary to the tokenizer
             words += ["-o", "again.model.json", "--job", "again.job.json", "--vocabulary",
                       str(x["vocab"])]
