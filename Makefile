@@ -306,7 +306,13 @@ $(OUT)/tests/vipr_check: $(OUT)/tests/vipr_check.o $(call object,$(wildcard \
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) -lgmp $(LIBS_plan)
 
-tests: $(OUT)/run $(OUT)/tests/vipr_check $(TESTS:%=$(OUT)/tests/%) $(if $(and \
+# glpsol by the library, for machines without the program.
+$(OUT)/tests/glpsol: $(OUT)/tests/glpsol.o
+	@mkdir -p $(@D)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
+
+tests: $(OUT)/run $(OUT)/tests/vipr_check $(OUT)/tests/glpsol $(TESTS:%=$(OUT)/tests/%) $(if $(and \
     $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
 
 # All tests of what is built; the last line counts the test programs.
@@ -390,6 +396,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_slices 900
 	$(OUT)/tests/test_grids 1000
 	$(OUT)/tests/test_claims 20000
+	sh tests/formulate/test_other_solvers.sh long
 	$(OUT)/tests/test_claims_extreme 5000
 	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline \
 	    $(OUT)/tests/offers 500

@@ -16,6 +16,7 @@ static const char *const form_names[] = {"choices", "textbook", NULL};
 
 struct request {
     const char *problem, *out, *map;
+    struct option_texts paths_of; // plans
     int form;
 };
 
@@ -36,11 +37,32 @@ static void add_starting_rows(struct formulation *f, struct graph *graph, struct
         formulate_add_path(f, paths + (size_t)i * ((size_t)graph_symbol_count(graph) + 1));
 }
 
-static enum status write(const struct formulation *f, const struct request *r, struct arena *arena,
-                         struct error *err)
+// Rows of the longest paths of plans, such as those made from another solver's solutions.
+static enum status add_paths_of_plans(struct formulation *f, struct graph *graph,
+                                      const struct request *r, struct arena *arena,
+                                      struct error *err)
+{
+    int symbols = graph_symbol_count(graph), *counts = TAKE(arena, symbols + 1, int),
+        *chosen = TAKE(arena, f->choices->priced->stage_count, int);
+    int64_t *durations = TAKE(arena, symbols, int64_t);
+    for (int i = 0; i < r->paths_of.count; i++) {
+        struct plan plan;
+        TRY(plan_load(&plan, r->paths_of.items[i], arena, err));
+        if (!choices_from_plan(chosen, f->choices, &plan) ||
+            !choices_durations(f->choices, chosen, durations))
+            return fail(err, BAD_INPUT, "--path-of: %s: expected a plan of this problem",
+                        r->paths_of.items[i]);
+        graph_longest(graph, durations, counts);
+        formulate_add_path(f, counts);
+    }
+    return OK;
+}
+
+static enum status write(const struct formulation *f, const struct request *r,
+                         const struct problem *problem, struct arena *arena, struct error *err)
 {
     if (r->map)
-        TRY(formulation_write_map(f, r->map, arena,
+        TRY(formulation_write_map(f, r->map, problem, arena,
                                   err)); // first: a failure leaves nothing on standard output
     return milp_write(&f->milp, r->out ? r->out : "-", arena, err);
 }
@@ -49,6 +71,8 @@ static enum status check_job_on_places(const struct request *r, const struct job
                                        struct error *err)
 {
     const char *path = job->document.path;
+    if (r->paths_of.count)
+        return fail(err, BAD_INPUT, "--path-of: expected a cluster without places");
     if (r->form != FORM_CHOICES)
         return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
     if (job->layout.virtual_stages > 1)
@@ -65,8 +89,9 @@ static enum status check_job_on_places(const struct request *r, const struct job
 }
 
 // With ranks on nodes: the whole decision, and the starting rows of each replica.
-static enum status formulate_places(const struct request *r, const struct priced *priced,
-                                    struct arena *arena, struct error *err)
+static enum status formulate_places(const struct request *r, const struct problem *problem,
+                                    const struct priced *priced, struct arena *arena,
+                                    struct error *err)
 {
     struct schedule schedule;
     struct choices choices;
@@ -82,7 +107,7 @@ static enum status formulate_places(const struct request *r, const struct priced
     for (int i = 0; i < count; i++)
         for (int replica = 0; replica < f.replicas; replica++)
             placed_program_add_path(&f, paths + (size_t)i * ((size_t)f.symbols + 1), replica);
-    if (r->map) TRY(placed_program_write_map(&f, r->map, arena, err));
+    if (r->map) TRY(placed_program_write_map(&f, r->map, problem, arena, err));
     TRY(milp_write(&f.milp, r->out ? r->out : "-", arena, err));
     fprintf(stderr, "plumbline formulate: %d columns, %d rows (%d of paths), %d entries\n",
             f.milp.column_count, f.milp.row_count, f.path_row_count, f.milp.entry_count);
@@ -109,7 +134,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
                     problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
     if (priced->places) TRY(check_job_on_places(r, &problem->job, err));
-    if (priced->places) return formulate_places(r, priced, arena, err);
+    if (priced->places) return formulate_places(r, problem, priced, arena, err);
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(objective_graph(&graph, priced, &schedule, arena, err));
@@ -121,7 +146,8 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     else TRY(formulate_textbook(&f, &choices, any_time, arena, err));
     f.milp.columns[0].upper = time_upper_ns(&f, graph, arena);
     add_starting_rows(&f, graph, arena);
-    TRY(write(&f, r, arena, err));
+    TRY(add_paths_of_plans(&f, graph, r, arena, err));
+    TRY(write(&f, r, problem, arena, err));
     fprintf(stderr, "plumbline formulate: %d columns, %d rows (%d of paths), %d entries\n",
             f.milp.column_count, f.milp.row_count, f.path_row_count, f.milp.entry_count);
     return OK;
@@ -130,18 +156,22 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
 enum status command_formulate(int argc, char **argv, int *exit_code, struct arena *arena,
                               struct error *err)
 {
-    struct request r = {NULL, NULL, NULL, FORM_CHOICES};
+    struct request r = {.form = FORM_CHOICES,
+                        .paths_of = {TAKE(arena, argc, const char *), 0, argc}};
     bool helped;
     const struct option options[] = {
         {"-o", OPTION_PATH, &r.out, 0, 0, NULL,
          "output file, .mps or .lp (default: LP on standard output)"},
         {"--map", OPTION_PATH, &r.map, 0, 0, NULL,
          "write the meaning of each column, and each choice removed and why, as JSON"},
+        {"--path-of", OPTION_TEXTS, &r.paths_of, 0, 0, NULL,
+         "also write a row for the longest path of this plan; may be repeated"},
         {"--formulation", OPTION_NAME, &r.form, 0, 0, form_names,
          "how the decisions are modelled (default: choices)"},
     };
     TRY(options_read(argc, argv,
                      "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] "
+                     "[--path-of PLAN.json] "
                      "[--formulation choices|textbook]",
                      options, ARRAY_LENGTH(options), &r.problem, 1, 1, NULL, &helped, err));
     *exit_code = 0;

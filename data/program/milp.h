@@ -1,6 +1,6 @@
 // A mixed-integer linear program with integer data, and the meaning of its columns and rows. It
 // minimises column 0, the iteration time. Every column has finite bounds. Durations are whole
-// nanoseconds, everything else is plain numbers.
+// nanoseconds, sizes whole bytes, everything else is plain numbers.
 #ifndef PLUMBLINE_DATA_PROGRAM_MILP_H
 #define PLUMBLINE_DATA_PROGRAM_MILP_H
 
@@ -43,7 +43,7 @@ struct milp_column {
     int a, b, c;
     int replica; // if ranks are on nodes; 0 for what all replicas share
     int64_t lower, upper;
-    bool integer, time; // time: in ns
+    bool integer, time, bytes; // time: in ns; bytes: in bytes
 };
 
 enum row_sense { ROW_AT_MOST, ROW_EQUAL, ROW_AT_LEAST };

@@ -89,10 +89,11 @@ static void put_column(struct json_writer *w, const struct placed_program *f, in
 }
 
 enum status placed_program_write_map(const struct placed_program *f, const char *path,
-                                     struct arena *arena, struct error *err)
+                                     const struct problem *problem, struct arena *arena,
+                                     struct error *err)
 {
     struct json_writer w;
-    document_begin(&w, "plumbline.map", NULL, 0, arena);
+    map_begin(&w, &f->milp, path, problem, arena);
     json_open_array(&w, "columns");
     for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
     json_close_array(&w);

@@ -8,6 +8,7 @@
 #ifndef PLUMBLINE_FORMULATE_PLACED_PROGRAM_H
 #define PLUMBLINE_FORMULATE_PLACED_PROGRAM_H
 
+#include "data/inputs/problem.h"
 #include "data/program/milp.h"
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
@@ -40,6 +41,7 @@ bool placed_program_decode(const struct placed_program *f, const double *values,
                            int *node);
 
 enum status placed_program_write_map(const struct placed_program *f, const char *path,
-                                     struct arena *arena, struct error *err);
+                                     const struct problem *problem, struct arena *arena,
+                                     struct error *err);
 
 #endif

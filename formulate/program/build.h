@@ -43,5 +43,8 @@ void add_joints(struct builder *b);
 void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
                     const struct choice *x);
 void map_put_removed(struct json_writer *w, const struct choices *c);
+// Opens the document and writes its units.
+void map_begin(struct json_writer *w, const struct milp *m, const char *path,
+               const struct problem *problem, struct arena *arena);
 
 #endif

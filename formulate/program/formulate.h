@@ -5,6 +5,7 @@
 #ifndef PLUMBLINE_FORMULATE_PROGRAM_FORMULATE_H
 #define PLUMBLINE_FORMULATE_PROGRAM_FORMULATE_H
 
+#include "data/inputs/problem.h"
 #include "data/program/milp.h"
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
@@ -41,8 +42,8 @@ int formulate_add_path(struct formulation *f, const int *counts);
 // none.
 bool formulation_decode(const struct formulation *f, const double *values, int *chosen);
 
-// Exact writers: integers are written as integers and never rounded. BAD_INPUT: the file cannot be
-// written.
+// Exact writers: every number is a decimal in the units of units.h, and never rounded. BAD_INPUT:
+// the file cannot be written.
 enum status milp_write_mps(const struct milp *m, const char *path, struct arena *arena,
                            struct error *err);
 enum status milp_write_lp(const struct milp *m, const char *path, struct arena *arena,
@@ -53,8 +54,10 @@ enum status milp_write_lp(const struct milp *m, const char *path, struct arena *
 enum status milp_write(const struct milp *m, const char *path, struct arena *arena,
                        struct error *err);
 enum status milp_check_name(const char *path, const char *option, struct error *err);
-// The meaning of every column, and which choices were removed and why: JSON.
+// The meaning of every column, the units, and which choices were removed and why: JSON. problem is
+// what the map says it was made from; NULL: nothing.
 enum status formulation_write_map(const struct formulation *f, const char *path,
-                                  struct arena *arena, struct error *err);
+                                  const struct problem *problem, struct arena *arena,
+                                  struct error *err);
 
 #endif

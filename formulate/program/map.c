@@ -6,6 +6,7 @@
 
 #include "formulate/program/build.h"
 #include "formulate/program/textbook.h"
+#include "formulate/program/units.h"
 
 static const char *const role_names[] = {"time",  "symbol", "choice",  "level",
                                          "state", "flow",   "working", "other"};
@@ -37,6 +38,8 @@ void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
                                                 "boundary_bits"};
     struct compression_form gradient = p->gradient_options[x->gradient_option].form,
                             boundary = p->boundary_options[x->boundary_option].form;
+    json_put_count(w, "gradient_option", x->gradient_option);
+    json_put_count(w, "boundary_option", x->boundary_option);
     if (gradient.amount) json_put_count(w, gradient_keys[gradient.method], gradient.amount);
     if (boundary.amount) {
         json_put_count(w, boundary_keys[boundary.method], boundary.amount);
@@ -192,11 +195,23 @@ void map_put_removed(struct json_writer *w, const struct choices *c)
     json_close_array(w);
 }
 
+void map_begin(struct json_writer *w, const struct milp *m, const char *path,
+               const struct problem *problem, struct arena *arena)
+{
+    struct source sources[PROBLEM_SOURCES];
+    struct milp_units units = milp_units_of(m, arena);
+    int count = problem ? problem_sources(problem, path, sources, arena) : 0;
+    document_begin(w, "plumbline.map", sources, count, arena);
+    json_put_count(w, "time_unit_ns", milp_units_power(units.time_log10));
+    json_put_count(w, "memory_unit_bytes", milp_units_power(units.memory_log10));
+}
+
 enum status formulation_write_map(const struct formulation *f, const char *path,
-                                  struct arena *arena, struct error *err)
+                                  const struct problem *problem, struct arena *arena,
+                                  struct error *err)
 {
     struct json_writer w;
-    document_begin(&w, "plumbline.map", NULL, 0, arena);
+    map_begin(&w, &f->milp, path, problem, arena);
     json_open_array(&w, "columns");
     for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
     json_close_array(&w);

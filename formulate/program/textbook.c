@@ -22,7 +22,8 @@ int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage
                                                       .b = stage,
                                                       .c = which,
                                                       .upper = upper,
-                                                      .integer = integer});
+                                                      .integer = integer,
+                                                      .bytes = kind == TEXTBOOK_BYTES});
 }
 
 const struct priced_run *textbook_run(const struct textbook *t, int layer)

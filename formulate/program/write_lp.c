@@ -1,14 +1,15 @@
-// CPLEX-LP format, with every number written as an integer.
+// CPLEX-LP format, with every number written exactly, in the units of formulate/program/units.h.
 #include "formulate/program/formulate.h"
 
 #include <inttypes.h>
 
 #include "data/base/file.h"
 #include "data/text/pieces.h"
+#include "formulate/program/units.h"
 
 enum { TERMS_PER_LINE = 8 };
 
-static void put_row(struct text *t, const struct milp *m, int row)
+static void put_row(struct text *t, const struct milp *m, const struct milp_units *u, int row)
 {
     static const char *const senses[] = {
         [ROW_AT_MOST] = "<=", [ROW_EQUAL] = "=", [ROW_AT_LEAST] = ">="};
@@ -22,23 +23,36 @@ static void put_row(struct text *t, const struct milp *m, int row)
         milp_column_name(m, m->entry_column[r->first + k], name);
         if (k && k % TERMS_PER_LINE == 0) text_put(t, "\n ");
         text_put(t, value < 0 ? " -" : k ? " +" : "");
-        if (value == 1 || value == -1) text_put(t, " %s", name);
-        else text_put(t, " %" PRId64 " %s", value < 0 ? -value : value, name);
+        int log10 = milp_units_column_log10(u, &m->columns[m->entry_column[r->first + k]]);
+        text_put(t, " ");
+        if (value < 0) value = -value;
+        if (value != milp_units_power(u->row_log10[row] - log10)) {
+            milp_units_put(t, value, u->row_log10[row] - log10);
+            text_put(t, " ");
+        }
+        text_put(t, "%s", name);
     }
-    text_put(t, " %s %" PRId64 "\n", senses[r->sense], r->right);
+    text_put(t, " %s ", senses[r->sense]);
+    milp_units_put(t, r->right, u->row_log10[row]);
+    text_put(t, "\n");
 }
 
-static void put_bounds(struct text *t, const struct milp *m)
+static void put_bounds(struct text *t, const struct milp *m, const struct milp_units *u)
 {
     char name[64];
     text_put(t, "Bounds\n");
     for (int j = 0; j < m->column_count; j++) {
+        const struct milp_column *c = &m->columns[j];
+        int log10 = milp_units_column_log10(u, c);
         milp_column_name(m, j, name);
-        if (m->columns[j].lower == m->columns[j].upper)
-            text_put(t, " %s = %" PRId64 "\n", name, m->columns[j].lower);
-        else
-            text_put(t, " %" PRId64 " <= %s <= %" PRId64 "\n", m->columns[j].lower, name,
-                     m->columns[j].upper);
+        text_put(t, " ");
+        if (c->lower == c->upper) text_put(t, "%s = ", name);
+        else {
+            milp_units_put(t, c->lower, log10);
+            text_put(t, " <= %s <= ", name);
+        }
+        milp_units_put(t, c->upper, log10);
+        text_put(t, "\n");
     }
 }
 
@@ -48,12 +62,11 @@ enum status milp_write_lp(const struct milp *m, const char *path, struct arena *
     struct text t = {.arena = arena};
     char name[64];
     bool any = false;
-    text_put(
-        &t,
-        "\\ minimise column T, the iteration time in ns\nMinimize\n objective: %s\nSubject To\n",
-        milp_column_name(m, 0, name));
-    for (int i = 0; i < m->row_count; i++) put_row(&t, m, i);
-    put_bounds(&t, m);
+    struct milp_units u = milp_units_of(m, arena);
+    milp_units_explain(&t, m, &u, "\\");
+    text_put(&t, "Minimize\n objective: %s\nSubject To\n", milp_column_name(m, 0, name));
+    for (int i = 0; i < m->row_count; i++) put_row(&t, m, &u, i);
+    put_bounds(&t, m, &u);
     for (int j = 0; j < m->column_count; j++) {
         if (!m->columns[j].integer) continue;
         if (!any) text_put(&t, "Generals\n");

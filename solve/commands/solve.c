@@ -478,6 +478,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     if (doubt) fprintf(stderr, "warning: %s\n", doubt);
     TRY(change_problem(&r, &problem, start, arena, err));
     struct solved solved;
+    r.settings.map_problem = problem;
     TRY(solve_prepare(&solved, problem, arena, err));
     if (problem->job.space.given) return solve_space(&r, &solved, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path && !problem->cluster.places.node_count)

@@ -5,12 +5,14 @@
 
 #include "data/base/options.h"
 #include "solve/commands/audits.h"
+#include "solve/commands/solution.h"
 #include "solve/judge/verify.h"
 
 command_function command_verify;
 
 static const char usage[] =
-    "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json]";
+    "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json], or "
+    "--solution FILE --map MAP.json [-o PLAN.json]";
 
 enum { SOURCES_MOST = 64 };
 
@@ -63,6 +65,10 @@ static void print_memory(FILE *to, const struct verdict *v)
 static void print_bound(FILE *to, const struct verdict *v, const struct plan *plan,
                         const char *certificate)
 {
+    if (!certificate && !plan->bound_ns) {
+        fprintf(to, "no bound stated");
+        return;
+    }
     if (!certificate) {
         fprintf(to,
                 "bound %lld ns, gap %.3g as stated by solve: bound not judged (--certificate FILE "
@@ -211,25 +217,75 @@ static enum status write_verdict(const struct verdict *v, const struct plan *pla
     return verdict_save(v, path, sources, count, arena, err);
 }
 
+// A plan of another solver's solution, judged, and written if it is accepted.
+static enum status verify_solution(struct verify_request *r, const struct solution_request *from,
+                                   const char *plan_path, int *exit_code, struct arena *arena,
+                                   struct error *err)
+{
+    struct solution_plan *p = TAKE(arena, 1, struct solution_plan);
+    struct verdict verdict;
+    if (plan_path) TRY(file_check_place(plan_path, err));
+    TRY(solution_plan_make(p, from, arena, err));
+    r->at_hand = &p->problem;
+    TRY(verify_run(&verdict, &p->plan, r, arena, err));
+    *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
+    if (plan_path && verdict.accepted) {
+        p->plan.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
+        p->plan.document.source_count =
+            problem_sources(&p->problem, plan_path, p->plan.document.sources, arena);
+        TRY(plan_save(&p->plan, plan_path, arena, err));
+    }
+    FILE *to = plan_path && !strcmp(plan_path, "-") ? stderr : stdout;
+    verify_print(to, &verdict, &p->plan, r->certificate);
+    if (verdict.accepted) solution_print(to, p);
+    return OK;
+}
+
+static enum status check_operands(const struct solution_request *from, int count, struct error *err)
+{
+    if (from->map_path && !from->solution_path)
+        return fail(err, BAD_INPUT, "--map: requires --solution");
+    if (from->solution_path && !from->map_path)
+        return fail(err, BAD_INPUT,
+                    "--solution: requires --map MAP.json, which formulate --map and solve --map "
+                    "write next to the program");
+    if (from->solution_path && count)
+        return fail(err, BAD_INPUT, "--solution: expected no PLAN.json, since -o writes it");
+    return !from->solution_path && !count
+               ? fail(err, BAD_INPUT, "missing operand; usage: %s", usage)
+               : OK;
+}
+
 static enum status verify(int argc, char **argv, int *exit_code, struct arena *arena,
                           struct error *err)
 {
     int64_t memory_mib = 1024; // a small file may plan millions of operations
     const char *plan_path, *verdict_path = NULL;
     struct verify_request r = {0};
+    struct solution_request from = {0};
+    int operand_count;
     bool helped;
     const struct option options[] = {
         {"--problem", OPTION_PATH, &r.problem_path, 0, 0, NULL,
          "use this problem instead of the one that the plan names"},
         {"--certificate", OPTION_PATH, &r.certificate, 0, 0, NULL,
          "also judge the plan's bound by this proof, audited as by plumbline check"},
-        {"-o", OPTION_PATH, &verdict_path, 0, 0, NULL, "also write the verdict to this file"},
+        {"--solution", OPTION_PATH, &from.solution_path, 0, 0, NULL,
+         "judge another solver's solution of a written program as a plan (glpsol, CBC, HiGHS, "
+         "SCIP, Gurobi, MIPLIB)"},
+        {"--map", OPTION_PATH, &from.map_path, 0, 0, NULL,
+         "with --solution: the map written with the program"},
+        {"-o", OPTION_PATH, &verdict_path, 0, 0, NULL,
+         "also write the verdict to this file; with --solution the plan, if it is accepted"},
         MEMORY_OPTION(&memory_mib, "1024"),
     };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL,
-                     &helped, err));
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 0, 1,
+                     &operand_count, &helped, err));
     if (helped) return OK;
+    TRY(check_operands(&from, operand_count, err));
     memory_limit((size_t)memory_mib << 20);
+    from.problem_path = r.problem_path;
+    if (from.solution_path) return verify_solution(&r, &from, verdict_path, exit_code, arena, err);
     struct plan plan;
     struct verdict verdict;
     TRY(plan_load(&plan, plan_path, arena, err));

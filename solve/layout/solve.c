@@ -148,6 +148,28 @@ static void keep_tree(struct solving *s, const struct tree *tree, const struct p
     e->proof_bound_ns = s->bound_ns;
 }
 
+// What elimination removes takes at least this. The best plans stay in a program that is written.
+static int64_t staying_ns(const struct solving *s)
+{
+    return s->settings->program_path && s->incumbent.found ? s->incumbent.iteration_ns + 1
+                                                           : solving_closing_ns(s);
+}
+
+// Boxes that ended as a single decision were not bounded by rows: their longest paths get rows, so
+// that the written program proves what the tree does.
+static void add_paths_of_leaves(struct program *program, const struct tree *tree,
+                                struct arena *arena)
+{
+    int *chosen = TAKE(arena, program->stage_count, int);
+    for (int i = 0; i < tree->records.count; i++) {
+        const struct record *r = &tree->records.items[i];
+        struct box box = {.allowed = r->allowed};
+        bool is_new;
+        if (r->kind != RECORD_LEAF || box_single(&box, program, chosen) != 1) continue;
+        if (program_critical(program, chosen)) program_add_path(program, program->counts, &is_new);
+    }
+}
+
 static enum status run_tree(struct solving *s, struct error *err)
 {
     struct program program;
@@ -165,7 +187,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     }
     if (s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) &&
         s->settings->alternatives <= 1) {
-        int64_t eliminated_ns = solving_eliminate(s, solving_closing_ns(s), &root, &removed_ns);
+        int64_t eliminated_ns = solving_eliminate(s, staying_ns(s), &root, &removed_ns);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
     }
     if (!s->settings->evidence && s->settings->known_bound_ns > root_bound_ns)
@@ -200,6 +222,7 @@ static enum status run_tree(struct solving *s, struct error *err)
                          tree.boxes >= s->settings->boxes_max;
     keep_tree(s, &tree, &program, &root);
     s->result->sidelined = tree.sidelined;
+    if (s->settings->program_path) add_paths_of_leaves(&program, &tree, s->arena);
     return solving_write_program(s, &program, err);
 }
 

@@ -47,7 +47,8 @@ struct solve_settings {
     const char *program_path; // NULL, or the file to write the program to, after elimination and
                               // with all path rows (.mps or .lp)
     const char *map_path;     // NULL, or the file to write the meaning of that program's columns to
-    int64_t memory_limit_bytes; // of one worker; 0: none
+    const struct problem *map_problem; // that the map says it was made from; NULL: none
+    int64_t memory_limit_bytes;        // of one worker; 0: none
 };
 void solve_defaults(struct solve_settings *s);
 bool solve_tells(const struct solve_settings *s); // whether progress is wanted

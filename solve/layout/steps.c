@@ -58,7 +58,8 @@ enum status solving_write_program(struct solving *s, const struct program *progr
     if (!path) return OK;
     TRY(milp_write(&program->formulation->milp, path, s->arena, err));
     return s->settings->map_path
-               ? formulation_write_map(program->formulation, s->settings->map_path, s->arena, err)
+               ? formulation_write_map(program->formulation, s->settings->map_path,
+                                       s->settings->map_problem, s->arena, err)
                : OK;
 }
 

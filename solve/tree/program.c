@@ -91,10 +91,17 @@ double program_longest_at(struct program *p, const double *symbol_ns, int *count
     return ldexp((double)graph_longest(p->graph, p->durations, counts), -FINE_BITS);
 }
 
-int64_t program_time(struct program *p, const int *chosen)
+static int64_t time_of(struct program *p, const int *chosen, int *counts)
 {
     if (!choices_fit_together(p->choices, chosen) ||
         !choices_durations(p->choices, chosen, p->durations))
         return -1;
-    return graph_longest(p->graph, p->durations, NULL);
+    return graph_longest(p->graph, p->durations, counts);
+}
+
+int64_t program_time(struct program *p, const int *chosen) { return time_of(p, chosen, NULL); }
+
+bool program_critical(struct program *p, const int *chosen)
+{
+    return time_of(p, chosen, p->counts) >= 0;
 }

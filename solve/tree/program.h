@@ -40,5 +40,7 @@ double program_longest_at(struct program *p, const double *symbol_ns, int *count
 
 // Exact time of a decision, or -1 if the stages do not fit together.
 int64_t program_time(struct program *p, const int *chosen);
+// The counts of its longest path, in p->counts; false if the stages do not fit together.
+bool program_critical(struct program *p, const int *chosen);
 
 #endif

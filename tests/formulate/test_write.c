@@ -1,5 +1,6 @@
-// The exact writers: their output is read back by small separate parsers, number by number, and
-// must equal the program; including values near 2^53, negative ones, empty rows and fixed columns.
+// The exact writers: their output is read back by small separate parsers, digit by digit, and in
+// the units that the file states it must equal the program; including values near 2^53, negative
+// ones, empty rows and fixed columns. Numbers are small enough for floating-point solvers.
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"
@@ -16,14 +17,71 @@
 
 #include <cmocka.h>
 
+// A number of a file: digits / 10^decimals.
+struct decimal {
+    int64_t digits;
+    int decimals;
+};
+
 struct reading {
     const struct milp *m;
-    int64_t *dense; // [row * column_count + column]
-    int64_t *right, *lower, *upper;
+    int time_log10, memory_log10; // as the file states them
+    struct decimal *dense;        // [row * column_count + column]
+    struct decimal *right, *lower, *upper;
     int *sense;
     bool *integer, *known;
     char (*columns)[64], (*rows)[64];
 };
+
+static struct decimal decimal_of(const char *word)
+{
+    struct decimal d = {0, 0};
+    bool negative = *word == '-', after = false;
+    for (word += negative; *word; word++) {
+        if (*word == '.') {
+            assert_false(after);
+            after = true;
+            continue;
+        }
+        assert_true(*word >= '0' && *word <= '9');
+        assert_true(d.digits <= (INT64_MAX - 9) / 10);
+        d.digits = d.digits * 10 + *word - '0';
+        d.decimals += after;
+    }
+    if (negative) d.digits = -d.digits;
+    return d;
+}
+
+// Whether d x 10^log10 is the value, exactly.
+static bool is_value(struct decimal d, int log10, int64_t value)
+{
+    for (; d.decimals > log10; d.decimals--) {
+        if (d.digits % 10) return false;
+        d.digits /= 10;
+    }
+    for (; d.decimals < log10; d.decimals++) {
+        if (llabs(d.digits) > INT64_MAX / 10) return false;
+        d.digits *= 10;
+    }
+    return d.digits == value;
+}
+
+static int log10_of(const char *text)
+{
+    int64_t power = strtoll(text, NULL, 10);
+    int log10 = 0;
+    for (; power > 1; power /= 10, log10++) assert_int_equal(power % 10, 0);
+    assert_int_equal(power, 1);
+    return log10;
+}
+
+static void read_units(struct reading *r, const char *text)
+{
+    const char *time = strstr(text, "unit of time: "), *memory = strstr(text, "unit of memory: ");
+    assert_non_null(time);
+    r->time_log10 = log10_of(time + 14);
+    r->memory_log10 = memory ? log10_of(memory + 16) : 0;
+}
 
 static int find(char (*names)[64], int count, const char *name)
 {
@@ -35,10 +93,10 @@ static int find(char (*names)[64], int count, const char *name)
 static void open_reading(struct reading *r, const struct milp *m, struct arena *arena)
 {
     r->m = m;
-    r->dense = TAKE(arena, m->row_count * m->column_count, int64_t);
-    r->right = TAKE(arena, m->row_count, int64_t);
-    r->lower = TAKE(arena, m->column_count, int64_t);
-    r->upper = TAKE(arena, m->column_count, int64_t);
+    r->dense = TAKE(arena, m->row_count * m->column_count, struct decimal);
+    r->right = TAKE(arena, m->row_count, struct decimal);
+    r->lower = TAKE(arena, m->column_count, struct decimal);
+    r->upper = TAKE(arena, m->column_count, struct decimal);
     r->sense = TAKE(arena, m->row_count, int);
     r->integer = TAKE(arena, m->column_count, bool);
     r->known = TAKE(arena, m->column_count, bool);
@@ -51,23 +109,63 @@ static void open_reading(struct reading *r, const struct milp *m, struct arena *
     for (int i = 0; i < m->row_count; i++) milp_row_name(m, i, r->rows[i]);
 }
 
+static int column_log10(const struct reading *r, int column)
+{
+    const struct milp_column *c = &r->m->columns[column];
+    return c->time ? r->time_log10 : c->bytes ? r->memory_log10 : 0;
+}
+
+// The power of ten by which the row is divided: that of its times or bytes, as the file states it,
+// otherwise whichever the row's first number shows.
+static int row_log10(const struct reading *r, int row)
+{
+    const struct milp_row *of = &r->m->rows[row];
+    for (int e = of->first; e < of->first + of->count; e++)
+        if (column_log10(r, r->m->entry_column[e])) return column_log10(r, r->m->entry_column[e]);
+    for (int e = of->first; e < of->first + of->count; e++)
+        if (r->m->columns[r->m->entry_column[e]].time || r->m->columns[r->m->entry_column[e]].bytes)
+            return 0;
+    for (int log10 = 0; log10 < 18; log10++)
+        if (of->count ? is_value(r->dense[row * r->m->column_count + r->m->entry_column[of->first]],
+                                 log10, r->m->entry_value[of->first])
+                      : is_value(r->right[row], log10, of->right))
+            return log10;
+    return 0;
+}
+
+// No coefficient is greater than 10,000, apart from counts of path rows.
+static void expect_moderate(const struct reading *r, int row)
+{
+    const struct milp_row *of = &r->m->rows[row];
+    for (int e = of->first; e < of->first + of->count; e++) {
+        struct decimal d = r->dense[row * r->m->column_count + r->m->entry_column[e]];
+        double value = (double)d.digits;
+        for (int i = 0; i < d.decimals; i++) value /= 10;
+        assert_true(of->role == ROW_PATH || (value <= 10000 && value >= -10000));
+    }
+}
+
 static void expect_same(const struct reading *r)
 {
     const struct milp *m = r->m;
     for (int i = 0; i < m->row_count; i++) {
-        assert_int_equal(r->right[i], m->rows[i].right);
+        int log10 = row_log10(r, i);
+        expect_moderate(r, i);
+        assert_true(is_value(r->right[i], log10, m->rows[i].right));
         assert_int_equal(r->sense[i], m->rows[i].sense);
         for (int e = m->rows[i].first; e < m->rows[i].first + m->rows[i].count; e++) {
-            int64_t *value = &r->dense[i * m->column_count + m->entry_column[e]];
-            assert_int_equal(*value, m->entry_value[e]);
-            *value = 0;
+            struct decimal *value = &r->dense[i * m->column_count + m->entry_column[e]];
+            assert_true(
+                is_value(*value, log10 - column_log10(r, m->entry_column[e]), m->entry_value[e]));
+            *value = (struct decimal){0, 0};
         }
     }
-    for (int i = 0; i < m->row_count * m->column_count; i++) assert_int_equal(r->dense[i], 0);
+    for (int i = 0; i < m->row_count * m->column_count; i++)
+        assert_int_equal(r->dense[i].digits, 0);
     for (int j = 0; j < m->column_count; j++) {
         assert_true(r->known[j]);
-        assert_int_equal(r->lower[j], m->columns[j].lower);
-        assert_int_equal(r->upper[j], m->columns[j].upper);
+        assert_true(is_value(r->lower[j], column_log10(r, j), m->columns[j].lower));
+        assert_true(is_value(r->upper[j], column_log10(r, j), m->columns[j].upper));
         assert_int_equal(r->integer[j], m->columns[j].integer);
     }
 }
@@ -95,14 +193,14 @@ static void read_mps(struct reading *r, char *text)
             assert_true(j >= 0 && words == 3);
             r->known[j] = true;
             r->integer[j] = integer;
-            if (i >= 0) r->dense[i * r->m->column_count + j] += strtoll(c, NULL, 10);
+            if (i >= 0) r->dense[i * r->m->column_count + j] = decimal_of(c);
             else assert_int_equal(strtoll(c, NULL, 10), j == 0);
         } else if (!strcmp(section, "RHS")) {
-            r->right[find(r->rows, r->m->row_count, b)] = strtoll(c, NULL, 10);
+            r->right[find(r->rows, r->m->row_count, b)] = decimal_of(c);
         } else if (!strcmp(section, "BOUNDS")) {
             int j = find(r->columns, r->m->column_count, c);
-            if (strcmp(a, "UP")) r->lower[j] = strtoll(d, NULL, 10);
-            if (strcmp(a, "LO")) r->upper[j] = strtoll(d, NULL, 10);
+            if (strcmp(a, "UP")) r->lower[j] = decimal_of(d);
+            if (strcmp(a, "LO")) r->upper[j] = decimal_of(d);
         }
     }
     assert_string_equal(section, "ENDATA");
@@ -112,7 +210,8 @@ static void read_mps(struct reading *r, char *text)
 static void read_lp_rows(struct reading *r, char **word, char *until)
 {
     int row = -1;
-    int64_t sign = 1, value = 1;
+    int64_t sign = 1;
+    struct decimal value = {1, 0};
     for (; strcmp(*word, until); *word = strtok(NULL, " \n")) {
         size_t length = strlen(*word);
         if ((*word)[length - 1] == ':') {
@@ -126,13 +225,15 @@ static void read_lp_rows(struct reading *r, char **word, char *until)
                             : (*word)[0] == '=' ? ROW_EQUAL
                                                 : ROW_AT_LEAST;
             *word = strtok(NULL, " \n");
-            r->right[row] = strtoll(*word, NULL, 10);
-        } else if ((*word)[0] >= '0' && (*word)[0] <= '9') value = strtoll(*word, NULL, 10);
+            r->right[row] = decimal_of(*word);
+        } else if ((*word)[0] >= '0' && (*word)[0] <= '9') value = decimal_of(*word);
         else {
             int j = find(r->columns, r->m->column_count, *word);
             assert_true(j >= 0);
-            r->dense[row * r->m->column_count + j] += sign * value;
-            sign = value = 1;
+            value.digits *= sign;
+            r->dense[row * r->m->column_count + j] = value;
+            sign = 1;
+            value = (struct decimal){1, 0};
         }
     }
 }
@@ -146,15 +247,15 @@ static void read_lp(struct reading *r, char *text)
         int j = find(r->columns, r->m->column_count, word);
         if (j >= 0) { // name = value
             assert_string_equal(strtok(NULL, " \n"), "=");
-            r->lower[j] = r->upper[j] = strtoll(strtok(NULL, " \n"), NULL, 10);
+            r->lower[j] = r->upper[j] = decimal_of(strtok(NULL, " \n"));
         } else { // low <= name <= high
-            int64_t low = strtoll(word, NULL, 10);
+            struct decimal low = decimal_of(word);
             assert_string_equal(strtok(NULL, " \n"), "<=");
             j = find(r->columns, r->m->column_count, strtok(NULL, " \n"));
             assert_true(j >= 0);
             assert_string_equal(strtok(NULL, " \n"), "<=");
             r->lower[j] = low;
-            r->upper[j] = strtoll(strtok(NULL, " \n"), NULL, 10);
+            r->upper[j] = decimal_of(strtok(NULL, " \n"));
         }
         r->known[j] = true;
     }
@@ -178,6 +279,7 @@ static void check_both(const struct milp *m, struct arena *arena)
         assert_int_equal(file_read(path, &text, &size, arena, &err), OK);
         unlink(path);
         open_reading(&r, m, arena);
+        read_units(&r, text);
         (lp ? read_lp : read_mps)(&r, arena_copy_text(arena, text));
         expect_same(&r);
     }

@@ -11,6 +11,7 @@
 
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
+#include "formulate/program/units.h"
 #include "formulate/placed/program.h"
 #include "formulate/price/price.h"
 #include "solve/places/milp.h"
@@ -120,6 +121,13 @@ static void test_intopt(void **state)
 
 // ---- CBC
 
+// In ns what the file has in its unit of time.
+static double unit_of(const struct milp *m, int column, struct arena *arena)
+{
+    struct milp_units u = milp_units_of(m, arena);
+    return (double)milp_units_power(milp_units_column_log10(&u, &m->columns[column]));
+}
+
 // Column values by name from CBC's solution file; -1: none, 0: infeasible.
 static int read_solution(const char *path, const struct milp *m, double *values,
                          struct arena *arena)
@@ -138,7 +146,8 @@ static int read_solution(const char *path, const struct milp *m, double *values,
             sscanf(line + 1, "** %*d %79s %lf", name, &value) != 2)
             continue;
         const char *number = strrchr(name, '_');
-        values[number ? atoi(number + 1) : 0] = value;
+        int column = number ? atoi(number + 1) : 0;
+        values[column] = value * unit_of(m, column, arena);
     }
     return 1;
 }

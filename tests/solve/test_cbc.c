@@ -1,6 +1,6 @@
 // A second opinion on the exported program: the MPS file of the program after elimination, with all
-// path rows, solved by CBC. Its plan, replayed, takes the optimum's time, and its objective is not
-// above it. Skipped where there is no cbc.
+// path rows, solved by CBC. Its plan, replayed, takes the optimum's time, and its objective, in the
+// map's unit of time, is not above it. Skipped where there is no cbc.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,9 @@ static int read_solution(const char *path, double *objective, struct named_value
 }
 
 // Durations of the symbols: a column may represent several; the map says which.
-static void read_durations(int64_t *durations, const char *map_path, int stages, int slices,
-                           const struct named_value *values, int count, struct arena *arena)
+static void read_durations(int64_t *durations, int64_t *unit_ns, const char *map_path, int stages,
+                           int slices, const struct named_value *values, int count,
+                           struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text, *role, *name;
@@ -57,8 +58,9 @@ static void read_durations(int64_t *durations, const char *map_path, int stages,
     struct json root, columns;
     CHECK_OK(file_read(map_path, &text, &size, arena, &err));
     CHECK_OK(json_parse(&root, map_path, text, size, arena, &err));
-    const struct json_field top[] = {FIELD_ARRAY("columns", REQUIRED, &columns)};
-    CHECK_OK(json_fields(&root, top, 1, JSON_ENVELOPE, arena, &err));
+    const struct json_field top[] = {FIELD_ARRAY("columns", REQUIRED, &columns),
+                                     FIELD_COUNT("time_unit_ns", REQUIRED, unit_ns, 1, 1e18)};
+    CHECK_OK(json_fields(&root, top, 2, JSON_ENVELOPE, arena, &err));
     for (int j = 0; j < json_length(&columns); j++) {
         struct json column = json_element(&columns, j, arena), of = {0};
         const char **kinds;
@@ -77,7 +79,7 @@ static void read_durations(int64_t *durations, const char *map_path, int stages,
             for (int kind = 0; kind < slices * SYMBOL_KIND_COUNT; kind++)
                 if (!strcmp(symbol_kind_name(kind), kinds[k]))
                     durations[symbol_index(stages, kind, stage)] =
-                        i < count ? llround(values[i].value) : 0;
+                        i < count ? llround(values[i].value * (double)*unit_ns) : 0;
     }
 }
 
@@ -100,7 +102,7 @@ static bool check_priced(const struct priced *priced, const char *name, struct a
         int symbols = symbol_count(priced->stage_count, priced->slice_count);
         double objective = 0;
         struct named_value *values = NULL;
-        int64_t *whole = TAKE(arena, symbols, int64_t);
+        int64_t *whole = TAKE(arena, symbols, int64_t), unit_ns = 1;
         const char *solution = arena_print(arena, "%s/solution.txt", folder);
         CHECK_OK(schedule_build(&schedule, &request, arena, &err));
         CHECK_OK(graph_compile(&graph, &schedule, arena, &err));
@@ -109,8 +111,9 @@ static bool check_priced(const struct priced *priced, const char *name, struct a
                         settings.program_path, solution, folder));
         int value_count = read_solution(solution, &objective, &values, arena);
         if (failed || value_count < 0) fail_msg("%s: cbc found no optimum", name);
-        read_durations(whole, settings.map_path, priced->stage_count, priced->slice_count, values,
-                       value_count, arena);
+        read_durations(whole, &unit_ns, settings.map_path, priced->stage_count, priced->slice_count,
+                       values, value_count, arena);
+        objective *= (double)unit_ns;
         double optimum = (double)result.plan.iteration_ns,
                replayed = (double)graph_longest(graph, whole, NULL);
         if (fabs(replayed - optimum) > 1e-6 * optimum || objective > optimum * (1 + 1e-6))
