@@ -284,6 +284,14 @@ plants() {
     plant idle-checked-divides checker/space/walk.c \
         's/if (w->s->fewer_devices) return left >= 1;/if (w->s->fewer_devices) return exact;/' \
         'the checker takes what leaves devices idle to divide them'
+    # ---- laws of a priced document's integers
+    bed=test_raise_laws
+    plant queued-sync-hides formulate/choices/evaluate.c \
+        's/? group->sync_constant_ns\[x->gradient_option\] + walk.sync_ns/& * 0 + walk.tail_ns/' \
+        'a sync that waits for another one still hides behind its own gradients'
+    plant tail-of-first-layer formulate/choices/evaluate.c \
+        's/w->sync_ns - w->backward_behind_ns - (count - 1) \* backward_ns);/0);/' \
+        'of like layers the first one in the walk has the longest tail'
     bed=test_claims
 }
 
@@ -341,7 +349,7 @@ judge() {
     begun=$(date +%s) log=$folder/$1.log
     for law in test_price_grids test_price_judge test_grids test_price_towers test_check_space \
         test_exact_decisions test_placed test_layouts test_check_places test_verify_price \
-        test_check_load test_check_worth; do
+        test_check_load test_check_worth test_raise_laws; do
         [ ! -f "$tree/bin-$1/$law" ] || { judge_law "$1" "$law"; return; }
     done
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1
