@@ -21,7 +21,7 @@
 #include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 enum {
-    DEFAULT_PROBLEMS = 340,
+    DEFAULT_PROBLEMS = 400,
     STEPS = 20,
     DEEP_EVERY = 5,
     CERTIFICATE_EVERY = 10,

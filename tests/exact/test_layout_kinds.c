@@ -19,7 +19,7 @@
 
 #include <cmocka.h> // last: it takes the name of fail()
 
-enum { PLANS_MOST = 1500, SHOWN_MOST = 5 };
+enum { PLANS_MOST = 2500, SHOWN_MOST = 5 };
 static int problem_count = 5000, wrong;
 static uint64_t first_seed = 1;
 

@@ -13,6 +13,7 @@
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
 #include "tests/support/check.h"
+#include "tests/support/draws/kinds.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
@@ -161,11 +162,19 @@ static void make_layers_equal(struct priced *p)
     }
 }
 
+// Few kinds of layers, half of them in slices; or anything, of which some is scaled, missing or all
+// equal.
+static bool has_kinds(const struct trial *t) { return t->number / SCHEDULE_KIND_COUNT % 2; }
+
 static void draw_problem(struct trial *t)
 {
     struct priced *p = &t->p;
-    random_priced_of(p, (enum schedule_kind)(t->number % SCHEDULE_KIND_COUNT), &t->state,
-                     &t->arena);
+    enum schedule_kind kind = (enum schedule_kind)(t->number % SCHEDULE_KIND_COUNT);
+    if (has_kinds(t)) {
+        random_kinds(p, below(t, 2) ? SCHEDULE_TOKEN_SLICED : kind, &t->state, &t->arena);
+        return;
+    }
+    random_priced_of(p, kind, &t->state, &t->arena);
     if (below(t, 2)) p->micro_batches = 1 + below(t, 4 * p->rank_count + 2);
     p->rule_count = 0;
     p->budget = (struct quality_budget){-1, -1, -1, 0};
@@ -279,6 +288,20 @@ static void draw_fast_plan(struct trial *t)
     memcpy(t->rank_bytes, best_bytes, sizeof best_bytes);
 }
 
+// The best plan within the limits as they were drawn, if all plans can be enumerated.
+static bool find_best_plan(struct trial *t)
+{
+    enum { PLANS_MOST = 1000 };
+    struct error err = {OK, ""};
+    struct oracle oracle;
+    if (!has_kinds(t) || oracle_size(&t->p, PLANS_MOST, &t->arena) > PLANS_MOST) return false;
+    CHECK_OK(oracle_answer(&oracle, &t->p, &t->schedule, &t->arena, &err));
+    if (oracle.best_ns == INT64_MAX) return false;
+    memcpy(t->decision, oracle.best, (size_t)t->p.stage_count * sizeof *t->decision);
+    t->time_ns = oracle.best_ns;
+    return true;
+}
+
 // false: not a problem (more stages than layers).
 static bool open_trial(struct trial *t, int number)
 {
@@ -290,6 +313,7 @@ static bool open_trial(struct trial *t, int number)
     if (t->p.layer_count < t->p.stage_count ||
         schedule_build(&t->schedule, &request, &t->arena, &err) != OK)
         return false;
+    if (find_best_plan(t)) return true;
     draw_fast_plan(t);
     draw_limits(t);
     return true;
@@ -302,20 +326,31 @@ static bool same(const int64_t *a, const int64_t *b, int count)
     return !memcmp(a, b, (size_t)count * sizeof *a);
 }
 
+// On each group, in the sum of all slices.
+static bool same_sums(const struct priced *p, const int64_t *a, const int64_t *b)
+{
+    for (int g = 0; g < p->group_count; g++) {
+        int64_t difference = 0;
+        for (int i = g; i < p->slice_count * p->group_count; i += p->group_count)
+            difference += a[i] - b[i];
+        if (difference) return false;
+    }
+    return true;
+}
+
 // Equal in everything that the bounds use of a layer.
 static bool alike(const struct priced *p, int a, int b)
 {
     const struct priced_run *x = &p->runs[a], *y = &p->runs[b];
-    int passes = p->slice_count * p->group_count;
     bool like = a == b ||
                 (x->recomputable == y->recomputable && same(x->stash_bytes, y->stash_bytes, 3) &&
                  same(x->working_bytes, y->working_bytes, 3) &&
                  x->weight_bytes + x->gradient_bytes + x->optimizer_bytes ==
                      y->weight_bytes + y->gradient_bytes + y->optimizer_bytes &&
-                 same(x->forward_ns, y->forward_ns, passes) &&
-                 same(x->backward_ns, y->backward_ns, passes) &&
-                 same(x->selective_ns, y->selective_ns, passes) &&
-                 same(x->full_ns, y->full_ns, passes) &&
+                 same_sums(p, x->forward_ns, y->forward_ns) &&
+                 same_sums(p, x->backward_ns, y->backward_ns) &&
+                 same_sums(p, x->selective_ns, y->selective_ns) &&
+                 same_sums(p, x->full_ns, y->full_ns) &&
                  same(x->weight_ns, y->weight_ns, p->group_count) &&
                  same(x->optimizer_ns, y->optimizer_ns, p->group_count));
     for (int o = 0; like && o < p->gradient_option_count; o++)

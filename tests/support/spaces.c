@@ -4,6 +4,7 @@
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/grids.h"
+#include "tests/support/draws/kinds.h"
 #include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
 
@@ -51,6 +52,10 @@ void spaces_draw(struct problem *p, struct random *rng, struct arena *arena)
     limits.micro_batches_max = 4;
     struct error err = {OK, ""};
     do {
+        if (random_chance(rng, 25)) {
+            random_kinds_problem(p, rng, arena);
+            continue;
+        }
         random_problem(p, rng, &limits, arena);
         p->job.rule_count = 0;
         // Steps that outweigh passes: then the end of an iteration is decisive.

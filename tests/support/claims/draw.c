@@ -10,6 +10,8 @@
 #include "formulate/price/price.h"
 #include "tests/support/oracle/oracle.h"
 
+enum { KINDS_PERCENT = 25 }; // problems of few kinds of layers
+
 struct weights {
     int64_t pass, recompute, optimizer, sync, message, latency, stash;
 };
@@ -281,7 +283,7 @@ static void draw_group(struct draw *d, int index, int slots)
     g->gpus_per_node = per_node;
     g->nodes = slots * l->data * collective / per_node;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
-        if (chance(d, kind == NIC_ETHERNET ? 94 : 20))
+        if (chance(d, kind == NIC_ETHERNET ? 92 : 20))
             g->nics[g->nic_count++] =
                 (struct nic){(enum nic_kind)kind, (int)PICK(d, 1, 1, 2), draw_link(d)};
 }
@@ -570,6 +572,10 @@ void claims_draw(struct problem *p, struct random *rng, struct arena *arena)
     for (;;) {
         struct draw d = {.p = p, .rng = rng, .arena = arena};
         arena_reset(arena, mark);
+        if (chance(&d, KINDS_PERCENT)) {
+            if (claims_draw_kinds(p, rng, arena) && is_small(p, arena)) return;
+            continue;
+        }
         *p = (struct problem){.name = "drawn", .document.path = ""};
         d.theme = (enum theme)PICK(&d, THEME_ENDING, THEME_ENDING, THEME_PERIOD, THEME_PERIOD,
                                    THEME_ANY, THEME_ANY);

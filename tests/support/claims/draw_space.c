@@ -2,6 +2,7 @@
 #include "tests/support/claims/draw_space.h"
 
 #include "tests/support/claims/draw.h"
+#include "tests/support/draws/kinds.h"
 #include "tests/support/draws/models.h"
 #include "tests/support/spaces.h"
 
@@ -75,4 +76,11 @@ bool claims_draw_space(const struct space_draw *d)
         if (counts_base(d)) return true;
     }
     return false;
+}
+
+bool claims_draw_kinds(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct space_draw space = {p, rng, arena, &p->job.layout, .themed = true, .spare = 1};
+    random_kinds_problem(p, rng, arena);
+    return claims_draw_space(&space);
 }

@@ -18,5 +18,7 @@ struct space_draw {
 };
 // false: none of a dozen drawn spaces contains the layout and is small enough.
 bool claims_draw_space(const struct space_draw *d);
+// A problem whose layers are of a few kinds, with such a space; false likewise.
+bool claims_draw_kinds(struct problem *p, struct random *rng, struct arena *arena);
 
 #endif

@@ -197,6 +197,17 @@ static void draw_swaps(struct priced *p, const struct extreme *x, uint64_t state
         p->runs[r].swap_ns = values(x, &own, p->group_count, arena);
 }
 
+// Now and then a few layers of another kind, before or after the rest.
+static void draw_middle(struct priced *p, const struct extreme *x, int layers, struct random *rng,
+                        struct arena *arena)
+{
+    int few = layers > 1 && chance(rng, 30) ? between(rng, 1, layers > 2 ? 2 : 1) : 0;
+    bool after = chance(rng, 50);
+    if (few && !after) draw_run(p, x, few, rng, arena);
+    draw_run(p, x, layers - few, rng, arena);
+    if (few && after) draw_run(p, x, few, rng, arena);
+}
+
 static void draw_priced(struct priced *p, const struct extreme *x, struct random *rng,
                         struct arena *arena)
 {
@@ -208,7 +219,7 @@ static void draw_priced(struct priced *p, const struct extreme *x, struct random
     int layers = p->stage_count + between(rng, 0, p->stage_count > 4 ? 1 : 3),
         first = layers > 1 && chance(rng, 35), last = layers - first > 1 && chance(rng, 35);
     if (first) draw_run(p, x, 1, rng, arena);
-    draw_run(p, x, layers - first - last, rng, arena);
+    draw_middle(p, x, layers - first - last, rng, arena);
     if (last) draw_run(p, x, 1, rng, arena);
     draw_groups(p, x, rng, arena);
     draw_links(p, x, rng, arena);

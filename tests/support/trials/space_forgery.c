@@ -8,7 +8,7 @@
 
 #include "tests/support/check.h"
 
-enum { TRIALS = 24 };
+enum { TRIALS = 32 };
 
 bool has_plan(const struct forgery *f) { return get(f->space, "chosen") != NULL; }
 int count_of(const cJSON *array) { return cJSON_GetArraySize(array); }
