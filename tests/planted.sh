@@ -159,6 +159,21 @@ plants() {
     plant worth-mean space/bound.c \
         's/MINIMISE_LOAD ? 1 : s->p->micro_batches;/MINIMISE_COST ? 1 : s->p->micro_batches;/' \
         'the load of all micro-batches is that of one'
+    # ---- Pipette's rows: enumeration
+    bed=test_check_rows
+    plant rows-taken places/rows.c \
+        's/if (m->tail\[first\]\[i\].nodes & taken) continue;/if (i) continue;/' \
+        'a row takes the nodes that are cheapest for it'
+    plant rows-fits places/rows.c 's/(x->first < 0 || x->first == first))/x->first == first)/' \
+        'no stage is the same wherever it stands'
+    plant rows-inner places/rows.c \
+        's/inner = larger(inner, \(m->of->inner_ns\[lowest(left)\]\));/inner += \1;/' \
+        'the rings within first nodes go one after the other'
+    plant rows-hop prices/rows.c 's/.hop = 2 \* message,/.hop = 4 * message,/' \
+        'a micro-batch goes there and back twice'
+    plant rows-objective places/rows.c \
+        's/!x->rows || result->objective != MINIMISE_PIPETTE/!x->rows/' \
+        'rows have a value by any objective'
     bed=test_claims
     # ---- on places
     plant placed-worst-link checker/places/relax.c \

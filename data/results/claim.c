@@ -5,8 +5,8 @@ const char *claim_has_no_certificate(const struct problem *p)
 {
     const struct job *job = &p->job;
     bool places = p->cluster.places.node_count;
-    if (job->objective == OBJECTIVE_PIPETTE)
-        return "its objective is pipette, and certificates are about times, loads and costs";
+    if (job->objective == OBJECTIVE_PIPETTE && p->cluster.places.node_count > 16)
+        return "its objective is pipette, and certificates of that are about 16 nodes at most";
     if (job->objective == OBJECTIVE_MAX_LOAD && places)
         return "its objective is max_load, and certificates of that are about clusters without "
                "places";

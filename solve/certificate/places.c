@@ -335,6 +335,32 @@ static enum status put_tree(struct certificate_places_result *to, struct places_
     return OK;
 }
 
+// Of Pipette's objective: the bound, which the checker proves by itself.
+static enum status put_rows(struct certificate_places_result *to, struct places_maker *m,
+                            struct error *err)
+{
+    const struct certificate_places_request *request = m->request;
+    struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
+    const struct reader r = {"certificate", &m->why};
+    struct json_writer w;
+    struct value *root;
+    document_begin(&w, "plumbline.certificate", request->sources, request->source_count, m->arena);
+    json_open_flat_object(&w, "places");
+    json_put_text(&w, "by", "rows");
+    json_put_text(&w, "objective", check_objective_names[MINIMISE_PIPETTE]);
+    if (m->bound_ns < 0) json_put_bool(&w, "infeasible", true);
+    else json_put_count(&w, "bound_ns", m->bound_ns);
+    json_close_object(&w);
+    json_close_object(&w);
+    *to = (struct certificate_places_result){.bound_ns = m->bound_ns, .how = "rows"};
+    to->text = json_end(&w, &to->size);
+    if (check_parse(&r, to->text, to->size, &root, m->arena) == OK &&
+        check_audit_rows(&result, &r, value_get(root, "places"), &m->places, &m->work, m->arena) ==
+            OK)
+        return OK;
+    return fail(err, SOLVER, "the checker refuses the bound: %s", m->why.text);
+}
+
 // Takes the way that proves more.
 enum status certificate_places_make(struct certificate_places_result *result,
                                     const struct certificate_places_request *request,
@@ -346,8 +372,9 @@ enum status certificate_places_make(struct certificate_places_result *result,
     *result = (struct certificate_places_result){.bound_ns = 0};
     *m = (struct places_maker){.request = request, .work = UINT64_MAX / 2, .arena = arena};
     m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns;
-    if (!m->bound_ns) return OK;
+    if (!m->bound_ns && request->problem->job.objective != OBJECTIVE_PIPETTE) return OK;
     TRY(space_places(&m->places, request->problem, arena, err));
+    if (m->places.rows) return put_rows(result, m, err);
     int count = list_ways(m, ways);
     for (int i = 0; i < count; i++) {
         struct attempt a;

@@ -276,19 +276,28 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
         fprintf(to, "not proven: %s\n", r->reason);
         return;
     }
+    bool of_rows = r->objective == MINIMISE_PIPETTE;
     if (r->infeasible) fprintf(to, "proven: no placement on the nodes is a plan\n");
     else
-        fprintf(to, "proven: no plan on the nodes takes less than %lld ns\n",
+        fprintf(to, "proven: no plan on the nodes %s less than %lld ns\n",
+                of_rows ? "has a value of the objective pipette of" : "takes",
                 (long long)r->bound_ns);
+    if (of_rows)
+        fprintf(to,
+                "  verified   every set of first nodes, with every way to complete its rows; "
+                "%lld steps\n",
+                (long long)r->work);
     if (r->parts)
         fprintf(to, "  verified   that the %lld parts of a tree cover all placements\n",
                 (long long)r->parts);
-    fprintf(to,
-            "  verified   the least price of every link; %lld boxes (%lld splits, %lld single "
-            "decisions) by %lld rounds over %lld choices, "
-            "%lld paths of a graph of %lld operations\n",
-            (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
-            (long long)r->choices, (long long)r->paths, (long long)r->operations);
+    if (!of_rows)
+        fprintf(to,
+                "  verified   the least price of every link; %lld boxes (%lld splits, %lld single "
+                "decisions) by %lld rounds over %lld choices, "
+                "%lld paths of a graph of %lld operations\n",
+                (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
+                (long long)r->rounds, (long long)r->choices, (long long)r->paths,
+                (long long)r->operations);
     print_doubtful(to, r->doubtful);
     fprintf(to,
             "  assumed    the reading of %s and of what it names, and the judge's prices of its "

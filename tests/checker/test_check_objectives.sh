@@ -68,4 +68,24 @@ answers 0 "^optimal: cost" solve space -o all.json --quiet --resume p1.json --re
     --certificate all.proof.json --join part1.json --join part2.json
 answers 0 "^proven: the plan of layout [0-9]* costs" check all.proof.json space
 
+# ---- Pipette's objective
+echo '{"gpus": ["a", "b", "c", "d", "e", "f"], "bandwidth": [[0, 9, 8, 7, 6, 5], [4, 0, 9, 8, 7, 6],
+    [5, 4, 0, 9, 8, 7], [6, 5, 4, 0, 9, 8], [7, 6, 5, 4, 0, 9], [8, 7, 6, 5, 4, 0]]}' > matrix.json
+answers 0 "" example pipette --matrix matrix.json --stages 2 --layers 4 --hidden 128 --heads 8 \
+    --sequence 128 --global-batch 96 -o pipette
+answers 0 "^optimal: pipette" solve pipette -o plan.json --quiet --certificate rows.json
+value=$(number plan.json objective_ns)
+answers 0 "^proven: no plan on the nodes has a value of the objective pipette of less than $value" \
+    check rows.json pipette --statement proven.txt
+grep -q "value of the objective pipette .* of less than $value ns" proven.txt ||
+    complain "the statement does not say the value"
+answers 0 "pipette $value ns, its bound $value ns, gap 0, proven by rows.json" \
+    verify plan.json --certificate rows.json
+sed "s/\"bound_ns\": $value/\"bound_ns\": $((value + 1))/" rows.json > higher.json
+answers 1 "not proven: rows of nodes have a value below bound_ns" check higher.json pipette
+answers 20 "higher.json is not proven" verify plan.json --certificate higher.json
+# Nodes of other names are another cluster.
+sed -i 's/"b"/"z"/g' pipette/cluster.json
+answers 1 "not proven: pipette/cluster.json: its SHA-256" check rows.json pipette
+
 ended

@@ -7,8 +7,8 @@
 
 #include "solve/checker/places/internal.h"
 
-enum { BY_GROUPS, BY_NODES, BY_TREE };
-static const char *const ways[] = {"groups", "nodes", "tree", NULL};
+enum { BY_GROUPS, BY_NODES, BY_TREE, BY_ROWS };
+static const char *const ways[] = {"groups", "nodes", "tree", "rows", NULL};
 
 // By one problem of one replica.
 static enum status audit_relaxed(struct check_result *result, const struct reader *r,
@@ -56,7 +56,11 @@ static enum status audit(struct check_result *result, const struct reader *r,
     TRY(value_expect(r, places, "places", VALUE_OBJECT));
     if (!value_get(places, "by")) return check_refuse(r, "places", "the key \"by\" is missing");
     TRY(value_name(r, value_get(places, "by"), "places.by", ways, &by));
-    if (by == BY_TREE) TRY(check_audit_tree(result, r, places, x, work, arena));
+    if (by != BY_ROWS && x->rows)
+        return fail(r->err, (enum status)NOT_PROVEN, "is about %s, the job minimises pipette",
+                    check_objective_names[MINIMISE_TIME]);
+    if (by == BY_ROWS) TRY(check_audit_rows(result, r, places, x, work, arena));
+    else if (by == BY_TREE) TRY(check_audit_tree(result, r, places, x, work, arena));
     else TRY(audit_relaxed(result, r, places, x, work, arena));
     result->doubtful = *x->doubtful_prices;
     if (*x->doubtful_sizes)

@@ -29,6 +29,15 @@ struct check_ring_link {
     int64_t *layer;    // [run * gradient options + option]
 };
 
+// For Pipette's objective (docs/FORMULAS.md 16): prices between nodes, -1: not joined.
+struct check_rows {
+    int each;                      // replicas that fill a node and are in one row
+    int first_block, stage_blocks; // the model's first block, and how many each stage has
+    int64_t *hop_ns;               // [from * nodes + to]: of a micro-batch, there and back
+    int64_t *ring_ns;              // [from * nodes + to]: if all links of the ring were like this
+    int64_t *inner_ns;             // [node]
+};
+
 struct check_places {
     // One replica: bytes and passes on each group, options and rules. It has no slots, transfers,
     // syncs or micro-batches.
@@ -53,6 +62,7 @@ struct check_places {
     void *context;
     const int64_t *doubtful_prices,
         *doubtful_sizes; // so far, as in a check_pricer; doubtful prices take the lower value
+    const struct check_rows *rows; // NULL: another objective
 };
 
 // The problem of one replica that bounds all placements: each node is a group of its own, or each
@@ -80,6 +90,11 @@ enum status check_places_certificate(struct check_result *result,
                                      const struct check_input *sources, int source_count,
                                      const struct check_places *places, uint64_t work_limit,
                                      struct arena *arena, struct error *err);
+
+// rows.c: the claim of a file about Pipette's objective; also called by its writer.
+enum status check_audit_rows(struct check_result *result, const struct reader *r,
+                             const struct value *places, const struct check_places *x,
+                             uint64_t *work, struct arena *arena);
 
 // A page in words about an accepted certificate. "-": standard output.
 struct check_places_audit {

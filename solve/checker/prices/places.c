@@ -252,7 +252,12 @@ enum status space_places(struct check_places *to, const struct problem *problem,
                                 .doubtful_prices = &x->doubts.prices,
                                 .doubtful_sizes = &x->doubts.sizes};
     put_micro_batches(to, &problem->job);
-    return OK;
+    if (problem->job.objective != OBJECTIVE_PIPETTE) return OK;
+    struct check_rows *rows = TAKE(arena, 1, struct check_rows);
+    to->rows = rows;
+    return space_rows(rows, &x->whole, arena)
+               ? OK
+               : fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);
 }
 
 enum status space_open_places(struct check_places *to, const char *path,

@@ -41,4 +41,9 @@ enum status space_one_prices(struct check_problem **own, const struct problem *p
 enum status space_places(struct check_places *to, const struct problem *problem,
                          struct arena *arena, struct error *err);
 
+// What Pipette's objective needs of the nodes. false: a price exceeds the countable range.
+struct price_audit;
+struct check_rows;
+bool space_rows(struct check_rows *to, const struct price_audit *whole, struct arena *arena);
+
 #endif
