@@ -12,6 +12,7 @@
 #include "measure/commands.h"
 #include "solve/batch/commands.h"
 #include "solve/commands/commands.h"
+#include "solve/process/supervise.h"
 
 static command_function command_completion;
 
@@ -169,4 +170,24 @@ static enum status command_completion(int argc, char **argv, int *exit_code, str
     return commands_run(&table, argc, argv, exit_code, arena, err);
 }
 
-int main(int argc, char **argv) { return program_main(&program, run, argc, argv); }
+// Commands that search end in their own way on SIGINT and SIGTERM, from their first instruction on:
+// the C library runs this before the constructors of libraries, which take longer than a short
+// search. Where it does not, main does.
+static void listen_first(int argc, char **argv, char **environment)
+{
+    static const char *const searching[] = {"solve", "plan", "offers"};
+    (void)environment;
+    for (size_t i = 0; i < ARRAY_LENGTH(searching) && argc > 1; i++)
+        if (!strcmp(argv[1], searching[i])) supervision_listen();
+}
+
+#ifndef __SANITIZE_ADDRESS__
+__attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **,
+                                                                           char **) = listen_first;
+#endif
+
+int main(int argc, char **argv)
+{
+    listen_first(argc, argv, NULL);
+    return program_main(&program, run, argc, argv);
+}

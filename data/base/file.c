@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/sha2.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,14 +156,38 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
+static _Thread_local char *noted; // NULL: nobody wants to know
+
+void file_note_temporaries(char *note) { noted = note; }
+
+static void note_temporary(const char *path)
+{
+    if (noted) snprintf(noted, FILE_NAME_MAX, "%s", path);
+}
+
+// SIGINT and SIGTERM wait until a temporary file has become the file or is gone.
+static void block_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigemptyset(&all);
+    sigaddset(&all, SIGINT);
+    sigaddset(&all, SIGTERM);
+    sigaddset(&all, SIGALRM);
+    sigprocmask(SIG_BLOCK, &all, before);
+}
+
 // Creates a new file next to `path`, with a name that hits no other file; the name goes to
 // temporary[].
 static int open_beside(const char *path, char *temporary, size_t length)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
         snprintf(temporary, length, "%s.tmp-%ld-%d", path, (long)getpid(), i);
-        int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) return fd;
+        note_temporary(temporary);
+        int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), why = errno;
+        if (fd >= 0) return fd;
+        note_temporary("");
+        errno = why;
+        if (why != EEXIST) return -1;
     }
     return -1;
 }
@@ -184,7 +209,7 @@ static void flush_folder(const char *path)
 
 enum status file_check_place(const char *path, struct error *err)
 {
-    char temporary[4096];
+    char temporary[FILE_NAME_MAX];
     struct stat s;
     if (!strcmp(path, "-")) return OK;
     if (strlen(path) > sizeof temporary - 40)
@@ -192,11 +217,28 @@ enum status file_check_place(const char *path, struct error *err)
     if (!stat(path, &s) && S_ISDIR(s.st_mode))
         return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
     if (!stat(path, &s) && !S_ISREG(s.st_mode)) return OK;
-    int fd = open_beside(path, temporary, sizeof temporary);
-    if (fd < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
-    close(fd);
-    unlink(temporary);
-    return OK;
+    sigset_t before;
+    block_signals(&before);
+    int fd = open_beside(path, temporary, sizeof temporary), why = errno;
+    if (fd >= 0) close(fd), unlink(temporary), note_temporary("");
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return fd >= 0 ? OK : fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
+}
+
+// false: not written, for the reason *why; nothing is left behind.
+static bool replace_file(const char *path, char *temporary, size_t length, const char *text,
+                         size_t size, int *why)
+{
+    int fd = open_beside(path, temporary, length);
+    *why = errno;
+    if (fd < 0) return false;
+    bool written = write_all(fd, text, size) && !fsync(fd);
+    *why = errno;
+    if (close(fd) && written) written = false, *why = errno;
+    if (written && rename(temporary, path)) written = false, *why = errno;
+    if (!written) unlink(temporary);
+    note_temporary("");
+    return written;
 }
 
 enum status file_write(const char *path, const char *text, size_t size, struct error *err)
@@ -206,7 +248,7 @@ enum status file_write(const char *path, const char *text, size_t size, struct e
             return fail(err, BAD_INPUT, "standard output: cannot be written: %s", strerror(errno));
         return OK;
     }
-    char temporary[4096];
+    char temporary[FILE_NAME_MAX];
     struct stat s;
     if (strlen(path) > sizeof temporary - 40)
         return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
@@ -221,22 +263,12 @@ enum status file_write(const char *path, const char *text, size_t size, struct e
         return written ? OK
                        : fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
     }
-    int fd = open_beside(path, temporary, sizeof temporary);
-    if (fd < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
-    bool written = write_all(fd, text, size) && !fsync(fd);
-    int why = errno;
-    if (close(fd) && written) {
-        written = false;
-        why = errno;
-    }
-    if (written && rename(temporary, path)) {
-        written = false;
-        why = errno;
-    }
-    if (!written) {
-        unlink(temporary);
-        return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
-    }
+    sigset_t before;
+    block_signals(&before);
+    int why;
+    bool written = replace_file(path, temporary, sizeof temporary, text, size, &why);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (!written) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
     flush_folder(path);
     return OK;
 }

@@ -10,6 +10,7 @@
 #include "data/base/status.h"
 
 enum { SHA256_TEXT = 65 }; // 64 hexadecimal digits and the end
+enum { FILE_NAME_MAX = 4096 };
 
 // The whole file, followed by a '\0'. BAD_INPUT: missing, unreadable, not a regular file, larger
 // than 256 MiB.
@@ -24,6 +25,10 @@ enum status file_open(FILE **file, const char *path, struct arena *arena, struct
 // content or the new, never a part. "-" is standard output. BAD_INPUT: cannot be written; nothing
 // is left behind.
 enum status file_write(const char *path, const char *text, size_t size, struct error *err);
+
+// From here on this thread, and processes forked from it, note the temporary file's name in
+// note[FILE_NAME_MAX] while there is one, so that another process can remove it; "": there is none.
+void file_note_temporaries(char *note);
 
 // Whether file_write could put a file there, to be checked before hours of work: BAD_INPUT if not.
 // Leaves nothing behind.

@@ -101,6 +101,7 @@ static void keep_plan(struct box_search *s, const struct box_answer *a)
     s->r->best_ns = s->frontier.best_ns = a->found_ns;
     s->r->found_better = true;
     memcpy(s->r->found, a->found, (size_t)s->stages * sizeof *a->found);
+    if (s->settings->found) s->settings->found(s->settings->argument, s->r->found, a->found_ns);
 }
 
 // Works on the box; true: closed. Its bound rises to what is proven for it, and its record holds

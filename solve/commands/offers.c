@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "data/base/file.h"
 #include "data/base/grow.h"
@@ -233,6 +234,36 @@ static void take_plan(const struct offers_request *r, struct offer *o, const str
     o->price = price_of(o, o->hours), o->price_bound = price_of(o, o->hours_bound);
 }
 
+// A machine is searched in a process of its own, which writes the plan and hands over the rest.
+static _Noreturn void end_child(const struct offer *o, struct arena *arena)
+{
+    struct message m;
+    message_begin(&m, arena);
+    message_put(&m, o, sizeof *o);
+    supervised_keeps(&m);
+    _exit(0);
+}
+
+// A child that failed has said why: the command ends as it did.
+static enum status take_from_child(struct offer *o, struct supervised *left)
+{
+    struct offer found;
+    if (left->exit_code) _exit(left->exit_code);
+    message_get(&left->kept, &found, sizeof found);
+    if (!left->kept.broken) *o = found; // texts and documents are where they were before the fork
+    return OK;
+}
+
+static enum status write_plan(const struct offer *o, struct plan *plan, const struct solved *solved,
+                              struct arena *arena, struct error *err)
+{
+    const char *path = arena_print(arena, "%s/plan.json", o->folder);
+    plan->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
+    plan->document.source_count = problem_sources(&o->problem, path, plan->document.sources, arena);
+    TRY(solve_settle(plan, solved, arena, err));
+    return plan_save(plan, path, arena, err);
+}
+
 static enum status search_offer(const struct offers_request *r, struct offer *o,
                                 const struct offer *best, struct arena *arena, struct error *err)
 {
@@ -245,16 +276,15 @@ static enum status search_offer(const struct offers_request *r, struct offer *o,
     if (seconds < iteration_limit_most_s) limited.job.iteration_limit_s = seconds;
     solve_defaults(&settings);
     settings.gap = r->gap, settings.time_limit_s = r->time_limit_s;
+    struct supervised left;
     TRY(solve_prepare(&solved, &limited, arena, err));
-    TRY(solve_search(&solved, &settings, NULL, NULL, arena, err));
+    TRY(solve_apart(&solved, &settings, NULL, &left, arena, err));
+    if (left.as == SUPERVISED_ENDED) return take_from_child(o, &left);
     struct plan *plan = &solved.result->plan;
     take_plan(r, o, plan, limit, asked);
-    if (o->state != OFFER_PLAN) return OK;
-    const char *path = arena_print(arena, "%s/plan.json", o->folder);
-    plan->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
-    plan->document.source_count = problem_sources(&o->problem, path, plan->document.sources, arena);
-    TRY(solve_settle(plan, &solved, arena, err));
-    return plan_save(plan, path, arena, err);
+    if (o->state == OFFER_PLAN) TRY(write_plan(o, plan, &solved, arena, err));
+    if (left.as == SUPERVISED_CHILD && supervised_is()) end_child(o, arena);
+    return OK;
 }
 
 // ---- the answer
@@ -370,6 +400,7 @@ enum status command_offers(int argc, char **argv, int *exit_code, struct arena *
                                .gap = 0.01,
                                .time_limit_s = 45};
     const struct offer *best = NULL;
+    const volatile int *stop;
     bool helped;
     TRY(read_request(&r, argc, argv, &helped, arena, err));
     if (helped) return OK;
@@ -385,5 +416,7 @@ enum status command_offers(int argc, char **argv, int *exit_code, struct arena *
     print_answer(&r, best);
     TRY(write_table(&r, best, arena, err));
     *exit_code = exit_code_of(&r, best);
+    TRY(supervision_stop(&stop, err));
+    if (!*exit_code && *stop) *exit_code = EXIT_OPEN;
     return OK;
 }

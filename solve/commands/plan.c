@@ -11,6 +11,7 @@
 #include "data/text/shell.h"
 #include "formulate/commands.h"
 #include "solve/commands/commands.h"
+#include "solve/commands/verbs.h"
 #include "solve/report/report.h"
 
 enum { WORDS_MAX = 40 };
@@ -279,6 +280,7 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
     TRY(run_step(&steps.items[0], exit_code, arena, err));
     solve_step(&steps, &r, arena);
     TRY(run_step(&steps.items[1], &solved, arena, err));
+    solve_goes_on("the writing of report and launch files", 0, false, solved);
     if (!solved || solved == EXIT_OPEN) {
         struct step *verify = begin_step(&steps, command_verify, "verify");
         add(verify, file_in(&r, "plan.json", arena));

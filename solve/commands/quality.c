@@ -2,6 +2,7 @@
 // Minimizes it among plans of equal time, and finds the Pareto front of time and quality cost.
 // docs/FORMULAS.md 7.
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "data/base/watch.h"
 #include "formulate/price/price.h"
@@ -84,13 +85,6 @@ static bool take_time(struct solve_settings *settings, const struct watch *w)
     return !watch_is_over(w);
 }
 
-static struct watch watch_behind(const struct plan *plan, const struct solve_settings *settings,
-                                 const volatile int *stop)
-{
-    double left_s = settings->time_limit_s - plan->effort.seconds;
-    return watch_begin(stop, settings->time_limit_s <= 0 ? 0 : left_s > 0 ? left_s : 1e-9);
-}
-
 enum answer { ANSWER_NONE, ANSWER_PLAN, ANSWER_OPEN };
 
 static enum status ask(enum answer *answer, struct plan *found, const struct problem *problem,
@@ -111,27 +105,56 @@ static enum status ask(enum answer *answer, struct plan *found, const struct pro
     return OK;
 }
 
-enum status solve_least_quality(struct plan *plan, const struct problem *problem,
-                                const struct solve_settings *of_search, const volatile int *stop,
-                                struct arena *arena, struct error *err)
+// The progress of one of these searches is shown as that of the whole.
+struct telling {
+    const struct solve_settings *of_search;
+    const struct plan *plan;
+    struct watch watch;
+    int64_t most; // quality cost that it searches for
+};
+
+static void tell(void *argument, const struct solve_progress *p)
+{
+    const struct telling *t = argument;
+    char text[160];
+    double seconds = t->plan->effort.seconds + watch_elapsed_s(&t->watch);
+    (void)p;
+    snprintf(text, sizeof text,
+             "%8.1f s  plan %.9f s  bound %.9f s  the least quality cost: is %" PRId64
+             " with %" PRId64 " compressed enough?",
+             seconds, (double)t->plan->iteration_ns / 1e9, (double)t->plan->bound_ns / 1e9,
+             t->most / TAKEN_MOST, t->most % TAKEN_MOST);
+    solve_tell(t->of_search,
+               &(struct solve_progress){seconds, t->plan->iteration_ns, t->plan->bound_ns, text});
+}
+
+static bool is_asked(const struct plan *plan, const struct job *job, const struct solve_settings *s)
+{
+    return plan->stage_count && worth_of(quality_of(plan)) && !plan->placement &&
+           is_weighable(job) && plan->objective == OBJECTIVE_ITERATION_TIME &&
+           s->engine == ENGINE_TREE && s->formulation == FORMULATION_CHOICES;
+}
+
+static enum status lower_quality(struct plan *plan, const struct problem *problem,
+                                 struct telling *told, const volatile int *stop,
+                                 struct arena *arena, struct error *err)
 {
     enum { BOXES_MOST = 5000 };
-    struct solve_settings settings = *of_search;
-    const struct watch watch = watch_behind(plan, of_search, stop);
+    struct solve_settings settings = *told->of_search;
     int64_t none = -1, most = worth_of(quality_of(plan));
-    if (!plan->stage_count || !most || plan->placement || !is_weighable(&problem->job) ||
-        plan->objective != OBJECTIVE_ITERATION_TIME || of_search->engine != ENGINE_TREE ||
-        of_search->formulation != FORMULATION_CHOICES)
-        return OK;
     settings.evidence = false, settings.alternatives = 0;
     settings.program_path = settings.map_path = NULL;
-    settings.progress = 0, settings.boxes_max = BOXES_MOST;
+    settings.progress = solve_tells(&settings), settings.boxes_max = BOXES_MOST;
+    settings.tell = tell, settings.tell_argument = told;
     settings.cutoff_ns = plan->iteration_ns + 1;
     for (int64_t at = most - 1; none + 1 < most; at = none + (most - none) / 2) {
         struct plan found;
         enum answer answer;
-        if (!take_time(&settings, &watch)) return OK;
+        told->most = at;
+        if (!take_time(&settings, &told->watch)) return OK;
         TRY(ask(&answer, &found, problem, at, &settings, stop, arena, err));
+        found.effort.seconds = 0; // those of the whole are counted at the end
+        plan_effort_add(&plan->effort, &found.effort);
         if (answer == ANSWER_OPEN) return OK;
         if (answer == ANSWER_NONE) {
             none = at;
@@ -144,25 +167,37 @@ enum status solve_least_quality(struct plan *plan, const struct problem *problem
     return OK;
 }
 
+enum status solve_least_quality(struct plan *plan, const struct problem *problem,
+                                const struct solve_settings *of_search, const volatile int *stop,
+                                struct arena *arena, struct error *err)
+{
+    struct telling told = {of_search, plan, watch_begin(stop, of_search->time_limit_s), 0};
+    if (!is_asked(plan, &problem->job, of_search)) return OK;
+    enum status status = lower_quality(plan, problem, &told, stop, arena, err);
+    plan->effort.seconds += watch_elapsed_s(&told.watch);
+    return status;
+}
+
 // ---- the front
 
 static enum status next_point(struct front_point *point, bool *found,
                               const struct front_point *before, const struct problem *problem,
-                              const struct solve_settings *settings, const volatile int *stop,
+                              struct solve_settings *settings, const struct watch *watch,
                               struct arena *arena, struct error *err)
 {
     struct problem *less = TAKE(arena, 1, struct problem);
     struct solved solved;
     *less = limited(problem, worth_of(before->quality) - 1, arena);
     TRY(solve_prepare(&solved, less, arena, err));
-    TRY(solve_search(&solved, settings, NULL, stop, arena, err));
+    TRY(solve_search(&solved, settings, NULL, watch->stop, arena, err));
     const struct plan *plan = &solved.result->plan;
     *found = plan->stage_count > 0;
     if (!*found) return OK;
     *point = (struct front_point){.plan = before->plan, .bound_ns = plan->bound_ns};
     take_decision(&point->plan, plan);
     point->one = problem_with_layout(problem, &plan->layout);
-    TRY(solve_least_quality(&point->plan, &point->one, settings, stop, arena, err));
+    if (take_time(settings, watch))
+        TRY(solve_least_quality(&point->plan, &point->one, settings, watch->stop, arena, err));
     point->quality = quality_of(&point->plan);
     return OK;
 }
@@ -173,7 +208,7 @@ enum status solve_front(struct front_point *points, int *count, const struct sol
 {
     struct solve_settings settings = *of_search;
     const struct plan *plan = &first->result->plan;
-    const struct watch watch = watch_behind(plan, of_search, stop);
+    const struct watch watch = watch_begin(stop, watch_left_s(&first->watch));
     bool found = plan->stage_count > 0;
     settings.evidence = false, settings.program_path = settings.map_path = NULL;
     *count = found;
@@ -184,7 +219,7 @@ enum status solve_front(struct front_point *points, int *count, const struct sol
     points[0] = (struct front_point){*plan, *first->one, plan->bound_ns, quality_of(plan)};
     while (*count < most && worth_of(points[*count - 1].quality) && take_time(&settings, &watch)) {
         TRY(next_point(&points[*count], &found, &points[*count - 1], first->problem, &settings,
-                       stop, arena, err));
+                       &watch, arena, err));
         if (!found) return OK;
         ++*count;
     }

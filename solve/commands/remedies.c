@@ -2,6 +2,7 @@
 // itself. Every "there is" was found by a search, every "none" is proven by one.
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "data/base/watch.h"
 #include "solve/commands/verbs.h"
@@ -11,6 +12,7 @@ enum { NODES_MOST = 1000000, TIMES_MOST = 64, BATCH_TIMES_MOST = 16, SECONDS_MOS
 struct remedies {
     const struct problem *problem;
     struct solve_settings settings;
+    const struct solve_settings *told; // of the search itself
     struct watch watch;
     struct arena *scratch, *arena;
     struct arena_mark mark;
@@ -158,15 +160,26 @@ static const char *larger_batch(const struct remedies *r)
     return NULL;
 }
 
-void solve_advise(struct plan *plan, const struct layouts *layouts, const struct problem *problem,
-                  const struct solve_settings *settings, const volatile int *stop,
+static void tell(const struct remedies *r, const struct plan *plan)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%8.1f s  no layout has a plan: what would be enough?",
+             plan->effort.seconds);
+    solve_tell(r->told, &(struct solve_progress){plan->effort.seconds, 0, 0, text});
+}
+
+void solve_advise(const struct solved *s, const struct solve_settings *settings,
                   struct arena *arena)
 {
-    double limit_s = settings->time_limit_s > 0 ? fmin(settings->time_limit_s, SECONDS_MOST)
-                                                : SECONDS_MOST;
+    struct plan *plan = &s->result->plan;
+    const struct layouts *layouts = &s->space->layouts;
+    const struct problem *problem = s->problem;
+    double left_s = watch_left_s(&s->watch), limit_s = SECONDS_MOST; // left 0: there is no limit
+    if (left_s > 0 && left_s < limit_s) limit_s = left_s;
     struct remedies r = {.problem = problem,
                          .settings = *settings,
-                         .watch = watch_begin(stop, limit_s),
+                         .told = settings,
+                         .watch = watch_begin(s->watch.stop, limit_s),
                          .scratch = arena_open_within(arena),
                          .arena = arena};
     bool room = false, refused = false;
@@ -179,18 +192,20 @@ void solve_advise(struct plan *plan, const struct layouts *layouts, const struct
     TAKE(r.scratch, 1, char); // a block that resets keep
     r.mark = arena_set_mark(r.scratch);
     r.settings.gap = 1, r.settings.progress = 0, r.settings.evidence = false;
+    tell(&r, plan);
     const char *found[] = {room ? more_nodes(&r) : NULL, room ? more_memory(&r) : NULL,
                            refused ? larger_batch(&r) : NULL};
     for (size_t i = 0; i < ARRAY_LENGTH(found); i++)
         if (found[i])
             advice = arena_print(arena, "%s%s%s", advice, *advice ? ", or with " : "", found[i]);
+    plan->effort.seconds += watch_elapsed_s(&r.watch);
     if (!*advice && watch_is_over(&r.watch))
-        plan->reason = arena_print(arena, "%s; what would be enough was not found within %.9g s",
+        plan->reason = arena_print(arena, "%s; what would be enough was not found within %.3g s",
                                    plan->reason, limit_s);
     if (*advice)
         plan->reason = arena_print(
             arena, "%s; there is one with %s%s", plan->reason, advice,
             watch_is_over(&r.watch)
-                ? arena_print(arena, "; not all that may help was tried within %.9g s", limit_s)
+                ? arena_print(arena, "; not all that may help was tried within %.3g s", limit_s)
                 : "");
 }

@@ -1,11 +1,11 @@
 // plumbline solve: problem -> plan. The judge audits every plan before it is written; a plan that
 // it rejects is a bug of ours and is never written.
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "data/results/bound.h"
 #include "data/base/file.h"
+#include "data/base/least.h"
+#include "data/results/bound.h"
 #include "solve/certificate/certificate.h"
 #include "solve/certificate/places.h"
 #include "solve/certificate/space.h"
@@ -13,27 +13,8 @@
 #include "solve/commands/resume.h"
 #include "solve/commands/solve_request.h"
 #include "solve/commands/verbs.h"
-#include "solve/layout/steps.h"
+#include "solve/process/supervise.h"
 #include "solve/commands/what_if.h"
-
-// The only variable that a signal handler can access.
-static volatile int stop_asked;
-static void ask_to_stop(int signal) { (void)signal, stop_asked = 1; }
-
-static void listen_to_signals(void)
-{
-    struct sigaction action = {.sa_handler = ask_to_stop};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-// From here on a signal ends the program: the plan is written.
-static void listen_no_more(void)
-{
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static enum status write_plan(struct plan *plan, const char *path, const struct solve_request *r,
                               const struct solved *s, struct arena *arena, struct error *err)
@@ -45,6 +26,39 @@ static enum status write_plan(struct plan *plan, const char *path, const struct 
     plan->document.source_count = count;
     TRY(solve_settle(plan, s, arena, err));
     return r->answer_only ? OK : plan_save(plan, path, arena, err);
+}
+
+// The first of them: from here on a lost process costs nothing of it.
+static enum status write_best(struct plan *plan, const struct solve_request *r,
+                              const struct solved *s, int code, struct arena *arena,
+                              struct error *err)
+{
+    bool to_file = strcmp(r->plan_path, "-") || r->answer_only;
+    if (!to_file) solve_goes_on("the writing of the plan", 0, true, code);
+    TRY(write_plan(plan, r->plan_path, r, s, arena, err));
+    solve_goes_on("the writing of the results", 0, true, code);
+    return OK;
+}
+
+// After a lost search there is nothing to prove the bound from, and no time for more plans.
+static struct solve_request request_after(const struct solve_request *r, bool lost)
+{
+    struct solve_request rest = *r;
+    if (!lost) return rest;
+    if (r->certificate_path)
+        fprintf(stderr, "--certificate: the search was ended from outside, so none is written\n");
+    if (r->settings.recheck)
+        fprintf(stderr, "--recheck: the search was ended from outside: nothing was rechecked\n");
+    rest.certificate_path = NULL, rest.front = 0;
+    return rest;
+}
+
+// At least a minute, and no longer than the search.
+static void certificate_begins(const struct solve_request *r)
+{
+    enum { LEAST_S = 60 };
+    double limit_s = r->settings.time_limit_s;
+    solve_goes_on("the certificate", limit_s > 0 ? larger_double(limit_s, LEAST_S) : 0, false, 1);
 }
 
 // The priced problem as a file, read back for its hash.
@@ -157,7 +171,7 @@ static enum status write_front(const struct solve_request *r, const struct solve
     plain.priced_path = NULL; // it is about the first one's layout
     int count;
     size_t length;
-    TRY(solve_front(points, &count, s, &r->settings, (int)r->front, &stop_asked, arena, err));
+    TRY(solve_front(points, &count, s, &r->settings, (int)r->front, r->stop, arena, err));
     for (int i = 1; i < count; i++) {
         struct solved point = *s;
         point.one = &points[i].one;
@@ -223,7 +237,7 @@ static enum status write_space_certificate(const struct solve_request *r,
         .problem = problem, .found = found, .settings = &r->settings, .sources = sources};
     struct certificate_space_result result;
     if (!r->certificate_path) return OK;
-    listen_no_more();
+    certificate_begins(r);
     request.source_count = problem_sources(problem, r->certificate_path, sources, arena);
     request.part = r->part;
     request.parts = parts, request.part_count = r->join.count;
@@ -262,23 +276,24 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
         TRY(share_open(&share, r->share_path, s->problem, arena, err));
         resume.task.exchange = share_exchange, resume.task.argument = &share;
     }
-    listen_to_signals();
     const struct solve_from from = {.task = &resume.task};
-    TRY(solve_search(s, &r->settings, &from, &stop_asked, arena, err));
+    bool lost;
+    TRY(solve_supervised(s, &r->settings, &from, &lost, arena, err));
+    const struct solve_request rest = request_after(r, lost);
     struct plan *plan = &s->result->plan;
     if (plan->stage_count) TRY(write_priced(s->priced, r, s->problem, arena, err));
-    solve_advise(plan, &s->space->layouts, s->problem, &r->settings, &stop_asked, arena);
+    solve_advise(s, &r->settings, arena);
+    *exit_code = r->part.count ? s->result->finished ? 0 : EXIT_OPEN : exit_code_of(plan->outcome);
     TRY(write_layouts(&s->space->layouts, r, s->problem, arena, err));
-    TRY(write_plan(plan, r->plan_path, r, s, arena, err));
+    TRY(write_best(plan, r, s, *exit_code, arena, err));
     if (r->part.count) say_part(r, s->space);
     else say_outcome(s->result);
     say_layouts(&s->space->layouts);
     say_idle(plan, s->problem);
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
-    TRY(write_front(r, s, arena, err));
-    TRY(write_space_certificate(r, s->space, s->problem, parts, arena, err));
-    *exit_code = exit_code_of(plan->outcome);
-    if (r->part.count) *exit_code = s->result->finished ? 0 : EXIT_OPEN;
+    TRY(write_front(&rest, s, arena, err));
+    TRY(write_space_certificate(&rest, s->space, s->problem, parts, arena, err));
+    solve_goes_on("the end of the command", 0, true, *exit_code);
     return OK;
 }
 
@@ -295,7 +310,7 @@ static enum status write_places_certificate(const struct solve_request *r,
                                                  .settings = &r->settings,
                                                  .sources = sources};
     struct certificate_places_result result;
-    listen_no_more();
+    certificate_begins(r);
     request.source_count = problem_sources(problem, r->certificate_path, sources, arena);
     double begin_s = clock_s();
     TRY(certificate_places_make(&result, &request, arena, err));
@@ -321,7 +336,7 @@ static enum status write_certificate(const struct solve_request *r,
         .priced = priced, .plan = &solved->plan, .evidence = solved->evidence, .shrink = r->shrink};
     struct certificate_result result;
     if (!r->certificate_path) return OK;
-    listen_no_more();
+    certificate_begins(r);
     TRY(file_read(r->priced_path, &request.priced_text.text, &request.priced_text.size, arena,
                   err));
     request.priced_text.file = path_relative(r->certificate_path, r->priced_path, arena);
@@ -374,29 +389,31 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     if (start && changed && !priced->places)
         TRY(what_if_standing(&from.standing_ns, start, priced, arena, err));
     TRY(write_priced(priced, r, problem, arena, err));
-    listen_to_signals();
     const struct solve_from begin = {.placed = start ? &from : NULL,
                                      .plan = !changed || from.standing_ns ? start : NULL};
-    TRY(solve_search(s, &settings, &begin, &stop_asked, arena, err));
+    bool lost;
+    TRY(solve_supervised(s, &settings, &begin, &lost, arena, err));
+    const struct solve_request rest = request_after(r, lost);
     struct solve_result *result = s->result;
     if (resume.plan) TRY(keep_bound(&result->plan, resume.plan, err));
     plan_effort_add(&result->plan.effort, &resume.task.effort);
-    TRY(write_plan(&result->plan, r->plan_path, r, s, arena, err));
+    bool all = result->finished || r->settings.alternatives <= 1;
+    *exit_code = exit_code_of(result->plan.outcome);
+    if (*exit_code == 0 && !all) *exit_code = EXIT_OPEN;
+    TRY(write_best(&result->plan, r, s, *exit_code, arena, err));
     for (int i = 1; i < result->alternative_count && strcmp(r->plan_path, "-"); i++)
         TRY(write_plan(&result->alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, s,
                        arena, err));
     say_outcome(result);
+    if (!all && result->plan.outcome == OUTCOME_OPTIMAL)
+        fprintf(stderr, "stopped before all alternatives were known\n");
     say_idle(&result->plan, problem);
     TRY(say_answer(r, problem, &from, &result->plan, arena, err));
-    TRY(write_front(r, s, arena, err));
-    if (r->certificate_path && priced->places)
-        TRY(write_places_certificate(r, result, problem, priced, arena, err));
-    else TRY(write_certificate(r, result, priced, arena, err));
-    *exit_code = exit_code_of(result->plan.outcome);
-    if (*exit_code == 0 && !result->finished && r->settings.alternatives > 1) {
-        fprintf(stderr, "stopped before all alternatives were known\n");
-        *exit_code = EXIT_OPEN;
-    }
+    TRY(write_front(&rest, s, arena, err));
+    if (rest.certificate_path && priced->places)
+        TRY(write_places_certificate(&rest, result, problem, priced, arena, err));
+    else TRY(write_certificate(&rest, result, priced, arena, err));
+    solve_goes_on("the end of the command", 0, true, *exit_code);
     return OK;
 }
 
@@ -452,11 +469,11 @@ static enum status say_other_layouts(const struct solve_request *r, const struct
     struct solved solved;
     size_t length;
     const struct problem_change change = {&r->change, NULL};
-    if (stop_asked) return OK;
+    if (*r->stop) return OK;
     TRY(what_if_change(changed, asked, &change, NULL, arena, err));
     TRY(solve_prepare(&solved, changed, arena, err));
-    listen_to_signals();
-    TRY(solve_search(&solved, &r->settings, NULL, &stop_asked, arena, err));
+    solve_goes_on("the search of the other layouts", r->settings.time_limit_s, true, EXIT_OPEN);
+    TRY(solve_search(&solved, &r->settings, NULL, r->stop, arena, err));
     const char *text = what_if_layouts_text(kept, &solved.result->plan, &length, arena);
     return file_write("-", text, length, err);
 }
@@ -467,6 +484,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     struct solve_request r = {0};
     TRY(solve_request_read(&r, argc, argv, arena, err));
     if (r.helped) return OK;
+    TRY(supervision_stop(&r.stop, err));
     r.problem_path = path_of_document(r.problem_path, "problem.json", arena);
     struct problem *problem = TAKE(arena, 1, struct problem);
     TRY(solve_request_check_places(&r, err));

@@ -18,7 +18,8 @@ struct solve_request {
     struct option_texts resume, join;
     const char *part_text, *share_path;
     struct space_part part;
-    bool answer_only; // "what if", with no file for the plan
+    const volatile int *stop; // set by a signal
+    bool answer_only;         // "what if", with no file for the plan
 };
 
 enum status solve_request_read(struct solve_request *r, int argc, char **argv, struct arena *arena,

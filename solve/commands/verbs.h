@@ -3,8 +3,10 @@
 #ifndef PLUMBLINE_SOLVE_COMMANDS_VERBS_H
 #define PLUMBLINE_SOLVE_COMMANDS_VERBS_H
 
+#include "data/base/watch.h"
 #include "solve/layouts/layouts.h"
 #include "solve/places/placed.h"
+#include "solve/process/supervise.h"
 
 // ---- search.c: a problem solved, with one layout or a space of them
 
@@ -16,6 +18,7 @@ struct solved {
     struct priced *priced;         // of `one`; for a space NULL without a plan
     struct layouts_result *space;  // NULL: the problem has one layout
     struct solve_result *result;
+    struct watch watch; // its time limit, from the beginning of the search
 };
 
 // Prices the one layout; for a space, only checks whether it can be searched.
@@ -32,10 +35,30 @@ struct solve_from {
 enum status solve_search(struct solved *s, const struct solve_settings *settings,
                          const struct solve_from *from, const volatile int *stop,
                          struct arena *arena, struct error *err);
+// After the search of a space: prices the layout of its plan, and finds what it is judged by.
+enum status solve_take_layout(struct solved *s, struct arena *arena, struct error *err);
 // States what the costs leave open, and has the judge check the plan. SOLVER: it is rejected. The
 // plan has its sources.
 enum status solve_settle(struct plan *plan, const struct solved *s, struct arena *arena,
                          struct error *err);
+
+// ---- supervised.c
+
+// solve_search in a process of its own, which goes on with the command; this one stays, and ends
+// with it. It returns here only if the search was lost (*lost): then s->result has the plan and the
+// bound that it had handed over, and there is no evidence. SOLVER: the search died of an error.
+enum status solve_supervised(struct solved *s, const struct solve_settings *settings,
+                             const struct solve_from *from, bool *lost, struct arena *arena,
+                             struct error *err);
+// The same for a command that goes on in this process: *left says how the other one ended. In the
+// other one it returns with left->as SUPERVISED_CHILD, and the caller ends it, unless it is the only
+// one (supervised_is). Only if it was lost without having saved (left->saved) there is a result here.
+enum status solve_apart(struct solved *s, const struct solve_settings *settings,
+                        const struct solve_from *from, struct supervised *left,
+                        struct arena *arena, struct error *err);
+// From here on the result is safe: what follows, `what`, may take limit_s (0: without limit), and
+// is only lost with the process. Exit code then: late_code, or EXIT_OPEN after a signal.
+void solve_goes_on(const char *what, double limit_s, bool stoppable, int late_code);
 
 // ---- quality.c
 
@@ -46,7 +69,8 @@ struct quality {
     int taken;
 };
 // Replaces the plan by one of this layout that takes no longer and has the least quality cost, as
-// far as a search of a few thousand boxes finds. Does nothing on places, nor for another objective.
+// far as a search of a few thousand boxes within settings->time_limit_s finds; its effort is added
+// to the plan's. Does nothing on places, nor for another objective.
 enum status solve_least_quality(struct plan *plan, const struct problem *problem,
                                 const struct solve_settings *settings, const volatile int *stop,
                                 struct arena *arena, struct error *err);
@@ -67,10 +91,10 @@ const char *solve_front_text(const struct front_point *points, int count, size_t
                              struct arena *arena);
 
 // ---- remedies.c: for a space without a plan, adds to the plan's reason: how many nodes, how much
-// memory, or which batch would be enough, each by itself, as far as can be found within seconds.
+// memory, or which batch would be enough, each by itself, as far as can be found within seconds of
+// the time that s->watch leaves.
 // Nothing for a cluster with places.
-void solve_advise(struct plan *plan, const struct layouts *layouts, const struct problem *problem,
-                  const struct solve_settings *settings, const volatile int *stop,
+void solve_advise(const struct solved *s, const struct solve_settings *settings,
                   struct arena *arena);
 
 // ---- report.c

@@ -107,6 +107,7 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
         .should_stop = solving_should_stop,
         .report = report,
         .improve = s->settings->start_search ? improve : NULL,
+        .found = solving_found,
         .argument = s};
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);

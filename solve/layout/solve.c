@@ -112,6 +112,7 @@ static void search_incumbent(struct solving *s)
         incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed,
                          search_effort(s, 0), solving_should_stop, s, s->arena);
     solving_keep_incumbent(s);
+    if (s->incumbent.found) solving_found(s, s->incumbent.chosen, s->incumbent.iteration_ns);
 }
 
 static void take_tree_plans(struct solving *s, const struct tree *tree)
@@ -206,6 +207,7 @@ static enum status run_tree(struct solving *s, struct error *err)
         .stop_asked = solving_should_stop,
         .watch = &s->watch,
         .report = solving_report,
+        .found = solving_found,
         .argument = s};
     if (s->settings->start_search) settings.improve = improve_plan;
     struct found_plan known;
@@ -264,6 +266,7 @@ static enum status solve(struct solving *s, const struct plan *start, const char
         return OK;
     }
     TRY(take_start(s, start, err));
+    if (s->incumbent.found) solving_found(s, s->incumbent.chosen, s->incumbent.iteration_ns);
     if (settings->engine == ENGINE_INTOPT || settings->formulation == FORMULATION_TEXTBOOK) {
         TRY(solving_run_intopt(s, err));
         // What glp_intopt calls infeasible is not proven: its numbers are floating point.
@@ -328,7 +331,11 @@ enum status solve_run(struct solve_result *r, const struct priced *priced,
     if (s.finished && !s.plan_count && !why && !s.result->cut_off)
         TRY(solving_find_reason(&s, &why, err));
     solving_finish(&s, why);
-    return state_objective(&s, err);
+    TRY(state_objective(&s, err));
+    if (!r->plan.stage_count) return OK;
+    solve_keep_plan(settings, priced, &r->plan, plan_value_ns(&r->plan));
+    solve_keep_bound(settings, priced, r->plan.bound_ns);
+    return OK;
 }
 
 enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced *priced,

@@ -37,6 +37,13 @@ struct solve_settings {
     int progress; // -1: if stderr is a terminal, 0: never, 1: always
     void (*tell)(void *argument, const struct solve_progress *progress); // NULL: stderr
     void *tell_argument;
+    // What is to survive the end of this process: called with every better plan of `keep_of`, as it
+    // would be the result, with the value by which it was better; and with bounds alone (plan
+    // NULL). keep_of: the priced document or, for a space, the problem that is solved, so that no
+    // plan or bound of a part of it is taken for one of the whole. NULL: nobody asks.
+    void (*keep)(void *argument, const struct plan *plan, int64_t value_ns, int64_t bound_ns);
+    void *keep_argument;
+    const void *keep_of;
     int alternatives;  // 0, or how many of the best distinct plans are wanted
     bool evidence;     // return what a certificate is made of
     bool recheck;      // evaluate every closed box a second time from the stored numbers
@@ -52,7 +59,11 @@ struct solve_settings {
 };
 void solve_defaults(struct solve_settings *s);
 bool solve_tells(const struct solve_settings *s); // whether progress is wanted
-void solve_tell(const struct solve_settings *s, const struct solve_progress *p);
+void solve_tell(const struct solve_settings *s, const struct solve_progress *p); // if it is wanted
+bool solve_keeps(const struct solve_settings *s, const void *of);
+void solve_keep_plan(const struct solve_settings *s, const void *of, const struct plan *plan,
+                     int64_t value_ns);
+void solve_keep_bound(const struct solve_settings *s, const void *of, int64_t bound_ns);
 
 // What a certificate is made of (solve/certificate/certificate.h): the graph, which has kept its
 // paths, and the search by boxes. Records refer to choices by the numbers of choices_build.

@@ -3,6 +3,7 @@
 
 #include "data/base/grow.h"
 #include "data/results/bound.h"
+#include "formulate/graph/objective.h"
 #include "solve/layout/eliminate.h"
 #include "solve/layout/steps.h"
 
@@ -67,6 +68,7 @@ void solving_report(void *solving, const struct tree_progress *p)
 {
     struct solving *s = solving;
     s->shown_bound_ns = bound_stated(p->bound_ns, p->incumbent_ns, s->shown_bound_ns);
+    solve_keep_bound(s->settings, s->priced, s->shown_bound_ns);
     double now = clock_s();
     if (!solve_tells(s->settings) || now - s->shown_s < 0.5) return;
     s->shown_s = now;
@@ -83,6 +85,21 @@ void solving_report(void *solving, const struct tree_progress *p)
              p->path_rows);
     solve_tell(s->settings,
                &(struct solve_progress){seconds, p->incumbent_ns, s->shown_bound_ns, text});
+}
+
+void solving_found(void *solving, const int *chosen, int64_t time_ns)
+{
+    struct solving *s = solving;
+    struct arena own;
+    struct plan plan;
+    struct error unstated = {OK, ""};
+    if (!solve_keeps(s->settings, s->priced) || (s->kept_ns && time_ns >= s->kept_ns)) return;
+    s->kept_ns = time_ns;
+    arena_open(&own, s->arena->exit);
+    choices_to_plan(&plan, &s->choices, chosen, time_ns, &own);
+    if (objective_state(&plan, s->priced, &s->schedule, &own, &unstated) == OK)
+        solve_keep_plan(s->settings, s->priced, &plan, time_ns);
+    arena_close(&own);
 }
 
 static void fill_plan(const struct solving *s, struct plan *plan, const char *why)

@@ -23,6 +23,7 @@ struct solving {
     struct plan *plans; // ascending iteration time
     int plan_count, plan_capacity;
     int64_t shown_bound_ns; // the best bound reported so far
+    int64_t kept_ns;        // the time of the plan handed to settings->keep; 0: none
     int64_t bound_ns;       // proven for every plan; at least a plan's time if all is closed
     bool finished;          // solved to the requested gap, or proven that there is no plan
     struct plan_effort effort;
@@ -36,6 +37,8 @@ int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct
 struct plan *solving_add_plan(struct solving *s);
 // A longer search for plans, number `step`, with a seed of its own. false: none was found.
 bool solving_improve(struct solving *s, int step, struct incumbent *best);
+// Hands a plan of the present choices to settings->keep.
+void solving_found(void *solving, const int *chosen, int64_t time_ns);
 // Keeps the incumbent as a plan while its choices still have their numbers.
 void solving_keep_incumbent(struct solving *s);
 // The search by boxes alone (solve/boxes/search.h), before the tree: it finishes, or gives a better

@@ -41,4 +41,11 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
                            const struct solve_settings *settings, const struct layouts_task *task,
                            const volatile int *stop, struct arena *arena, struct error *err);
 
+// What is known of a space whose search was lost: the best plan that it had handed over
+// (stage_count 0: none), by the value `value_ns`, and its bound on the whole space; of the layouts
+// only what `task` knew before.
+void layouts_lost(struct layouts_result *r, const struct problem *problem,
+                  const struct solve_settings *settings, const struct layouts_task *task,
+                  const struct plan *best, int64_t value_ns, struct arena *arena);
+
 #endif

@@ -144,7 +144,10 @@ void layouts_take_plan(struct search *s, const struct plan *plan, int64_t number
     bool better = !s->best.stage_count || plan->iteration_ns < s->best.iteration_ns ||
                   (plan->iteration_ns == s->best.iteration_ns && number < s->best_number);
     assert(plan->iteration_ns >= 0 && number >= 0 && number < s->layouts->count);
-    if (better) s->best = *plan, s->best_number = number, s->frontier.best_ns = plan->iteration_ns;
+    if (!better) return;
+    s->best = *plan, s->best_number = number, s->frontier.best_ns = plan->iteration_ns;
+    if (!s->first.stage_count || plan->iteration_ns < s->first.iteration_ns)
+        layouts_keep_plan(s, plan);
 }
 
 static void take_answer(struct search *s, struct candidate *c, const struct layout_answer *a,

@@ -129,6 +129,7 @@ static void look_first(struct search *s, struct candidate *c)
         return;
     if (s->first.stage_count && a.plan.iteration_ns >= s->first.iteration_ns) return;
     s->first = a.plan, s->first_number = c->number;
+    layouts_keep_plan(s, &a.plan);
     layouts_report_scan(s, "a first plan, before the layouts are priced");
 }
 

@@ -49,6 +49,9 @@ static void report_now(struct search *s)
     if (best_known_ns(s)) bound_ns = smaller(bound_ns, best_known_ns(s)); // a part's may be higher
     s->frontier.told_ns = bound_stated(bound_ns, best_known_ns(s), s->frontier.told_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
+    // The load is that of a whole batch here, and of one micro-batch in plans.
+    if (!s->task.part.count && s->problem->job.objective != OBJECTIVE_MAX_LOAD)
+        solve_keep_bound(s->settings, s->problem, s->frontier.told_ns);
     double seconds = s->shown_s - s->watch.begin_s;
     snprintf(text, sizeof text,
              "%8.1f s  plan %s  bound%s %.9f s  layouts %d solved, %d in line, %lld behind",
@@ -61,7 +64,8 @@ static void report_now(struct search *s)
 
 static void report(struct search *s)
 {
-    if (solve_tells(s->settings) && clock_s() - s->shown_s >= 0.5) report_now(s);
+    bool asked = solve_tells(s->settings) || solve_keeps(s->settings, s->problem);
+    if (asked && clock_s() - s->shown_s >= 0.5) report_now(s);
 }
 
 void layouts_report_scan(struct search *s, const char *text)
@@ -110,11 +114,12 @@ bool layouts_ask(struct search *s, struct message *requests, int count, struct m
 }
 
 // Up to here the plan's time is the value by which layouts are compared.
-static enum status state_objective(const struct search *s, struct plan *plan, struct error *err)
+static enum status state_objective(const struct search *s, struct plan *plan, struct arena *arena,
+                                   struct error *err)
 {
     struct schedule schedule;
-    struct priced *priced = TAKE(s->arena, 1, struct priced);
-    struct problem *one = TAKE(s->arena, 1, struct problem);
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    struct problem *one = TAKE(arena, 1, struct problem);
     plan->objective = s->problem->job.objective;
     if (plan->objective == OBJECTIVE_ITERATION_TIME) return OK;
     if (plan->objective == OBJECTIVE_COST) {
@@ -126,12 +131,24 @@ static enum status state_objective(const struct search *s, struct plan *plan, st
     if (!plan->stage_count) plan->bound_ns = 0; // no layout that states a micro-batch
     if (!plan->stage_count) return OK;
     *one = problem_with_layout(s->problem, &plan->layout);
-    TRY(price_problem(priced, one, s->arena, err));
+    TRY(price_problem(priced, one, arena, err));
     struct schedule_request request = schedule_request_of(priced);
-    TRY(schedule_build(&schedule, &request, s->arena, err));
-    TRY(objective_state_batch(plan, priced, &schedule, s->arena, err));
+    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(objective_state_batch(plan, priced, &schedule, arena, err));
     plan->outcome = plan_outcome(plan);
     return OK;
+}
+
+void layouts_keep_plan(struct search *s, const struct plan *plan)
+{
+    struct arena own;
+    struct plan stated = *plan;
+    struct error unstated = {OK, ""};
+    if (!solve_keeps(s->settings, s->problem)) return;
+    arena_open(&own, s->arena->exit);
+    if (state_objective(s, &stated, &own, &unstated) == OK)
+        solve_keep_plan(s->settings, s->problem, &stated, plan->iteration_ns);
+    arena_close(&own);
 }
 
 static enum status begin(struct search *s, struct layouts_result *r, struct error *err)
@@ -140,16 +157,7 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
     TRY(shared_stop_open(&s->stop, &s->watch, s->arena, err));
     s->limits = problem_space_limits(p);
     s->layouts = &r->layouts;
-    r->layouts = (struct layouts){.name = p->name,
-                                  .base = p->job.layout,
-                                  .space = p->job.space,
-                                  .devices = s->limits.devices,
-                                  .global_batch = p->job.global_batch,
-                                  .sequence = p->job.sequence,
-                                  .layers = p->model.layer_count,
-                                  .gap_asked = s->settings->gap,
-                                  .objective = p->job.objective,
-                                  .chosen = -1};
+    r->layouts = layouts_of(p, s->settings->gap);
     TRY(layouts_prepare_scan(s, err));
     TRY(layouts_take_known(s, err));
     bool here = !s->settings->threads;
@@ -209,5 +217,10 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
                                       .work = s.work,
                                       .work_count = s.work_count},
                 arena);
-    return state_objective(&s, &r->solved.plan, err);
+    int64_t value_ns = r->solved.plan.iteration_ns;
+    TRY(state_objective(&s, &r->solved.plan, arena, err));
+    if (!r->solved.plan.stage_count) return OK;
+    solve_keep_plan(settings, problem, &r->solved.plan, value_ns);
+    solve_keep_bound(settings, problem, r->solved.plan.bound_ns);
+    return OK;
 }

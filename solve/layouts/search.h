@@ -58,6 +58,7 @@ void layouts_put_in_line(struct search *s, struct candidate *c);
 // Layouts whose bound reaches this cannot have a plan that is better by more than the gap.
 int64_t layouts_closing_ns(const struct search *s);
 void layouts_report_scan(struct search *s, const char *text);
+void layouts_keep_plan(struct search *s, const struct plan *plan); // hands it to settings->keep
 // Gets the workers' answers to all requests; false: stopped before all arrived.
 bool layouts_ask(struct search *s, struct message *requests, int count, struct message *answers);
 

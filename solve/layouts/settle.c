@@ -5,6 +5,20 @@
 #include "data/results/bound.h"
 #include "solve/layouts/work.h"
 
+struct layouts layouts_of(const struct problem *p, double gap)
+{
+    return (struct layouts){.name = p->name,
+                            .base = p->job.layout,
+                            .space = p->job.space,
+                            .devices = problem_space_limits(p).devices,
+                            .global_batch = p->job.global_batch,
+                            .sequence = p->job.sequence,
+                            .layers = p->model.layer_count,
+                            .gap_asked = gap,
+                            .objective = p->job.objective,
+                            .chosen = -1};
+}
+
 // The remaining layouts are closed by their bounds, or open. Returns the least bound of all that
 // may have a plan.
 static int64_t settle_fates(struct layouts_result *r, const struct layouts_end *e,
@@ -104,4 +118,51 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
     assert(!plan->stage_count || layouts_fate(l, l->chosen) != FATE_REFUSED);
     settle_work(l, e);
     layouts_count(l);
+}
+
+// ---- a search that was lost
+
+static bool count_layout(void *argument, int64_t number, const struct layout *layout)
+{
+    (void)argument, (void)number, (void)layout;
+    return true;
+}
+
+// A bound on the whole space holds for each of its layouts.
+static void know_little(struct layouts *l, const struct layouts *known, int64_t bound_ns,
+                        struct arena *arena)
+{
+    l->reason = TAKE(arena, l->count, uint16_t);
+    l->value = TAKE(arena, l->count, int64_t);
+    uint16_t unseen = (uint16_t)layouts_reason(l, FATE_OPEN, "not looked at", arena);
+    for (int64_t i = 0; i < l->count; i++) l->reason[i] = unseen;
+    if (known && known->count == l->count) layouts_take(l, known, arena);
+    for (int64_t i = 0; i < l->count; i++)
+        if (!layout_fate_has_no_plan(layouts_fate(l, i)) && l->value[i] < bound_ns)
+            l->value[i] = bound_ns;
+    layouts_count(l);
+}
+
+void layouts_lost(struct layouts_result *r, const struct problem *problem,
+                  const struct solve_settings *settings, const struct layouts_task *task,
+                  const struct plan *best, int64_t value_ns, struct arena *arena)
+{
+    *r = (struct layouts_result){.solved.plan = *best,
+                                 .layouts = layouts_of(problem, settings->gap)};
+    struct layouts *l = &r->layouts;
+    struct plan *plan = &r->solved.plan;
+    struct space_limits limits = problem_space_limits(problem);
+    plan->name = problem->name;
+    l->work = TAKE(arena, 1, struct layouts_work);
+    l->count = space_each(&problem->job.space, &limits, count_layout, NULL);
+    bool of_values = problem->job.objective != OBJECTIVE_MAX_LOAD; // else of one micro-batch
+    know_little(l, task ? task->known : NULL, of_values ? plan->bound_ns : 0, arena);
+    if (!plan->stage_count) {
+        state_no_plan(plan, &problem->job, false);
+        return;
+    }
+    if (!space_contains(&problem->job.space, &limits, &plan->layout, &l->chosen)) l->chosen = -1;
+    if (l->chosen < 0) return;
+    l->iteration_ns = value_ns, l->bound_ns = of_values ? plan->bound_ns : 0;
+    l->work[l->work_count++] = (struct layouts_work){l->chosen, value_ns, -1, 0};
 }

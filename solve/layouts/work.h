@@ -122,6 +122,8 @@ struct layouts_end {
     struct layouts_work *work; // in any order; of a layout's entries the later one counts
     int work_count;
 };
+// The document of a problem's space, still without its layouts.
+struct layouts layouts_of(const struct problem *problem, double gap);
 // Determines the fates in r->layouts and the answer, r->solved.
 void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct arena *arena);
 

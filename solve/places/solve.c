@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/results/bound.h"
 #include "solve/places/milp.h"
 #include "solve/places/internal.h"
@@ -235,6 +236,25 @@ static bool has_tree(const struct placed *p, const struct solving *s, int64_t bo
     return !p->uneven && p->nodes <= TREE_NODES_MAX && !(cutoff_ns > 0 && bound_ns >= cutoff_ns);
 }
 
+// Another objective's plans are stated only at the end: that needs another graph.
+static void keep(const struct solving *s, struct placed *p, const struct placed_plan *best,
+                 int64_t bound_ns)
+{
+    struct arena own;
+    struct plan plan;
+    if (!solve_keeps(s->settings, s->priced) || best->time_ns == INT64_MAX ||
+        s->priced->objective != OBJECTIVE_ITERATION_TIME)
+        return;
+    arena_open(&own, s->arena->exit);
+    struct placed_plan copy = placed_plan_empty(p, &own);
+    placed_plan_copy(p, &copy, best);
+    placed_put_plan(&plan, p, &copy, &own);
+    plan.iteration_ns = best->time_ns;
+    solve_keep_plan(s->settings, s->priced, &plan, plan.iteration_ns);
+    solve_keep_bound(s->settings, s->priced, smaller(bound_ns, best->time_ns));
+    arena_close(&own);
+}
+
 // More searches, each from where the last one ended, for a share of the time limit.
 static void search_again(struct solving *s, struct placed *p, struct placed_plan *best,
                          const int *chosen, int64_t enough_ns, struct placed_settings search)
@@ -247,8 +267,10 @@ static void search_again(struct solving *s, struct placed *p, struct placed_plan
            !solving_should_stop(s)) {
         search.seed++;
         placed_plan_copy(p, &from, best);
-        if (placed_search(p, &found, chosen, &search, s->arena) && found.time_ns < best->time_ns)
+        if (placed_search(p, &found, chosen, &search, s->arena) && found.time_ns < best->time_ns) {
             placed_plan_copy(p, best, &found);
+            keep(s, p, best, 0);
+        }
     }
 }
 
@@ -312,8 +334,10 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     bool found = best.time_ns < INT64_MAX;
     if (found) placed_improve_rings(placed, &best);
     int64_t bound_ns = first.plan.bound_ns;
+    keep(&s, placed, &best, bound_ns);
     if (told && !by_program && effort->repeats)
         search_on(&s, placed, &best, chosen, &bound_ns, &search);
+    keep(&s, placed, &best, bound_ns);
     bool open = !found || (!by_program && bound_ns < wanted_ns(&s, &best));
     if (open && effort->tree && placed_is_single(placed)) {
         TRY(prove_single(&s, placed, effort, &best, &bound_ns, r, err));

@@ -3,6 +3,7 @@
 
 #include "data/base/grow.h"
 #include "data/base/watch.h"
+#include "solve/process/supervise.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,8 +136,10 @@ static bool start_worker(struct worker_pool *pool, struct worker *w)
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return false;
     fflush(stdout);
     fflush(stderr);
-    pid_t process = fork();
+    pid_t parent = getpid(), process = fork();
     if (process == 0) {
+        process_ends_with(parent);
+        supervised_leave();
         close_others(pool);
         close(ends[0]);
         serve(pool, ends[1]);

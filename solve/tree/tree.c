@@ -57,6 +57,8 @@ static void take_plan(struct search *s, const struct found_plan *plan)
     assert(t->plan_count <= s->settings->plan_count);
     assert(at == 0 || t->plans[at - 1].time_ns <= plan->time_ns);
     assert(at + 1 >= t->plan_count || t->plans[at].time_ns <= t->plans[at + 1].time_ns);
+    if (at == 0 && s->settings->found && plan->chosen[0] >= 0)
+        s->settings->found(s->settings->argument, plan->chosen, plan->time_ns);
     if (t->plan_count < s->settings->plan_count) return;
     t->frontier.best_ns = t->plans[t->plan_count - 1].time_ns;
     if (t->plan_count == 1) t->frontier.gap = s->settings->gap;

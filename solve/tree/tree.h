@@ -26,6 +26,7 @@ struct tree_settings {
     // better plan than target_ns, or false. step counts the calls. May be NULL.
     bool (*improve)(void *argument, int step, int64_t target_ns, struct found_plan *plan);
     void (*report)(void *argument, const struct tree_progress *progress);
+    void (*found)(void *argument, const int *chosen, int64_t time_ns); // each best plan, or NULL
     void *argument;
 };
 

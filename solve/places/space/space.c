@@ -227,11 +227,23 @@ static void note_work(struct placed_space *s, const struct placed_layout *c,
     s->boxes += plan->effort.boxes;
 }
 
+// What is proven for all layouts; 0 until each has a bound.
+static int64_t bound_so_far_ns(const struct placed_space *s)
+{
+    const struct layouts *l = &s->r->layouts;
+    int64_t least = closing_ns(s);
+    for (int64_t i = 0; i < l->count; i++)
+        if (!layout_fate_has_no_plan(layouts_fate(l, i))) least = smaller(least, l->value[i]);
+    return least < INT64_MAX ? least : 0;
+}
+
 // Reports that looked_at of `count` layouts are done.
 static void show_progress(const struct placed_space *s, int64_t looked_at, int64_t count,
                           const char *which)
 {
     char text[128], plan[48] = "no plan yet";
+    if (solve_keeps(s->clock.settings, s->problem))
+        solve_keep_bound(s->clock.settings, s->problem, bound_so_far_ns(s));
     if (!solve_tells(s->clock.settings)) return;
     if (s->best.stage_count)
         snprintf(plan, sizeof plan, "best %.9f s", (double)s->best.iteration_ns / 1e9);
@@ -262,6 +274,7 @@ static enum status take_plan(struct placed_space *s, struct placed_layout *c,
     if (!placed_get_answer(&again, &kept, s->problem, s->arena)) return OK;
     s->best = kept.plan;
     s->best_number = c->number;
+    solve_keep_plan(s->clock.settings, s->problem, &s->best, s->best.iteration_ns);
     return OK;
 }
 
@@ -384,15 +397,7 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     s.clock = (struct solving){
         .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
     *r = (struct layouts_result){0};
-    r->layouts = (struct layouts){.name = problem->name,
-                                  .base = problem->job.layout,
-                                  .space = problem->job.space,
-                                  .devices = limits.devices,
-                                  .global_batch = problem->job.global_batch,
-                                  .sequence = problem->job.sequence,
-                                  .layers = problem->model.layer_count,
-                                  .gap_asked = settings->gap,
-                                  .chosen = -1};
+    r->layouts = layouts_of(problem, settings->gap);
     r->layouts.count = space_each(&problem->job.space, &limits, count_layout, NULL);
     if (r->layouts.count > PLACED_LAYOUTS_MAX)
         return fail(err, BAD_INPUT,

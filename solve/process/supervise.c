@@ -1,0 +1,348 @@
+// The supervisor and its child. See supervise.h.
+#define _DEFAULT_SOURCE // MAP_ANONYMOUS
+#include "solve/process/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "data/base/file.h"
+#include "data/base/options.h"
+#include "data/base/watch.h"
+
+static const double look_s = 0.1;  // at the clock
+static const double nudge_s = 1;   // after its limit a search is also told by the flag
+static const unsigned taking_over_s = 60; // for judging and writing what a lost child left
+static const double reserve_s = 1; // of the grace, for what comes after a killed child
+
+// In memory shared by all processes of the program.
+struct common {
+    volatile int stop;
+    char temporary[FILE_NAME_MAX]; // the file being written, or ""
+};
+
+// Shared by a supervisor and its child, which writes it.
+struct stage {
+    volatile int number; // counts changes of what, deadline and stoppable
+    const char *volatile what;
+    volatile double deadline_s; // by clock_s; 0: none
+    volatile int stoppable, saved, exit_code;
+    volatile int64_t bound_ns;
+};
+
+// What signal handlers need, and whose child this process is.
+enum mode { PREPARING, WATCHING, TAKING_OVER, ALONE };
+static volatile sig_atomic_t mode, asked; // asked: signals so far
+static struct common *common;
+static struct stage *own; // NULL: there is no supervisor
+static int to_supervisor = -1;
+
+// ---- signals
+
+static _Noreturn void end_now(void)
+{
+    static const char words[] = "plumbline: stopped before there was a result\n";
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(EXIT_NO_PLAN);
+    if (common && *common->temporary) unlink(common->temporary);
+    _exit(EXIT_NO_PLAN);
+}
+
+static void take_alarm(int signal)
+{
+    (void)signal;
+    if (mode == PREPARING || mode == TAKING_OVER) end_now();
+}
+
+static void take_signal(int signal)
+{
+    (void)signal;
+    asked = asked + 1;
+    if (common) common->stop = 1;
+    if (mode == PREPARING && asked == 1) alarm(SUPERVISE_GRACE_S);
+    else if (mode == TAKING_OVER || (mode != WATCHING && asked > 1)) end_now();
+}
+
+static void take_nothing(int signal) { (void)signal; }
+
+static void on(int signal, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigaction(signal, &action, NULL);
+}
+
+void supervision_listen(void)
+{
+    on(SIGALRM, take_alarm);
+    on(SIGINT, take_signal);
+    on(SIGTERM, take_signal);
+}
+
+static void *share(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+enum status supervision_stop(const volatile int **stop, struct error *err)
+{
+    if (!common) {
+        struct common *made = share(sizeof *made);
+        if (!made) return fail(err, SYSTEM, "no memory to share with other processes");
+        common = made;
+        if (asked) common->stop = 1;
+        file_note_temporaries(common->temporary);
+        supervision_listen();
+    }
+    *stop = &common->stop;
+    return OK;
+}
+
+void process_ends_with(int64_t parent)
+{
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != (pid_t)parent) _exit(1);
+}
+
+// ---- the child
+
+void supervised_begins(const char *what, double limit_s, bool stoppable)
+{
+    if (!own) return;
+    own->what = what;
+    own->deadline_s = limit_s > 0 ? clock_s() + limit_s : 0;
+    own->stoppable = stoppable;
+    own->number = own->number + 1;
+}
+
+void supervised_saves(int exit_code)
+{
+    if (!own) return;
+    own->exit_code = exit_code;
+    own->saved = 1;
+}
+
+void supervised_bounds(int64_t bound_ns)
+{
+    if (own && bound_ns > own->bound_ns) own->bound_ns = bound_ns;
+}
+
+bool supervised_is(void) { return own != NULL; }
+
+static bool send_all(const void *bytes, size_t size)
+{
+    for (const char *at = bytes; size;) {
+        ssize_t n = write(to_supervisor, at, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n, size -= (size_t)n;
+    }
+    return true;
+}
+
+void supervised_keeps(const struct message *m)
+{
+    if (own && send_all(&m->used, sizeof m->used)) send_all(m->bytes, m->used);
+}
+
+void supervised_leave(void)
+{
+    if (to_supervisor >= 0) close(to_supervisor);
+    to_supervisor = -1;
+    own = NULL;
+}
+
+static void become_child(struct stage *stage, int file, pid_t parent)
+{
+    on(SIGINT, SIG_IGN); // the supervisor's
+    on(SIGTERM, SIG_IGN);
+    process_ends_with(parent);
+    supervised_leave(); // of an outer supervisor: ours reports to it
+    own = stage;
+    to_supervisor = file;
+}
+
+// ---- the supervisor
+
+struct watching {
+    struct stage *stage;
+    pid_t child;
+    int file;
+    struct message arriving, *kept;
+    double grace_s, late_s, seen_s; // late_s: since it was told to end, while we ran ourselves
+    int number, asked_before, asked_seen;
+    bool late, nudged; // nudged: we set the flag ourselves
+    sigset_t before;
+    struct arena *arena;
+};
+
+// Takes in whole messages; the last one counts.
+static void take_messages(struct watching *w)
+{
+    size_t size;
+    struct message *m = &w->arriving;
+    while (m->used >= sizeof size) {
+        memcpy(&size, m->bytes, sizeof size);
+        if (m->used - sizeof size < size) return;
+        message_begin(w->kept, w->arena);
+        message_put(w->kept, m->bytes + sizeof size, size);
+        m->used -= sizeof size + size;
+        memmove(m->bytes, m->bytes + sizeof size + size, m->used);
+    }
+}
+
+// false: no more will come now.
+static bool read_some(struct watching *w)
+{
+    char bytes[1 << 16];
+    ssize_t n = read(w->file, bytes, sizeof bytes);
+    if (n < 0 && errno == EINTR) return true;
+    if (n <= 0) return false;
+    message_put(&w->arriving, bytes, (size_t)n);
+    take_messages(w);
+    return true;
+}
+
+// Counts only time in which this process ran: a program that was suspended, with its child, is not
+// late for that.
+static bool is_late(struct watching *w)
+{
+    const struct stage *s = w->stage;
+    double now = clock_s(), passed = now - w->seen_s;
+    int own_asked = asked - w->asked_before;
+    if (s->number != w->number) {
+        w->number = s->number;
+        w->late_s = 0;
+        w->asked_before = w->asked_seen;
+        own_asked = asked - w->asked_before;
+    }
+    w->seen_s = now;
+    w->asked_seen = asked;
+    bool stopping = s->stoppable ? common->stop && !w->nudged : own_asked > 0;
+    w->late = !stopping && s->deadline_s > 0 && now > s->deadline_s;
+    if (!stopping && !w->late) return false;
+    w->late_s += passed < 2 * look_s ? passed : 2 * look_s;
+    if (w->late && w->late_s > nudge_s && s->stoppable) w->nudged = true, common->stop = 1;
+    return (stopping && !s->stoppable) || own_asked > 1 || w->late_s > w->grace_s;
+}
+
+static void wait_a_while(struct watching *w)
+{
+    fd_set files;
+    struct timespec time = {0, (long)(look_s * 1e9)};
+    FD_ZERO(&files);
+    FD_SET(w->file, &files);
+    if (pselect(w->file + 1, &files, NULL, NULL, &time, &w->before) > 0 && !read_some(w))
+        pselect(0, NULL, NULL, NULL, &time,
+                &w->before); // it has closed its end, or is about to end
+}
+
+static void block_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigemptyset(&all);
+    sigaddset(&all, SIGINT);
+    sigaddset(&all, SIGTERM);
+    sigaddset(&all, SIGALRM);
+    sigaddset(&all, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &all, before);
+}
+
+// Returns its status, as waitpid gives it. *killed: we ended it.
+static int wait_for_end(struct watching *w, bool *killed)
+{
+    int status = 0;
+    *killed = false;
+    while (waitpid(w->child, &status, *killed ? 0 : WNOHANG) != w->child) {
+        if (!*killed && is_late(w)) *killed = !kill(w->child, SIGKILL);
+        else if (!*killed) wait_a_while(w);
+    }
+    while (read_some(w)) continue;
+    return status;
+}
+
+static void release_temporary(void)
+{
+    if (*common->temporary) unlink(common->temporary);
+    *common->temporary = '\0';
+}
+
+static void tell_end(struct supervised *s, const struct watching *w, int status, bool killed)
+{
+    const struct stage *stage = w->stage;
+    bool ended = WIFEXITED(status);
+    s->as = ended ? SUPERVISED_ENDED : SUPERVISED_LOST;
+    s->exit_code = ended ? WEXITSTATUS(status) : stage->exit_code;
+    s->died_of = ended || killed ? 0 : WTERMSIG(status);
+    s->late = w->late;
+    s->saved = stage->saved;
+    s->what = stage->what;
+    s->bound_ns = stage->bound_ns;
+    if (!ended) release_temporary();
+}
+
+static void watch_child(struct supervised *s, struct watching *w)
+{
+    double begin_s = clock_s();
+    bool killed;
+    alarm(0);
+    mode = WATCHING;
+    fcntl(w->file, F_SETFL, O_NONBLOCK);
+    on(SIGCHLD, take_nothing);
+    w->seen_s = begin_s;
+    w->asked_before = w->asked_seen = asked;
+    int status = wait_for_end(w, &killed);
+    close(w->file);
+    tell_end(s, w, status, killed);
+    s->seconds = clock_s() - begin_s;
+    mode = s->as == SUPERVISED_LOST ? TAKING_OVER : PREPARING;
+    if (mode == TAKING_OVER) alarm(taking_over_s);
+    on(SIGCHLD, SIG_DFL);
+}
+
+enum status supervise(struct supervised *s, const struct supervise_settings *settings,
+                      struct arena *arena, struct error *err)
+{
+    const volatile int *stop;
+    int ends[2]; // ours, the child's
+    pid_t parent = getpid();
+    *s = (struct supervised){.as = SUPERVISED_CHILD};
+    TRY(supervision_stop(&stop, err));
+    struct stage *stage = share(sizeof *stage);
+    if (!stage) return fail(err, SYSTEM, "no memory to share with other processes");
+    *stage = (struct stage){.what = settings->what, .stoppable = 1};
+    if (settings->limit_s > 0) stage->deadline_s = clock_s() + settings->limit_s;
+    struct watching w = {
+        .stage = stage, .kept = &s->kept, .grace_s = settings->grace_s - reserve_s, .arena = arena};
+    if (w.grace_s <= 0) w.grace_s = settings->grace_s;
+    message_begin(&w.arriving, arena);
+    message_begin(&s->kept, arena);
+    supervised_begins(settings->what, 0, true); // an outer supervisor leaves the limit to us
+    if (pipe(ends)) return mode = ALONE, OK;
+    fflush(stdout);
+    fflush(stderr);
+    block_signals(&w.before);
+    w.child = fork(), w.file = ends[0];
+    if (w.child > 0) {
+        close(ends[1]);
+        watch_child(s, &w);
+    } else {
+        close(ends[0]);
+        if (w.child < 0) close(ends[1]), mode = ALONE;
+        else become_child(stage, ends[1], parent);
+    }
+    sigprocmask(SIG_SETMASK, &w.before, NULL);
+    if (w.child > 0) munmap(stage, sizeof *stage);
+    return OK;
+}
