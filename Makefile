@@ -379,12 +379,12 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 # certificates of every kind; make test runs 300, 25, 60 and 240. The first two certify each proof,
 # too. Then the bounds of layouts, and the largest claims that are accepted: 200,000 plans, 900
 # spaces of slices, 1,000 of grids, 20,000 problems and 5,000 sets of tables with extreme prices.
-# 500 that have a plan of each decision and kind of model, of slices, of grids, and of the fused
-# embedding sync on nodes.
+# That 10,000 searches end. 500 that have a plan of each decision and kind of model, of slices, of
+# grids, and of the fused embedding sync on nodes.
 test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
     test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
     test_layout_kinds test_slices test_grids test_claims test_claims_extreme \
-    test_raise_laws) $(BIN)/plumbline
+    test_raise_laws test_ends) $(BIN)/plumbline
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
 	$(OUT)/tests/test_placed 1600 '*fused*'
@@ -400,6 +400,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	sh tests/formulate/test_other_solvers.sh long
 	$(OUT)/tests/test_claims_extreme 5000
 	$(OUT)/tests/test_raise_laws 5000
+	$(OUT)/tests/test_ends 10000
 	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline \
 	    $(OUT)/tests/offers 500
 	DOORS=500 DOORS_SEED=9 sh tests/imports/test_doors.sh

@@ -183,7 +183,7 @@ static void listen_first(int argc, char **argv, char **environment)
 
 #ifndef __SANITIZE_ADDRESS__
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **,
-                                                                           char **) = listen_first;
+                                                                            char **) = listen_first;
 #endif
 
 int main(int argc, char **argv)

@@ -309,6 +309,15 @@ plants() {
     plant tail-of-first-layer formulate/choices/evaluate.c \
         's/w->sync_ns - w->backward_behind_ns - (count - 1) \* backward_ns);/0);/' \
         'of like layers the first one in the walk has the longest tail'
+    # ---- everything ends
+    bed=test_ends
+    plant refit-without-measure boxes/memory.c \
+        's/return then.over_bytes < f->over_bytes;/return then.over_bytes <= INT64_MAX;/' \
+        'what frees bytes at the fullest moment brings a rank nearer to its limit'
+    bed=test_supervise
+    plant kept-bound-falls process/supervise.c \
+        's/if (own \&\& bound_ns > own->bound_ns)/if (own)/' \
+        'the last bound that is stated is the best'
     bed=test_claims
 }
 

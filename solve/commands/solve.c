@@ -40,19 +40,6 @@ static enum status write_best(struct plan *plan, const struct solve_request *r,
     return OK;
 }
 
-// After a lost search there is nothing to prove the bound from, and no time for more plans.
-static struct solve_request request_after(const struct solve_request *r, bool lost)
-{
-    struct solve_request rest = *r;
-    if (!lost) return rest;
-    if (r->certificate_path)
-        fprintf(stderr, "--certificate: the search was ended from outside, so none is written\n");
-    if (r->settings.recheck)
-        fprintf(stderr, "--recheck: the search was ended from outside: nothing was rechecked\n");
-    rest.certificate_path = NULL, rest.front = 0;
-    return rest;
-}
-
 // At least a minute, and no longer than the search.
 static void certificate_begins(const struct solve_request *r)
 {
@@ -279,7 +266,7 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     const struct solve_from from = {.task = &resume.task};
     bool lost;
     TRY(solve_supervised(s, &r->settings, &from, &lost, arena, err));
-    const struct solve_request rest = request_after(r, lost);
+    const struct solve_request rest = solve_request_left(r, lost);
     struct plan *plan = &s->result->plan;
     if (plan->stage_count) TRY(write_priced(s->priced, r, s->problem, arena, err));
     solve_advise(s, &r->settings, arena);
@@ -393,7 +380,7 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
                                      .plan = !changed || from.standing_ns ? start : NULL};
     bool lost;
     TRY(solve_supervised(s, &settings, &begin, &lost, arena, err));
-    const struct solve_request rest = request_after(r, lost);
+    const struct solve_request rest = solve_request_left(r, lost);
     struct solve_result *result = s->result;
     if (resume.plan) TRY(keep_bound(&result->plan, resume.plan, err));
     plan_effort_add(&result->plan.effort, &resume.task.effort);

@@ -5,6 +5,7 @@
 
 #include "data/base/least.h"
 #include "data/base/options.h"
+#include "solve/commands/solve_request.h"
 #include "solve/commands/verbs.h"
 #include "solve/layouts/work.h"
 #include "solve/process/supervise.h"
@@ -96,11 +97,10 @@ static void end_with(const struct supervised *s)
 }
 
 enum status solve_apart(struct solved *s, const struct solve_settings *settings,
-                        const struct solve_from *from, struct supervised *left,
-                        struct arena *arena, struct error *err)
+                        const struct solve_from *from, struct supervised *left, struct arena *arena,
+                        struct error *err)
 {
-    const struct supervise_settings how = {"the search", settings->time_limit_s,
-                                           SUPERVISE_GRACE_S};
+    const struct supervise_settings how = {"the search", settings->time_limit_s, SUPERVISE_GRACE_S};
     const volatile int *stop;
     TRY(supervision_stop(&stop, err));
     TRY(supervise(left, &how, arena, err));
@@ -127,4 +127,16 @@ enum status solve_supervised(struct solved *s, const struct solve_settings *sett
     *lost = left.as == SUPERVISED_LOST;
     if (left.as != SUPERVISED_CHILD) end_with(&left);
     return OK;
+}
+
+struct solve_request solve_request_left(const struct solve_request *r, bool lost)
+{
+    struct solve_request rest = *r;
+    if (!lost) return rest;
+    if (r->certificate_path)
+        fprintf(stderr, "--certificate: the search was ended from outside, so none is written\n");
+    if (r->settings.recheck)
+        fprintf(stderr, "--recheck: the search was ended from outside: nothing was rechecked\n");
+    rest.certificate_path = NULL, rest.front = 0;
+    return rest;
 }

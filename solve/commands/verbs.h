@@ -50,12 +50,12 @@ enum status solve_settle(struct plan *plan, const struct solved *s, struct arena
 enum status solve_supervised(struct solved *s, const struct solve_settings *settings,
                              const struct solve_from *from, bool *lost, struct arena *arena,
                              struct error *err);
-// The same for a command that goes on in this process: *left says how the other one ended. In the
-// other one it returns with left->as SUPERVISED_CHILD, and the caller ends it, unless it is the only
-// one (supervised_is). Only if it was lost without having saved (left->saved) there is a result here.
+// The same for a command that goes on in this process: *left says how the other one ended. There it
+// returns with left->as SUPERVISED_CHILD, and the caller ends it, unless it is the only one
+// (supervised_is). Here there is a result only if it was lost before it saved one (left->saved).
 enum status solve_apart(struct solved *s, const struct solve_settings *settings,
-                        const struct solve_from *from, struct supervised *left,
-                        struct arena *arena, struct error *err);
+                        const struct solve_from *from, struct supervised *left, struct arena *arena,
+                        struct error *err);
 // From here on the result is safe: what follows, `what`, may take limit_s (0: without limit), and
 // is only lost with the process. Exit code then: late_code, or EXIT_OPEN after a signal.
 void solve_goes_on(const char *what, double limit_s, bool stoppable, int late_code);

@@ -158,7 +158,7 @@ void layouts_lost(struct layouts_result *r, const struct problem *problem,
     bool of_values = problem->job.objective != OBJECTIVE_MAX_LOAD; // else of one micro-batch
     know_little(l, task ? task->known : NULL, of_values ? plan->bound_ns : 0, arena);
     if (!plan->stage_count) {
-        state_no_plan(plan, &problem->job, false);
+        state_no_plan(plan, problem, false);
         return;
     }
     if (!space_contains(&problem->job.space, &limits, &plan->layout, &l->chosen)) l->chosen = -1;

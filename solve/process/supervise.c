@@ -20,10 +20,10 @@
 #include "data/base/options.h"
 #include "data/base/watch.h"
 
-static const double look_s = 0.1;  // at the clock
-static const double nudge_s = 1;   // after its limit a search is also told by the flag
+static const double look_s = 0.1;         // at the clock
+static const double nudge_s = 1;          // after its limit a search is also told by the flag
 static const unsigned taking_over_s = 60; // for judging and writing what a lost child left
-static const double reserve_s = 1; // of the grace, for what comes after a killed child
+static const double reserve_s = 1;        // of the grace, for what comes after a killed child
 
 // In memory shared by all processes of the program.
 struct common {
@@ -43,6 +43,8 @@ struct stage {
 // What signal handlers need, and whose child this process is.
 enum mode { PREPARING, WATCHING, TAKING_OVER, ALONE };
 static volatile sig_atomic_t mode, asked; // asked: signals so far
+static struct stage *volatile watched;    // the child's, and the signals since its last change
+static volatile sig_atomic_t asked_number, asked_count;
 static struct common *common;
 static struct stage *own; // NULL: there is no supervisor
 static int to_supervisor = -1;
@@ -68,6 +70,10 @@ static void take_signal(int signal)
     (void)signal;
     asked = asked + 1;
     if (common) common->stop = 1;
+    if (watched) {
+        asked_count = watched->number == asked_number ? asked_count + 1 : 1;
+        asked_number = watched->number;
+    }
     if (mode == PREPARING && asked == 1) alarm(SUPERVISE_GRACE_S);
     else if (mode == TAKING_OVER || (mode != WATCHING && asked > 1)) end_now();
 }
@@ -181,7 +187,7 @@ struct watching {
     int file;
     struct message arriving, *kept;
     double grace_s, late_s, seen_s; // late_s: since it was told to end, while we ran ourselves
-    int number, asked_before, asked_seen;
+    int number;
     bool late, nudged; // nudged: we set the flag ourselves
     sigset_t before;
     struct arena *arena;
@@ -220,15 +226,9 @@ static bool is_late(struct watching *w)
 {
     const struct stage *s = w->stage;
     double now = clock_s(), passed = now - w->seen_s;
-    int own_asked = asked - w->asked_before;
-    if (s->number != w->number) {
-        w->number = s->number;
-        w->late_s = 0;
-        w->asked_before = w->asked_seen;
-        own_asked = asked - w->asked_before;
-    }
+    int number = s->number, own_asked = asked_number == number ? asked_count : 0;
+    if (number != w->number) w->number = number, w->late_s = 0;
     w->seen_s = now;
-    w->asked_seen = asked;
     bool stopping = s->stoppable ? common->stop && !w->nudged : own_asked > 0;
     w->late = !stopping && s->deadline_s > 0 && now > s->deadline_s;
     if (!stopping && !w->late) return false;
@@ -301,8 +301,10 @@ static void watch_child(struct supervised *s, struct watching *w)
     fcntl(w->file, F_SETFL, O_NONBLOCK);
     on(SIGCHLD, take_nothing);
     w->seen_s = begin_s;
-    w->asked_before = w->asked_seen = asked;
+    asked_count = asked_number = 0;
+    watched = w->stage;
     int status = wait_for_end(w, &killed);
+    watched = NULL;
     close(w->file);
     tell_end(s, w, status, killed);
     s->seconds = clock_s() - begin_s;
