@@ -232,3 +232,15 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
     if (places) TRY(refuse_single(r, "a cluster without places", err));
     return problem->job.objective == OBJECTIVE_PIPETTE ? refuse_with_pipette(r, err) : OK;
 }
+
+struct solve_request solve_request_left(const struct solve_request *r, bool lost)
+{
+    struct solve_request rest = *r;
+    if (!lost) return rest;
+    if (r->certificate_path)
+        fprintf(stderr, "--certificate: the search was ended from outside, so none is written\n");
+    if (r->settings.recheck)
+        fprintf(stderr, "--recheck: the search was ended from outside: nothing was rechecked\n");
+    rest.certificate_path = NULL, rest.front = 0;
+    return rest;
+}

@@ -30,7 +30,7 @@ enum status solve_request_check_places(const struct solve_request *r, struct err
 enum status solve_request_suits(const struct solve_request *r, const struct problem *problem,
                                 struct error *err);
 
-// What is left of it after the search. lost: supervised.c had only its plan, so there is nothing to
+// What is left of it after the search. lost: only its plan is left, so there is nothing to
 // prove the bound from, and no time for more plans; says so.
 struct solve_request solve_request_left(const struct solve_request *r, bool lost);
 

@@ -42,8 +42,6 @@ enum status solve_take_layout(struct solved *s, struct arena *arena, struct erro
 enum status solve_settle(struct plan *plan, const struct solved *s, struct arena *arena,
                          struct error *err);
 
-// ---- supervised.c
-
 // solve_search in a process of its own, which goes on with the command; this one stays, and ends
 // with it. It returns here only if the search was lost (*lost): then s->result has the plan and the
 // bound that it had handed over, and there is no evidence. SOLVER: the search died of an error.

@@ -52,7 +52,7 @@ for i in $(seq 30); do
         wait $process; code=$?
         case $code in
         0 | 10 | 11 | 12) ;;
-        *) complain "solve $problem, SIG$signal after 0.0$(printf %02d $random) s: exit code $code" ;;
+        *) complain "solve $problem, SIG$signal, delay $random: exit code $code" ;;
         esac
         [ $code != 10 ] || gives 0 verify plan.json
     done
