@@ -414,6 +414,11 @@ test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
 test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000
 
+# Every edit of every key of documents of each kind; make test has one of 211.
+.PHONY: test-keys
+test-keys: $(OUT)/tests/test_keys
+	$(OUT)/tests/test_keys 1
+
 # A batch of 200, killed ten times; make test has 24 and four.
 test-batch: $(BIN)/plumbline
 	@BIN=$(BIN) sh tests/batch/test_batch.sh 200 10

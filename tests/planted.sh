@@ -187,6 +187,18 @@ plants() {
     plant bound-main-everywhere space/across.c \
         's/lacking = smaller(s->strays - others, main),/lacking = 0 * others,/' \
         'every rank between the ends holds a main layer'
+    # ---- verify: what a plan states, and parts that it leaves out
+    bed=test_keys
+    plant judged-copies judge/copies.c 's/if (found < own || found > own)/if (found < 0 * own)/' \
+        'what is written for people needs no judge'
+    plant judged-groups judge/stated.c 's/strcmp(p->group_gpus\[i\], c->groups\[i\].gpu)/0/' \
+        'a group by the name of the cluster has its GPU'
+    plant judged-outcome judge/verify.c \
+        's/if (p->outcome == OUTCOME_OPEN && open <= allowed/if (0 \&\& open <= allowed/' \
+        'an open gap may be said of a plan that has none'
+    plant absent-part text/json.c \
+        's/(struct json){NULL, object->file, child_path(.*$/(struct json){0};/' \
+        'a part that is missing has no place'
     # ---- tensor grids: laws, and the other side, find these
     bed=test_price_grids
     plant grid-attention-split formulate/price/work.c \

@@ -183,9 +183,10 @@ static enum status check_option(const struct json *stage, const char *key, int o
                                 struct arena *arena, struct error *err)
 {
     struct json at = json_member(stage, key, arena);
-    return option < count ? OK
-                          : json_refuse(&at, err, "expected a whole number from 0 to %d, found %d",
-                                        count - 1, option);
+    return option < count
+               ? OK
+               : json_refuse(&at, err, "expected one of the plan's %d %ss, from 0, found %d", count,
+                             key, option);
 }
 
 GET_MEMBER(finish_stage)

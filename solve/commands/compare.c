@@ -48,6 +48,7 @@ static enum status load_plans(struct compared *items, const struct compare_reque
                         r->files[i]);
         items[i].plan = plan;
         items[i].problem = origin_whole_problem(plan, arena);
+        TRY(origin_check_layers(plan, items[i].problem, err));
     }
     return OK;
 }

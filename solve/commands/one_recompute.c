@@ -44,8 +44,9 @@ static bool begin(struct search *s, const struct priced *p)
     s->chosen = TAKE(s->arena, p->stage_count, int);
     for (int i = 0; i < p->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[i];
-        if (stage->first_layer + stage->layer_count > p->layer_count ||
-            p->groups[stage->group].excluded)
+        if (stage->layer_count < 1 || stage->first_layer + stage->layer_count > p->layer_count ||
+            p->groups[stage->group].excluded ||
+            (stage->boundary_option && !choice_sends_backward(s->choices, i)))
             return false;
         s->stages[i] = (struct choice){.first_layer = stage->first_layer,
                                        .layer_count = stage->layer_count,

@@ -12,4 +12,9 @@ bool origin_problem(const struct plan *plan, struct problem *problem, struct are
 // With its costs; NULL: missing, or changed.
 const struct problem *origin_whole_problem(const struct plan *plan, struct arena *arena);
 
+// BAD_INPUT: the plan's stages do not hold the layers of its problem, each once and in order. NULL:
+// the problem is missing.
+enum status origin_check_layers(const struct plan *plan, const struct problem *problem,
+                                struct error *err);
+
 #endif

@@ -107,6 +107,7 @@ static enum status write_table(const char *const *files, int count, bool csv, co
             TRY(plan_load(plan, files[i], arena, err));
             rows[row_count++] =
                 (struct report_row){.plan = plan, .problem = origin_whole_problem(plan, arena)};
+            TRY(origin_check_layers(plan, rows[row_count - 1].problem, err));
         }
     }
     for (int i = 0; i < verdict_count; i++) TRY(report_join(rows, &row_count, verdicts[i], err));
@@ -125,11 +126,14 @@ struct about_links {
     const struct report_request *at_hand; // NULL: everything shown comes from files
 };
 
-static const struct problem *problem_at_hand(const struct plan *plan,
-                                             const struct about_links *about, struct arena *arena)
+// NULL: it is not where the plan says, or has changed.
+static enum status find_problem(const struct problem **problem, const struct plan *plan,
+                                const struct about_links *about, struct arena *arena,
+                                struct error *err)
 {
-    return about->at_hand && about->at_hand->problem ? about->at_hand->problem
-                                                     : origin_whole_problem(plan, arena);
+    *problem = about->at_hand && about->at_hand->problem ? about->at_hand->problem
+                                                         : origin_whole_problem(plan, arena);
+    return origin_check_layers(plan, *problem, err);
 }
 
 // The links of a placement; *found stays false if its problem is not available and was not named.
@@ -164,10 +168,12 @@ static enum status make_with_links(const struct plan *plan, const struct about_l
                                    struct error *err)
 {
     struct report_links links;
+    const struct problem *problem;
     bool found;
+    TRY(find_problem(&problem, plan, about, arena, err));
     TRY(find_links(&links, &found, plan, about, arena, err));
     if (about->format == FORMAT_TEXT)
-        return report_text(plan, problem_at_hand(plan, about, arena), found ? &links : NULL,
+        return report_text(plan, problem, found ? &links : NULL,
                            about->top < 0 ? LINKS_SHOWN : about->top, text, length, arena, err);
     if (!plan->placement)
         return fail(
@@ -241,10 +247,10 @@ static enum status make_page(const struct plan *plan, const struct about_links *
 {
     struct report_links links;
     struct report_page page = {.plan = plan,
-                               .problem = problem_at_hand(plan, about, arena),
                                .top = LINKS_SHOWN,
                                .layouts_top = about->top < 0 ? LAYOUTS_SHOWN : about->top};
     bool found;
+    TRY(find_problem(&page.problem, plan, about, arena, err));
     TRY(find_links(&links, &found, plan, about, arena, err));
     if (found) page.links = &links;
     if (about->at_hand && about->at_hand->layouts) page.layouts = about->at_hand->layouts;
@@ -444,6 +450,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         return fail(err, BAD_INPUT, "--hosts: requires --format hostfile, rankfile or hosts");
     if ((format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST) || format >= FORMAT_HOSTFILE)
         known = origin_problem(&plan, &problem, arena);
+    TRY(origin_check_layers(&plan, known ? &problem : NULL, err));
     if (layout_has_grid(&plan.layout) && !nearest.folder && format >= FORMAT_MEGATRON &&
         format <= LAUNCHERS_LAST)
         return fail(err, BAD_INPUT,

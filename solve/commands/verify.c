@@ -37,7 +37,10 @@ static enum status check_sources(struct verdict *v, const struct plan *plan, str
         const char *path = path_beside(plan->document.path, s->path, arena), *text;
         char found[SHA256_TEXT];
         size_t size;
-        TRY(file_read(path, &text, &size, arena, err));
+        struct error unread = {OK, ""};
+        if (file_read(path, &text, &size, arena, &unread) != OK)
+            return fail(err, BAD_INPUT, "%s: made_from[%d].path: %s", plan->document.path, i,
+                        unread.text);
         sha256_text(text, size, found);
         if (strcmp(found, s->sha256))
             verdict_add(v, arena, "hash", -1,
@@ -82,11 +85,35 @@ static void print_bound(FILE *to, const struct verdict *v, const struct plan *pl
         fprintf(to, " (which proves %lld ns)", (long long)v->proven_ns);
 }
 
+// What no document at hand can tell: keys of the plan that the judge takes as they are.
+static void print_stated(FILE *to, const struct plan *plan)
+{
+    const struct {
+        const char *key;
+        bool is_there;
+    } keys[] = {
+        {"made_by", plan->document.made_by != NULL},
+        {"gap_asked", true},
+        {"runner_up_ns", plan->runner_up_ns != 0},
+        {"extrapolated", plan->extrapolated_count > 0},
+        {"seed", true},
+        {"effort", true},
+    };
+    const char *before = "stated, not judged: ";
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+        if (!keys[i].is_there) continue;
+        fprintf(to, "%s%s", before, keys[i].key);
+        before = ", ";
+    }
+    fprintf(to, "\n");
+}
+
 void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
                   const char *certificate)
 {
     if (v->accepted && plan->stage_count == 0) {
         fprintf(to, "accepted: there is no plan, proven by %s\n", certificate);
+        print_stated(to, plan);
         return;
     }
     if (v->accepted) {
@@ -100,6 +127,7 @@ void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
         if (v->closed_form) fprintf(to, "; closed form agrees (%s)", v->closed_form);
         fprintf(to, "\n");
         print_memory(to, v);
+        print_stated(to, plan);
         return;
     }
     fprintf(to, "rejected: %d violation%s\n", v->violation_count,
@@ -186,8 +214,9 @@ static enum status audit(struct verdict *v, const struct plan *plan, struct veri
     if (r->at_hand) r->loaded = *r->at_hand;
     else TRY(find_problem(v, plan, r, arena, err));
     if (v->violation_count) return OK;
-    if (claims_none) verify_sources(v, plan, &r->loaded, arena);
+    if (claims_none) verify_stated(v, plan, &r->loaded, arena);
     else TRY(verify_plan(v, plan, &r->loaded, arena, err));
+    TRY(verify_copies(v, plan, arena, err));
     return r->certificate ? judge_bound(v, plan, r, arena, err) : OK;
 }
 

@@ -10,17 +10,18 @@ void audit_layers(struct audit *h)
         const struct plan_stage *x = &h->plan->stages[s];
         int64_t first = x->first_layer, behind = first + x->layer_count;
         if (x->layer_count < 1)
-            REJECT(h, "layers", s, "holds %d layers, at least 1 is needed", x->layer_count);
+            REJECT(h, "layers", s, "layer_count is %d, at least 1 is needed", x->layer_count);
         if (first < 0 || behind > layers)
-            REJECT(h, "layers", s, "holds layers %lld to %lld, the model has 0 to %lld",
+            REJECT(h, "layers", s,
+                   "first_layer and layer_count are layers %lld to %lld, the model has 0 to %lld",
                    (long long)first, (long long)behind - 1, (long long)layers - 1);
         if (first > next)
             REJECT(h, "layers", s,
-                   "begins at layer %lld: %lld layers from %lld on are missing or out of order",
+                   "first_layer is %lld: %lld layers from %lld on are missing or out of order",
                    (long long)first, (long long)(first - next), (long long)next);
         if (first < next)
             REJECT(h, "layers", s,
-                   "begins at layer %lld: %lld layers before %lld come twice or out of order",
+                   "first_layer is %lld: %lld layers before %lld come twice or out of order",
                    (long long)first, (long long)(next - first), (long long)next);
         if (x->layer_count < 1 || first < 0 || behind > layers) h->sound[s] = false;
         next = behind;
@@ -134,10 +135,14 @@ static void audit_recompute(struct audit *h, int stage)
     if (x->recompute != RECOMPUTE_NONE && !h->problem->job.recompute[x->recompute])
         REJECT(h, "recompute", stage, "mode '%s' is not among those the job allows",
                recompute_names[x->recompute]);
+    if (x->recomputed_layers && x->recompute != RECOMPUTE_FIRST_LAYERS &&
+        x->recompute != RECOMPUTE_SWAP)
+        REJECT(h, "recompute", stage, "recomputed_layers is %d, which mode '%s' does not count",
+               x->recomputed_layers, recompute_names[x->recompute]);
     if (!h->sound[stage]) return;
     int most = recomputable_layers(h, stage);
     if (x->recomputed_layers < 0 || x->recomputed_layers > most)
-        REJECT(h, "recompute", stage, "%d layers recomputed, the stage has %d that can be",
+        REJECT(h, "recompute", stage, "recomputed_layers is %d, the stage has %d that can be",
                x->recomputed_layers, most);
     audit_swap(h, stage, most);
 }
@@ -172,7 +177,7 @@ void audit_options(struct audit *h)
         bool gradient = x->gradient_option >= 0 && x->gradient_option < p->gradient_option_count;
         bool boundary = x->boundary_option >= 0 && x->boundary_option < p->boundary_option_count;
         if (!gradient)
-            REJECT(h, "compression", s, "gradient option %d does not exist, there are %d",
+            REJECT(h, "compression", s, "gradient_option %d does not exist, there are %d",
                    x->gradient_option, p->gradient_option_count);
         else if (!offers(j->gradient_options, j->gradient_option_count,
                          &p->gradient_options[x->gradient_option]))
@@ -184,7 +189,7 @@ void audit_options(struct audit *h)
                    "%d %% of the optimizer's state on the host is not one of the job's shares",
                    p->gradient_options[x->gradient_option].offloaded_percent);
         if (!boundary)
-            REJECT(h, "compression", s, "boundary option %d does not exist, there are %d",
+            REJECT(h, "compression", s, "boundary_option %d does not exist, there are %d",
                    x->boundary_option, p->boundary_option_count);
         else if (!offers(j->boundary_options, j->boundary_option_count,
                          &p->boundary_options[x->boundary_option]))

@@ -111,10 +111,10 @@ void audit_graph(struct audit *h)
                        x->slices[0].send_backward_ns[k] || x->send_epilogue_ns[k];
     }
     for (int k = 0; k < PART_COUNT; k++)
-        audit_kind(h, arena_print(h->arena, "transfer part %s", transfer_part_names[k]),
+        audit_kind(h, arena_print(h->arena, "transfer_parts: %s", transfer_part_names[k]),
                    p->graph.parts[k], largest.parts_ns[k], parts[k]);
     audit_kind(h, "gradient sync", p->graph.sync, largest.sync_ns, sync);
     audit_kind(h, "optimizer step", p->graph.optimizer, largest.optimizer_ns, optimizer);
-    audit_same(h, "drain of its own", p->graph.epilogue, offers_epilogue(&h->price_audit));
+    audit_same(h, "epilogue", p->graph.epilogue, offers_epilogue(&h->price_audit));
     audit_same(h, "embedding sync", p->graph.embedding_sync, h->price_audit.embedding_sync);
 }

@@ -37,6 +37,10 @@ struct audit {
 
 #define REJECT(h, rule, stage, ...) verdict_add((h)->verdict, (h)->arena, rule, stage, __VA_ARGS__)
 
+// stated.c: "name", "outcome", "groups", "options"
+void audit_statement(struct verdict *v, const struct plan *plan, const struct problem *problem,
+                     struct arena *arena);
+
 // Everything after the layout, for a plan with a placement: replica by replica.
 enum status audit_placement(struct audit *h, struct error *err);
 void audit_pipette(struct audit *h, const int *node); // "objective"; node[replica * ranks + rank]

@@ -166,7 +166,7 @@ static void audit_stage_memory(struct audit *h, int stage, struct stage_bytes *o
         (struct sum){own->in_flight * own->stash.value, own->in_flight * own->stash.terms};
     struct sum total = audit_parts(h, stage, "", &x->memory, own->parts);
     if (!h->collect)
-        audit_claim(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes,
+        audit_claim(h, "memory", stage, "memory limit", "bytes", x->memory_limit_bytes,
                     (struct sum){memory_limit_of(&h->price_audit, judged_group(h, stage)), 1});
     if (h->request.virtual_stages > 1) return;
     audit_limit(h, stage, "", &x->memory, total);

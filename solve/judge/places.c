@@ -152,7 +152,8 @@ static void audit_slowest(struct audit *h, const int *node)
                    known ? h->plan->group_names[stage->group] : "none");
         if ((int)stage->recompute != x->recompute[at] ||
             stage->recomputed_layers != x->recomputed_layers[at])
-            REJECT(h, "recompute", s, "the plan recomputes otherwise than its slowest replica");
+            REJECT(h, "recompute", s,
+                   "recompute and recomputed_layers are not those of the slowest replica");
     }
 }
 
@@ -164,7 +165,8 @@ static bool audit_nodes(struct audit *h, int *node)
     int *used = TAKE(h->arena, p->node_count, int), before = h->verdict->violation_count;
     for (int i = 0; i < x->replica_count * x->rank_count; i++) {
         node[i] = node_named(p, x->nodes[i]);
-        if (node[i] < 0) REJECT(h, "placement", -1, "node '%s' is not in the cluster", x->nodes[i]);
+        if (node[i] < 0)
+            REJECT(h, "placement", -1, "nodes: '%s' is not in the cluster", x->nodes[i]);
         else used[node[i]]++;
     }
     for (int i = 0; i < p->node_count; i++)
@@ -365,11 +367,12 @@ static int64_t from_end_to_end(const int64_t *parts)
     return sum;
 }
 
-// The replica's messages as the plan states them, against the judge's prices.
+// The replica's messages as the plan states them, against the judge's prices; the last stage sends
+// none.
 static void audit_messages(struct audit *h, int replica, const struct plan *own)
 {
     const struct plan_placement *x = h->plan->placement;
-    for (int s = 0; s + 1 < h->plan->stage_count; s++) {
+    for (int s = 0; s < h->plan->stage_count; s++) {
         const int64_t claims[2] = {x->send_forward_ns[replica * h->plan->stage_count + s],
                                    x->send_backward_ns[replica * h->plan->stage_count + s]};
         const int64_t own_ns[2] = {from_end_to_end(own->stages[s].slices->send_forward_ns),
@@ -378,10 +381,9 @@ static void audit_messages(struct audit *h, int replica, const struct plan *own)
             if (claims[way] < 0) continue;
             h->verdict->terms_checked++;
             if (claims[way] != own_ns[way])
-                REJECT(h, "price", s,
-                       "replica %d: a message %s is claimed to take %lld ns, the judge finds %lld",
-                       replica, way ? "back" : "on", (long long)claims[way],
-                       (long long)own_ns[way]);
+                REJECT(h, "price", s, "replica %d: %s: claimed %lld ns, the judge finds %lld",
+                       replica, way ? "send_backward_ns" : "send_forward_ns",
+                       (long long)claims[way], (long long)own_ns[way]);
         }
     }
 }

@@ -114,7 +114,7 @@ void audit_swap(struct audit *h, int stage, int recomputable)
     int left = recomputable - x->swapped_layers;
     if (x->recompute != RECOMPUTE_SWAP) {
         if (x->swapped_layers)
-            REJECT(h, "swap", stage, "%d layers swapped in mode '%s'", x->swapped_layers,
+            REJECT(h, "swap", stage, "swapped_layers is %d in mode '%s'", x->swapped_layers,
                    recompute_names[x->recompute]);
         return;
     }
@@ -125,11 +125,11 @@ void audit_swap(struct audit *h, int stage, int recomputable)
     if (swap_ns_of(&h->price_audit, 0, judged_group(h, stage)) < 0)
         REJECT(h, "swap", stage, "the costs of its GPU state no link to the host");
     if (x->swapped_layers < 1 || left < 0)
-        REJECT(h, "swap", stage, "%d layers swapped, the stage has %d that can be",
+        REJECT(h, "swap", stage, "swapped_layers is %d, the stage has %d that can be",
                x->swapped_layers, recomputable);
     bool any = j->recompute[RECOMPUTE_FIRST_LAYERS], all = j->recompute[RECOMPUTE_FULL];
     if (x->recomputed_layers &&
         (x->recomputed_layers > left || !(any || (all && x->recomputed_layers == left))))
-        REJECT(h, "swap", stage, "%d layers recomputed behind %d that are swapped",
+        REJECT(h, "swap", stage, "recomputed_layers is %d behind %d that are swapped",
                x->recomputed_layers, x->swapped_layers);
 }

@@ -16,8 +16,8 @@ static const struct source *source_with_role(const struct document *d, const cha
     return NULL;
 }
 
-void verify_sources(struct verdict *v, const struct plan *plan, const struct problem *p,
-                    struct arena *arena)
+static void audit_sources(struct verdict *v, const struct plan *plan, const struct problem *p,
+                          struct arena *arena)
 {
     const struct {
         const char *role;
@@ -35,7 +35,7 @@ void verify_sources(struct verdict *v, const struct plan *plan, const struct pro
             // A problem made in memory has no hash, and a plan of it has no sources.
             if (d->sha256[0])
                 verdict_add(v, arena, "hash", -1,
-                            "%s: the plan does not name the %s it was made from", path,
+                            "%s: made_from: expected a document of role %s, found none", path,
                             inputs[i].role);
         } else if (strcmp(source->sha256, d->sha256)) {
             verdict_add(v, arena, "hash", -1,
@@ -43,6 +43,31 @@ void verify_sources(struct verdict *v, const struct plan *plan, const struct pro
                         d->sha256[0] ? d->sha256 : "unknown", source->sha256);
         }
     }
+}
+
+// Every document that the plan names is one that plans are made from, and named once.
+static void audit_roles(struct verdict *v, const struct document *d, struct arena *arena)
+{
+    static const char *const roles[] = {"problem", "model", "cluster", "costs", "job", "priced"};
+    for (int i = 0; i < d->source_count; i++) {
+        size_t known = 0;
+        while (known < ARRAY_LENGTH(roles) && strcmp(d->sources[i].role, roles[known])) known++;
+        if (known == ARRAY_LENGTH(roles))
+            verdict_add(v, arena, "hash", -1,
+                        "made_from[%d].role: no plan is made from a document of role \"%.60s\"", i,
+                        d->sources[i].role);
+        else if (source_with_role(d, roles[known]) != &d->sources[i])
+            verdict_add(v, arena, "hash", -1, "made_from[%d].role: a second document of role %s", i,
+                        roles[known]);
+    }
+}
+
+void verify_stated(struct verdict *v, const struct plan *plan, const struct problem *problem,
+                   struct arena *arena)
+{
+    audit_roles(v, &plan->document, arena);
+    audit_sources(v, plan, problem, arena);
+    audit_statement(v, plan, problem, arena);
 }
 
 // ---- layout
@@ -62,13 +87,13 @@ static bool is_jobs_layout(struct audit *h)
         const char *name;
         int64_t found, wanted;
     } numbers[] = {
-        {"tensor degree", x->tensor, y->tensor},
-        {"context degree", x->context, y->context},
-        {"data degree", x->data, y->data},
-        {"pipeline degree", x->pipeline, y->pipeline},
-        {"expert degree", x->expert, y->expert},
-        {"number of stages a rank", x->virtual_stages, y->virtual_stages},
-        {"micro-batch", x->micro_batch, y->micro_batch},
+        {"tensor", x->tensor, y->tensor},
+        {"context", x->context, y->context},
+        {"data", x->data, y->data},
+        {"pipeline", x->pipeline, y->pipeline},
+        {"expert", x->expert, y->expert},
+        {"virtual_stages", x->virtual_stages, y->virtual_stages},
+        {"micro_batch", x->micro_batch, y->micro_batch},
         {"schedule", (int)x->schedule, (int)y->schedule},
         {"sequence_parallel", x->sequence_parallel, y->sequence_parallel},
         {"fused_attention", x->fused_attention, y->fused_attention},
@@ -78,15 +103,15 @@ static bool is_jobs_layout(struct audit *h)
         {"offload_optimizer", x->offload_optimizer, y->offload_optimizer},
         {"barrier", x->barrier, y->barrier},
         {"local_loss_every", x->local_loss_every, y->local_loss_every},
-        {"number of slices", x->slice_count, y->slice_count},
-        {"second axis of tensor_grid", layout_tensor_axis(x, 1), layout_tensor_axis(y, 1)},
-        {"third axis of tensor_grid", layout_tensor_axis(x, 2), layout_tensor_axis(y, 2)},
+        {"slices", x->slice_count, y->slice_count},
+        {"the second axis of tensor_grid", layout_tensor_axis(x, 1), layout_tensor_axis(y, 1)},
+        {"the third axis of tensor_grid", layout_tensor_axis(x, 2), layout_tensor_axis(y, 2)},
     };
     bool same = true;
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
         same &= same_number(h, numbers[i].name, numbers[i].found, numbers[i].wanted);
     for (int i = 0; same && i < x->slice_count; i++)
-        same = same_number(h, "length of a slice", x->slices[i], y->slices[i]);
+        same = same_number(h, "a length in slices", x->slices[i], y->slices[i]);
     if (same && !layout_equal(x, y)) {
         REJECT(h, "layout", -1, "the plan's layout is not the job's");
         same = false;
@@ -128,10 +153,9 @@ static bool audit_layout(struct audit *h)
     h->price_audit = price_audit_over(&h->judged, &h->price_audit);
     // For replicas that may have different numbers see places.c.
     bool uneven = h->problem->job.placement.uneven_micro_batches;
-    bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches,
+    bool same = uneven || same_number(h, "micro_batches", h->plan->micro_batches,
                                       h->price_audit.micro_batches);
-    same &= same_number(h, "number of devices per stage", h->plan->devices_per_stage,
-                        h->price_audit.devices);
+    same &= same_number(h, "devices_per_stage", h->plan->devices_per_stage, h->price_audit.devices);
     same &= same_number(h, "number of stages", h->plan->stage_count, h->price_audit.stage_count);
     return same && has_claims(h);
 }
@@ -164,7 +188,11 @@ static void audit_bound(struct audit *h)
     long double allowed = (long double)p->gap_asked * (long double)value;
     if (p->outcome == OUTCOME_OPTIMAL && open > allowed * (1 + 1e-12L))
         verdict_add(h->verdict, h->arena, "bound", -1,
-                    "outcome says optimal, but %lld ns are open and the gap asked allows %.17g",
+                    "outcome says optimal, but %lld ns are open and gap_asked allows %.17g",
+                    (long long)(value - p->bound_ns), (double)allowed);
+    if (p->outcome == OUTCOME_OPEN && open <= allowed * (1 - 1e-12L))
+        verdict_add(h->verdict, h->arena, "bound", -1,
+                    "outcome says open, but only %lld ns are, and gap_asked allows %.17g",
                     (long long)(value - p->bound_ns), (double)allowed);
 }
 
@@ -216,11 +244,14 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
                       .arena = arena};
     *v = (struct verdict){
         .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
-    verify_sources(v, plan, problem, arena);
     if (plan->stage_count == 0) {
+        audit_sources(v, plan, problem, arena);
         verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)",
                     outcome_names[plan->outcome]);
-    } else if (audit_layout(&h)) {
+    } else {
+        verify_stated(v, plan, problem, arena);
+    }
+    if (plan->stage_count && audit_layout(&h)) {
         h.request = plan_request(plan);
         match_groups(&h);
         TRY(problem->cluster.places.node_count || plan->placement ? audit_placement(&h, err)

@@ -13,9 +13,15 @@
 enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem,
                         struct arena *arena, struct error *err);
 
-// Rule "hash": the documents at hand are those that the plan states it was made from. verify_plan
-// begins with it; for a plan without stages nothing else is judged.
-void verify_sources(struct verdict *v, const struct plan *plan, const struct problem *problem,
-                    struct arena *arena);
+// What the plan states besides its decision, prices and time, with which verify_plan begins; for a
+// plan without stages nothing else is judged. Rules "hash" (the documents at hand are those that
+// the plan says it was made from), "name", "outcome", "groups", "options".
+void verify_stated(struct verdict *v, const struct plan *plan, const struct problem *problem,
+                   struct arena *arena);
+
+// Rule "copy": what the document of a loaded plan repeats for people is what it is a copy of. Fails
+// where a copy is not of its type.
+enum status verify_copies(struct verdict *v, const struct plan *plan, struct arena *arena,
+                          struct error *err);
 
 #endif

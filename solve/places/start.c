@@ -170,6 +170,17 @@ static void put_rings(const struct placed *p, struct placed_plan *to,
                (size_t)(2 * p->replicas) * sizeof *to->embedding_ring);
 }
 
+// Each layer of the model once and in order.
+static bool holds_layers(const struct plan *plan, int layers)
+{
+    int next = 0;
+    for (int s = 0; s < plan->stage_count; s++) {
+        if (plan->stages[s].first_layer != next) return false;
+        next += plan->stages[s].layer_count;
+    }
+    return next == layers;
+}
+
 bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home,
                        struct placed_plan *mended, struct arena *arena)
 {
@@ -179,6 +190,7 @@ bool placed_take_start(struct placed *p, struct placed_start *start, int *like, 
     start->standing_ns = start->mended_ns = 0;
     mended->time_ns = INT64_MAX;
     if (plan->stage_count != p->stages || (x && x->rank_count != p->ranks)) return false;
+    if (!holds_layers(plan, p->priced->layer_count)) return false;
     for (int stage = 0; stage < p->stages; stage++)
         if ((like[stage] = find_like(p, plan, stage)) < 0) return false;
     if (!choices_within_budget(p->c, like)) return false;

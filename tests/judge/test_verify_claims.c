@@ -265,7 +265,7 @@ static void add_stage(struct trial *t, struct claims *c, int stage)
         add_parts(t, c, y->send_backward_ns, stage, "send_backward", i);
     }
     add_memory(t, c, &x->memory, stage, "");
-    add_claim(c, &x->memory_limit_bytes, "memory", stage, "limit: ");
+    add_claim(c, &x->memory_limit_bytes, "memory", stage, "memory limit: ");
 }
 
 static struct claims claims_of(struct trial *t)

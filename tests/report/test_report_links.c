@@ -218,7 +218,7 @@ static bool check_judged(struct trial *t, struct arena *arena)
     CHECK_OK(verify_plan(&verdict, &t->plan, &t->problem, arena, &err));
     x->send_backward_ns[at] -= 1000;
     assert_false(verdict.accepted);
-    assert_non_null(strstr(verdict.violations[0].text, "a message back"));
+    assert_non_null(strstr(verdict.violations[0].text, "send_backward_ns"));
     return true;
 }
 

@@ -17,11 +17,6 @@ enum status export_begin(struct export *e, struct report_out *out, const struct 
                     "%s: its problem is missing or has changed since: it gives model, precision "
                     "and sequence",
                     plan->document.path);
-    const struct plan_stage *last = &plan->stages[plan->stage_count - 1];
-    if (last->first_layer + last->layer_count != problem->model.layer_count)
-        return fail(err, BAD_INPUT, "%s: stages: expected the model's %d layers, found %d",
-                    plan->document.path, problem->model.layer_count,
-                    last->first_layer + last->layer_count);
     report_out_begin(out, arena);
     report_out_begin(&e->notes, arena);
     e->out = out, e->plan = plan, e->problem = problem;

@@ -1,0 +1,88 @@
+// Runs a command's function in a child.
+#include "tests/support/sweep/run.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "calibrate/commands.h"
+#include "data/base/file.h"
+#include "formulate/commands.h"
+#include "solve/commands/commands.h"
+#include "tests/support/check.h"
+
+enum { WORDS_MAX = 30, LONGEST_S = 60 };
+
+static const struct {
+    const char *name;
+    command_function *run;
+} commands[] = {
+    {"calibrate", command_calibrate}, {"check", command_check},
+    {"clusters", command_clusters},   {"compare", command_compare},
+    {"costs", command_costs},         {"formulate", command_formulate},
+    {"models", command_models},       {"predict", command_predict},
+    {"price", command_price},         {"report", command_report},
+    {"solve", command_solve},         {"validate", command_validate},
+    {"verify", command_verify},       {"vipr", command_vipr},
+};
+
+static void send_to(const char *file, int where)
+{
+    int f = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (f < 0 || dup2(f, where) < 0) _exit(99);
+    close(f);
+}
+
+static void be_command(const char *folder, char *line)
+{
+    char *words[WORDS_MAX + 1], *rest = NULL;
+    int count = 0;
+    for (char *word = strtok_r(line, " ", &rest); word && count < WORDS_MAX;
+         word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    words[count] = NULL;
+    if (chdir(folder)) _exit(99);
+    send_to("out", STDOUT_FILENO);
+    send_to("err", STDERR_FILENO);
+    alarm(LONGEST_S);
+    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+        if (!strcmp(commands[i].name, words[0]))
+            _exit(command_run("plumbline", words[0], commands[i].run, count, words));
+    _exit(99);
+}
+
+struct answer run_command(const char *folder, const char *line, struct arena *arena)
+{
+    char *copy = arena_copy_text(arena, line);
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) be_command(folder, copy);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    struct answer a = {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                       .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                       .out = read_text(folder, "out", arena),
+                       .err = read_text(folder, "err", arena)};
+    if (a.exit_code == 99) fail_msg("%s: no such command or folder", line);
+    return a;
+}
+
+const char *read_text(const char *folder, const char *name, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    const char *text;
+    size_t size;
+    CHECK_OK(file_read(arena_print(arena, "%s/%s", folder, name), &text, &size, arena, &err));
+    return text;
+}
+
+void write_text(const char *folder, const char *name, const char *text, struct arena *arena)
+{
+    FILE *f = fopen(arena_print(arena, "%s/%s", folder, name), "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}

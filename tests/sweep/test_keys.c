@@ -1,0 +1,291 @@
+// Every key of every document of a problem of each kind is left out, emptied, shortened, lengthened
+// and changed, and every command that reads the document is run on it. It refuses the document in
+// one line that names file and place; or its verdict names the key; or the edit has no effect, for
+// one of the reasons below, each of which is tested. No command ends by a signal.
+// usage: test_keys [EVERY [KIND]]: every EVERY-th edit (default 211; 1: all).
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/sweep/edits.h"
+#include "tests/support/sweep/kinds.h"
+#include "tests/support/sweep/run.h"
+
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+
+static int every = 211;
+static const char *only = NULL;
+
+// ---- who reads what
+
+struct reader {
+    const char *document, *line;
+    const char *needs; // another document; NULL: none
+    enum {
+        JUDGES, // its exit code says whether the document is right
+        SHOWS,  // it takes the document as it is
+    } how;
+    int no; // its exit code where it says no, besides 2
+};
+static const struct reader readers[] = {
+    {"plan.json", "verify plan.json", NULL, JUDGES, 20},
+    {"plan.json", "report plan.json", NULL, SHOWS, 0},
+    {"plan.json", "report --format csv plan.json", NULL, SHOWS, 0},
+    {"plan.json", "report --format html plan.json", NULL, SHOWS, 0},
+    {"plan.json", "report --format megatron plan.json", NULL, SHOWS, 0},
+    {"plan.json", "report --format trace plan.json", NULL, SHOWS, 0},
+    {"plan.json", "compare plan.json", NULL, SHOWS, 0},
+    {"plan.json", "solve problem.json --start plan.json -o again.json --quiet", NULL, SHOWS, 0},
+    {"certificate.json", "check certificate.json problem.json", NULL, JUDGES, 1},
+    {"certificate.json", "verify plan.json --certificate certificate.json", NULL, JUDGES, 20},
+    {"certificate.json", "vipr certificate.json -o proof.vipr", "checked.json", JUDGES, 1},
+    {"priced.json", "check certificate.json priced.json", "checked.json", JUDGES, 1},
+    {"priced.json", "vipr certificate.json priced.json -o proof.vipr", "checked.json", JUDGES, 1},
+    {"checked.json", "report --format csv checked.json", NULL, SHOWS, 0},
+    {"verdict.json", "report --verdict verdict.json plan.json", NULL, SHOWS, 0},
+    {"plan.layouts.json", "report --layouts plan.layouts.json", NULL, SHOWS, 0},
+    {"plan.layouts.json", "report --format html plan.json", NULL, SHOWS, 0},
+    {"plan.layouts.json", "solve problem.json --resume plan.json -o again.json --quiet", NULL,
+     SHOWS, 0},
+};
+
+// ---- why an edit may have no effect
+
+// A plan that is loaded and saved again is the same: what was left out has its default, or is a
+// copy, which is written anew.
+static bool means_the_same(const char *folder, const struct edited *e, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct plan plan;
+    if (e->edit != EDIT_DELETE && e->edit != EDIT_SHORTEN) return false;
+    if (plan_load(&plan, arena_print(arena, "%s/plan.json", folder), arena, &err) != OK)
+        return false;
+    size_t length;
+    const char *text = plan_text(&plan, &length, arena);
+    return !strcmp(text, read_text(folder, "saved", arena));
+}
+
+// The verdict itself says that it takes this key as it is.
+static bool is_stated(const char *out, const char *path)
+{
+    const char *line = strstr(out, "stated, not judged: ");
+    size_t length = strcspn(path, ".[");
+    for (const char *at = line ? strstr(line, ": ") + 1 : NULL; at && *at == ' ';) {
+        if (!strncmp(at + 1, path, length) && strchr(",\n", at[1 + length])) return true;
+        at += 1 + strcspn(at + 1, " ");
+    }
+    return false;
+}
+
+static const struct {
+    const char *document, *pattern;
+    enum edit edit;
+    const char *because;
+} without_effect[] = {
+    {"plan.json", "graph.transfer_parts", EDIT_CHANGE, "a set: its order says nothing"},
+    {"plan.json", "placement.rings[]", EDIT_CHANGE, "a ring begins anywhere"},
+    {"plan.json", "placement.embedding_ring", EDIT_CHANGE, "a ring begins anywhere"},
+    {"plan.json", "placement.replicas[].stages[].send_forward_ns", EDIT_DELETE, "claims nothing"},
+    {"plan.json", "placement.replicas[].stages[].send_backward_ns", EDIT_DELETE, "claims nothing"},
+    {"plan.json", "made_from[5]", EDIT_DELETE, "the priced document: the judge reads none"},
+};
+static long silent_times[ARRAY_LENGTH(without_effect)];
+
+// ---- one edit
+
+struct counts {
+    long edits, refused, rejected, same, stated, listed, proven, shown;
+};
+static struct counts counts;
+static int failures;
+
+struct sweep {
+    const struct sweep_kind *kind;
+    const char *folder;
+    const struct reader *reader;
+    const char *answer; // to the document as it was
+    struct arena *arena;
+    long number;
+};
+
+static void complain(const struct sweep *w, const struct edited *e, const struct answer *a,
+                     const char *what)
+{
+    failures++;
+    printf("%s: %s: %s %s: %s\n    %.400s%.400s\n", w->kind->name, w->reader->line,
+           edit_names[e->edit], e->path, what, a->out, a->err);
+}
+
+// Whether the text has this key, or its words: "forward_ns", "forward".
+static bool has_key(const char *text, const char *key, struct arena *arena)
+{
+    char *words = arena_copy_text(arena, key), *unit = strrchr(words, '_');
+    if (strstr(text, key)) return true;
+    if (unit && (!strcmp(unit, "_ns") || !strcmp(unit, "_s") || !strcmp(unit, "_bytes")))
+        *unit = '\0';
+    if (strstr(text, words)) return true;
+    for (char *p = words; *p; p++)
+        if (*p == '_') *p = ' ';
+    return strstr(text, words) != NULL;
+}
+
+// Another decision of a stage has other prices, by which the verdict names the stage.
+static bool decides(const char *key)
+{
+    static const char *const keys[] = {"recompute",       "recomputed_layers", "swapped_layers",
+                                       "gradient_option", "boundary_option",   "group"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        if (!strcmp(key, keys[i])) return true;
+    return false;
+}
+
+// A key of its path, or of the document: documents that are told by their hash are named whole.
+static bool names(const struct sweep *w, const struct edited *e, const char *text)
+{
+    char *path = arena_copy_text(w->arena, e->pattern), *rest = NULL;
+    if (!strcmp(w->reader->document, "certificate.json") && strstr(text, "not proven: "))
+        return true; // the checker names the place in the proof where it stopped
+    if (decides(e->key) && strstr(text, "stage")) return true;
+    if (strstr(text, "SHA-256")) return strstr(text, w->reader->document) || strstr(path, "sha256");
+    for (char *key = strtok_r(path, ".[]", &rest); key; key = strtok_r(NULL, ".[]", &rest))
+        if (has_key(text, key, w->arena)) return true;
+    return false;
+}
+
+static void judge_refusal(const struct sweep *w, const struct edited *e, const struct answer *a)
+{
+    const char *line = a->err, *end;
+    while (!strncmp(line, "warning: ", strlen("warning: "))) line = strchr(line, '\n') + 1;
+    end = strchr(line, '\n');
+    counts.refused++;
+    if (!end || end[1]) complain(w, e, a, "expected one line");
+    else if (*a->out) complain(w, e, a, "expected nothing on stdout");
+    else if (!strstr(line, ".json")) complain(w, e, a, "names no file");
+}
+
+static int listed_as(const struct sweep *w, const struct edited *e)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(without_effect); i++)
+        if (!strcmp(without_effect[i].document, w->reader->document) &&
+            (!strcmp(without_effect[i].pattern, e->pattern) ||
+             !strcmp(without_effect[i].pattern, e->path)) &&
+            without_effect[i].edit == e->edit)
+            return (int)i;
+    return -1;
+}
+
+// "proven: the plan takes 5 ns, and no plan takes less than 4 ns", or "... takes less".
+static int64_t claim_in(const char *text)
+{
+    const char *less = strstr(text, "no plan takes less than "), *takes = strstr(text, " takes ");
+    if (less) return strtoll(less + strlen("no plan takes less than "), NULL, 10);
+    return takes ? strtoll(takes + strlen(" takes "), NULL, 10) : -1;
+}
+
+// A proof still proves what it says: no more than before, when that was the optimum.
+static bool proves_no_more(const struct sweep *w, const struct answer *a)
+{
+    if (strcmp(w->reader->document, "certificate.json")) return false;
+    int64_t now = claim_in(a->out), before = claim_in(w->answer);
+    return now <= before || !strncmp(a->out, w->answer, strcspn(a->out, "\n"));
+}
+
+static void judge_silence(const struct sweep *w, const struct edited *e, const struct answer *a)
+{
+    int listed = listed_as(w, e);
+    bool plan = !strcmp(w->reader->document, "plan.json");
+    if (listed >= 0) silent_times[listed]++, counts.listed++;
+    else if (plan && means_the_same(w->folder, e, w->arena)) counts.same++;
+    else if (plan && is_stated(a->out, e->path)) counts.stated++;
+    else if (proves_no_more(w, a)) counts.proven++;
+    else complain(w, e, a, "accepted");
+}
+
+static void judge(const struct sweep *w, const struct edited *e, const struct answer *a)
+{
+    bool judges = w->reader->how == JUDGES;
+    if (a->signal) complain(w, e, a, "ended by a signal");
+    else if (a->exit_code == 2) judge_refusal(w, e, a);
+    else if (a->exit_code == 0 && judges) judge_silence(w, e, a);
+    else if (judges && a->exit_code == w->reader->no) {
+        counts.rejected++;
+        if (listed_as(w, e) >= 0) complain(w, e, a, "listed as without effect");
+        if (!names(w, e, arena_print(w->arena, "%s%s", a->out, a->err)))
+            complain(w, e, a, "its verdict names no key");
+    } else if (a->exit_code == 0) counts.shown++;
+    else complain(w, e, a, arena_print(w->arena, "exit code %d", a->exit_code));
+}
+
+static void visit(const struct edited *e, void *argument)
+{
+    struct sweep *w = argument;
+    // Of a plan's own keys, always what the judge says without one.
+    bool always = e->edit == EDIT_DELETE && e->path == e->key && w->reader == readers;
+    if (w->number++ % every && !always) return;
+    counts.edits++;
+    write_text(w->folder, w->reader->document, e->text, w->arena);
+    struct answer a = run_command(w->folder, w->reader->line, w->arena);
+    judge(w, e, &a);
+}
+
+static void sweep_reader(const struct sweep_kind *kind, const struct reader *r, const char *folder,
+                         struct arena *arena)
+{
+    if (!sweep_has(folder, r->document) || (r->needs && !sweep_has(folder, r->needs))) return;
+    const char *original = read_text(folder, r->document, arena);
+    struct answer a = run_command(folder, r->line, arena);
+    struct sweep w = {kind, folder, r, a.out, arena, 0};
+    if (a.exit_code == 2) return; // not for this kind
+    if (a.exit_code) fail_msg("%s: %s: %d %s%s", kind->name, r->line, a.exit_code, a.out, a.err);
+    edits_each(original, visit, &w, arena);
+    write_text(folder, r->document, original, arena);
+}
+
+static void save_again(const char *folder, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct plan plan;
+    size_t length;
+    CHECK_OK(plan_load(&plan, arena_print(arena, "%s/plan.json", folder), arena, &err));
+    write_text(folder, "saved", plan_text(&plan, &length, arena), arena);
+}
+
+static void sweep_kind(const struct sweep_kind *kind)
+{
+    struct arena arena;
+    arena_open(&arena, NULL);
+    const char *base = getenv("TMPDIR");
+    char *folder = arena_print(&arena, "%s/plumbline-XXXXXX", base ? base : "/tmp");
+    assert_non_null(mkdtemp(folder));
+    sweep_prepare(kind, folder, &arena);
+    save_again(folder, &arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(readers); i++)
+        sweep_reader(kind, &readers[i], folder, &arena);
+    if (system(arena_print(&arena, "rm -r %s", folder))) fail_msg("%s stays", folder);
+    arena_close(&arena);
+}
+
+static void edits_are_noticed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < sweep_kind_count; i++)
+        if (!only || !strcmp(only, sweep_kinds[i].name)) sweep_kind(&sweep_kinds[i]);
+    printf("%ld edits: %ld refused, %ld rejected, %ld shown; without effect: %ld mean the same, "
+           "%ld stated as not judged, %ld by the list, %ld leave a proof\n",
+           counts.edits, counts.refused, counts.rejected, counts.shown, counts.same, counts.stated,
+           counts.listed, counts.proven);
+    for (size_t i = 0; i < ARRAY_LENGTH(without_effect); i++)
+        if (every == 1 && !only && !silent_times[i]) {
+            printf("nothing is without effect as %s\n", without_effect[i].pattern);
+            failures++;
+        }
+    assert_int_equal(failures, 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) every = atoi(argv[1]);
+    if (argc > 2) only = argv[2];
+    const struct CMUnitTest tests[] = {cmocka_unit_test(edits_are_noticed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
