@@ -119,7 +119,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
     TRY(predictor_open(&p, &w.predict, arena, err));
     if (w.set) TRY(predictor_set(p, w.set, err));
     TRY(validate(&v, &set, p, &settings, arena, err));
-    if (w.list) validation_show_rows(&set, stdout);
+    if (w.list) validation_show_rows(&set, arena, stdout);
     else if (w.json) validation_show_json(&v, &set, arena, stdout);
     else validation_show(&v, &set, &settings, stdout);
     return OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/text/csv.h"
 #include "formulate/commands.h"
 #include "formulate/predict/predict.h"
 
@@ -12,6 +13,7 @@ struct output {
     char text[1 << 16];
     size_t length;
     bool json, first, read_notes;
+    struct arena *arena;
 };
 
 static void flush(struct output *o)
@@ -57,16 +59,22 @@ static void put_seconds(struct output *o, int64_t ns)
     put_text(o, places, 10);
 }
 
+// A text of JSON; texts that are read have no control characters.
 static void put_quoted(struct output *o, const char *text, size_t length)
 {
     put(o, "\"");
     for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"') put(o, o->json ? "\\\"" : "\"\"");
-        else if (o->json && text[i] == '\\') put(o, "\\\\");
-        else if (o->json && (unsigned char)text[i] < ' ') put(o, " ");
-        else put_text(o, &text[i], 1);
+        if (text[i] == '"' || text[i] == '\\') put(o, "\\");
+        put_text(o, &text[i], 1);
     }
     put(o, "\"");
+}
+
+static void put_cell(struct output *o, const char *text, size_t length)
+{
+    struct arena_mark mark = arena_set_mark(o->arena);
+    put(o, csv_cell(arena_print(o->arena, "%.*s", (int)length, text), o->arena));
+    arena_reset(o->arena, mark);
 }
 
 // With nine places; nothing if it is not known.
@@ -87,13 +95,10 @@ static const char no_prediction[] = ",,,,,,,,,,,,,,,,,,,,";
 static void put_row_text(struct output *o, const char *id, size_t id_length,
                          const struct prediction *x)
 {
-    bool plain = !memchr(id, ',', id_length) && !memchr(id, '"', id_length) &&
-                 !memchr(id, '\n', id_length);
-    if (plain) put_text(o, id, id_length);
-    else put_quoted(o, id, id_length);
+    put_cell(o, id, id_length);
     if (*x->reason) {
         put(o, no_prediction);
-        put_quoted(o, x->reason, strlen(x->reason));
+        put_cell(o, x->reason, strlen(x->reason));
         put(o, "\n");
         return;
     }
@@ -287,7 +292,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     settings.ranges = !no_ranges;
     struct predictor *p;
     struct output *o = TAKE(arena, 1, struct output);
-    o->json = json, o->first = true, o->read_notes = read_notes;
+    o->json = json, o->first = true, o->read_notes = read_notes, o->arena = arena;
     TRY(predictor_open(&p, &settings, arena, err));
     if (set) TRY(predictor_set(p, set, err));
     if (count == 1 && path_ends_with(path_of_document(words[0], "problem.json", arena), ".json"))

@@ -61,6 +61,6 @@ void validation_show(const struct validation *v, const struct run_set *set,
 void validation_show_json(const struct validation *v, const struct run_set *set,
                           struct arena *arena, FILE *to);
 // Every row with measurement and prediction, for people and programs: comma-separated.
-void validation_show_rows(const struct run_set *set, FILE *to);
+void validation_show_rows(const struct run_set *set, struct arena *arena, FILE *to);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "calibrate/runs/validate.h"
+#include "data/text/csv.h"
 #include "data/text/json.h"
 
 static const char *percent(char text[16], double share)
@@ -192,7 +193,7 @@ void validation_show_json(const struct validation *v, const struct run_set *set,
     fwrite(text, 1, length, to);
 }
 
-void validation_show_rows(const struct run_set *set, FILE *to)
+void validation_show_rows(const struct run_set *set, struct arena *arena, FILE *to)
 {
     fprintf(to, "source,id,metric,measured,predicted,error,memory_bytes,fold,excluded\n");
     for (int i = 0; i < set->count; i++) {
@@ -200,9 +201,9 @@ void validation_show_rows(const struct run_set *set, FILE *to)
         const char *metric = r->row.metric >= 0 && r->row.metric < METRIC_COUNT
                                  ? run_metric_names[r->row.metric]
                                  : "";
-        fprintf(to, "%s,%.*s,%s,%.9g,", set->files[r->file].label, r->row.id.length,
-                r->row.id.length ? r->row.id.text : "", metric, r->row.value);
-        if (r->excluded) fprintf(to, ",,,,\"%s\"\n", r->excluded);
+        fprintf(to, "%s,%s,%s,%.9g,", csv_cell(set->files[r->file].label, arena),
+                csv_cell(cell_copy(r->row.id, arena), arena), metric, r->row.value);
+        if (r->excluded) fprintf(to, ",,,,%s\n", csv_cell(r->excluded, arena));
         else
             fprintf(to, "%.9g,%.6f,%lld,%d,\n", r->predicted, r->predicted / r->row.value - 1,
                     (long long)r->prediction.device_bytes, r->fold);

@@ -46,6 +46,17 @@ bool text_is_plain(const char *text, size_t length, char found[PLAIN_FOUND_MAX])
     return true;
 }
 
+void plain_make(char *text)
+{
+    char found[PLAIN_FOUND_MAX];
+    const unsigned char *end = (unsigned char *)text + strlen(text);
+    for (int n; *text; text += n) {
+        n = utf8_length((unsigned char *)text, end);
+        if (n && !text_is_plain(text, (size_t)n, found)) memset(text, ' ', (size_t)n);
+        if (!n) n = 1;
+    }
+}
+
 enum status plain_check(const char *text, const char *where, struct error *err)
 {
     char found[PLAIN_FOUND_MAX];

@@ -219,7 +219,7 @@ bool cell_contains(struct cell cell, const char *text)
 const char *cell_copy(struct cell cell, struct arena *arena)
 {
     char *copy = TAKE(arena, cell.length + 1, char);
-    memcpy(copy, cell.text, (size_t)cell.length);
+    if (cell.length) memcpy(copy, cell.text, (size_t)cell.length);
     return copy;
 }
 

@@ -140,6 +140,15 @@ static const char *script_of(struct engine *e, const struct array *a, int thread
         shell_word(in(e, a->folder, "tasks"), e->arena), e->request->resume ? " --resume" : "");
 }
 
+// A folder's name where Slurm reads patterns.
+static const char *pattern_of(const char *folder, struct arena *arena)
+{
+    char *pattern = TAKE(arena, 2 * strlen(folder) + 1, char), *to = pattern;
+    for (; *folder; *to++ = *folder++)
+        if (*folder == '%') *to++ = '%';
+    return pattern;
+}
+
 static enum status hand_in(struct engine *e, struct array *a, struct error *err)
 {
     const struct option_texts *more = &e->request->sbatch;
@@ -147,7 +156,7 @@ static enum status hand_in(struct engine *e, struct array *a, struct error *err)
     int count = 0, code;
     words[count++] = "sbatch";
     words[count++] = "--parsable";
-    words[count++] = arena_print(e->arena, "--output=%s/%%a.log", a->folder);
+    words[count++] = arena_print(e->arena, "--output=%s/%%a.log", pattern_of(a->folder, e->arena));
     for (int i = 0; i < more->count; i++) words[count++] = more->items[i];
     words[count++] = in(e, a->folder, "array.sbatch");
     TRY(ask(e, words, &code, &said, &why, err));

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/text/csv.h"
 #include "data/base/grow.h"
 #include "data/inputs/framework.h"
 #include "formulate/commands.h"
@@ -370,14 +371,15 @@ static enum status write_table(const struct offers_request *r, const struct offe
     for (int i = 0; i < r->count; i++) {
         const struct offer *o = &r->items[i];
         bool found = o->state == OFFER_PLAN, known = o->state != OFFER_NONE;
-        text = arena_print(arena, "%s%s,%" PRId64 ",%" PRId64 ",%.9g,\"%s\",%d,", text, o->machine,
-                           o->nodes, o->gpus, o->gpu_hour_price, state_text(o), o == best);
-        text = arena_print(arena, "%s%s,%s,%s,%s,\"%s\"\n", text,
+        text = arena_print(arena, "%s%s,%" PRId64 ",%" PRId64 ",%.9g,%s,%d,", text,
+                           csv_cell(o->machine, arena), o->nodes, o->gpus, o->gpu_hour_price,
+                           csv_cell(state_text(o), arena), o == best);
+        text = arena_print(arena, "%s%s,%s,%s,%s,%s\n", text,
                            found ? arena_print(arena, "%.9g", o->hours) : "",
                            known ? arena_print(arena, "%.9g", o->hours_bound) : "",
                            found ? arena_print(arena, "%.9g", o->price) : "",
                            known ? arena_print(arena, "%.9g", o->price_bound) : "",
-                           layout_text(o, arena));
+                           csv_cell(layout_text(o, arena), arena));
     }
     return file_write(arena_print(arena, "%s/offers.csv", r->folder), text, strlen(text), err);
 }

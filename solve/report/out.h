@@ -22,7 +22,7 @@ const char *report_time(int64_t ns, struct arena *arena);
 const char *report_milliseconds(int64_t ns, struct arena *arena); // "12.346"
 const char *report_gigabytes(int64_t bytes, struct arena *arena); // "12.35", of 1e9 bytes
 const char *report_escape_tex(const char *text, struct arena *arena);
-void report_csv_text(struct report_out *out, const char *text); // quoted where necessary
+void report_csv_text(struct report_out *out, const char *text); // csv_cell
 // `width` characters, filled in proportion to share (0..1).
 const char *report_bar(double share, int width, struct arena *arena);
 

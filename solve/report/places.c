@@ -222,9 +222,8 @@ void report_places(struct report_out *out, const struct plan *plan,
 
 static void put_name(struct report_out *out, const char *name)
 {
-    report_print(out, ",\"");
-    for (; *name; name++) report_print(out, *name == '"' ? "\"\"" : "%c", *name);
-    report_print(out, "\"");
+    report_print(out, ",");
+    report_csv_text(out, name);
 }
 
 void report_links_csv(const struct report_links *links, const char **text, size_t *length,

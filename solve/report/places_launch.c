@@ -133,6 +133,18 @@ static void print_rankfile(struct report_out *out, const struct launch *l, int c
     }
 }
 
+// Launchers and scripts take names as words: nothing in them may be a blank, a bracket or a quote.
+static enum status check_host(const char *host, struct error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "._:-";
+    if (*host && *host != '-' && strspn(host, letters) == strlen(host)) return OK;
+    return fail(err, BAD_INPUT,
+                "expected names of hosts (letters, digits, '.', '_', ':', '-'), found '%s'; "
+                "without places, --hosts FILE names the plan's nodes",
+                host);
+}
+
 enum status report_launch(const struct plan *plan, const struct launch_request *request,
                           const char **text, size_t *length, struct arena *arena, struct error *err)
 {
@@ -155,6 +167,7 @@ enum status report_launch(const struct plan *plan, const struct launch_request *
             plan->document.path);
     if (plan->placement) l.replica = report_data_ranks(plan, arena);
     else TRY(name_nodes(&l, request, arena, err));
+    for (int64_t global = 0; global < l.ranks; global++) TRY(check_host(host_of(&l, global), err));
     report_out_begin(&out, arena);
     if (request->format == LAUNCH_HOSTS) TRY(print_hosts(&out, &l, err));
     if (request->format == LAUNCH_RANKFILE) print_rankfile(&out, &l, request->cores_per_rank);

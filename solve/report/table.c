@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/text/csv.h"
 #include "solve/report/report.h"
 
 enum { ROW_COLUMNS = 7 };
@@ -131,6 +132,8 @@ const char *report_escape_tex(const char *text, struct arena *arena)
         {'>', "\\textgreater{}"},
         {'|', "\\textbar{}"},
         {'"', "\\textquotedbl{}"},
+        {'[', "{[}"}, // the end of a line takes what follows in brackets, or a star, as its own
+        {'*', "{*}"},
     };
     struct report_out out;
     report_out_begin(&out, arena);
@@ -242,13 +245,7 @@ static void print_tex(struct report_out *out, const struct report_row *rows, int
 
 void report_csv_text(struct report_out *out, const char *text)
 {
-    if (!strpbrk(text, ",\"\r\n") && *text != ' ') {
-        report_print(out, "%s", text);
-        return;
-    }
-    report_print(out, "\"");
-    for (const char *c = text; *c; c++) report_print(out, *c == '"' ? "\"\"" : "%c", *c);
-    report_print(out, "\"");
+    report_print(out, "%s", csv_cell(text, out->arena));
 }
 
 static void put_number(struct report_out *out, int64_t value)

@@ -131,7 +131,8 @@ static void test_csv_reads_back(void **state)
         if (!more) break;
         const char *name = rows[line].plan->name;
         assert_int_equal(t.cells[0].length, strlen(name));
-        assert_memory_equal(t.cells[0].text, name, strlen(name));
+        for (int i = 0; name[i]; i++) // a line end within a cell counts as a blank
+            assert_int_equal(t.cells[0].text[i], name[i] == '\n' ? ' ' : name[i]);
     }
     assert_int_equal(line, 4);
     for (const char *c = text; (c = strchr(c, '\n')); c++)

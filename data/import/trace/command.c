@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/base/plain.h"
+#include "data/text/csv.h"
 #include "data/text/json.h"
 #include "data/inputs/samples.h"
 #include "data/import/import.h"
@@ -57,7 +59,9 @@ static struct row *make_rows(const struct trace *t, const char *prefix, int *cou
     *count = 0;
     for (int i = 0; i < t->used_count; i++) rows[t->used[i].name].calls++;
     for (int n = 0; n < t->names.count; n++) {
-        rows[n].name = t->names.texts[n];
+        char *name = arena_copy_text(arena, t->names.texts[n]);
+        plain_make(name);
+        rows[n].name = name;
         rows[n].seconds = t->name_seconds[n];
         rows[n].each = TAKE(arena, rows[n].calls, double);
         rows[n].calls = 0;
@@ -84,33 +88,11 @@ static struct row *make_rows(const struct trace *t, const char *prefix, int *cou
 
 // ---- table and CSV
 
-static const char *quoted(const char *text, struct arena *arena)
-{
-    char *to = arena_take(arena, 2 * strlen(text) + 3, 1), *p = to;
-    if (!strpbrk(text, ",\"\r\n")) return text;
-    *p++ = '"';
-    for (; *text; text++) {
-        if (*text == '"') *p++ = '"';
-        *p++ = *text;
-    }
-    *p = '"';
-    return to;
-}
-
-// Control characters of a name would break the line.
-static const char *plain(const char *text, struct arena *arena)
-{
-    char *copy = arena_copy_text(arena, text);
-    for (char *p = copy; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = ' ';
-    return copy;
-}
-
 static enum status write_rows(const struct trace *t, const struct row *rows, int count, bool csv,
                               const char *output, struct arena *arena, struct error *err)
 {
     size_t size = 200, length = 0;
-    for (int i = 0; i < count; i++) size += 2 * strlen(rows[i].name) + 160;
+    for (int i = 0; i < count; i++) size += 2 * strlen(rows[i].name) + 164;
     char *text = arena_take(arena, size, 1);
     length += (size_t)snprintf(text, size,
                                csv ? "range,calls,device_operations,seconds,median_s,host_s\n"
@@ -120,12 +102,11 @@ static enum status write_rows(const struct trace *t, const struct row *rows, int
         const struct row *r = &rows[i];
         length +=
             (size_t)(csv ? snprintf(text + length, size - length, "%s,%d,%lld,%.9g,%.9g,%.9g\n",
-                                    quoted(r->name, arena), r->calls, (long long)r->work,
+                                    csv_cell(r->name, arena), r->calls, (long long)r->work,
                                     r->seconds, r->median, r->host_s)
                          : snprintf(text + length, size - length,
                                     "%9d %11lld %12.9f %12.9f %12.9f  %s\n", r->calls,
-                                    (long long)r->work, r->seconds, r->median, r->host_s,
-                                    plain(r->name, arena)));
+                                    (long long)r->work, r->seconds, r->median, r->host_s, r->name));
     }
     if (!csv && t->outside) {
         text = arena_print(arena, "%s%9s %11lld %12.9f %12s %12s  (in no range)\n", text, "",
