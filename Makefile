@@ -384,7 +384,7 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
     test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
     test_layout_kinds test_slices test_grids test_claims test_claims_extreme \
-    test_raise_laws test_ends) $(BIN)/plumbline
+    test_raise_laws test_price_laws test_wording_laws test_ends) $(BIN)/plumbline
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
 	$(OUT)/tests/test_placed 1600 '*fused*'
@@ -401,6 +401,8 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 	$(OUT)/tests/test_claims_extreme 5000
 	$(OUT)/tests/test_raise_laws 5000
 	$(OUT)/tests/test_ends 10000
+	$(OUT)/tests/test_price_laws 5000
+	$(OUT)/tests/test_wording_laws 5000
 	mkdir -p $(OUT)/tests/offers && python3 tests/solve/offers_drawn.py $(BIN)/plumbline \
 	    $(OUT)/tests/offers 500
 	DOORS=500 DOORS_SEED=9 sh tests/imports/test_doors.sh

@@ -330,6 +330,14 @@ plants() {
     plant kept-bound-falls process/supervise.c \
         's/if (own \&\& bound_ns > own->bound_ns)/if (own)/' \
         'the last bound that is stated is the best'
+    # ---- laws of a time
+    bed=test_price_laws
+    plant stream-of-one-sync judge/streams.c \
+        's/sync = judged_later(sync, h->sync_work_ns\[stage\]);/sync = h->sync_work_ns[stage];/' \
+        'the sync stream of a rank has the work of one stage'
+    plant queued-sync-again formulate/choices/together.c \
+        's/SYMBOL_QUEUED_SYNC, stage)\] = x->queued_sync_ns;/SYMBOL_QUEUED_SYNC, stage)] = x->sync_ns;/' \
+        'a stage hides as much of its sync, however late the stream comes to it'
     bed=test_claims
 }
 

@@ -16,8 +16,9 @@ struct audit {
     struct price_audit price_audit; // of `judged`
     struct schedule_request request;
     struct schedule schedule;
-    int *group;   // [plan's group]: the cluster's group of that name, -1: none
-    bool *sound;  // [stage]: layers, group and options exist, so the stage can be priced
+    int *group;            // [plan's group]: the cluster's group of that name, -1: none
+    bool *sound;           // [stage]: layers, group and options exist, so the stage can be priced
+    int64_t *sync_work_ns; // [stage]: its sync with nothing hidden; set with its price
     bool collect; // prices are not compared with the plan's claims but written in their place; the
                   // plan is then a copy
     int64_t embedding_sync_ns; // set when collecting
@@ -61,7 +62,10 @@ void audit_memory(struct audit *h); // of stages, and of ranks with several stag
 // test can damage one.
 void audit_schedule(struct verdict *v, const struct schedule *s,
                     const struct schedule_request *request, struct arena *arena);
-void audit_time(struct audit *h);  // "iteration", "closed_form"
+void audit_time(struct audit *h); // "iteration", "closed_form"
+// "stream": no stream of a rank has more work than the plan's iteration, or period, of ns
+// (streams.c).
+void audit_streams(struct audit *h, int64_t ns);
 void audit_range(struct audit *h); // "range": the uncertainty of the costs, and the runner-up
 int64_t judged_time(const struct schedule *s, const struct plan *plan,
                     struct arena *arena); // replay, or period
@@ -149,6 +153,8 @@ enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int
 struct swapping {
     int64_t forward_ns, backward_ns, buffer_bytes;
 };
+// What a micro-batch's swapped layers take of the link to the host, each way.
+int64_t swap_work_of(const struct audit *h, int stage);
 struct swapping swapping_of(const struct audit *h, int stage);
 void audit_swap(struct audit *h, int stage, int recomputable); // checks the plan's statement
 

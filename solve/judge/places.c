@@ -317,6 +317,7 @@ static enum status begin_audit(struct audit *x, struct replica *r, const struct 
     x->price_audit.embedding_ring_ns = h->price_audit.embedding_ring_ns;
     x->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) x->sound[s] = true;
+    x->sync_work_ns = TAKE(h->arena, h->plan->stage_count, int64_t);
     return r->plan.micro_batches == h->schedule.request.micro_batches
                ? OK
                : schedule_build(&x->schedule, &x->request, h->arena, err);
@@ -393,6 +394,17 @@ static void raise_load(int64_t *load_ns, int64_t ns)
     if (ns > *load_ns) *load_ns = ns;
 }
 
+static void audit_streams_of(struct audit *h, const struct audit *own, struct replica *r,
+                             int replica, int64_t ns)
+{
+    struct verdict found = {0};
+    struct audit x = *own;
+    x.verdict = &found;
+    x.plan = &r->plan;
+    audit_streams(&x, ns);
+    pass_on(h, replica, &found);
+}
+
 // A replica that is not the slowest: decision and memory as usual, with the judge's own prices.
 static void audit_other(struct audit *h, struct replica *r, const struct audit *own, int replica,
                         int64_t *load_ns)
@@ -405,6 +417,7 @@ static void audit_other(struct audit *h, struct replica *r, const struct audit *
     if (claimed != own_ns)
         REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld", replica,
                (long long)claimed, (long long)own_ns);
+    if (!h->verdict->violation_count) audit_streams_of(h, own, r, replica, own_ns);
     if (claimed > h->plan->iteration_ns)
         REJECT(h, "iteration", -1, "replica %d takes %lld ns, the plan claims %lld", replica,
                (long long)claimed, (long long)h->plan->iteration_ns);

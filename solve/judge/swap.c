@@ -107,6 +107,19 @@ struct swapping swapping_of(const struct audit *h, int stage)
     return s;
 }
 
+int64_t swap_work_of(const struct audit *h, int stage)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    int64_t sum = 0;
+    if (x->recompute != RECOMPUTE_SWAP) return 0;
+    struct arena_mark mark = arena_set_mark(h->arena);
+    const struct timed *layers = layers_of(h, stage);
+    for (int i = 0; i < x->layer_count; i++)
+        if (layers[i].away) sum = judged_later(sum, layers[i].transfer_ns);
+    arena_reset(h->arena, mark);
+    return sum;
+}
+
 void audit_swap(struct audit *h, int stage, int recomputable)
 {
     const struct plan_stage *x = &h->plan->stages[stage];

@@ -60,6 +60,7 @@ bool learns_locally(const struct audit *h, int stage)
 // the layer's sync.
 struct layer_terms {
     int64_t gradient_ns, sync_ns;
+    int64_t work_ns; // the sync with nothing hidden
 };
 
 // The exposed part of syncs that follow the last gradients, from the last layer to the first, by
@@ -89,9 +90,17 @@ static struct sum sync_in_full(const struct layer_terms *layers, int count, int6
     return result;
 }
 
+static int64_t sync_work(const struct layer_terms *layers, int count, int64_t constant_ns)
+{
+    int64_t work = constant_ns;
+    for (int i = 0; i < count; i++) work = judged_later(work, layers[i].work_ns);
+    return work;
+}
+
 // One sync in its two ways.
 struct sync_ways {
     struct sum own, queued; // after the stage's own gradients; after another sync
+    int64_t work_ns;        // of its stream
 };
 
 // Sums over the layers of a stage.
@@ -113,11 +122,11 @@ static struct layer_terms terms_of_layer(const struct audit *h, const struct lay
                                          enum recompute mode, int64_t sync_ns)
 {
     if (schedule_splits_backward(h->request.kind))
-        return (struct layer_terms){d->weight_ns, sync_ns};
+        return (struct layer_terms){d->weight_ns, sync_ns, 0};
     if (mode == RECOMPUTE_NONE || mode == RECOMPUTE_SWAP)
-        return (struct layer_terms){d->backward_ns, sync_ns};
+        return (struct layer_terms){d->backward_ns, sync_ns, 0};
     return (struct layer_terms){
-        d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns};
+        d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns, 0};
 }
 
 // Of one slice; layers, if not NULL, receives what the stage's sync depends on, over what joins
@@ -129,19 +138,24 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
     int group = judged_group(h, stage), left = counted_layers(x), priced_run = -1;
     struct stage_times t = {0};
     struct layer_duration d = {0};
-    int64_t sync = 0;
+    int64_t sync = 0, work = 0;
     for (int i = 0; i < x->layer_count; i++) {
         int run = judged_run(h, x->first_layer + i);
         enum recompute mode = layer_mode(h, x, run, &left);
         if (run != priced_run) {
             d = layer_duration_of(&h->price_audit, run, group, slice);
             d.optimizer_ns = shared_step_ns(&h->price_audit, run, group, host_percent(h, stage));
-            if (layers)
-                sync = layer_sync_ns(&h->price_audit, run, sync_group, gradient_form(h, stage));
+            if (layers) {
+                struct compression_form form = gradient_form(h, stage);
+                sync = layer_sync_ns(&h->price_audit, run, sync_group, form);
+                work = layer_sync_work_ns(&h->price_audit, run, sync_group, form);
+            }
             priced_run = run;
         }
         add_layer(&t, &d, mode);
-        if (layers) layers[i] = terms_of_layer(h, &d, mode, sync);
+        if (!layers) continue;
+        layers[i] = terms_of_layer(h, &d, mode, sync);
+        layers[i].work_ns = work;
     }
     return t;
 }
@@ -150,7 +164,8 @@ static struct sync_ways ways_of_sync(const struct audit *h, const struct layer_t
                                      int count, int64_t constant_ns)
 {
     return (struct sync_ways){sync_behind_gradients(h, layers, count, constant_ns),
-                              sync_in_full(layers, count, constant_ns)};
+                              sync_in_full(layers, count, constant_ns),
+                              sync_work(layers, count, constant_ns)};
 }
 
 static struct sync_ways sync_of_stage(const struct audit *h, int stage,
@@ -172,6 +187,8 @@ static struct sync_ways sync_over_link(const struct audit *h, int stage,
     stage_times_of(h, stage, 0, other, link->ends[1]);
     for (int i = 0; i < count; i++)
         if (other[i].sync_ns > layers[i].sync_ns) layers[i].sync_ns = other[i].sync_ns;
+    for (int i = 0; i < count; i++)
+        if (other[i].work_ns > layers[i].work_ns) layers[i].work_ns = other[i].work_ns;
     int64_t constants[2] = {sync_constant_ns(&h->price_audit, link->ends[0]),
                             sync_constant_ns(&h->price_audit, link->ends[1])};
     return ways_of_sync(h, layers, count, constants[constants[1] > constants[0]]);
@@ -179,11 +196,12 @@ static struct sync_ways sync_over_link(const struct audit *h, int stage,
 
 static struct sync_ways sync_over_ring(const struct audit *h, int stage, struct layer_terms *layers)
 {
-    struct sync_ways longest = {{-1, 0}, {-1, 0}};
+    struct sync_ways longest = {{-1, 0}, {-1, 0}, 0};
     for (int i = 0; i < h->rings[stage].count; i++) {
         struct sync_ways sync = sync_over_link(h, stage, &h->rings[stage].links[i], layers);
         if (sync.own.value > longest.own.value) longest.own = sync.own;
         if (sync.queued.value > longest.queued.value) longest.queued = sync.queued;
+        if (sync.work_ns > longest.work_ns) longest.work_ns = sync.work_ns;
     }
     return longest;
 }
@@ -195,6 +213,7 @@ static void audit_syncs(struct audit *h, int stage, struct layer_terms *layers)
     struct sync_ways sync = h->rings ? sync_over_ring(h, stage, layers)
                                      : sync_of_stage(h, stage, layers);
     bool waits = h->request.sync_overlapped && h->request.virtual_stages > 1;
+    h->sync_work_ns[stage] = sync.work_ns;
     audit_price(h, stage, "sync", &x->sync_ns, sync.own);
     audit_price(h, stage, "queued sync", &x->queued_sync_ns,
                 waits ? sync.queued : (struct sum){0, 0});

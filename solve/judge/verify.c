@@ -213,6 +213,7 @@ enum status audit_plan(struct audit *h, struct error *err)
 {
     h->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) h->sound[s] = true;
+    h->sync_work_ns = TAKE(h->arena, h->plan->stage_count, int64_t);
     audit_layers(h);
     audit_groups(h);
     audit_options(h);
@@ -228,7 +229,9 @@ enum status audit_plan(struct audit *h, struct error *err)
     audit_schedule(h->verdict, &h->schedule, &h->request, h->arena);
     if (h->verdict->violation_count == before) audit_memory(h);
     audit_published(h);
+    before = h->verdict->violation_count;
     audit_time(h);
+    if (!before) audit_streams(h, h->plan->iteration_ns);
     audit_range(h);
     return OK;
 }

@@ -238,10 +238,14 @@ int64_t gradient_feedback_of(const struct price_audit *a, int run, struct compre
 
 // Without a barrier and with overlap, weights are gathered during the forward passes of the next
 // iteration.
+static bool gathers_ahead(const struct price_audit *a)
+{
+    return !layout_of(a)->barrier && a->overlapped;
+}
+
 static struct computed shown_s(const struct price_audit *a, int run, int group,
                                struct computed gather)
 {
-    if (layout_of(a)->barrier || !a->overlapped) return gather;
     struct computed behind = {0, 0};
     for (int slice = 0; slice < layout_of(a)->slice_count; slice++) {
         struct passes s = passes_of(a, run, group, slice);
@@ -258,8 +262,9 @@ static bool wholly_summed(const struct price_audit *a, int zero)
     return j->whole_gradient_sums && (zero == 0 || (zero == 1 && j->trainer != TRAINER_DEEPSPEED));
 }
 
+// whole: with what runs during the next iteration's forward passes.
 static struct computed layer_sync_s(const struct price_audit *a, int run, int group,
-                                    struct compression_form form)
+                                    struct compression_form form, bool whole)
 {
     int zero = zero_of(a, run, group);
     if (a->ranks <= 1 || zero == 3) return (struct computed){0, 0};
@@ -270,7 +275,8 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                                              s.expert_gradient),
                     shown = {0, 0};
     scatter.lost += saved > 0 ? scatter_both_s(a, group, s.gradient + saved, 0).value : 0;
-    if (zero) shown = shown_s(a, run, group, scatter_both_s(a, group, s.weight, s.expert_weight));
+    if (zero) shown = scatter_both_s(a, group, s.weight, s.expert_weight);
+    if (zero && !whole && gathers_ahead(a)) shown = shown_s(a, run, group, shown);
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
     long double wide = a->problem->job.gradient_bytes_per_value, passes = 0;
     if (wholly_summed(a, zero)) {
@@ -285,7 +291,13 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
 
 int64_t layer_sync_ns(const struct price_audit *a, int run, int group, struct compression_form form)
 {
-    return judged_nanoseconds(a, layer_sync_s(a, run, group, form));
+    return judged_nanoseconds(a, layer_sync_s(a, run, group, form, false));
+}
+
+int64_t layer_sync_work_ns(const struct price_audit *a, int run, int group,
+                           struct compression_form form)
+{
+    return judged_nanoseconds(a, layer_sync_s(a, run, group, form, true));
 }
 
 // ---- the part of a stage's sync that does not depend on its bytes: rounds over its ranks

@@ -318,6 +318,9 @@ struct gathers {
 struct gathers gathers_of(const struct price_audit *a, int run, int group);
 int64_t layer_sync_ns(const struct price_audit *a, int run, int group,
                       struct compression_form form);
+// The same with all that its stream has to do for it, whatever of it is hidden elsewhere.
+int64_t layer_sync_work_ns(const struct price_audit *a, int run, int group,
+                           struct compression_form form);
 int64_t sync_constant_ns(const struct price_audit *a, int group);
 int64_t gradient_feedback_of(const struct price_audit *a, int run, struct compression_form form);
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns);
