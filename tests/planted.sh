@@ -336,7 +336,7 @@ plants() {
         's/sync = judged_later(sync, h->sync_work_ns\[stage\]);/sync = h->sync_work_ns[stage];/' \
         'the sync stream of a rank has the work of one stage'
     plant queued-sync-again formulate/choices/together.c \
-        's/SYMBOL_QUEUED_SYNC, stage)\] = x->queued_sync_ns;/SYMBOL_QUEUED_SYNC, stage)] = x->sync_ns;/' \
+        's/\(SYMBOL_QUEUED_SYNC, stage)\] = x->\)queued_sync_ns;/\1sync_ns;/' \
         'a stage hides as much of its sync, however late the stream comes to it'
     bed=test_claims
 }
