@@ -174,6 +174,15 @@ plants() {
     plant rows-objective places/rows.c \
         's/!x->rows || result->objective != MINIMISE_PIPETTE/!x->rows/' \
         'rows have a value by any objective'
+    # ---- spaces on named nodes: every layout by itself on its nodes, forgeries
+    bed=test_check_nodes
+    plant nodes-zero space/walk.c 's/if (l->value\[KEY_ZERO\] > 1) return/if (l->expert) return/' \
+        'ranks on nodes support nothing'
+    plant nodes-slots prices/free.c 's/(int)(each \* x->nodes\[g\]);/(int)each;/' \
+        'a group has one node'
+    plant nodes-goal checker/space/space.c \
+        's/(goal_ns >= 0 \&\& own.bound_ns >= goal_ns)) return OK;/own.bound_ns >= 0) return OK;/' \
+        'any bound of a layout closes it'
     bed=test_claims
     # ---- on places
     plant placed-worst-link checker/places/relax.c \

@@ -10,6 +10,5 @@ const char *claim_has_no_certificate(const struct problem *p)
     if (job->objective == OBJECTIVE_MAX_LOAD && places)
         return "its objective is max_load, and certificates of that are about clusters without "
                "places";
-    if (job->space.given && places) return "it has a space of layouts on a cluster with places";
     return NULL;
 }

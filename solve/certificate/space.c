@@ -8,14 +8,10 @@
 #include "data/base/grow.h"
 #include "data/base/least.h"
 #include "data/text/document.h"
-#include "formulate/graph/objective.h"
 #include "solve/certificate/internal.h"
 #include "solve/certificate/space_internal.h"
-#include "solve/boxes/search.h"
 #include "solve/layouts/work.h"
 #include "solve/checker/prices/prices.h"
-
-enum { BOXES_MOST = 400 };
 
 // A layout that none of its own arguments closes.
 struct open_layout {
@@ -205,40 +201,6 @@ static struct check_layout layout_of_plan(const struct space_maker *m)
 
 // ---- proofs
 
-static bool is_empty(const struct choices *c, const char **why)
-{
-    for (int s = 0; s < c->priced->stage_count; s++)
-        if (!c->stages[s].count) return true;
-    return choices_hopeless_stage(c, why) >= 0;
-}
-
-static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
-
-// What the search by boxes proves for the bound, at the planner's prices.
-static enum status search(struct solve_evidence *e, int64_t goal_ns, const struct priced *priced,
-                          struct choices *choices, struct arena *arena, struct error *err)
-{
-    static const volatile int never = 0;
-    struct schedule *schedule = TAKE(arena, 1, struct schedule);
-    struct schedule_request request = schedule_request_of(priced);
-    const char *why;
-    *e = (struct solve_evidence){.schedule = schedule};
-    TRY(schedule_build(schedule, &request, arena, err));
-    TRY(choices_build(choices, priced, schedule, arena, err));
-    TRY(objective_graph(&e->graph, priced, schedule, arena, err));
-    graph_keep_paths(e->graph, arena);
-    if (is_empty(choices, &why)) return OK;
-    struct box_search_settings settings = {.target_ns = goal_ns < 0 ? INT64_MAX : goal_ns,
-                                           .boxes_max = BOXES_MOST,
-                                           .should_stop = is_told,
-                                           .argument = (void *)(uintptr_t)&never};
-    struct box_search_result r;
-    box_search(&r, choices, e->graph, &settings, arena);
-    e->proof = r.proof;
-    e->proof_bound_ns = r.bound_ns;
-    return OK;
-}
-
 // Whether the checker accepts the proof from the search's records, at its own prices. New proofs
 // were audited when they were made.
 static enum status is_audited(struct space_maker *m, const struct certificate_request *proof,
@@ -282,6 +244,27 @@ static int64_t value_of(const struct space_maker *m, const struct check_layout *
     return m->bound_ns < 0 ? 0 : smaller(m->bound_ns, proven_ns * check_weight(&m->space, layout));
 }
 
+static enum status put_on_nodes(struct space_maker *m, struct json_writer *w,
+                                const struct open_layout *o, int64_t *bound_ns, struct error *err)
+{
+    struct check_problem *p;
+    struct nodes_proof made;
+    int64_t goal_ns = check_goal_ns(&m->space, &o->layout, m->bound_ns);
+    *bound_ns = 0;
+    if (!price(m, 0, &o->layout, &p)) return OK;
+    const struct layout_on_nodes of = {m->request->problem, m->request->settings, &o->layout, p,
+                                       goal_ns};
+    TRY(certificate_prove_on_nodes(&made, &of, m->scratch, err));
+    if (!made.key) return OK;
+    json_open_object(w, NULL);
+    json_put_count(w, "layout", o->number);
+    json_put_value(w, made.key, &made.value);
+    json_close_object(w);
+    *bound_ns = made.bound_ns == INT64_MAX ? m->bound_ns
+                                           : value_of(m, &o->layout, goal_ns, made.bound_ns);
+    return OK;
+}
+
 // Puts the proof of a layout; *bound_ns is what it leaves of the bound, 0: nothing.
 static enum status put_proof(struct space_maker *m, struct json_writer *w,
                              const struct open_layout *o, int64_t *bound_ns, struct error *err)
@@ -301,7 +284,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     *bound_ns = 0;
     if (!price(m, 0, &o->layout, &p)) return OK;
     TRY(layout_price(priced, m->request->problem, &layout, m->scratch, err));
-    TRY(search(&evidence, goal_ns, priced, choices, m->scratch, err));
+    TRY(space_search_boxes(&evidence, goal_ns, priced, choices, m->scratch, err));
     if (o->number == m->chosen) {
         plan = m->request->found->solved.plan;
         plan.outcome = OUTCOME_OPEN, plan.bound_ns = smaller(goal_ns, m->iteration_ns);
@@ -333,7 +316,7 @@ static enum status put_proofs(struct space_maker *m, struct json_writer *w, bool
         struct arena_mark mark = arena_set_mark(m->scratch);
         int64_t bound_ns;
         if (m->open[i].other >= 0) continue;
-        TRY(put_proof(m, w, &m->open[i], &bound_ns, err));
+        TRY((m->space.of_nodes ? put_on_nodes : put_proof)(m, w, &m->open[i], &bound_ns, err));
         arena_reset(m->scratch, mark);
         *proven = bound_ns != 0;
         if (bound_ns < least_ns) least_ns = bound_ns;
@@ -424,7 +407,7 @@ static enum status aim(struct space_maker *m, struct error *err)
                   : m->space.objective == MINIMISE_LOAD ? m->request->found->layouts.bound_ns
                                                         : plan->bound_ns;
     if (m->request->part.count) return aim_at_part(m), OK;
-    if (!plan->stage_count) return OK;
+    if (!plan->stage_count || m->space.of_nodes) return OK; // plans on nodes are for the judge
     if (time_plan(m, &layout) != OK)
         return fail(err, SOLVER, "the checker refuses the plan: %s", m->why.text);
     if (m->iteration_ns < 0) return OK;
@@ -475,6 +458,6 @@ enum status certificate_space_make(struct certificate_space_result *result,
     if (count != m->count)
         return fail(err, SOLVER, "the checker finds %lld layouts, the search %lld",
                     (long long)count, (long long)m->count);
-    compare_open(m);
+    if (!m->space.of_nodes) compare_open(m);
     return write(m, err);
 }

@@ -256,6 +256,7 @@ static enum status audit_space(bool *proven, const struct check_request *r,
     TRY(space_read_file(&problem, r->against, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open(&space, pricers, r->against, sources, SOURCES, arena, err));
+    space.audit_on_nodes = space_audit_on_nodes;
     TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers,
                                 r->work_limit, arena, err));
     struct check_space_audit audit = {&result, certificate, sources, SOURCES,
@@ -283,9 +284,7 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
                 of_rows ? "has a value of the objective pipette of" : "takes",
                 (long long)r->bound_ns);
     if (of_rows)
-        fprintf(to,
-                "  verified   every set of first nodes, with every way to complete its rows; "
-                "%lld steps\n",
+        fprintf(to, "  verified   every way to fill rows of nodes; %lld steps\n",
                 (long long)r->work);
     if (r->parts)
         fprintf(to, "  verified   that the %lld parts of a tree cover all placements\n",
@@ -348,6 +347,7 @@ static enum status audit_claim(struct check_result *result, const struct check_t
         struct check_pricer pricers[2];
         struct check_space_result found;
         TRY(space_open(&space, pricers, problem_path, sources, SOURCES, arena, err));
+        space.audit_on_nodes = space_audit_on_nodes;
         TRY(check_space_certificate(&found, certificate, sources, SOURCES, &space, pricers,
                                     CHECK_WORK_DEFAULT, arena, err));
         *result = found.proof;

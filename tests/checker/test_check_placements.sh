@@ -69,16 +69,21 @@ answers 2 "objective is max_load.*nothing audits it" check try/proof.json try/pr
 answers 2 '--certificate: .*objective is max_load' solve try/problem.json -o no.json \
     --certificate no-proof.json
 rm -rf try && cp -r honest try
-sed -i 's/"adam": true,/"adam": true, "space": {"pipeline": [3]},/' try/job.json
-answers 2 "space of layouts on a cluster with places.*nothing audits it" check try/proof.json \
-    try/problem.json
-answers 2 '--certificate: .*space of layouts on a cluster with places' solve try/problem.json \
-    -o no.json --certificate no-proof.json
+sed -i 's/"adam": true,/"adam": true, "space": {"pipeline": [2, 3], "fewer_devices": true},/' try/job.json
+answers 2 'expected a certificate of all of them' check try/proof.json try/problem.json
+answers 0 '^optimal' solve try/problem.json -o try/plan.json --quiet --certificate try/space.json
+bound=$(number try/plan.json bound_ns)
+answers 0 "^proven: no plan of any layout takes less than $bound ns" \
+    check try/space.json try/problem.json --statement try/proven.txt
+grep -q "No plan of any layout takes less than $bound ns" try/proven.txt ||
+    complain "the statement says another bound"
+answers 0 'proven by try/space.json' verify try/plan.json --certificate try/space.json
+sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound + 1))/" try/space.json > try/higher.json
+answers 1 'not proven: layout [0-9]*: ' check try/higher.json try/problem.json
 echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [],
     "space": {"layouts": 1, "fates": "p1", "dominated": [], "proofs": [], "bound_ns": 9}}' \
         > try/space.json
-answers 2 "space of layouts on a cluster with places.*nothing audits it" check try/space.json \
-    try/problem.json
+answers 2 'made_from: names no document of role' check try/space.json try/problem.json
 
 # ---- a proof about groups says nothing of nodes
 "$plumbline" price honest/problem.json -o honest/priced.json > out 2> err

@@ -206,7 +206,6 @@ static void test_kinds(void **state)
         const char *what;
     } others[] = {
         {OBJECTIVE_MAX_LOAD, false, "max_load"},
-        {OBJECTIVE_ITERATION_TIME, true, "space of layouts on a cluster with places"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         p = t.problem;

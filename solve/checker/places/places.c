@@ -42,17 +42,11 @@ static enum status audit_relaxed(struct check_result *result, const struct reade
     return check_one_proof(r, value_get(places, "proof"), p, result, work, arena);
 }
 
-static enum status audit(struct check_result *result, const struct reader *r,
-                         const struct check_text *certificate, const struct check_input *sources,
-                         int source_count, const struct check_places *x, uint64_t *work,
-                         struct arena *arena)
+enum status check_audit_places(struct check_result *result, const struct reader *r,
+                               const struct value *places, const struct check_places *x,
+                               uint64_t *work, struct arena *arena)
 {
-    struct value *root;
     int by;
-    TRY(check_read_envelope(r, certificate, &root, arena));
-    const struct value *places = value_get(root, "places");
-    if (!places) return check_refuse(r, "", "is not about placements: expected places");
-    TRY(check_same_sources(r, value_get(root, "made_from"), NULL, sources, source_count));
     TRY(value_expect(r, places, "places", VALUE_OBJECT));
     if (!value_get(places, "by")) return check_refuse(r, "places", "the key \"by\" is missing");
     TRY(value_name(r, value_get(places, "by"), "places.by", ways, &by));
@@ -68,6 +62,19 @@ static enum status audit(struct check_result *result, const struct reader *r,
                     "a size lies so near to where a price changes that the judge cannot tell on "
                     "which side");
     return OK;
+}
+
+static enum status audit(struct check_result *result, const struct reader *r,
+                         const struct check_text *certificate, const struct check_input *sources,
+                         int source_count, const struct check_places *x, uint64_t *work,
+                         struct arena *arena)
+{
+    struct value *root;
+    TRY(check_read_envelope(r, certificate, &root, arena));
+    const struct value *places = value_get(root, "places");
+    if (!places) return check_refuse(r, "", "is not about placements: expected places");
+    TRY(check_same_sources(r, value_get(root, "made_from"), NULL, sources, source_count));
+    return check_audit_places(result, r, places, x, work, arena);
 }
 
 enum status check_places_certificate(struct check_result *result,

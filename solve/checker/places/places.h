@@ -84,6 +84,11 @@ enum status check_relax_places(struct check_problem *to, const struct check_plac
 int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int count, int size,
                                struct arena *arena);
 
+// The object "places" of a file, about these placements.
+enum status check_audit_places(struct check_result *result, const struct reader *r,
+                               const struct value *places, const struct check_places *x,
+                               uint64_t *work, struct arena *arena);
+
 // sources: as in check_space_certificate.
 enum status check_places_certificate(struct check_result *result,
                                      const struct check_text *certificate,

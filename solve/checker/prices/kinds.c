@@ -18,7 +18,7 @@ enum status space_check_kind(const struct problem *p, enum check_certificate_kin
         return fail(err, BAD_INPUT,
                     "%s: its job has a space of layouts: expected a certificate of all of them",
                     file);
-    if (places && kind != CERTIFICATE_OF_PLACES)
+    if (places && kind != CERTIFICATE_OF_PLACES && !p->job.space.given)
         return fail(err, BAD_INPUT,
                     "%s: its cluster has places: expected a certificate about placements", file);
     return OK;

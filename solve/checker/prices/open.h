@@ -11,6 +11,11 @@
 enum status space_open(struct check_space *space, struct check_pricer pricers[2],
                        const char *problem_path, const struct check_input *inputs, int input_count,
                        struct arena *arena, struct error *err);
+// struct check_space's audit_on_nodes: those who audit a space set it.
+enum status space_audit_on_nodes(struct check_result *result, const struct check_space *s,
+                                 const struct check_layout *layout, const struct reader *r,
+                                 const struct value *places, uint64_t *work, struct arena *arena);
+
 // For a job with one layout: every table that its priced document has. BAD_INPUT: no certificate
 // is about such a problem.
 enum status space_open_one(struct check_problem **own, const char *problem_path,

@@ -401,8 +401,9 @@ enum status space_pricers_open(struct check_pricer pricers[2], const struct prob
                                struct arena *arena, struct error *err)
 {
     for (int i = 0; i < 2; i++) {
-        TRY(space_pricer_open(&pricers[i], problem, arena, err));
-        space_pricer_lean(&pricers[i], i ? 1 : -1, 0);
+        bool nodes = problem->cluster.places.node_count;
+        TRY((nodes ? space_free_pricer_open : space_pricer_open)(&pricers[i], problem, arena, err));
+        if (!nodes) space_pricer_lean(&pricers[i], i ? 1 : -1, 0);
     }
     return OK;
 }

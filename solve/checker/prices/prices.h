@@ -26,6 +26,10 @@ void space_pricer_lean(struct check_pricer *pricer, int direction, long double e
 enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,
                                struct arena *arena, struct error *err);
 
+// For a cluster with places: as if no link took time. space_pricers_open opens two of these there.
+enum status space_free_pricer_open(struct check_pricer *to, const struct problem *problem,
+                                   struct arena *arena, struct error *err);
+
 // problem_load, of exactly the bytes that the checker hashed.
 enum status space_load_problem(struct problem *to, const char *path,
                                const struct check_input *inputs, int count, struct arena *arena,

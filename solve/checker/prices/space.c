@@ -175,6 +175,11 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
     to->objective =
         (enum check_objective)kind_named(objective_names[p->job.objective], check_objective_names);
     read_limits(to, p);
+    if (p->cluster.places.node_count) to->of_nodes = p;
+    to->ends_meet = p->model.has_shape &&
+                    (p->model.shape.tied_embeddings || model_mtp_depth(&p->model));
+    for (int i = 0; i < p->model.run_count; i++)
+        to->has_memory = to->has_memory || p->model.runs[i].kind == LAYER_MEMORY;
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         read_axis(&to->axes[keys[i].to], &p->job.space.axes[keys[i].from], keys[i].from, arena);
     for (int g = 0; g < p->cluster.group_count; g++)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NESTING_MOST = 12, KEYS_MOST = 64, DIGITS_MOST = 18, VALUES_MOST = 8000000 };
+enum { NESTING_MOST = 20, KEYS_MOST = 64, DIGITS_MOST = 18, VALUES_MOST = 8000000 };
 
 struct parser {
     const struct reader *reader;

@@ -30,7 +30,8 @@ struct audit {
     int64_t fate_left;
     int64_t *dominated; // pairs
     int64_t dominated_count, dominated_next;
-    const struct value **proofs;
+    const struct value **proofs; // on nodes also an object of placements
+    bool *on_nodes;
     int64_t *proof_of, proof_count, proof_next;
     struct listed *listed; // dominated, dominating or proven ones; ascending
     int64_t listed_count, listed_next;
@@ -89,6 +90,8 @@ static enum status read_dominated(struct audit *h, const struct value *v)
     TRY(value_expect(r, v, "space.dominated", VALUE_ARRAY));
     if (v->count % 2 || v->count > LISTED_MOST)
         return check_refuse(r, "space.dominated", "expected pairs of layouts");
+    if (h->space->of_nodes && v->count)
+        return NOT_PROVEN_SPACE(h, "space.dominated: layouts on nodes are not compared");
     h->dominated_count = v->count / 2;
     TRY(value_integers(r, v, "space.dominated", v->count, 0, LAYOUTS_MOST, &h->dominated,
                        h->arena));
@@ -107,14 +110,23 @@ static enum status read_proofs(struct audit *h, const struct value *v)
         return check_refuse(r, "space.proofs", "expected at most %d", LISTED_MOST);
     h->proofs = TAKE(h->arena, v->count, const struct value *);
     h->proof_of = TAKE(h->arena, v->count, int64_t);
+    h->on_nodes = TAKE(h->arena, v->count, bool);
     for (const struct value *e = v->first; e; e = e->next) {
         int64_t *number = &h->proof_of[h->proof_count];
+        const struct value *proof = NULL, *places = NULL;
         const struct value_field fields[] = {
             {"layout", 0, LAYOUTS_MOST, .large = number},
-            {"proof", .value = &h->proofs[h->proof_count]},
+            {"?proof", .value = &proof},
+            {"?places", .value = &places},
             {NULL},
         };
         TRY(value_fields(r, e, "space.proofs", fields, NULL));
+        if (!proof == !places || (places && !h->space->of_nodes))
+            return check_refuse(r, "space.proofs",
+                                h->space->of_nodes ? "expected either proof or places"
+                                                   : "expected proof");
+        h->proofs[h->proof_count] = proof ? proof : places;
+        h->on_nodes[h->proof_count] = places != NULL;
         if (*number <= last) return check_refuse(r, "space.proofs", "expected ascending layouts");
         last = *number;
         h->proof_count++;
@@ -319,6 +331,25 @@ static enum status audit_chosen(struct audit *h, const struct listed *l, int64_t
     return OK;
 }
 
+// On nodes: a proof about the layout's placements, with its links (docs/PROOFS.md 11).
+static enum status audit_placements(struct audit *h, const struct listed *l,
+                                    const struct value *places)
+{
+    struct check_result own = {.iteration_ns = -1, .bound_ns = -1};
+    const char *why = check_space_refusal(h->space, &l->layout);
+    int64_t goal_ns = goal_of(h, l);
+    if (why)
+        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), and not said to be",
+                                (long long)l->number, why);
+    TRY(h->space->audit_on_nodes(&own, h->space, &l->layout, &h->reader, places, h->work,
+                                 h->scratch));
+    add_counts(&h->result->proof, &own);
+    h->result->doubtful += own.doubtful;
+    if (own.infeasible || (goal_ns >= 0 && own.bound_ns >= goal_ns)) return OK;
+    return NOT_PROVEN_SPACE(h, "proves %lld ns on nodes, less than what is required of it",
+                            (long long)own.bound_ns);
+}
+
 static enum status audit_proof(struct audit *h, const struct listed *l, const struct value *proof)
 {
     struct check_space_result *to = h->result;
@@ -362,7 +393,8 @@ static enum status audit_listed(struct audit *h)
         struct arena_mark mark = arena_set_mark(h->scratch);
         struct error why = {OK, ""};
         h->reader.err = &why;
-        enum status status = audit_proof(h, find_listed(h, h->proof_of[i]), h->proofs[i]);
+        enum status status = (h->on_nodes[i] ? audit_placements : audit_proof)(
+            h, find_listed(h, h->proof_of[i]), h->proofs[i]);
         h->reader.err = err;
         arena_reset(h->scratch, mark);
         if (status != OK)
@@ -384,6 +416,10 @@ static enum status audit(struct audit *h, const struct check_text *certificate,
                             "is about one layout: expected its priced document as well");
     TRY(check_same_sources(&h->reader, value_get(root, "made_from"), NULL, sources, source_count));
     TRY(read_claims(h, space));
+    if (h->space->of_nodes && h->result->chosen >= 0)
+        return check_refuse(&h->reader, "space",
+                            "expected a bound alone: plans on nodes are audited by plumbline "
+                            "verify");
     TRY(read_dominated(h, value_get(space, "dominated")));
     TRY(read_proofs(h, value_get(space, "proofs")));
     list_layouts(h);
@@ -395,7 +431,7 @@ static enum status audit(struct audit *h, const struct check_text *certificate,
         .held = {.work = h->work, .arena = h->arena, .scratch = h->scratch}};
     TRY(walk(h));
     TRY(audit_listed(h));
-    h->result->doubtful = *h->pricers[0].doubtful_prices + *h->pricers[1].doubtful_prices;
+    h->result->doubtful += *h->pricers[0].doubtful_prices + *h->pricers[1].doubtful_prices;
     if (*h->pricers[0].doubtful_sizes + *h->pricers[1].doubtful_sizes)
         return NOT_PROVEN_SPACE(h, "a size lies so near to where a price changes that the judge "
                                    "cannot tell on which side");

@@ -7,6 +7,8 @@
 #include "solve/checker/sources.h"
 #include "solve/checker/read/problem.h"
 
+struct problem;
+
 struct check_axis {
     enum { AXIS_AS_BASE, AXIS_EVERY, AXIS_THESE } kind;
     const int *values;
@@ -40,6 +42,13 @@ struct check_space {
     // What plans are compared by, and the longest time that they may take (docs/PROOFS.md 15.2).
     enum check_objective objective;
     int64_t limit_ns, limit_device_ns; // devices x time; INT64_MAX: no limit
+    // On named nodes (docs/PROOFS.md 15.4): the pricers' tables have links that take no time, and
+    // audit_on_nodes audits what the file says of one layout with its links.
+    const struct problem *of_nodes; // NULL: there are none
+    enum status (*audit_on_nodes)(struct check_result *result, const struct check_space *s,
+                                  const struct check_layout *layout, const struct reader *r,
+                                  const struct value *places, uint64_t *work, struct arena *arena);
+    bool ends_meet, has_memory; // the first and last stage share weights; memory layers
 };
 
 // ---- worth.c: plans of different layouts

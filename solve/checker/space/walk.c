@@ -286,6 +286,18 @@ static const char *refusal_by_schedule(const struct check_layout *l)
     return slices > MOST_SLICES ? "too many slices" : NULL;
 }
 
+// What ranks on named nodes do not support (docs/FORMULAS.md 15).
+static const char *refusal_by_nodes(const struct check_space *s, const struct check_layout *l)
+{
+    if (l->value[KEY_ZERO] > 1) return "weights or gradients sharded on nodes";
+    if (l->expert > 1) return "experts on nodes";
+    if (!l->value[KEY_BARRIER]) return "no barrier on nodes";
+    if (s->has_memory) return "memory layers on nodes";
+    return check_schedules[l->value[KEY_SCHEDULE]].folds && s->ends_meet
+               ? "the ends of a model that share weights on one rank of a node"
+               : NULL;
+}
+
 const char *check_space_refusal(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
@@ -301,6 +313,7 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
         return "expert degree does not divide data x context";
     if ((int64_t)v[KEY_PIPELINE] * v[KEY_TURNS] > MOST_STAGES) return "too many stages";
     const char *why = refusal_by_schedule(l);
+    if (!why && s->of_nodes) why = refusal_by_nodes(s, l);
     if (why) return why;
     if ((__extension__(__int128) v[KEY_TENSOR] * v[KEY_CONTEXT]) * v[KEY_DATA] > 1000000000)
         return "too many devices for a stage";
