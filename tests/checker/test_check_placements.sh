@@ -69,7 +69,8 @@ answers 2 "objective is max_load.*nothing audits it" check try/proof.json try/pr
 answers 2 '--certificate: .*objective is max_load' solve try/problem.json -o no.json \
     --certificate no-proof.json
 rm -rf try && cp -r honest try
-sed -i 's/"adam": true,/"adam": true, "space": {"pipeline": [2, 3], "fewer_devices": true},/' try/job.json
+space='"space": {"pipeline": [2, 3], "fewer_devices": true}'
+sed -i 's/"adam": true,/"adam": true, '"$space,/" try/job.json
 answers 2 'expected a certificate of all of them' check try/proof.json try/problem.json
 answers 0 '^optimal' solve try/problem.json -o try/plan.json --quiet --certificate try/space.json
 bound=$(number try/plan.json bound_ns)
