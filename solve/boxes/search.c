@@ -294,6 +294,8 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     box_proof_take_paths(p, s.closer, graph_symbol_count(g), arena);
     arena_close(scratch);
     arena_open(scratch, arena->exit);
+    if (settings->recheck && settings->rechecks)
+        settings->rechecks(settings->argument, r->bound_ns);
     if (settings->recheck) r->bad = box_proof_recheck(p, r->bound_ns, c, g, scratch);
     arena_close(scratch);
 }

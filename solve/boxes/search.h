@@ -21,6 +21,7 @@ struct box_search_settings {
     // found (*found_ns INT64_MAX: none but the known one). false: none was found. May be NULL.
     bool (*improve)(void *argument, int step, int *found, int64_t *found_ns);
     void (*found)(void *argument, const int *chosen, int64_t time_ns); // each better plan, or NULL
+    void (*rechecks)(void *argument, int64_t bound_ns); // begins to recheck this bound; may be NULL
     void *argument;
 };
 

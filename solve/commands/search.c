@@ -106,14 +106,33 @@ enum status solve_settle(struct plan *plan, const struct solved *s, struct arena
 
 // ---- the search hands over its plans and bounds
 
+double solve_time_behind_s(double limit_s)
+{
+    enum { LEAST_S = 60 };
+    return limit_s > 0 ? larger_double(limit_s, LEAST_S) : 0;
+}
+
+// What a supervised search needs besides its settings.
+struct searching {
+    const struct arena *arena; // for its exit
+    struct watch watch;
+};
+
+static void recheck(void *argument, bool begins)
+{
+    const struct searching *s = argument;
+    if (begins) supervised_begins("the recheck", solve_time_behind_s(s->watch.limit_s), false);
+    else supervised_begins("the search", watch_left_s(&s->watch), true);
+}
+
 static void keep(void *argument, const struct plan *plan, int64_t value_ns, int64_t bound_ns)
 {
-    const struct arena *searched = argument; // for its exit
+    const struct searching *searched = argument;
     struct arena own;
     struct message m;
     supervised_bounds(bound_ns);
     if (!plan || !supervised_is()) return;
-    arena_open(&own, searched->exit);
+    arena_open(&own, searched->arena->exit);
     message_begin(&m, &own);
     message_put_count(&m, value_ns);
     layouts_put_plan(&m, plan);
@@ -200,7 +219,8 @@ enum status solve_apart(struct solved *s, const struct solve_settings *settings,
     TRY(supervise(left, &how, arena, err));
     if (left->as == SUPERVISED_CHILD) {
         struct solve_settings watched = *settings;
-        watched.keep = keep, watched.keep_argument = arena;
+        struct searching searching = {arena, watch_begin(stop, settings->time_limit_s)};
+        watched.keep = keep, watched.rechecks = recheck, watched.keep_argument = &searching;
         watched.keep_of = s->problem->job.space.given ? (const void *)s->problem : s->priced;
         return solve_search(s, &watched, from, stop, arena, err);
     }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "data/base/file.h"
-#include "data/base/least.h"
 #include "data/results/bound.h"
 #include "solve/certificate/certificate.h"
 #include "solve/certificate/places.h"
@@ -40,12 +39,9 @@ static enum status write_best(struct plan *plan, const struct solve_request *r,
     return OK;
 }
 
-// At least a minute, and no longer than the search.
 static void certificate_begins(const struct solve_request *r)
 {
-    enum { LEAST_S = 60 };
-    double limit_s = r->settings.time_limit_s;
-    solve_goes_on("the certificate", limit_s > 0 ? larger_double(limit_s, LEAST_S) : 0, false, 1);
+    solve_goes_on("the certificate", solve_time_behind_s(r->settings.time_limit_s), false, 1);
 }
 
 // The priced problem as a file, read back for its hash.

@@ -56,6 +56,8 @@ enum status solve_apart(struct solved *s, const struct solve_settings *settings,
                         struct error *err);
 // From here on the result is safe: what follows, `what`, may take limit_s (0: without limit), and
 // is only lost with the process. Exit code then: late_code, or EXIT_OPEN after a signal.
+// The limit of what follows a search with this one: as long, and at least a minute; 0: none.
+double solve_time_behind_s(double limit_s);
 void solve_goes_on(const char *what, double limit_s, bool stoppable, int late_code);
 
 // ---- quality.c

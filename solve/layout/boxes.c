@@ -108,9 +108,11 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
         .report = report,
         .improve = s->settings->start_search ? improve : NULL,
         .found = solving_found,
+        .rechecks = solving_rechecks,
         .argument = s};
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);
+    if (settings.recheck) solve_rechecks(s->settings, s->priced, false);
     if (s->result->evidence) {
         s->result->evidence->proof = r.proof;
         s->result->evidence->proof_bound_ns = r.bound_ns;

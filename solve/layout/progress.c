@@ -32,3 +32,8 @@ void solve_keep_bound(const struct solve_settings *s, const void *of, int64_t bo
 {
     if (solve_keeps(s, of)) s->keep(s->keep_argument, NULL, 0, bound_ns);
 }
+
+void solve_rechecks(const struct solve_settings *s, const void *of, bool begins)
+{
+    if (solve_keeps(s, of) && s->rechecks) s->rechecks(s->keep_argument, begins);
+}

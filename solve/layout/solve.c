@@ -214,7 +214,11 @@ static enum status run_tree(struct solving *s, struct error *err)
     int known_count;
     known_plan(s, &known, &known_count);
     TRY(tree_run(&tree, &program, &settings, &known, known_count, root_bound_ns, s->arena, err));
-    if (s->settings->recheck) TRY(tree_recheck(&tree, &program, root_bound_ns, s->arena, err));
+    if (s->settings->recheck) {
+        solving_rechecks(s, tree.bound_ns);
+        TRY(tree_recheck(&tree, &program, root_bound_ns, s->arena, err));
+        solve_rechecks(s->settings, s->priced, false);
+    }
     take_tree_plans(s, &tree);
     s->effort = (struct plan_effort){tree.boxes, tree.relaxations, program.paths.count, 0};
     s->iterations = tree.iterations;

@@ -42,6 +42,9 @@ struct solve_settings {
     // NULL). keep_of: the priced document or, for a space, the problem that is solved, so that no
     // plan or bound of a part of it is taken for one of the whole. NULL: nobody asks.
     void (*keep)(void *argument, const struct plan *plan, int64_t value_ns, int64_t bound_ns);
+    // Called with keep_of, too: the proof is rechecked from here on (true), or has been (false).
+    // That may take longer than the limit of the search.
+    void (*rechecks)(void *argument, bool begins);
     void *keep_argument;
     const void *keep_of;
     int alternatives;  // 0, or how many of the best distinct plans are wanted
@@ -64,6 +67,7 @@ bool solve_keeps(const struct solve_settings *s, const void *of);
 void solve_keep_plan(const struct solve_settings *s, const void *of, const struct plan *plan,
                      int64_t value_ns);
 void solve_keep_bound(const struct solve_settings *s, const void *of, int64_t bound_ns);
+void solve_rechecks(const struct solve_settings *s, const void *of, bool begins);
 
 // What a certificate is made of (solve/certificate/certificate.h): the graph, which has kept its
 // paths, and the search by boxes. Records refer to choices by the numbers of choices_build.

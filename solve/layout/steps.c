@@ -102,6 +102,18 @@ void solving_found(void *solving, const int *chosen, int64_t time_ns)
     arena_close(&own);
 }
 
+void solving_rechecks(void *solving, int64_t bound_ns)
+{
+    const struct solving *s = solving;
+    char text[96];
+    double seconds = watch_elapsed_s(&s->watch);
+    if (bound_ns < NEVER_NS / 2) solve_keep_bound(s->settings, s->priced, bound_ns);
+    solve_rechecks(s->settings, s->priced, true);
+    snprintf(text, sizeof text, "%8.1f s  bound %.9f s: its proof is evaluated again", seconds,
+             (double)bound_ns / 1e9);
+    solve_tell(s->settings, &(struct solve_progress){seconds, s->kept_ns, bound_ns, text});
+}
+
 static void fill_plan(const struct solving *s, struct plan *plan, const char *why)
 {
     plan->seed = s->settings->seed;

@@ -39,6 +39,8 @@ struct plan *solving_add_plan(struct solving *s);
 bool solving_improve(struct solving *s, int step, struct incumbent *best);
 // Hands a plan of the present choices to settings->keep.
 void solving_found(void *solving, const int *chosen, int64_t time_ns);
+// The proof of this bound is going to be evaluated again.
+void solving_rechecks(void *solving, int64_t bound_ns);
 // Keeps the incumbent as a plan while its choices still have their numbers.
 void solving_keep_incumbent(struct solving *s);
 // The search by boxes alone (solve/boxes/search.h), before the tree: it finishes, or gives a better
