@@ -66,7 +66,7 @@ library              | data solve/commands solve/checker/check.h
 '
 # header | its only file
 libraries='
-glpk.h               | solve/tree/glpk.c
+glpk.h               | solve/tree/internal.h
 cJSON.h              | data/text/json.c
 lapacke.h            | calibrate/fit/least_squares.c
 nettle               | data/base/file.c

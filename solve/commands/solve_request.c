@@ -105,7 +105,8 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
          "write N points of time against quality, if compression costs quality, as PLAN-2.json "
          "..."},
         {"--engine", OPTION_NAME, &r->engine, 0, 0, engine_names,
-         "tree (proves its bound), or intopt (GLPK's own, as a cross-check)"},
+         "tree (default): boxes, then a tree of our own; or glpk: GLPK's branch and bound, each "
+         "node ended by an exact bound"},
         {"--formulation", OPTION_NAME, &r->formulation, 0, 0, formulation_names,
          "textbook: solved by glp_intopt, as a cross-check"},
         {"--progress", OPTION_FLAG, &r->progress, 0, 0, NULL,
@@ -138,6 +139,8 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
     if (s->map_path && !s->program_path) return fail(err, BAD_INPUT, "--map: requires --program");
     if (r->alternatives > 1 && !strcmp(r->plan_path, "-"))
         return fail(err, BAD_INPUT, "--alternatives: requires -o PLAN.json");
+    if (r->alternatives > 1 && r->engine == ENGINE_GLPK)
+        return fail(err, BAD_INPUT, "--alternatives: expected --engine tree, found glpk");
     if (r->front && (r->alternatives || !strcmp(r->plan_path, "-")))
         return fail(err, BAD_INPUT, "--front: requires -o PLAN.json and no --alternatives");
     if (r->shrink && !r->certificate_path)

@@ -13,7 +13,7 @@
 
 enum { BOUND_ROUNDS = 6 }; // of the dynamic programme, for a quick bound
 
-const char *const engine_names[] = {"tree", "intopt", NULL};
+const char *const engine_names[] = {"tree", "glpk", NULL};
 const char *const formulation_names[] = {"choices", "textbook", NULL};
 
 void solve_defaults(struct solve_settings *s)
@@ -177,7 +177,8 @@ static enum status run_tree(struct solving *s, struct error *err)
     struct tree tree;
     struct box_proof root = {0};
     int64_t root_bound_ns = 0, removed_ns = INT64_MAX;
-    if (s->settings->eliminate && s->settings->alternatives <= 1) {
+    bool by_glpk = s->settings->engine == ENGINE_GLPK; // and by it alone
+    if (!by_glpk && s->settings->eliminate && s->settings->alternatives <= 1) {
         TRY(solving_run_boxes(s, err));
         if (s->finished) return OK;
         root_bound_ns = s->bound_ns;
@@ -186,7 +187,7 @@ static enum status run_tree(struct solving *s, struct error *err)
             return OK;
         }
     }
-    if (s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) &&
+    if (!by_glpk && s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) &&
         s->settings->alternatives <= 1) {
         int64_t eliminated_ns = solving_eliminate(s, staying_ns(s), &root, &removed_ns);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
@@ -204,6 +205,7 @@ static enum status run_tree(struct solving *s, struct error *err)
         .ended_ns = removed_ns,
         .memory_limit_bytes = s->settings->memory_limit_bytes,
         .boxes_max = s->settings->boxes_max,
+        .by_glpk = by_glpk,
         .stop_asked = solving_should_stop,
         .watch = &s->watch,
         .report = solving_report,
@@ -271,8 +273,8 @@ static enum status solve(struct solving *s, const struct plan *start, const char
     }
     TRY(take_start(s, start, err));
     if (s->incumbent.found) solving_found(s, s->incumbent.chosen, s->incumbent.iteration_ns);
-    if (settings->engine == ENGINE_INTOPT || settings->formulation == FORMULATION_TEXTBOOK) {
-        TRY(solving_run_intopt(s, err));
+    if (settings->formulation == FORMULATION_TEXTBOOK) {
+        TRY(solving_run_textbook(s, err));
         // What glp_intopt calls infeasible is not proven: its numbers are floating point.
         if (!s->finished || s->plan_count) return OK;
         s->finished = false;

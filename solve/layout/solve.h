@@ -1,5 +1,5 @@
 // Solving: choices -> plan with a proven bound. Incumbent, elimination, then the tree over GLPK's
-// dual simplex, in worker processes; or, as the second engine, glp_intopt on the same rows.
+// dual simplex, in worker processes; or GLPK's branch and bound, each node bounded exactly.
 #ifndef PLUMBLINE_SOLVE_LAYOUT_SOLVE_H
 #define PLUMBLINE_SOLVE_LAYOUT_SOLVE_H
 
@@ -9,8 +9,8 @@
 #include "formulate/graph/longest.h"
 #include "solve/boxes/proof.h"
 
-enum engine { ENGINE_TREE, ENGINE_INTOPT };
-extern const char *const engine_names[]; // "tree", "intopt"
+enum engine { ENGINE_TREE, ENGINE_GLPK };
+extern const char *const engine_names[]; // "tree", "glpk"
 enum formulation_kind { FORMULATION_CHOICES, FORMULATION_TEXTBOOK };
 extern const char *const formulation_names[]; // "choices", "textbook"
 

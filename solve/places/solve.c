@@ -323,7 +323,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     const struct placed_settings search = {
         effort->evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL,
         first.plan.bound_ns};
-    bool by_program = settings->engine == ENGINE_INTOPT, proven = false;
+    bool by_program = settings->engine == ENGINE_GLPK, proven = false;
     struct beginning beginning;
     int64_t enough_ns = enough_for(first.plan.bound_ns, settings->gap);
     if (start) TRY(search_from(placed, &best, &beginning, start, enough_ns, &search, arena, err));

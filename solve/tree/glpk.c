@@ -1,35 +1,16 @@
-// GLPK behind the interface of lp.h; the only file that includes glpk.h. It converts indices to
+// GLPK behind the interface of lp.h; intopt.c has its branch and bound. It converts indices to
 // GLPK's (columns and rows from 1), and times to units of 2^unit_log2 ns: raw nanoseconds fail in
 // the simplex method, and a power of two is exact.
 //
 // Misuse, failed assertions and exhausted memory would end in abort(). They leave through the
 // arena's exit instead, which ends a worker process, or its task if there are no processes.
-#include "solve/tree/lp.h"
+#include "solve/tree/internal.h"
 
-#include <glpk.h>
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct lp {
-    const struct milp *milp;
-    glp_prob *problem;
-    double unit;
-    int first_path_row;
-    int *index_of_column; // [column_count] GLPK's, 0: left out
-    bool *defined; // [column_count]: a symbol that a row defines needs no lower bound of its own
-    int first_elastic, elastic_count;
-    int *index_of_row; // [row_capacity] GLPK's, 0: not in
-    int *row_of_index; // [row_capacity + 1]
-    int row_capacity;
-    int *indices; // scratch for one row
-    double *values;
-    long lost; // glpk_lost when it was created
-    const struct watch *watch;
-    struct arena *arena;
-};
 
 // How often the thread's whole GLPK environment, with all its problems, was dropped: the only way
 // to continue after an error.
@@ -43,7 +24,7 @@ static void leave(void *exit)
     longjmp(*(jmp_buf *)exit, 1);
 }
 
-static double column_scale(const struct lp *lp, int column)
+double lp_column_scale(const struct lp *lp, int column)
 {
     return lp->milp->columns[column].time ? lp->unit : 1;
 }
@@ -77,7 +58,7 @@ static void release_problem(void *object)
     if (lp->lost == glpk_lost) glp_delete_prob(lp->problem);
 }
 
-static void make_problem(struct lp *lp)
+void lp_make_problem(struct lp *lp)
 {
     glp_error_hook(leave, lp->arena->exit);
     lp->lost = glpk_lost;
@@ -88,7 +69,7 @@ static void make_problem(struct lp *lp)
 static bool is_in_program(const struct lp_request *r, int column)
 {
     const struct milp_column *c = &r->milp->columns[column];
-    if (c->role == COLUMN_LEVEL) return false;
+    if (c->role == COLUMN_LEVEL) return r->levels;
     if (!r->closed[column]) return true;
     return r->basis && r->basis->present && r->basis->columns[column] == GLP_BS;
 }
@@ -104,8 +85,8 @@ static void bound_column(struct lp *lp, int column, bool closed)
 {
     const struct milp_column *c = &lp->milp->columns[column];
     int at = lp->index_of_column[column];
-    double lower = lp->defined[column] ? 0 : (double)c->lower / column_scale(lp, column);
-    double upper = (double)c->upper / column_scale(lp, column);
+    double lower = lp->defined[column] ? 0 : (double)c->lower / lp_column_scale(lp, column);
+    double upper = (double)c->upper / lp_column_scale(lp, column);
     // A defined symbol must not be at its own bound: the row that defines it must have the
     // multiplier, because the exact bound clears every symbol's residual.
     if (lp->defined[column]) upper = 2 * upper + 1;
@@ -121,8 +102,12 @@ static void add_columns(struct lp *lp, const struct lp_request *r)
     lp->first_elastic = count + 1;
     lp->elastic_count = lp_elastic_count(r->milp, r->first_path_row);
     glp_add_cols(lp->problem, count + lp->elastic_count);
-    for (int j = 0; j < r->milp->column_count; j++)
-        if (lp->index_of_column[j]) bound_column(lp, j, r->closed[j]);
+    for (int j = 0; j < r->milp->column_count; j++) {
+        if (!lp->index_of_column[j]) continue;
+        if (r->levels && r->milp->columns[j].integer)
+            glp_set_col_kind(lp->problem, lp->index_of_column[j], GLP_IV);
+        bound_column(lp, j, r->closed[j]);
+    }
     glp_set_obj_coef(lp->problem, lp->index_of_column[0], 1);
     for (int e = 0; e < lp->elastic_count; e++)
         glp_set_col_bnds(lp->problem, lp->first_elastic + e, GLP_DB, 0, 1 << 20);
@@ -140,7 +125,7 @@ static void ensure_rows(struct lp *lp, int needed)
     lp->row_capacity = capacity;
 }
 
-static void add_row(struct lp *lp, int row, int elastic)
+void lp_add_milp_row(struct lp *lp, int row, int elastic)
 {
     const struct milp *m = lp->milp;
     const struct milp_row *r = &m->rows[row];
@@ -154,7 +139,7 @@ static void add_row(struct lp *lp, int row, int elastic)
         int index = lp->index_of_column[m->entry_column[e]];
         if (!index) continue;
         lp->indices[++n] = index;
-        lp->values[n] = (double)m->entry_value[e] * column_scale(lp, m->entry_column[e]) / scale;
+        lp->values[n] = (double)m->entry_value[e] * lp_column_scale(lp, m->entry_column[e]) / scale;
     }
     if (elastic) lp->indices[++n] = elastic, lp->values[n] = elastic_sign(r);
     glp_set_mat_row(lp->problem, at, n, lp->indices, lp->values);
@@ -175,7 +160,7 @@ struct lp *lp_open(const struct lp_request *r, struct arena *arena)
     lp->first_path_row = r->first_path_row;
     lp->watch = r->watch;
     glp_term_out(GLP_OFF);
-    make_problem(lp);
+    lp_make_problem(lp);
     lp->index_of_column = TAKE(arena, r->milp->column_count, int);
     lp->defined = TAKE(arena, r->milp->column_count, bool);
     for (int i = 0; i < r->first_path_row; i++) note_defined(lp, &r->milp->rows[i]);
@@ -185,9 +170,9 @@ struct lp *lp_open(const struct lp_request *r, struct arena *arena)
     glp_set_obj_dir(lp->problem, GLP_MIN);
     add_columns(lp, r);
     for (int i = 0, e = lp->first_elastic; i < r->first_path_row; i++) {
-        if (r->milp->rows[i].role == ROW_LEVEL) continue;
+        if (r->milp->rows[i].role == ROW_LEVEL && !r->levels) continue;
         bool elastic = elastic_sign(&r->milp->rows[i]) != 0;
-        add_row(lp, i, elastic ? e++ : 0);
+        lp_add_milp_row(lp, i, elastic ? e++ : 0);
     }
     glp_std_basis(lp->problem);
     if (r->basis && r->basis->present) lp_basis_restore(lp, r->basis);
@@ -199,7 +184,7 @@ bool lp_has_row(const struct lp *lp, int row)
     return row < lp->row_capacity && lp->index_of_row[row];
 }
 
-void lp_add_row(struct lp *lp, int row) { add_row(lp, row, 0); }
+void lp_add_row(struct lp *lp, int row) { lp_add_milp_row(lp, row, 0); }
 
 void lp_set_closed(struct lp *lp, int column, bool closed)
 {
@@ -250,7 +235,7 @@ double lp_objective_ns(const struct lp *lp) { return glp_get_obj_val(lp->problem
 double lp_value(const struct lp *lp, int column)
 {
     int index = lp->index_of_column[column];
-    return index ? glp_get_col_prim(lp->problem, index) * column_scale(lp, column) : 0;
+    return index ? glp_get_col_prim(lp->problem, index) * lp_column_scale(lp, column) : 0;
 }
 
 double lp_elastic_use(const struct lp *lp)
@@ -263,6 +248,7 @@ double lp_elastic_use(const struct lp *lp)
 
 int lp_row_count(const struct lp *lp) { return glp_get_num_rows(lp->problem); }
 int lp_row_of(const struct lp *lp, int index) { return lp->row_of_index[index + 1]; }
+int lp_index_of(const struct lp *lp, int row) { return lp->index_of_row[row] - 1; }
 double lp_multiplier(const struct lp *lp, int index)
 {
     return glp_get_row_dual(lp->problem, index + 1);
@@ -308,130 +294,4 @@ void lp_basis_restore(struct lp *lp, const struct lp_basis *b)
                              b->columns[j] ? b->columns[j] : GLP_NL);
     for (int e = 0; e < lp->elastic_count; e++)
         glp_set_col_stat(lp->problem, lp->first_elastic + e, b->elastics[e]);
-}
-
-// ---- glp_intopt
-
-struct intopt {
-    const struct intopt_request *request;
-    struct lp lp;
-    double *values;
-    int last_node, last_row; // the same row twice in a node: tolerance, not progress
-};
-
-static void take_values(struct intopt *t, glp_prob *p, double (*value)(glp_prob *, int))
-{
-    for (int j = 0; j < t->lp.milp->column_count; j++)
-        t->values[j] = value(p, j + 1) * column_scale(&t->lp, j);
-}
-
-// A lazy row exists only in its subtree; the milp keeps a copy, because it is needed again
-// elsewhere.
-static void separate(struct intopt *t, glp_tree *tree)
-{
-    glp_prob *p = glp_ios_get_prob(tree);
-    take_values(t, p, glp_get_col_prim);
-    int row = t->request->separate(t->request->argument, t->values);
-    int node = glp_ios_curr_node(tree);
-    if (row < 0 || (node == t->last_node && row == t->last_row)) return;
-    t->last_node = node;
-    t->last_row = row;
-    t->lp.problem = p;
-    add_row(&t->lp, row, 0);
-}
-
-static void branch(struct intopt *t, glp_tree *tree)
-{
-    glp_prob *p = glp_ios_get_prob(tree);
-    int chosen = 0;
-    double key = 0;
-    for (int j = 0; j < t->lp.milp->column_count; j++) {
-        double x = glp_get_col_prim(p, j + 1), fraction = fmin(x, 1 - x);
-        if (t->request->branch_key[j] <= 0 || fraction < 1e-6 || !glp_ios_can_branch(tree, j + 1))
-            continue;
-        if (t->request->branch_key[j] + fraction > key)
-            key = t->request->branch_key[j] + fraction, chosen = j + 1;
-    }
-    if (chosen) glp_ios_branch_upon(tree, chosen, GLP_UP_BRNCH);
-}
-
-static void call_back(glp_tree *tree, void *info)
-{
-    struct intopt *t = info;
-    // The number of a finished node is reused by another, which starts anew.
-    if (glp_ios_reason(tree) == GLP_IPREPRO) t->last_row = -1;
-    if (glp_ios_reason(tree) == GLP_IROWGEN) separate(t, tree);
-    else if (glp_ios_reason(tree) == GLP_IBRANCH && t->request->branch_key) branch(t, tree);
-}
-
-static glp_prob *build_whole(struct intopt *t)
-{
-    const struct milp *m = t->lp.milp;
-    make_problem(&t->lp);
-    glp_prob *p = t->lp.problem;
-    glp_set_obj_dir(p, GLP_MIN);
-    glp_add_cols(p, m->column_count);
-    for (int j = 0; j < m->column_count; j++) {
-        const struct milp_column *c = &m->columns[j];
-        double lower = (double)c->lower / column_scale(&t->lp, j),
-               upper = (double)c->upper / column_scale(&t->lp, j);
-        t->lp.index_of_column[j] = j + 1;
-        if (c->integer) glp_set_col_kind(p, j + 1, GLP_IV);
-        glp_set_col_bnds(p, j + 1, lower < upper ? GLP_DB : GLP_FX, lower, upper);
-    }
-    if (t->request->cut_off_ns > 0)
-        glp_set_col_bnds(p, 1, GLP_DB, 0, t->request->cut_off_ns / t->lp.unit);
-    glp_set_obj_coef(p, 1, 1);
-    for (int i = 0; i < m->row_count; i++) add_row(&t->lp, i, 0);
-    return p;
-}
-
-enum intopt_status lp_intopt(const struct intopt_request *request, double *values,
-                             struct arena *arena)
-{
-    struct intopt t = {.request = request,
-                       .values = TAKE(arena, request->milp->column_count, double)};
-    t.lp = (struct lp){.milp = request->milp,
-                       .unit = ldexp(1, request->unit_log2),
-                       .first_path_row = request->milp->row_count,
-                       .arena = arena};
-    t.lp.index_of_column = TAKE(arena, request->milp->column_count, int);
-    t.lp.defined = TAKE(arena, request->milp->column_count, bool);
-    t.lp.indices = TAKE(arena, request->milp->column_count + 2, int);
-    t.lp.values = TAKE(arena, request->milp->column_count + 2, double);
-    glp_term_out(GLP_OFF);
-    struct intopt *kept = TAKE(arena, 1, struct intopt);
-    *kept = t;
-    glp_prob *p = build_whole(kept);
-    glp_smcp simplex;
-    glp_init_smcp(&simplex);
-    simplex.msg_lev = GLP_MSG_OFF;
-    glp_scale_prob(p, GLP_SF_AUTO); // bytes are large numbers: unscaled, an optimum may be cut off
-    int code = glp_simplex(p, &simplex);
-    if (code) return INTOPT_UNKNOWN;
-    if (glp_get_status(p) == GLP_NOFEAS) return INTOPT_INFEASIBLE;
-    if (glp_get_status(p) != GLP_OPT) return INTOPT_UNKNOWN;
-    glp_iocp control;
-    glp_init_iocp(&control);
-    control.msg_lev = GLP_MSG_OFF;
-    control.sr_heur = GLP_OFF;
-    control.tol_obj =
-        1e-12; // the default prunes at 1e-7 of the objective: most answers would not be optimal
-    control.mip_gap = 0;
-    control.cb_func = call_back;
-    control.cb_info = kept;
-    if (request->time_limit_s > 0) control.tm_lim = (int)fmin(request->time_limit_s * 1e3, INT_MAX);
-    code = glp_intopt(p, &control);
-    if (code == GLP_EFAIL) { // a node's simplex failed: try once more with the current rows
-        glp_unscale_prob(p);
-        glp_std_basis(p);
-        if (glp_simplex(p, &simplex) || glp_get_status(p) != GLP_OPT) return INTOPT_UNKNOWN;
-        code = glp_intopt(p, &control);
-    }
-    int status = glp_mip_status(p);
-    if (status == GLP_NOFEAS && !code) return INTOPT_INFEASIBLE;
-    if (status != GLP_OPT && status != GLP_FEAS) return INTOPT_UNKNOWN;
-    for (int j = 0; j < request->milp->column_count; j++)
-        values[j] = glp_mip_col_val(p, j + 1) * column_scale(&kept->lp, j);
-    return status == GLP_OPT && !code ? INTOPT_OPTIMAL : INTOPT_FEASIBLE;
 }

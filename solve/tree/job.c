@@ -9,7 +9,7 @@
 #include "data/results/bound.h"
 #include "solve/tree/node.h"
 
-static void push(struct subtree *t, const struct box *box)
+void push_box(struct subtree *t, const struct box *box)
 {
     GROW(t->arena, t->stack, t->stack_count, t->stack_capacity, 64);
     t->stack[t->stack_count++] = *box;
@@ -24,7 +24,7 @@ static void set_target(struct subtree *t, int64_t best_ns)
     t->target_ns = bound_closing(best_ns, near_will_do ? job->gap : 0, job->cutoff_ns);
 }
 
-static void note_plan(struct subtree *t, const int *chosen)
+void note_plan(struct subtree *t, const int *chosen)
 {
     struct job_result *r = t->result;
     int stages = t->program->stage_count;
@@ -38,8 +38,7 @@ static void note_plan(struct subtree *t, const int *chosen)
     if (!t->job->keep_target) set_target(t, time_ns);
 }
 
-// Whether there is only one decision, or none: no relaxation is needed.
-static bool is_leaf(struct subtree *t, struct box *box, int *chosen)
+bool is_leaf(struct subtree *t, struct box *box, int *chosen)
 {
     int single = box_single(box, t->program, chosen);
     if (!single) return false;
@@ -75,8 +74,8 @@ static void split_box(struct subtree *t, struct box *box, const struct split *s)
     struct record *r = record_add(&t->result->records, RECORD_SPLIT, box, t->program, t->arena);
     r->split = *s;
     r->first = light.number;
-    push(t, &heavy);
-    push(t, &light);
+    push_box(t, &heavy);
+    push_box(t, &light);
 }
 
 // Explores one box; true: its lighter half is on top of the stack and fits the current relaxation.
@@ -131,8 +130,9 @@ static void begin(struct subtree *t, const struct task *job, struct job_result *
                                  .unit_log2 = p->unit_log2,
                                  .elastic_price = t->elastic_price,
                                  .closed = t->closed,
-                                 .watch = job->watch};
-    if (!job->attempt) request.basis = &job->box.basis;
+                                 .watch = job->watch,
+                                 .levels = job->by_glpk};
+    if (!job->attempt && !job->by_glpk) request.basis = &job->box.basis;
     t->lp = lp_open(&request, arena);
 }
 
@@ -150,9 +150,10 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
     int first_new = p->paths.count;
     assert(job->target_ns >= 0 && job->box.bound_ns >= 0 && job->box.number < LOCAL_NUMBERS);
     begin(&t, job, r, p, arena);
-    push(&t, &job->box);
-    bool restore = false;
-    while (t.stack_count && r->explored < job->box_limit &&
+    if (job->by_glpk) branch_by_glpk(&t);
+    else push_box(&t, &job->box);
+    bool restore = false, dives = !job->by_glpk || (t.stack_count && !r->box_count);
+    while (dives && t.stack_count && r->explored < job->box_limit &&
            !(job->watch && watch_is_over(job->watch))) {
         struct box box = t.stack[--t.stack_count];
         if (box.bound_ns >= t.target_ns) {
@@ -178,6 +179,7 @@ void job_put(struct message *m, const struct task *job, const struct program *p)
     message_put_count(m, job->target_ns);
     message_put_count(m, job->attempt);
     message_put_count(m, job->box_limit);
+    message_put_count(m, job->by_glpk);
     message_put_count(m, job->keep_target);
     message_put(m, &job->gap, sizeof job->gap);
     message_put_count(m, job->cutoff_ns);
@@ -189,6 +191,7 @@ void job_get(struct task *job, struct message *m, const struct program *p, struc
     job->target_ns = message_get_count(m);
     job->attempt = (int)message_get_count(m);
     job->box_limit = (int)message_get_count(m);
+    job->by_glpk = message_get_count(m) != 0;
     job->keep_target = message_get_count(m) != 0;
     message_get(m, &job->gap, sizeof job->gap);
     job->cutoff_ns = message_get_count(m);

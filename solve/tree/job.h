@@ -11,6 +11,7 @@ struct task {
     int64_t target_ns; // of the best plan known: only better ones are reported
     int attempt;       // 0; later attempts are more careful and do less
     int box_limit;
+    bool by_glpk;     // glp_intopt chooses boxes and branches (branch.c)
     bool keep_target; // alternatives are wanted: a plan found does not lower the target
     double gap; // boxes are closed at bounds within this gap of the target, or at bounds that reach
                 // the cut-off

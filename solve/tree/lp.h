@@ -1,5 +1,5 @@
 // The interface to the LP solver: a linear program over a struct milp in our own terms. Only glpk.c
-// implements it.
+// and intopt.c implement it.
 //
 // Times are scaled by a power of two (exact in binary) so that stage loads are small numbers. Rows
 // that the zero point violates get one elastic column each, so every relaxation has an optimum and
@@ -34,6 +34,7 @@ struct lp_request {
     const bool *closed;           // [column_count]: fixed at 0, and left out where the basis allows
     const struct lp_basis *basis; // NULL or not present: the standard basis
     const struct watch *watch;    // ends a relaxation early, at its limit; NULL: never
+    bool levels; // with the levels of stages' loads, and binaries that lp_search may branch on
 };
 
 // Lives as long as the arena.
@@ -62,6 +63,7 @@ double lp_elastic_use(const struct lp *lp);       // sum over the elastic column
 // another row).
 int lp_row_count(const struct lp *lp);
 int lp_row_of(const struct lp *lp, int index); // milp row of the index-th row
+int lp_index_of(const struct lp *lp, int row); // of a milp row that is in
 double lp_multiplier(const struct lp *lp, int index);
 long lp_iterations(const struct lp *lp);
 
@@ -69,8 +71,29 @@ void lp_basis_save(struct lp_basis *basis, const struct lp *lp, struct arena *ar
 void lp_basis_restore(struct lp *lp, const struct lp_basis *basis);
 int lp_elastic_count(const struct milp *milp, int first_path_row);
 
-// The second engine: glp_intopt on all rows of the milp, branching on levels first, path rows found
-// by replay. Floating point throughout.
+// glp_intopt over a program opened with levels. It chooses which node is next, and solves its
+// relaxation; the caller decides each node, as a box of its own.
+enum lp_move {
+    LP_AGAIN,  // rows were added
+    LP_BRANCH, // branch() says where
+    LP_DROP,   // the box has ended, or is kept for later
+    LP_END,    // of the whole search
+};
+struct lp_search {
+    // The box's relaxation is optimal. The first box is 0.
+    enum lp_move (*visit)(void *argument, int64_t box);
+    // The column to branch on and the boxes in which it is 0 and 1; *up: the latter comes first.
+    // -1: there is none, and the search ends.
+    int (*branch)(void *argument, int64_t box, int64_t children[2], bool *up);
+    void *argument;
+};
+// After an optimal lp_solve. Boxes that were neither visited nor dropped are not decided: GLPK may
+// give up some or all of them at any time.
+void lp_search(struct lp *lp, const struct lp_search *search);
+bool lp_can_branch(const struct lp *lp, int column); // within branch()
+
+// glp_intopt on all rows of the milp, branching on levels first, path rows found by replay.
+// Floating point throughout: it proves nothing.
 struct intopt_request {
     const struct milp *milp;
     int unit_log2;

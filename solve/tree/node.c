@@ -21,18 +21,59 @@ static enum lp_status relax(struct subtree *t, double limit_ns)
     return LP_FAILED;
 }
 
-// Bound of the box by the current multipliers, as an exact sum; false: nothing is known. A better
-// bound is stored in the box.
-static bool bound_box(struct subtree *t, struct box *box, wide *exact)
+const struct level_rows *level_rows_find(const struct program *p, struct arena *arena)
+{
+    struct level_rows *rows = TAKE(arena, 1, struct level_rows);
+    const struct formulation *f = p->formulation;
+    rows->of_level = TAKE(arena, p->stage_count, int *);
+    rows->stage_of_row = TAKE(arena, p->first_path_row, int);
+    for (int s = 0; s < p->stage_count; s++)
+        rows->of_level[s] = TAKE(arena, f->level_count[s] + 1, int);
+    for (int i = 0; i < p->first_path_row; i++) {
+        const struct milp_row *row = &f->milp.rows[i];
+        const struct milp_column *first = &f->milp.columns[f->milp.entry_column[row->first]];
+        bool one = row->role == ROW_CHOOSE_ONE || row->role == ROW_LINK_STATE;
+        rows->stage_of_row[i] = one ? first->a : -1;
+        for (int e = row->first; row->role == ROW_LEVEL && e < row->first + row->count; e++) {
+            const struct milp_column *c = &f->milp.columns[f->milp.entry_column[e]];
+            if (c->role == COLUMN_LEVEL && f->milp.entry_value[e] == 1)
+                rows->of_level[c->a][c->b] = i;
+        }
+    }
+    return rows;
+}
+
+// Boxes know nothing of levels: a level that is reached is a set of choices that are closed. What
+// the multipliers of level rows say is therefore moved into the rows that give each stage one
+// choice (docs/PROOFS.md 5): for each stage, what is added there. NULL: there are no levels.
+static double *levels_moved(struct subtree *t)
+{
+    const struct formulation *f = t->program->formulation;
+    if (!t->levels) return NULL;
+    double *moved = TAKE(t->arena, t->program->stage_count, double);
+    for (int s = 0; s < t->program->stage_count; s++) {
+        int reached = f->level_count[s] - 1;
+        while (reached > 0 && lp_value(t->lp, f->level_column[s][reached]) < 1 - 1e-7) reached--;
+        if (reached <= 0) continue;
+        moved[s] = -lp_multiplier(t->lp, lp_index_of(t->lp, t->levels->of_level[s][reached]));
+    }
+    return moved;
+}
+
+bool bound_box(struct subtree *t, struct box *box, wide *exact)
 {
     struct arena_mark mark = arena_set_mark(t->arena);
     int n = lp_row_count(t->lp), used = 0;
     int *rows = TAKE(t->arena, n, int);
-    double *values = TAKE(t->arena, n, double);
+    double *values = TAKE(t->arena, n, double), *moved = levels_moved(t);
     for (int i = 0; i < n; i++) {
         double y = lp_multiplier(t->lp, i);
         int row = lp_row_of(t->lp, i);
-        if (y == 0 && t->program->formulation->milp.rows[row].role != ROW_SYMBOL) continue;
+        enum row_role role = t->program->formulation->milp.rows[row].role;
+        if (role == ROW_LEVEL) continue;
+        if (moved && row < t->program->first_path_row && t->levels->stage_of_row[row] >= 0)
+            y += moved[t->levels->stage_of_row[row]];
+        if (y == 0 && role != ROW_SYMBOL) continue;
         rows[used] = row, values[used++] = y;
     }
     struct multipliers y;
@@ -94,7 +135,7 @@ static int add_known_paths(struct subtree *t)
     return count;
 }
 
-static bool separate(struct subtree *t)
+bool separate(struct subtree *t)
 {
     struct program *p = t->program;
     read_times(t);
@@ -145,7 +186,7 @@ static void remove_by_residual(struct subtree *t, struct box *box, wide exact)
         }
 }
 
-static bool close_box(struct subtree *t, struct box *box)
+bool close_box(struct subtree *t, struct box *box)
 {
     assert(t->target_ns > 0);
     if (box->bound_ns < t->target_ns) return false;

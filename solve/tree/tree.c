@@ -16,6 +16,7 @@ enum {
     BOXES_FIRST = 8,
     BOXES_PER_JOB = 24,
     BOXES_IN_LARGE = 1,
+    BOXES_BY_GLPK = 1000,
     LARGE = 100,
     ATTEMPTS = 2
 };
@@ -225,6 +226,7 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
         const struct box *box = frontier_pop(&t->frontier);
         tasks[count] = (struct task){.target_ns = t->frontier.best_ns,
                                      .box_limit = box_limit,
+                                     .by_glpk = s->settings->by_glpk,
                                      .keep_target = s->settings->plan_count > 1,
                                      .gap = s->settings->gap,
                                      .cutoff_ns = s->settings->cutoff_ns,
@@ -238,6 +240,7 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
         for (int attempt = 1; failed[i] && attempt < ATTEMPTS; attempt++) {
             struct task again = tasks[i];
             again.attempt = attempt;
+            again.by_glpk = false;
             again.box_limit = 1;
             rows = s->program->formulation->milp.row_count;
             if (!run_tasks(s, &again, 1, r, &failed[i])) {
@@ -367,7 +370,8 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     bool going = true;
     for (bool first = true; going && tree->frontier.count && !gap_reached(&s); first = false) {
         if (settings->boxes_max && tree->boxes >= settings->boxes_max) break;
-        int box_limit = first                          ? BOXES_FIRST
+        int box_limit = settings->by_glpk              ? BOXES_BY_GLPK
+                        : first                        ? BOXES_FIRST
                         : tree->frontier.count < LARGE ? BOXES_PER_JOB
                                                        : BOXES_IN_LARGE;
         arena_open(&s.scratch, arena->exit);

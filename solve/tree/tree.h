@@ -20,6 +20,7 @@ struct tree_settings {
     int64_t ended_ns;           // the least bound of choices that were removed before; 0: none were
     int64_t memory_limit_bytes; // of one worker
     int64_t boxes_max;          // no more are started; 0: no limit
+    bool by_glpk;               // glp_intopt chooses boxes and branches
     bool (*stop_asked)(void *argument);
     const struct watch *watch; // the same limit, between two calls of stop_asked; NULL: none
     // Called now and then in a growing tree, at box counts that depend only on the tree: gives a

@@ -49,7 +49,7 @@ answers() {    # answers EXPECTED WORD ...: a line that begins with that word
 answers solve so
 answers --engine solve --en
 answers --engine=tree solve --engine=
-answers intopt solve x.json --engine ''
+answers glpk solve x.json --engine ''
 answers gpt2-xl models gpt
 answers h100-128x8 plan --cluster ''
 answers h200-141gb plan --gpu h2

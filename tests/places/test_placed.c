@@ -246,7 +246,7 @@ static void test_fused_documents(void **state)
         CHECK_OK(placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err));
         if (!result.plan.stage_count || priced.layout.data < 2) continue;
         expect_ring_is_kept(&priced, &result.plan, state);
-        settings.engine = ENGINE_INTOPT;
+        settings.engine = ENGINE_GLPK;
         assert_int_not_equal(placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err),
                              OK);
         assert_non_null(strstr(err.text, "fused_embedding_sync"));

@@ -356,7 +356,10 @@ different=$(for file in mixed/best*.json; do sed -n '/"stages"/,$p' $file | grep
     cksum; done | sort -u | wc -l)
 [ "$different" = 3 ] || complain "--alternatives: $different distinct plans of 3"
 
-for way in "--engine intopt" "--formulation textbook"; do
+gives 0 solve small/problem.json -o small/glpk.json --engine glpk --certificate small/glpk.cert
+gives 0 verify small/glpk.json --certificate small/glpk.cert
+refuses "--engine: expected one of tree, glpk" solve small/problem.json --engine intopt
+for way in "--engine glpk" "--formulation textbook"; do
     "$plumbline" solve small/problem.json -o small/other.json $way --time-limit-s 10 > out 2> err
     code=$?
     [ $code = 0 ] || [ $code = 10 ] || complain "$way: expected exit code 0 or 10, found $code"
@@ -557,7 +560,7 @@ says ", pipette $(number pipette/plan.json objective_ns) ns, its bound" out
 gives 0 report pipette/plan.json
 says "optimal as stated by solve for another objective: pipette" out
 says "of which   hops of the slowest pipeline" out
-for option in "--engine intopt" "--formulation textbook" "--recheck" "--start pipette/plan.json"; do
+for option in "--engine glpk" "--formulation textbook" "--recheck" "--start pipette/plan.json"; do
     refuses "${option%% *}: expected a job whose objective is iteration_time, found pipette" solve \
         pipette/problem.json -o no.json $option
 done

@@ -94,7 +94,6 @@ bool exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct are
     struct solve_result result;
     solve_defaults(&settings);
     settings.formulation = FORMULATION_TEXTBOOK;
-    settings.engine = ENGINE_INTOPT;
     settings.progress = 0;
     if (solve_run(&result, &t->priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE)
         return false;

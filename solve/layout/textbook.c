@@ -1,16 +1,15 @@
-// The second engine: glp_intopt on the same rows, with path rows from replays in its callback, in a
-// process of its own. It shares the formulation with the tree but not the search; the tree is
-// checked against it. Its bounds are floating point and prove nothing: the reported bound is the
-// elimination's, which is exact.
+// The textbook formulation, solved by glp_intopt with path rows from replays in its callback, in a
+// process of its own: a cross-check. Its bounds are floating point and prove nothing: the reported
+// bound is the elimination's, which is exact.
 #include <math.h>
 
 #include "solve/layout/steps.h"
 #include "solve/process/worker.h"
 
-struct intopt_work {
+struct textbook_work {
     struct program *program;
     double time_limit_s;
-    double *branch_key, *symbol_ns;
+    double *symbol_ns;
     struct arena *arena;
 };
 
@@ -18,7 +17,7 @@ struct intopt_work {
 // subtree.
 static int separate(void *argument, const double *values)
 {
-    struct intopt_work *w = argument;
+    struct textbook_work *w = argument;
     struct program *p = w->program;
     for (int i = 0; i < p->symbol_count; i++) {
         int column = p->formulation->symbol_column[i];
@@ -31,7 +30,7 @@ static int separate(void *argument, const double *values)
 
 static void run(void *context, struct message *in, struct message *out, struct arena *arena)
 {
-    struct intopt_work *w = context;
+    struct textbook_work *w = context;
     (void)in;
     int columns = w->program->formulation->milp.column_count;
     double *values = TAKE(arena, columns, double);
@@ -39,26 +38,13 @@ static void run(void *context, struct message *in, struct message *out, struct a
                                      .unit_log2 = w->program->unit_log2,
                                      .time_limit_s = w->time_limit_s,
                                      .separate = separate,
-                                     .argument = w,
-                                     .branch_key = w->branch_key};
+                                     .argument = w};
     message_put_count(out, lp_intopt(&request, values, arena));
     message_put(out, values, (size_t)columns * sizeof *values);
 }
 
-static void make_branch_keys(struct intopt_work *w)
-{
-    const struct formulation *f = w->program->formulation;
-    if (!f->level_column) return;
-    w->branch_key = TAKE(w->arena, f->milp.column_count, double);
-    for (int s = 0; s < w->program->stage_count; s++)
-        for (int j = 1; j < f->level_count[s]; j++)
-            w->branch_key[f->level_column[s][j]] =
-                1 + ldexp((double)f->level_load_ns[s][j], -w->program->unit_log2);
-}
-
 static enum status formulate(struct solving *s, struct program *p, struct error *err)
 {
-    if (s->settings->formulation == FORMULATION_CHOICES) return solving_formulate(s, p, err);
     TRY(formulate_textbook(&s->formulation, &s->choices, (int64_t)1 << 50, s->arena, err));
     int64_t greatest_ns = solving_greatest_ns(&s->formulation, s->graph, s->arena);
     s->formulation.milp.columns[0].upper = greatest_ns;
@@ -87,16 +73,15 @@ static void take_answer(struct solving *s, struct program *p, struct message *an
     s->finished = (double)(time_ns - s->bound_ns) <= s->settings->gap * (double)time_ns;
 }
 
-enum status solving_run_intopt(struct solving *s, struct error *err)
+enum status solving_run_textbook(struct solving *s, struct error *err)
 {
     struct program program;
     struct worker_pool *pool;
     TRY(formulate(s, &program, err));
-    struct intopt_work work = {.program = &program,
-                               .time_limit_s = watch_left_s(&s->watch),
-                               .arena = s->arena,
-                               .symbol_ns = TAKE(s->arena, program.symbol_count, double)};
-    make_branch_keys(&work);
+    struct textbook_work work = {.program = &program,
+                                 .time_limit_s = watch_left_s(&s->watch),
+                                 .arena = s->arena,
+                                 .symbol_ns = TAKE(s->arena, program.symbol_count, double)};
     struct worker_settings settings = {.count = s->settings->threads > 0,
                                        .memory_limit_bytes = s->settings->memory_limit_bytes,
                                        .run = run,
