@@ -10,6 +10,7 @@
 #include "formulate/choices/choice.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
+#include "solve/places/placed.h"
 
 static const double whole = 1e-3; // further from an integer, a binary decides nothing
 static const double same = 1e-6;  // relative: the accuracy of what solvers print
@@ -66,11 +67,6 @@ static enum status read_map(struct map *m, const char *path, struct arena *arena
                                             FIELD_TEXT("role", REQUIRED, &c->role)};
         c->json = json_element(&columns, i, arena);
         TRY(json_fields(&c->json, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, err));
-        if (!strcmp(c->role, "node"))
-            return fail(err, BAD_INPUT,
-                        "%s: expected the map of a program without named nodes: a solution with "
-                        "them is not read",
-                        path);
         m->by_name[i] = c;
     }
     qsort(m->by_name, (size_t)m->count, sizeof *m->by_name, by_name);
@@ -177,6 +173,14 @@ static enum status find_stage(const struct reading *r, const struct column *c, i
     return json_fields(&c->json, fields, 1, JSON_ENVELOPE, r->arena, r->err);
 }
 
+static enum status refuse_decision(const struct reading *r, int stage)
+{
+    return fail(r->err, BAD_INPUT,
+                "%s: stage %d: the problem does not allow this decision: it does not fit into "
+                "memory, breaks a rule, or the program is another problem's",
+                r->solution->path, stage);
+}
+
 // One binary per choice: exactly one of them is 1 for each stage.
 static enum status read_choices(const struct reading *r, struct choice *stages, int *found)
 {
@@ -197,6 +201,77 @@ static enum status read_choices(const struct reading *r, struct choice *stages, 
         found[stage] = 1;
         TRY(read_choice(r, c, &stages[stage]));
     }
+    return OK;
+}
+
+// ---- named nodes: each replica's rank is on one of them, and has its own choice, or that of all
+
+static enum status find_place(const struct reading *r, const struct column *c, const char *rank_key,
+                              int *replica, int *rank)
+{
+    const struct priced *p = r->choices->priced;
+    const struct json_field fields[] = {
+        FIELD_INT("replica", OPTIONAL, replica, 0, p->layout.data - 1),
+        FIELD_INT(rank_key, REQUIRED, rank, 0, p->stage_count - 1)};
+    *replica = -1;
+    return json_fields(&c->json, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, r->arena, r->err);
+}
+
+static enum status find_node(const struct reading *r, const struct column *c, int *node)
+{
+    const struct priced_places *places = r->choices->priced->places;
+    const char *name;
+    const struct json_field fields[] = {FIELD_TEXT("node", REQUIRED, &name)};
+    TRY(json_fields(&c->json, fields, 1, JSON_ENVELOPE, r->arena, r->err));
+    for (*node = 0; *node < places->node_count; ++*node)
+        if (!strcmp(places->nodes[*node].name, name)) return OK;
+    return json_refuse(&c->json, r->err, "expected a node of the problem, found '%s'", name);
+}
+
+// Sets node[] and decided[] of [replica * stages + stage]; a choice of one replica replaces that of
+// all.
+static enum status read_places(const struct reading *r, struct choice *decided, int *node)
+{
+    int stages = r->choices->priced->stage_count, replicas = (int)r->choices->priced->layout.data;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < r->map.count; i++) {
+            const struct column *c = &r->map.columns[i];
+            bool stands = !strcmp(c->role, "node"), one;
+            int replica, stage;
+            if (!stands && strcmp(c->role, pass ? "choice" : "option")) continue;
+            TRY(is_one(r, c, &one));
+            if (!one) continue;
+            TRY(find_place(r, c, stands ? "rank" : "stage", &replica, &stage));
+            for (int k = replica < 0 ? 0 : replica; k < (replica < 0 ? replicas : replica + 1); k++)
+                if (stands) TRY(find_node(r, c, &node[k * stages + stage]));
+                else TRY(read_choice(r, c, &decided[k * stages + stage]));
+        }
+    return OK;
+}
+
+static enum status place(struct plan *plan, const struct reading *r, struct placed *placed)
+{
+    const struct choices *c = r->choices;
+    const struct priced *p = c->priced;
+    int stages = p->stage_count, count = stages * (int)p->layout.data;
+    struct placed_plan best = placed_plan_empty(placed, r->arena);
+    struct choice *decided = TAKE(r->arena, count, struct choice);
+    for (int i = 0; i < count; i++) best.node[i] = -1;
+    TRY(read_places(r, decided, best.node));
+    for (int i = 0; i < count; i++) {
+        if (best.node[i] < 0 || !decided[i].layer_count)
+            return fail(r->err, BAD_INPUT, "%s: decides nothing for rank %d of replica %d",
+                        r->solution->path, i % stages, i / stages);
+        decided[i].group = p->places->nodes[best.node[i]].group;
+        choice_evaluate(c, i % stages, &decided[i]);
+        best.chosen[i] = choice_find(c, i % stages, &decided[i]);
+        if (best.chosen[i] < 0) return refuse_decision(r, i % stages);
+    }
+    placed_evaluate(placed, &best, INT64_MAX);
+    if (best.time_ns == INT64_MAX)
+        return fail(r->err, BAD_INPUT, "%s: nothing joins two of the nodes", r->solution->path);
+    placed_put_plan(plan, placed, &best, r->arena);
+    plan->iteration_ns = best.time_ns;
     return OK;
 }
 
@@ -282,13 +357,36 @@ static enum status decide(const struct reading *r, int *chosen)
                         r->solution->path, s);
         choice_evaluate(c, s, &decided[s]);
         chosen[s] = choice_find(c, s, &decided[s]);
-        if (chosen[s] < 0)
-            return fail(r->err, BAD_INPUT,
-                        "%s: stage %d: the problem does not allow this decision: it does not fit "
-                        "into memory, breaks a rule, or the program is another problem's",
-                        r->solution->path, s);
+        if (chosen[s] < 0) return refuse_decision(r, s);
     }
     return OK;
+}
+
+static enum status make_placed(struct solution_plan *p, struct reading *r, struct arena *arena,
+                               struct error *err)
+{
+    struct placed *placed;
+    TRY(placed_open(&placed, r->choices->priced, arena, err));
+    r->choices = placed_choices(placed);
+    return place(&p->plan, r, placed);
+}
+
+static enum status make_single(struct solution_plan *p, const struct reading *r,
+                               const struct schedule *schedule, struct arena *arena,
+                               struct error *err)
+{
+    const struct choices *choices = r->choices;
+    const struct priced *priced = choices->priced;
+    struct graph *graph;
+    TRY(objective_graph(&graph, priced, schedule, arena, err));
+    int *chosen = TAKE(arena, priced->stage_count, int);
+    int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
+    TRY(decide(r, chosen));
+    if (!choices_durations(choices, chosen, durations))
+        return fail(err, BAD_INPUT, "%s: nothing joins two of the stages' node groups",
+                    r->solution->path);
+    choices_to_plan(&p->plan, choices, chosen, graph_longest(graph, durations, NULL), arena);
+    return objective_state(&p->plan, priced, schedule, arena, err);
 }
 
 static enum status load_problem(struct problem *problem, const struct solution_request *r,
@@ -310,7 +408,6 @@ enum status solution_plan_make(struct solution_plan *p, const struct solution_re
     struct choices *choices = TAKE(arena, 1, struct choices);
     struct reading reading = {
         .solution = &p->solution, .choices = choices, .arena = arena, .err = err};
-    struct graph *graph;
     *p = (struct solution_plan){.stated_ns = 0};
     TRY(solution_read(&p->solution, r->solution_path, arena, err));
     TRY(read_map(&reading.map, r->map_path, arena, err));
@@ -319,16 +416,9 @@ enum status solution_plan_make(struct solution_plan *p, const struct solution_re
     TRY(price_problem(priced, &p->problem, arena, err));
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(schedule, &request, arena, err));
-    TRY(objective_graph(&graph, priced, schedule, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));
-    int *chosen = TAKE(arena, priced->stage_count, int);
-    int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
-    TRY(decide(&reading, chosen));
-    if (!choices_durations(choices, chosen, durations))
-        return fail(err, BAD_INPUT, "%s: nothing joins two of the stages' node groups",
-                    r->solution_path);
-    choices_to_plan(&p->plan, choices, chosen, graph_longest(graph, durations, NULL), arena);
-    TRY(objective_state(&p->plan, priced, schedule, arena, err));
+    if (priced->places) TRY(make_placed(p, &reading, arena, err));
+    else TRY(make_single(p, &reading, schedule, arena, err));
     plan_end(&p->plan, 0, false);
     p->plan.document.path = r->solution_path;
     p->plan.document.sources = reading.map.document.sources;

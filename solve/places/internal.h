@@ -155,10 +155,6 @@ bool placed_fits_ranks(struct placed *p, const struct placed_plan *plan);
 // stage.
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena);
 
-// solve.c: fills the plan with its placement and the claims of its slowest replica.
-void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *best,
-                     struct arena *arena);
-
 // pipette.c: as placed_solve, for the objective pipette.
 struct solve_result;
 struct solve_settings;

@@ -99,6 +99,10 @@ void placed_match(int *number, const int *before, const int *after, int replicas
 void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, const int *before,
                    int64_t enough_ns);
 
+// Fills the plan with its placement and the claims of its slowest replica.
+void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *best,
+                     struct arena *arena);
+
 // As solve_run, for a priced document with places. start: NULL, or a plan; the answer is never
 // worse. BAD_INPUT: it does not fit.
 struct solve_result;

@@ -15,7 +15,7 @@ problems() {
         echo "chain chain --layers $layers --stages $stages --types $types"
     done; done; done
     for schedule in gpipe 1f1b zb-h1; do
-        for sync in exposed overlapped; do for batch in 64 128 256; do
+        for sync in exposed overlapped; do for batch in 32 64 128; do
             echo "mixed mixed --schedule $schedule --gradient-sync $sync --global-batch $batch"
         done; done
         for pipeline in 4 8 16; do for budget in 0 3; do
