@@ -44,10 +44,12 @@ static int64_t bound_so_far_ns(const struct search *s)
 static void report_now(struct search *s)
 {
     char plan[32] = "none", text[256];
-    int64_t bound_ns = bound_so_far_ns(s);
+    int64_t bound_ns = bound_so_far_ns(s), value_ns = best_known_ns(s);
     s->shown_s = clock_s();
-    if (best_known_ns(s)) bound_ns = smaller(bound_ns, best_known_ns(s)); // a part's may be higher
-    s->frontier.told_ns = bound_stated(bound_ns, best_known_ns(s), s->frontier.told_ns);
+    // A part's bound is on its own layouts: plans of other parts, which come later, may take less.
+    if (s->task.part.count) value_ns = 0;
+    else if (value_ns) bound_ns = smaller(bound_ns, value_ns);
+    s->frontier.told_ns = bound_stated(bound_ns, value_ns, s->frontier.told_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
     // The load is that of a whole batch here, and of one micro-batch in plans.
     if (!s->task.part.count && s->problem->job.objective != OBJECTIVE_MAX_LOAD)

@@ -39,11 +39,11 @@ assert ("offload_optimizer" in zero) == (get("offload_optimizer", False) and get
 precision = job["precision"]
 assert ("fp16" in c) == (precision == "fp16") and ("bf16" in c) == (precision in ("bf16", "fp8"))
 if precision != "fp32":
-    wide = job.get("gradient_bytes_per_value", 4) == 4 and zero["stage"] > 0
-    kind = "fp32" if wide else "fp16" if "fp16" in c else "bf16"
-    assert c["data_types"]["grad_accum_dtype"] == kind
-    whole = job.get("whole_gradient_sums") and not zero["stage"]
-    assert c["communication_data_type"] == ("fp32" if whole else kind)
+    wide = job["gradient_bytes_per_value"] == 4 and zero["stage"] > 0
+    narrow = "fp16" if "fp16" in c else "bf16"
+    assert c["data_types"]["grad_accum_dtype"] == ("fp32" if wide else narrow)
+    whole = wide and zero["stage"] == 1 or job.get("whole_gradient_sums") and not zero["stage"]
+    assert c["communication_data_type"] == ("fp32" if whole else narrow)
 notes = "\n".join(c["plumbline"]["not_expressed"])
 for word in words.split(";"):
     assert word in notes, word
@@ -68,7 +68,7 @@ config "sequence of 4096" $ours --tensor 1 --pipeline 1 --data 32 --zero 3
 config "tensor parallelism over 4" $ours --tensor 4 --pipeline 1 --data 8 --zero 2
 config "partition_method" $ours --tensor 2 --pipeline 4 --data 4 --zero 1
 config "model's code" $ours --tensor 4 --pipeline 1 --data 8 --zero 1 --offload-optimizer
-config "gradients of 4 bytes" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision fp16
+config "pipeline" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision fp16
 job=', "whole_gradient_sums": true'
 config "" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision bf16
 grep -q whole_gradient_sums "$work/p/job.json" &&
