@@ -92,7 +92,7 @@ static const struct exit_meaning exits[] = {
     {"0", "success"},
     {"2", "bad input or usage, or a file or standard output that cannot be written"},
     {"1", "any other failure; check: not proven"},
-    {"10", "solve, plan: a plan was found, but its gap is open"},
+    {"10", "solve, plan, offers: a plan was found, but its gap is open; or stopped"},
     {"11", "solve, plan: proven infeasible"},
     {"12", "solve, plan: no plan within the limit"},
     {"20", "verify: rejected"},

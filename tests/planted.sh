@@ -339,6 +339,10 @@ plants() {
     plant kept-bound-falls process/supervise.c \
         's/if (own \&\& bound_ns > own->bound_ns)/if (own)/' \
         'the last bound that is stated is the best'
+    bed=test_quality
+    plant second-search-unseen commands/quality.c \
+        's/plan_effort_add(&plan->effort, &found.effort);/(void)found;/' \
+        'the search for the least quality cost is no effort'
     # ---- laws of a time
     bed=test_price_laws
     plant stream-of-one-sync judge/streams.c \

@@ -3,10 +3,12 @@
 // (tests/support/vipr).
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/base/file.h"
 #include "solve/checker/sources.h"
 #include "solve/commands/commands.h"
+#include "solve/commands/verbs.h"
 #include "solve/layout/steps.h"
 #include "solve/certificate/vipr/vipr.h"
 
@@ -106,6 +108,21 @@ static const char *comment_of(const struct priced *p, struct arena *arena)
     return comment;
 }
 
+// The proof is made by a process of its own, which this one ends if it does not end by itself: it
+// has as long for the rows behind the search as solve has for a certificate.
+static enum status begin_apart(const struct request *r, struct arena *arena, struct error *err)
+{
+    const struct supervise_settings how = {
+        "the proof", r->time_limit_s + solve_time_behind_s(r->time_limit_s), SUPERVISE_GRACE_S};
+    struct supervised s;
+    TRY(supervise(&s, &how, arena, err));
+    if (s.as == SUPERVISED_ENDED) _exit(s.exit_code);
+    if (s.as == SUPERVISED_CHILD) return supervised_begins(how.what, how.limit_s, false), OK;
+    if (s.died_of) return fail(err, SOLVER, "%s died of signal %d", s.what, s.died_of);
+    return fail(err, SOLVER, "%s was ended %s: nothing is written", s.what,
+                s.late ? "at its limit" : "by a signal");
+}
+
 static enum status vipr(int argc, char **argv, int *exit_code, struct arena *arena,
                         struct error *err)
 {
@@ -138,6 +155,7 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
                                    checked.bound_ns, comment_of(priced, arena), r.time_limit_s,
                                    (int)r.threads};
     memory_limit((size_t)r.memory_mib << 20);
+    TRY(begin_apart(&r, arena, err));
     TRY(vipr_make(&made, &request, arena, err));
     TRY(file_write(r.out, made.text, made.size, err));
     fprintf(stderr,
