@@ -2,6 +2,7 @@
 #include "solve/certificate/chained.h"
 
 #include "formulate/choices/choices.h"
+#include "formulate/graph/objective.h"
 #include "solve/checker/boxes/chain.h"
 #include "solve/boxes/search.h"
 
@@ -96,7 +97,7 @@ enum status certificate_search_chained(struct solve_evidence *evidence,
     *evidence = (struct solve_evidence){.schedule = schedule};
     TRY(schedule_build(schedule, &request, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));
-    TRY(graph_compile(&evidence->graph, schedule, arena, err));
+    TRY(objective_graph(&evidence->graph, priced, schedule, arena, err));
     graph_keep_paths(evidence->graph, arena);
     choices->joint = &chained->functions;
     if (!has_choices(choices)) return OK;

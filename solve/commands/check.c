@@ -281,7 +281,7 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
     if (r->infeasible) fprintf(to, "proven: no placement on the nodes is a plan\n");
     else
         fprintf(to, "proven: no plan on the nodes %s less than %lld ns\n",
-                of_rows ? "has a value of the objective pipette of" : "takes",
+                of_rows ? "has a value of the objective pipette of" : takes(r),
                 (long long)r->bound_ns);
     if (of_rows)
         fprintf(to, "  verified   every way to fill rows of nodes; %lld steps\n",

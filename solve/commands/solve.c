@@ -71,7 +71,7 @@ static void say_outcome(const struct solve_result *r)
     const struct plan *p = &r->plan;
     if (p->stage_count && p->objective != OBJECTIVE_ITERATION_TIME)
         fprintf(stderr,
-                "%s: %s %.9f s, bound %.9f s, for which there is no certificate, gap %.4g %%, "
+                "%s: %s %.9f s, bound %.9f s, gap %.4g %%, "
                 "iteration %.9f s; %.2f s\n",
                 outcome_names[p->outcome], objective_names[p->objective],
                 (double)p->objective_ns / 1e9, (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p),

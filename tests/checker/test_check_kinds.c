@@ -148,23 +148,9 @@ static void test_places(void **state)
     draw(f, &p);
     save_problem(f, &p);
     must_refuse_all_ways(f, "placements");
-}
-
-// A load on nodes: by its problem. (The priced document alone says only that it has places.)
-static void test_load_on_places(void **state)
-{
-    struct files *f = *state;
-    struct problem p;
-    draw(f, &p);
     p.job.objective = OBJECTIVE_MAX_LOAD;
     save_problem(f, &p);
-    for (int i = 0; i < 2; i++) {
-        save_priced(f, i == 0, true);
-        save_certificate(f, true);
-        must_refuse(f, NULL, "objective");
-        must_refuse(f, "priced.json", "objective");
-        must_refuse(f, "problem.json", "objective");
-    }
+    must_refuse_all_ways(f, "placements");
 }
 
 // The same without places is accepted.
@@ -207,7 +193,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
-        cmocka_unit_test(test_load_on_places),
         cmocka_unit_test(test_others_are_audited),
     };
     return cmocka_run_group_tests(tests, open_files, close_files);

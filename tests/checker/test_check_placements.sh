@@ -65,9 +65,16 @@ sed -i '/"places"/,$d' try/cluster.json && sed -i '$s/,$//' try/cluster.json &&
 answers 2 'expected a cluster with places' check try/proof.json try/problem.json
 rm -rf try && cp -r honest try
 sed -i 's/"adam": true,/"adam": true, "objective": "max_load",/' try/job.json
-answers 2 "objective is max_load.*nothing audits it" check try/proof.json try/problem.json
-answers 2 '--certificate: .*objective is max_load' solve try/problem.json -o no.json \
-    --certificate no-proof.json
+answers 1 'job.json: its SHA-256' check try/proof.json try/problem.json
+answers 0 '^optimal: max_load' solve try/problem.json -o try/plan.json --quiet \
+    --certificate try/load.json
+load=$(number try/plan.json objective_ns)
+answers 0 "no plan on the nodes has a greatest load (max_load) of less than $load ns" \
+    check try/load.json try/problem.json --statement try/proven.txt
+grep -q "has a greatest load (max_load, .* of less than $load ns" try/proven.txt ||
+    complain "the statement says another load"
+answers 0 "max_load $load ns, .* proven by try/load.json" verify try/plan.json \
+    --certificate try/load.json
 rm -rf try && cp -r honest try
 space='"space": {"pipeline": [2, 3], "fewer_devices": true}'
 sed -i 's/"adam": true,/"adam": true, '"$space,/" try/job.json

@@ -20,7 +20,7 @@ static uint64_t first_seed = 1;
 static bool all_fused;
 static struct {
     int problems, plans, several, fused, uneven, ways, reached, infeasible, certificates, whole,
-        by_nodes, chained, trees, claims, most, most_reached;
+        by_nodes, chained, trees, claims, most, most_reached, loads;
     int64_t terms;
 } seen;
 
@@ -165,12 +165,16 @@ static void same_passes(const struct place_trial *t)
 // false: nothing that is looked at here.
 static bool open_trial(struct place_trial *t, uint64_t seed, int asked, struct arena *arena)
 {
-    if (!place_trial_open(t, seed, asked, arena)) return false;
+    bool of_load = seed % 4 == 1 && !(asked & PLACED_UNEVEN);
+    if (!place_trial_open_for(t, of_load ? OBJECTIVE_MAX_LOAD : OBJECTIVE_ITERATION_TIME, seed,
+                              asked, arena))
+        return false;
     same_links(t);
     same_passes(t);
     if (t->best_ns < 0) return false;
     seen.problems++;
     seen.plans += t->best_ns < INT64_MAX;
+    seen.loads += of_load && t->best_ns < INT64_MAX;
     seen.several += t->places.replicas > 1;
     seen.fused += t->places.embedding && t->best_ns < INT64_MAX;
     seen.uneven += t->places.together > 0;
@@ -322,8 +326,8 @@ static void test_problems(void **state)
         try_problem(first_seed + (uint64_t)i, (i % 4 == 3 ? PLACED_UNEVEN : 0) |
                                                   (all_fused || i % 5 == 1 ? PLACED_FUSED : 0));
     printf("%d problems, %d of them with a plan, %d with several replicas, %d with numbers of "
-           "micro-batches of their own; %d plans with a fused embedding sync\n",
-           seen.problems, seen.plans, seen.several, seen.uneven, seen.fused);
+           "micro-batches of their own; %d plans with a fused embedding sync, %d of max_load\n",
+           seen.problems, seen.plans, seen.several, seen.uneven, seen.fused, seen.loads);
     printf("%d ways to bound: %d reach the best plan's time, %d prove that there is none; %d "
            "certificates, %d at the solver's bound, %d by nodes, "
            "%d by chains, %d by trees; %d claims audited\n",
@@ -334,7 +338,7 @@ static void test_problems(void **state)
     printf("%lld prices of the judge and the planner\n", (long long)seen.terms);
     assert_true(seen.problems * 4 > problem_count && seen.plans * 3 > seen.problems &&
                 seen.several * 3 > seen.problems && seen.fused * 30 > problem_count &&
-                seen.uneven * 20 > seen.problems);
+                seen.uneven * 20 > seen.problems && seen.loads * 30 > problem_count);
     assert_true(seen.certificates * 2 > seen.problems && seen.by_nodes > 0 &&
                 seen.by_nodes < seen.certificates);
 }

@@ -188,7 +188,7 @@ static void test_limits(void **state)
     must_refuse(&h, h.made.text, BAD_INPUT, "beyond what can be counted");
 }
 
-// Problems that are none with one layout on places, for the iteration time.
+// Problems without places.
 static void test_kinds(void **state)
 {
     struct place_trial t;
@@ -200,22 +200,6 @@ static void test_kinds(void **state)
     p.cluster.places = (struct places){0};
     assert_int_equal(space_places(&places, &p, *state, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "expected a cluster with places"));
-    static const struct {
-        enum objective objective;
-        bool space;
-        const char *what;
-    } others[] = {
-        {OBJECTIVE_MAX_LOAD, false, "max_load"},
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        p = t.problem;
-        p.job.objective = others[i].objective;
-        p.job.space.given = others[i].space;
-        err = (struct error){OK, ""};
-        assert_int_equal(space_places(&places, &p, *state, &err), BAD_INPUT);
-        assert_non_null(strstr(err.text, others[i].what));
-        assert_non_null(strstr(err.text, "nothing audits it"));
-    }
 }
 
 // ---- damages

@@ -56,6 +56,7 @@ enum status check_audit_places(struct check_result *result, const struct reader 
     if (by == BY_ROWS) TRY(check_audit_rows(result, r, places, x, work, arena));
     else if (by == BY_TREE) TRY(check_audit_tree(result, r, places, x, work, arena));
     else TRY(audit_relaxed(result, r, places, x, work, arena));
+    if (by == BY_TREE) result->objective = (int)x->problem->objective;
     result->doubtful = *x->doubtful_prices;
     if (*x->doubtful_sizes)
         return fail(r->err, (enum status)NOT_PROVEN,

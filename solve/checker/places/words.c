@@ -16,6 +16,8 @@ static void put_claims(struct check_page *p, const struct check_result *r)
                    "whichever order its rings go.\n\n",
                    r->objective == MINIMISE_PIPETTE
                        ? "has a value of the objective pipette (docs/FORMULAS.md 16) of"
+                   : r->objective == MINIMISE_LOAD
+                       ? "has a greatest load (max_load, docs/FORMULAS.md 17) of"
                        : "takes",
                    (long long)r->bound_ns);
 }

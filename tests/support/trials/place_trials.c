@@ -15,12 +15,13 @@ enum { PLACEMENTS_MOST = 40000 };
 
 static const char *const roles[PLACE_SOURCES] = {"problem", "model", "cluster", "costs", "job"};
 
-static void draw(struct problem *p, uint64_t seed, int asked, struct arena *arena)
+static void draw(struct problem *p, uint64_t seed, int asked, enum objective objective,
+                 struct arena *arena)
 {
     struct random rng = {seed};
     if (seed % 2) random_placed_problem(p, &rng, asked, arena);
     else random_crowded_problem(p, &rng, asked, arena);
-    p->job.objective = OBJECTIVE_ITERATION_TIME;
+    p->job.objective = objective;
     // Most of them have no plan else.
     bool roomy = random_chance(&rng, 80);
     for (int g = 0; g < p->cluster.group_count && roomy; g++)
@@ -30,9 +31,15 @@ static void draw(struct problem *p, uint64_t seed, int asked, struct arena *aren
 
 bool place_trial_open(struct place_trial *t, uint64_t seed, int asked, struct arena *arena)
 {
+    return place_trial_open_for(t, OBJECTIVE_ITERATION_TIME, seed, asked, arena);
+}
+
+bool place_trial_open_for(struct place_trial *t, enum objective objective, uint64_t seed, int asked,
+                          struct arena *arena)
+{
     struct error err = {OK, ""};
     *t = (struct place_trial){.seed = seed, .arena = arena};
-    draw(&t->problem, seed, asked, arena);
+    draw(&t->problem, seed, asked, objective, arena);
     if (price_problem(&t->priced, &t->problem, arena, &err) != OK) return false;
     CHECK_OK(space_places(&t->places, &t->problem, arena, &err));
     t->best_ns = best_placement(&t->problem, &t->priced, PLACEMENTS_MOST, arena);

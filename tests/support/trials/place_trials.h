@@ -22,6 +22,9 @@ struct place_trial {
 // best_ns is -1 where enumeration would go over too many placements; false: the problem has no
 // prices.
 bool place_trial_open(struct place_trial *t, uint64_t seed, int asked, struct arena *arena);
+// The same for another objective of its plans; best_ns is then its least value.
+bool place_trial_open_for(struct place_trial *t, enum objective objective, uint64_t seed, int asked,
+                          struct arena *arena);
 // With evidence. priced: the trial's own, or one over groups.
 void place_trial_solve(struct solve_result *r, const struct place_trial *t,
                        const struct priced *priced, double gap);
