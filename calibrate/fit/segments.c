@@ -137,7 +137,8 @@ static enum status fit_one(struct segmented *f, struct segment_fit *s, const dou
         for (int i = 0; i < s->count; i++) seconds[i] = p[i].seconds;
         double typical = median_of(seconds, s->count), bytes = fmax(p[0].work, 1);
         s->rate =
-            (struct interval){bytes / typical, bytes / p[s->count - 1].high, bytes / p[0].low};
+            (struct interval){bytes / typical, bytes / p[s->count - 1].high,
+                              p[0].low > 0 ? fmin(bytes / p[0].low, endless_rate) : endless_rate};
         return OK;
     }
     double *design = TAKE(arena, 2 * s->count, double), *observed = TAKE(arena, s->count, double);

@@ -2,6 +2,7 @@
 #include "data/inputs/problem.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,14 +38,17 @@ enum status problem_check_gpus(const struct problem *p, struct arena *arena, str
     return OK;
 }
 
-// A file next to the problem's, or a shipped document of that name.
+// A file next to the problem's, or a shipped document of that name; folder NULL: none is shipped.
 static enum status find_document(const char **found, const char *path, const char *key,
                                  const char *folder, const char *name, struct arena *arena,
                                  struct error *err)
 {
     struct error why = {OK, ""};
     *found = path_beside(path, name, arena);
-    if (!access(*found, R_OK) || strchr(name, '/') || path_ends_with(name, ".json")) return OK;
+    if (!access(*found, R_OK)) return OK;
+    if (!folder || strchr(name, '/') || path_ends_with(name, ".json"))
+        return fail(err, BAD_INPUT, "%s: %s: %s: cannot be read: %s", path, key, *found,
+                    strerror(errno));
     if (shipped_find(found, folder, name, arena, &why) == OK && *found != name) return OK;
     return fail(err, BAD_INPUT, "%s: %s: %s", path, key, why.text);
 }
@@ -73,8 +77,8 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
     TRY(find_document(&n.model, path, "model", "models", n.model, arena, err));
     TRY(find_document(&n.cluster, path, "cluster", "clusters", n.cluster, arena, err));
     TRY(find_document(&n.costs, path, "costs", "costs", n.costs, arena, err));
-    return problem_compose(p, n.model, n.cluster, n.costs, path_beside(path, n.job, arena), arena,
-                           err);
+    TRY(find_document(&n.job, path, "job", NULL, n.job, arena, err));
+    return problem_compose(p, n.model, n.cluster, n.costs, n.job, arena, err);
 }
 
 enum status problem_compose(struct problem *p, const char *model, const char *cluster,

@@ -19,14 +19,6 @@ command_function command_check;
 static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o "
                             "CHECKED.json] [--statement FILE]";
 
-// Path relative to the folder of the certificate.
-static const char *beside(const char *certificate, const char *path, struct arena *arena)
-{
-    const char *slash = strrchr(certificate, '/');
-    if (*path == '/' || !slash) return path;
-    return arena_print(arena, "%.*s/%s", (int)(slash - certificate), certificate, path);
-}
-
 static int64_t microseconds_since(const struct timespec *start)
 {
     struct timespec now;
@@ -39,8 +31,11 @@ static enum status read_named(struct check_text *priced, const struct check_text
                               struct arena *arena, struct error *err)
 {
     const char *path;
+    struct error unread = {OK, ""};
     TRY(check_priced_path(&path, certificate, arena, err));
-    return space_read_file(priced, beside(certificate->file, path, arena), arena, err);
+    path = path_beside(certificate->file, path, arena);
+    if (space_read_file(priced, path, arena, &unread) == OK) return OK;
+    return fail(err, unread.status, "%s: made_from: %s", certificate->file, unread.text);
 }
 
 // ---- a problem and what it names
@@ -62,7 +57,7 @@ static enum status read_sources(struct check_input sources[SOURCES],
         const struct value *path = value_get(root, roles[i]);
         TRY(value_expect(&r, path, roles[i], VALUE_TEXT));
         sources[i].role = roles[i];
-        TRY(space_read_file(&sources[i].text, beside(problem->file, path->text, arena), arena,
+        TRY(space_read_file(&sources[i].text, path_beside(problem->file, path->text, arena), arena,
                             err));
     }
     return OK;
@@ -159,7 +154,7 @@ static enum status check_named_problem(const struct check_text *document, char s
         named = &sources[i];
     }
     if (!named || !strcmp(seen, named->sha256)) return OK;
-    const char *path = beside(document->file, named->path, arena);
+    const char *path = path_beside(document->file, named->path, arena);
     if (space_read_file(&text, path, arena, &unread) != OK) return OK;
     check_hash(text.text, text.size, seen);
     return strcmp(seen, named->sha256) ? OK : space_check_kind_of(path, arena, err);

@@ -141,7 +141,10 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
     TRY(read_text(&certificate, r.paths[0], arena, err));
     TRY(check_priced_path(&path, &certificate, arena, err));
     path = r.count > 1 ? r.paths[1] : path_beside(r.paths[0], path, arena);
-    TRY(read_text(&priced_text, path, arena, err));
+    struct error unread = {OK, ""};
+    if (read_text(&priced_text, path, arena, &unread) != OK)
+        return fail(err, unread.status, "%s%s%s", r.count > 1 ? "" : r.paths[0],
+                    r.count > 1 ? "" : ": made_from: ", unread.text);
     TRY(check_certificate(&checked, &certificate, &priced_text, CHECK_WORK_DEFAULT, arena, err));
     if (!checked.accepted)
         return fail(err, SOLVER, "%s: not proven: %.300s", r.paths[0], checked.reason);

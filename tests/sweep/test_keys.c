@@ -2,18 +2,19 @@
 // and changed, and every command that reads the document is run on it. It refuses the document in
 // one line that names file and place; or its verdict names the key; or the edit has no effect, for
 // one of the reasons below, each of which is tested. No command ends by a signal.
-// usage: test_keys [EVERY [KIND]]: every EVERY-th edit (default 211; 1: all).
+// usage: test_keys [EVERY [KIND]]: every EVERY-th edit (default 307; 1: all).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/options.h"
 #include "tests/support/sweep/edits.h"
 #include "tests/support/sweep/kinds.h"
 #include "tests/support/sweep/run.h"
 
 #include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
-static int every = 211;
+static int every = 307;
 static const char *only = NULL;
 
 // ---- who reads what
@@ -47,6 +48,19 @@ static const struct reader readers[] = {
     {"plan.layouts.json", "report --format html plan.json", NULL, SHOWS, 0},
     {"plan.layouts.json", "solve problem.json --resume plan.json -o again.json --quiet", NULL,
      SHOWS, 0},
+#define INPUT(document)                                                                            \
+    {document, "price problem.json", NULL, SHOWS, 0},                                              \
+        {document, "formulate problem.json -o again.lp", NULL, SHOWS, 0},                          \
+        {document, "solve problem.json -o again.json --quiet --time-limit-s 5", NULL, SHOWS, 0},   \
+        {document, "verify plan.json", NULL, JUDGES, 20},                                          \
+    {                                                                                              \
+        document, "verify plan.json --problem problem.json", NULL, JUDGES, 20                      \
+    }
+    INPUT("problem.json"),
+    INPUT("model.json"),
+    INPUT("cluster.json"),
+    INPUT("costs.json"),
+    INPUT("job.json"),
 };
 
 // ---- why an edit may have no effect
@@ -87,6 +101,7 @@ static const struct {
     {"plan.json", "placement.embedding_ring", EDIT_CHANGE, "a ring begins anywhere"},
     {"plan.json", "placement.replicas[].stages[].send_forward_ns", EDIT_DELETE, "claims nothing"},
     {"plan.json", "placement.replicas[].stages[].send_backward_ns", EDIT_DELETE, "claims nothing"},
+    {"plan.json", "placement.replicas[].stages[]", EDIT_SHORTEN, "claims less"},
     {"plan.json", "made_from[5]", EDIT_DELETE, "the priced document: the judge reads none"},
 };
 static long silent_times[ARRAY_LENGTH(without_effect)];
@@ -132,8 +147,9 @@ static bool has_key(const char *text, const char *key, struct arena *arena)
 // Another decision of a stage has other prices, by which the verdict names the stage.
 static bool decides(const char *key)
 {
-    static const char *const keys[] = {"recompute",       "recomputed_layers", "swapped_layers",
-                                       "gradient_option", "boundary_option",   "group"};
+    static const char *const keys[] = {
+        "recompute", "recomputed_layers", "swapped_layers", "gradient_option", "boundary_option",
+        "group",     "replicas",          "nodes",          "slowest"};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         if (!strcmp(key, keys[i])) return true;
     return false;
@@ -154,13 +170,15 @@ static bool names(const struct sweep *w, const struct edited *e, const char *tex
 
 static void judge_refusal(const struct sweep *w, const struct edited *e, const struct answer *a)
 {
-    const char *line = a->err, *end;
-    while (!strncmp(line, "warning: ", strlen("warning: "))) line = strchr(line, '\n') + 1;
-    end = strchr(line, '\n');
+    const char *line = a->err; // after those of the log
+    while (*line && strncmp(line, "plumbline ", strlen("plumbline ")))
+        line += strcspn(line, "\n"), line += *line != '\0';
+    const char *end = strchr(line, '\n');
     counts.refused++;
     if (!end || end[1]) complain(w, e, a, "expected one line");
     else if (*a->out) complain(w, e, a, "expected nothing on stdout");
-    else if (!strstr(line, ".json")) complain(w, e, a, "names no file");
+    else if (!strstr(line, ".json") && !strstr(line, w->reader->document))
+        complain(w, e, a, "names no file");
 }
 
 static int listed_as(const struct sweep *w, const struct edited *e)
@@ -201,6 +219,13 @@ static void judge_silence(const struct sweep *w, const struct edited *e, const s
     else complain(w, e, a, "accepted");
 }
 
+// A changed problem may have another answer: open, infeasible, no plan.
+static bool is_answer(const struct reader *r, int exit_code)
+{
+    return !strncmp(r->line, "solve", strlen("solve")) && exit_code >= EXIT_OPEN &&
+           exit_code <= EXIT_NO_PLAN;
+}
+
 static void judge(const struct sweep *w, const struct edited *e, const struct answer *a)
 {
     bool judges = w->reader->how == JUDGES;
@@ -212,7 +237,7 @@ static void judge(const struct sweep *w, const struct edited *e, const struct an
         if (listed_as(w, e) >= 0) complain(w, e, a, "listed as without effect");
         if (!names(w, e, arena_print(w->arena, "%s%s", a->out, a->err)))
             complain(w, e, a, "its verdict names no key");
-    } else if (a->exit_code == 0) counts.shown++;
+    } else if (a->exit_code == 0 || is_answer(w->reader, a->exit_code)) counts.shown++;
     else complain(w, e, a, arena_print(w->arena, "exit code %d", a->exit_code));
 }
 
@@ -231,13 +256,15 @@ static void visit(const struct edited *e, void *argument)
 static void sweep_reader(const struct sweep_kind *kind, const struct reader *r, const char *folder,
                          struct arena *arena)
 {
+    size_t length = strlen(r->document);
+    bool table = !strcmp(r->document + length - 3, "csv");
     if (!sweep_has(folder, r->document) || (r->needs && !sweep_has(folder, r->needs))) return;
     const char *original = read_text(folder, r->document, arena);
     struct answer a = run_command(folder, r->line, arena);
     struct sweep w = {kind, folder, r, a.out, arena, 0};
     if (a.exit_code == 2) return; // not for this kind
     if (a.exit_code) fail_msg("%s: %s: %d %s%s", kind->name, r->line, a.exit_code, a.out, a.err);
-    edits_each(original, visit, &w, arena);
+    (table ? edits_each_cell : edits_each)(original, visit, &w, arena);
     write_text(folder, r->document, original, arena);
 }
 
@@ -250,18 +277,65 @@ static void save_again(const char *folder, struct arena *arena)
     write_text(folder, "saved", plan_text(&plan, &length, arena), arena);
 }
 
+static char *new_folder(struct arena *arena)
+{
+    const char *base = getenv("TMPDIR");
+    char *folder = arena_print(arena, "%s/plumbline-XXXXXX", base ? base : "/tmp");
+    assert_non_null(mkdtemp(folder));
+    return folder;
+}
+
+static void remove_folder(const char *folder, struct arena *arena)
+{
+    if (system(arena_print(arena, "rm -r %s", folder))) fail_msg("%s stays", folder);
+}
+
 static void sweep_kind(const struct sweep_kind *kind)
 {
     struct arena arena;
     arena_open(&arena, NULL);
-    const char *base = getenv("TMPDIR");
-    char *folder = arena_print(&arena, "%s/plumbline-XXXXXX", base ? base : "/tmp");
-    assert_non_null(mkdtemp(folder));
+    char *folder = new_folder(&arena);
     sweep_prepare(kind, folder, &arena);
     save_again(folder, &arena);
     for (size_t i = 0; i < ARRAY_LENGTH(readers); i++)
         sweep_reader(kind, &readers[i], folder, &arena);
-    if (system(arena_print(&arena, "rm -r %s", folder))) fail_msg("%s stays", folder);
+    remove_folder(folder, &arena);
+    arena_close(&arena);
+}
+
+// ---- documents that no problem has
+
+static const struct reader others[] = {
+    {"samples.json", "calibrate samples.json --show -o costs-made.json", NULL, SHOWS, 0},
+    {"manifest.jsonl", "batch lines manifest.jsonl -o work", NULL, SHOWS, 0},
+    {"runs.csv", "predict runs.csv", NULL, SHOWS, 0},
+    {"runs.csv", "validate runs.csv --costs published", NULL, SHOWS, 0},
+};
+
+static const char runs[] =
+    "id,gpu,num_gpus,layers,hidden,heads,seq,vocab,tp,pp,dp,vpp,micro_batch,global_batch,recompute,"
+    "zero,precision,metric,value,unit\n"
+    "a,A100,8,24,1024,16,1024,50257,1,2,4,1,2,64,none,1,bf16,iteration_time,1.5,s\n"
+    "b,A100,16,24,1024,16,1024,50257,2,4,2,2,1,64,full,0,fp16,peak_memory,20,GB\n";
+
+static void other_documents(void **state)
+{
+    static const struct sweep_kind none = {.name = "no problem"};
+    struct arena arena;
+    (void)state;
+    arena_open(&arena, NULL);
+    char *folder = new_folder(&arena);
+    sweep_prepare(sweep_kinds, folder, &arena);
+    write_text(folder, "samples.json", read_text("tests/documents", "samples.json", &arena),
+               &arena);
+    write_text(folder, "manifest.jsonl",
+               "{\"problem\": [\"problem.json\"], \"name\": \"a\", \"options\": {\"gap\": [0, "
+               "0.01], \"time_limit_s\": 5, \"seed\": 1}}\n",
+               &arena);
+    write_text(folder, "runs.csv", runs, &arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        sweep_reader(&none, &others[i], folder, &arena);
+    remove_folder(folder, &arena);
     arena_close(&arena);
 }
 
@@ -286,6 +360,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1) every = atoi(argv[1]);
     if (argc > 2) only = argv[2];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(edits_are_noticed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(other_documents),
+                                       cmocka_unit_test(edits_are_noticed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

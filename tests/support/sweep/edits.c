@@ -203,3 +203,45 @@ void edits_each(const char *document, edit_visit *visit, void *argument, struct 
     free(original);
     cJSON_Delete(root);
 }
+
+// ---- tables
+
+static const char *edited_cell(const char *cell, int length, enum edit edit, struct arena *arena)
+{
+    switch (edit) {
+    case EDIT_EMPTY: return "";
+    case EDIT_SHORTEN: return arena_print(arena, "%.*s", length ? length - 1 : 0, cell);
+    case EDIT_LENGTHEN: return arena_print(arena, "%.*s0", length, cell);
+    case EDIT_CHANGE: return arena_print(arena, "-%.*s", length, cell);
+    default: return NULL;
+    }
+}
+
+static void visit_cell(const char *table, const char *cell, int length, struct edited *e,
+                       edit_visit *visit, void *argument, struct arena *arena)
+{
+    const char *behind = cell + length;
+    for (int edit = 0; edit < EDIT_COUNT; edit++) {
+        struct arena_mark mark = arena_set_mark(arena);
+        e->edit = (enum edit)edit;
+        const char *by = edited_cell(cell, length, e->edit, arena);
+        const char *rest = by ? behind : behind + (*behind == ',');
+        e->text = arena_print(arena, "%.*s%s%s", (int)(cell - table), table, by ? by : "", rest);
+        if (strcmp(e->text, table)) visit(e, argument);
+        arena_reset(arena, mark);
+    }
+}
+
+void edits_each_cell(const char *table, edit_visit *visit, void *argument, struct arena *arena)
+{
+    int line = 1, column = 1;
+    for (const char *cell = table; *cell;) {
+        int length = (int)strcspn(cell, ",\n");
+        struct edited e = {.key = ""};
+        e.path = e.pattern = arena_print(arena, "line %d, column %d", line, column);
+        visit_cell(table, cell, length, &e, visit, argument, arena);
+        column = cell[length] == ',' ? column + 1 : 1;
+        line += cell[length] == '\n';
+        cell += length + (cell[length] != '\0');
+    }
+}

@@ -22,5 +22,8 @@ struct edited {
 // edited. Everything in *e lasts until visit returns.
 typedef void edit_visit(const struct edited *e, void *argument);
 void edits_each(const char *document, edit_visit *visit, void *argument, struct arena *arena);
+// The same for the cells of a table of comma-separated values, its header among them: "line 2,
+// column 3", both from 1.
+void edits_each_cell(const char *table, edit_visit *visit, void *argument, struct arena *arena);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +36,16 @@ static void send_to(const char *file, int where)
     close(f);
 }
 
-static void be_command(const char *folder, char *line)
+// What is not linked into the tests runs as the program.
+static void be_program(const char *program, char **words)
+{
+    char *all[WORDS_MAX + 2] = {(char *)(uintptr_t)program};
+    int count = 1;
+    for (; words[count - 1]; count++) all[count] = words[count - 1];
+    execv(program, all);
+}
+
+static void be_command(const char *folder, const char *program, char *line)
 {
     char *words[WORDS_MAX + 1], *rest = NULL;
     int count = 0;
@@ -50,17 +60,21 @@ static void be_command(const char *folder, char *line)
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
         if (!strcmp(commands[i].name, words[0]))
             _exit(command_run("plumbline", words[0], commands[i].run, count, words));
+    be_program(program, words);
     _exit(99);
 }
 
 struct answer run_command(const char *folder, const char *line, struct arena *arena)
 {
-    char *copy = arena_copy_text(arena, line);
+    const char *bin = getenv("BIN") ? getenv("BIN") : "bin";
+    char *copy = arena_copy_text(arena, line), here[1000];
     int status;
+    assert_non_null(getcwd(here, sizeof here));
+    const char *program = arena_print(arena, "%s/%s/plumbline", *bin == '/' ? "" : here, bin);
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
-    if (!child) be_command(folder, copy);
+    if (!child) be_command(folder, program, copy);
     assert_int_equal(waitpid(child, &status, 0), child);
     struct answer a = {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                        .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
