@@ -196,6 +196,55 @@ plants() {
     plant bound-main-everywhere space/across.c \
         's/lacking = smaller(s->strays - others, main),/lacking = 0 * others,/' \
         'every rank between the ends holds a main layer'
+    plant filling-ends-hold-more layouts/crossing.c \
+        's/rank = s->has_first; rank < s->ranks - s->has_last;/rank = 0; rank < s->ranks;/' \
+        'the ranks at the ends hold a main layer, too'
+    plant filling-others-as-dear layouts/crossing.c \
+        's/lone \* smaller(main_ns, x->other.again_ns)/lone * main_ns/' \
+        'a rank of other layers recomputes for as long as one of main layers'
+    plant bound-ends-hold-more space/across.c \
+        's/bool inner = !(s->has_first \&\& rank == 0) \&\&/bool inner = true ||/' \
+        'the ranks at the ends hold a main layer, too'
+    plant bound-others-as-dear space/across.c \
+        's/paying \* smaller(x->main_again, x->other_again)/paying * x->main_again/' \
+        'a rank of other layers recomputes for as long as one of main layers'
+    bed=test_layout_paths
+    plant filling-main-forced layouts/room.c \
+        's/return s->only_ends ? s->turns/return s->turns ? s->turns/' \
+        'each stage apart from the ends holds a main layer'
+    plant filling-first-group layouts/crossing.c \
+        's/g < s->group_count \&\& must; g++/g < 1 \&\& must; g++/' \
+        'what does not fit on the first group fits on none'
+    plant filling-main-before layouts/bound.c \
+        's/larger(others \* s->fill_ns,/larger(others * s->fill_main_ns,/' \
+        'each stage before the rank holds a main layer'
+    plant filling-main-drains layouts/bound.c \
+        's/larger(others \* s->drain_ns,/larger(others * s->drain_main_ns,/' \
+        'the way back goes through a main layer of each stage'
+    plant filling-others-alone layouts/sketch.c \
+        's/(p->runs\[main\].recomputable || !p->runs\[r\].recomputable)/true/' \
+        'others cannot be recomputed where main layers cannot'
+    plant filling-ends-keep layouts/room.c \
+        's/kept \* smaller(stash\[0\], smaller(stash\[1\], stash\[2\]))/kept * stash[0]/' \
+        'the first and the last layer are never recomputed'
+    plant bound-main-forced space/memory.c \
+        's/return s->only_ends ? s->p->turns/return s->p->turns ? s->p->turns/' \
+        'each stage apart from the ends holds a main layer'
+    plant bound-first-group space/across.c \
+        's/for (int g = 0; g < s->group_count; g++)/for (int g = 0; g < 1; g++)/' \
+        'what does not fit on the first group fits on none'
+    plant bound-main-before space/bound.c \
+        's/s->fill_first, s->fill, layers/s->fill_first, s->fill_main, layers/' \
+        'each stage before the rank holds a main layer'
+    plant bound-main-drains space/bound.c \
+        's/s->drain_first, s->drain, layers/s->drain_first, s->drain_main, layers/' \
+        'the way back goes through a main layer of each stage'
+    plant bound-others-alone space/sketch.c \
+        's/if (p->runs\[r\].recomputable \&\& !main_again) s->others = 0;/;/' \
+        'others cannot be recomputed where main layers cannot'
+    plant bound-ends-keep space/memory.c \
+        's/held \* smaller(end->stash\[0\], smaller(end->stash\[1\], .*/held * end->stash[0];/' \
+        'the first and the last layer are never recomputed'
     # ---- verify: what a plan states, and parts that it leaves out
     bed=test_keys
     plant judged-copies judge/copies.c 's/if (found < own || found > own)/if (found < 0 * own)/' \

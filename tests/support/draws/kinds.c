@@ -30,12 +30,16 @@ static int64_t some(uint64_t *state, int64_t most)
     return below(state, 3) ? random_less(state, most + 1) : 0;
 }
 
-// heavy: the kind of few layers, with much to keep and much to recompute. apart: the other kinds
-// have next to nothing of either.
-static void draw_kind(struct priced *p, struct priced_run *run, bool heavy, bool apart,
+// How the kinds differ: in anything; the others have next to nothing to keep and to recompute; they
+// have as much to keep, and recompute in little time.
+enum contrast { CONTRAST_ANY, CONTRAST_APART, CONTRAST_CHEAP };
+
+// heavy: the kind of few layers, with much to keep and much to recompute.
+static void draw_kind(struct priced *p, struct priced_run *run, bool heavy, enum contrast contrast,
                       uint64_t *state, struct arena *arena)
 {
-    int64_t weight = heavy ? 1 + below(state, 30) : 1 + below(state, 3);
+    static const int64_t factors[] = {1, 1, 8, 30};
+    int64_t weight = 1 + below(state, heavy || below(state, 4) == 0 ? 30 : 3);
     run->recomputable = heavy ? below(state, 8) > 0 : below(state, 2);
     run->weight_bytes = some(state, 4), run->gradient_bytes = some(state, 3);
     run->stash_bytes[0] = heavy ? 10 + below(state, 20) : some(state, below(state, 3) ? 3 : 20);
@@ -45,16 +49,23 @@ static void draw_kind(struct priced *p, struct priced_run *run, bool heavy, bool
     for (int mode = 0; mode < 3; mode++) run->working_bytes[mode] = some(state, heavy ? 6 : 2);
     run->forward_ns = passes(p, weight, state, arena);
     run->backward_ns = passes(p, 2 * weight, state, arena);
-    run->full_ns =
-        passes(p, (int64_t[]){1, 1, 8, 30}[below(state, apart ? 4 : 3)] * weight, state, arena);
+    run->full_ns = passes(p, factors[below(state, contrast ? 4 : 3)] * weight, state, arena);
     run->selective_ns = below(state, 2) ? run->full_ns : passes(p, weight, state, arena);
-    if (!apart) return;
-    run->recomputable = heavy;
+    if (!heavy && below(state, 2)) {
+        run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
+        for (int o = 0; o < p->gradient_option_count; o++)
+            run->sync_ns[o] = TAKE(arena, p->group_count, int64_t);
+    }
+    if (contrast == CONTRAST_ANY) return;
+    run->recomputable = heavy || contrast == CONTRAST_CHEAP;
     if (heavy) run->weight_bytes += 8, run->stash_bytes[0] += 20, run->optimizer_bytes = 0;
     else {
         run->weight_bytes = run->gradient_bytes = 0, run->optimizer_bytes = below(state, 2);
         for (int mode = 0; mode < 3; mode++) run->stash_bytes[mode] = run->working_bytes[mode] = 0;
     }
+    if (!heavy && contrast == CONTRAST_CHEAP)
+        run->stash_bytes[0] = run->stash_bytes[1] = 30 + below(state, 20),
+        run->full_ns = passes(p, 2, state, arena);
 }
 
 // Equal in the sum of slices, and not in each.
@@ -78,14 +89,14 @@ struct segments {
 };
 
 // A few layers of the first kind among the others.
-static void draw_segments(struct segments *s, int kinds, int layers, bool apart, uint64_t *state)
+static void draw_segments(struct segments *s, int kinds, int layers, bool few, uint64_t *state)
 {
-    int main = 1 + below(state, apart || below(state, 2) ? 2 : layers);
+    int main = kinds == 1 ? layers : 1 + below(state, few || below(state, 2) ? 2 : layers);
     *s = (struct segments){.used = 0};
     for (int left = layers; left > 0 && s->used < SEGMENTS; s->used++) {
         int kind = below(state, kinds), count = 1 + below(state, kind ? left : 2);
         if (s->used == SEGMENTS - 1) count = left;
-        if (kind == 0 && (main < 1 || kinds == 1)) kind = kinds - 1;
+        if (kind == 0 && main < 1) kind = kinds - 1;
         if (kind == 0 && count > main) count = main;
         if (count > left) count = left;
         if (kind == 0) main -= count;
@@ -93,17 +104,18 @@ static void draw_segments(struct segments *s, int kinds, int layers, bool apart,
     }
 }
 
-static void draw_layers(struct priced *p, bool apart, uint64_t *state, struct arena *arena)
+static void draw_layers(struct priced *p, enum contrast contrast, uint64_t *state,
+                        struct arena *arena)
 {
     struct segments s;
     struct priced_run kinds[KINDS], *base = p->runs;
-    int bases = p->run_count, count = 2 + (below(state, 3) == 0), at = 0;
+    int bases = p->run_count, count = 1 + below(state, KINDS), at = 0;
     int layers = p->stage_count + below(state, p->stage_count > 4 ? 2 : 4);
     for (int k = 0; k < KINDS; k++) {
         kinds[k] = base[k % bases];
-        draw_kind(p, &kinds[k], k == 0, apart, state, arena);
+        draw_kind(p, &kinds[k], k == 0, contrast, state, arena);
     }
-    draw_segments(&s, count, layers, apart, state);
+    draw_segments(&s, count, layers, contrast != CONTRAST_ANY, state);
     p->runs = TAKE(arena, SEGMENTS + 2, struct priced_run);
     if (below(state, 2)) p->runs[at] = base[0], p->runs[at++].count = 1;
     for (int i = 0; i < s.used; i++) {
@@ -128,7 +140,7 @@ static void clear(int64_t *prices, int count) { memset(prices, 0, (size_t)count 
 // What is not there leaves the rest alone on its paths.
 static void clear_some(struct priced *p, uint64_t *state)
 {
-    int which = below(state, 1 << 5) | below(state, 1 << 5),
+    int which = below(state, 1 << 5) | (below(state, 2) ? below(state, 1 << 5) : 0),
         links = p->slice_count * p->group_count * p->group_count * PART_COUNT;
     for (int r = 0; r < p->run_count; r++) {
         struct priced_run *run = &p->runs[r];
@@ -195,7 +207,10 @@ static void drop_options(struct priced *p)
 void random_kinds(struct priced *p, enum schedule_kind schedule, uint64_t *state,
                   struct arena *arena)
 {
-    bool apart = below(state, 2);
+    static const enum contrast contrasts[] = {CONTRAST_ANY, CONTRAST_ANY, CONTRAST_APART,
+                                              CONTRAST_APART, CONTRAST_CHEAP};
+    enum contrast contrast = contrasts[below(state, ARRAY_LENGTH(contrasts))];
+    bool apart = contrast != CONTRAST_ANY;
     do random_priced_of(p, schedule, state, arena);
     while (p->groups[0].memory_limit_bytes > 1 << 20); // bytes as in life
     if (below(state, 3)) p->group_count = 1;
@@ -209,7 +224,7 @@ void random_kinds(struct priced *p, enum schedule_kind schedule, uint64_t *state
     p->recompute[RECOMPUTE_FULL] = below(state, 4) > 0;
     if (below(state, 4)) priced_without_swaps(p);
     if (apart) p->recompute[RECOMPUTE_SELECTIVE] = p->recompute[RECOMPUTE_FIRST_LAYERS] = false;
-    draw_layers(p, apart, state, arena);
+    draw_layers(p, contrast, state, arena);
     clear_some(p, state);
     draw_memory(p, apart, state);
 }
