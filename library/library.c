@@ -384,7 +384,7 @@ static enum status verify(struct call *c, void *arguments)
                     "that was saved");
     TRY(verify_run(&verdict, &a->plan->plan, &r, &c->scratch, &c->err));
     a->answer = verdict.accepted;
-    verify_print(a->to, &verdict, &a->plan->plan, a->certificate);
+    verify_print(a->to, &verdict, &a->plan->plan, a->certificate, &c->scratch);
     return OK;
 }
 

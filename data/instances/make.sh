@@ -36,7 +36,7 @@ layouts-mixtral-8x7b-64|gpt --model mixtral-8x7b --gpu h100-80gb --nodes 8 --cos
 layouts-qwen3-32b-64|gpt --model qwen3-32b --gpu h100-80gb --nodes 8 --costs kernels --sequence 4096 --global-batch 1024 --layouts all|"gap": 0.01
 LIST
 "$plumbline" batch run manifest.jsonl -o out
-"$plumbline" batch collect out --where proven=checked -o found.csv \
+"$plumbline" batch collect out --where claim=certified -o found.csv \
     --columns name,gpus,iteration_s,bound_s,gap_percent,search_nodes,certificate_sha256
 
 # Best known beside what was found: a plan that is worse, or a bound above a plan, is an error.
@@ -103,20 +103,20 @@ Measured matrices of links may not be shipped; if you have one,
 1. The problem is the priced document (`plumbline price PROBLEM.json`): integer nanoseconds and
    bytes. Its optimum is one number, the same for everyone.
 2. A plan counts when `plumbline verify` accepts it: its time is the judge's replay.
-3. A bound counts as proven when `plumbline check` accepts a certificate of it, or when another
-   program's proof is checked by a program other than the solver; otherwise it is "as stated".
+3. A bound counts as certified when `plumbline check` accepts a certificate of it, or when another
+   program's proof is checked by a program other than the solver; otherwise it is not audited.
 4. `plumbline formulate PROBLEM.json -o program.mps --map map.json` writes the integer program of a
    problem with one layout, without named nodes. It starts with a few path rows: a solution is a
    plan's time only after its longest path has been replayed and violated rows have been added until
    none is left. `plumbline solve --program program.mps` writes it with all rows that our search
    found. `--formulation textbook` (USERGUIDE 7) is the same decision in the usual form, with all
    rows.
-5. Report machine, threads, limit, version, seconds of the whole command, and the proven gap, not
+5. Report machine, threads, limit, version, seconds of the whole command, and the certified gap, not
    the requested one.
 
 ## Best known
 TEXT
-    printf '| instance | GPUs | best time (s) | proven bound (s) | gap (%%) | nodes '
+    printf '| instance | GPUs | best time (s) | certified bound (s) | gap (%%) | nodes '
     printf '| certificate, SHA-256 | by | on |\n'
     echo "|---|---|---|---|---|---|---|---|---|"
     tail -n +2 "$table" |

@@ -226,6 +226,7 @@ GET_MEMBER(finish_layouts)
     struct layouts_reason *reasons = TAKE(arena, LAYOUTS_REASONS_MAX, struct layouts_reason);
     memcpy(reasons, l->reasons, (size_t)l->reason_count * sizeof *reasons);
     l->reasons = reasons; // with room for more
+    TRY(claim_check(value, l->claim, l->taken_over_count, err));
     TRY(layout_check(&l->base, l->document.path, err));
     if (l->chosen >= l->count)
         return json_refuse(value, err, "chosen: expected a layout below %lld", (long long)l->count);
@@ -253,6 +254,9 @@ static const struct member layouts_rows[] = {
     KEY_NAME(layouts, objective, OPTIONAL, IF_SET, objective_names),
     KEY_COUNT(layouts, iteration_ns, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
     KEY_COUNT(layouts, bound_ns, REQUIRED, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
+    KEY_NAME(layouts, claim, OPTIONAL, ALWAYS_WRITTEN, bound_claim_names),
+    KEY_LIST(layouts, taken_over, taken_over_count, OPTIONAL, IF_SET, TAKEN_OVER_MAX,
+             &taken_over_members),
     KEY_COUNT(layouts, count, REQUIRED, ALWAYS_WRITTEN, 0, SPACE_COUNT_MAX),
     KEY_COUNT(layouts, chosen, OPTIONAL, IF_STATED, 0, SPACE_COUNT_MAX),
     KEY_LIST(layouts, reasons, reason_count, REQUIRED, ALWAYS_WRITTEN, LAYOUTS_REASONS_MAX,

@@ -9,6 +9,7 @@
 #include "data/text/document.h"
 #include "data/inputs/job.h"
 #include "data/inputs/space.h"
+#include "data/results/claim.h"
 
 enum layout_fate {
     FATE_SOLVED, // its best plan is known to the requested gap
@@ -52,7 +53,10 @@ struct layouts {
     enum objective objective;
     int64_t iteration_ns, bound_ns; // of the plan; bound_ns holds for all layouts. With max_load,
                                     // all times are micro-batches x load
-    int64_t chosen;                 // the plan's layout, -1 without a plan
+    enum bound_claim claim;         // of bound_ns
+    struct taken_over *taken_over;  // [taken_over_count]
+    int taken_over_count;
+    int64_t chosen; // the plan's layout, -1 without a plan
     struct layouts_reason *reasons;
     int reason_count;
     int64_t count;    // of the space

@@ -50,6 +50,21 @@ enum outcome plan_outcome(const struct plan *p)
                                                                            : OUTCOME_OPEN;
 }
 
+const char *plan_claim_words(const struct plan *p, struct arena *arena)
+{
+    return claim_words(p->claim, p->taken_over, p->taken_over_count, arena);
+}
+
+const char *plan_outcome_words(const struct plan *p, struct arena *arena)
+{
+    const char *what = NULL;
+    if (p->outcome == OUTCOME_OPEN) return "stopped early, the gap is open";
+    if (p->outcome == OUTCOME_NO_PLAN) return "no plan found within the limit";
+    if (p->outcome == OUTCOME_INFEASIBLE) what = "infeasible";
+    else what = p->bound_ns == plan_value_ns(p) ? "optimal" : "solved to the requested gap";
+    return arena_print(arena, "%s (%s)", what, plan_claim_words(p, arena));
+}
+
 void plan_end(struct plan *p, double gap_asked, bool none_is_left)
 {
     p->gap_asked = gap_asked;

@@ -7,6 +7,7 @@
 
 #include "data/text/document.h"
 #include "data/priced/priced.h"
+#include "data/results/claim.h"
 #include "data/schedule/schedule.h"
 
 // Bytes of one device of a stage.
@@ -124,7 +125,9 @@ struct plan {
     const char *reason;             // infeasible: the limit that makes it so
     int64_t iteration_ns, bound_ns; // bound_ns is for the objective, as stated by the plan's
                                     // author; iteration_ns is 0 without a plan
-    bool bound_judged; // an available verdict says that it is proven; no plan says so of itself
+    enum bound_claim claim;         // what stands behind bound_ns, or behind `infeasible`
+    struct taken_over *taken_over;  // [taken_over_count]: the files, for CLAIM_TAKEN_OVER
+    int taken_over_count;
     enum objective objective; // what was minimised
     int64_t objective_ns;     // its value, if it is not the iteration time
     double gap_asked;
@@ -160,6 +163,9 @@ int64_t plan_value_ns(
     const struct plan *p);             // of the minimised quantity: iteration_ns, or objective_ns
 double plan_gap(const struct plan *p); // (value - bound) / value
 enum outcome plan_outcome(const struct plan *p); // of a plan with stages, by the requested gap
+const char *plan_claim_words(const struct plan *p, struct arena *arena); // data/results/claim.h
+// The outcome in words, with what stands behind it: "optimal (certified)", "infeasible (...)", ...
+const char *plan_outcome_words(const struct plan *p, struct arena *arena);
 // Sets the end of a search: the requested gap and the outcome. none_is_left: without stages, there
 // is no plan at all; false: a limit or a signal ended the search.
 void plan_end(struct plan *p, double gap_asked, bool none_is_left);

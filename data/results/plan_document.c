@@ -394,6 +394,9 @@ static const struct member plan_rows[] = {
     KEY_TEXT(plan, reason, OPTIONAL),
     KEY_COUNT(plan, iteration_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
     KEY_COUNT(plan, bound_ns, REQUIRED, ALWAYS_WRITTEN, 0, TIME_MAX),
+    KEY_NAME(plan, claim, OPTIONAL, ALWAYS_WRITTEN, bound_claim_names),
+    KEY_LIST(plan, taken_over, taken_over_count, OPTIONAL, IF_SET, TAKEN_OVER_MAX,
+             &taken_over_members),
     KEY_NAME(plan, objective, OPTIONAL, IF_SET, objective_names),
     KEY_COUNT_PUT(plan, objective_ns, OPTIONAL, 0, TIME_MAX, put_objective),
     KEY_PUT("objective_s", PLAN(objective_ns), put_objective_seconds),
@@ -428,7 +431,13 @@ static const struct member plan_rows[] = {
     KEY_COUNT(plan, seed, OPTIONAL, ALWAYS_WRITTEN, 0, JSON_COUNT_MAX),
     KEY_OBJECT("effort", plan, effort, OPTIONAL, ALWAYS_WRITTEN, &effort_members),
 };
-MEMBERS(plan, struct plan, NULL, false, NULL);
+GET_MEMBER(finish_plan)
+{
+    const struct plan *p = to;
+    return claim_check(value, p->claim, p->taken_over_count, err);
+}
+
+MEMBERS(plan, struct plan, NULL, false, finish_plan);
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err)
 {

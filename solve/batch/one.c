@@ -159,7 +159,7 @@ static const char *last_words(const struct attempt *a)
 static void set_failure(struct attempt *a, const char *command, int code)
 {
     a->result.outcome = "failed";
-    a->result.verified = a->result.proven = false;
+    a->result.verified = a->result.certified = false;
     a->result.reason = code >= KILLED ? arena_print(a->arena, "%s: ended by signal %d; %s", command,
                                                     code - KILLED, last_words(a))
                                       : arena_print(a->arena, "%s: exit code %d: %s", command, code,
@@ -183,7 +183,7 @@ static enum status read_verdict(struct attempt *a, struct error *err)
     struct document d;
     const struct json_field fields[] = {
         FIELD_BOOL("accepted", REQUIRED, &a->result.verified),
-        FIELD_BOOL("bound_judged", OPTIONAL, &a->result.proven),
+        FIELD_BOOL("bound_judged", OPTIONAL, &a->result.certified),
         FIELD_COUNT("proven_bound_ns", OPTIONAL, &a->result.bound_ns, 0, JSON_COUNT_MAX),
     };
     TRY(document_read(&d, file_of(a, "verdict.json"), "plumbline.verdict", a->arena, err));

@@ -27,7 +27,7 @@ static void put_summary(struct report_out *out, const struct batch_table *t)
                                            "failed",  "running", "waiting"};
     static const char *const meant[] = {"solved to the requested gap",
                                         "open",
-                                        "proven to have no plan",
+                                        "infeasible",
                                         "without a plan so far",
                                         "failed",
                                         "running",
@@ -38,14 +38,14 @@ static void put_summary(struct report_out *out, const struct batch_table *t)
         int count = count_of(t, COLUMN_OUTCOME, outcomes[i]);
         if (count) report_print(out, ", %d %s", count, meant[i]);
     }
-    report_print(out,
-                 "; the bounds of %d were proven by certificates that the checker accepted.</p>\n",
-                 count_of(t, COLUMN_PROVEN, "checked"));
+    report_print(out, "; the bounds of %d are certified: the checker accepted a certificate.</p>\n",
+                 count_of(t, COLUMN_CLAIM, claim_words(CLAIM_CERTIFIED, NULL, 0, t->arena)));
     report_print(
         out,
         "<p>Times are predicted from the instance's costs, of one iteration. Bound: no plan takes "
-        "less; gap: (time - bound) / time. Proven: by a certificate (checked), or as the solver "
-        "states. MFU: model FLOP of all GPUs over their peak. A micro-batch and a global batch are "
+        "less; gap: (time - bound) / time. Claim: certified (the checker accepted a certificate of "
+        "the bound), or what the solver says of it, not audited. MFU: model FLOP of all GPUs over "
+        "their peak. A micro-batch and a global batch are "
         "counted in sequences; degrees that are 1 everywhere are left out, whether they were "
         "searched "
         "stands below; ZeRO is its stage. "

@@ -9,8 +9,8 @@ struct result {
     const char *outcome; // as in the plan: optimal, open, infeasible, no_plan; or failed
     const char *reason;  // of a failure, or why a bound has no certificate; NULL: none
     bool verified;       // the judge accepted the plan
-    bool proven;         // the checker accepted a certificate of the bound
-    int64_t bound_ns;    // proven by it; -1: none
+    bool certified;      // the checker accepted a certificate of the bound
+    int64_t bound_ns;    // certified by it; -1: none
     double solve_s, verify_s, check_s; // wall-clock time
     int64_t certificate_bytes;         // 0: there is none
     const char *certificate_sha256;    // "": none

@@ -31,7 +31,7 @@ static const struct batch_column built_in[COLUMN_COUNT] = {
     [COLUMN_BOUND_S] = {"bound_s", "Bound (s)", 9, SHOW_ALWAYS},
     [COLUMN_GAP] = {"gap_percent", "Gap (%)", 4, SHOW_ALWAYS},
     [COLUMN_GAP_ASKED] = {"gap_asked_percent", "Requested gap (%)", 4, SHOW_KNOWN},
-    [COLUMN_PROVEN] = {"proven", "Proven", -1, SHOW_VARYING},
+    [COLUMN_CLAIM] = {"claim", "Claim", -1, SHOW_VARYING},
     [COLUMN_TOKENS] = {"tokens_per_s", "Tokens/s", 0, SHOW_KNOWN},
     [COLUMN_TFLOPS] = {"tflops_per_gpu", "TFLOP/s per GPU", 1, SHOW_NEVER},
     [COLUMN_MFU] = {"mfu_percent", "MFU (%)", 2, SHOW_KNOWN},
@@ -113,7 +113,9 @@ static void put_times(struct batch_row *row, const struct plan *p, const struct 
     }
     if (p->outcome != OUTCOME_INFEASIBLE) put_ns(row, COLUMN_BOUND_S, bound_ns, arena);
     put_text(row, COLUMN_OBJECTIVE, objective_names[p->objective]);
-    put_text(row, COLUMN_PROVEN, r->proven ? "checked" : "as stated");
+    put_text(row, COLUMN_CLAIM,
+             r->certified ? claim_words(CLAIM_CERTIFIED, NULL, 0, arena)
+                          : plan_claim_words(p, arena));
     put(row, COLUMN_NODES, (double)p->effort.boxes, arena);
 }
 

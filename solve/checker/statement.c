@@ -69,7 +69,7 @@ static void put_claims(struct check_page *p, const struct check_result *r)
 {
     bool of_load = r->objective == MINIMISE_LOAD;
     struct arena *a = p->arena;
-    page_print(p, "PROVEN, given what is assumed below\n");
+    page_print(p, "CERTIFIED, given what is assumed below\n");
     put_objective(p, r);
     if (r->infeasible)
         page_print(p, "  There is no plan: whatever is chosen breaks a rule or a limit of the "
@@ -208,7 +208,7 @@ enum status check_write_statement(const struct check_audit *h, const char *path,
                                   struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;
-    page_print(p, "WHAT IS PROVEN\n\n");
+    page_print(p, "WHAT IS CERTIFIED\n\n");
     put_problem(p, h->result->problem);
     put_claims(p, h->result);
     put_verified(p, h);
@@ -216,7 +216,7 @@ enum status check_write_statement(const struct check_audit *h, const char *path,
     TRY(put_inputs(p, h, err));
     page_print(p,
                "\nTO REPEAT\n  sha256sum %s %s\n  plumbline check %s %s\n  It ends with exit code "
-               "0 and says the same; exit code 1 means: not proven.\n",
+               "0 and says the same; exit code 1 means: not certified.\n",
                tame(h->certificate->file, arena), tame(h->priced->file, arena),
                tame(h->certificate->file, arena),
                tame((h->problem ? h->problem : h->priced)->file, arena));

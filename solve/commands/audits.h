@@ -21,7 +21,7 @@ struct verify_request {
 enum status verify_run(struct verdict *v, const struct plan *plan, struct verify_request *r,
                        struct arena *arena, struct error *err);
 void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
-                  const char *certificate);
+                  const char *certificate, struct arena *arena);
 
 // ---- check.c
 

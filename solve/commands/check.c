@@ -90,17 +90,17 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
 {
     bool of_load = r->objective == MINIMISE_LOAD;
     if (!r->accepted) {
-        fprintf(to, "not proven: %s\n", r->reason);
+        fprintf(to, "not certified: %s\n", r->reason);
         return;
     }
-    if (r->infeasible) fprintf(to, "proven: there is no plan\n");
+    if (r->infeasible) fprintf(to, "certified: there is no plan\n");
     else if (r->iteration_ns < 0)
-        fprintf(to, "proven: no plan %s less than %lld ns\n", takes(r), (long long)r->bound_ns);
+        fprintf(to, "certified: no plan %s less than %lld ns\n", takes(r), (long long)r->bound_ns);
     else if (r->iteration_ns == r->bound_ns)
-        fprintf(to, "proven: the plan %s %lld ns, and no plan %s less\n", takes(r),
+        fprintf(to, "certified: the plan %s %lld ns, and no plan %s less\n", takes(r),
                 (long long)r->iteration_ns, of_load ? "one of" : "takes");
     else
-        fprintf(to, "proven: the plan %s %lld ns, and no plan %s less than %lld ns\n", takes(r),
+        fprintf(to, "certified: the plan %s %lld ns, and no plan %s less than %lld ns\n", takes(r),
                 (long long)r->iteration_ns, of_load ? "one of" : "takes", (long long)r->bound_ns);
     fprintf(to,
             "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld "
@@ -202,18 +202,18 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
 {
     const struct check_result *r = &s->proof;
     if (!r->accepted) {
-        fprintf(to, "not proven: %s\n", r->reason);
+        fprintf(to, "not certified: %s\n", r->reason);
         return;
     }
     const char *within = check_space_within(s), *has = check_space_has(s),
                *unit = check_space_unit(s);
-    if (r->infeasible) fprintf(to, "proven: no layout of the space has a plan%s\n", within);
+    if (r->infeasible) fprintf(to, "certified: no layout of the space has a plan%s\n", within);
     else if (r->iteration_ns < 0)
-        fprintf(to, "proven: no plan of any layout%s %s less than %lld %s\n", within, has,
+        fprintf(to, "certified: no plan of any layout%s %s less than %lld %s\n", within, has,
                 (long long)r->bound_ns, unit);
     else
         fprintf(to,
-                "proven: the plan of layout %lld %s %lld %s, and no plan of any layout%s %s "
+                "certified: the plan of layout %lld %s %lld %s, and no plan of any layout%s %s "
                 "less%s%lld %s\n",
                 (long long)s->chosen, has, (long long)r->iteration_ns, unit, within, has,
                 r->iteration_ns == r->bound_ns ? ": " : " than ", (long long)r->bound_ns, unit);
@@ -269,13 +269,13 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
                          int64_t microseconds)
 {
     if (!r->accepted) {
-        fprintf(to, "not proven: %s\n", r->reason);
+        fprintf(to, "not certified: %s\n", r->reason);
         return;
     }
     bool of_rows = r->objective == MINIMISE_PIPETTE;
-    if (r->infeasible) fprintf(to, "proven: no placement on the nodes is a plan\n");
+    if (r->infeasible) fprintf(to, "certified: no placement on the nodes is a plan\n");
     else
-        fprintf(to, "proven: no plan on the nodes %s less than %lld ns\n",
+        fprintf(to, "certified: no plan on the nodes %s less than %lld ns\n",
                 of_rows ? "has a value of the objective pipette of" : takes(r),
                 (long long)r->bound_ns);
     if (of_rows)
@@ -447,7 +447,8 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
         return fail(
             err, BAD_INPUT,
             "-o: expected a certificate of one layout, found one of a space, or about placements; "
-            "--statement says what is proven, verify PLAN.json --certificate %s -o keeps a verdict",
+            "--statement says what is certified, verify PLAN.json --certificate %s -o keeps a "
+            "verdict",
             r->certificate);
     return audits[kind](proven, r, &certificate, to, &start, arena, err);
 }
@@ -464,9 +465,9 @@ static enum status check(int argc, char **argv, int *exit_code, struct arena *ar
         {"-o", OPTION_PATH, &r.verdict, 0, 0, NULL,
          "write the verdict to this file, for plumbline report --format latex or csv"},
         {"--statement", OPTION_PATH, &r.statement, 0, 0, NULL,
-         "write a readable statement of what is proven, with the hashes of all inputs"},
+         "write a readable statement of what is certified, with the hashes of all inputs"},
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
-         "maximum number of steps; beyond it nothing counts as proven (default: 10^11)"},
+         "maximum number of steps; beyond it nothing counts as certified (default: 10^11)"},
         MEMORY_OPTION(&memory_mib, "48"),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count,
@@ -482,7 +483,7 @@ static enum status check(int argc, char **argv, int *exit_code, struct arena *ar
     FILE *to = is_stdout(r.verdict) || is_stdout(r.statement) ? stderr : stdout;
     TRY(check_run(&proven, &r, to, arena, err));
     if (r.statement && !proven)
-        fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
+        fprintf(stderr, "plumbline check: nothing is certified, so no statement is written\n");
     *exit_code = proven ? 0 : 1;
     return OK;
 }

@@ -357,9 +357,10 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
     double more = 100 * ((double)now->iteration_ns / (double)was->iteration_ns - 1);
     const char *comma = "changed: ", *framework = framework_names[s->request->framework];
     fprintf(stderr,
-            "nearest for %s: iteration %.9f s, bound %.9f s of all such plans%s; the plan's %.9f "
-            "s, %+.4g %%\n",
+            "nearest for %s: iteration %.9f s, bound %.9f s of all such plans (%s)%s; the plan's "
+            "%.9f s, %+.4g %%\n",
             framework, (double)now->iteration_ns / 1e9, (double)plan_bound_ns(now) / 1e9,
+            plan_claim_words(now, s->arena),
             job->rule_count > before->rule_count ? " with this recomputation" : "",
             (double)was->iteration_ns / 1e9, more);
     tell_layouts(&was->layout, &now->layout, &comma, s->arena);
@@ -424,7 +425,7 @@ enum status nearest_plan(struct plan *plan, struct problem *problem,
     }
     if (!found.stage_count) {
         fprintf(stderr, "nearest for %s: none: %s\n", framework_names[request->framework],
-                found.reason ? found.reason : outcome_names[found.outcome]);
+                found.reason ? found.reason : plan_outcome_words(&found, arena));
         return OK;
     }
     tell_nearest(&s, &found, &of.job);

@@ -33,6 +33,7 @@ struct offer {
     struct problem problem;
     enum { OFFER_PLAN, OFFER_NOT_BETTER, OFFER_NOT_WITHIN, OFFER_NONE, OFFER_OPEN } state;
     struct layout layout;
+    enum bound_claim claim; // of the bounds, and of what it says there is not
     double hours, hours_bound, price, price_bound;
 };
 
@@ -283,6 +284,7 @@ static enum status search_offer(const struct offers_request *r, struct offer *o,
     if (left.as == SUPERVISED_ENDED) return take_from_child(o, &left);
     struct plan *plan = &solved.result->plan;
     take_plan(r, o, plan, limit, asked);
+    o->claim = solved.claim;
     if (o->state == OFFER_PLAN) TRY(write_plan(o, plan, &solved, arena, err));
     if (left.as == SUPERVISED_CHILD && supervised_is()) end_child(o, arena);
     return OK;
@@ -311,6 +313,15 @@ static double bound_of(const struct offers_request *r)
     return bound;
 }
 
+// What stands behind the least of several claims: the weakest of theirs.
+static enum bound_claim claim_of(const struct offers_request *r)
+{
+    enum bound_claim weakest = CLAIM_PROVEN;
+    for (int i = 0; i < r->count; i++)
+        if (r->items[i].claim < weakest) weakest = r->items[i].claim;
+    return weakest;
+}
+
 static const char *layout_text(const struct offer *o, struct arena *arena)
 {
     const struct layout *l = &o->layout;
@@ -323,9 +334,9 @@ static const char *layout_text(const struct offer *o, struct arena *arena)
 static const char *state_text(const struct offer *o)
 {
     static const char *const texts[] = {[OFFER_PLAN] = "plan",
-                                        [OFFER_NOT_BETTER] = "no better, proven",
-                                        [OFFER_NOT_WITHIN] = "not within the limit, proven",
-                                        [OFFER_NONE] = "no plan, proven",
+                                        [OFFER_NOT_BETTER] = "no better",
+                                        [OFFER_NOT_WITHIN] = "not within the limit",
+                                        [OFFER_NONE] = "no plan",
                                         [OFFER_OPEN] = "none found, open"};
     return texts[o->state];
 }
@@ -344,22 +355,28 @@ static void print_table(const struct offers_request *r, const struct offer *best
         if (o->state != OFFER_NONE) snprintf(least, sizeof least, "%.6g", o->price_bound);
         printf("%-24s %6" PRId64 " %12s %14s %14s  %s%s%s%s\n", o->name, o->gpus, hours, price,
                least, o == best ? "* " : "", state_text(o), *layout_text(o, arena) ? ": " : "",
-               layout_text(o, arena));
+               o->state == OFFER_PLAN || o->state == OFFER_OPEN
+                   ? layout_text(o, arena)
+                   : arena_print(arena, " (%s)", bound_claim_names[o->claim]));
     }
 }
 
 static void print_answer(const struct offers_request *r, const struct offer *best)
 {
     if (!best) {
-        printf("\nNo machine has a plan%s.\n",
-               r->within_hours > 0 || r->budget > 0 ? " within the limit" : "");
+        bool open = false;
+        for (int i = 0; i < r->count; i++) open = open || r->items[i].state == OFFER_OPEN;
+        printf("\n%s%s (%s).\n", open ? "No plan was found" : "No machine has a plan",
+               r->within_hours > 0 || r->budget > 0 ? " within the limit" : "",
+               open ? "some searches ended at their limit" : bound_claim_names[claim_of(r)]);
         return;
     }
     double value = r->budget > 0 ? best->hours : best->price, bound = fmin(bound_of(r), value);
-    printf("\n%s: %s, %.6g hours, %.6g; no plan of any machine %s less than %.6g (%.2g %% below), "
-           "proven\n",
+    printf("\n%s: %s, %.6g hours, %.6g; no plan of any machine %s less than %.6g (%.2g %% below; "
+           "%s)\n",
            r->budget > 0 ? "Fastest" : "Cheapest", best->name, best->hours, best->price,
-           r->budget > 0 ? "takes" : "costs", bound, value > 0 ? 100 * (value - bound) / value : 0);
+           r->budget > 0 ? "takes" : "costs", bound, value > 0 ? 100 * (value - bound) / value : 0,
+           bound_claim_names[claim_of(r)]);
     printf("plan: %s/plan.json\n", best->folder);
 }
 
@@ -367,19 +384,20 @@ static enum status write_table(const struct offers_request *r, const struct offe
                                struct arena *arena, struct error *err)
 {
     const char *text = "machine,nodes,gpus,gpu_hour_price,state,best,hours,hours_at_least,price,"
-                       "price_at_least,layout\n";
+                       "price_at_least,claim,layout\n";
     for (int i = 0; i < r->count; i++) {
         const struct offer *o = &r->items[i];
         bool found = o->state == OFFER_PLAN, known = o->state != OFFER_NONE;
         text = arena_print(arena, "%s%s,%" PRId64 ",%" PRId64 ",%.9g,%s,%d,", text,
                            csv_cell(o->machine, arena), o->nodes, o->gpus, o->gpu_hour_price,
                            csv_cell(state_text(o), arena), o == best);
-        text = arena_print(arena, "%s%s,%s,%s,%s,%s\n", text,
-                           found ? arena_print(arena, "%.9g", o->hours) : "",
-                           known ? arena_print(arena, "%.9g", o->hours_bound) : "",
-                           found ? arena_print(arena, "%.9g", o->price) : "",
-                           known ? arena_print(arena, "%.9g", o->price_bound) : "",
-                           csv_cell(layout_text(o, arena), arena));
+        text = arena_print(
+            arena, "%s%s,%s,%s,%s,%s,%s\n", text, found ? arena_print(arena, "%.9g", o->hours) : "",
+            known ? arena_print(arena, "%.9g", o->hours_bound) : "",
+            found ? arena_print(arena, "%.9g", o->price) : "",
+            known ? arena_print(arena, "%.9g", o->price_bound) : "",
+            csv_cell(o->state == OFFER_OPEN ? "" : bound_claim_names[o->claim], arena),
+            csv_cell(layout_text(o, arena), arena));
     }
     return file_write(arena_print(arena, "%s/offers.csv", r->folder), text, strlen(text), err);
 }

@@ -248,7 +248,8 @@ const char *solve_front_text(const struct front_point *points, int count, size_t
     }
     report_print(&out,
                  "Time against quality: of each the fastest plan that costs less of it than the "
-                 "one before\n");
+                 "one before; bounds after the first: %s\n",
+                 bound_claim_names[CLAIM_STATED]);
     report_table_print(&out, &t);
     *length = out.length;
     return out.text;

@@ -358,6 +358,17 @@ static enum status make_launch(const struct plan *plan, const struct problem *pr
     return launchers[format - FORMAT_MEGATRON](plan, told, problem, text, length, arena, err);
 }
 
+// What the verdict confirms is certified.
+static enum status take_verdict(struct plan *plan, const char *verdict, struct arena *arena,
+                                struct error *err)
+{
+    bool covers;
+    int64_t claimed_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns;
+    TRY(verdict_covers(&covers, verdict, &plan->document, claimed_ns, arena, err));
+    if (covers) plan->claim = CLAIM_CERTIFIED;
+    return OK;
+}
+
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena,
                            struct error *err)
 {
@@ -398,8 +409,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         {"--problem", OPTION_PATH, &about.problem, 0, 0, NULL,
          "for a placement: its problem, if it is not where the plan says"},
         {"--verdict", OPTION_PATH, &verdict, 0, 0, NULL,
-         "verdict of verify --certificate: what it confirms is reported as proven; without one, "
-         "the bound is reported as stated by solve"},
+         "verdict of verify --certificate: what it confirms is reported as certified; without "
+         "one, the bound is reported as not audited"},
         {"--progress", OPTION_PATH, &progress, 0, 0, NULL,
          "with html: stderr of solve --progress, to plot best plan and bound over time"},
         {"--nearest", OPTION_PATH, &nearest.folder, 0, 0, NULL,
@@ -442,9 +453,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
     if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
     TRY(plan_load(&plan, files[0], arena, err));
-    int64_t claimed_ns = plan.outcome == OUTCOME_INFEASIBLE ? -1 : plan.bound_ns;
-    if (verdict)
-        TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, claimed_ns, arena, err));
+    if (verdict) TRY(take_verdict(&plan, verdict, arena, err));
     about.format = format;
     if (hosts && format < FORMAT_HOSTFILE)
         return fail(err, BAD_INPUT, "--hosts: requires --format hostfile, rankfile or hosts");

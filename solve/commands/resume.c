@@ -68,6 +68,7 @@ static enum status take_layouts(struct resume *r, const char *path, const struct
     TRY(layouts_load(known, path, arena, err));
     TRY(check_origin(&known->document, problem, "--resume", err));
     *value_ns = known->iteration_ns;
+    r->rests_on[r->rests_on_count++] = &known->document;
     if (!all) r->task.known = known;
     else if (all->count == known->count) layouts_take(all, known, arena);
     return OK;
@@ -81,6 +82,7 @@ static enum status take_plan(struct resume *r, const char *path, const struct pr
     int64_t value_ns = plan->iteration_ns;
     plan_effort_add(&r->task.effort, &plan->effort);
     if (problem->job.space.given) TRY(take_layouts(r, path, problem, &value_ns, arena, err));
+    else r->rests_on[r->rests_on_count++] = &plan->document;
     if (!plan->stage_count || (r->plan && r->task.plan.iteration_ns <= value_ns)) return OK;
     r->plan = plan;
     r->task.plan = *plan;
@@ -92,11 +94,25 @@ enum status resume_read(struct resume *resume, const struct solve_request *r,
                         const struct problem *problem, struct arena *arena, struct error *err)
 {
     *resume = (struct resume){.task.part = r->part};
+    resume->rests_on = TAKE(arena, r->resume.count, const struct document *);
     if (r->resume.count > 1 && !problem->job.space.given)
         return fail(err, BAD_INPUT, "--resume: expected one plan for a job with one layout");
     for (int i = 0; i < r->resume.count; i++)
         TRY(take_plan(resume, r->resume.items[i], problem, arena, err));
     return OK;
+}
+
+void resume_claim(struct solved *s, const struct resume *resume, const struct solve_request *r,
+                  struct arena *arena)
+{
+    int count = resume->rests_on_count < TAKEN_OVER_MAX ? resume->rests_on_count : TAKEN_OVER_MAX;
+    struct taken_over *files = TAKE(arena, count, struct taken_over);
+    for (int i = 0; i < count; i++) {
+        struct source *source = TAKE(arena, 1, struct source);
+        *source = source_of("", resume->rests_on[i], r->plan_path, arena);
+        files[i] = (struct taken_over){source->path, source->sha256};
+    }
+    solve_claim(s, CLAIM_TAKEN_OVER, files, count);
 }
 
 // ---- --share

@@ -5,11 +5,14 @@
 
 #include "data/inputs/problem.h"
 #include "solve/commands/solve_request.h"
+#include "solve/commands/verbs.h"
 #include "solve/layouts/layouts.h"
 
 struct resume {
-    struct layouts_task task; // of a space
-    const struct plan *plan;  // the best earlier one, with its bound; NULL: none
+    struct layouts_task task;         // of a space
+    const struct plan *plan;          // the best earlier one, with its bound; NULL: none
+    const struct document **rests_on; // [rests_on_count]: plans, or layouts documents of a space
+    int rests_on_count;
 };
 
 // Reads the plans that --resume names and, for a space, the layouts documents next to them.
@@ -17,6 +20,10 @@ struct resume {
 // it.
 enum status resume_read(struct resume *resume, const struct solve_request *r,
                         const struct problem *problem, struct arena *arena, struct error *err);
+
+// States in the results that their bound rests on these documents.
+void resume_claim(struct solved *s, const struct resume *resume, const struct solve_request *r,
+                  struct arena *arena);
 
 // Plans of searches that share a folder: each writes its best as FOLDER/best-ID.json and reads the
 // others', which it takes if the judge accepts them.

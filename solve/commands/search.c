@@ -1,4 +1,5 @@
 // A problem solved: priced, searched (in a process of its own, solve/process/supervise.h), judged.
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -71,9 +72,28 @@ static enum status search_space(struct solved *s, const struct solve_settings *s
     return OK;
 }
 
-enum status solve_search(struct solved *s, const struct solve_settings *settings,
-                         const struct solve_from *from, const volatile int *stop,
-                         struct arena *arena, struct error *err)
+static void claim_plan(struct plan *plan, const struct solved *s)
+{
+    plan->claim = s->claim;
+    plan->taken_over = s->taken_over, plan->taken_over_count = s->taken_over_count;
+}
+
+void solve_claim(struct solved *s, enum bound_claim claim, struct taken_over *files, int count)
+{
+    s->claim = claim;
+    s->taken_over = files, s->taken_over_count = count;
+    assert((claim == CLAIM_TAKEN_OVER) == (count > 0) && claim != CLAIM_CERTIFIED);
+    claim_plan(&s->result->plan, s);
+    for (int i = 0; i < s->result->alternative_count; i++)
+        claim_plan(&s->result->alternatives[i], s);
+    if (!s->space) return;
+    struct layouts *l = &s->space->layouts;
+    l->claim = claim, l->taken_over = files, l->taken_over_count = count;
+}
+
+static enum status search(struct solved *s, const struct solve_settings *settings,
+                          const struct solve_from *from, const volatile int *stop,
+                          struct arena *arena, struct error *err)
 {
     const struct solve_from nothing = {NULL, NULL, NULL};
     if (!from) from = &nothing;
@@ -84,6 +104,15 @@ enum status solve_search(struct solved *s, const struct solve_settings *settings
         return placed_solve(s->result, s->priced, settings, from->placed, stop, arena, err);
     TRY(solve_run(s->result, s->priced, settings, from->plan, stop, arena, err));
     return least_quality(&s->result->plan, s, settings, arena, err);
+}
+
+enum status solve_search(struct solved *s, const struct solve_settings *settings,
+                         const struct solve_from *from, const volatile int *stop,
+                         struct arena *arena, struct error *err)
+{
+    TRY(search(s, settings, from, stop, arena, err));
+    solve_claim(s, claim_of_search(s->problem), NULL, 0);
+    return OK;
 }
 
 static enum status judge(const struct plan *plan, const struct problem *problem,
@@ -99,6 +128,7 @@ static enum status judge(const struct plan *plan, const struct problem *problem,
 enum status solve_settle(struct plan *plan, const struct solved *s, struct arena *arena,
                          struct error *err)
 {
+    claim_plan(plan, s);
     TRY(range_of_plan(plan, s->one, arena, err));
     TRY(extrapolation_of_plan(plan, s->one, arena, err));
     return plan->stage_count ? judge(plan, s->judged, arena, err) : OK;
@@ -188,6 +218,7 @@ static enum status take_remains(struct solved *s, const struct solve_settings *s
     found->seed = settings->seed;
     found->effort.seconds = left->seconds;
     plan_end(found, settings->gap, false);
+    solve_claim(s, claim_of_search(s->problem), NULL, 0);
     return s->space ? solve_take_layout(s, arena, err) : OK;
 }
 

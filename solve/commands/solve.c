@@ -5,9 +5,7 @@
 
 #include "data/base/file.h"
 #include "data/results/bound.h"
-#include "solve/certificate/certificate.h"
-#include "solve/certificate/places.h"
-#include "solve/certificate/space.h"
+#include "solve/certificate/certify.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/resume.h"
 #include "solve/commands/solve_request.h"
@@ -39,6 +37,25 @@ static enum status write_best(struct plan *plan, const struct solve_request *r,
     return OK;
 }
 
+// PLAN.json -> PLAN-2.json
+static const char *alternative_path(const char *path, int number, struct arena *arena)
+{
+    return arena_print(arena, "%s-%d.json", path_stem(path, arena), number);
+}
+
+// A plan on standard output is written once: after the certificate.
+static enum status write_plans(const struct solve_request *r, struct solved *s, int code,
+                               bool before_certificate, struct arena *arena, struct error *err)
+{
+    struct solve_result *result = s->result;
+    bool later = !strcmp(r->plan_path, "-") && before_certificate && r->certificate_path;
+    if (!later) TRY(write_best(&result->plan, r, s, code, arena, err));
+    for (int i = 1; i < result->alternative_count && strcmp(r->plan_path, "-"); i++)
+        TRY(write_plan(&result->alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, s,
+                       arena, err));
+    return OK;
+}
+
 static void certificate_begins(const struct solve_request *r)
 {
     solve_goes_on("the certificate", solve_time_behind_s(r->settings.time_limit_s), false, 1);
@@ -60,41 +77,33 @@ static enum status write_priced(struct priced *priced, const struct solve_reques
     return OK;
 }
 
-// PLAN.json -> PLAN-2.json
-static const char *alternative_path(const char *path, int number, struct arena *arena)
-{
-    return arena_print(arena, "%s-%d.json", path_stem(path, arena), number);
-}
-
-static void say_outcome(const struct solve_result *r)
+static void say_outcome(const struct solve_result *r, struct arena *arena)
 {
     const struct plan *p = &r->plan;
+    const char *claim = plan_claim_words(p, arena);
     if (p->stage_count && p->objective != OBJECTIVE_ITERATION_TIME)
-        fprintf(stderr,
-                "%s: %s %.9f s, bound %.9f s, gap %.4g %%, "
-                "iteration %.9f s; %.2f s\n",
+        fprintf(stderr, "%s: %s %.9f s, bound %.9f s (%s), gap %.4g %%, iteration %.9f s; %.2f s\n",
                 outcome_names[p->outcome], objective_names[p->objective],
-                (double)p->objective_ns / 1e9, (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p),
-                (double)p->iteration_ns / 1e9, p->effort.seconds);
+                (double)p->objective_ns / 1e9, (double)plan_bound_ns(p) / 1e9, claim,
+                100 * plan_gap(p), (double)p->iteration_ns / 1e9, p->effort.seconds);
     else if (p->stage_count)
         fprintf(stderr,
-                "%s: iteration %.9f s, proven bound %.9f s, gap %.4g %%; %.2f s, %lld boxes, %lld "
+                "%s: iteration %.9f s, bound %.9f s (%s), gap %.4g %%; %.2f s, %lld boxes, %lld "
                 "path rows\n",
                 outcome_names[p->outcome], (double)p->iteration_ns / 1e9,
-                (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p), p->effort.seconds,
+                (double)plan_bound_ns(p) / 1e9, claim, 100 * plan_gap(p), p->effort.seconds,
                 (long long)p->effort.boxes, (long long)p->effort.path_rows);
     if (p->stage_count && p->objective == OBJECTIVE_ITERATION_TIME && r->free_links_ns > 0 &&
         r->free_links_ns < p->iteration_ns) {
         int64_t links = p->iteration_ns - r->free_links_ns;
-        fprintf(stderr, "its links take %.9f s of that, %.4g %% of which are unproven\n",
+        fprintf(stderr, "its links take %.9f s of that; the bound leaves %.4g %% of them open\n",
                 (double)links / 1e9,
                 100 * (double)(p->iteration_ns - plan_bound_ns(p)) / (double)links);
     }
     if (p->stage_count && !p->bound_ns)
-        fprintf(stderr,
-                "no bound is proven: the search ended before it had one (0 holds for any plan)\n");
+        fprintf(stderr, "no bound: the search ended before it had one (0 holds for any plan)\n");
     if (!p->stage_count)
-        fprintf(stderr, "%s%s%s\n", outcome_names[p->outcome], p->reason ? ": " : "",
+        fprintf(stderr, "%s%s%s\n", plan_outcome_words(p, arena), p->reason ? ": " : "",
                 p->reason ? p->reason : "");
     if (r->sidelined) fprintf(stderr, "recovered from: %s\n", r->sidelined);
 }
@@ -209,42 +218,23 @@ static enum status read_parts(struct part_text **parts, const struct solve_reque
     return OK;
 }
 
-static enum status write_space_certificate(const struct solve_request *r,
-                                           const struct layouts_result *found,
-                                           const struct problem *problem,
-                                           const struct part_text *parts, struct arena *arena,
-                                           struct error *err)
+// Once plan and outcome are safe; then both again, as the plan states what the certificate proves.
+static enum status write_certificate(const struct solve_request *r, struct solved *s,
+                                     const struct part_text *parts, int *exit_code,
+                                     struct arena *arena, struct error *err)
 {
-    struct source sources[PROBLEM_SOURCES];
-    struct certificate_space_request request = {
-        .problem = problem, .found = found, .settings = &r->settings, .sources = sources};
-    struct certificate_space_result result;
+    const struct certify_request request = {.asked = r, .solved = s, .parts = parts};
+    struct error unproven = {OK, ""};
     if (!r->certificate_path) return OK;
     certificate_begins(r);
-    request.source_count = problem_sources(problem, r->certificate_path, sources, arena);
-    request.part = r->part;
-    request.parts = parts, request.part_count = r->join.count;
-    double begin_s = clock_s();
-    TRY(certificate_space_make(&result, &request, arena, err));
-    if (!result.text)
-        return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
-    TRY(file_write(r->certificate_path, result.text, result.size, err));
-    // Both in values, by which layouts are compared.
-    if (result.bound_ns >= 0 && result.bound_ns < found->layouts.bound_ns)
-        fprintf(stderr,
-                "certificate: its bound is %.9f s, below the solver's: that one could not be "
-                "certified\n",
-                (double)bound_stated(result.bound_ns, found->layouts.iteration_ns, 0) / 1e9);
-    if (r->join.count)
-        fprintf(stderr, "certificate: of %lld layouts the arguments are those of the parts\n",
-                (long long)result.joined);
-    fprintf(stderr,
-            "certificate: %lld layouts: %lld refused, %lld without room, %lld by a bound, %lld "
-            "dominated, %lld with a proof; %lld boxes, %zu bytes; %.2f s\n",
-            (long long)result.layouts, (long long)result.refused, (long long)result.memory,
-            (long long)result.bounded, (long long)result.dominated, (long long)result.proven,
-            (long long)result.boxes, result.size, clock_s() - begin_s);
-    return OK;
+    if (r->part.count) return certify(&request, arena, err);
+    enum status status = certify(&request, arena, &unproven);
+    if (*exit_code == exit_code_of(OUTCOME_OPTIMAL))
+        *exit_code = exit_code_of(s->result->plan.outcome);
+    if (s->space) TRY(write_layouts(&s->space->layouts, r, s->problem, arena, err));
+    TRY(write_plans(r, s, *exit_code, false, arena, err));
+    say_outcome(s->result, arena);
+    return status == OK ? OK : fail(err, status, "%s", unproven.text);
 }
 
 static enum status solve_space(const struct solve_request *r, struct solved *s, int *exit_code,
@@ -264,94 +254,49 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     TRY(solve_supervised(s, &r->settings, &from, &lost, arena, err));
     const struct solve_request rest = solve_request_left(r, lost);
     struct plan *plan = &s->result->plan;
+    if (s->space->rests_on_known) resume_claim(s, &resume, r, arena);
     if (plan->stage_count) TRY(write_priced(s->priced, r, s->problem, arena, err));
     solve_advise(s, &r->settings, arena);
     *exit_code = r->part.count ? s->result->finished ? 0 : EXIT_OPEN : exit_code_of(plan->outcome);
     TRY(write_layouts(&s->space->layouts, r, s->problem, arena, err));
-    TRY(write_best(plan, r, s, *exit_code, arena, err));
+    TRY(write_plans(&rest, s, *exit_code, true, arena, err));
     if (r->part.count) say_part(r, s->space);
-    else say_outcome(s->result);
+    else say_outcome(s->result, arena);
     say_layouts(&s->space->layouts);
     say_idle(plan, s->problem);
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
+    TRY(write_certificate(&rest, s, parts, exit_code, arena, err));
     TRY(write_front(&rest, s, arena, err));
-    TRY(write_space_certificate(&rest, s->space, s->problem, parts, arena, err));
     solve_goes_on("the end of the command", 0, true, *exit_code);
     return OK;
 }
 
-static enum status write_places_certificate(const struct solve_request *r,
-                                            const struct solve_result *solved,
-                                            const struct problem *problem,
-                                            const struct priced *priced, struct arena *arena,
-                                            struct error *err)
+static bool is_asked_to_stop(void *request)
 {
-    struct source sources[PROBLEM_SOURCES];
-    struct certificate_places_request request = {.problem = problem,
-                                                 .priced = priced,
-                                                 .solved = solved,
-                                                 .settings = &r->settings,
-                                                 .sources = sources};
-    struct certificate_places_result result;
-    certificate_begins(r);
-    request.source_count = problem_sources(problem, r->certificate_path, sources, arena);
-    double begin_s = clock_s();
-    TRY(certificate_places_make(&result, &request, arena, err));
-    if (!result.text)
-        return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
-    TRY(file_write(r->certificate_path, result.text, result.size, err));
-    if (result.bound_ns >= 0 && result.bound_ns < solved->plan.bound_ns)
-        fprintf(stderr,
-                "certificate: its bound is %.9f s, below the solver's: that one could not be "
-                "certified\n",
-                (double)result.bound_ns / 1e9);
-    fprintf(stderr, "certificate: by %s, %lld boxes, %lld weights, %zu bytes; %.2f s\n", result.how,
-            (long long)result.boxes, (long long)result.weights, result.size, clock_s() - begin_s);
-    return OK;
+    return *((const struct solve_request *)request)->stop;
 }
 
-// The proof of the bound, for the priced document as written.
-static enum status write_certificate(const struct solve_request *r,
-                                     const struct solve_result *solved, const struct priced *priced,
-                                     struct arena *arena, struct error *err)
+// Takes over the bound of an earlier search, unless one box proves as much.
+static enum status take_bound(struct solved *s, const struct resume *resume,
+                              const struct solve_request *r, struct arena *arena, struct error *err)
 {
-    struct certificate_request request = {
-        .priced = priced, .plan = &solved->plan, .evidence = solved->evidence, .shrink = r->shrink};
-    struct certificate_result result;
-    if (!r->certificate_path) return OK;
-    certificate_begins(r);
-    TRY(file_read(r->priced_path, &request.priced_text.text, &request.priced_text.size, arena,
-                  err));
-    request.priced_text.file = path_relative(r->certificate_path, r->priced_path, arena);
-    double begin_s = clock_s();
-    TRY(certificate_make(&result, &request, arena, err));
-    if (!result.text)
-        return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
-    TRY(file_write(r->certificate_path, result.text, result.size, err));
-    if (result.bound_ns >= 0 && result.bound_ns < solved->plan.bound_ns)
-        fprintf(stderr,
-                "certificate: its bound is %.9f s, below the solver's: that one could not be "
-                "certified\n",
-                (double)bound_stated(result.bound_ns, solved->plan.iteration_ns, 0) / 1e9);
-    fprintf(stderr,
-            "certificate: %lld boxes, %lld rounds, %lld weights, %lld paths, %zu bytes; %.2f s, "
-            "%lld boxes closed anew\n",
-            (long long)result.boxes, (long long)result.rounds, (long long)result.weights,
-            (long long)result.paths, result.size, clock_s() - begin_s, (long long)result.mended);
-    return OK;
-}
-
-// A bound that was proven before still holds.
-static enum status keep_bound(struct plan *plan, const struct plan *before, struct error *err)
-{
-    if (plan->bound_ns >= before->bound_ns) return OK;
-    if (plan_value_ns(plan) < before->bound_ns)
+    const struct plan *before = resume->plan;
+    struct plan *plan = &s->result->plan;
+    int64_t again_ns = 0, found_ns;
+    bool placed = s->priced->places, rests = plan->bound_ns <= before->bound_ns;
+    if (plan->bound_ns < before->bound_ns && plan_value_ns(plan) < before->bound_ns)
         return fail(err, BAD_INPUT,
-                    "--resume: %s: there is a plan that takes less than its bound: nothing of it "
-                    "is used; start without it",
-                    before->document.path);
-    plan->bound_ns = before->bound_ns;
-    plan->outcome = plan_outcome(plan);
+                    "--resume: %s: its bound is wrong: a plan takes %.9f s; solve again without it",
+                    before->document.path, (double)plan_value_ns(plan) / 1e9);
+    if (plan->bound_ns < before->bound_ns) {
+        plan->bound_ns = before->bound_ns;
+        plan->outcome = plan_outcome(plan);
+    }
+    if (!rests || !plan->bound_ns) return OK;
+    if (!placed && plan->objective == OBJECTIVE_ITERATION_TIME)
+        TRY(solve_bound(&again_ns, &found_ns, s->priced, is_asked_to_stop, (void *)(uintptr_t)r,
+                        arena, err));
+    if (again_ns < plan->bound_ns) resume_claim(s, resume, r, arena);
     return OK;
 }
 
@@ -378,24 +323,19 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     TRY(solve_supervised(s, &settings, &begin, &lost, arena, err));
     const struct solve_request rest = solve_request_left(r, lost);
     struct solve_result *result = s->result;
-    if (resume.plan) TRY(keep_bound(&result->plan, resume.plan, err));
+    if (resume.plan) TRY(take_bound(s, &resume, r, arena, err));
     plan_effort_add(&result->plan.effort, &resume.task.effort);
     bool all = result->finished || r->settings.alternatives <= 1;
     *exit_code = exit_code_of(result->plan.outcome);
     if (*exit_code == 0 && !all) *exit_code = EXIT_OPEN;
-    TRY(write_best(&result->plan, r, s, *exit_code, arena, err));
-    for (int i = 1; i < result->alternative_count && strcmp(r->plan_path, "-"); i++)
-        TRY(write_plan(&result->alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, s,
-                       arena, err));
-    say_outcome(result);
+    TRY(write_plans(&rest, s, *exit_code, true, arena, err));
+    say_outcome(result, arena);
     if (!all && result->plan.outcome == OUTCOME_OPTIMAL)
         fprintf(stderr, "stopped before all alternatives were known\n");
     say_idle(&result->plan, problem);
     TRY(say_answer(r, problem, &from, &result->plan, arena, err));
+    TRY(write_certificate(&rest, s, NULL, exit_code, arena, err));
     TRY(write_front(&rest, s, arena, err));
-    if (rest.certificate_path && priced->places)
-        TRY(write_places_certificate(&rest, result, problem, priced, arena, err));
-    else TRY(write_certificate(&rest, result, priced, arena, err));
     solve_goes_on("the end of the command", 0, true, *exit_code);
     return OK;
 }

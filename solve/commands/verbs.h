@@ -18,7 +18,10 @@ struct solved {
     struct priced *priced;         // of `one`; for a space NULL without a plan
     struct layouts_result *space;  // NULL: the problem has one layout
     struct solve_result *result;
-    struct watch watch; // its time limit, from the beginning of the search
+    struct watch watch;            // its time limit, from the beginning of the search
+    enum bound_claim claim;        // of the bounds of all its plans, and of `layouts`
+    struct taken_over *taken_over; // [taken_over_count]
+    int taken_over_count;
 };
 
 // Prices the one layout; for a space, only checks whether it can be searched.
@@ -37,8 +40,11 @@ enum status solve_search(struct solved *s, const struct solve_settings *settings
                          struct arena *arena, struct error *err);
 // After the search of a space: prices the layout of its plan, and finds what it is judged by.
 enum status solve_take_layout(struct solved *s, struct arena *arena, struct error *err);
-// States what the costs leave open, and has the judge check the plan. SOLVER: it is rejected. The
-// plan has its sources.
+// States what stands behind the bounds, in the results and in plans that are settled later.
+// files: CLAIM_TAKEN_OVER; else none.
+void solve_claim(struct solved *s, enum bound_claim claim, struct taken_over *files, int count);
+// States what stands behind the bound and what the costs leave open, and has the judge check the
+// plan. SOLVER: it is rejected. The plan has its sources.
 enum status solve_settle(struct plan *plan, const struct solved *s, struct arena *arena,
                          struct error *err);
 

@@ -65,24 +65,22 @@ static void print_memory(FILE *to, const struct verdict *v)
     fprintf(to, "\n");
 }
 
+// Without a certificate, what the plan says of its bound.
 static void print_bound(FILE *to, const struct verdict *v, const struct plan *plan,
-                        const char *certificate)
+                        const char *certificate, struct arena *arena)
 {
     if (!certificate && !plan->bound_ns) {
         fprintf(to, "no bound stated");
         return;
     }
+    fprintf(to, "bound %lld ns, gap %.3g: ", (long long)plan->bound_ns, plan_gap(plan));
     if (!certificate) {
-        fprintf(to,
-                "bound %lld ns, gap %.3g as stated by solve: bound not judged (--certificate FILE "
-                "judges it)",
-                (long long)plan->bound_ns, plan_gap(plan));
+        fprintf(to, "%s (--certificate FILE audits it)", plan_claim_words(plan, arena));
         return;
     }
-    fprintf(to, "bound %lld ns, gap %.3g, proven by %s", (long long)plan->bound_ns, plan_gap(plan),
-            certificate);
+    fprintf(to, "%s by %s", claim_words(CLAIM_CERTIFIED, NULL, 0, arena), certificate);
     if (v->proven_ns > plan->bound_ns)
-        fprintf(to, " (which proves %lld ns)", (long long)v->proven_ns);
+        fprintf(to, " (which certifies %lld ns)", (long long)v->proven_ns);
 }
 
 // What no document at hand can tell: keys of the plan that the judge takes as they are.
@@ -93,6 +91,8 @@ static void print_stated(FILE *to, const struct plan *plan)
         bool is_there;
     } keys[] = {
         {"made_by", plan->document.made_by != NULL},
+        {"claim", true},
+        {"taken_over", plan->taken_over_count > 0},
         {"gap_asked", true},
         {"runner_up_ns", plan->runner_up_ns != 0},
         {"extrapolated", plan->extrapolated_count > 0},
@@ -109,10 +109,10 @@ static void print_stated(FILE *to, const struct plan *plan)
 }
 
 void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
-                  const char *certificate)
+                  const char *certificate, struct arena *arena)
 {
     if (v->accepted && plan->stage_count == 0) {
-        fprintf(to, "accepted: there is no plan, proven by %s\n", certificate);
+        fprintf(to, "accepted: there is no plan, certified by %s\n", certificate);
         print_stated(to, plan);
         return;
     }
@@ -121,7 +121,7 @@ void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
         if (plan->objective != OBJECTIVE_ITERATION_TIME)
             fprintf(to, "%s %lld ns, its ", objective_names[plan->objective],
                     (long long)plan->objective_ns);
-        print_bound(to, v, plan, certificate);
+        print_bound(to, v, plan, certificate, arena);
         fprintf(to, "; %lld priced terms checked", (long long)v->terms_checked);
         if (v->doubtful) fprintf(to, " (%lld of them may be off by one)", (long long)v->doubtful);
         if (v->closed_form) fprintf(to, "; closed form agrees (%s)", v->closed_form);
@@ -170,7 +170,7 @@ static enum status judge_bound(struct verdict *v, const struct plan *plan, struc
     const struct check_claim claim = r->claim;
     TRY(check_same_files(&claim, &r->loaded, err));
     if (!claim.accepted)
-        verdict_add(v, arena, "bound", -1, "%s is not proven: %s", certificate, claim.reason);
+        verdict_add(v, arena, "bound", -1, "%s is not certified: %s", certificate, claim.reason);
     else if (none != claim.infeasible)
         verdict_add(v, arena, "bound", -1, "%s proves %s, the plan says otherwise", certificate,
                     claim.infeasible ? "that there is no plan" : "a bound alone");
@@ -265,7 +265,7 @@ static enum status verify_solution(struct verify_request *r, const struct soluti
         TRY(plan_save(&p->plan, plan_path, arena, err));
     }
     FILE *to = plan_path && !strcmp(plan_path, "-") ? stderr : stdout;
-    verify_print(to, &verdict, &p->plan, r->certificate);
+    verify_print(to, &verdict, &p->plan, r->certificate, arena);
     if (verdict.accepted) solution_print(to, p);
     return OK;
 }
@@ -321,7 +321,7 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
     TRY(verify_run(&verdict, &plan, &r, arena, err));
     if (verdict_path) TRY(write_verdict(&verdict, &plan, &r, verdict_path, arena, err));
     if (!verdict_path || strcmp(verdict_path, "-"))
-        verify_print(stdout, &verdict, &plan, r.certificate);
+        verify_print(stdout, &verdict, &plan, r.certificate, arena);
     *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
     return OK;
 }

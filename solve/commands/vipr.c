@@ -147,7 +147,7 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
                     r.count > 1 ? "" : ": made_from: ", unread.text);
     TRY(check_certificate(&checked, &certificate, &priced_text, CHECK_WORK_DEFAULT, arena, err));
     if (!checked.accepted)
-        return fail(err, SOLVER, "%s: not proven: %.300s", r.paths[0], checked.reason);
+        return fail(err, SOLVER, "%s: not certified: %.300s", r.paths[0], checked.reason);
     TRY(priced_load(priced, path, arena, err));
     if (priced->objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT, "%s: is about the objective %s: expected iteration_time",

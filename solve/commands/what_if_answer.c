@@ -285,13 +285,13 @@ static void print_now(struct report_out *out, const struct what_if_answer *x)
     const struct plan *p = x->now;
     int64_t before_ns = x->start->plan ? earlier_ns(x->start->plan) : 0;
     if (!p->stage_count) {
-        report_print(out, "  %-20s %s%s%s\n", "new plan", outcome_names[p->outcome],
+        report_print(out, "  %-20s %s%s%s\n", "new plan", plan_outcome_words(p, out->arena),
                      p->reason ? ": " : "", p->reason ? p->reason : "");
         return;
     }
     print_time(out, "new plan", plan_value_ns(p), before_ns);
-    report_print(out, "; bound %.9f s, gap %.4g %%", (double)plan_bound_ns(p) / 1e9,
-                 100 * plan_gap(p));
+    report_print(out, "; bound %.9f s (%s), gap %.4g %%", (double)plan_bound_ns(p) / 1e9,
+                 plan_claim_words(p, out->arena), 100 * plan_gap(p));
     if (before_ns > 0)
         report_print(out, ": no plan less than %+.3f %%", percent_of(plan_bound_ns(p), before_ns));
     report_print(out, "\n");
@@ -312,11 +312,12 @@ const char *what_if_layouts_text(const struct plan *kept, const struct plan *bes
     report_out_begin(&out, arena);
     int64_t kept_ns = kept->stage_count ? plan_value_ns(kept) : 0;
     if (!best->stage_count) {
-        report_print(&out, "  %-20s %s%s%s\n", "any layout", outcome_names[best->outcome],
+        report_print(&out, "  %-20s %s%s%s\n", "any layout", plan_outcome_words(best, arena),
                      best->reason ? ": " : "", best->reason ? best->reason : "");
     } else if (kept_ns && plan_value_ns(best) >= kept_ns) {
-        report_print(&out, "  %-20s none found that is faster; no plan less than %.9f s\n",
-                     "any layout", (double)plan_bound_ns(best) / 1e9);
+        report_print(&out, "  %-20s none found that is faster; no plan less than %.9f s (%s)\n",
+                     "any layout", (double)plan_bound_ns(best) / 1e9,
+                     plan_claim_words(best, arena));
     } else {
         print_time(&out, "any layout", plan_value_ns(best), kept_ns);
         report_print(&out, "%s; %s; the same without --start writes it\n",

@@ -16,6 +16,17 @@ static const struct source *source_with_role(const struct document *d, const cha
     return NULL;
 }
 
+// Rule "claim": a bound is called proven only if a certificate can be about it.
+static void audit_bound_claim(struct verdict *v, const struct plan *plan, const struct problem *p,
+                              struct arena *arena)
+{
+    const char *none = claim_has_no_certificate(p);
+    if (plan->claim == CLAIM_PROVEN && none)
+        verdict_add(v, arena, "claim", -1,
+                    "says \"%s\", and no certificate can be about its job: %s",
+                    bound_claim_names[CLAIM_PROVEN], none);
+}
+
 static void audit_sources(struct verdict *v, const struct plan *plan, const struct problem *p,
                           struct arena *arena)
 {
@@ -67,6 +78,7 @@ void verify_stated(struct verdict *v, const struct plan *plan, const struct prob
 {
     audit_roles(v, &plan->document, arena);
     audit_sources(v, plan, problem, arena);
+    audit_bound_claim(v, plan, problem, arena);
     audit_statement(v, plan, problem, arena);
 }
 

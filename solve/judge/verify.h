@@ -15,7 +15,8 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
 
 // What the plan states besides its decision, prices and time, with which verify_plan begins; for a
 // plan without stages nothing else is judged. Rules "hash" (the documents at hand are those that
-// the plan says it was made from), "name", "outcome", "groups", "options".
+// the plan says it was made from), "claim" (it says nothing stronger of its bound than its kind of
+// problem allows), "name", "outcome", "groups", "options".
 void verify_stated(struct verdict *v, const struct plan *plan, const struct problem *problem,
                    struct arena *arena);
 

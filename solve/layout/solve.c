@@ -258,8 +258,7 @@ static enum status refuse_known(const struct solving *s, struct error *err)
     int64_t known = s->settings->known_bound_ns;
     if (!s->plan_count || s->plans[0].iteration_ns >= known) return OK;
     return fail(err, BAD_INPUT,
-                "a bound of %lld ns was said to be known, and there is a plan of %lld ns: nothing "
-                "of it is taken over; begin without",
+                "the known bound of %lld ns is wrong: a plan takes %lld ns; solve again without it",
                 (long long)known, (long long)s->plans[0].iteration_ns);
 }
 

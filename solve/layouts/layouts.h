@@ -11,8 +11,9 @@
 struct layouts_result {
     struct solve_result solved; // the plan of the best layout; its bound is over all layouts
     struct layouts layouts;     // what became of each
-    int64_t searched_bound_ns;  // on the layouts that were searched (a part, or all); INT64_MAX:
-                                // none of them has a plan
+    bool rests_on_known; // the bound, or that there is no plan, is below what is derived again
+    int64_t searched_bound_ns; // on the layouts that were searched (a part, or all); INT64_MAX:
+                               // none of them has a plan
 };
 
 // Called between rounds: reports our best plan (stage_count 0: none) to others who search the same

@@ -71,8 +71,9 @@ bool layouts_scan(struct search *s)
     }
     bool whole = layouts_ask(s, requests, count, answers) && !layouts_is_over(s);
     for (int i = 0; i < count; i++)
-        if (answers[i].used && !answers[i].broken)
-            answer_scan(&answers[i], s->layouts, ranges[i].first, ranges[i].end, s->arena);
+        if (answers[i].used && !answers[i].broken &&
+            answer_scan(&answers[i], s->layouts, ranges[i].first, ranges[i].end, s->arena))
+            layouts_note_own_range(s, s->layouts, ranges[i].first, ranges[i].end);
     return whole;
 }
 
@@ -121,6 +122,13 @@ static bool fill_visit(void *argument, int64_t number, const struct layout *layo
     return f->next < f->end;
 }
 
+void layouts_fill_in(const struct search *s, struct candidate **sorted, int64_t count)
+{
+    struct filling f = {sorted, sorted + count};
+    space_each(&s->problem->job.space, &s->limits, fill_visit, &f);
+    assert(f.next == f.end); // the space has every number
+}
+
 static void widen(struct search *s)
 {
     int64_t left = s->order_count - s->order_next, count = left < WINDOW ? left : WINDOW;
@@ -133,9 +141,7 @@ static void widen(struct search *s)
         sorted[i] = &all[i];
     }
     qsort(sorted, (size_t)count, sizeof(struct candidate *), candidates_by_number);
-    struct filling f = {sorted, sorted + count};
-    space_each(&s->problem->job.space, &s->limits, fill_visit, &f);
-    assert(f.next == f.end); // the space has every number
+    layouts_fill_in(s, sorted, count);
     for (int64_t i = 0; i < count; i++) layouts_put_in_line(s, &all[i]);
 }
 

@@ -27,8 +27,10 @@ bool layouts_sharpen(struct search *s, int64_t enough, struct candidate **round,
         int first = p * SHARPEN_PIECE,
             end = first + SHARPEN_PIECE < count ? first + SHARPEN_PIECE : count;
         if (answers[p].broken || !answer_sharpen(&answers[p], bounds, end - first)) continue;
-        for (int i = first; i < end; i++)
+        for (int i = first; i < end; i++) {
+            layouts_note_own(s, round[i]->number, bounds[i - first]);
             if (bounds[i - first] > round[i]->bound_ns) round[i]->bound_ns = bounds[i - first];
+        }
     }
     return whole;
 }
@@ -155,6 +157,7 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
 {
     if (a->sidelined) s->sidelined = a->sidelined;
     plan_effort_add(&s->effort, &a->plan.effort);
+    layouts_note_own(s, c->number, a->infeasible ? INT64_MAX : a->bound_ns);
     if (a->infeasible) {
         layouts_set_fate(s, c, FATE_INFEASIBLE,
                          a->reason && *a->reason ? a->reason : "no plan satisfies its limits");
@@ -215,6 +218,7 @@ void layouts_settle_followers(struct search *s)
         const struct follower *f = &s->followers[i];
         enum layout_fate fate = layouts_fate(l, f->other);
         assert(fate != FATE_REFUSED && fate != FATE_MEMORY);
+        if (s->own_ns) layouts_note_own(s, f->number, s->own_ns[f->other]);
         if (fate == FATE_INFEASIBLE) {
             l->reason[f->number] = (uint16_t)layouts_reason(
                 l, FATE_INFEASIBLE, "so is a layout that it is in nothing better than", s->arena);

@@ -198,6 +198,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
         layouts_sort_open(&s);
         if (!begun) layouts_scout(&s);
         TRY(run(&s, err));
+        layouts_derive_again(&s);
     }
     worker_pool_close(s.pool);
     layouts_take_first(&s);
@@ -219,6 +220,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
                                       .work = s.work,
                                       .work_count = s.work_count},
                 arena);
+    r->rests_on_known = layouts_rest_on_known(&s);
     int64_t value_ns = r->solved.plan.iteration_ns;
     TRY(state_objective(&s, &r->solved.plan, arena, err));
     if (!r->solved.plan.stage_count) return OK;

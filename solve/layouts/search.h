@@ -29,6 +29,7 @@ struct search {
     struct shared_stop stop;
     double shown_s;
     struct layouts *layouts;
+    int64_t *own_ns; // [count]: bounds that no known one had a part in; NULL: nothing is known
     struct space_limits limits;
     struct worker_pool *pool;
     struct layouts_context context;
@@ -80,6 +81,15 @@ struct candidate *layouts_first_in_line(struct search *s);
 void layouts_set_fate(struct search *s, const struct candidate *c, enum layout_fate fate,
                       const char *text);
 int candidates_by_number(const void *a, const void *b); // of struct candidate *
+void layouts_fill_in(const struct search *s, struct candidate **sorted, int64_t count); // layouts
+
+// ---- again.c: what is derived again of what was taken over
+void layouts_open_own(struct search *s);
+// INT64_MAX: it has no plan.
+void layouts_note_own(struct search *s, int64_t number, int64_t bound_ns);
+void layouts_note_own_range(struct search *s, const struct layouts *l, int64_t first, int64_t end);
+void layouts_derive_again(struct search *s);
+bool layouts_rest_on_known(const struct search *s); // the answer, once fates are settled
 
 // ---- rounds.c; false: stopped
 // Raises their bounds; to INT64_MAX if nothing fits.

@@ -153,6 +153,7 @@ void layouts_lost(struct layouts_result *r, const struct problem *problem,
     struct plan *plan = &r->solved.plan;
     struct space_limits limits = problem_space_limits(problem);
     plan->name = problem->name;
+    r->rests_on_known = task && task->known;
     l->work = TAKE(arena, 1, struct layouts_work);
     l->count = space_each(&problem->job.space, &limits, count_layout, NULL);
     bool of_values = problem->job.objective != OBJECTIVE_MAX_LOAD; // else of one micro-batch

@@ -49,6 +49,7 @@ enum status layouts_take_known(struct search *s, struct error *err)
 {
     const struct layouts *known = s->task.known;
     TRY(layouts_check_known(known, s->layouts->count, err));
+    layouts_open_own(s);
     if (known) take_layouts(s, known);
     take_plan(s, &s->task.plan);
     layouts_exchange_plans(s);
@@ -73,8 +74,7 @@ enum status layouts_refuse_false(const struct search *s, struct error *err)
 enum status layouts_refuse_known(const struct layouts *known, int64_t number, struct error *err)
 {
     return fail(err, BAD_INPUT,
-                "%s: layout %lld has a plan that takes less than its bound there: nothing of it is "
-                "taken over; begin without",
+                "%s: its bound of layout %lld is wrong: a plan takes less; solve again without it",
                 known->document.path ? known->document.path : "layouts", (long long)number);
 }
 

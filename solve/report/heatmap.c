@@ -111,8 +111,9 @@ static void put_headings(struct heatmap *m)
                  "%d replica%s of %d pipeline ranks on %d nodes, %s%s. Rows send to columns; %s%s.",
                  x->replica_count, x->replica_count == 1 ? "" : "s", x->rank_count, m->count,
                  plan->bound_ns == plan_value_ns(plan)
-                     ? plan->bound_judged ? "proven optimal" : "optimal as stated by solve"
-                     : arena_print(m->arena, "gap %.3g %%", 100 * plan_gap(plan)),
+                     ? plan_outcome_words(plan, m->arena)
+                     : arena_print(m->arena, "gap %.3g %% (%s)", 100 * plan_gap(plan),
+                                   plan_claim_words(plan, m->arena)),
                  plan->objective == OBJECTIVE_ITERATION_TIME
                      ? ""
                      : arena_print(m->arena, " for %s", objective_names[plan->objective]),

@@ -115,9 +115,10 @@ static void print_verdict(struct report_out *out, const struct layouts *l)
         report_print(out, "times are of cost: devices x iteration time\n");
     report_print(
         out,
-        "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s as "
-        "stated by solve, gap %.4g %% (requested %.4g %%)\n",
+        "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s "
+        "(%s), gap %.4g %% (requested %.4g %%)\n",
         l->chosen, report_time(l->iteration_ns, out->arena), report_time(l->bound_ns, out->arena),
+        claim_words(l->claim, l->taken_over, l->taken_over_count, out->arena),
         l->iteration_ns ? 100 * (double)(l->iteration_ns - l->bound_ns) / (double)l->iteration_ns
                         : 0,
         100 * l->gap_asked);

@@ -432,18 +432,18 @@ enum status report_megatron_told(const struct plan *plan, const struct plan *tol
     e.told = told;
     struct megatron_recompute one;
     e.by_rank = !megatron_recompute_of(&e, &one) && ranks_have_settings(&e);
-    const char *proven = report_time(plan->bound_ns, arena);
+    const char *bound = report_time(plan->bound_ns, arena);
     if (plan->objective != OBJECTIVE_ITERATION_TIME)
-        proven = arena_print(arena, "%s of %s", proven, objective_names[plan->objective]);
+        bound = arena_print(arena, "%s of %s", bound, objective_names[plan->objective]);
     report_print(
         &out,
-        "# Megatron-LM flags of the plan %s: %s per iteration, at least %s %s. By plumbline %s.\n"
+        "# Megatron-LM flags of the plan %s: %s per iteration, at least %s (%s). By plumbline %s.\n"
         "# In bash: source this file, then run %spretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with "
         "data, "
         "tokenizer and learning rate\n"
         "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
-        plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), proven,
-        plan->bound_judged ? "proven" : "as stated by solve", PLUMBLINE_VERSION,
+        plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), bound,
+        plan_claim_words(plan, arena), PLUMBLINE_VERSION,
         e.by_rank ? "torchrun OPTION ... \"${MEGATRON_RUN[@]}\" " : "",
         plan->layout.pipeline * plan->devices_per_stage);
     put_parallel(&e);

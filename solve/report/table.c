@@ -67,17 +67,21 @@ struct line {
     int64_t iteration_ns, value_ns,
         bound_ns; // value_ns: of the objective, as the bound; -1: none
     bool infeasible;
+    const char *claim;                              // data/results/claim.h
     int64_t boxes, certificate_bytes, microseconds; // -1: unknown
     // Of the run (docs/FORMULAS.md 18); a figure of 0 is unknown.
     struct figures figures;
 };
 
 // A verdict's bound takes precedence: it was checked.
-static struct line line_of(const struct report_row *row)
+static struct line line_of(const struct report_row *row, struct arena *arena)
 {
     const struct plan *p = row->plan;
     const struct checked *c = row->checked;
     struct line l = {.name = c ? c->name : p->name,
+                     .claim = c && c->accepted ? claim_words(CLAIM_CERTIFIED, NULL, 0, arena)
+                              : p              ? plan_claim_words(p, arena)
+                                               : "",
                      .iteration_ns = -1,
                      .value_ns = -1,
                      .bound_ns = -1,
@@ -221,21 +225,20 @@ static void print_tex(struct report_out *out, const struct report_row *rows, int
 {
     bool figures = false;
     for (int i = 0; i < count; i++) figures = figures || rows[i].problem;
-    report_print(
-        out,
-        "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
-        "\\usepackage[T1]{fontenc}\n"
-        "%% a bound in a row with a certificate is the one that was checked, the others are "
-        "as stated by solve\n"
-        "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
-        "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
-        "& Check (s)%s \\\\\n  \\midrule\n",
-        figures ? "rrrrr" : "",
-        figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & "
-                  "Price of the run"
-                : "");
+    report_print(out,
+                 "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
+                 "\\usepackage[T1]{fontenc}\n"
+                 "%% a bound in a row with a certificate is the certified one, the others are not "
+                 "audited\n"
+                 "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
+                 "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
+                 "& Check (s)%s \\\\\n  \\midrule\n",
+                 figures ? "rrrrr" : "",
+                 figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & "
+                           "Price of the run"
+                         : "");
     for (int i = 0; i < count; i++) {
-        struct line l = line_of(&rows[i]);
+        struct line l = line_of(&rows[i], out->arena);
         print_tex_row(out, &l, figures);
     }
     report_print(out, "  \\bottomrule\n\\end{tabular}\n");
@@ -269,7 +272,7 @@ static void put_figures(struct report_out *out, const struct figures *f)
 
 static void print_csv_row(struct report_out *out, const struct report_row *row)
 {
-    struct line l = line_of(row);
+    struct line l = line_of(row, out->arena);
     const struct checked *c = row->checked;
     const char *priced = source_hash(row->plan ? &row->plan->document : &c->document, "priced");
     report_csv_text(out, l.name);
@@ -290,6 +293,8 @@ static void print_csv_row(struct report_out *out, const struct report_row *row)
                  priced ? priced : "", objective_names[l.objective]);
     put_number(out, l.value_ns);
     put_figures(out, &l.figures);
+    report_print(out, ",");
+    report_csv_text(out, l.claim);
     report_print(out, "\r\n");
 }
 
@@ -299,7 +304,7 @@ static void print_csv(struct report_out *out, const struct report_row *rows, int
                       "certificate_bytes,certificate_boxes,check_s,"
                       "certificate_sha256,priced_sha256,objective,objective_ns,tokens_per_s,"
                       "model_tflops_per_gpu,mfu,price_per_hour,price_per_million_tokens,run_hours,"
-                      "run_price\r\n");
+                      "run_price,claim\r\n");
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }
 

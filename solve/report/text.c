@@ -18,30 +18,22 @@ static void print_extrapolated(struct report_out *out, const struct plan *plan)
 
 static void print_verdict(struct report_out *out, const struct plan *plan)
 {
-    static const char *const sentences[] = {
-        [OUTCOME_OPTIMAL] = "solved to the requested gap",
-        [OUTCOME_OPEN] = "stopped early, the gap is open",
-        [OUTCOME_INFEASIBLE] = "infeasible, as stated by solve",
-        [OUTCOME_NO_PLAN] = "no plan found within the limit",
-    };
-    const char *title = plan->name ? plan->name : "plan";
+    const char *title = plan->name ? plan->name : "plan",
+               *outcome = plan_outcome_words(plan, out->arena),
+               *claim = plan_claim_words(plan, out->arena);
     if (!plan->stage_count) {
-        bool none = plan->outcome == OUTCOME_INFEASIBLE && plan->bound_judged;
-        report_print(out, "%s: %s", title, none ? "proven infeasible" : sentences[plan->outcome]);
+        report_print(out, "%s: %s", title, outcome);
         report_print(out, plan->reason ? ": %s\n" : "%s\n", plan->reason ? plan->reason : "");
         if (plan->bound_ns > 0)
-            report_print(out, "any plan takes at least %s, as stated by solve\n",
-                         report_time(plan->bound_ns, out->arena));
+            report_print(out, "any plan takes at least %s (%s)\n",
+                         report_time(plan->bound_ns, out->arena), claim);
         return;
     }
-    bool closed = plan->bound_ns == plan_value_ns(plan),
-         other = plan->objective != OBJECTIVE_ITERATION_TIME;
-    report_print(
-        out, "%s: %s per iteration, %s%s%s\n", title, report_time(plan->iteration_ns, out->arena),
-        !closed              ? sentences[plan->outcome]
-        : plan->bound_judged ? "proven optimal"
-                             : "optimal as stated by solve",
-        other ? " for another objective: " : "", other ? objective_names[plan->objective] : "");
+    bool other = plan->objective != OBJECTIVE_ITERATION_TIME;
+    report_print(out, "%s: %s per iteration, %s%s%s\n", title,
+                 report_time(plan->iteration_ns, out->arena), outcome,
+                 other ? " for another objective: " : "",
+                 other ? objective_names[plan->objective] : "");
     if (other)
         report_print(out, "  objective  %s: %s%s, minimised instead of the iteration time\n",
                      objective_names[plan->objective], report_time(plan->objective_ns, out->arena),
@@ -53,13 +45,12 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                      report_time(plan->placement->pipette->hops_ns, out->arena),
                      report_time(plan->placement->pipette->ring_ns, out->arena),
                      report_time(plan->placement->pipette->inner_ns, out->arena));
-    report_print(out, "  bound      %s %s, gap %.4g %% (requested %.4g %%)\n",
-                 report_time(plan->bound_ns, out->arena),
-                 plan->bound_judged ? "proven" : "as stated by solve", 100 * plan_gap(plan),
+    report_print(out, "  bound      %s (%s), gap %.4g %% (requested %.4g %%)\n",
+                 report_time(plan->bound_ns, out->arena), claim, 100 * plan_gap(plan),
                  100 * plan->gap_asked);
     print_extrapolated(out, plan);
     if (!plan->iteration_high_ns) return;
-    report_print(out, "  costs      leave %s to %s open",
+    report_print(out, "  range      cost uncertainty: %s to %s",
                  report_time(plan->iteration_low_ns, out->arena),
                  report_time(plan->iteration_high_ns, out->arena));
     if (plan->runner_up_ns)

@@ -85,7 +85,7 @@ layers=64 stages=16
 echo '{"sweep": {"problem": "small/problem.json", "job.global_batch": ['"$batches"']}}' > m.jsonl
 table() { "$plumbline" batch collect "$1" \
     --columns \
-    id,name,outcome,iteration_s,bound_s,gap_percent,proven,search_nodes,certificate_sha256; }
+    id,name,outcome,iteration_s,bound_s,gap_percent,claim,search_nodes,certificate_sha256; }
 "$plumbline" batch run m.jsonl -o local --quiet > out 2> err || complain "local: $(cat out)"
 table local > expected
 
@@ -147,7 +147,7 @@ time_limit() {
         complain "it does not go on from the plan"
     wait $alone || complain "large: $(cat alone.out)"
     for folder in alone limited; do "$plumbline" batch collect $folder \
-        --columns id,outcome,iteration_s,bound_s,gap_percent,proven > $folder.csv; done
+        --columns id,outcome,iteration_s,bound_s,gap_percent,claim > $folder.csv; done
     cmp -s alone.csv limited.csv ||
         complain "after a time limit another table: $(diff alone.csv limited.csv)"
 }
@@ -179,9 +179,9 @@ parts_disturbed() {     # a task is killed, another one told to stop
 }
 if [ -n "$short" ]; then slurm 0 parts.jsonl parts --sbatch=--time=5; else parts_disturbed; fi
 for folder in whole parts; do "$plumbline" batch collect $folder \
-    --columns outcome,iteration_s,bound_s,gap_percent,proven > $folder.csv; done
+    --columns outcome,iteration_s,bound_s,gap_percent,claim > $folder.csv; done
 cmp -s whole.csv parts.csv || complain "in parts another answer: $(diff whole.csv parts.csv)"
-grep -q checked parts.csv || complain "the joined certificate is not checked: $(cat parts.csv)"
+grep -q certified parts.csv || complain "the joined certificate is not checked: $(cat parts.csv)"
 for certificate in parts/*/result/certificate.json; do # of the whole, and of eight parts
     "$plumbline" check "$certificate" space/problem.json > check.out 2>&1 &&
         accepted=$((${accepted:-0} + 1))

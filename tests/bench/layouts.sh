@@ -36,7 +36,7 @@ search() {      # search NAME GAP LIMIT example options ...
         -v b="$(field "$work/$name/plan.json" bound_ns)" -v s="$seconds" -v w="$written" \
         -v p="$proofs" -v size="$(stat -c %s "$work/$name/certificate.json")" \
         -v k="$(sed -n 's/^  took *\([0-9.]*\) s$/\1/p' "$work/checked")" \
-        -v kb="$(sed -n 's/^proven: .*less than \([0-9]*\) ns$/\1/p' "$work/checked")" \
+        -v kb="$(sed -n 's/^certified: .*less than \([0-9]*\) ns$/\1/p' "$work/checked")" \
         'BEGIN { printf "| %s | %d | %g %% | %d | %.6f | %.6f | %.3f %% | %.1f | %.1f | %d | %d " \
                         "| %.1f | %.6f |\n",
                      n, c, 100 * g, l, t / 1e9, b / 1e9, t ? 100 * (t - b) / t : 100, s,

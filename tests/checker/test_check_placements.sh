@@ -31,7 +31,7 @@ answers 0 'certificate: by' solve honest/problem.json -o honest/plan.json \
 answers 0 "no plan on the nodes takes less than $(number honest/plan.json bound_ns) ns" check \
     honest/proof.json honest/problem.json
 answers 0 'least price of every link' check honest/proof.json ./honest/../honest/problem.json
-answers 0 'proven by honest/proof.json' verify honest/plan.json --certificate honest/proof.json
+answers 0 'certified by honest/proof.json' verify honest/plan.json --certificate honest/proof.json
 answers 0 'OF ALL PLACEMENTS' check honest/proof.json honest/problem.json --statement -
 grep -q "$(hash_of honest/cluster.json)" out ||
     complain "statement: the cluster's hash is not there"
@@ -55,8 +55,8 @@ answers 1 'cluster.json: its SHA-256' check try/proof.json try/problem.json
 rm -rf try && cp -r honest try
 sed -i "s/\"bound_ns\": [0-9]*/\"bound_ns\": $(($(number honest/plan.json iteration_ns) + 1))/" \
     try/proof.json
-answers 1 'not proven: boxes' check try/proof.json try/problem.json
-answers 20 'is not proven' verify try/plan.json --certificate try/proof.json
+answers 1 'not certified: boxes' check try/proof.json try/problem.json
+answers 20 'is not certified' verify try/plan.json --certificate try/proof.json
 
 # ---- another problem's: without places, for another objective, of a space
 rm -rf try && cp -r honest try
@@ -73,7 +73,7 @@ answers 0 "no plan on the nodes has a greatest load (max_load) of less than $loa
     check try/load.json try/problem.json --statement try/proven.txt
 grep -q "has a greatest load (max_load, .* of less than $load ns" try/proven.txt ||
     complain "the statement says another load"
-answers 0 "max_load $load ns, .* proven by try/load.json" verify try/plan.json \
+answers 0 "max_load $load ns, .*certified by try/load.json" verify try/plan.json \
     --certificate try/load.json
 rm -rf try && cp -r honest try
 space='"space": {"pipeline": [2, 3], "fewer_devices": true}'
@@ -81,13 +81,13 @@ sed -i 's/"adam": true,/"adam": true, '"$space,/" try/job.json
 answers 2 'expected a certificate of all of them' check try/proof.json try/problem.json
 answers 0 '^optimal' solve try/problem.json -o try/plan.json --quiet --certificate try/space.json
 bound=$(number try/plan.json bound_ns)
-answers 0 "^proven: no plan of any layout takes less than $bound ns" \
+answers 0 "^certified: no plan of any layout takes less than $bound ns" \
     check try/space.json try/problem.json --statement try/proven.txt
 grep -q "No plan of any layout takes less than $bound ns" try/proven.txt ||
     complain "the statement says another bound"
-answers 0 'proven by try/space.json' verify try/plan.json --certificate try/space.json
+answers 0 'certified by try/space.json' verify try/plan.json --certificate try/space.json
 sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound + 1))/" try/space.json > try/higher.json
-answers 1 'not proven: layout [0-9]*: ' check try/higher.json try/problem.json
+answers 1 'not certified: layout [0-9]*: ' check try/higher.json try/problem.json
 echo '{"kind": "plumbline.certificate", "version": 1, "made_from": [],
     "space": {"layouts": 1, "fates": "p1", "dominated": [], "proofs": [], "bound_ns": 9}}' \
         > try/space.json

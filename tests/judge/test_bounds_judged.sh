@@ -14,21 +14,21 @@ answers 0 "" solve one/problem.json -o plan.json --certificate proof.json
 answers 0 "" solve many/problem.json --gap 0.01 -o best.json --certificate space.json
 
 # ---- a bound is judged by a certificate, or said not to be
-answers 0 "bound not judged" verify plan.json
-answers 0 "proven by proof.json" verify plan.json --certificate proof.json -o verdict.json
-answers 0 "proven by space.json" verify best.json --certificate space.json
+answers 0 "proven, not yet audited (--certificate FILE audits it)" verify plan.json
+answers 0 "certified by proof.json" verify plan.json --certificate proof.json -o verdict.json
+answers 0 "certified by space.json" verify best.json --certificate space.json
 answers 0 "" verify plan.json -o unjudged.json
-answers 0 "optimal as stated by solve" report plan.json
-says_not proven
-answers 0 "optimal as stated by solve" report plan.json --verdict unjudged.json
-answers 0 "proven optimal" report plan.json --verdict verdict.json
-answers 0 " proven" report --format megatron plan.json --verdict verdict.json
-answers 0 "as stated by solve" report --format megatron plan.json
+answers 0 "optimal (proven, not yet audited)" report plan.json
+says_not certified
+answers 0 "optimal (proven, not yet audited)" report plan.json --verdict unjudged.json
+answers 0 "optimal (certified)" report plan.json --verdict verdict.json
+answers 0 "(certified)" report --format megatron plan.json --verdict verdict.json
+answers 0 "(proven, not yet audited)" report --format megatron plan.json
 answers 2 "is about the plan" report best.json --verdict verdict.json
 answers 2 "plumbline.verdict" report plan.json --verdict proof.json
 answers 2 "expected a single plan" report --format csv plan.json --verdict verdict.json
 answers 2 "expected a single plan" report --layouts best.layouts.json --verdict verdict.json
-answers 0 "as stated by solve, gap" report --layouts best.layouts.json
+answers 0 "(proven, not yet audited), gap" report --layouts best.layouts.json
 grep -q "\"certificate\".*$(sha256sum < proof.json | cut -c1-64)" verdict.json ||
     complain "verdict.json: not the certificate's hash"
 grep -q '"proven_bound_ns"' unjudged.json && complain "unjudged.json: a bound is proven by nothing"
@@ -42,13 +42,13 @@ sed -i 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.012/' less/job.json
 for folder in none less; do answers 11 "" solve $folder/problem.json -o $folder.json \
     --certificate $folder-proof.json; done
 answers 20 "a claim that cannot be judged" verify none.json
-answers 0 "there is no plan, proven by none-proof.json" verify none.json \
+answers 0 "there is no plan, certified by none-proof.json" verify none.json \
     --certificate none-proof.json -o none-verdict.json
-answers 0 "proven infeasible" report none.json --verdict none-verdict.json
-answers 0 "infeasible, as stated by solve" report none.json
+answers 0 "infeasible (certified)" report none.json --verdict none-verdict.json
+answers 0 "infeasible (proven, not yet audited)" report none.json
 answers 20 "hash: less/job.json" verify none.json --problem less/problem.json \
     --certificate less-proof.json -o other-verdict.json
-answers 0 "infeasible, as stated by solve" report none.json --verdict other-verdict.json
+answers 0 "infeasible (proven, not yet audited)" report none.json --verdict other-verdict.json
 answers 2 "is about the plan" report less.json --verdict none-verdict.json
 python3 - <<'P'
 import json
@@ -58,7 +58,7 @@ json.dump(none, open('forged.json', 'w'))
 P
 answers 20 "proof.json proves a bound alone, the plan says otherwise" verify forged.json \
     --certificate proof.json
-answers 20 "none-proof.json is not proven" verify forged.json --certificate none-proof.json
+answers 20 "none-proof.json is not certified" verify forged.json --certificate none-proof.json
 answers 20 "hash: none/job.json" verify forged.json --problem none/problem.json \
     --certificate none-proof.json
 
@@ -70,14 +70,15 @@ time=$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' plan.json | head -1)
 low=$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' best.json | head -1)
 sed "s/\"bound_ns\": $low/\"bound_ns\": $((low - 1))/; /\"bound_s\"/d; /\"gap\"/d" \
     best.json > lower.json
-answers 0 "proven by space.json (which proves $low ns)" verify lower.json --certificate space.json
+answers 0 "certified by space.json (which certifies $low ns)" verify lower.json \
+    --certificate space.json
 sed "s/\"proven_bound_ns\": $bound/\"proven_bound_ns\": $((bound - 1))/" verdict.json > edited.json
 answers 2 "proven_bound_ns" report plan.json --verdict edited.json
 sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound - 1))/" proof.json > weaker.json
 answers 20 "bound: stated $bound ns, but weaker.json proves $((bound - 1)) ns" verify plan.json \
     --certificate weaker.json
 sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound + 1))/" proof.json > stronger.json
-answers 20 "stronger.json is not proven" verify plan.json --certificate stronger.json
+answers 20 "stronger.json is not certified" verify plan.json --certificate stronger.json
 answers 2 "" verify plan.json --certificate space.json
 answers 2 "" verify best.json --certificate proof.json
 
@@ -147,7 +148,7 @@ grep -q '"fewer.job.json"' fewer.problem.json &&
 # be faster.
 answers 0 "the layout of plan.json is kept" solve many/problem.json --start plan.json \
     -o slower.json --certificate slower-proof.json
-answers 0 "proven by slower-proof.json" verify slower.json --certificate slower-proof.json
+answers 0 "certified by slower-proof.json" verify slower.json --certificate slower-proof.json
 [ "$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' slower.json | head -1)" \
     -gt "$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' best.json | head -1)" ] ||
     complain "slower.json: its bound would be one of the space, too"

@@ -254,12 +254,12 @@ static void test_files(void **state)
     snprintf(path, sizeof path, "%s/chain/proof.json", folder);
     if (plumbline_check(path, NULL, &proven, &text, &error)) fail_msg("%s", error.text);
     assert_int_equal(proven, 1);
-    assert_int_equal(strncmp(text, "proven: ", 8), 0);
+    assert_int_equal(strncmp(text, "certified: ", 11), 0);
     plumbline_free(text);
     if (plumbline_plan_open(&plan, in_folder("chain/plan.json"), &error))
         fail_msg("%s", error.text);
     assert_int_equal(plumbline_verify(plan, NULL, path, &accepted, &text, &error), PLUMBLINE_OK);
-    assert_non_null(strstr(text, "proven by"));
+    assert_non_null(strstr(text, "certified by"));
     plumbline_free(text);
     plumbline_plan_close(plan);
 }

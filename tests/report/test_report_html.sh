@@ -40,7 +40,7 @@ run 0 solve "$here/mixed/problem.json" -o "$here/mixed/plan.json" \
     --quiet --certificate "$here/mixed/proof.json"
 page mixed 200000
 says mixed '<h1>&lt;/script&gt;&lt;script&gt;'
-says mixed 'optimal as stated by solve'
+says mixed 'optimal (proven, not yet audited)'
 run 0 report "$here/mixed/plan.json"
 for what in tokens FLOP MFU price; do
     line=$(sed -n "s/^  $what  *//p" "$here/out")
@@ -51,8 +51,8 @@ run 0 verify "$here/mixed/plan.json" --certificate "$here/mixed/proof.json" \
     -o "$here/mixed/verdict.json"
 run 0 report --format html --verdict "$here/mixed/verdict.json" "$here/mixed/plan.json" \
     -o "$here/mixed/report.html"
-says mixed 'Bound, proven'
-says mixed ', proven optimal</p>'
+says mixed 'Bound, certified'
+says mixed ', optimal (certified)</p>'
 run 0 report --format html "$here/mixed/plan.json" -o "$here/mixed/report.html"
 
 # The commands that the page gives make the same plan again.
@@ -131,7 +131,7 @@ page space 1000000
 run 0 example gpt --memory-fraction 0.01 -o "$here/tight"
 run 11 solve "$here/tight/problem.json" -o "$here/tight/plan.json" --quiet
 page tight 50000
-says tight 'infeasible, as stated by solve'
+says tight 'infeasible (proven, not yet audited)'
 
 python3 tests/report/page_browse.py "$here" > "$here/out" 2> "$here/err" || complain "in a browser"
 cat "$here/out"

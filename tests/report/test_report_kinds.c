@@ -113,8 +113,9 @@ static void test_text_says_what_is_fixed(void **state)
     has(text, "  losses     local, one every 2 stages\n");
     has(text, "  beyond     gemm_flop_per_s of G: used at 1e+09 to 5e+12, fitted on 1e+09 to 1e+12 "
               "(5 times; head, logits)\n");
-    has(text, "  costs      leave 200.000 ms to 400.000 ms open; the best of another layout, "
-              "300.000 ms, is inside\n");
+    has(text,
+        "  range      cost uncertainty: 200.000 ms to 400.000 ms; the best of another layout, "
+        "300.000 ms, is inside\n");
     plan = small_plan(&arena);
     plan.layout.schedule = SCHEDULE_TOKEN_SLICED;
     plan.layout.slice_count = 2, plan.layout.slices[0] = 1200, plan.layout.slices[1] = 848;

@@ -146,7 +146,7 @@ def one(number):
             t and close(float(row["hours"]), t[0]) and t[0] <= within and t[1] <= budget
         ):
             return f"{row}: alone {t}"
-        if row["state"].startswith("none found") or (row["state"] == "no plan, proven" and t):
+        if row["state"].startswith("none found") or (row["state"] == "no plan" and t):
             return f"{row}: alone {t}"
         if row["state"].startswith("not within") and t and t[0] <= within and t[1] <= budget:
             return f"{row}: alone {t}"

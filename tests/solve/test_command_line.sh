@@ -467,10 +467,10 @@ refuses "has places" check certificate.json "$documents/priced.json"
 # here that problem is not there
 gives 0 check certificate.json priced.json
 gives 1 check certificate.json --work-limit 10
-says "not proven: .*work limit" out
+says "not certified: .*work limit" out
 sed 's/"iteration_ns": [0-9]*\([0-9]\)/"iteration_ns": 9999999\1/' certificate.json > forged.json
 gives 1 check forged.json priced.json
-says "not proven: .*incumbent" out
+says "not certified: .*incumbent" out
 sed 's/"layer_count": 8/"layer_count": 9/' priced.json > other.json
 gives 1 check certificate.json other.json
 says "SHA-256" out
@@ -540,7 +540,7 @@ refuses "tests/vipr_check" check proof.vipr for-proof.json --statement never.txt
 refuses "nothere.json" vipr nothere.json
 refuses "nowhere" vipr proof.json -o nowhere/proof.vipr
 gives 1 vipr forged.json priced.json -o never.vipr
-says "not proven" err
+says "not certified" err
 [ ! -e never.vipr ] || complain "vipr: a file of what is not proven"
 refuses "--certificate" solve small/problem.json -o never.json --shrink-certificate
 refuses "nowhere" solve small/problem.json -o never.json --certificate nowhere/proof.json
@@ -558,7 +558,7 @@ says "^optimal: pipette .* gap 0 %" err
 gives 0 verify pipette/plan.json
 says ", pipette $(number pipette/plan.json objective_ns) ns, its bound" out
 gives 0 report pipette/plan.json
-says "optimal as stated by solve for another objective: pipette" out
+says "optimal (stated by solve, not audited) for another objective: pipette" out
 says "of which   hops of the slowest pipeline" out
 for option in "--engine glpk" "--formulation textbook" "--recheck" "--start pipette/plan.json"; do
     refuses "${option%% *}: expected a job whose objective is iteration_time, found pipette" solve \

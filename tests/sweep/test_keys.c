@@ -159,7 +159,7 @@ static bool decides(const char *key)
 static bool names(const struct sweep *w, const struct edited *e, const char *text)
 {
     char *path = arena_copy_text(w->arena, e->pattern), *rest = NULL;
-    if (!strcmp(w->reader->document, "certificate.json") && strstr(text, "not proven: "))
+    if (!strcmp(w->reader->document, "certificate.json") && strstr(text, "not certified: "))
         return true; // the checker names the place in the proof where it stopped
     if (decides(e->key) && strstr(text, "stage")) return true;
     if (strstr(text, "SHA-256")) return strstr(text, w->reader->document) || strstr(path, "sha256");

@@ -6,7 +6,7 @@
 
 static void put_claims(struct check_page *p, const struct check_result *r)
 {
-    page_print(p, "PROVEN, given what is assumed below\n");
+    page_print(p, "CERTIFIED, given what is assumed below\n");
     if (r->infeasible)
         page_print(
             p, "  There is no plan: wherever its ranks stand, it breaks a rule or a limit.\n\n");
@@ -70,7 +70,7 @@ enum status check_places_write_statement(const struct check_places_audit *h, con
                                          struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;
-    page_print(p, "WHAT IS PROVEN, OF ALL PLACEMENTS ON THE NODES\n\n");
+    page_print(p, "WHAT IS CERTIFIED, OF ALL PLACEMENTS ON THE NODES\n\n");
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
     page_print(p, "ASSUMED, not verified\n"

@@ -28,7 +28,8 @@ static void put_claims(struct check_page *p, const struct check_space_result *s)
     const struct check_result *r = &s->proof;
     const char *has = check_space_has(s), *unit = check_space_unit(s),
                *within = check_space_within(s);
-    page_print(p, "PROVEN, given what is assumed below, of %lld layouts\n", (long long)s->layouts);
+    page_print(p, "CERTIFIED, given what is assumed below, of %lld layouts\n",
+               (long long)s->layouts);
     if (r->infeasible) {
         page_print(p, "  No layout of the space has a plan%s.\n\n", within);
         return;
@@ -78,7 +79,7 @@ enum status check_space_write_statement(const struct check_space_audit *h, const
                                         struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;
-    page_print(p, "WHAT IS PROVEN, OF A WHOLE SPACE OF LAYOUTS\n\n");
+    page_print(p, "WHAT IS CERTIFIED, OF A WHOLE SPACE OF LAYOUTS\n\n");
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
     page_print(p, "ASSUMED, not verified\n"

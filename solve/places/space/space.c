@@ -411,6 +411,7 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     for (int64_t i = 0; i < r->layouts.count; i++) put_fate(&s, i, FATE_OPEN, "not looked at", 0);
     TRY(layouts_check_known(known, r->layouts.count, err));
     if (known) layouts_take(&r->layouts, known, arena);
+    r->rests_on_known = known != NULL; // nothing is derived again here
     if (task && task->plan.stage_count &&
         space_contains(&problem->job.space, &limits, &task->plan.layout, &s.best_number))
         s.best = task->plan;

@@ -52,8 +52,8 @@ static const char *bound(const struct comparison *c, const struct compared_plan 
 {
     const struct plan *plan = p->of.plan;
     if (!plan->bound_ns) return "none";
-    return arena_print(c->arena, "%s %s", report_time(plan->bound_ns, c->arena),
-                       plan->bound_judged ? "proven" : "stated");
+    return arena_print(c->arena, "%s (%s)", report_time(plan->bound_ns, c->arena),
+                       plan_claim_words(plan, c->arena));
 }
 
 static const char *gap(const struct comparison *c, const struct compared_plan *p)
@@ -283,7 +283,7 @@ void compare_facts(struct comparison *c)
                                         {"minimised", objective},
                                         {"bound", bound},
                                         {"gap", gap},
-                                        {"costs leave open", left_open}};
+                                        {"cost uncertainty", left_open}};
     static const struct fact layouts[] = {
         {"GPUs", gpus},         {"pipeline x tensor x data", degrees},
         {"schedule", schedule}, {"micro-batches", micro_batches},

@@ -56,11 +56,25 @@ static void put_tiles(struct sections *s)
     struct arena *arena = s->arena;
     report_print(s->out, "<dl class=\"tiles\">\n");
     put_tile(s->out, "Iteration", report_time(plan->iteration_ns, arena), "iteration");
-    put_tile(s->out, plan->bound_judged ? "Bound, proven" : "Bound, as stated by solve",
+    put_tile(s->out,
+             arena_print(arena, "Bound, %s", html_escape(plan_claim_words(plan, arena), arena)),
              report_time(plan->bound_ns, arena), "bound");
     put_tile(s->out, "Gap", arena_print(arena, "%.4g %%", 100 * plan_gap(plan)), "gap");
     if (s->page->problem && plan->iteration_ns > 0) put_figures(s);
     report_print(s->out, "</dl>\n");
+}
+
+static void put_claim(struct sections *s)
+{
+    static const char *const meaning[] = {
+        [CLAIM_STATED] = "no certificate is known to show it.",
+        [CLAIM_PROVEN] = "a certificate can be written (solve --certificate) and audited (check).",
+        [CLAIM_TAKEN_OVER] = "it rests on what these files said when a search was resumed.",
+        [CLAIM_CERTIFIED] = "a certificate was audited for this plan. It holds for every plan of "
+                            "the priced problem."};
+    report_print(s->out, "<p>The bound is %s: %s</p>\n",
+                 html_escape(plan_claim_words(s->plan, s->arena), s->arena),
+                 meaning[s->plan->claim]);
 }
 
 static void put_summary(struct sections *s)
@@ -75,11 +89,7 @@ static void put_summary(struct sections *s)
         html_escape(title, s->arena),
         html_escape(arena_print(s->arena, "%.*s", (int)(end - verdict), verdict), s->arena));
     if (s->plan->stage_count) put_tiles(s);
-    report_print(s->out, "<p>%s</p>\n",
-                 s->plan->bound_judged ? "Proven: a certificate of the bound was audited for this "
-                                         "plan. It holds for every plan of the priced problem."
-                                       : "The bound is as stated by solve; no verdict on a "
-                                         "certificate was given for this page.");
+    put_claim(s);
     if (s->plan->stage_count) html_facts(s->out, end + 1);
     else report_print(s->out, "<p>%s</p>\n", html_escape(end + 1, s->arena));
     report_print(s->out, "</header>\n");
@@ -331,7 +341,7 @@ enum status report_html(const struct report_page *page, const char **text, size_
         close_section(&out);
     }
     if (page->sensitivity_count) {
-        open_section(&out, "sensitivity", "What the costs leave open");
+        open_section(&out, "sensitivity", "Cost uncertainty");
         html_sensitivity(&out, page);
         close_section(&out);
     }
