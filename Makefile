@@ -416,7 +416,7 @@ test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
 test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000
 
-# Every edit of every key of documents of each kind; make test has one of 307.
+# Every edit of every key of documents of each kind; make test has a sample.
 .PHONY: test-keys
 test-keys: $(OUT)/tests/test_keys
 	$(OUT)/tests/test_keys 1

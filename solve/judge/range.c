@@ -77,7 +77,7 @@ void audit_range(struct audit *h)
     if (!sound || (!p->iteration_low_ns && !p->iteration_high_ns)) {
         if (p->runner_up_inside)
             REJECT(h, "range", -1,
-                   "the runner-up is said to lie inside of a range that the plan does not state");
+                   "runner_up_inside is true, of a range that the plan does not state");
         return;
     }
     audit_end(h, "what the costs leave open, fast end", COSTS_FAST, p->iteration_low_ns);
@@ -85,7 +85,8 @@ void audit_range(struct audit *h)
     bool inside = p->runner_up_ns > 0 && p->runner_up_ns >= p->iteration_low_ns &&
                   p->runner_up_ns <= p->iteration_high_ns;
     if (inside != p->runner_up_inside)
-        REJECT(h, "range", -1, "the runner-up's %lld ns are said to lie %s of %lld to %lld ns",
+        REJECT(h, "range", -1,
+               "runner_up_inside: the runner-up's %lld ns are said to lie %s of %lld to %lld ns",
                (long long)p->runner_up_ns, p->runner_up_inside ? "inside" : "outside",
                (long long)p->iteration_low_ns, (long long)p->iteration_high_ns);
 }
