@@ -91,6 +91,33 @@ static bool is_too_little(struct trial *t, int64_t iteration_ns)
     return found;
 }
 
+// The judge's own work of each rank's compute and sync streams, as it says of a plan that claims
+// to take 1 ns.
+static void expect_works(struct trial *t, const struct priced *whole, uint64_t seed)
+{
+    const struct schedule_request *r = &t->schedule.request;
+    struct plan plan = t->plan;
+    t->plan.iteration_ns = 1, t->plan.bound_ns = 0, t->plan.outcome = OUTCOME_OPEN;
+    struct verdict v = trial_judge(t);
+    t->plan = plan;
+    for (int rank = 0; rank < r->rank_count; rank++) {
+        int64_t sum = 0, layers = 0;
+        bool found = false;
+        for (int k = 0; k < r->virtual_stages; k++) {
+            int stage = schedule_stage_of(r, rank, k);
+            sum += sync_work(whole, &t->plan, stage);
+            layers += t->plan.stages[stage].layer_count;
+        }
+        if (sum <= 1 + (r->barrier ? 0 : layers * (1 + r->slice_count))) continue;
+        const char *words = arena_print(&t->arena, "rank %d: its sync stream has %lld ns of work",
+                                        rank, (long long)sum);
+        for (int i = 0; i < v.violation_count; i++)
+            found = found || strstr(v.violations[i].text, words);
+        if (!found)
+            fail_msg("seed %llu: the judge does not say: %s", (unsigned long long)seed, words);
+    }
+}
+
 static void no_stream_works_longer(void **state)
 {
     (void)state;
@@ -111,6 +138,7 @@ static void no_stream_works_longer(void **state)
                              (long long)t.plan.iteration_ns);
                 assert_false(is_too_little(&t, work));
                 if (work > spare) assert_true(is_too_little(&t, work - spare - 1));
+                expect_works(&t, &whole, seed);
                 judged++, tight += work >= t.plan.iteration_ns - spare;
             }
         }
