@@ -103,11 +103,12 @@ struct search {
 
 // ---- the constants in the costs
 
+// A number that is not stated, and is not 0 then, has the least value that it may have: a factor
+// of 1.
 static void note_start(struct estimate *e, const struct cost_key *key, void *context)
 {
     struct starts *s = context;
-    (void)key;
-    if (s->count < STARTS_MAX) s->values[s->count++] = e->value;
+    if (s->count < STARTS_MAX) s->values[s->count++] = fmax(e->value, key->low);
 }
 
 // What a constant does to its numbers: it scales all by one factor, so that their ratios (of GPUs,
@@ -315,11 +316,10 @@ static double find_error_bound(const struct search *s, struct arena *arena)
     int count = 0, rank = (int)ceil(BOUND_SHARE * (s->count + 1));
     double *errors = TAKE(arena, s->count, double);
     for (int i = 0; i < s->count; i++)
-        if (metric_is_time(s->runs[i]->row.metric))
-            errors[count++] = fabs(exp(s->residuals[i]) - 1);
+        if (metric_is_time(s->runs[i]->row.metric)) errors[count++] = fabs(s->residuals[i]);
     if (count < s->count || s->count <= s->keys->count) return 0;
     qsort(errors, (size_t)count, sizeof *errors, compare_numbers);
-    return fmin(errors[(rank < count ? rank : count) - 1], 1);
+    return fmin(expm1(errors[(rank < count ? rank : count) - 1]), ITERATION_SPREAD_MAX);
 }
 
 static enum status answer(struct iterations_fit *fit, struct search *s, struct arena *arena,

@@ -20,16 +20,16 @@ bool run_ran(const struct run *run, bool file_has_peaks)
 }
 
 // false: the row does not bear on the factor; for example, a figure of the last rank is only what
-// was requested.
+// was requested, and a flag of 0 does not say that the run ran: it may have failed otherwise.
 static bool read_sign(struct memory_sign *sign, const struct run *run, bool peaks,
                       const struct prediction *x, double factor)
 {
     const struct run_row *row = &run->row;
     bool flag = row->metric == METRIC_OOM;
     double outside = (double)x->outside_bytes, total = (double)x->device_bytes;
-    if (!flag && !run_ran(run, peaks)) return false;
-    *sign = (struct memory_sign){flag && row->value > 0 ? SIGN_FAILED : SIGN_RAN, 0, outside,
-                                 (double)x->capacity_bytes};
+    if (flag ? !(row->value > 0) : !run_ran(run, peaks)) return false;
+    *sign =
+        (struct memory_sign){flag ? SIGN_FAILED : SIGN_RAN, 0, outside, (double)x->capacity_bytes};
     if (!flag && row->metric == METRIC_PEAK_MEMORY) {
         total = run_prediction(row, x);
         if (total == (double)x->device_bytes - outside) sign->outside_bytes = outside = 0;

@@ -156,7 +156,7 @@ void validation_show(const struct validation *v, const struct run_set *set,
 
 static void put_score(struct json_writer *w, const char *key, double x)
 {
-    if (isnan(x)) json_put_null(w, key);
+    if (!isfinite(x)) json_put_null(w, key);
     else json_put_number(w, key, x);
 }
 

@@ -216,7 +216,8 @@ static const struct member costs_rows[] = {
              put_schedule_shares),
     KEY_LIST(costs, collectives, collective_count, OPTIONAL, IF_SET, COLLECTIVES_MAX,
              &collective_members),
-    COSTS_ESTIMATES(OF_ALL) ESTIMATE_STATED(costs, "iteration_spread", iteration_spread, 0, 1),
+    COSTS_ESTIMATES(OF_ALL)
+        ESTIMATE_STATED(costs, "iteration_spread", iteration_spread, 0, ITERATION_SPREAD_MAX),
 };
 MEMBERS(costs, struct costs, NULL, false, NULL);
 

@@ -127,6 +127,8 @@ struct collective_times {
     struct segment *segments; // from_bytes ascending
 };
 
+enum { ITERATION_SPREAD_MAX = 100 };
+
 struct costs {
     struct document document;
     const char *name;
@@ -153,8 +155,8 @@ struct costs {
     struct estimate tree_bandwidth_share; // the share of a ring's bandwidth that trees reach in an
                                           // all-reduce over nodes; 0: no trees
     struct estimate allocator_factor;     // memory used per byte requested from the allocator; 0: 1
-    struct estimate iteration_spread;     // share of an iteration's time, in either direction, that
-                                          // the formulas leave open besides these numbers; 0: none
+    struct estimate iteration_spread;     // what the formulas leave open besides these numbers: the
+                                          // time divided, or multiplied, by 1 + it; 0: nothing
     bool schedule_share_stated[SCHEDULE_KIND_COUNT]; // transfers have their own shares in programs
                                                      // of this schedule
     double schedule_share[SCHEDULE_KIND_COUNT][PART_COUNT];

@@ -312,7 +312,7 @@ enum status samples_save(const struct samples *s, const char *path, struct arena
     struct json_writer w;
     document_begin(&w, "plumbline.samples", s->document.sources, s->document.source_count, arena);
     members_put(&w, &samples_members, s, s);
-    return document_write(&w, path, err);
+    return document_keep(&w, path, err);
 }
 
 bool sample_is_throttled(const struct sample *s, int repetition)

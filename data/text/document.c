@@ -94,6 +94,15 @@ enum status document_write(struct json_writer *w, const char *path, struct error
     return file_write(path, text, length, err);
 }
 
+enum status document_keep(struct json_writer *w, const char *path, struct error *err)
+{
+    struct error unwritten = {OK, ""}, unprinted = {OK, ""};
+    if (document_write(w, path, &unwritten) == OK) return OK;
+    bool printed = strcmp(path, "-") && file_write("-", w->text, w->length, &unprinted) == OK;
+    return fail(err, unwritten.status, "%s%s", unwritten.text,
+                printed ? "; the document is on standard output" : "");
+}
+
 const char *document_text(struct json_writer *w, size_t *length)
 {
     json_close_object(w);

@@ -38,8 +38,11 @@ enum status document_fields(const struct document *d, const struct json_field *f
 // writes the body and calls document_write.
 void document_begin(struct json_writer *w, const char *kind, const struct source *sources,
                     int source_count, struct arena *arena);
-enum status document_write(struct json_writer *w, const char *path,
-                           struct error *err);                    // closes the root
+enum status document_write(struct json_writer *w, const char *path, struct error *err);
+// The same for what took long to find: if it cannot be written, it goes to standard output, and the
+// error says so.
+enum status document_keep(struct json_writer *w, const char *path,
+                          struct error *err);                     // closes the root
 const char *document_text(struct json_writer *w, size_t *length); // instead of a file
 
 // What a document made from `of` states about it: role, path relative to `maker_path`, hash.

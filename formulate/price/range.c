@@ -23,8 +23,11 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs, 
 
 struct range range_begin(int64_t ns, const struct costs *costs)
 {
-    double open_ns = costs->iteration_spread.value * (double)ns;
-    return (struct range){ns, {open_ns * open_ns, open_ns * open_ns}};
+    double spread = costs->iteration_spread.value, slow = spread * (double)ns,
+           fast = slow / (1 + spread);
+    struct range r = {.ns = ns, .least = 1 / (1 + spread)};
+    r.squares[COSTS_FAST] = fast * fast, r.squares[COSTS_SLOW] = slow * slow;
+    return r;
 }
 
 // A time that moves to the wrong side, because of rounding or of another path through the graph,
@@ -32,13 +35,16 @@ struct range range_begin(int64_t ns, const struct costs *costs)
 void range_add(struct range *r, enum cost_end end, int64_t moved_ns)
 {
     int64_t difference = end == COSTS_FAST ? r->ns - moved_ns : moved_ns - r->ns;
-    if (difference > 0) r->squares[end] += (double)difference * (double)difference;
+    if (difference <= 0) return;
+    r->squares[end] += (double)difference * (double)difference;
+    if (end == COSTS_FAST) r->least *= (double)moved_ns / (double)r->ns;
 }
 
 int64_t range_end_ns(const struct range *r, enum cost_end end)
 {
     int64_t difference = llround(sqrt(r->squares[end]));
-    return end == COSTS_FAST ? larger(0, r->ns - difference) : r->ns + difference;
+    if (end == COSTS_SLOW) return r->ns + difference;
+    return larger(llround(r->least * (double)r->ns), r->ns - difference);
 }
 
 // 0: it cannot be priced.

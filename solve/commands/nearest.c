@@ -12,6 +12,7 @@
 #include "formulate/price/range.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/one_recompute.h"
+#include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
 
 struct search {
@@ -258,7 +259,10 @@ static enum status settle_recompute(const struct search *s, struct attempt *atte
     struct problem own = problem_with_layout(of, &found->layout);
     TRY(range_of_plan(found, &own, s->arena, err));
     found->outcome = plan_outcome(found);
-    return plan_save(found, file_in(s, "plan.json"), s->arena, err);
+    const char *path = file_in(s, "plan.json");
+    bool lost = false;
+    TRY(keep_plan(found, path, &lost, s->arena, err));
+    return lost ? fail(err, BAD_INPUT, "%s: not written", path) : OK;
 }
 
 // ---- the report

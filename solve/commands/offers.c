@@ -35,6 +35,7 @@ struct offer {
     struct layout layout;
     enum bound_claim claim; // of the bounds, and of what it says there is not
     double hours, hours_bound, price, price_bound;
+    bool lost; // its plan could not be written
 };
 
 struct offers_request {
@@ -256,14 +257,14 @@ static enum status take_from_child(struct offer *o, struct supervised *left)
     return OK;
 }
 
-static enum status write_plan(const struct offer *o, struct plan *plan, const struct solved *solved,
+static enum status write_plan(struct offer *o, struct plan *plan, const struct solved *solved,
                               struct arena *arena, struct error *err)
 {
     const char *path = arena_print(arena, "%s/plan.json", o->folder);
     plan->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
     plan->document.source_count = problem_sources(&o->problem, path, plan->document.sources, arena);
     TRY(solve_settle(plan, solved, arena, err));
-    return plan_save(plan, path, arena, err);
+    return keep_plan(plan, path, &o->lost, arena, err);
 }
 
 static enum status search_offer(const struct offers_request *r, struct offer *o,
@@ -404,6 +405,8 @@ static enum status write_table(const struct offers_request *r, const struct offe
 
 static int exit_code_of(const struct offers_request *r, const struct offer *best)
 {
+    for (int i = 0; i < r->count; i++)
+        if (r->items[i].lost) return EXIT_LOST;
     if (best) return 0;
     for (int i = 0; i < r->count; i++)
         if (r->items[i].state == OFFER_OPEN) return EXIT_NO_PLAN;

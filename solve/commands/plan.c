@@ -280,6 +280,7 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
     TRY(run_step(&steps.items[0], exit_code, arena, err));
     solve_step(&steps, &r, arena);
     TRY(run_step(&steps.items[1], &solved, arena, err));
+    if (solved == EXIT_LOST) return *exit_code = solved, OK; // the plan is on standard output
     solve_goes_on("the writing of report and launch files", 0, false, solved);
     if (!solved || solved == EXIT_OPEN) {
         struct step *verify = begin_step(&steps, command_verify, "verify");

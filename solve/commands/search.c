@@ -2,8 +2,10 @@
 #include <assert.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "data/base/file.h"
 #include "data/base/least.h"
 #include "data/base/options.h"
 #include "formulate/price/extrapolate.h"
@@ -271,5 +273,33 @@ enum status solve_supervised(struct solved *s, const struct solve_settings *sett
     TRY(solve_apart(s, settings, from, &left, arena, err));
     *lost = left.as == SUPERVISED_LOST;
     if (left.as != SUPERVISED_CHILD) end_with(&left);
+    return OK;
+}
+
+// ---- a disk that is full at the end takes nothing that was found
+
+enum status keep_plan(const struct plan *plan, const char *path, bool *lost, struct arena *arena,
+                      struct error *err)
+{
+    struct error unwritten = {OK, ""};
+    size_t length;
+    if (plan_save(plan, path, arena, &unwritten) == OK) return OK;
+    if (!strcmp(path, "-")) return fail(err, unwritten.status, "%s", unwritten.text);
+    *lost = true;
+    const char *text = plan_text(plan, &length, arena);
+    if (file_write("-", text, length, err) != OK) {
+        *err = unwritten;
+        return err->status;
+    }
+    fprintf(stderr, "%s; the plan is on standard output\n", unwritten.text);
+    return OK;
+}
+
+enum status keep_going(enum status status, bool *lost, struct error *err)
+{
+    if (status != BAD_INPUT) return status;
+    fprintf(stderr, "%s\n", err->text);
+    *lost = true;
+    *err = (struct error){OK, ""};
     return OK;
 }

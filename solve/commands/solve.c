@@ -22,7 +22,7 @@ static enum status write_plan(struct plan *plan, const char *path, const struct 
     plan->document.sources = sources;
     plan->document.source_count = count;
     TRY(solve_settle(plan, s, arena, err));
-    return r->answer_only ? OK : plan_save(plan, path, arena, err);
+    return r->answer_only ? OK : keep_plan(plan, path, r->unwritten, arena, err);
 }
 
 // The first of them: from here on a lost process costs nothing of it.
@@ -218,6 +218,13 @@ static enum status read_parts(struct part_text **parts, const struct solve_reque
     return OK;
 }
 
+static enum status keep_layouts(const struct solve_request *r, struct solved *s,
+                                struct arena *arena, struct error *err)
+{
+    return keep_going(write_layouts(&s->space->layouts, r, s->problem, arena, err), r->unwritten,
+                      err);
+}
+
 // Once plan and outcome are safe; then both again, as the plan states what the certificate proves.
 static enum status write_certificate(const struct solve_request *r, struct solved *s,
                                      const struct part_text *parts, int *exit_code,
@@ -231,8 +238,9 @@ static enum status write_certificate(const struct solve_request *r, struct solve
     enum status status = certify(&request, arena, &unproven);
     if (*exit_code == exit_code_of(OUTCOME_OPTIMAL))
         *exit_code = exit_code_of(s->result->plan.outcome);
-    if (s->space) TRY(write_layouts(&s->space->layouts, r, s->problem, arena, err));
-    TRY(write_plans(r, s, *exit_code, false, arena, err));
+    // What could not be written was said, and the plan printed.
+    if (s->space && !*r->unwritten) TRY(keep_layouts(r, s, arena, err));
+    if (!*r->unwritten) TRY(write_plans(r, s, *exit_code, false, arena, err));
     say_outcome(s->result, arena);
     return status == OK ? OK : fail(err, status, "%s", unproven.text);
 }
@@ -255,11 +263,14 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     const struct solve_request rest = solve_request_left(r, lost);
     struct plan *plan = &s->result->plan;
     if (s->space->rests_on_known) resume_claim(s, &resume, r, arena);
-    if (plan->stage_count) TRY(write_priced(s->priced, r, s->problem, arena, err));
+    struct solve_request named = rest; // the plan names a priced document that is there
+    if (plan->stage_count)
+        TRY(keep_going(write_priced(s->priced, r, s->problem, arena, err), r->unwritten, err));
+    if (*r->unwritten) named.priced_path = NULL;
     solve_advise(s, &r->settings, arena);
     *exit_code = r->part.count ? s->result->finished ? 0 : EXIT_OPEN : exit_code_of(plan->outcome);
-    TRY(write_layouts(&s->space->layouts, r, s->problem, arena, err));
-    TRY(write_plans(&rest, s, *exit_code, true, arena, err));
+    TRY(write_plans(&named, s, *exit_code, true, arena, err));
+    TRY(keep_layouts(r, s, arena, err));
     if (r->part.count) say_part(r, s->space);
     else say_outcome(s->result, arena);
     say_layouts(&s->space->layouts);
@@ -267,6 +278,7 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
     TRY(write_certificate(&rest, s, parts, exit_code, arena, err));
     TRY(write_front(&rest, s, arena, err));
+    if (*r->unwritten) *exit_code = EXIT_LOST;
     solve_goes_on("the end of the command", 0, true, *exit_code);
     return OK;
 }
@@ -330,12 +342,15 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     if (*exit_code == 0 && !all) *exit_code = EXIT_OPEN;
     TRY(write_plans(&rest, s, *exit_code, true, arena, err));
     say_outcome(result, arena);
+    if (result->unwritten)
+        TRY(keep_going(fail(err, BAD_INPUT, "%s", result->unwritten), r->unwritten, err));
     if (!all && result->plan.outcome == OUTCOME_OPTIMAL)
         fprintf(stderr, "stopped before all alternatives were known\n");
     say_idle(&result->plan, problem);
     TRY(say_answer(r, problem, &from, &result->plan, arena, err));
     TRY(write_certificate(&rest, s, NULL, exit_code, arena, err));
     TRY(write_front(&rest, s, arena, err));
+    if (*r->unwritten) *exit_code = EXIT_LOST;
     solve_goes_on("the end of the command", 0, true, *exit_code);
     return OK;
 }
@@ -404,7 +419,8 @@ static enum status say_other_layouts(const struct solve_request *r, const struct
 enum status command_solve(int argc, char **argv, int *exit_code, struct arena *arena,
                           struct error *err)
 {
-    struct solve_request r = {0};
+    bool unwritten = false;
+    struct solve_request r = {.unwritten = &unwritten};
     TRY(solve_request_read(&r, argc, argv, arena, err));
     if (r.helped) return OK;
     TRY(supervision_stop(&r.stop, err));

@@ -13,6 +13,7 @@ struct solve_request {
     struct solve_settings settings;
     int64_t threads, alternatives, front, memory_limit_mib;
     int engine, formulation;
+    bool *unwritten; // set where a document could not be written
     bool progress, quiet, helped, shrink;
     struct cluster_change change;
     struct option_texts resume, join;

@@ -66,6 +66,15 @@ enum status solve_apart(struct solved *s, const struct solve_settings *settings,
 double solve_time_behind_s(double limit_s);
 void solve_goes_on(const char *what, double limit_s, bool stoppable, int late_code);
 
+enum { EXIT_LOST = 2 }; // the exit code where a document could not be written after a search
+// Saves the plan. If it cannot be written, it goes to standard output, stderr says so, and *lost is
+// set. BAD_INPUT: neither can be written.
+enum status keep_plan(const struct plan *plan, const char *path, bool *lost, struct arena *arena,
+                      struct error *err);
+// For a document besides the plan: if writing it failed with BAD_INPUT, says so on stderr, sets
+// *lost and returns OK with *err empty.
+enum status keep_going(enum status status, bool *lost, struct error *err);
+
 // ---- quality.c
 
 // The quality cost of a plan's compression: the sum of its options' costs, then how many of its

@@ -54,15 +54,19 @@ static int64_t moved_by(struct audit *h, enum cost_group group, enum cost_end en
 static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
 {
     int64_t stated = h->plan->iteration_ns;
-    long double spread = (long double)h->judged.costs.iteration_spread.value * (long double)stated,
-                variance = spread * spread;
+    // A spread of 1 is a factor of 2: half the time, or double.
+    long double factor = 1 + (long double)h->judged.costs.iteration_spread.value,
+                all = (long double)stated / factor, // with one after another at its fast end
+        own = end == COSTS_SLOW ? all * factor * (factor - 1) : all * (factor - 1),
+                variance = own * own;
     for (int group = COST_GROUPS; group-- > 0;) {
         long double moved = (long double)moved_by(h, (enum cost_group)group, end);
         variance += moved * moved;
+        if (stated > 0) all -= all * moved / (long double)stated;
     }
-    int64_t away = (int64_t)roundl(sqrtl(variance)), own_ns = end == COSTS_SLOW ? stated + away
-                                                              : stated > away   ? stated - away
-                                                                                : 0;
+    int64_t away = (int64_t)roundl(sqrtl(variance)),
+            own_ns = end == COSTS_SLOW ? stated + away : stated - away;
+    if (end == COSTS_FAST && (long double)own_ns < all) own_ns = (int64_t)roundl(all);
     h->verdict->terms_checked++;
     if (claimed_ns < own_ns - 1 || claimed_ns > own_ns + 1)
         REJECT(h, "range", -1, "%s: claimed %lld ns, the judge finds %lld (%+lld)", what,

@@ -91,6 +91,7 @@ struct solve_result {
                             // over groups
     int64_t free_links_ns;  // on places: the plan's time if its links took none; 0: not computed
     const char *sidelined;  // NULL, or the failure that was recovered from (a worker died ...)
+    const char *unwritten;  // why the program could not be written; NULL
 };
 
 // start: a plan to start from, or NULL. When *stop becomes nonzero (a signal), the search ends with

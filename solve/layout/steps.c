@@ -52,16 +52,25 @@ enum status solving_formulate(struct solving *s, struct program *program, struct
     return OK;
 }
 
-enum status solving_write_program(struct solving *s, const struct program *program,
-                                  struct error *err)
+static enum status write_program(const struct solving *s, const struct program *program,
+                                 struct error *err)
 {
-    const char *path = s->settings->program_path;
-    if (!path) return OK;
-    TRY(milp_write(&program->formulation->milp, path, s->arena, err));
+    TRY(milp_write(&program->formulation->milp, s->settings->program_path, s->arena, err));
     return s->settings->map_path
                ? formulation_write_map(program->formulation, s->settings->map_path,
                                        s->settings->map_problem, s->arena, err)
                : OK;
+}
+
+// A full disk takes the program, not the plan.
+enum status solving_write_program(struct solving *s, const struct program *program,
+                                  struct error *err)
+{
+    if (!s->settings->program_path || write_program(s, program, err) == OK) return OK;
+    if (err->status != BAD_INPUT) return err->status;
+    s->result->unwritten = arena_copy_text(s->arena, err->text);
+    *err = (struct error){OK, ""};
+    return OK;
 }
 
 void solving_report(void *solving, const struct tree_progress *p)

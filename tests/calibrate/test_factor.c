@@ -128,7 +128,8 @@ static void one_side_is_not_enough(void **state)
 static char path[64];
 
 // Runs of growing micro-batch as a factor of 1.4 makes them fail, run or show their peaks.
-static void write_table(struct arena *arena)
+// Flags of 0 among them say nothing. peaks: of each run.
+static void write_table(bool peaks, struct arena *arena)
 {
     struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct predictor *p;
@@ -145,6 +146,13 @@ static void write_table(struct arena *arena)
         predict_row(p, &row, &x);
         assert_string_equal(x.reason, "");
         bool failed = x.device_bytes > x.capacity_bytes;
+        if (i % 5 == 0)
+            text = arena_print(arena, "%s0,A100,24,1024,256,%d,none,oom,0,flag\n", text, i);
+        if (peaks) {
+            text = arena_print(arena, "%s%d,A100,24,1024,256,%d,none,peak_memory,%lld,B\n", text, i,
+                               i, (long long)x.device_bytes);
+            continue;
+        }
         text = arena_print(arena, "%s%d,A100,24,1024,256,%d,none,%s,%g,%s\n", text, i, i,
                            failed ? "oom" : "iteration_time", failed ? 1 : 0.5,
                            failed ? "flag" : "s");
@@ -164,7 +172,7 @@ static void a_table_of_flags_tells_the_factor(void **state)
     struct predictor *p;
     (void)state;
     arena_open(&arena, NULL);
-    write_table(&arena);
+    write_table(false, &arena);
     CHECK_OK(runs_add(&set, path, &choice, &err));
     CHECK_OK(predictor_open(&p, &settings, &arena, &err));
     bool *all = TAKE(&arena, set.count, bool);
@@ -196,6 +204,33 @@ static void a_table_of_flags_tells_the_factor(void **state)
     arena_close(&arena);
 }
 
+// The costs do not state the factor: the fit starts from 1.
+static void peaks_tell_the_factor_from_its_default(void **state)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct predict_settings settings = {.margin = 0.8, .costs = "published"};
+    struct run_set set = {.arena = &arena};
+    struct run_choice choice = {0};
+    struct iterations_fit fit;
+    struct fit_keys keys;
+    struct predictor *p;
+    (void)state;
+    arena_open(&arena, NULL);
+    write_table(true, &arena);
+    CHECK_OK(runs_add(&set, path, &choice, &err));
+    CHECK_OK(predictor_open(&p, &settings, &arena, &err));
+    assert_true(predictor_costs(p)->allocator_factor.value < 1);
+    bool *all = TAKE(&arena, set.count, bool);
+    for (int i = 0; i < set.count; i++) all[i] = true;
+    CHECK_OK(fit_keys_read(&keys, "allocator_factor", &arena, &err));
+    CHECK_OK(fit_iterations(&fit, &keys, p, &set, all, &arena, &err));
+    assert_int_equal(fit.rows, 200);
+    assert_true(fabs(fit.constants[0].value - 1.4) < 1e-3);
+    assert_true(fabs(predictor_costs(p)->allocator_factor.value - 1.4) < 1e-3);
+    arena_close(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +238,7 @@ int main(void)
         cmocka_unit_test(peaks_are_a_mean),
         cmocka_unit_test(one_side_is_not_enough),
         cmocka_unit_test(a_table_of_flags_tells_the_factor),
+        cmocka_unit_test(peaks_tell_the_factor_from_its_default),
     };
     snprintf(path, sizeof path, "build/test_factor.%ld.csv", (long)getpid());
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
