@@ -1,0 +1,118 @@
+// One claim everywhere: on random problems on named nodes, what solve --certificate states in plan,
+// outcome and exit code is what its certificate proves, and verify --certificate accepts it.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "data/base/options.h"
+#include "data/results/plan.h"
+#include "formulate/price/price.h"
+#include "tests/support/check.h"
+#include "tests/support/folder.h"
+#include "tests/support/oracle/placements.h"
+#include "data/base/file.h"
+
+static int trials = 24, first_seed = 1;
+static int claimed, lowered;
+
+static const char *inside(const char *folder, const char *name, struct arena *arena)
+{
+    return arena_print(arena, "%s/%s", folder, name);
+}
+
+static void save(struct problem *p, const char *folder, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    p->name = "random";
+    p->cluster.places.level_count = 0; // drawn switches have no names, and no part in prices
+    CHECK_OK(model_save(&p->model, inside(folder, "model.json", arena), arena, &err));
+    CHECK_OK(cluster_save(&p->cluster, inside(folder, "cluster.json", arena), arena, &err));
+    CHECK_OK(costs_save(&p->costs, inside(folder, "costs.json", arena), arena, &err));
+    CHECK_OK(job_save(&p->job, inside(folder, "job.json", arena), arena, &err));
+    p->model.document.path = inside(folder, "model.json", arena);
+    p->cluster.document.path = inside(folder, "cluster.json", arena);
+    p->costs.document.path = inside(folder, "costs.json", arena);
+    p->job.document.path = inside(folder, "job.json", arena);
+    CHECK_OK(problem_save(p, inside(folder, "problem.json", arena), arena, &err));
+}
+
+struct answer {
+    int exit_code;
+    const char *text; // of both streams
+};
+
+// By the program itself, as a user runs it.
+static struct answer run_command(const char *folder, const char *line, struct arena *arena)
+{
+    const char *bin = getenv("BIN"), *text;
+    struct error err = {OK, ""};
+    size_t size;
+    char here[512];
+    assert_non_null(getcwd(here, sizeof here));
+    const char *in = bin && *bin == '/' ? "" : here;
+    int status = system(arena_print(arena, "cd %s && %s/%s/plumbline %s > said 2>&1", folder, in,
+                                    bin ? bin : "bin", line));
+    CHECK_OK(file_read(inside(folder, "said", arena), &text, &size, arena, &err));
+    assert_true(WIFEXITED(status));
+    return (struct answer){WEXITSTATUS(status), text};
+}
+
+static void agree(const char *folder, uint64_t seed, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct plan plan;
+    struct answer a = run_command(
+        folder, "solve problem.json -o plan.json --quiet --certificate proof.json", arena);
+    if (a.exit_code == 1 && strstr(a.text, "no bound could be certified"))
+        return; // no claim is left
+    CHECK_OK(plan_load(&plan, inside(folder, "plan.json", arena), arena, &err));
+    int expected = plan.outcome == OUTCOME_OPTIMAL      ? 0
+                   : plan.outcome == OUTCOME_OPEN       ? EXIT_OPEN
+                   : plan.outcome == OUTCOME_INFEASIBLE ? EXIT_INFEASIBLE
+                                                        : EXIT_NO_PLAN;
+    if (a.exit_code != expected)
+        fail_msg("seed %llu: exit code %d, outcome %s: %s", (unsigned long long)seed, a.exit_code,
+                 outcome_names[plan.outcome], a.text);
+    assert_int_equal(plan.claim, CLAIM_PROVEN);
+    lowered += strstr(a.text, "less than the search's") != NULL;
+    a = run_command(folder, "check proof.json problem.json", arena);
+    if (a.exit_code) fail_msg("seed %llu: check: %s", (unsigned long long)seed, a.text);
+    a = run_command(folder, "verify plan.json --certificate proof.json", arena);
+    if (a.exit_code || !strstr(a.text, "certified by proof.json"))
+        fail_msg("seed %llu: verify: %s", (unsigned long long)seed, a.text);
+    claimed++;
+}
+
+static void test_one_claim(void **state)
+{
+    (void)state;
+    for (int i = 0; i < trials; i++) {
+        struct arena arena;
+        struct error err = {OK, ""};
+        struct random rng = {(uint64_t)(first_seed + i)};
+        struct problem p = {0};
+        struct priced priced;
+        char folder[FOLDER_SIZE];
+        arena_open(&arena, NULL);
+        random_placed_problem(&p, &rng, false, &arena);
+        if (p.job.objective == OBJECTIVE_ITERATION_TIME &&
+            price_problem(&priced, &p, &arena, &err) == OK) {
+            folder_make(folder);
+            save(&p, folder, &arena);
+            agree(folder, (uint64_t)(first_seed + i), &arena);
+            folder_remove(folder);
+        }
+        arena_close(&arena);
+    }
+    print_message("%d claims agree, %d of them lowered to what is certified\n", claimed, lowered);
+    assert_true(claimed > trials / 4);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_claim)};
+    if (argc > 1) trials = atoi(argv[1]);
+    if (argc > 2) first_seed = atoi(argv[2]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
