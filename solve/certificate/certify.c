@@ -121,7 +121,7 @@ static void state_proven(struct solved *s, int64_t bound_ns)
     for (int i = 0; i < r->alternative_count; i++) lower(&r->alternatives[i], bound_ns);
 }
 
-enum status certify(const struct certify_request *c, struct arena *arena, struct error *err)
+enum status solve_certify(const struct certify_request *c, struct arena *arena, struct error *err)
 {
     struct solved *s = c->solved;
     struct written w = {0};

@@ -13,6 +13,6 @@ struct certify_request {
 };
 // Writes the certificate. Afterwards the results state what it proves: bound, outcome, claim.
 // SOLVER: nothing can be proven; they then state that nothing shows their bound.
-enum status certify(const struct certify_request *c, struct arena *arena, struct error *err);
+enum status solve_certify(const struct certify_request *c, struct arena *arena, struct error *err);
 
 #endif

@@ -234,8 +234,8 @@ static enum status write_certificate(const struct solve_request *r, struct solve
     struct error unproven = {OK, ""};
     if (!r->certificate_path) return OK;
     certificate_begins(r);
-    if (r->part.count) return certify(&request, arena, err);
-    enum status status = certify(&request, arena, &unproven);
+    if (r->part.count) return solve_certify(&request, arena, err);
+    enum status status = solve_certify(&request, arena, &unproven);
     if (*exit_code == exit_code_of(OUTCOME_OPTIMAL))
         *exit_code = exit_code_of(s->result->plan.outcome);
     // What could not be written was said, and the plan printed.
