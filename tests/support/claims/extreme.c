@@ -400,6 +400,8 @@ static void put_space(struct layout_truth *l, const struct priced *p, struct are
     memcpy(own->value, values, sizeof values);
     for (int i = 0; i < p->slice_count; i++) own->slice[i] = 1;
     *s = (struct check_space){.base = *own,
+                              .limit_ns = INT64_MAX,
+                              .limit_device_ns = INT64_MAX,
                               .devices = x->pipeline,
                               .global_batch = p->micro_batches,
                               .sequence = p->slice_count,
