@@ -68,7 +68,7 @@ config "sequence of 4096" $ours --tensor 1 --pipeline 1 --data 32 --zero 3
 config "tensor parallelism over 4" $ours --tensor 4 --pipeline 1 --data 8 --zero 2
 config "partition_method" $ours --tensor 2 --pipeline 4 --data 4 --zero 1
 config "model's code" $ours --tensor 4 --pipeline 1 --data 8 --zero 1 --offload-optimizer
-config "pipeline" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision fp16
+config "tensor parallelism over 4" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision fp16
 job=', "whole_gradient_sums": true'
 config "" $ours --tensor 4 --pipeline 2 --data 4 --zero 0 --precision bf16
 grep -q whole_gradient_sums "$work/p/job.json" &&
