@@ -249,8 +249,8 @@ plants() {
     bed=test_keys
     plant judged-copies judge/copies.c 's/if (found < own || found > own)/if (found < 0 * own)/' \
         'what is written for people needs no judge'
-    plant judged-groups judge/stated.c 's/strcmp(p->group_gpus\[i\], c->groups\[i\].gpu)/0/' \
-        'a group by the name of the cluster has its GPU'
+    plant judged-name judge/stated.c 's/if (strcmp(p->name, s->problem->name))/if (0)/' \
+        'a plan by the hash of its problem has its name'
     plant judged-outcome judge/verify.c \
         's/if (p->outcome == OUTCOME_OPEN && open <= allowed/if (0 \&\& open <= allowed/' \
         'an open gap may be said of a plan that has none'

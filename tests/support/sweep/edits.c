@@ -56,8 +56,21 @@ static cJSON *edit_number(const cJSON *value, enum edit edit)
     }
 }
 
+// Of what is one of a few names, another of them: such an edit is read without complaint.
+static const char *another_name(const char *name)
+{
+    static const char *const pairs[][2] = {
+        {"optimal", "open"}, {"exposed", "overlapped"}, {"1f1b", "gpipe"}, {"none", "full"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
+        for (int k = 0; k < 2; k++)
+            if (!strcmp(name, pairs[i][k])) return pairs[i][1 - k];
+    return NULL;
+}
+
 static cJSON *edit_text(const cJSON *value, enum edit edit)
 {
+    const char *other = another_name(value->valuestring);
+    if (edit == EDIT_CHANGE && other) return cJSON_CreateString(other);
     char text[TEXT_MOST + 2];
     size_t length = strlen(value->valuestring);
     if (length > TEXT_MOST) return NULL;

@@ -2,6 +2,7 @@
 #include "tests/support/sweep/run.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ static void be_command(const char *folder, const char *program, char *line)
         words[count++] = word;
     words[count] = NULL;
     if (chdir(folder)) _exit(99);
+    for (int number = 1; number < 32; number++) signal(number, SIG_DFL); // not the tests' own
     send_to("out", STDOUT_FILENO);
     send_to("err", STDERR_FILENO);
     alarm(LONGEST_S);
