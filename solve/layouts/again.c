@@ -88,17 +88,6 @@ static bool derive(struct search *s, struct layouts *again, struct candidate **a
     return true;
 }
 
-struct place {
-    int64_t value, number;
-};
-
-static int by_value(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
 static struct layouts empty_like(const struct search *s)
 {
     struct layouts again = {.count = s->layouts->count};
@@ -113,17 +102,17 @@ void layouts_derive_again(struct search *s)
     const struct layouts *l = s->layouts;
     int64_t bound_ns = s->own_ns ? least_ns(l) : 0, count = 0;
     if (!bound_ns || layouts_is_over(s)) return;
-    struct place *places = TAKE(s->arena, l->count, struct place);
+    struct waiting *waiting = TAKE(s->arena, l->count, struct waiting);
     for (int64_t i = 0; i < l->count; i++)
-        if (s->own_ns[i] < bound_ns) places[count++] = (struct place){l->value[i], i};
-    qsort(places, (size_t)count, sizeof *places, by_value);
+        if (s->own_ns[i] < bound_ns) waiting[count++] = (struct waiting){l->value[i], i};
+    qsort(waiting, (size_t)count, sizeof *waiting, waiting_by_bound);
     struct layouts again = empty_like(s);
     for (int64_t at = 0, taken; at < count; at += taken) {
         taken = smaller(count - at, at ? AGAIN_ROUND : PROBE);
         struct candidate *items = TAKE(s->arena, taken, struct candidate),
                          **all = TAKE(s->arena, taken, struct candidate *);
         for (int64_t i = 0; i < taken; i++)
-            items[i].number = places[at + i].number, all[i] = &items[i];
+            items[i].number = waiting[at + i].number, all[i] = &items[i];
         if (!derive(s, &again, all, (int)taken, bound_ns)) return;
     }
 }

@@ -77,13 +77,9 @@ bool layouts_scan(struct search *s)
     return whole;
 }
 
-struct place {
-    int64_t bound_ns, number;
-};
-
-static int by_bound(const void *a, const void *b)
+int waiting_by_bound(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct waiting *x = a, *y = b;
     if (x->bound_ns != y->bound_ns) return x->bound_ns < y->bound_ns ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
@@ -91,15 +87,15 @@ static int by_bound(const void *a, const void *b)
 void layouts_sort_open(struct search *s)
 {
     const struct layouts *l = s->layouts;
-    struct place *places = TAKE(s->arena, l->count, struct place);
+    struct waiting *waiting = TAKE(s->arena, l->count, struct waiting);
     for (int64_t i = 0; i < l->count; i++)
         if (layouts_fate(l, i) == FATE_OPEN && layouts_is_here(s, i))
-            places[s->order_count++] = (struct place){l->value[i], i};
-    qsort(places, (size_t)s->order_count, sizeof *places, by_bound);
+            waiting[s->order_count++] = (struct waiting){l->value[i], i};
+    qsort(waiting, (size_t)s->order_count, sizeof *waiting, waiting_by_bound);
     s->order = TAKE(s->arena, s->order_count, int64_t);
     for (int64_t i = 0; i < s->order_count; i++) {
-        assert(i == 0 || places[i - 1].bound_ns <= places[i].bound_ns);
-        s->order[i] = places[i].number;
+        assert(i == 0 || waiting[i - 1].bound_ns <= waiting[i].bound_ns);
+        s->order[i] = waiting[i].number;
     }
 }
 

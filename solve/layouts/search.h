@@ -81,6 +81,12 @@ struct candidate *layouts_first_in_line(struct search *s);
 void layouts_set_fate(struct search *s, const struct candidate *c, enum layout_fate fate,
                       const char *text);
 int candidates_by_number(const void *a, const void *b); // of struct candidate *
+
+// A layout to be looked at, the one with the least bound first; of equal ones in the space's order.
+struct waiting {
+    int64_t bound_ns, number;
+};
+int waiting_by_bound(const void *a, const void *b); // of struct waiting
 void layouts_fill_in(const struct search *s, struct candidate **sorted, int64_t count); // layouts
 
 // ---- again.c: what is derived again of what was taken over
