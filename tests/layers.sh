@@ -1,8 +1,9 @@
 #!/bin/sh
 # The include rule of docs/ARCHITECTURE.md: which folder may include which, a folder's internal.h
-# (or X_internal.h) only from within it, and one file for each foreign library. usage: layers.sh
-# [TREE]
+# (or X_internal.h) only from within it, one file for each foreign library; and schedules are named
+# only in the tables of judge and checker. usage: layers.sh [TREE]
 cd "${1:-.}" || exit 2
+status=0
 
 # folder | what its files may include beside the folder's own: folders with all that is in them,
 # files, or FOLDER/*: the files of the folder itself, none of the folders inside it
@@ -47,8 +48,9 @@ solve/layout         | data formulate solve/boxes solve/incumbent solve/tree sol
 solve/layouts        | data formulate solve/layout solve/boxes solve/incumbent solve/tree solve/process
 solve/places         | data formulate solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process solve/chains
 solve/places/space   | data formulate solve/places solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process
-solve/judge          | data solve/judge/price
-solve/judge/price    | data solve/judge
+solve/judge          | data solve/judge/kinds solve/judge/price
+solve/judge/kinds    | data
+solve/judge/price    | data solve/judge/kinds
 solve/checker        | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/boxes
 solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/*
 solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/*
@@ -77,6 +79,8 @@ cudnn.h              | measure/cuda/fused_cudnn_graph.h
 nccl.h               | measure/links/nccl.c
 gmp.h                | tests/support/vipr/internal.h
 '
+# The files of judge and checker that may name a schedule.
+schedule_tables='solve/judge/kinds/kinds.c solve/checker/orders.c'
 # The checker of proofs uses these of the C library and nothing else.
 checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
 time.h'
@@ -122,4 +126,14 @@ BEGIN {
         complain(file " includes " included ", which is for " to " alone")
 }
 function parent_rule(path) { return folder(path) }
-END { if (!bad) print "layers: the include rule holds" > "/dev/stderr"; exit bad }'
+END { if (!bad) print "layers: the include rule holds" > "/dev/stderr"; exit bad }' || status=1
+
+# ---- names of schedules, as constants and as words
+words=$(sed -n 's/^ *ROW([^,]*, "\([^"]*\)".*/\1/p' data/schedule/kinds.h | paste -sd'|' -)
+[ -n "$words" ] || { echo "layers: data/schedule/kinds.h: no rows of schedules" >&2; status=1; }
+find solve/judge solve/checker -name '*.[ch]' | sort |
+    grep -vxF "$(printf '%s\n' $schedule_tables)" |
+    xargs grep -HnwE "SCHEDULE_[A-Z0-9_]+|\"($words)\"" |
+    sed 's/^\([^:]*:[0-9]*\):.*/layers: \1 names a schedule; only a table of schedules may/' |
+    grep . >&2 && status=1
+exit $status

@@ -1,7 +1,7 @@
 #!/bin/sh
-# make layers finds a wrong include of every kind: each is planted alone in a copy of the sources,
-# and must be the one that is named. Each folder and each library that tests/layers.sh has a rule
-# for needs a plant here.
+# make layers finds a wrong include of every kind and a schedule that judge or checker name: each is
+# planted alone in a copy of the sources, and must be the one that is named. Each folder and each
+# library that tests/layers.sh has a rule for needs a plant here.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 tree=$root/build/test_layers.$$
@@ -55,7 +55,9 @@ solve/judge          | "formulate/graph/longest.h"
 solve/judge          | "formulate/price/price.h"
 solve/judge          | "solve/checker/check.h"
 solve/judge          | "solve/layout/solve.h"
+solve/judge/kinds    | "formulate/price/price.h"
 solve/judge/price    | "formulate/price/price.h"
+solve/judge/price    | "solve/judge/verify.h"
 solve/checker        | "data/text/json.h"
 solve/checker        | "formulate/graph/longest.h"
 solve/checker        | "solve/judge/verify.h"
@@ -141,6 +143,20 @@ $plants
 EOF
 plant solve/judge '"formulate/price/price.h"' ' '
 
+# name_schedule FILE LINE: it is refused, by its place.
+name_schedule() {
+    count=$((count + 1))
+    printf '// A planted file.\n%s\n' "$2" > "$tree/$1"
+    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" && complain "$1 has $2: not found"
+    grep -q "^layers: $1:2 names a schedule" "$tree/said" ||
+        complain "$1 has $2: not named: $(cat "$tree/said")"
+    rm "$tree/$1"
+}
+name_schedule solve/judge/planted.c 'static int kind = SCHEDULE_1F1B;'
+name_schedule solve/judge/price/planted.h '#define SLICED(kind) ((kind) == SCHEDULE_TOKEN_SLICED)'
+name_schedule solve/checker/space/planted.c 'static const char *name = "looped-bfs";'
+name_schedule solve/checker/prices/planted.c 'static int kind = SCHEDULE_ZB_V;'
+
 # By make, in the planted tree.
 echo '#include "formulate/price/price.h"' > "$tree/solve/judge/planted.c"
 MAKEFLAGS= make -s -C "$tree" layers > "$tree/said" 2>&1 &&
@@ -149,4 +165,4 @@ grep -q "^layers: solve/judge/planted.c includes formulate/price/price.h" "$tree
     complain "make layers: $(cat "$tree/said")"
 
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }
-echo "$count wrong includes, each found and named"
+echo "$count wrong includes and names of schedules, each found and named"

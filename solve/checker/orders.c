@@ -196,18 +196,20 @@ static void put_v_min(struct list *l, int rank)
 // ---- the table; a space with every schedule lists them in this order
 
 #define SCHEDULES(ROW)                                                                             \
-    ROW("gpipe", put_shape, .turns = 1, .holds_all = true, .fewer = PART_OF_MORE)                  \
-    ROW("1f1b", put_shape, .turns = 1, .lead = 1, .fewer = PART_OF_MORE)                           \
-    ROW("interleaved", put_shape, .turns = 0, .lead = 2, .in_groups = true,                        \
-        .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
+    ROW("gpipe", put_shape, .turns = 1, .holds_all = true, .in_torchtitan = true,                  \
+        .fewer = PART_OF_MORE)                                                                     \
+    ROW("1f1b", put_shape, .turns = 1, .lead = 1, .in_megatron = true, .in_torchtitan = true,      \
+        .in_deepspeed = true, .fewer = PART_OF_MORE)                                               \
+    ROW("interleaved", put_shape, .turns = 0, .lead = 2, .in_groups = true, .in_megatron = true,   \
+        .in_torchtitan = true, .fewer = PART_OF_MORE_UNBLOCKED)                                    \
     ROW("zb-h1", put_shape, .turns = 1, .lead = 1, .lag = 1, .splits_backward = true,              \
         .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
     ROW("zb-h2", put_shape, .turns = 1, .lead = 2, .lag = 2, .catches_up = true,                   \
         .splits_backward = true, .fewer = PART_OF_MORE_NEVER)                                      \
     ROW("zb-v", put_zb_v, .turns = 2, .folds = true, .splits_backward = true,                      \
-        .fewer = PART_OF_MORE_NEVER)                                                               \
+        .in_torchtitan = true, .fewer = PART_OF_MORE_NEVER)                                        \
     ROW("looped-bfs", put_shape, .turns = 0, .holds_all = true, .layered = true,                   \
-        .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
+        .in_torchtitan = true, .fewer = PART_OF_MORE_UNBLOCKED)                                    \
     ROW("token-sliced", put_shape, .turns = 1, .slices = true, .holds_all = true,                  \
         .fewer = PART_OF_MORE)                                                                     \
     ROW("v-half", put_v_half, .turns = 2, .folds = true, .splits_backward = true,                  \

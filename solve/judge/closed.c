@@ -6,7 +6,6 @@
 
 struct totals {
     int64_t forward, backward, weight; // sums over the stages, for one micro-batch
-    int64_t forward_max, backward_max;
     int64_t sync, optimizer;
     int64_t messages; // both ways, for one micro-batch
     bool equal, silent,
@@ -45,8 +44,6 @@ static struct totals totals_of(const struct plan *p, const struct schedule_reque
             const struct plan_slice *y = &x->slices[i];
             t.forward += y->forward_ns;
             t.backward += y->backward_ns;
-            if (y->forward_ns > t.forward_max) t.forward_max = y->forward_ns;
-            if (y->backward_ns > t.backward_max) t.backward_max = y->backward_ns;
             t.equal = t.equal && y->forward_ns == first->slices[i].forward_ns &&
                       y->backward_ns == first->slices[i].backward_ns;
         }
@@ -71,18 +68,14 @@ static struct closed_form one_rank(const struct plan *p, const struct schedule_r
 struct closed_form closed_form_of(const struct plan *p, const struct schedule_request *r)
 {
     struct totals t = totals_of(p, r);
-    int64_t m = p->micro_batches;
     if (r->rank_count == 1) return one_rank(p, r, &t);
     if (t.ending || r->local_loss_every) return (struct closed_form){0};
     bool whole = r->slice_count == 1 && !schedule_splits_backward(r->kind);
-    if (m == 1 && r->barrier && whole)
+    if (p->micro_batches == 1 && r->barrier && whole)
         return (struct closed_form){"one micro-batch: sum F + sum B + all messages",
                                     t.forward + t.backward + t.messages};
     if (!t.silent) return (struct closed_form){0};
-    if (r->kind == SCHEDULE_GPIPE && r->barrier)
-        return (struct closed_form){
-            "GPipe without messages: sum F + (m-1) max F + sum B + (m-1) max B",
-            t.forward + (m - 1) * t.forward_max + t.backward + (m - 1) * t.backward_max};
-    closed_form_of_equal *form = judged_kinds[r->kind].closed_form;
-    return t.equal && form ? form(p, r) : (struct closed_form){0};
+    const struct judged_kind *kind = &judged_kinds[r->kind];
+    bool holds = kind->closed_form && (t.equal || kind->form_of_unlike);
+    return holds ? kind->closed_form(p, r) : (struct closed_form){0};
 }

@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 #define PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 
-#include "data/schedule/schedule.h"
+#include "solve/judge/kinds/kinds.h"
 #include "solve/judge/verify.h"
 #include "solve/judge/places.h"
 #include "solve/judge/price/verify_price.h"
@@ -102,10 +102,6 @@ bool published_memory_of(const struct problem *problem,
 void audit_published(struct audit *h);
 
 // ---- closed forms (closed.c)
-struct closed_form {
-    const char *name;
-    int64_t ns;
-}; // NULL: there is none for this plan
 struct closed_form closed_form_of(const struct plan *plan, const struct schedule_request *request);
 
 // ---- claims against the judge's own sums, with their number of terms

@@ -1,5 +1,5 @@
 // The compute streams of a table: turns in the schedule's written order (numbered by
-// solve/judge/kinds.c), what lies between turns, what a link carries, and what is held at the
+// solve/judge/kinds/kinds.c), what lies between turns, what a link carries, and what is held at the
 // fullest moments.
 #include <string.h>
 

@@ -2,10 +2,9 @@
 #ifndef PLUMBLINE_SOLVE_JUDGE_TABLE_H
 #define PLUMBLINE_SOLVE_JUDGE_TABLE_H
 
-#include "data/schedule/schedule.h"
+#include "solve/judge/kinds/kinds.h"
 #include "data/results/verdict.h"
 
-enum { FORWARD, BACKWARD, WEIGHT, PASSES };
 enum {
     RECEIVED = PART_COUNT,
     PIECES
@@ -59,22 +58,6 @@ struct identity {
     int pass, direction, piece, place, micro_batch, slice;
 };
 struct identity identity_of(const struct table *t, int operation);
-
-// solve/judge/kinds.c
-struct place {
-    int pass, turn, micro_batch, slice;
-};
-struct closed_form;
-struct plan;
-typedef struct closed_form closed_form_of_equal(const struct plan *p,
-                                                const struct schedule_request *r);
-struct judged_kind {
-    // Position of one rank's turn in the written order; larger is later.
-    int64_t (*place)(const struct schedule_request *r, int rank, const struct place *at);
-    closed_form_of_equal *closed_form; // equal stages, messages of no time, no ending; NULL: none
-    bool in_groups;                    // micro-batches pass the rank's stages in groups
-};
-extern const struct judged_kind judged_kinds[];
 
 // solve/judge/order.c
 bool check_compute(struct table *t, const struct stream *stream);

@@ -36,6 +36,7 @@ struct check_schedule {
                      // before a weight gradient, for each rank before it
     bool catches_up; // never more of these than there are during the forwards
     bool in_groups;  // micro-batches pass the ranks' turns in groups
+    bool in_megatron, in_torchtitan, in_deepspeed; // these frameworks run it (docs/FORMATS.md, job)
     enum {
         PART_OF_MORE_NEVER,
         PART_OF_MORE_UNBLOCKED,

@@ -2,13 +2,11 @@
 // on a layout as it is. The planner's table is data/inputs/framework.c.
 #include "solve/checker/space/space.h"
 
-#include <string.h>
-
 const char *const check_framework_names[] = {"any", "megatron", "torchtitan", "deepspeed", NULL};
 
-static bool is_scheduled(const struct check_layout *l, const char *name)
+static const struct check_schedule *schedule_of(const struct check_layout *l)
 {
-    return strcmp(check_schedule_names[l->value[KEY_SCHEDULE]], name) == 0;
+    return &check_schedules[l->value[KEY_SCHEDULE]];
 }
 
 // None of them splits a product by more than one axis, learns from local losses, fuses the ends'
@@ -28,7 +26,7 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
     int stages = v[KEY_PIPELINE] * v[KEY_TURNS];
     bool even = v[KEY_TURNS] == 1 || (stages <= s->layers && s->layers % stages <= 2);
     if (v[KEY_ZERO] > 1 || (v[KEY_OFFLOAD] && v[KEY_ZERO] != 1)) return false;
-    return is_scheduled(l, "1f1b") || (is_scheduled(l, "interleaved") && even);
+    return schedule_of(l)->in_megatron && even;
 }
 
 // Interleaved in rounds: torch takes floor(micro-batches / ranks) of them, all of one size.
@@ -36,7 +34,7 @@ static bool rounds_are_equal(const struct check_space *s, const struct check_lay
 {
     const int *v = l->value;
     int64_t each = s->global_batch / ((int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH]);
-    if (!is_scheduled(l, "interleaved")) return true;
+    if (!schedule_of(l)->in_groups) return true;
     return each >= v[KEY_PIPELINE] && each % (each / v[KEY_PIPELINE]) == 0;
 }
 
@@ -44,13 +42,11 @@ static bool rounds_are_equal(const struct check_space *s, const struct check_lay
 // whole weights, where nothing would shard them or there are only replicas (DDP).
 static bool torchtitan_runs(const struct check_space *s, const struct check_layout *l)
 {
-    static const char *const schedules[] = {"1f1b", "gpipe", "interleaved", "looped-bfs", "zb-v"};
     const int *v = l->value;
-    bool known = false, alone = v[KEY_DATA] == 1 && v[KEY_CONTEXT] == 1,
+    bool alone = v[KEY_DATA] == 1 && v[KEY_CONTEXT] == 1,
          replicas = v[KEY_TENSOR] == 1 && v[KEY_CONTEXT] == 1 && v[KEY_PIPELINE] == 1;
-    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
-        known = known || is_scheduled(l, schedules[i]);
-    if (!known || !rounds_are_equal(s, l) || v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
+    if (!schedule_of(l)->in_torchtitan || !rounds_are_equal(s, l)) return false;
+    if (v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
     return v[KEY_ZERO] == 0 ? alone || replicas : v[KEY_ZERO] != 1;
 }
 
@@ -60,7 +56,7 @@ static bool deepspeed_runs(const struct check_layout *l)
 {
     const int *v = l->value;
     bool piped = v[KEY_PIPELINE] > 1, shards = v[KEY_ZERO] > 0;
-    if (v[KEY_CONTEXT] != 1 || !is_scheduled(l, "1f1b")) return false;
+    if (v[KEY_CONTEXT] != 1 || !schedule_of(l)->in_deepspeed) return false;
     if (piped && (v[KEY_ZERO] > 1 || v[KEY_OVERLAPPED])) return false;
     return shards || !(v[KEY_OVERLAPPED] || v[KEY_OFFLOAD]);
 }

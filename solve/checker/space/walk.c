@@ -12,9 +12,6 @@
 // without, then as each of its grids, identified by the third axis, then the second, both rising;
 // a grid has no sequence parallelism.
 #include "solve/checker/space/space.h"
-
-#include <string.h>
-
 enum { DEGREE_MOST = 65536, VALUES_MOST = 4096 };
 
 struct walk {
@@ -77,13 +74,6 @@ static int put_every(const struct walk *w, int key, int *values)
     return count;
 }
 
-static int one_f_one_b(void)
-{
-    int kind = 0;
-    while (strcmp(check_schedule_names[kind], "1f1b")) kind++;
-    return kind;
-}
-
 // What has only one value because of the schedule, or because the data degree does not divide the
 // batch.
 static bool is_decided(const struct walk *w, int key, int *value)
@@ -92,7 +82,7 @@ static bool is_decided(const struct walk *w, int key, int *value)
     if (key == KEY_SEQUENCE_PARALLEL && w->at.grid[0]) return *value = 0, true;
     if (w->s->framework != RUN_BY_ANY) {
         if (key == KEY_SCHEDULE && w->at.value[KEY_PIPELINE] == 1)
-            return *value = one_f_one_b(), true;
+            return *value = check_schedule_default, true;
         if (key == KEY_SEQUENCE_PARALLEL && w->at.value[KEY_TENSOR] == 1) return *value = 0, true;
     }
     if (key == KEY_TURNS && schedule->turns) return *value = schedule->turns, true;

@@ -1,6 +1,7 @@
 // Activations of one layer and one micro-batch on one GPU, as the judge counts them
 // (docs/FORMULAS.md, section 5): what is kept until the backward pass, by recomputation mode, and
 // what is added while the layer runs.
+#include "solve/judge/kinds/kinds.h"
 #include "solve/judge/price/verify_price.h"
 
 // What the scores of unfused attention keep: softmax, and with dropout its mask and its output.
@@ -170,9 +171,8 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
     // torchtitan keeps what it gathers from sequence-parallel ranks for the product's gradient.
     if (j->trainer == TRAINER_TORCHTITAN && j->layout.tensor > 1 && j->layout.sequence_parallel)
         input += e * a->tokens * a->problem->model.shape.hidden;
-    // In these schedules the last stage runs backward at once, so nothing waits.
-    bool waits = j->layout.schedule != SCHEDULE_1F1B &&
-                 j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
+    // Where the last stage runs backward at once, nothing waits.
+    bool waits = learns && !judged_kinds[j->layout.schedule].turns_at_once;
     long double loss = j->precision == FP32 ? 4 : e + 4;
     if (j->trainer == TRAINER_DEEPSPEED) loss = 8;
     else if (j->trainer == TRAINER_TORCHTITAN || j->trainer == TRAINER_OTHER)

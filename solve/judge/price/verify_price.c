@@ -1,4 +1,5 @@
 // The judge's prices: notation and node groups (docs/FORMULAS.md, sections 1, 2 and 8).
+#include "solve/judge/kinds/kinds.h"
 #include "solve/judge/price/verify_price.h"
 
 #include <float.h>
@@ -95,12 +96,12 @@ static int zero_stage(const struct job *j)
     return j->layout.pipeline == 1 ? 2 : 1;
 }
 
-// Looped breadth-first finishes a stage's micro-batches before it begins the next stage, so an
-// engine built for it gathers a stage once forward and once backward, and scatters once. FSDP2
+// Where a stage's micro-batches are finished before the next stage begins (looped breadth-first),
+// an engine built for it gathers a stage once forward and once backward, and scatters once. FSDP2
 // does not.
 static bool shards_by_stages(const struct job *j)
 {
-    return j->layout.schedule == SCHEDULE_LOOPED_BFS && zero_stage(j) > 1 &&
+    return judged_kinds[j->layout.schedule].gathers_by_stage && zero_stage(j) > 1 &&
            j->trainer != TRAINER_TORCHTITAN && !j->placement.uneven_micro_batches;
 }
 

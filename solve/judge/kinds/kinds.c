@@ -1,13 +1,12 @@
 // The judge's table of schedules. For each: the written order, as a number for each turn of a
-// rank, larger where it comes later; and the closed form of the iteration time, if any
-// (docs/FORMULAS.md 9 and 14). A stream is the schedule's if it has each turn once, with rising
-// numbers. From the published schedules:
+// rank, larger where it comes later; the closed form of the iteration time, if any
+// (docs/FORMULAS.md 9 and 14); and what prices depend on. A stream is the schedule's if it has each
+// turn once, with rising numbers. From the published schedules:
 //   GPipe (1811.06965), 1F1B (2104.04473), interleaved (Megatron-LM), ZB-H1 and ZB-H2 (2401.10241),
 //   ZB-V (its README), looped (2211.05953), token-sliced (2102.07988), V-Half and V-Min
 //   (2405.15362).
 #include "data/base/least.h"
-#include "solve/judge/internal.h"
-#include "solve/judge/table.h"
+#include "solve/judge/kinds/kinds.h"
 
 // ---- orders
 
@@ -192,6 +191,20 @@ static struct alike alike_of(const struct plan *p, const struct schedule_request
                           p->micro_batches,      r->rank_count,          r->virtual_stages};
 }
 
+static struct closed_form gpipe_form(const struct plan *p, const struct schedule_request *r)
+{
+    int64_t sum = 0, forward = 0, backward = 0;
+    if (!r->barrier) return (struct closed_form){0};
+    for (int s = 0; s < p->stage_count; s++) {
+        const struct plan_slice *x = p->stages[s].slices;
+        sum += x->forward_ns + x->backward_ns;
+        forward = larger(forward, x->forward_ns);
+        backward = larger(backward, x->backward_ns);
+    }
+    return (struct closed_form){"GPipe without messages: sum F + (m-1) max F + sum B + (m-1) max B",
+                                sum + (p->micro_batches - 1) * (forward + backward)};
+}
+
 static struct closed_form one_f_one_b_form(const struct plan *p, const struct schedule_request *r)
 {
     struct alike x = alike_of(p, r);
@@ -259,13 +272,14 @@ static struct closed_form v_min_form(const struct plan *p, const struct schedule
 // ---- the table
 
 const struct judged_kind judged_kinds[SCHEDULE_KIND_COUNT] = {
-    [SCHEDULE_GPIPE] = {gpipe_place},
-    [SCHEDULE_1F1B] = {one_f_one_b_place, one_f_one_b_form},
-    [SCHEDULE_INTERLEAVED] = {interleaved_place, interleaved_form, .in_groups = true},
+    [SCHEDULE_GPIPE] = {gpipe_place, gpipe_form, .form_of_unlike = true},
+    [SCHEDULE_1F1B] = {one_f_one_b_place, one_f_one_b_form, .turns_at_once = true},
+    [SCHEDULE_INTERLEAVED] = {interleaved_place, interleaved_form, .in_groups = true,
+                              .turns_at_once = true},
     [SCHEDULE_ZB_H1] = {zb_h1_place, zb_h1_form},
     [SCHEDULE_ZB_H2] = {zb_h2_place, zb_h2_form},
     [SCHEDULE_ZB_V] = {zb_v_place},
-    [SCHEDULE_LOOPED_BFS] = {looped_place, looped_form},
+    [SCHEDULE_LOOPED_BFS] = {looped_place, looped_form, .gathers_by_stage = true},
     [SCHEDULE_TOKEN_SLICED] = {sliced_place},
     [SCHEDULE_V_HALF] = {v_half_place, v_half_form},
     [SCHEDULE_V_MIN] = {v_min_place, v_min_form},
