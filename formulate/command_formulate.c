@@ -8,7 +8,6 @@
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
 #include "formulate/graph/objective.h"
-#include "formulate/placed/program.h"
 #include "formulate/price/price.h"
 
 enum { FORM_CHOICES, FORM_TEXTBOOK };
@@ -67,50 +66,16 @@ static enum status write(const struct formulation *f, const struct request *r,
     return milp_write(&f->milp, r->out ? r->out : "-", arena, err);
 }
 
-static enum status check_job_on_places(const struct request *r, const struct job *job,
-                                       struct error *err)
+// On named nodes: the program over groups, with every link at its least price.
+static enum status check_job_on_places(const struct job *job, struct error *err)
 {
-    const char *path = job->document.path;
-    if (r->paths_of.count)
-        return fail(err, BAD_INPUT, "--path-of: expected a cluster without places");
-    if (r->form != FORM_CHOICES)
-        return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
-    if (job->layout.virtual_stages > 1)
-        return fail(err, BAD_INPUT,
-                    "%s: layout: expected a schedule with one stage per rank, as in the program of "
-                    "placements",
-                    path);
     if (job->placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
-                    "%s: placement.uneven_micro_batches: expected false: in the program of "
-                    "placements all replicas have equally many",
-                    path);
-    return OK;
-}
-
-// With ranks on nodes: the whole decision, and the starting rows of each replica.
-static enum status formulate_places(const struct request *r, const struct problem *problem,
-                                    const struct priced *priced, struct arena *arena,
-                                    struct error *err)
-{
-    struct schedule schedule;
-    struct choices choices;
-    struct placed_program f;
-    struct graph *graph;
-    int *paths;
-    struct schedule_request request = schedule_request_of(priced);
-    TRY(schedule_build(&schedule, &request, arena, err));
-    TRY(objective_graph(&graph, priced, &schedule, arena, err));
-    TRY(choices_build(&choices, priced, &schedule, arena, err));
-    TRY(formulate_placed(&f, &choices, graph, 0, arena, err));
-    int count = graph_starting_paths(graph, &paths, NULL, NULL, arena);
-    for (int i = 0; i < count; i++)
-        for (int replica = 0; replica < f.replicas; replica++)
-            placed_program_add_path(&f, paths + (size_t)i * ((size_t)f.symbols + 1), replica);
-    if (r->map) TRY(placed_program_write_map(&f, r->map, problem, arena, err));
-    TRY(milp_write(&f.milp, r->out ? r->out : "-", arena, err));
-    fprintf(stderr, "plumbline formulate: %d columns, %d rows (%d of paths), %d entries\n",
-            f.milp.column_count, f.milp.row_count, f.path_row_count, f.milp.entry_count);
+                    "%s: placement.uneven_micro_batches: expected false: the program has the same "
+                    "number of micro-batches for all replicas",
+                    job->document.path);
+    fprintf(stderr, "plumbline formulate: named nodes: the program over node groups, with each "
+                    "link at its best price: its optimum bounds every placement\n");
     return OK;
 }
 
@@ -133,8 +98,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
                     "whose nodes form chains",
                     problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
-    if (priced->places) TRY(check_job_on_places(r, &problem->job, err));
-    if (priced->places) return formulate_places(r, problem, priced, arena, err);
+    if (priced->places) TRY(check_job_on_places(&problem->job, err));
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(objective_graph(&graph, priced, &schedule, arena, err));

@@ -36,7 +36,6 @@ formulate/choices    | data
 formulate/graph      | data formulate/choices
 formulate/price      | data formulate/graph
 formulate/program    | data formulate/choices formulate/graph
-formulate/placed     | data formulate/choices formulate/graph formulate/program
 formulate/example    | data formulate/commands.h
 formulate/predict    | data formulate/choices formulate/graph formulate/price formulate/example
 solve/process        | data/base

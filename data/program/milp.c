@@ -38,26 +38,22 @@ int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense, int64
 
 const char *milp_column_name(const struct milp *m, int column, char name[64])
 {
-    static const char *const roles[] = {
-        "T",    "symbol", "choice", "level", "state",  "flow",      "working", "x",      "option",
-        "node", "hop",    "ring",   "reach", "member", "transport", "leaves",  "shared", "dearest"};
+    static const char *const roles[] = {"T",     "symbol", "choice",  "level",
+                                        "state", "flow",   "working", "x"};
     assert(m->columns[column].role < ARRAY_LENGTH(roles));
     const struct milp_column *c = &m->columns[column];
     if (c->role == COLUMN_TIME) snprintf(name, 64, "T");
     else if (c->role == COLUMN_FLOW)
         snprintf(name, 64, "flow_%d_%d_%d_%d", c->a, c->b, c->c, column);
-    else if (c->role >= COLUMN_HOP)
-        snprintf(name, 64, "%s_%d_%d_%d_%d", roles[c->role], c->a, c->b, c->c, column);
     else snprintf(name, 64, "%s_%d_%d_%d", roles[c->role], c->a, c->b, column);
     return name;
 }
 
 const char *milp_row_name(const struct milp *m, int row, char name[64])
 {
-    static const char *const roles[] = {
-        "cover", "one",      "slots", "budget",  "state",   "symbol",    "flow",
-        "level", "position", "rank",  "working", "memory",  "path",      "row",
-        "node",  "order",    "ring",  "reach",   "dearest", "transport", "shared"};
+    static const char *const roles[] = {"cover",   "one",    "slots", "budget",   "state",
+                                        "symbol",  "flow",   "level", "position", "rank",
+                                        "working", "memory", "path",  "row"};
     assert(m->rows[row].role < ARRAY_LENGTH(roles));
     snprintf(name, 64, "%s_%d", roles[m->rows[row].role], row);
     return name;

@@ -21,27 +21,11 @@ enum column_role {
     COLUMN_WORKING, // a = rank, b = level; 1 if the working memory of one of its stages reaches the
                     // level      0..1
     COLUMN_OTHER,   // of the textbook formulation
-    // If ranks are on nodes (formulate/placed/program.h); b or c are node numbers.
-    COLUMN_OPTION, // a = stage, b = one of the choices with these layers and options, for all
-                   // replicas        binary
-    COLUMN_NODE,   // a = rank, b = node; 1 if the replica's rank is on it        binary
-    COLUMN_HOP,   // a = boundary (rank_count: first to last), b = from, c = to: the replica's ranks
-                  // are on these        0..1
-    COLUMN_RING,  // a = stage, b = from, c = transport x nodes + to: how many times the stage's
-                  // ring passes this link        integer
-    COLUMN_REACH, // a = stage, b = from, c = to: makes the ring connected
-    COLUMN_MEMBER,     // a = stage, b = group; 1 if some replica is on it        binary
-    COLUMN_TRANSPORT,  // a = stage, b = transport; 1 if the ring uses it        binary
-    COLUMN_LEAVES,     // a = stage, b = node; 1 if the stage's ring leaves it        binary
-    COLUMN_SHARED,     // a = node, b = count; 1 if at least this many rings leave it        binary
-    COLUMN_BOTTLENECK, // a = stage, b = choice, c = level: the ring's slowest link, by the time of
-                       // the sync over it        0..1, or binary
 };
 
 struct milp_column {
     enum column_role role;
     int a, b, c;
-    int replica; // if ranks are on nodes; 0 for what all replicas share
     int64_t lower, upper;
     bool integer, time, bytes; // time: in ns; bytes: in bytes
 };
@@ -61,14 +45,7 @@ enum row_role {
     ROW_WORKING,
     ROW_MEMORY,
     ROW_PATH,
-    ROW_OTHER,
-    ROW_NODE,
-    ROW_ORDER,
-    ROW_RING,
-    ROW_REACH,
-    ROW_BOTTLENECK,
-    ROW_TRANSPORT,
-    ROW_SHARED
+    ROW_OTHER
 };
 
 struct milp_row {

@@ -2,7 +2,6 @@
 #ifndef PLUMBLINE_FORMULATE_PROGRAM_BUILD_H
 #define PLUMBLINE_FORMULATE_PROGRAM_BUILD_H
 
-#include "data/text/document.h"
 #include "formulate/program/formulate.h"
 
 // What the neighbours of a stage see of its choice: to them, all choices of one state are alike.
@@ -37,14 +36,5 @@ int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t 
 // The symbols whose duration two stages determine together: transfers over boundaries, the
 // embedding sync.
 void add_joints(struct builder *b);
-
-// For a map of columns: a choice and its values; the list of choices that the program does not
-// contain.
-void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
-                    const struct choice *x);
-void map_put_removed(struct json_writer *w, const struct choices *c);
-// Opens the document and writes its units.
-void map_begin(struct json_writer *w, const struct milp *m, const char *path,
-               const struct problem *problem, struct arena *arena);
 
 #endif

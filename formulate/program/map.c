@@ -18,8 +18,8 @@ static void put_slice(struct json_writer *w, const char *what, int slice, int64_
     json_put_count(w, key, value);
 }
 
-void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
-                    const struct choice *x)
+static void put_choice(struct json_writer *w, const struct priced *p, int stage,
+                       const struct choice *x)
 {
     json_put_count(w, "stage", stage);
     if (x->first_layer >= 0) json_put_count(w, "first_layer", x->first_layer);
@@ -157,7 +157,7 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
     case COLUMN_TIME: break;
     case COLUMN_SYMBOL: put_symbols(w, f, column); break;
     case COLUMN_CHOICE:
-        map_put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]);
+        put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]);
         break;
     case COLUMN_LEVEL:
         json_put_count(w, "stage", c->a);
@@ -172,7 +172,7 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
         json_put_count(w, "rank", c->a);
         json_put_count(w, "working_bytes_at_least", f->working_bytes[c->a][c->b]);
         break;
-    default: put_textbook(w, f, c); break; // COLUMN_OTHER; there are no columns of nodes here
+    default: put_textbook(w, f, c); break; // COLUMN_OTHER
     }
     json_close_object(w);
 }
@@ -184,26 +184,8 @@ static void put_removed(struct json_writer *w, const struct choices *c,
     json_open_flat_object(w, NULL);
     json_put_text(w, "reason", removal_names[r->removal]);
     if (amounts[r->removal]) json_put_count(w, amounts[r->removal], r->amount);
-    map_put_choice(w, c->priced, r->stage, &r->choice);
+    put_choice(w, c->priced, r->stage, &r->choice);
     json_close_object(w);
-}
-
-void map_put_removed(struct json_writer *w, const struct choices *c)
-{
-    json_open_array(w, "removed_choices");
-    for (int i = 0; i < c->removed_count; i++) put_removed(w, c, &c->removed[i]);
-    json_close_array(w);
-}
-
-void map_begin(struct json_writer *w, const struct milp *m, const char *path,
-               const struct problem *problem, struct arena *arena)
-{
-    struct source sources[PROBLEM_SOURCES];
-    struct milp_units units = milp_units_of(m, arena);
-    int count = problem ? problem_sources(problem, path, sources, arena) : 0;
-    document_begin(w, "plumbline.map", sources, count, arena);
-    json_put_count(w, "time_unit_ns", milp_units_power(units.time_log10));
-    json_put_count(w, "memory_unit_bytes", milp_units_power(units.memory_log10));
 }
 
 enum status formulation_write_map(const struct formulation *f, const char *path,
@@ -211,10 +193,18 @@ enum status formulation_write_map(const struct formulation *f, const char *path,
                                   struct error *err)
 {
     struct json_writer w;
-    map_begin(&w, &f->milp, path, problem, arena);
+    struct source sources[PROBLEM_SOURCES];
+    struct milp_units units = milp_units_of(&f->milp, arena);
+    int count = problem ? problem_sources(problem, path, sources, arena) : 0;
+    document_begin(&w, "plumbline.map", sources, count, arena);
+    json_put_count(&w, "time_unit_ns", milp_units_power(units.time_log10));
+    json_put_count(&w, "memory_unit_bytes", milp_units_power(units.memory_log10));
     json_open_array(&w, "columns");
     for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
     json_close_array(&w);
-    map_put_removed(&w, f->choices);
+    json_open_array(&w, "removed_choices");
+    for (int i = 0; i < f->choices->removed_count; i++)
+        put_removed(&w, f->choices, &f->choices->removed[i]);
+    json_close_array(&w);
     return document_write(&w, path, err);
 }

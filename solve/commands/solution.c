@@ -204,77 +204,6 @@ static enum status read_choices(const struct reading *r, struct choice *stages, 
     return OK;
 }
 
-// ---- named nodes: each replica's rank is on one of them, and has its own choice, or that of all
-
-static enum status find_place(const struct reading *r, const struct column *c, const char *rank_key,
-                              int *replica, int *rank)
-{
-    const struct priced *p = r->choices->priced;
-    const struct json_field fields[] = {
-        FIELD_INT("replica", OPTIONAL, replica, 0, p->layout.data - 1),
-        FIELD_INT(rank_key, REQUIRED, rank, 0, p->stage_count - 1)};
-    *replica = -1;
-    return json_fields(&c->json, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, r->arena, r->err);
-}
-
-static enum status find_node(const struct reading *r, const struct column *c, int *node)
-{
-    const struct priced_places *places = r->choices->priced->places;
-    const char *name;
-    const struct json_field fields[] = {FIELD_TEXT("node", REQUIRED, &name)};
-    TRY(json_fields(&c->json, fields, 1, JSON_ENVELOPE, r->arena, r->err));
-    for (*node = 0; *node < places->node_count; ++*node)
-        if (!strcmp(places->nodes[*node].name, name)) return OK;
-    return json_refuse(&c->json, r->err, "expected a node of the problem, found '%s'", name);
-}
-
-// Sets node[] and decided[] of [replica * stages + stage]; a choice of one replica replaces that of
-// all.
-static enum status read_places(const struct reading *r, struct choice *decided, int *node)
-{
-    int stages = r->choices->priced->stage_count, replicas = (int)r->choices->priced->layout.data;
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < r->map.count; i++) {
-            const struct column *c = &r->map.columns[i];
-            bool stands = !strcmp(c->role, "node"), one;
-            int replica, stage;
-            if (!stands && strcmp(c->role, pass ? "choice" : "option")) continue;
-            TRY(is_one(r, c, &one));
-            if (!one) continue;
-            TRY(find_place(r, c, stands ? "rank" : "stage", &replica, &stage));
-            for (int k = replica < 0 ? 0 : replica; k < (replica < 0 ? replicas : replica + 1); k++)
-                if (stands) TRY(find_node(r, c, &node[k * stages + stage]));
-                else TRY(read_choice(r, c, &decided[k * stages + stage]));
-        }
-    return OK;
-}
-
-static enum status place(struct plan *plan, const struct reading *r, struct placed *placed)
-{
-    const struct choices *c = r->choices;
-    const struct priced *p = c->priced;
-    int stages = p->stage_count, count = stages * (int)p->layout.data;
-    struct placed_plan best = placed_plan_empty(placed, r->arena);
-    struct choice *decided = TAKE(r->arena, count, struct choice);
-    for (int i = 0; i < count; i++) best.node[i] = -1;
-    TRY(read_places(r, decided, best.node));
-    for (int i = 0; i < count; i++) {
-        if (best.node[i] < 0 || !decided[i].layer_count)
-            return fail(r->err, BAD_INPUT, "%s: decides nothing for rank %d of replica %d",
-                        r->solution->path, i % stages, i / stages);
-        decided[i].group = p->places->nodes[best.node[i]].group;
-        choice_evaluate(c, i % stages, &decided[i]);
-        best.chosen[i] = choice_find(c, i % stages, &decided[i]);
-        if (best.chosen[i] < 0) return refuse_decision(r, i % stages);
-    }
-    placed_evaluate(placed, &best, INT64_MAX);
-    if (best.time_ns == INT64_MAX)
-        return fail(r->err, BAD_INPUT, "%s: nothing joins two of the nodes", r->solution->path);
-    placed_put_plan(plan, placed, &best, r->arena);
-    plan->iteration_ns = best.time_ns;
-    return OK;
-}
-
 // ---- the textbook formulation: layer by layer
 
 static enum status put_layer(const struct reading *r, const struct column *c, struct choice *x,
@@ -362,13 +291,24 @@ static enum status decide(const struct reading *r, int *chosen)
     return OK;
 }
 
+// On named nodes the program decides the stages, and a search where their ranks are.
 static enum status make_placed(struct solution_plan *p, struct reading *r, struct arena *arena,
                                struct error *err)
 {
+    const struct placed_settings search = {.evaluations = 20000};
+    const struct priced *priced = r->choices->priced;
     struct placed *placed;
-    TRY(placed_open(&placed, r->choices->priced, arena, err));
+    TRY(placed_open(&placed, priced, arena, err));
     r->choices = placed_choices(placed);
-    return place(&p->plan, r, placed);
+    struct placed_plan best = placed_plan_empty(placed, arena);
+    int *chosen = TAKE(arena, priced->stage_count, int);
+    TRY(decide(r, chosen));
+    if (!placed_search(placed, &best, chosen, &search, arena))
+        return fail(err, BAD_INPUT, "%s: no placement on the nodes was found for its stages",
+                    r->solution->path);
+    placed_put_plan(&p->plan, placed, &best, arena);
+    p->plan.iteration_ns = best.time_ns;
+    return OK;
 }
 
 static enum status make_single(struct solution_plan *p, const struct reading *r,
@@ -436,10 +376,11 @@ void solution_print(FILE *to, const struct solution_plan *p)
     if (s->has_objective) {
         fprintf(to, ": it states %.0f ns", p->stated_ns);
         if (value > p->stated_ns * (1 + same))
-            fprintf(to,
-                    "; the plan takes %.4g %% longer, on a path without a row in the program: "
-                    "formulate --path-of PLAN adds it, solve --program writes all",
-                    100 * (value / p->stated_ns - 1));
+            fprintf(to, "; the plan takes %.4g %% longer, %s", 100 * (value / p->stated_ns - 1),
+                    p->plan.placement
+                        ? "as its links are not the best ones between its groups"
+                        : "on a path without a row in the program: formulate --path-of PLAN adds "
+                          "it, solve --program writes all");
         else if (value < p->stated_ns * (1 - same))
             fprintf(to, "; the plan takes %.4g %% less", 100 * (1 - value / p->stated_ns));
         else fprintf(to, ", which the plan takes");

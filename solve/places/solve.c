@@ -6,7 +6,6 @@
 
 #include "data/base/least.h"
 #include "data/results/bound.h"
-#include "solve/places/milp.h"
 #include "solve/places/internal.h"
 #include "solve/places/single.h"
 #include "solve/places/tree.h"
@@ -126,19 +125,6 @@ static enum status find_slowest(struct placed *p, struct placed_plan *best, stru
         best->slowest = replica;
     }
     assert(best->time_ns >= 0);
-    return OK;
-}
-
-// The second engine: the whole decision by glp_intopt.
-static enum status solve_program(struct solving *s, struct placed *placed, struct placed_plan *best,
-                                 struct solve_result *r, struct error *err)
-{
-    struct placed_milp_settings settings = {
-        !s->settings->threads,           watch_left_s(&s->watch), 0,
-        s->settings->memory_limit_bytes, solving_should_stop,     s};
-    struct placed_milp_result result;
-    TRY(placed_milp(&result, best, placed, &settings, s->arena, err));
-    if (result.sidelined) r->sidelined = result.sidelined;
     return OK;
 }
 
@@ -303,7 +289,6 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     struct priced *groups = TAKE(arena, 1, struct priced);
     relaxed.time_limit_s *= share_for_relaxation;
     relaxed.gap *= effort->share_of_gap;
-    relaxed.engine = ENGINE_TREE; // it is the bound
     placed_relax(groups, priced, arena);
     TRY(solve_run(&first, groups, &relaxed, NULL, stop, arena, err));
     *r = first;
@@ -323,22 +308,19 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     const struct placed_settings search = {
         effort->evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL,
         first.plan.bound_ns};
-    bool by_program = settings->engine == ENGINE_GLPK, proven = false;
+    bool proven = false;
     struct beginning beginning;
     int64_t enough_ns = enough_for(first.plan.bound_ns, settings->gap);
     if (start) TRY(search_from(placed, &best, &beginning, start, enough_ns, &search, arena, err));
-    if (by_program) TRY(solve_program(&s, placed, &other, r, err));
-    else if (told && best.time_ns > enough_ns)
-        placed_search(placed, &other, chosen, &search, arena);
+    if (told && best.time_ns > enough_ns) placed_search(placed, &other, chosen, &search, arena);
     if (other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
     bool found = best.time_ns < INT64_MAX;
     if (found) placed_improve_rings(placed, &best);
     int64_t bound_ns = first.plan.bound_ns;
     keep(&s, placed, &best, bound_ns);
-    if (told && !by_program && effort->repeats)
-        search_on(&s, placed, &best, chosen, &bound_ns, &search);
+    if (told && effort->repeats) search_on(&s, placed, &best, chosen, &bound_ns, &search);
     keep(&s, placed, &best, bound_ns);
-    bool open = !found || (!by_program && bound_ns < wanted_ns(&s, &best));
+    bool open = !found || bound_ns < wanted_ns(&s, &best);
     if (open && effort->tree && placed_is_single(placed)) {
         TRY(prove_single(&s, placed, effort, &best, &bound_ns, r, err));
         open = best.time_ns == INT64_MAX ? bound_ns < INT64_MAX : bound_ns < wanted_ns(&s, &best);

@@ -12,12 +12,12 @@
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
 #include "formulate/program/units.h"
-#include "formulate/placed/program.h"
 #include "formulate/price/price.h"
-#include "solve/places/milp.h"
 #include "solve/places/internal.h"
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
+#include "tests/support/placed_program/milp.h"
+#include "tests/support/placed_program/program.h"
 
 #include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/priced/priced.h"
-#include "formulate/placed/internal.h"
+#include "tests/support/placed_program/internal.h"
 
 struct hop {
     int from, to, cut, option, column;
@@ -60,12 +60,8 @@ static void add_hop_columns(struct hops *h)
                 continue;
             if (x->places->cuts[0].forward_ns[at_of(x, 0, from, to)] == PRICE_NONE) continue;
             for (int k = 0; k < h->cut_count * h->option_count; k++) {
-                struct milp_column column = {.role = COLUMN_HOP,
-                                             .a = h->rank,
-                                             .b = from,
-                                             .c = to,
-                                             .replica = h->replica,
-                                             .upper = 1};
+                struct milp_column column = {
+                    .role = COLUMN_OTHER, .a = h->rank, .b = from, .c = to, .upper = 1};
                 h->items[h->count++] = (struct hop){from, to, h->cuts[k / h->option_count],
                                                     h->options[k % h->option_count],
                                                     milp_add_column(&x->f->milp, column)};
@@ -194,12 +190,9 @@ void placing_add_embedding(struct placing *x, int replica)
         if (ns == PRICE_NONE || placing_node_column(x, replica, 0, from) < 0 ||
             placing_node_column(x, replica, last, to) < 0)
             continue;
-        columns[i] = milp_add_column(m, (struct milp_column){.role = COLUMN_HOP,
-                                                             .a = x->f->ranks,
-                                                             .b = from,
-                                                             .c = to,
-                                                             .replica = replica,
-                                                             .upper = 1});
+        columns[i] = milp_add_column(
+            m, (struct milp_column){
+                   .role = COLUMN_OTHER, .a = x->f->ranks, .b = from, .c = to, .upper = 1});
         least = ns < least ? ns : least;
         greatest = ns > greatest ? ns : greatest;
     }

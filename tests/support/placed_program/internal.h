@@ -1,8 +1,8 @@
 // Shared by the files of the program of placements, and internal to them.
-#ifndef PLUMBLINE_FORMULATE_PLACED_INTERNAL_H
-#define PLUMBLINE_FORMULATE_PLACED_INTERNAL_H
+#ifndef PLUMBLINE_TESTS_PLACED_PROGRAM_INTERNAL_H
+#define PLUMBLINE_TESTS_PLACED_PROGRAM_INTERNAL_H
 
-#include "formulate/placed/program.h"
+#include "tests/support/placed_program/program.h"
 
 struct placing {
     struct placed_program *f;

@@ -1,11 +1,11 @@
 // Columns and rows of the program of placements except links and rings: options of stages, choices
 // of replicas, ranks on nodes, cover of the layers, budgets, durations of passes.
-#include "formulate/placed/program.h"
+#include "tests/support/placed_program/program.h"
 
 #include <string.h>
 
 #include "formulate/program/build.h"
-#include "formulate/placed/internal.h"
+#include "tests/support/placed_program/internal.h"
 
 static bool same_option(const struct choice *a, const struct choice *b)
 {
@@ -39,7 +39,7 @@ static void add_option_columns(struct placing *x, int stage)
         int option = option_of(x->c, stage, i);
         columns[i] = option < i
                          ? columns[option]
-                         : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_OPTION,
+                         : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_OTHER,
                                                                              .a = stage,
                                                                              .b = i,
                                                                              .upper = 1,
@@ -55,12 +55,10 @@ static void add_choice_columns(struct placing *x, int replica, int stage)
     for (int i = 0; i < count; i++) {
         columns[i] = x->f->option_column[stage][i];
         if (option_size(x->c, stage, option_of(x->c, stage, i)) == 1) continue;
-        columns[i] = milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_CHOICE,
-                                                                       .a = stage,
-                                                                       .b = i,
-                                                                       .replica = replica,
-                                                                       .upper = 1,
-                                                                       .integer = true});
+        columns[i] = milp_add_column(
+            &x->f->milp,
+            (struct milp_column){
+                .role = COLUMN_CHOICE, .a = stage, .b = i, .upper = 1, .integer = true});
     }
 }
 
@@ -77,13 +75,12 @@ static void add_node_columns(struct placing *x, int replica, int rank)
         const struct priced_node *n = &x->places->nodes[node];
         bool possible = n->slots > 0 && has_group(x->c, rank, n->group);
         x->f->node_column[(replica * x->f->ranks + rank) * x->f->nodes + node] =
-            !possible ? -1
-                      : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_NODE,
-                                                                          .a = rank,
-                                                                          .b = node,
-                                                                          .replica = replica,
-                                                                          .upper = 1,
-                                                                          .integer = true});
+            !possible
+                ? -1
+                : milp_add_column(
+                      &x->f->milp,
+                      (struct milp_column){
+                          .role = COLUMN_OTHER, .a = rank, .b = node, .upper = 1, .integer = true});
     }
 }
 
@@ -91,13 +88,11 @@ int placing_symbol(struct placing *x, int replica, int symbol, int64_t least, in
 {
     int column = greatest == 0
                      ? -1
-                     : milp_add_column(&x->f->milp,
-                                       (struct milp_column){.role = COLUMN_SYMBOL,
-                                                            .a = symbol,
-                                                            .replica = replica < 0 ? 0 : replica,
-                                                            .lower = least,
-                                                            .upper = greatest,
-                                                            .time = true});
+                     : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_SYMBOL,
+                                                                         .a = symbol,
+                                                                         .lower = least,
+                                                                         .upper = greatest,
+                                                                         .time = true});
     for (int r = 0; r < x->f->replicas; r++)
         if (replica < 0 || r == replica) x->f->symbol_column[r][symbol] = column;
     return column;
@@ -145,7 +140,7 @@ static void add_stands(struct placing *x, int replica, int rank)
                 milp_add_entry(m, placing_node_column(x, replica, rank, node), 1);
         for (int i = 0; i < all->count; i++)
             if (all->items[i].group == group) milp_add_entry(m, own[i], -1);
-        if (m->entry_count > before) milp_add_row(m, ROW_NODE, ROW_EQUAL, 0);
+        if (m->entry_count > before) milp_add_row(m, ROW_OTHER, ROW_EQUAL, 0);
     }
 }
 

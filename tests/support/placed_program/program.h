@@ -5,10 +5,9 @@
 // integer numbers of links between nodes, and a sync is represented by levels of its time over each
 // link. Exact: with all path rows, its optimum is the best plan's time (docs/FORMULAS.md section
 // 15). One stage per rank.
-#ifndef PLUMBLINE_FORMULATE_PLACED_PROGRAM_H
-#define PLUMBLINE_FORMULATE_PLACED_PROGRAM_H
+#ifndef PLUMBLINE_TESTS_PLACED_PROGRAM_PROGRAM_H
+#define PLUMBLINE_TESTS_PLACED_PROGRAM_PROGRAM_H
 
-#include "data/inputs/problem.h"
 #include "data/program/milp.h"
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
@@ -39,9 +38,5 @@ int placed_program_add_path(struct placed_program *f, const int *counts, int rep
 // ranks + rank]; false: there is none.
 bool placed_program_decode(const struct placed_program *f, const double *values, int *chosen,
                            int *node);
-
-enum status placed_program_write_map(const struct placed_program *f, const char *path,
-                                     const struct problem *problem, struct arena *arena,
-                                     struct error *err);
 
 #endif

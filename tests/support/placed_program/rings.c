@@ -8,7 +8,7 @@
 
 #include "data/base/least.h"
 #include "data/priced/priced.h"
-#include "formulate/placed/internal.h"
+#include "tests/support/placed_program/internal.h"
 
 struct ring {
     struct placing *x;
@@ -52,7 +52,7 @@ static void add_link_columns(struct ring *r)
                 r->link[link] = placing_node_column(x, 0, r->stage, from);
             continue;
         }
-        struct milp_column column = {.role = COLUMN_RING,
+        struct milp_column column = {.role = COLUMN_OTHER,
                                      .a = r->stage,
                                      .b = from,
                                      .c = transport * x->f->nodes + to,
@@ -96,7 +96,7 @@ static void add_ring_rows(struct ring *r)
             for (int other = 0; other < x->f->nodes; other++)
                 put_links(r, pair_at(r, node, other, in), 1);
             put_standing(r, node, 0);
-            milp_add_row(&x->f->milp, ROW_RING, ROW_EQUAL, 0);
+            milp_add_row(&x->f->milp, ROW_OTHER, ROW_EQUAL, 0);
         }
 }
 
@@ -110,13 +110,13 @@ static void add_reach_rows(struct ring *r)
     for (int pair = 0; pair < pairs_of(x); pair++) {
         reach[pair] = -1;
         if (pair / nodes == pair % nodes || !put_links(r, pair, 1 - x->f->replicas)) continue;
-        reach[pair] = milp_add_column(m, (struct milp_column){.role = COLUMN_REACH,
+        reach[pair] = milp_add_column(m, (struct milp_column){.role = COLUMN_OTHER,
                                                               .a = r->stage,
                                                               .b = pair / nodes,
                                                               .c = pair % nodes,
                                                               .upper = x->f->replicas - 1});
         milp_add_entry(m, reach[pair], 1);
-        milp_add_row(m, ROW_REACH, ROW_AT_MOST, 0);
+        milp_add_row(m, ROW_OTHER, ROW_AT_MOST, 0);
     }
     for (int node = 0; node < nodes; node++) {
         if (!can_stand(x, r->stage, node)) continue;
@@ -126,7 +126,7 @@ static void add_reach_rows(struct ring *r)
                     milp_add_entry(m, reach[pair_at(r, node, other, in)], in ? 1 : -1);
         put_standing(r, node, 1);
         milp_add_entry(m, placing_node_column(x, 0, r->stage, node), x->f->replicas - 1);
-        milp_add_row(m, ROW_REACH, ROW_EQUAL, 0);
+        milp_add_row(m, ROW_OTHER, ROW_EQUAL, 0);
     }
 }
 
@@ -158,7 +158,7 @@ static int by_value(const void *a, const void *b)
 }
 
 // Levels of one choice; their sum is its column.
-static int add_levels(struct ring *r, int replica, int choice, int column, struct level *levels)
+static int add_levels(struct ring *r, int choice, int column, struct level *levels)
 {
     struct milp *m = &r->x->f->milp;
     int64_t *values = TAKE(r->x->arena, prices_of(r->x), int64_t);
@@ -168,18 +168,17 @@ static int add_levels(struct ring *r, int replica, int choice, int column, struc
     qsort(values, (size_t)count, sizeof *values, by_value);
     for (int i = 0; i < count; i++) {
         if (i && values[i] == values[i - 1]) continue;
-        struct milp_column level = {.role = COLUMN_BOTTLENECK,
+        struct milp_column level = {.role = COLUMN_OTHER,
                                     .a = r->stage,
                                     .b = choice,
                                     .c = distinct,
-                                    .replica = replica < 0 ? 0 : replica,
                                     .upper = 1,
                                     .integer = r->x->crowded};
         levels[distinct] = (struct level){choice, values[i], milp_add_column(m, level)};
         milp_add_entry(m, levels[distinct++].column, 1);
     }
     milp_add_entry(m, column, -1);
-    milp_add_row(m, ROW_BOTTLENECK, ROW_EQUAL, 0);
+    milp_add_row(m, ROW_OTHER, ROW_EQUAL, 0);
     return distinct;
 }
 
@@ -215,7 +214,7 @@ static void add_bottleneck_row(struct ring *r, int link, const struct level *lev
             milp_add_entry(m, r->link[other], -1);
     }
     put_levels(r, link, levels, count, m->columns[r->link[link]].upper);
-    milp_add_row(m, ROW_BOTTLENECK, ROW_AT_LEAST, 0);
+    milp_add_row(m, ROW_OTHER, ROW_AT_LEAST, 0);
 }
 
 // A link within a node counts if the whole ring is in the node: then all replicas pass it.
@@ -226,7 +225,7 @@ static void add_inner_row(struct ring *r, int link, const struct level *levels, 
     if (replicas > 1 && x->places->nodes[node].slots < replicas) return;
     milp_add_entry(&x->f->milp, r->link[link], -1);
     put_levels(r, link, levels, count, 1);
-    milp_add_row(&x->f->milp, ROW_BOTTLENECK, ROW_AT_LEAST, 1 - replicas);
+    milp_add_row(&x->f->milp, ROW_OTHER, ROW_AT_LEAST, 1 - replicas);
 }
 
 // The same for the case that a given number of rings leave one of the link's ends.
@@ -246,7 +245,7 @@ static void add_shared_rows(struct ring *r, int link, const struct level *levels
             milp_add_entry(m, r->link[link], -1);
             milp_add_entry(m, column, -most);
             put_levels(r, level * links_of(x) + link, levels, count, most);
-            milp_add_row(m, ROW_BOTTLENECK, ROW_AT_LEAST, -most);
+            milp_add_row(m, ROW_OTHER, ROW_AT_LEAST, -most);
         }
 }
 
@@ -275,7 +274,7 @@ static void add_sync(struct ring *r, int replica)
     int64_t least = INT64_MAX, greatest = 0;
     for (int i = 0; i < all->count; i++)
         if (replica >= 0 || x->f->milp.columns[columns[i]].b == i)
-            count += add_levels(r, replica, i, columns[i], levels + count);
+            count += add_levels(r, i, columns[i], levels + count);
     for (int i = 0; i < count; i++) {
         least = levels[i].sync_ns < least ? levels[i].sync_ns : least;
         greatest = levels[i].sync_ns > greatest ? levels[i].sync_ns : greatest;
@@ -301,20 +300,20 @@ static int add_member(struct ring *r, int group)
     struct milp *m = &x->f->milp;
     int member = milp_add_column(
         m, (struct milp_column){
-               .role = COLUMN_MEMBER, .a = r->stage, .b = group, .upper = 1, .integer = true});
+               .role = COLUMN_OTHER, .a = r->stage, .b = group, .upper = 1, .integer = true});
     for (int node = 0; node < x->f->nodes; node++)
         for (int replica = 0; replica < x->f->replicas && x->places->nodes[node].group == group;
              replica++) {
             if (placing_node_column(x, replica, r->stage, node) < 0) continue;
             milp_add_entry(m, member, 1);
             milp_add_entry(m, placing_node_column(x, replica, r->stage, node), -1);
-            milp_add_row(m, ROW_TRANSPORT, ROW_AT_LEAST, 0);
+            milp_add_row(m, ROW_OTHER, ROW_AT_LEAST, 0);
         }
     milp_add_entry(m, member, 1);
     for (int node = 0; node < x->f->nodes; node++)
         if (x->places->nodes[node].group == group && can_stand(x, r->stage, node))
             put_standing(r, node, 0);
-    milp_add_row(m, ROW_TRANSPORT, ROW_AT_MOST, 0);
+    milp_add_row(m, ROW_OTHER, ROW_AT_MOST, 0);
     return member;
 }
 
@@ -349,9 +348,9 @@ static enum status add_transports(struct ring *r, struct error *err)
     for (int t = 0; t < x->places->transport_count; t++)
         columns[t] = milp_add_column(
             m, (struct milp_column){
-                   .role = COLUMN_TRANSPORT, .a = r->stage, .b = t, .upper = 1, .integer = true});
+                   .role = COLUMN_OTHER, .a = r->stage, .b = t, .upper = 1, .integer = true});
     for (int t = 0; t < x->places->transport_count; t++) milp_add_entry(m, columns[t], 1);
-    milp_add_row(m, ROW_TRANSPORT, ROW_EQUAL, 1);
+    milp_add_row(m, ROW_OTHER, ROW_EQUAL, 1);
     for (unsigned groups = 1; groups < 1u << count; groups++) {
         int size = 0;
         for (int i = 0; i < count; i++) {
@@ -360,13 +359,13 @@ static enum status add_transports(struct ring *r, struct error *err)
         }
         milp_add_entry(m, columns[priced_ring_offset(x->places, set, size) / (size_t)pairs_of(x)],
                        1);
-        milp_add_row(m, ROW_TRANSPORT, ROW_AT_LEAST, 1 - size);
+        milp_add_row(m, ROW_OTHER, ROW_AT_LEAST, 1 - size);
     }
     for (int link = 0; link < links_of(x); link++) {
         if (r->link[link] < 0) continue;
         milp_add_entry(m, r->link[link], 1);
         milp_add_entry(m, columns[link / pairs_of(x)], -m->columns[r->link[link]].upper);
-        milp_add_row(m, ROW_TRANSPORT, ROW_AT_MOST, 0);
+        milp_add_row(m, ROW_OTHER, ROW_AT_MOST, 0);
     }
     return OK;
 }
@@ -383,7 +382,7 @@ void placing_add_sharing(struct placing *x)
         int count = i % (most + 1), node = i / (most + 1);
         bool may = x->places->ring_level_count > 1 && count > 1 &&
                    count <= x->places->nodes[node].slots;
-        x->shared[i] = may ? milp_add_column(m, (struct milp_column){.role = COLUMN_SHARED,
+        x->shared[i] = may ? milp_add_column(m, (struct milp_column){.role = COLUMN_OTHER,
                                                                      .a = node,
                                                                      .b = count,
                                                                      .upper = 1,
@@ -391,17 +390,16 @@ void placing_add_sharing(struct placing *x)
                            : -1;
     }
     for (int i = 0; i < stages * nodes && x->places->ring_level_count > 1; i++)
-        x->leaves[i] = milp_add_column(m, (struct milp_column){.role = COLUMN_LEAVES,
-                                                               .a = i / nodes,
-                                                               .b = i % nodes,
-                                                               .upper = 1,
-                                                               .integer = true});
+        x->leaves[i] = milp_add_column(
+            m,
+            (struct milp_column){
+                .role = COLUMN_OTHER, .a = i / nodes, .b = i % nodes, .upper = 1, .integer = true});
     for (int i = 0; i < nodes * (most + 1); i++) {
         int count = i % (most + 1), node = i / (most + 1);
         if (x->shared[i] < 0) continue;
         for (int s = 0; s < stages; s++) milp_add_entry(m, x->leaves[s * nodes + node], 1);
         milp_add_entry(m, x->shared[i], count - 1 - stages);
-        milp_add_row(m, ROW_SHARED, ROW_AT_MOST, count - 1);
+        milp_add_row(m, ROW_OTHER, ROW_AT_MOST, count - 1);
     }
 }
 
@@ -416,7 +414,7 @@ static void add_leaving_row(struct ring *r, int node)
     if (!any) return;
     milp_add_entry(m, x->leaves[r->stage * x->f->nodes + node],
                    -smaller_int(x->places->nodes[node].slots, x->f->replicas));
-    milp_add_row(m, ROW_SHARED, ROW_AT_MOST, 0);
+    milp_add_row(m, ROW_OTHER, ROW_AT_MOST, 0);
 }
 
 // ---- the whole ring

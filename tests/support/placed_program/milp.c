@@ -1,11 +1,11 @@
 // Placements by glp_intopt, without a proof.
-#include "solve/places/milp.h"
+#include "tests/support/placed_program/milp.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "formulate/graph/pool.h"
-#include "formulate/placed/program.h"
+#include "tests/support/placed_program/program.h"
 #include "solve/tree/lp.h"
 #include "solve/places/internal.h"
 #include "solve/process/worker.h"
@@ -91,12 +91,13 @@ static int unit_of(const struct choices *c)
 // Layers and options first, then nodes; the rest, left to GLPK, are rings or follow from these.
 static void put_branch_keys(struct milp_work *w)
 {
-    const struct milp *m = &w->program.milp;
-    w->branch_key = TAKE(w->arena, m->column_count, double);
-    for (int j = 0; j < m->column_count; j++)
-        w->branch_key[j] = m->columns[j].role == COLUMN_OPTION ? 3
-                           : m->columns[j].role == COLUMN_NODE ? 1
-                                                               : 0;
+    const struct placed_program *f = &w->program;
+    w->branch_key = TAKE(w->arena, f->milp.column_count, double);
+    for (int s = 0; s < f->ranks; s++)
+        for (int i = 0; i < f->choices->stages[s].count; i++)
+            w->branch_key[f->option_column[s][i]] = 3;
+    for (int i = 0; i < f->replicas * f->ranks * f->nodes; i++)
+        if (f->node_column[i] >= 0) w->branch_key[f->node_column[i]] = 1;
 }
 
 static void take_answer(struct placed_milp_result *r, struct placed_plan *plan, struct placed *p,

@@ -1,8 +1,8 @@
-// Solves the program of placements (formulate/placed/program.h) by glp_intopt, with path rows from
-// replays of each replica: a second way to the best placement, which shares neither the search nor
-// the bounds of the first. Floating point: it proves nothing.
-#ifndef PLUMBLINE_SOLVE_PLACES_MILP_H
-#define PLUMBLINE_SOLVE_PLACES_MILP_H
+// Solves the program of placements (tests/support/placed_program/program.h) by glp_intopt, with
+// path rows from replays of each replica: a second way to the best placement, which shares neither
+// the search nor the bounds of the first. Floating point: it proves nothing.
+#ifndef PLUMBLINE_TESTS_PLACED_PROGRAM_MILP_H
+#define PLUMBLINE_TESTS_PLACED_PROGRAM_MILP_H
 
 #include "solve/places/placed.h"
 

@@ -4,7 +4,7 @@
 // replicas are put in order, which changes no node's rank.
 #include <string.h>
 
-#include "formulate/placed/internal.h"
+#include "tests/support/placed_program/internal.h"
 
 static void order_replicas(struct placing *x, int replica)
 {
@@ -18,7 +18,7 @@ static void order_replicas(struct placing *x, int replica)
             if (later && placing_node_column(x, replica - 1, 0, n) >= 0)
                 milp_add_entry(m, placing_node_column(x, replica - 1, 0, n), -1);
         }
-        milp_add_row(m, ROW_ORDER, ROW_AT_MOST, 0);
+        milp_add_row(m, ROW_OTHER, ROW_AT_MOST, 0);
     }
 }
 
@@ -73,7 +73,7 @@ static void order_nodes(struct placing *x, int earlier, int later)
                 if (placing_node_column(x, replica, k, earlier) >= 0)
                     milp_add_entry(m, placing_node_column(x, replica, k, earlier), -1);
             }
-        if (m->entry_count > before) milp_add_row(m, ROW_ORDER, ROW_AT_MOST, 0);
+        if (m->entry_count > before) milp_add_row(m, ROW_OTHER, ROW_AT_MOST, 0);
     }
 }
 
