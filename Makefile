@@ -366,7 +366,8 @@ trusted-write: $(BIN)/plumbline
 
 # Speed on the chain family, and beside CBC and HiGHS where they are found: BENCH_SET=quick|full,
 # BENCH_LIMIT_S=60
-$(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
+$(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(call object,$(call \
+    sources,tests/support/textbook)) $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
@@ -384,7 +385,8 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
     test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
     test_layout_kinds test_slices test_grids test_claims test_claims_extreme \
-    test_raise_laws test_price_laws test_wording_laws test_ends) $(BIN)/plumbline
+    test_raise_laws test_price_laws test_wording_laws test_ends) $(BIN)/plumbline \
+    $(OUT)/bench-separate
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
 	$(OUT)/tests/test_placed 1600 '*fused*'

@@ -10,13 +10,9 @@
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
 
-enum { FORM_CHOICES, FORM_TEXTBOOK };
-static const char *const form_names[] = {"choices", "textbook", NULL};
-
 struct request {
     const char *problem, *out, *map;
     struct option_texts paths_of; // plans
-    int form;
 };
 
 // An upper bound for every plan: the longest path with every symbol at its column's upper bound.
@@ -106,8 +102,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     if (choices_hopeless_stage(&choices, &why) >= 0)
         fprintf(stderr, "plumbline formulate: the program has no solution: %s\n", why);
     const int64_t any_time = (int64_t)1 << 53;
-    if (r->form == FORM_CHOICES) TRY(formulate_choices(&f, &choices, any_time, arena, err));
-    else TRY(formulate_textbook(&f, &choices, any_time, arena, err));
+    TRY(formulate_choices(&f, &choices, any_time, arena, err));
     f.milp.columns[0].upper = time_upper_ns(&f, graph, arena);
     add_starting_rows(&f, graph, arena);
     TRY(add_paths_of_plans(&f, graph, r, arena, err));
@@ -120,8 +115,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
 enum status command_formulate(int argc, char **argv, int *exit_code, struct arena *arena,
                               struct error *err)
 {
-    struct request r = {.form = FORM_CHOICES,
-                        .paths_of = {TAKE(arena, argc, const char *), 0, argc}};
+    struct request r = {.paths_of = {TAKE(arena, argc, const char *), 0, argc}};
     bool helped;
     const struct option options[] = {
         {"-o", OPTION_PATH, &r.out, 0, 0, NULL,
@@ -130,13 +124,10 @@ enum status command_formulate(int argc, char **argv, int *exit_code, struct aren
          "write the meaning of each column, and each choice removed and why, as JSON"},
         {"--path-of", OPTION_TEXTS, &r.paths_of, 0, 0, NULL,
          "also write a row for the longest path of this plan; may be repeated"},
-        {"--formulation", OPTION_NAME, &r.form, 0, 0, form_names,
-         "how the decisions are modelled (default: choices)"},
     };
     TRY(options_read(argc, argv,
                      "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] "
-                     "[--path-of PLAN.json] "
-                     "[--formulation choices|textbook]",
+                     "[--path-of PLAN.json]",
                      options, ARRAY_LENGTH(options), &r.problem, 1, 1, NULL, &helped, err));
     *exit_code = 0;
     return helped ? OK : formulate(&r, arena, err);

@@ -109,8 +109,7 @@ Measured matrices of links may not be shipped; if you have one,
    problem with one layout, without named nodes. It starts with a few path rows: a solution is a
    plan's time only after its longest path has been replayed and violated rows have been added until
    none is left. `plumbline solve --program program.mps` writes it with all rows that our search
-   found. `--formulation textbook` (USERGUIDE 7) is the same decision in the usual form, with all
-   rows.
+   found.
 5. Report machine, threads, limit, version, seconds of the whole command, and the certified gap, not
    the requested one.
 

@@ -36,6 +36,13 @@ int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense, int64
     return m->row_count++;
 }
 
+bool milp_row_in_time(const struct milp *m, const struct milp_row *row)
+{
+    for (int e = row->first; e < row->first + row->count; e++)
+        if (m->columns[m->entry_column[e]].time) return true;
+    return false;
+}
+
 const char *milp_column_name(const struct milp *m, int column, char name[64])
 {
     static const char *const roles[] = {"T",     "symbol", "choice",  "level",

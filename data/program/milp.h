@@ -20,14 +20,14 @@ enum column_role {
     COLUMN_FLOW,    // a = boundary, b = left state, c = right state      0..1
     COLUMN_WORKING, // a = rank, b = level; 1 if the working memory of one of its stages reaches the
                     // level      0..1
-    COLUMN_OTHER,   // of the textbook formulation
+    COLUMN_OTHER,   // of a program that is not plumbline's own
 };
 
 struct milp_column {
     enum column_role role;
     int a, b, c;
     int64_t lower, upper;
-    bool integer, time, bytes; // time: in ns; bytes: in bytes
+    bool integer, time; // time: in ns
 };
 
 enum row_sense { ROW_AT_MOST, ROW_EQUAL, ROW_AT_LEAST };
@@ -71,7 +71,8 @@ int milp_add_column(struct milp *m, struct milp_column column); // its index
 void milp_add_entry(struct milp *m, int column,
                     int64_t value); // to the row that the next milp_add_row closes; zero is dropped
 int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense,
-                 int64_t right); // its index
+                 int64_t right);                                         // its index
+bool milp_row_in_time(const struct milp *m, const struct milp_row *row); // has a column in ns
 // A name without blanks or brackets, unique, at most 60 characters.
 const char *milp_column_name(const struct milp *m, int column, char name[64]);
 const char *milp_row_name(const struct milp *m, int row, char name[64]);

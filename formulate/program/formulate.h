@@ -1,7 +1,5 @@
-// From choices to a MILP. There are two formulations of the same problem: `choices` (one binary per
-// choice, flows over boundaries, level columns for branching, rows of memory if stages share a
-// rank's devices) and `textbook` (binary layer-to-stage assignment, big-M for the groups; a
-// cross-check).
+// From choices to a MILP: one binary per choice, flows over boundaries, level columns for
+// branching, rows of memory if stages share a rank's devices.
 #ifndef PLUMBLINE_FORMULATE_PROGRAM_FORMULATE_H
 #define PLUMBLINE_FORMULATE_PROGRAM_FORMULATE_H
 
@@ -31,16 +29,9 @@ struct formulation {
 // or a sum that no plan exceeds).
 enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns,
                               struct arena *arena, struct error *err);
-// The same problem in textbook rows. It shares only the time and symbol columns with the other.
-enum status formulate_textbook(struct formulation *f, const struct choices *c,
-                               int64_t time_upper_ns, struct arena *arena, struct error *err);
 // Adds laps x T >= counts . symbols, with counts as graph_longest returns them; returns the row's
 // index.
 int formulate_add_path(struct formulation *f, const int *counts);
-
-// The decision in a solution's column values (0..1, rounded): chosen[stage]; false if there is
-// none.
-bool formulation_decode(const struct formulation *f, const double *values, int *chosen);
 
 // Exact writers: every number is a decimal in the units of units.h, and never rounded. BAD_INPUT:
 // the file cannot be written.

@@ -2,14 +2,14 @@
 // next to the MPS or LP file.
 #include "formulate/program/formulate.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "formulate/program/build.h"
-#include "formulate/program/textbook.h"
 #include "formulate/program/units.h"
 
-static const char *const role_names[] = {"time",  "symbol", "choice",  "level",
-                                         "state", "flow",   "working", "other"};
+static const char *const role_names[] = {"time",  "symbol", "choice", "level",
+                                         "state", "flow",   "working"};
 
 static void put_slice(struct json_writer *w, const char *what, int slice, int64_t value)
 {
@@ -132,20 +132,6 @@ static void put_flow(struct json_writer *w, const struct formulation *f, int col
     json_put_count(w, "right_key", c->c);
 }
 
-static void put_textbook(struct json_writer *w, const struct formulation *f,
-                         const struct milp_column *c)
-{
-    static const char *const names[] = {
-        "holds_layer", "recomputes_layer",  "selective_layer", "group",
-        "mode",        "gradient_option",   "boundary_option", "message_class_behind",
-        "bytes",       "outside_rule_range"};
-    json_put_count(w, "stage", c->b);
-    if (c->a == TEXTBOOK_GROUP)
-        json_put_text(w, names[c->a], f->choices->priced->groups[c->c].name);
-    else if (c->a == TEXTBOOK_MODE) json_put_text(w, names[c->a], recompute_names[c->c]);
-    else json_put_count(w, names[c->a], c->c);
-}
-
 static void put_column(struct json_writer *w, const struct formulation *f, int column)
 {
     const struct milp_column *c = &f->milp.columns[column];
@@ -172,7 +158,7 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
         json_put_count(w, "rank", c->a);
         json_put_count(w, "working_bytes_at_least", f->working_bytes[c->a][c->b]);
         break;
-    default: put_textbook(w, f, c); break; // COLUMN_OTHER
+    default: assert(false); // the others are not columns of this program
     }
     json_close_object(w);
 }
@@ -198,7 +184,7 @@ enum status formulation_write_map(const struct formulation *f, const char *path,
     int count = problem ? problem_sources(problem, path, sources, arena) : 0;
     document_begin(&w, "plumbline.map", sources, count, arena);
     json_put_count(&w, "time_unit_ns", milp_units_power(units.time_log10));
-    json_put_count(&w, "memory_unit_bytes", milp_units_power(units.memory_log10));
+    json_put_count(&w, "memory_unit_bytes", 1);
     json_open_array(&w, "columns");
     for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
     json_close_array(&w);

@@ -34,66 +34,38 @@ static int64_t largest_coefficient(const struct milp *m, const struct milp_row *
     return largest;
 }
 
-struct measures {
-    bool time, bytes;
-};
-
-static struct measures measures_of(const struct milp *m, const struct milp_row *r)
+// The greatest number in ns: upper bounds of columns, and what the others count for in their rows.
+static int64_t slowest_of(const struct milp *m)
 {
-    struct measures found = {false, false};
-    for (int e = r->first; e < r->first + r->count; e++) {
-        found.time = found.time || m->columns[m->entry_column[e]].time;
-        found.bytes = found.bytes || m->columns[m->entry_column[e]].bytes;
+    int64_t slowest = 0;
+    for (int j = 0; j < m->column_count; j++)
+        if (m->columns[j].time && m->columns[j].role != COLUMN_TIME)
+            slowest = larger(slowest, m->columns[j].upper);
+    for (int i = 0; i < m->row_count; i++) {
+        const struct milp_row *r = &m->rows[i];
+        if (!milp_row_in_time(m, r)) continue;
+        for (int e = r->first; e < r->first + r->count; e++)
+            if (!m->columns[m->entry_column[e]].time)
+                slowest = larger(slowest, llabs(m->entry_value[e]));
     }
-    return found;
-}
-
-// The greatest number in ns or bytes: upper bounds of columns, and what the others count for in
-// their rows.
-static void raise_to_columns(int64_t *slowest, int64_t *fullest, const struct milp *m)
-{
-    for (int j = 0; j < m->column_count; j++) {
-        const struct milp_column *c = &m->columns[j];
-        if (c->time && c->role != COLUMN_TIME) *slowest = larger(*slowest, c->upper);
-        if (c->bytes) *fullest = larger(*fullest, c->upper);
-    }
-}
-
-static void raise_to_row(int64_t *greatest, const struct milp *m, const struct milp_row *r)
-{
-    for (int e = r->first; e < r->first + r->count; e++) {
-        const struct milp_column *c = &m->columns[m->entry_column[e]];
-        if (!c->time && !c->bytes) *greatest = larger(*greatest, llabs(m->entry_value[e]));
-    }
+    return slowest;
 }
 
 struct milp_units milp_units_of(const struct milp *m, struct arena *arena)
 {
-    struct milp_units u = {.row_log10 = TAKE(arena, m->row_count, int)};
-    int64_t slowest = 0, fullest = 0;
-    raise_to_columns(&slowest, &fullest, m);
+    struct milp_units u = {log10_below(slowest_of(m), 100), TAKE(arena, m->row_count, int)};
     for (int i = 0; i < m->row_count; i++) {
-        struct measures row = measures_of(m, &m->rows[i]);
-        assert(!row.time || !row.bytes);
-        if (row.time) raise_to_row(&slowest, m, &m->rows[i]);
-        if (row.bytes) raise_to_row(&fullest, m, &m->rows[i]);
-    }
-    u.time_log10 = log10_below(slowest, 100);
-    u.memory_log10 = log10_below(fullest, 100);
-    for (int i = 0; i < m->row_count; i++) {
-        struct measures row = measures_of(m, &m->rows[i]);
         int64_t largest = largest_coefficient(m, &m->rows[i]);
-        u.row_log10[i] = row.time               ? u.time_log10
-                         : row.bytes            ? u.memory_log10
-                         : largest > PLAIN_MOST ? log10_below(largest, 1000)
-                                                : 0;
+        u.row_log10[i] = milp_row_in_time(m, &m->rows[i]) ? u.time_log10
+                         : largest > PLAIN_MOST           ? log10_below(largest, 1000)
+                                                          : 0;
     }
     return u;
 }
 
 int milp_units_column_log10(const struct milp_units *u, const struct milp_column *c)
 {
-    return c->time ? u->time_log10 : c->bytes ? u->memory_log10 : 0;
+    return c->time ? u->time_log10 : 0;
 }
 
 void milp_units_put(struct text *t, int64_t value, int log10)
@@ -119,9 +91,6 @@ void milp_units_explain(struct text *t, const struct milp *m, const struct milp_
     text_put(t, "%s minimise column T, in the unit of time\n", mark);
     text_put(t, "%s unit of time: %" PRId64 " ns (columns T and symbol_...)\n", mark,
              milp_units_power(u->time_log10));
-    if (u->memory_log10)
-        text_put(t, "%s unit of memory: %" PRId64 " bytes\n", mark,
-                 milp_units_power(u->memory_log10));
     text_put(t,
              "%s rows without times may be divided by a power of ten; every number is exact\n"
              "%s %d path rows: each holds for every plan; where a path has no row, T may be less\n"

@@ -8,14 +8,13 @@
 #include "data/text/pieces.h"
 
 struct milp_units {
-    int time_log10;   // a time of 10^this ns is written as 1
-    int memory_log10; // of columns in bytes; 0 if there are none
-    int *row_log10;   // [row_count]: both sides of the row are divided by 10^this
+    int time_log10; // a time of 10^this ns is written as 1
+    int *row_log10; // [row_count]: both sides of the row are divided by 10^this
 };
 
-// The greatest coefficient in ns is written as less than 100, and likewise the greatest in bytes.
-// Rows without a column in ns or bytes (memory of ranks with several stages, budgets) have a power
-// of ten of their own where their coefficients are large.
+// The greatest coefficient in ns is written as less than 100. Rows without a column in ns (memory
+// of ranks with several stages, budgets) have a power of ten of their own where their coefficients
+// are large.
 struct milp_units milp_units_of(const struct milp *m, struct arena *arena);
 int milp_units_column_log10(const struct milp_units *u, const struct milp_column *c);
 int64_t milp_units_power(int log10); // 10^log10, at most 10^18

@@ -11,9 +11,8 @@
 static const char certificate_key[] = "certificate", parts_key[] = "parts";
 // Those that name no file: the batch determines where files are.
 static const char *const known[] = {
-    "gap",           "time_limit_s",     "threads",
-    "seed",          "engine",           "formulation",
-    "recheck",       "memory_limit_mib", "shrink_certificate",
+    "gap",           "time_limit_s", "threads",          "seed",
+    "engine",        "recheck",      "memory_limit_mib", "shrink_certificate",
     certificate_key, parts_key,
 };
 

@@ -132,7 +132,7 @@ static bool is_asked(const struct plan *plan, const struct job *job, const struc
 {
     return plan->stage_count && worth_of(quality_of(plan)) && !plan->placement &&
            is_weighable(job) && plan->objective == OBJECTIVE_ITERATION_TIME &&
-           s->engine == ENGINE_TREE && s->formulation == FORMULATION_CHOICES;
+           s->engine == ENGINE_TREE;
 }
 
 static enum status lower_quality(struct plan *plan, const struct problem *problem,

@@ -15,11 +15,6 @@
 static const double whole = 1e-3; // further from an integer, a binary decides nothing
 static const double same = 1e-6;  // relative: the accuracy of what solvers print
 
-// What a column of the textbook formulation says of its stage.
-enum textbook_key { HOLDS, RECOMPUTES, GROUP, MODE, GRADIENT, BOUNDARY, TEXTBOOK_KEYS };
-static const char *const textbook_keys[TEXTBOOK_KEYS] = {
-    "holds_layer", "recomputes_layer", "group", "mode", "gradient_option", "boundary_option"};
-
 struct column {
     const char *name, *role;
     struct json json;
@@ -204,82 +199,14 @@ static enum status read_choices(const struct reading *r, struct choice *stages, 
     return OK;
 }
 
-// ---- the textbook formulation: layer by layer
-
-static enum status put_layer(const struct reading *r, const struct column *c, struct choice *x,
-                             int layer, int stage)
-{
-    if (!x->layer_count) x->first_layer = layer;
-    if (layer != x->first_layer + x->layer_count)
-        return fail(r->err, BAD_INPUT,
-                    "%s:%d: %s: stage %d holds layer %d, but not the one before it",
-                    r->solution->path, c->line, c->name, stage, layer);
-    x->layer_count++;
-    return OK;
-}
-
-static enum status read_textbook_column(const struct reading *r, const struct column *c,
-                                        struct choice *stages)
-{
-    const struct priced *p = r->choices->priced;
-    int number[TEXTBOOK_KEYS], stage, mode = -1;
-    const char *group = NULL;
-    bool one;
-    for (int k = 0; k < TEXTBOOK_KEYS; k++) number[k] = -1;
-    const struct json_field fields[] = {
-        FIELD_INT(textbook_keys[HOLDS], OPTIONAL, &number[HOLDS], 0, p->layer_count - 1),
-        FIELD_INT(textbook_keys[RECOMPUTES], OPTIONAL, &number[RECOMPUTES], 0, p->layer_count - 1),
-        FIELD_TEXT(textbook_keys[GROUP], OPTIONAL, &group),
-        FIELD_NAME(textbook_keys[MODE], OPTIONAL, &mode, recompute_names),
-        FIELD_INT(textbook_keys[GRADIENT], OPTIONAL, &number[GRADIENT], 0,
-                  p->gradient_option_count - 1),
-        FIELD_INT(textbook_keys[BOUNDARY], OPTIONAL, &number[BOUNDARY], 0,
-                  p->boundary_option_count - 1),
-    };
-    TRY(json_fields(&c->json, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, r->arena, r->err));
-    bool decides = group || mode >= 0;
-    for (int k = 0; k < TEXTBOOK_KEYS; k++) decides = decides || number[k] >= 0;
-    if (!decides) return OK; // bytes, classes of messages, ranges of rules
-    TRY(find_stage(r, c, &stage));
-    TRY(is_one(r, c, &one));
-    if (!one) return OK;
-    struct choice *x = &stages[stage];
-    if (group) TRY(find_group(r, c, group, &x->group));
-    if (mode >= 0) x->recompute = (enum recompute)mode;
-    if (number[RECOMPUTES] >= 0) x->recomputed_layers++;
-    if (number[GRADIENT] >= 0) x->gradient_option = number[GRADIENT];
-    if (number[BOUNDARY] >= 0) x->boundary_option = number[BOUNDARY];
-    return number[HOLDS] < 0 ? OK : put_layer(r, c, x, number[HOLDS], stage);
-}
-
-static enum status read_textbook(const struct reading *r, struct choice *stages, int *found)
-{
-    for (int i = 0; i < r->map.count; i++)
-        if (!strcmp(r->map.columns[i].role, "other"))
-            TRY(read_textbook_column(r, &r->map.columns[i], stages));
-    for (int s = 0; s < r->choices->priced->stage_count; s++) {
-        found[s] = stages[s].layer_count > 0;
-        if (stages[s].recompute != RECOMPUTE_FIRST_LAYERS) stages[s].recomputed_layers = 0;
-        if (!r->choices->by_position) stages[s].first_layer = -1;
-    }
-    return OK;
-}
-
 // ---- the plan
-
-static bool is_textbook(const struct map *m)
-{
-    for (int i = 0; i < m->count; i++)
-        if (!strcmp(m->columns[i].role, "other")) return true;
-    return false;
-}
 
 static enum status decide(const struct reading *r, int *chosen)
 {
     const struct choices *c = r->choices;
     int stages = c->priced->stage_count, *found = TAKE(r->arena, stages, int);
     struct choice *decided = TAKE(r->arena, stages, struct choice);
-    TRY((is_textbook(&r->map) ? read_textbook : read_choices)(r, decided, found));
+    TRY(read_choices(r, decided, found));
     for (int s = 0; s < stages; s++) {
         if (!found[s])
             return fail(r->err, BAD_INPUT, "%s: decides nothing for stage %d: no column of it is 1",

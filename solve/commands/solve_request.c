@@ -107,8 +107,6 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
         {"--engine", OPTION_NAME, &r->engine, 0, 0, engine_names,
          "tree (default): boxes, then a tree of our own; or glpk: GLPK's branch and bound, each "
          "node ended by an exact bound"},
-        {"--formulation", OPTION_NAME, &r->formulation, 0, 0, formulation_names,
-         "textbook: solved by glp_intopt, as a cross-check"},
         {"--progress", OPTION_FLAG, &r->progress, 0, 0, NULL,
          "print progress even if stderr is not a terminal"},
         {"--quiet", OPTION_FLAG, &r->quiet, 0, 0, NULL, "print no progress"},
@@ -150,7 +148,6 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
     s->alternatives = (int)r->alternatives;
     s->memory_limit_bytes = r->memory_limit_mib << 20;
     s->engine = (enum engine)r->engine;
-    s->formulation = (enum formulation_kind)r->formulation;
     s->progress = r->quiet ? 0 : r->progress ? 1 : -1;
     return OK;
 }
@@ -193,11 +190,9 @@ static enum status refuse_single(const struct solve_request *r, const char *expe
 // Chains of nodes are not solved as a program, so these options do not apply.
 static enum status refuse_with_pipette(const struct solve_request *r, struct error *err)
 {
-    const struct given others[] = {
-        {r->settings.engine != ENGINE_TREE, "--engine"},
-        {r->settings.formulation != FORMULATION_CHOICES, "--formulation"},
-        {r->start_path, "--start"},
-        {r->settings.recheck, "--recheck"}};
+    const struct given others[] = {{r->settings.engine != ENGINE_TREE, "--engine"},
+                                   {r->start_path, "--start"},
+                                   {r->settings.recheck, "--recheck"}};
     return refuse_given(others, ARRAY_LENGTH(others),
                         "a job whose objective is iteration_time, found pipette", err);
 }

@@ -12,7 +12,7 @@ struct solve_request {
         *certificate_path;
     struct solve_settings settings;
     int64_t threads, alternatives, front, memory_limit_mib;
-    int engine, formulation;
+    int engine;
     bool *unwritten; // set where a document could not be written
     bool progress, quiet, helped, shrink;
     struct cluster_change change;

@@ -40,7 +40,6 @@ enum status solving_find_reason(struct solving *s, const char **why, struct erro
     settings.recheck = false;
     settings.program_path = NULL;
     settings.engine = ENGINE_TREE;
-    settings.formulation = FORMULATION_CHOICES;
     for (int f = 0; f < FAMILY_COUNT; f++) {
         if (!matters(s->priced, (enum family)f)) continue;
         if (watch_is_over(&s->watch)) {

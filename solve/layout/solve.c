@@ -14,7 +14,6 @@
 enum { BOUND_ROUNDS = 6 }; // of the dynamic programme, for a quick bound
 
 const char *const engine_names[] = {"tree", "glpk", NULL};
-const char *const formulation_names[] = {"choices", "textbook", NULL};
 
 void solve_defaults(struct solve_settings *s)
 {
@@ -265,24 +264,12 @@ static enum status refuse_known(const struct solving *s, struct error *err)
 static enum status solve(struct solving *s, const struct plan *start, const char **why,
                          struct error *err)
 {
-    const struct solve_settings *settings = s->settings;
     if (choices_hopeless_stage(&s->choices, why) >= 0 || any_stage_empty(&s->choices)) {
         s->finished = true;
         return OK;
     }
     TRY(take_start(s, start, err));
     if (s->incumbent.found) solving_found(s, s->incumbent.chosen, s->incumbent.iteration_ns);
-    if (settings->formulation == FORMULATION_TEXTBOOK) {
-        TRY(solving_run_textbook(s, err));
-        // What glp_intopt calls infeasible is not proven: its numbers are floating point.
-        if (!s->finished || s->plan_count) return OK;
-        s->finished = false;
-        TRY(run_tree(s, err));
-        if (s->plan_count)
-            s->result->sidelined =
-                "glp_intopt called a problem infeasible that has a plan; the tree's answer stands";
-        return OK;
-    }
     if (solving_is_cut_off(s)) return OK;
     if (is_known_to_end(s)) return OK;
     search_incumbent(s);

@@ -11,8 +11,6 @@
 
 enum engine { ENGINE_TREE, ENGINE_GLPK };
 extern const char *const engine_names[]; // "tree", "glpk"
-enum formulation_kind { FORMULATION_CHOICES, FORMULATION_TEXTBOOK };
-extern const char *const formulation_names[]; // "choices", "textbook"
 
 // What is known in the middle of a search, as values of the objective. 0: nothing yet.
 struct solve_progress {
@@ -33,7 +31,6 @@ struct solve_settings {
     int64_t boxes_max; // of the tree, or where ranks have several stages; 0: no limit
     int64_t seed;
     enum engine engine;
-    enum formulation_kind formulation;
     int progress; // -1: if stderr is a terminal, 0: never, 1: always
     void (*tell)(void *argument, const struct solve_progress *progress); // NULL: stderr
     void *tell_argument;

@@ -8,13 +8,6 @@
 
 static const wide one_ns = (wide)1 << BOUND_FRACTION_BITS;
 
-static bool is_time_row(const struct milp *m, const struct milp_row *r)
-{
-    for (int e = r->first; e < r->first + r->count; e++)
-        if (m->columns[m->entry_column[e]].time) return true;
-    return false;
-}
-
 void bound_prepare(struct bound_scratch *s, const struct milp *m, struct arena *arena)
 {
     *s = (struct bound_scratch){.milp = m, .row_known = m->row_count};
@@ -27,7 +20,7 @@ void bound_prepare(struct bound_scratch *s, const struct milp *m, struct arena *
     s->is_time_row = TAKE(arena, m->row_count, bool);
     for (int i = 0; i < m->row_count; i++) {
         const struct milp_row *r = &m->rows[i];
-        s->is_time_row[i] = is_time_row(m, r);
+        s->is_time_row[i] = milp_row_in_time(m, r);
         for (int e = r->first; r->role == ROW_SYMBOL && e < r->first + r->count; e++)
             if (m->columns[m->entry_column[e]].role == COLUMN_SYMBOL)
                 s->symbol_row[m->entry_column[e]] = i;
@@ -38,7 +31,7 @@ void bound_prepare(struct bound_scratch *s, const struct milp *m, struct arena *
 static wide full_value(const struct bound_scratch *s, const struct milp *m, int row, int64_t value,
                        int unit_log2)
 {
-    bool time = row < s->row_known ? s->is_time_row[row] : is_time_row(m, &m->rows[row]);
+    bool time = row < s->row_known ? s->is_time_row[row] : milp_row_in_time(m, &m->rows[row]);
     return time ? (wide)value : (wide)value * ((wide)1 << unit_log2);
 }
 

@@ -29,13 +29,6 @@ double lp_column_scale(const struct lp *lp, int column)
     return lp->milp->columns[column].time ? lp->unit : 1;
 }
 
-static bool is_time_row(const struct milp *m, const struct milp_row *row)
-{
-    for (int e = row->first; e < row->first + row->count; e++)
-        if (m->columns[m->entry_column[e]].time) return true;
-    return false;
-}
-
 // The zero point satisfies every row that is not elastic, so the dual simplex method always ends at
 // an optimum.
 static int elastic_sign(const struct milp_row *row)
@@ -129,7 +122,7 @@ void lp_add_milp_row(struct lp *lp, int row, int elastic)
 {
     const struct milp *m = lp->milp;
     const struct milp_row *r = &m->rows[row];
-    double scale = is_time_row(m, r) ? lp->unit : 1;
+    double scale = milp_row_in_time(m, r) ? lp->unit : 1;
     int at = glp_add_rows(lp->problem, 1), n = 0;
     ensure_rows(lp, row + 1);
     ensure_rows(lp, at + 1);

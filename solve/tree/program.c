@@ -47,7 +47,7 @@ void program_prepare(struct program *p, struct formulation *f, struct graph *gra
         for (int i = 0; i < c->stages[s].count; i++) {
             int number = p->first_choice[s] + i;
             p->stage_of[number] = s;
-            p->column_of[number] = f->choice_column ? f->choice_column[s][i] : -1;
+            p->column_of[number] = f->choice_column[s][i];
             p->by_load[number] = number;
             p->load_ns[number] = c->stages[s].items[i].load_ns;
             if (p->load_ns[number] > heaviest_ns) heaviest_ns = p->load_ns[number];

@@ -138,17 +138,12 @@ static void check_combination(struct checked *k, const bool *used)
     set_values(&k->f, k->chosen, k->values);
     assert_int_equal(all_hold(m, k->values), fits);
     if (!fits) return;
-    double floating[20000];
-    int decoded[8];
     assert_true(choices_durations(&k->c, k->chosen, k->durations));
     for (int i = 0; i < symbol_count(k->p.stage_count, k->p.slice_count); i++)
         if (used[i])
             assert_int_equal(k->f.symbol_column[i] < 0 ? 0 : k->values[k->f.symbol_column[i]],
                              k->durations[i]);
     check_levels(k);
-    for (int j = 0; j < m->column_count; j++) floating[j] = (double)k->values[j];
-    assert_true(formulation_decode(&k->f, floating, decoded));
-    assert_memory_equal(decoded, k->chosen, (size_t)k->p.stage_count * sizeof *decoded);
 }
 
 // One of every schedule in turn.

@@ -3,7 +3,7 @@
 // exactly when the decision is a plan, and the symbols' least values are its durations. With the
 // same path rows the optimum then equals that of the choices.
 #include "formulate/choices/choice.h"
-#include "formulate/program/textbook.h"
+#include "tests/support/textbook/textbook.h"
 #include "tests/support/random_priced.h"
 
 #include <setjmp.h>
@@ -181,7 +181,7 @@ static void check_combination(struct checked *k, const bool *used, long *plans)
             assert_int_equal(k->f.symbol_column[i] < 0 ? 0 : k->values[k->f.symbol_column[i]],
                              durations[i]);
     for (int j = 0; j < k->f.milp.column_count; j++) floating[j] = (double)k->values[j];
-    assert_true(formulation_decode(&k->f, floating, decoded));
+    assert_true(textbook_decode(&k->f, floating, decoded));
     assert_true(choices_fit_together(&k->c, decoded));
     choices_durations(&k->c, decoded, found);
     assert_true(graph_longest(k->graph, found, NULL) <= graph_longest(k->graph, durations, NULL));

@@ -4,6 +4,7 @@
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"
+#include "tests/support/textbook/textbook.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -25,8 +26,8 @@ struct decimal {
 
 struct reading {
     const struct milp *m;
-    int time_log10, memory_log10; // as the file states them
-    struct decimal *dense;        // [row * column_count + column]
+    int time_log10;        // as the file states it
+    struct decimal *dense; // [row * column_count + column]
     struct decimal *right, *lower, *upper;
     int *sense;
     bool *integer, *known;
@@ -77,10 +78,9 @@ static int log10_of(const char *text)
 
 static void read_units(struct reading *r, const char *text)
 {
-    const char *time = strstr(text, "unit of time: "), *memory = strstr(text, "unit of memory: ");
+    const char *time = strstr(text, "unit of time: ");
     assert_non_null(time);
     r->time_log10 = log10_of(time + 14);
-    r->memory_log10 = memory ? log10_of(memory + 16) : 0;
 }
 
 static int find(char (*names)[64], int count, const char *name)
@@ -111,11 +111,10 @@ static void open_reading(struct reading *r, const struct milp *m, struct arena *
 
 static int column_log10(const struct reading *r, int column)
 {
-    const struct milp_column *c = &r->m->columns[column];
-    return c->time ? r->time_log10 : c->bytes ? r->memory_log10 : 0;
+    return r->m->columns[column].time ? r->time_log10 : 0;
 }
 
-// The power of ten by which the row is divided: that of its times or bytes, as the file states it,
+// The power of ten by which the row is divided: that of its times, as the file states it,
 // otherwise whichever the row's first number shows.
 static int row_log10(const struct reading *r, int row)
 {
@@ -123,8 +122,7 @@ static int row_log10(const struct reading *r, int row)
     for (int e = of->first; e < of->first + of->count; e++)
         if (column_log10(r, r->m->entry_column[e])) return column_log10(r, r->m->entry_column[e]);
     for (int e = of->first; e < of->first + of->count; e++)
-        if (r->m->columns[r->m->entry_column[e]].time || r->m->columns[r->m->entry_column[e]].bytes)
-            return 0;
+        if (r->m->columns[r->m->entry_column[e]].time) return 0;
     for (int log10 = 0; log10 < 18; log10++)
         if (of->count ? is_value(r->dense[row * r->m->column_count + r->m->entry_column[of->first]],
                                  log10, r->m->entry_value[of->first])

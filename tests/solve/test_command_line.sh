@@ -359,13 +359,10 @@ different=$(for file in mixed/best*.json; do sed -n '/"stages"/,$p' $file | grep
 gives 0 solve small/problem.json -o small/glpk.json --engine glpk --certificate small/glpk.cert
 gives 0 verify small/glpk.json --certificate small/glpk.cert
 refuses "--engine: expected one of tree, glpk" solve small/problem.json --engine intopt
-for way in "--engine glpk" "--formulation textbook"; do
-    "$plumbline" solve small/problem.json -o small/other.json $way --time-limit-s 10 > out 2> err
-    code=$?
-    [ $code = 0 ] || [ $code = 10 ] || complain "$way: expected exit code 0 or 10, found $code"
-    gives 0 verify small/other.json
-    [ "$(number small/other.json iteration_ns)" = "$(number small/plan.json iteration_ns)" ] ||
-        complain "$way: another optimum"
+[ "$(number small/glpk.json iteration_ns)" = "$(number small/plan.json iteration_ns)" ] ||
+    complain "--engine glpk: another optimum"
+for command in solve formulate; do
+    refuses "unknown option '--formulation'" $command small/problem.json --formulation choices
 done
 
 # ---- verify: what was changed is named
@@ -452,7 +449,7 @@ says mamba err
 head -c 40 "$documents/config.json" > config.json
 refuses "config.json: " import hf config.json -o new.json
 gives 0 formulate small/problem.json -o program.mps --map map.json
-gives 0 formulate small/problem.json -o program.lp --formulation textbook
+gives 0 formulate small/problem.json -o program.lp
 says ENDATA program.mps
 refuses "program.txt" formulate small/problem.json -o program.txt
 refuses "program.txt" solve small/problem.json -o never.json --program program.txt
@@ -560,7 +557,7 @@ says ", pipette $(number pipette/plan.json objective_ns) ns, its bound" out
 gives 0 report pipette/plan.json
 says "optimal (stated by solve, not audited) for another objective: pipette" out
 says "of which   hops of the slowest pipeline" out
-for option in "--engine glpk" "--formulation textbook" "--recheck" "--start pipette/plan.json"; do
+for option in "--engine glpk" "--recheck" "--start pipette/plan.json"; do
     refuses "${option%% *}: expected a job whose objective is iteration_time, found pipette" solve \
         pipette/problem.json -o no.json $option
 done

@@ -16,6 +16,7 @@
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/requests.h"
+#include "tests/support/textbook/textbook.h"
 #include "tests/support/trials/trial.h"
 
 enum { PLANS_MAX = 20000 };
@@ -72,8 +73,8 @@ static struct solve_result solve_way(const struct priced *p, enum way way, uint6
     settings.recheck = way <= WAY_GLPK;
     settings.start_search = settings.eliminate = way == WAY_DEFAULT;
     if (way == WAY_GLPK) settings.engine = ENGINE_GLPK;
-    if (way == WAY_TEXTBOOK) settings.formulation = FORMULATION_TEXTBOOK;
-    if (solve_run(&result, p, &settings, NULL, &never, arena, &err) != OK)
+    if ((way == WAY_TEXTBOOK ? textbook_solve(&result.plan, p, 0, arena, &err)
+                             : solve_run(&result, p, &settings, NULL, &never, arena, &err)) != OK)
         fail_msg("%s, seed %llu, %s: %s", schedule_names[p->layout.schedule],
                  (unsigned long long)seed, way_names[way], err.text);
     return result;

@@ -69,13 +69,6 @@ static int one_choice(struct vipr_maker *m, int stage)
 
 // ---- multipliers of the program's rows in a box
 
-static bool is_time_row(const struct milp *m, const struct milp_row *r)
-{
-    for (int e = r->first; e < r->first + r->count; e++)
-        if (m->columns[m->entry_column[e]].time) return true;
-    return false;
-}
-
 static wide residual(const struct vipr_maker *m, int column)
 {
     return m->scratch.is_touched[column] ? m->scratch.residual[column] : 0;
@@ -85,8 +78,8 @@ static void add_multipliers(struct vipr_maker *m, const struct multipliers *y)
 {
     for (int k = 0; k < y->count; k++) {
         const struct milp_row *r = &m->milp->rows[y->rows[k]];
-        wide value = is_time_row(m->milp, r) ? (wide)y->values[k]
-                                             : (wide)y->values[k] * ((wide)1 << y->unit_log2);
+        wide value = milp_row_in_time(m->milp, r) ? (wide)y->values[k]
+                                                  : (wide)y->values[k] * ((wide)1 << y->unit_log2);
         sum_add(m, m->row_of[y->rows[k]], value, r->right);
     }
 }

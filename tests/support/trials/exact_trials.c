@@ -9,6 +9,7 @@
 #include "solve/checker/prices/prices.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle/prices.h"
+#include "tests/support/textbook/textbook.h"
 #include "tests/support/trials/check_trials.h"
 
 bool exact_trial_enumerate(struct exact_trial *t, int64_t plans_max, struct arena *arena)
@@ -86,23 +87,14 @@ int64_t exact_trial_prices(const struct exact_trial *t, uint64_t seed, struct ar
     return compared;
 }
 
-bool exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct arena *arena)
+void exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct arena *arena)
 {
-    static const volatile int never = 0;
     struct error err = {OK, ""};
-    struct solve_settings settings;
-    struct solve_result result;
-    solve_defaults(&settings);
-    settings.formulation = FORMULATION_TEXTBOOK;
-    settings.progress = 0;
-    if (solve_run(&result, &t->priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE)
-        return false;
-    if (err.status != OK) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
-    if (result.sidelined)
-        fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, result.sidelined);
-    if (!t->oracle.plans) assert_int_equal(result.plan.outcome, OUTCOME_INFEASIBLE);
-    else if (result.plan.iteration_ns != t->oracle.best_ns)
+    struct plan plan;
+    if (textbook_solve(&plan, &t->priced, 0, arena, &err) != OK)
+        fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
+    if (!t->oracle.plans) assert_int_equal(plan.outcome, OUTCOME_INFEASIBLE);
+    else if (plan.iteration_ns != t->oracle.best_ns)
         fail_msg("seed %llu: textbook finds %lld ns, enumeration %lld ns", (unsigned long long)seed,
-                 (long long)result.plan.iteration_ns, (long long)t->oracle.best_ns);
-    return true;
+                 (long long)plan.iteration_ns, (long long)t->oracle.best_ns);
 }

@@ -25,7 +25,7 @@ void exact_trial_check(struct exact_trial *t, uint64_t seed, struct arena *arena
 // Fails unless planner, judge and checker price the problem identically, term by term. Returns how
 // many numbers of the priced document the checker compared.
 int64_t exact_trial_prices(const struct exact_trial *t, uint64_t seed, struct arena *arena);
-// Fails unless the textbook program by glp_intopt finds it, too. false: not available.
-bool exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct arena *arena);
+// Fails unless the textbook program by glp_intopt finds it, too.
+void exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
-// The textbook formulation's columns; shared by its files while they build it.
-#ifndef PLUMBLINE_FORMULATE_PROGRAM_TEXTBOOK_H
-#define PLUMBLINE_FORMULATE_PROGRAM_TEXTBOOK_H
+// The textbook formulation of plumbline's problem, an oracle for its own: binary layer-to-stage
+// assignment, big-M for the groups. Also the baseline of the benchmark.
+#ifndef PLUMBLINE_TESTS_SUPPORT_TEXTBOOK_TEXTBOOK_H
+#define PLUMBLINE_TESTS_SUPPORT_TEXTBOOK_TEXTBOOK_H
 
 #include "formulate/program/formulate.h"
 
@@ -52,6 +53,16 @@ void textbook_add_times(struct textbook *t);
 // Whether a message crosses the boundary: its two stages are on different ranks.
 bool textbook_crosses_ranks(const struct textbook *t, int boundary);
 
+// The same problem as formulate_choices'. It shares only the time and symbol columns with it.
+// Swaps, whose times are no sums over layers, have no rows.
+enum status formulate_textbook(struct formulation *f, const struct choices *c,
+                               int64_t time_upper_ns, struct arena *arena, struct error *err);
 bool textbook_decode(const struct formulation *f, const double *values, int *chosen);
+
+// The best plan by glp_intopt, with path rows from replays in its callback. Its bounds are floating
+// point and prove nothing: bound_ns is 0. Without a plan the outcome is infeasible if glp_intopt
+// says so, which by itself is not proven, or not found.
+enum status textbook_solve(struct plan *plan, const struct priced *priced, double time_limit_s,
+                           struct arena *arena, struct error *err);
 
 #endif

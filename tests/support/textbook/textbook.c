@@ -1,8 +1,10 @@
-// The textbook formulation, for cross-checks and as the baseline of the benchmark: binaries for
+// The textbook formulation: binaries for
 // layer-to-stage, group and mode of each stage, products by big-M. It makes the same decision and
 // has the same optimum as the choices. Its durations are only bounded from below, which is enough
 // because the longest path is minimised. Its relaxation is weak, which is what it is for.
-#include "formulate/program/textbook.h"
+#include "tests/support/textbook/textbook.h"
+
+#include <assert.h>
 
 #include "formulate/choices/choice.h"
 #include "formulate/program/build.h"
@@ -22,8 +24,7 @@ int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage
                                                       .b = stage,
                                                       .c = which,
                                                       .upper = upper,
-                                                      .integer = integer,
-                                                      .bytes = kind == TEXTBOOK_BYTES});
+                                                      .integer = integer});
 }
 
 const struct priced_run *textbook_run(const struct textbook *t, int layer)
@@ -93,10 +94,7 @@ enum status formulate_textbook(struct formulation *f, const struct choices *c,
 {
     if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)
         return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
-    if (c->priced->recompute[RECOMPUTE_SWAP])
-        return fail(err, BAD_INPUT,
-                    "--formulation textbook: expected recompute without \"swap\", whose times are "
-                    "no sums over layers");
+    assert(!c->priced->recompute[RECOMPUTE_SWAP]);
     int symbols = symbol_count(c->priced->stage_count, c->priced->slice_count);
     *f = (struct formulation){.choices = c, .symbol_column = TAKE(arena, symbols, int)};
     for (int i = 0; i < symbols; i++) f->symbol_column[i] = -1;

@@ -2,7 +2,7 @@
 // budgets, rules.
 #include <string.h>
 
-#include "formulate/program/textbook.h"
+#include "tests/support/textbook/textbook.h"
 
 static void end(struct textbook *t, enum row_role role, enum row_sense sense, int64_t right)
 {

@@ -1,7 +1,7 @@
 // Textbook rows of memory. A product of binaries and sums becomes "at most, unless": a big M that
 // is the maximum of what it switches off. docs/FORMULAS.md, sections 8 and 13.
 #include "data/base/least.h"
-#include "formulate/program/textbook.h"
+#include "tests/support/textbook/textbook.h"
 
 // Working bytes of a rank: at least those of each layer of each of its stages in its mode, plus the
 // unsharded bytes of all layers of the stage.
