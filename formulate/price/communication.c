@@ -11,11 +11,9 @@ static real ring_s(const struct pricing *x, const struct layer_run *run, int gro
 {
     if (x->c <= 1) return 0;
     struct link_price link = link_of_context_ring(x, group);
-    real step = messages *
-                (slice->tokens * (attention_of(x, run).sent / x->t) * x->e / link.bytes_per_s +
-                 link.latency_s);
-    return (x->c - 1) *
-           fmaxl(0, step - x->problem->costs.context_overlap.value * attention_s / x->c);
+    real step = messages * (ring_bytes(x, run, slice->tokens) / link.bytes_per_s + link.latency_s);
+    real hidden = x->problem->costs.context_overlap.value * attention_s / x->c;
+    return (x->c - 1) * fmaxl(0, step - (attention_of(x, run).scores > 0 ? hidden : 0));
 }
 
 // Dispatch and combine. Traffic within the node overlaps with traffic that leaves it.

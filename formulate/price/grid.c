@@ -32,7 +32,7 @@ static real collective_s(const struct axis_talk *t, real bytes, real part)
 // Values of a layer's matrices on one device after the gather.
 static real gathered_values(const struct pricing *x, const struct layer_run *run)
 {
-    real all = run->kind == LAYER_BLOCK ? attention_of(x, run).sharded + x->g * x->h * x->f
+    real all = run->kind == LAYER_BLOCK ? attention_of(x, run).matrices.sharded + x->g * x->h * x->f
                                         : x->v * x->h;
     return all / (x->t1 * x->t2);
 }

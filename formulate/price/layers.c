@@ -57,13 +57,12 @@ static struct product_rates product_rates_of(const struct pricing *x, const stru
 
 static real elementwise_launches(const struct pricing *x, const struct layer_run *run)
 {
-    const struct shape *s = x->shape;
-    real more = x->problem->job.layout.fused_attention ? 0 : run->cross_attention ? 4 : 2;
-    more += norms_of(x, run) + (run->cross_attention ? 1 : 0) + (s->qk_norm ? 2 : 0) +
-            (s->kv_rank > 0) + (s->query_rank > 0) + (run->mtp ? 2 : 0);
+    struct attention y = attention_of(x, run);
+    real more = norms_of(x, run) + y.count + y.kernels + (run->mtp ? 2 : 0) +
+                (x->problem->job.layout.fused_attention ? 0 : 2 * y.scores);
     switch (run->kind) {
-    case LAYER_BLOCK: return 4 + more;
-    case LAYER_MOE: return 8 + more;
+    case LAYER_BLOCK: return 2 + more;
+    case LAYER_MOE: return 6 + more;
     case LAYER_HEAD: return 5 * x->predicted;
     case LAYER_EMBEDDING: return 2;
     case LAYER_PROJECTOR: return run->projector.inner ? 1 : 0;
@@ -99,17 +98,17 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
                                         int group)
 {
     const struct precision_costs *rates = x->rates[group], *own = rates_of_run(x, run, group);
-    bool fused = x->problem->job.layout.fused_attention, shaped = own->product_flop_per_s.value > 0;
+    bool shaped = own->product_flop_per_s.value > 0;
     real share = attention_share(x, group), rate = share * rates->attention_flop_per_s.value,
          rate_back = share * or_else(&rates->backward_attention_flop_per_s,
                                      rates->attention_flop_per_s.value);
     struct kernel_seconds k = {.attention = work->attention / rate,
-                               .attention_back = (fused ? 2.5L : 2) * work->attention / rate_back};
+                               .attention_back = work->attention_back / rate_back};
     struct product_seconds scores;
     if (!shaped) return k;
     k.elementwise = elementwise_launches(x, run) * x->gpus[group]->elementwise_launch_s.value;
     if (!(work->attention > 0)) return k;
-    if (fused) add_fused_kernels(x, run, work, rate, rate_back, group, &k);
+    if (work->fused) add_fused_kernels(x, run, work, rate, rate_back, group, &k);
     else if (score_times(x, run, slice, group, &scores))
         k.attention = scores.forward, k.attention_back = scores.data + scores.weight;
     return k;
@@ -120,11 +119,11 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
 static real matrices_s(const struct pricing *x, const struct layer_run *run, real seconds,
                        int group)
 {
-    real values = 0, ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
+    real values = 0;
     if (!run->weight_bits) return seconds;
     if (run->kind == LAYER_HEAD) values = x->v * x->h_e;
-    if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE)
-        values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn;
+    if (is_layered(run))
+        values = attention_of(x, run).matrices.sharded + x->g * x->h * ffn_of(x, run);
     if (run->kind == LAYER_MOE)
         values += x->g * x->h * (real)run->experts.ffn * (real)run->experts.experts / x->x;
     return fmaxl(seconds, values * frozen_value_bytes(x, run) / x->t /
@@ -250,8 +249,8 @@ static real joined(const struct pricing *x, real pass, real gather)
 // all of them; the collectives of the end layers come afterwards.
 static real floored(const struct layer_run *run, real compute, real launch, real communication)
 {
-    bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
-    return ends ? fmaxl(compute, launch) + communication : fmaxl(compute + communication, launch);
+    return is_end(run) ? fmaxl(compute, launch) + communication
+                       : fmaxl(compute + communication, launch);
 }
 
 // Of t chunks that are multiplied and sent, the first multiplication or the last message is not
@@ -270,9 +269,9 @@ static real selective_s(const struct pricing *x, const struct layer_run *run, in
     real memory = x->gpus[group]->memory_bytes_per_s.value,
          factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1);
     if (x->problem->job.trainer != TRAINER_TORCHTITAN)
-        return factor * (attention + work->scores / memory);
+        return work->cells > 0 ? factor * (attention + work->scores / memory) : 0;
     real seconds = repeated_products_s(x, run, slice->tokens, group) + work->memory / memory;
-    if (!x->problem->job.layout.fused_attention) seconds += attention;
+    if (!work->fused || !(work->cells > 0)) seconds += attention;
     if (x->rates[group]->product_flop_per_s.value > 0)
         seconds += elementwise_launches(x, run) * x->gpus[group]->elementwise_launch_s.value;
     return factor * seconds + tensor_all_reduce_s(x, group, slice);
@@ -297,7 +296,6 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
     real launch = x->gpus[group]->layer_launch_s.value * times_of(x, run), twice = 2 * launch,
          forward_comm, backward_comm, beside;
-    bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     struct grid_collectives grid = {0};
     communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm,
                            &beside);
@@ -325,7 +323,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                                   floored(run, c.backward, twice, backward_comm + grid.scatter_s),
                                   gathers.weights_s + gathers.gradients_s);
     }
-    if (recomputes) {
+    if (is_layered(run)) {
         seconds.selective = selective_s(x, run, group, slice, &work, c.attention);
         seconds.full = forward;
     }

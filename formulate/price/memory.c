@@ -11,31 +11,16 @@ struct values {
     real sharded, whole, matrices;
 };
 
-// Norms: over a whole token, over queries and keys, over latents.
-static void add_norms(const struct pricing *x, const struct layer_run *run,
-                      const struct attention *y, struct values *v)
+static struct values values_of_block(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *s = x->shape;
-    real each = s->rms_norm ? 1 : 2;
-    if (s->plain_norms) return;
-    v->whole += each * (norms_of(x, run) * x->h + y->latent);
-    if (s->qk_norm == QK_NORM_HEAD) v->whole += each * y->count * 2 * x->w;
-    if (s->qk_norm == QK_NORM_WHOLE) v->sharded += each * y->count * (x->q + x->kv);
-}
-
-static struct values values_of_block(const struct pricing *x, const struct layer_run *run, real ffn)
-{
-    const struct shape *shape = x->shape;
     struct attention y = attention_of(x, run);
-    struct values v = {.matrices = y.sharded + x->g * x->h * ffn, .whole = y.whole};
-    v.sharded = v.matrices + (shape->linear_bias ? (x->g - 1) * ffn : 0) +
+    real ffn = ffn_of(x, run), norm = s->plain_norms ? 0 : s->rms_norm ? x->h : 2 * x->h;
+    struct values v = {.matrices = y.matrices.sharded + x->g * x->h * ffn};
+    v.sharded = v.matrices + y.vectors.sharded + (s->linear_bias ? (x->g - 1) * ffn : 0) +
                 (run->mtp ? 2 * x->h * x->h : 0);
-    if (shape->qkv_bias && shape->kv_rank)
-        v.whole += y.latent + y.count * (real)shape->rotary_width;
-    else if (shape->qkv_bias) v.sharded += y.count * (x->q + 2 * x->kv);
-    if (shape_output_bias(shape)) v.whole += y.count * x->h;
-    if (shape->linear_bias) v.whole += x->h;
-    add_norms(x, run, &y, &v);
+    v.whole = y.matrices.whole + y.vectors.whole + norms_of(x, run) * norm +
+              (s->linear_bias ? x->h : 0);
     return v;
 }
 
@@ -85,10 +70,10 @@ static struct layer_parameters freeze(const struct pricing *x, const struct laye
                                       const struct values *v, const struct layer_parameters *all)
 {
     struct layer_parameters p = {.frozen_bytes = x->e * (all->dense + all->experts + all->pool)};
-    bool end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     if (run->weight_bits)
-        p.frozen_bytes += ((end ? v->sharded : v->matrices) / x->t + all->experts + all->pool) *
-                          (frozen_value_bytes(x, run) - x->e);
+        p.frozen_bytes +=
+            ((is_end(run) ? v->sharded : v->matrices) / x->t + all->experts + all->pool) *
+            (frozen_value_bytes(x, run) - x->e);
     if (run->adapter_rank)
         p.dense = run->adapter_rank *
                   ((5 + (x->g - 1)) * x->h + (2 * x->q + 2 * x->kv + x->g * x->f) / x->t);
@@ -99,9 +84,7 @@ static struct layer_parameters own_parameters(const struct pricing *x, const str
 {
     struct pricing own;
     x = pricing_of_run(x, run, &own);
-    struct values v = run->kind == LAYER_BLOCK ? values_of_block(x, run, x->f)
-                      : run->kind == LAYER_MOE
-                          ? values_of_block(x, run, (real)run->experts.shared_ffn)
+    struct values v = is_layered(run)                ? values_of_block(x, run)
                       : run->kind == LAYER_MEMORY    ? values_of_pool(x, &run->pool)
                       : run->kind == LAYER_PROJECTOR ? values_of_projector(&run->projector)
                                                      : values_of_ends(x, run);
@@ -199,10 +182,9 @@ static void add_gathered(const struct pricing *x, const struct layer_run *run,
                          const struct layer_parameters *p, struct layer_bytes *bytes)
 {
     real whole = x->e * (p->dense + p->experts);
-    bool end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     if (!is_fully_sharded(x)) return;
     if (x->zero == 3) bytes->weight -= x->e * (p->dense / x->R + p->experts / x->R_e);
-    if (end) bytes->weight += x->zero == 3 ? 2 * whole : whole;
+    if (is_end(run)) bytes->weight += x->zero == 3 ? 2 * whole : whole;
     if (x->zero == 1) bytes->gradient += x->e_g * (p->dense / x->R + p->experts / x->R_e);
 }
 

@@ -95,11 +95,21 @@ struct slice {
     int index;
 };
 
-// Attention of a block (section 1): how many times it occurs; values of its matrices (those split
-// over the tensor ranks, summed over all ranks, and those that every rank has); widths of their
-// outputs, split in the same way, and of the keys and values that context ranks send on.
+// Values split over the tensor ranks, summed over all of them, and values that every rank has.
+struct split {
+    real sharded, whole;
+};
+
+// What sections 1 and 3 to 5 need to know of the attention of a layer; nothing else asks how it is
+// made. matrices, vectors: values of its weights, and of its biases and norms. For each token: kept
+// until the backward pass, other than inputs with all its values; read by products, other than
+// those inputs; moved by its own norms; rotated; one byte less kept for each with 8 bits; kept and
+// run again by recomputation of single operators (outputs of products; columns and depth of two);
+// sent on by context ranks. kernels: elementwise ones.
 struct attention {
-    real count, sharded, whole, wide, latent, sent;
+    real count, scores; // how many; how many with scores
+    struct split matrices, vectors, kept, read, moved;
+    real rotated, narrowed, chosen, again_columns, again_depth, sent, kernels;
 };
 
 // One pass of one slice over one layer, before rounding (section 3).
@@ -112,7 +122,9 @@ struct layer_seconds {
 // same forward and backward; bytes of the matrices that one pass of products reads and writes.
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
-    real cells, wasted; // scores that fused attention computes; FLOP of those computed in vain
+    real attention_back; // FLOP of attention's backward pass
+    real cells, wasted;  // scores that fused attention computes; FLOP of those computed in vain
+    bool fused;          // attention is one kernel
 };
 
 // `count` products of rows x columns values and this depth, launched together.
@@ -167,6 +179,20 @@ void pricing_find_costs(struct pricing *x);
 // NULL: nothing is kept.
 struct kept_layer *kept_of(const struct pricing *x, const struct layer_run *run, int group,
                            int slice);
+
+// The width of the feed-forward part that every token passes.
+static inline real ffn_of(const struct pricing *x, const struct layer_run *run)
+{
+    return run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
+}
+static inline bool is_layered(const struct layer_run *run) // attention, and a feed-forward part
+{
+    return run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
+}
+static inline bool is_end(const struct layer_run *run)
+{
+    return run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
+}
 
 // ---- price.c
 bool run_has_gradient(const struct pricing *x,
@@ -249,8 +275,16 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
 // ---- attention.c (sections 1, 3, 4)
 struct attention attention_of(const struct pricing *x, const struct layer_run *run);
 real norms_of(const struct pricing *x, const struct layer_run *run); // over a whole token
-// Score cells of one pass: for causal attention, those that a fused kernel computes.
-real fused_cells(const struct pricing *x, const struct layer_run *run, const struct slice *slice);
+int attention_products(const struct pricing *x, const struct layer_run *run, real tokens,
+                       struct product *to); // these come first in products_of
+// FLOP, score cells and bytes of one pass that are not of its products.
+void add_attention(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
+                   struct layer_work *work);
+// What a context rank sends on in one step of the ring.
+real ring_bytes(const struct pricing *x, const struct layer_run *run, real tokens);
+// While it runs, in addition to what is kept.
+real attention_working_bytes(const struct pricing *x, const struct layer_run *run,
+                             bool has_gradient);
 
 // ---- work.c, layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);
@@ -264,8 +298,6 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err);
 
 // ---- products.c (section 3)
-int attention_products(const struct pricing *x, const struct layer_run *run, real tokens,
-                       struct product *to); // these come first in products_of
 int products_of(const struct pricing *x, const struct layer_run *run, real tokens,
                 struct product *to); // [PRODUCTS_MAX]; forward. A router comes last
 // The rates of its products: those of BF16 for what is not multiplied in 8 bits.

@@ -6,20 +6,6 @@
 
 enum { TILE = 128, WIDE_TILE = 256 }; // values
 
-// Down to the latents on every tensor rank, up from them on each rank for its heads.
-static int latent_products(const struct pricing *x, real n, struct product *to)
-{
-    const struct shape *s = x->shape;
-    real down = (real)s->query_rank, latent = (real)s->kv_rank, turned = (real)s->rotary_width,
-         keys = x->q - x->a * turned;
-    int count = 0;
-    if (down > 0) to[count++] = (struct product){"queries' latent", n, down, x->h, 1};
-    to[count++] = (struct product){"queries", n, x->q / x->t, down > 0 ? down : x->h, 1};
-    to[count++] = (struct product){"keys' and values' latent", n, latent + turned, x->h, 1};
-    to[count++] = (struct product){"keys and values", n, (keys + x->ctx) / x->t, latent, 1};
-    return count;
-}
-
 const struct precision_costs *rates_of_run(const struct pricing *x, const struct layer_run *run,
                                            int group)
 {
@@ -36,26 +22,6 @@ static int projector_products(const struct pricing *x, const struct projector_sh
     return p->inner ? 2 : 1;
 }
 
-int attention_products(const struct pricing *x, const struct layer_run *run, real n,
-                       struct product *to)
-{
-    bool latent = x->shape->kv_rank > 0;
-    struct product projection = {"attention projection", n, x->h / x->t2, x->ctx / x->t1, 1};
-    int count = 0;
-    for (int cross = 0; cross <= (int)run->cross_attention; cross++) {
-        if (latent) count += latent_products(x, n, to + count);
-        else if (!cross)
-            to[count++] = (struct product){"queries, keys and values", n,
-                                           (x->q + 2 * x->kv) / x->t1, x->h / x->t2, 1};
-        else {
-            to[count++] = (struct product){"queries", n, x->q / x->t, x->h, 1};
-            to[count++] = (struct product){"keys and values", n, 2 * x->kv / x->t, x->h, 1};
-        }
-        to[count++] = projection;
-    }
-    return count;
-}
-
 bool splits_gate(const struct pricing *x, const struct layer_run *run)
 {
     return x->problem->job.split_gate && x->g > 2 && run->kind == LAYER_BLOCK;
@@ -66,7 +32,7 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     int count = 0;
     const struct expert_shape *e = &run->experts;
     bool moe = run->kind == LAYER_MOE;
-    real ffn = moe ? (real)e->shared_ffn : x->f;
+    real ffn = ffn_of(x, run);
     if (run->kind == LAYER_HEAD && x->shape->embedding_width)
         to[count++] = (struct product){"projection of the last layer", n, x->h_e, x->h, 1};
     if (run->kind == LAYER_HEAD)
@@ -205,10 +171,11 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
                          int group)
 {
     const struct precision_costs *rates = x->rates[group];
-    real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f, seconds = 0;
-    struct product repeated[] = {{"keys", tokens, x->kv / x->t, x->h, 1},
-                                 {"attention projection", tokens, x->h, x->q / x->t, 1},
-                                 {"ffn up", tokens, (x->g - 2) * ffn / x->t, x->h, 1}};
+    struct attention y = attention_of(x, run);
+    real seconds = 0;
+    struct product repeated[] = {{"keys", tokens, y.again_columns / x->t, x->h, 1},
+                                 {"attention projection", tokens, x->h, y.again_depth / x->t, 1},
+                                 {"ffn up", tokens, (x->g - 2) * ffn_of(x, run) / x->t, x->h, 1}};
     struct product_limits l;
     bool shaped = limits_of(x, rates, group, 1, &l);
     for (size_t i = 0; i < ARRAY_LENGTH(repeated); i++) {

@@ -8,7 +8,7 @@
 static real scores_kept(const struct pricing *x, const struct layer_run *run)
 {
     if (x->problem->job.layout.fused_attention) return 0;
-    return (x->shape->dropout ? 5 : 2) * attention_of(x, run).count * x->a * x->s * x->n * x->e /
+    return (x->shape->dropout ? 5 : 2) * attention_of(x, run).scores * x->a * x->s * x->n * x->e /
            2 / x->t1;
 }
 
@@ -39,23 +39,16 @@ static real inputs_kept(const struct pricing *x, const struct layer_run *run)
     return (one ? 2 : 4) + (run->cross_attention ? 4 : 0) + (run->mtp ? 4 : 0);
 }
 
-static real norms_of_heads(const struct pricing *x)
-{
-    return x->shape->qk_norm ? 2 * (x->q + x->kv) : 0;
-}
-
 // Inputs of products that Transformer Engine keeps in 8 bits; attention's output is kept in 16 bits
 // as well.
 static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, real routed)
 {
     const struct job *job = &x->problem->job;
     bool moe = run->kind == LAYER_MOE;
-    real ffn = moe ? (real)run->experts.shared_ffn : x->f,
-         inputs = moe && ffn == 0 ? 1 + (run->mtp ? 2 : 0) : inputs_kept(x, run) / 2,
-         outputs = attention_of(x, run).count * x->q;
     if (job->precision != FP8 || !job_like_megatron(job) || run->frozen) return 0;
-    real bytes = x->n * (inputs * x->h * x->u +
-                         (ffn + (job->layout.fused_attention ? -outputs : outputs)) / x->t);
+    real ffn = ffn_of(x, run),
+         inputs = moe && ffn == 0 ? 1 + (run->mtp ? 2 : 0) : inputs_kept(x, run) / 2,
+         bytes = x->n * (inputs * x->h * x->u + (ffn + attention_of(x, run).narrowed) / x->t);
     return moe ? bytes + routed * (x->h + (real)run->experts.ffn / x->t) : bytes;
 }
 
@@ -74,13 +67,12 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     struct attention attention = attention_of(x, run);
     real width = x->e / 2, y = shape->gated_ffn ? 8 : 4, norms = norms_of(x, run),
          masks = shape->dropout ? 1 + attention.count : 0, inputs = 2 * norms + inputs_kept(x, run);
-    real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f,
-         routed = routed_of(x, run);
+    real ffn = ffn_of(x, run), routed = routed_of(x, run);
     if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
         inputs = 2 * norms, y /= 2; // no input of a matrix is needed
     real bytes = x->n * x->h * x->u * (inputs + masks) * width +
-                 x->n * (2 * attention.wide + norms_of_heads(x) + y * ffn) * width / x->t1 +
-                 4 * x->n * attention.latent * width + kept_by_steps(x, run);
+                 x->n * (2 * attention.kept.sharded + y * ffn) * width / x->t1 +
+                 x->e * x->n * attention.kept.whole + kept_by_steps(x, run);
     return bytes - spared_by_fp8(x, run, routed) + kept_by_experts(x, run, routed) +
            x->e * x->n * run->adapter_rank * (4 + x->g);
 }
@@ -95,9 +87,7 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
                     ? x->n * (real)run->experts.shared_ffn + routed * (real)run->experts.ffn
                     : x->n * x->f;
     real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t1;
-    if (has_gradient && !x->problem->job.layout.fused_attention)
-        bytes += 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2;
-    if (x->c > 1) bytes += 2 * x->n * (attention_of(x, run).sent / x->t) * x->e;
+    bytes += attention_working_bytes(x, run, has_gradient);
     if (run->kind == LAYER_MOE && x->x > 1) bytes += x->e * x->h * (routed / x->t + routed);
     return bytes;
 }
@@ -114,11 +104,8 @@ bool is_fully_sharded(const struct pricing *x)
 // goes to experts.
 static real stash_of_operators(const struct pricing *x, const struct layer_run *run)
 {
-    bool moe = run->kind == LAYER_MOE;
-    real wide = x->q + x->kv + (moe ? (real)run->experts.shared_ffn : x->f),
-         routed = routed_of(x, run);
+    real wide = attention_of(x, run).chosen + ffn_of(x, run), routed = routed_of(x, run);
     real bytes = x->e * x->n * (x->h * x->u * (x->t > 1 ? 2 : 1) + wide / x->t);
-    if (x->problem->job.layout.fused_attention) bytes += x->n * (x->e * x->q + 4 * x->a) / x->t;
     if (run->mtp) bytes += 5 * x->e * x->n * x->h * x->u; // all that it has in addition to a block
     return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
 }
@@ -205,7 +192,7 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
 {
     bool has_gradient = run_has_gradient(x, run);
     real whole = parameters->dense + parameters->experts, sharded = 0;
-    if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) block(x, run, has_gradient, bytes);
+    if (is_layered(run)) block(x, run, has_gradient, bytes);
     else if (run->kind == LAYER_HEAD) head(x, has_gradient, bytes);
     else if (run->kind == LAYER_MEMORY) pool(x, &run->pool, has_gradient, bytes);
     else if (run->kind == LAYER_PROJECTOR) projector(x, run, has_gradient, bytes);
@@ -214,7 +201,7 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     // Sharded values are whole while the layer runs; overlapped gathers are one layer ahead. For
     // FSDP2's end layers, gathers are not working memory. If layered, the values of all layers of a
     // stage are whole.
-    bool all = is_fully_sharded(x), end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
+    bool all = is_fully_sharded(x), end = is_end(run);
     if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_w * whole;
     if (x->R > 1 && (x->zero >= 3 || all) && !(all && end))
         sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);

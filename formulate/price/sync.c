@@ -9,16 +9,6 @@ struct matrix {
     real rows, columns;
 };
 
-static int attention_matrices(const struct pricing *x, const struct layer_run *run,
-                              struct matrix *matrices)
-{
-    struct product products[PRODUCTS_MAX];
-    int count = attention_products(x, run, x->n, products);
-    for (int i = 0; i < count; i++)
-        matrices[i] = (struct matrix){products[i].depth, products[i].columns};
-    return count;
-}
-
 // The weight matrices of a run that low-rank compression applies to.
 static int matrices_of(const struct pricing *x, const struct layer_run *run,
                        struct matrix *matrices)
@@ -27,9 +17,11 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run,
     struct pricing own;
     x = pricing_of_run(x, run, &own);
     if (run->frozen || run->shared_weights) return 0;
-    if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) {
-        real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
-        count = attention_matrices(x, run, matrices);
+    if (is_layered(run)) {
+        real ffn = ffn_of(x, run);
+        struct product products[PRODUCTS_MAX];
+        for (int all = attention_products(x, run, x->n, products); count < all; count++)
+            matrices[count] = (struct matrix){products[count].depth, products[count].columns};
         for (int i = 1; i < (int)x->g && ffn > 0; i++)
             matrices[count++] = (struct matrix){x->h, ffn / x->t};
         if (ffn > 0) matrices[count++] = (struct matrix){ffn / x->t, x->h};

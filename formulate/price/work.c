@@ -30,11 +30,11 @@ real times_of(const struct pricing *x, const struct layer_run *run)
 // Inputs of the matrices, written once more in 8 bits and read again.
 static real cast_bytes(const struct pricing *x, const struct layer_run *run, real n, real ffn)
 {
-    struct attention y = attention_of(x, run);
     if (x->problem->job.precision != FP8) return 0;
+    struct attention y = attention_of(x, run);
     return 4 * n *
-           ((1 + y.count + (run->mtp ? 2 : 0)) * x->h + y.latent + y.count * x->ctx / x->t +
-            ffn / x->t);
+           ((1 + y.count + (run->mtp ? 2 : 0)) * x->h + y.read.whole +
+            (y.read.sharded + ffn) / x->t);
 }
 
 // FLOP of the layer's products, and bytes of their inputs, weights and outputs.
@@ -52,27 +52,13 @@ static void add_products(const struct pricing *x, const struct layer_run *run, r
     }
 }
 
-static void add_attention(const struct pricing *x, const struct layer_run *run,
-                          const struct slice *slice, struct layer_work *work)
-{
-    bool fused = x->problem->job.layout.fused_attention;
-    real times = run->cross_attention ? 2 : 1, flop_of_cell = 2 * (x->q + x->ctx) / x->t1;
-    work->cells = fused ? fused_cells(x, run, slice) : times * slice->score_cells;
-    work->attention = flop_of_cell * work->cells;
-    work->wasted = run->bidirectional ? 0 : flop_of_cell * slice->wasted_cells;
-    work->scores = fused ? 0 : 6 * times * (x->a / x->t1) * slice->score_cells * x->e;
-    work->memory += work->scores;
-}
-
 // Norms and residuals of the whole token; for a further token's layer also its embedding and the
 // concatenation for the projection; then norms of queries and keys or of latents.
 static real norm_bytes(const struct pricing *x, const struct layer_run *run, real n)
 {
-    const struct shape *s = x->shape;
-    real passes = 3 * (run->cross_attention ? 3 : 2) + 2 * norms_of(x, run) + (run->mtp ? 6 : 0);
     struct attention y = attention_of(x, run);
-    return passes * n * x->h * x->e * x->u + 2 * n * y.latent * x->e +
-           (s->qk_norm ? 2 * n * (x->q + x->kv) * x->e / x->t : 0);
+    real passes = 3 * (1 + y.count) + 2 * norms_of(x, run) + (run->mtp ? 6 : 0);
+    return n * x->e * (passes * x->h * x->u + y.moved.whole + y.moved.sharded / x->t);
 }
 
 // PyTorch's own operations, one kernel each. An RMS norm in fp32 takes 18 passes over the values
@@ -86,7 +72,8 @@ static real eager_bytes(const struct pricing *x, const struct layer_run *run, re
          turn = !s->positions && job_unfused(j, UNFUSED_ROTARY),
          gate = s->gated_ffn && job_unfused(j, UNFUSED_ACTIVATION);
     real norms = norm ? 16 * norms_of(x, run) * x->h * x->u : 0,
-         turned = turn ? 10 * (x->q + x->kv) / x->t1 : 0, gates = gate ? 2 * ffn / x->t1 : 0;
+         turned = turn ? 10 * attention_of(x, run).rotated / x->t1 : 0,
+         gates = gate ? 2 * ffn / x->t1 : 0;
     return x->e * n * (norms + turned + gates);
 }
 
@@ -145,7 +132,7 @@ static struct layer_work work_of_projector(const struct pricing *x, const struct
 struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run,
                                 const struct slice *slice)
 {
-    if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) return work_of_block(x, run, slice);
+    if (is_layered(run)) return work_of_block(x, run, slice);
     if (run->kind == LAYER_MEMORY) return work_of_pool(x, run, slice);
     if (run->kind == LAYER_PROJECTOR) return work_of_projector(x, run, slice->tokens);
     struct layer_work work = {.memory = 2 * slice->tokens * x->h * x->e * x->u};

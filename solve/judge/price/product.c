@@ -90,8 +90,8 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     const struct expert_shape *e = &r->experts;
     long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor;
     bool moe = r->kind == LAYER_MOE;
-    long double ffn = moe ? e->shared_ffn : a->problem->model.shape.ffn;
-    for (int i = 0, count = judged_attention(a, run, attention); i < count; i++)
+    long double ffn = shared_width(a, r);
+    for (int i = 0, count = judged_matrices(a, run, attention); i < count; i++)
         add(l, (struct shape_of_product){tokens, attention[i].outputs, attention[i].inputs, 1}, w);
     if (has_split_gate(a, r)) add_apart(l, tokens, w);
     else if (ffn > 0) add_feed_forward(l, tokens, ffn, 1, w);
@@ -157,19 +157,18 @@ bool shaped_products(const struct price_audit *a, int run, int group,
 long double every_second_product_s(const struct price_audit *a, int run, int group,
                                    struct piece piece)
 {
-    const struct layer_run *r = run_of(a, run);
+    const struct judged_attention y = judged_attention(a, run);
     const struct precision_costs *rates = rates_of(a, group);
     struct limits l = limits_of(a, group, rates, 1);
     long double t = layout_of(a)->tensor, h = a->problem->model.shape.hidden, n = piece.tokens,
-                ffn = r->kind == LAYER_MOE ? r->experts.shared_ffn : a->problem->model.shape.ffn;
-    bool gated = a->gates > 2 && ffn > 0;
+                ffn = a->gates > 2 ? shared_width(a, run_of(a, run)) : 0, seconds = 0;
     if (!(rates->product_flop_per_s.value > 0))
-        return 2 * n * h * (a->key + a->query + (gated ? ffn : 0)) / t /
+        return 2 * n * h * (y.second_outputs + y.second_inputs + ffn) / t /
                rates->gemm_flop_per_s.value;
-    long double seconds =
-        one_s(&l, (struct shape_of_product){n, a->key / t, h, 1}, a->value_bytes) +
-        one_s(&l, (struct shape_of_product){n, h, a->query / t, 1}, a->value_bytes);
-    if (gated) seconds += one_s(&l, (struct shape_of_product){n, ffn / t, h, 1}, a->value_bytes);
+    const struct shape_of_product again[] = {
+        {n, y.second_outputs / t, h, 1}, {n, h, y.second_inputs / t, 1}, {n, ffn / t, h, 1}};
+    for (int i = 0; i < 3; i++)
+        if (again[i].n > 0) seconds += one_s(&l, again[i], a->value_bytes);
     return seconds;
 }
 

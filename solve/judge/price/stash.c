@@ -5,11 +5,11 @@
 #include "solve/judge/price/verify_price.h"
 
 // What the scores of unfused attention keep: softmax, and with dropout its mask and its output.
-static long double score_stash(const struct price_audit *a, const struct layer_run *r)
+static long double score_stash(const struct price_audit *a, int run)
 {
     const struct shape *s = &a->problem->model.shape;
     if (layout_of(a)->fused_attention) return 0;
-    return (s->dropout ? 5 : 2) * attentions_of(r) * (long double)s->heads *
+    return (s->dropout ? 5 : 2) * judged_attention(a, run).scored * (long double)s->heads *
            (long double)a->problem->job.sequence * a->tokens * a->value_bytes / 2 / a->outer;
 }
 
@@ -36,20 +36,20 @@ static long double expert_stash(const struct price_audit *a, const struct layer_
 // torchtitan's per-operator checkpoints on one tensor rank: the layer's input; of its products,
 // queries, values and gate; attention's output with one fp32 number per row; and, with several
 // tensor ranks, the sum after attention.
-static long double operator_stash(const struct price_audit *a, const struct layer_run *r)
+static long double operator_stash(const struct price_audit *a, int run)
 {
     const struct layout *l = layout_of(a);
     const struct shape *s = &a->problem->model.shape;
-    bool moe = r->kind == LAYER_MOE;
+    const struct layer_run *r = run_of(a, run);
+    struct judged_attention y = judged_attention(a, run);
     long double inputs = (l->tensor > 1 ? 2 : 1) * s->hidden * a->share,
-                products = a->query + a->key + (moe ? r->experts.shared_ffn : s->ffn), rows = 0;
-    if (l->fused_attention) products += a->query, rows = 4 * (long double)s->heads;
+                products = y.held_split + shared_width(a, r);
     long double adapters = (long double)r->adapter_rank * (4 + a->gates);
     // A further token's layer: inputs of three norms, and of the projection of two tensors.
     if (r->mtp) inputs += (3 + 2) * s->hidden * a->share;
-    return a->tokens *
-               (a->value_bytes * (inputs + products / l->tensor + adapters) + rows / l->tensor) +
-           (moe ? expert_stash(a, r) : 0);
+    return a->tokens * (a->value_bytes * (inputs + products / l->tensor + adapters) +
+                        y.held_rows / l->tensor) +
+           (r->kind == LAYER_MOE ? expert_stash(a, r) : 0);
 }
 
 // Tensors that products read with all values of a token. Attention and the feed-forward part read
@@ -64,48 +64,48 @@ static int inputs_read(const struct price_audit *a, const struct layer_run *r)
 
 // Megatron with Transformer Engine keeps one byte per value of each product's input instead of
 // two, and one more of attention's output, which fused attention itself needs.
-static long double narrowed_bytes(const struct price_audit *a, const struct layer_run *r)
+static long double narrowed_bytes(const struct price_audit *a, int run)
 {
+    const struct layer_run *r = run_of(a, run);
     const struct job *j = &a->problem->job;
     const struct shape *s = &a->problem->model.shape;
     bool moe = r->kind == LAYER_MOE;
-    long double t = j->layout.tensor, ffn = moe ? r->experts.shared_ffn : s->ffn,
-                attended = attentions_of(r) * a->query;
+    long double t = j->layout.tensor;
     if (r->frozen || j->precision != FP8 || j->trainer == TRAINER_DEEPSPEED ||
         j->trainer == TRAINER_TORCHTITAN)
         return 0;
     // Without shared experts the router's input is dispatched unchanged.
     int read = moe && !r->experts.shared_ffn ? (r->mtp ? 3 : 1) : inputs_read(a, r);
     long double wide = read * s->hidden * a->share,
-                inner = ffn + (j->layout.fused_attention ? -attended : attended);
+                inner = shared_width(a, r) + judged_attention(a, run).narrowed;
     long double narrowed = a->tokens * (wide + inner / t);
     if (moe) narrowed += routed_tokens(a, r) * (s->hidden + r->experts.ffn / t);
     return narrowed;
 }
 
 // Without recomputation and without the scores.
-static long double layered_stash(const struct price_audit *a, const struct layer_run *r)
+static long double layered_stash(const struct price_audit *a, int run)
 {
+    const struct layer_run *r = run_of(a, run);
+    const struct judged_attention y = judged_attention(a, run);
     const struct shape *s = &a->problem->model.shape;
     bool moe = r->kind == LAYER_MOE, bare = is_bare(r);
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
-    long double wide = s->gated_ffn ? 8 : 4, ffn = moe ? r->experts.shared_ffn : s->ffn;
+    long double wide = s->gated_ffn ? 8 : 4;
     // A bare frozen block keeps the inputs of its norms and of its activation function, and no
     // inputs of matrices.
     int attentions = attentions_of(r), read = inputs_read(a, r);
     long double narrow = 2 * judged_norms(a, r) + (bare ? 0 : 2 * read) +
                          (s->dropout ? 1 + attentions : 0),
-                inner = bare ? wide / 2 : wide,
-                heads = 2 * attended_width(a, r) +
-                        (s->qk_norm == QK_NORM_NONE ? 0 : 2 * (a->query + a->key));
-    long double stash = n * h * a->share * narrow * e / 2 + n * (heads + inner * ffn) * e / 2 / t +
-                        2 * e * n * latent_width(a, r);
+                inner = (bare ? wide / 2 : wide) * shared_width(a, r);
+    long double stash = n * h * a->share * narrow * e / 2 +
+                        e * n * ((y.kept_split + inner / 2) / t + y.kept_whole);
     if (moe) stash += expert_stash(a, r);
     // Each step of a norm keeps its input: fp32 values, and the normalised ones in their own type.
     bool eager = a->problem->job.trainer == TRAINER_TORCHTITAN && !a->problem->job.compiled;
     if (s->rms_norm && (eager || a->problem->job.unfused[UNFUSED_NORMS]))
         stash += n * h * a->share * judged_norms(a, r) * ((4 - e) + e);
-    stash -= narrowed_bytes(a, r);
+    stash -= narrowed_bytes(a, run);
     return stash + e * n * r->adapter_rank * (4 + a->gates);
 }
 
@@ -118,12 +118,12 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     bool moe = r->kind == LAYER_MOE;
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer,
                 length = a->problem->job.sequence;
-    long double ffn = s->ffn;
-    if (moe) ffn = r->experts.shared_ffn + routed_tokens(a, r) / n * r->experts.ffn;
+    long double ffn = shared_width(a, r);
+    if (moe) ffn += routed_tokens(a, r) / n * r->experts.ffn;
     long double bytes = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * ffn / t;
-    if (scores && !l->fused_attention)
+    if (scores && !l->fused_attention && judged_attention(a, run).scored)
         bytes += 4 * a->sequences * (s->heads / t) * length * (length / l->context) * e / 2;
-    if (l->context > 1) bytes += 2 * n * (passed_width(a, r) / t) * e;
+    if (l->context > 1) bytes += 2 * judged_ring_bytes(a, run, n);
     if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + routed_tokens(a, r));
     return bytes;
 }
@@ -136,7 +136,7 @@ static struct needs layered_needs(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     bool learns = passes_gradient(a, run);
-    long double kept = layered_stash(a, r), scores = score_stash(a, r),
+    long double kept = layered_stash(a, run), scores = score_stash(a, run),
                 moving = layered_gradients(a, run, learns);
     struct needs x;
     x.stash[RECOMPUTE_NONE] = kept + scores;
@@ -146,7 +146,7 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     x.working[RECOMPUTE_NONE] = moving;
     long double again = scores;
     if (a->problem->job.trainer == TRAINER_TORCHTITAN) {
-        x.stash[RECOMPUTE_SELECTIVE] = operator_stash(a, r);
+        x.stash[RECOMPUTE_SELECTIVE] = operator_stash(a, run);
         again = greatest(0, kept + scores - x.stash[RECOMPUTE_SELECTIVE]);
     }
     x.working[RECOMPUTE_SELECTIVE] = moving + (learns ? again : 0);
@@ -200,8 +200,7 @@ static long double unsharded_bytes(const struct price_audit *a, int run)
 {
     struct layer_weight w = layer_weight_of(a, run);
     long double bytes = 0;
-    bool full = shards_fully(a),
-         end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
+    bool full = shards_fully(a), end = is_end(run_of(a, run));
     if (a->ranks <= 1 || (full && end)) return 0;
     if (a->zero >= 2 || full)
         bytes += scattered_gradient_bytes(a) * (w.dense + w.experts) *

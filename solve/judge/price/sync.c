@@ -135,7 +135,7 @@ static int matrices_of(const struct price_audit *of_all, int run, struct matrix 
     long double h = s->hidden, t = layout_of(a)->tensor,
                 f = r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
     struct judged_matrix attention[ATTENTION_MATRICES_MAX];
-    for (int i = 0, all = judged_attention(a, run, attention); i < all; i++)
+    for (int i = 0, all = judged_matrices(a, run, attention); i < all; i++)
         m[count++] = (struct matrix){attention[i].inputs, attention[i].outputs};
     if (f <= 0) return count;
     for (int i = s->gated_ffn ? 2 : 1; i > 0; i--) m[count++] = (struct matrix){h, f / t};

@@ -41,8 +41,8 @@ static void add_ring(const struct price_audit *a, int run, int group, struct pie
                 hiding = (long double)a->problem->costs.context_overlap.value / c * attention_s;
     if (l->context == 1) return;
     struct joint link = judged_ring_link(a, group);
-    long double passed = passed_width(a, run_of(a, run)) / l->tensor * p.tokens,
-                step = passed * a->value_bytes / link.bytes_per_s + link.latency_s;
+    long double step = judged_ring_bytes(a, run, p.tokens) / link.bytes_per_s + link.latency_s;
+    if (!judged_attention(a, run).scored) hiding = 0;
     talk->forward_s += (c - 1) * greatest(0, step - hiding);
     talk->backward_s += (c - 1) * greatest(0, 2 * step - hiding * (l->fused_attention ? 2.5L : 2));
     talk->lost_s += (c - 1) * (2 * step + hiding * 2.5L);

@@ -92,6 +92,15 @@ static inline bool is_layered(const struct price_audit *a,
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
 }
+// The width of the feed-forward part that every token passes.
+static inline long double shared_width(const struct price_audit *a, const struct layer_run *r)
+{
+    return r->kind == LAYER_MOE ? r->experts.shared_ffn : a->problem->model.shape.ffn;
+}
+static inline bool is_end(const struct layer_run *r)
+{
+    return r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
+}
 // Gate and up are two separate products.
 static inline bool has_split_gate(const struct price_audit *a, const struct layer_run *r)
 {
@@ -186,21 +195,36 @@ struct layer_duration layer_duration_of(const struct price_audit *a, int run, in
                                         int slice); // group: not excluded
 
 // The matrices of a layer's attention in the order of its forward pass, with one GPU's part of
-// each.
+// each. whole: every tensor rank has all of it.
 struct judged_matrix {
     long double inputs, outputs;
+    bool whole;
 };
 enum { ATTENTION_MATRICES_MAX = 10 };
-int judged_attention(const struct price_audit *a, int run,
-                     struct judged_matrix m[ATTENTION_MATRICES_MAX]);
+int judged_matrices(const struct price_audit *a, int run,
+                    struct judged_matrix m[ATTENTION_MATRICES_MAX]);
+// What else a layer's attention is. Of a token, split over the tensor ranks and on each of them:
+// values kept for the backward pass, those that products read other than inputs of all its values,
+// and those that its own norms move. passed: keys and values round the ring. narrowed: bytes less
+// kept in 8-bit training. held: what single operators keep; second: the products that they repeat.
+struct judged_attention {
+    int scored; // attentions by scores
+    long double vectors_split, vectors_whole;
+    long double kept_split, kept_whole, read_split, read_whole, moved_split, moved_whole;
+    long double rotated, passed, narrowed, held_split, held_rows, second_outputs, second_inputs;
+    long double kernels; // elementwise ones
+};
+struct judged_attention judged_attention(const struct price_audit *a, int run);
+long double judged_ring_bytes(const struct price_audit *a, int run, long double tokens); // a step
 int attentions_of(const struct layer_run *r); // two in a decoder that follows an encoder
-// Norms over all values of a token in one layer; values of a token in the latents, which each GPU
-// has in full.
+// Norms over all values of a token in one layer.
 int judged_norms(const struct price_audit *a, const struct layer_run *r);
-long double latent_width(const struct price_audit *a, const struct layer_run *r);
-// Per token, over all tensor ranks: queries, keys, values and weighted sums; keys and values.
-long double attended_width(const struct price_audit *a, const struct layer_run *r);
-long double passed_width(const struct price_audit *a, const struct layer_run *r);
+// What it does in one pass on one GPU, other than products. fused: in one kernel.
+struct attending {
+    bool fused;
+    long double cells, flop, flop_back, score_bytes;
+};
+struct attending judged_attending(const struct price_audit *a, int run, struct piece p);
 
 // Values on one GPU before ZeRO shards them, for a run with a shape.
 struct layer_weight {
@@ -254,9 +278,10 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double attention_back, memory_back; // in the backward pass, as often as it runs there
     long double attention,
         scores; // scores: their traffic, part of memory; run again by selective recomputation
-    long double memory, gather; // gather: a pool's values again in the backward pass
-    long double narrowing;      // inputs of 8-bit products, written and read again
-    long double weightless;     // done along with `weight`, but gives no weight gradient
+    long double repeated, dropped; // run again: by selective recomputation, by single operators'
+    long double memory, gather;    // gather: a pool's values again in the backward pass
+    long double narrowing;         // inputs of 8-bit products, written and read again
+    long double weightless;        // done along with `weight`, but gives no weight gradient
     long double overhead, overhead_back, launch;
     long double forward_factor, backward_factor; // of kernels in sequence over kernels alone
     long double step_factor; // of the kernels of a training step over the same kernels

@@ -24,48 +24,25 @@ struct values {
     long double matrices, sharded, whole, experts, pool;
 }; // sharded: other than the matrices of a block
 
-static void add_norms(const struct price_audit *a, const struct layer_run *r, struct values *v)
-{
-    const struct shape *s = &a->problem->model.shape;
-    int vectors = s->plain_norms ? 0 : s->rms_norm ? 1 : 2, times = attentions_of(r);
-    v->whole += vectors * (judged_norms(a, r) * (long double)s->hidden + latent_width(a, r));
-    if (s->qk_norm == QK_NORM_HEAD) v->whole += (long double)vectors * times * 2 * s->head_width;
-    if (s->qk_norm == QK_NORM_WHOLE) v->sharded += vectors * times * (a->query + a->key);
-}
-
-static void add_biases(const struct price_audit *a, const struct layer_run *r, long double ffn,
-                       struct values *v)
-{
-    const struct shape *s = &a->problem->model.shape;
-    int times = attentions_of(r);
-    bool output = s->output_bias == 0 ? s->linear_bias : s->output_bias == 1;
-    if (s->qkv_bias && !s->kv_rank) v->sharded += times * (a->query + 2 * a->key);
-    if (s->qkv_bias && s->kv_rank)
-        v->whole += latent_width(a, r) + times * (long double)s->rotary_width;
-    if (output) v->whole += times * (long double)s->hidden;
-    if (!s->linear_bias) return;
-    v->sharded += (a->gates - 1) * ffn;
-    v->whole += s->hidden;
-}
-
 static struct values layered_values(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     const struct shape *s = &a->problem->model.shape;
     const struct expert_shape *e = &r->experts;
     struct judged_matrix m[ATTENTION_MATRICES_MAX];
-    bool moe = r->kind == LAYER_MOE;
-    long double h = s->hidden, t = a->outer * a->inner, ffn = moe ? e->shared_ffn : s->ffn;
-    struct values v = {.matrices = a->gates * h * ffn, .sharded = r->mtp ? 2 * h * h : 0};
-    for (int i = judged_attention(a, run, m) - 1; i >= 0; i--)
-        v.matrices += t * m[i].inputs * m[i].outputs;
-    // The projections to the latents are on every rank and were counted t times.
-    long double down = h * (latent_width(a, r) + attentions_of(r) * (long double)s->rotary_width);
-    v.matrices -= t * down;
-    v.whole = down;
-    add_norms(a, r, &v);
-    add_biases(a, r, ffn, &v);
-    if (!moe) return v;
+    struct judged_attention y = judged_attention(a, run);
+    long double h = s->hidden, t = a->outer * a->inner, ffn = shared_width(a, r),
+                norm = s->plain_norms ? 0
+                       : s->rms_norm  ? h
+                                      : 2 * h;
+    struct values v = {.matrices = a->gates * h * ffn,
+                       .sharded = y.vectors_split + (r->mtp ? 2 * h * h : 0),
+                       .whole = y.vectors_whole + judged_norms(a, r) * norm};
+    for (int i = judged_matrices(a, run, m) - 1; i >= 0; i--)
+        if (m[i].whole) v.whole += m[i].inputs * m[i].outputs;
+        else v.matrices += t * m[i].inputs * m[i].outputs;
+    if (s->linear_bias) v.sharded += (a->gates - 1) * ffn, v.whole += h;
+    if (r->kind != LAYER_MOE) return v;
     v.whole += h * (e->shared_gate ? e->experts + 1 : e->experts);
     v.experts = a->gates * h * e->ffn * e->experts /
                 ((long double)layout_of(a)->expert * layout_of(a)->tensor);
@@ -135,7 +112,7 @@ static long double frozen_bytes(const struct price_audit *a, const struct layer_
 {
     long double t = layout_of(a)->tensor, large = v->matrices / t + v->experts + v->pool,
                 small = v->whole, shared = v->sharded / t;
-    if (r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD) large += shared;
+    if (is_end(r)) large += shared;
     else small += shared;
     return kept_bytes(a, r) * large + a->value_bytes * small;
 }
@@ -154,7 +131,7 @@ static struct layer_weight weight_alone(const struct price_audit *of_all, int ru
     const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
     assert(r->kind != LAYER_MEASURED);
-    bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
+    bool end = is_end(r);
     struct values v = end                       ? end_values(a, r)
                       : r->kind == LAYER_MEMORY ? memory_values(a, r)
                       : is_projector(a, run)    ? projector_values(&r->projector)
@@ -262,7 +239,7 @@ static long double fsdp_weight_bytes(const struct price_audit *a, const struct l
                                      const struct layer_weight *w)
 {
     long double gathered = a->value_bytes * (w->dense + w->experts);
-    bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD, kept = a->zero < 3 || end;
+    bool end = is_end(r), kept = a->zero < 3 || end;
     return (kept ? gathered : 0) + (end ? gathered : 0) + a->value_bytes * w->pool;
 }
 

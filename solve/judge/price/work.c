@@ -48,7 +48,7 @@ static struct effort block_effort(const struct price_audit *a, int run, long dou
     struct judged_matrix m[ATTENTION_MATRICES_MAX];
     long double h = a->problem->model.shape.hidden / a->inner, part = ffn / a->outer;
     struct effort sum = {0, 0};
-    for (int i = judged_attention(a, run, m); i > 0; i--)
+    for (int i = judged_matrices(a, run, m); i > 0; i--)
         add_effort(&sum, n, m[i - 1].inputs, m[i - 1].outputs);
     if (run_of(a, run)->mtp) add_effort(&sum, n, 2 * h, h / layout_of(a)->tensor);
     if (!(ffn > 0)) return sum;
@@ -80,51 +80,29 @@ static long double attention_rate(const struct price_audit *a, int group, long d
 // Where products have shapes: launches; for fused attention also an exponential per score, and the
 // upper halves of the 128 x 128 blocks on the diagonal.
 static void add_attention_kernels(const struct price_audit *a, int run, int group, struct piece p,
-                                  long double cells, long double rate_back, struct work *w)
+                                  const struct attending *y, long double rate_back, struct work *w)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
     const struct layer_run *r = run_of(a, run);
     const struct layout *l = layout_of(a);
     long double launch = attentions_of(r) * (long double)gpu->product_launch_s.value, t = a->outer;
-    if (!l->fused_attention) {
+    if (!y->fused) {
         if (wide_rates(a, group)->product_flop_per_s.value > 0)
             unfused_products(a, run, group, wide_rates(a, group), p, w);
         return;
     }
     long double heads = a->problem->model.shape.heads / t,
                 exponentials = gpu->score_cells_per_s.value > 0
-                                   ? heads * cells / gpu->score_cells_per_s.value
+                                   ? heads * y->cells / gpu->score_cells_per_s.value
                                    : 0,
                 thrown = a->sequences * p.length * (64.0L / l->context),
-                thrown_flop = r->bidirectional ? 0 : 2 * thrown * (a->query + a->summed) / t;
+                thrown_flop = r->bidirectional || !(y->cells > 0)
+                                  ? 0
+                                  : 2 * thrown * (a->query + a->summed) / t;
     w->attention += thrown_flop /
                         attention_rate(a, group, rates_of(a, group)->attention_flop_per_s.value) +
                     exponentials + launch;
     w->attention_back += 2.5L * thrown_flop / rate_back + exponentials + 2 * launch;
-}
-
-// Where attention restarts at every chunk: the rest of the chunk in which the slice begins, whole
-// chunks, and the start of the chunk in which it ends.
-static long double keys_in_chunks(long double chunk, struct piece p)
-{
-    long double last = p.behind + p.length, in = fmodl(p.behind, chunk), begun = p.behind - in,
-                end = fmodl(last, chunk), wholes = (last - end - begun) / chunk - 1;
-    if (last <= begun + chunk) return p.length * (in + p.length / 2);
-    return (chunk - in) * (chunk + in) / 2 + wholes * chunk * chunk / 2 + end * end / 2;
-}
-
-// Keys seen in one head by all tokens of a slice of one sequence.
-static long double keys_seen(const struct price_audit *a, const struct layer_run *r, struct piece p)
-{
-    long double last = p.behind + p.length, all = p.length * last;
-    if (!layout_of(a)->fused_attention) return attentions_of(r) * all;
-    long double cross = r->cross_attention ? all : 0, w = r->window;
-    if (r->bidirectional) return all + cross;
-    if (r->chunk) return keys_in_chunks(r->chunk, p) + cross;
-    if (w == 0 || last <= w) return p.length * (p.behind + p.length / 2) + cross;
-    // Full windows from token w on; before it the triangle, or the slice's part of it.
-    if (p.behind >= w) return p.length * w + cross;
-    return (w - p.behind) * (w + p.behind) / 2 + (last - w) * w + cross;
 }
 
 // Passes of memory over a token's values: two for each norm, three for each residual; a further
@@ -137,16 +115,18 @@ static long double token_passes(const struct price_audit *a, const struct layer_
 
 // Extra traffic of unfused kernels: norms of mean squares move 36 bytes a value instead of 4,
 // rotations 20, gated activations 10 instead of 6; all for two-byte values.
-static long double uncompiled_bytes(const struct price_audit *a, const struct layer_run *r,
-                                    long double tokens, long double inner)
+static long double uncompiled_bytes(const struct price_audit *a, int run, long double tokens,
+                                    long double inner)
 {
+    const struct layer_run *r = run_of(a, run);
     const struct job *job = &a->problem->job;
     const struct shape *s = &a->problem->model.shape;
     long double each = 0, scale = a->value_bytes / 2;
     const bool *stated = job->unfused,
                always = job->trainer == TRAINER_TORCHTITAN && !job->compiled;
     if (s->gated_ffn && (always || stated[UNFUSED_ACTIVATION])) each += (10 - 6) * inner;
-    if (!s->positions && (always || stated[UNFUSED_ROTARY])) each += 20 * (a->query + a->key);
+    if (!s->positions && (always || stated[UNFUSED_ROTARY]))
+        each += 20 * judged_attention(a, run).rotated;
     each /= a->outer;
     if (s->rms_norm && (always || stated[UNFUSED_NORMS]))
         each += (36 - 4) * judged_norms(a, r) * s->hidden * a->share;
@@ -173,15 +153,16 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     const struct expert_shape *x = &r->experts;
     bool moe = r->kind == LAYER_MOE;
     long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = a->outer,
-                ffn = moe ? x->shared_ffn : s->ffn,
+                ffn = shared_width(a, r),
                 inner = ffn; // of one token, including its experts
     struct effort dense = block_effort(a, run, n, ffn);
+    struct judged_attention y = judged_attention(a, run);
+    struct attending pass = judged_attending(a, run, p);
     long double operands = e * dense.bytes, flop = dense.flop,
-                bytes = token_passes(a, r) * n * h * e * a->share + a->gates * n * ffn * e / t +
-                        2 * n * latent_width(a, r) * e;
+                bytes = token_passes(a, r) * n * h * e * a->share +
+                        n * e * ((a->gates * ffn + y.moved_split) / t + y.moved_whole);
     if (has_split_gate(a, r))
         operands += e * n * h / a->inner; // read by the gate and by the up product
-    if (s->qk_norm != QK_NORM_NONE) bytes += 2 * n * (a->query + a->key) * e / t;
     if (moe) {
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
         inner += routed / n * x->ffn;
@@ -193,27 +174,22 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         operands += e * (routed * (h + (a->gates - 1) * wide / t) + routed * (wide / t + h) +
                          here * a->gates * h * wide / t);
     }
-    bytes += uncompiled_bytes(a, r, n, inner);
-    // Scores: every token of the slice attends to those before it; the fused kernel skips what is
-    // masked.
-    long double cells = a->sequences * keys_seen(a, r, p) / l->context,
-                rate_on = attention_rate(a, group, rates->attention_flop_per_s.value);
-    w->attention = 2 * cells * (a->query + a->summed) / t / rate_on;
-    if (!l->fused_attention)
-        w->scores = 6 * cells * (s->heads / t) * e / gpu_of(a, group)->memory_bytes_per_s.value;
+    bytes += uncompiled_bytes(a, run, n, inner);
+    long double memory = gpu_of(a, group)->memory_bytes_per_s.value,
+                rate_back = attention_rate(a, group,
+                                           stated_or(&rates->backward_attention_flop_per_s,
+                                                     rates->attention_flop_per_s.value));
+    w->attention = pass.flop / attention_rate(a, group, rates->attention_flop_per_s.value);
+    w->attention_back = pass.flop_back / rate_back;
+    w->scores = pass.score_bytes / memory;
     products(rates, flop, 0, operands, 1, w);
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
-    long double attention_back_rate = attention_rate(
-        a, group,
-        stated_or(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value));
-    w->attention_back = (l->fused_attention ? 2.5L : 2) * w->attention * rate_on /
-                        attention_back_rate;
-    if (shaped) add_attention_kernels(a, run, group, p, cells, attention_back_rate, w);
+    if (shaped) add_attention_kernels(a, run, group, p, &pass, rate_back, w);
     if (a->problem->job.precision == FP8)
         w->narrowing = 4 * n *
-                       ((1 + attentions_of(r) + (r->mtp ? 2 : 0)) * h + latent_width(a, r) +
-                        attentions_of(r) * a->summed / t + inner / t) /
-                       gpu_of(a, group)->memory_bytes_per_s.value;
+                       ((1 + attentions_of(r) + (r->mtp ? 2 : 0)) * h + y.read_whole +
+                        (y.read_split + inner) / t) /
+                       memory;
     long double each = moe ? a->gates * h * (long double)x->ffn * (long double)x->experts : 0;
     read_in_bits(a, r, group, (matrix_values(a, ffn) + each / l->expert) / t, w);
     long double added = 2 * n * r->adapter_rank * adapter_width(a) / t,
@@ -221,7 +197,9 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     w->adapters = added / rate;
     w->adapter_weight = added / stated_or(&rates->weight_gradient_flop_per_s, rate);
     w->adapter_data = added / stated_or(&rates->data_gradient_flop_per_s, rate);
-    w->memory = bytes / gpu_of(a, group)->memory_bytes_per_s.value + w->scores;
+    w->memory = bytes / memory + w->scores;
+    w->repeated = pass.cells > 0 ? w->attention + w->scores : 0;
+    w->dropped = pass.fused && pass.cells > 0 ? 0 : w->attention;
 }
 
 static void memory_work(const struct price_audit *a, int run, int group, struct piece p,
@@ -293,12 +271,10 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     const struct gpu_costs *gpu = gpu_of(a, group);
     const struct precision_costs *rates = rates_of(a, group);
     const struct layer_run *r = run_of(a, run);
-    const struct shape *s = &a->problem->model.shape;
-    long double unfused = layout_of(a)->fused_attention ? 0 : 2 * attentions_of(r), kernels = 0,
-                block = judged_norms(a, r) + 1 + attentions_of(r) +
-                        2; // residuals; activation, rotation
-    if (s->qk_norm) block += 2;
-    if (s->kv_rank) block += s->query_rank ? 2 : 1;
+    const struct judged_attention y = judged_attention(a, run);
+    long double unfused = layout_of(a)->fused_attention ? 0 : 2 * y.scored, kernels = 0,
+                block = judged_norms(a, r) + 1 + attentions_of(r) + 1 +
+                        y.kernels; // residuals; activation
     enum layer_kind kind = r->kind;
     if (kind == LAYER_HEAD || kind == LAYER_PROJECTOR) rates = wide_rates(a, group);
     if (kind == LAYER_BLOCK) kernels = block + unfused;
@@ -361,8 +337,8 @@ static struct work work_of(const struct price_audit *a, int run, int group, stru
 static long double at_least(const struct price_audit *a, int run, long double compute,
                             long double launch, long double talk)
 {
-    bool end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
-    return end ? greatest(compute, launch) + talk : greatest(compute + talk, launch);
+    return is_end(run_of(a, run)) ? greatest(compute, launch) + talk
+                                  : greatest(compute + talk, launch);
 }
 
 // Chunked communication is exposed where it outlasts the products it overlaps, which are all but
@@ -442,11 +418,9 @@ static void recompute_selected(const struct price_audit *a, int run, int group, 
                                const struct work *w, const struct talk *talk, struct passes *s)
 {
     bool operators = a->problem->job.trainer == TRAINER_TORCHTITAN;
-    long double again = w->attention + w->scores;
-    if (operators) {
-        again = w->memory + w->small + every_second_product_s(a, run, group, p);
-        if (!layout_of(a)->fused_attention) again += w->attention;
-    }
+    long double again = w->repeated;
+    if (operators)
+        again = w->memory + w->small + w->dropped + every_second_product_s(a, run, group, p);
     s->selective_s = w->step_factor * w->forward_factor * again + (operators ? talk->reduce_s : 0);
     s->selective_lost_s = operators ? talk->reduce_lost_s : 0;
 }
