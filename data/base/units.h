@@ -21,6 +21,11 @@ enum recompute {
     RECOMPUTE_COUNT
 };
 extern const char *const recompute_names[]; // "none", "selective", "full", "first_layers", "swap"
+// Whether a decision with the mode states how many layers are recomputed in full.
+static inline bool recompute_counts_layers(enum recompute mode)
+{
+    return mode == RECOMPUTE_FIRST_LAYERS || mode == RECOMPUTE_SWAP;
+}
 
 // A transfer between two stages consists of up to five operations in series: overhead at the
 // sender, blocking, link, delay, overhead at the receiver. Both halves of the overhead take the

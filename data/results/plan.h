@@ -8,6 +8,7 @@
 #include "data/text/document.h"
 #include "data/priced/priced.h"
 #include "data/results/claim.h"
+#include "data/results/decision.h"
 #include "data/schedule/schedule.h"
 
 // Bytes of one device of a stage.
@@ -27,16 +28,7 @@ struct plan_slice {
 };
 
 struct plan_stage {
-    int first_layer, layer_count;
-    int group; // index in the priced document's groups
-    enum recompute recompute;
-    int recomputed_layers; // the number of the stage's first recomputable layers, for
-                           // RECOMPUTE_FIRST_LAYERS; for RECOMPUTE_SWAP, of those after the swapped
-                           // ones
-    int swapped_layers;    // the number of the first recomputable layers, for RECOMPUTE_SWAP
-    int gradient_option;   // index in gradient_options: compression, and share on the host
-    int boundary_option; // for the backward transfers that this stage sends, over boundary stage-1;
-                         // 0 for stage 0
+    DECISION;
     // claims
     struct plan_slice *slices; // [slice_count]
     int64_t sync_ns, optimizer_ns;

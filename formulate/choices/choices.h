@@ -11,14 +11,8 @@
 #include "data/schedule/schedule.h"
 
 struct choice {
-    int first_layer; // -1: anywhere inside the long run (struct choices, by_position false)
-    int layer_count;
-    int group;
-    enum recompute recompute;
-    int recomputed_layers, swapped_layers;   // as in struct plan_stage
-    int gradient_option, boundary_option;    // boundary_option: for what this stage sends backward,
-                                             // over boundary stage-1
-    int cut;                                 // class of the message after the last layer
+    DECISION; // first_layer -1: anywhere inside the long run (struct choices, by_position false)
+    int cut;  // class of the message after the last layer
     const int64_t *forward_ns, *backward_ns; // [slice] of a micro-batch
     int64_t sync_ns, optimizer_ns;
     int64_t queued_sync_ns;     // SYMBOL_QUEUED_SYNC; 0 where the graph has none

@@ -25,14 +25,7 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
     for (int i = 0; i < p->slice_count; i++)
         slices[i].forward_ns = x->forward_ns[i], slices[i].backward_ns = x->backward_ns[i];
     *out = (struct plan_stage){
-        .first_layer = first_layer,
-        .layer_count = x->layer_count,
-        .group = x->group,
-        .recompute = x->recompute,
-        .recomputed_layers = x->recomputed_layers,
-        .swapped_layers = x->swapped_layers,
-        .gradient_option = x->gradient_option,
-        .boundary_option = x->boundary_option,
+        .decision = x->decision,
         .sync_ns = x->sync_ns,
         .queued_sync_ns = x->queued_sync_ns,
         .optimizer_ns = x->optimizer_ns,
@@ -41,6 +34,7 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
         .memory = x->memory,
         .memory_limit_bytes = p->groups[x->group].memory_limit_bytes,
     };
+    out->first_layer = first_layer;
     if (stage < p->stage_count - 1)
         put_transfers(out, c, stage, x, &c->stages[stage + 1].items[chosen[stage + 1]]);
 }
@@ -113,11 +107,6 @@ static int option_of_plan(const struct compression_option *options, int count,
     return -1;
 }
 
-static bool counts_recomputed(enum recompute mode)
-{
-    return mode == RECOMPUTE_FIRST_LAYERS || mode == RECOMPUTE_SWAP;
-}
-
 // The plan's stage as a choice, priced again; false if it could never be enumerated.
 static bool choice_of_plan(struct choice *x, const struct choices *c, const struct plan *plan,
                            int stage)
@@ -130,22 +119,17 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
     if ((stage == 0 && s->first_layer) ||
         (stage == p->stage_count - 1 && s->first_layer + s->layer_count != p->layer_count))
         return false;
-    *x = (struct choice){
-        .first_layer = c->by_position ? s->first_layer : -1,
-        .layer_count = s->layer_count,
-        .group = group_of_plan(p, plan, s->group),
-        .recompute = s->recompute,
-        .recomputed_layers = counts_recomputed(s->recompute) ? s->recomputed_layers : 0,
-        .swapped_layers = s->recompute == RECOMPUTE_SWAP ? s->swapped_layers : 0,
-        .gradient_option = option_of_plan(p->gradient_options, p->gradient_option_count,
-                                          plan->gradient_options, plan->gradient_option_count,
-                                          s->gradient_option),
-        .boundary_option = choice_sends_backward(c, stage)
-                               ? option_of_plan(p->boundary_options, p->boundary_option_count,
-                                                plan->boundary_options, plan->boundary_option_count,
-                                                s->boundary_option)
-                               : 0,
-    };
+    *x = (struct choice){.decision = decision_tidy(&s->decision)};
+    if (!c->by_position) x->first_layer = -1;
+    x->group = group_of_plan(p, plan, s->group);
+    x->gradient_option = option_of_plan(p->gradient_options, p->gradient_option_count,
+                                        plan->gradient_options, plan->gradient_option_count,
+                                        s->gradient_option);
+    x->boundary_option = choice_sends_backward(c, stage)
+                             ? option_of_plan(p->boundary_options, p->boundary_option_count,
+                                              plan->boundary_options, plan->boundary_option_count,
+                                              s->boundary_option)
+                             : 0;
     if (x->group < 0 || x->gradient_option < 0 || x->boundary_option < 0 ||
         p->groups[x->group].excluded || !choice_may_swap(c, stage, x))
         return false;

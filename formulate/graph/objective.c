@@ -50,18 +50,6 @@ enum status objective_batch_graph(struct graph **graph, const struct priced *p,
     return make_graph(graph, p, schedule, p->micro_batches, arena, err);
 }
 
-static struct choice choice_of(const struct plan_stage *s)
-{
-    return (struct choice){.first_layer = s->first_layer,
-                           .layer_count = s->layer_count,
-                           .group = s->group,
-                           .recompute = s->recompute,
-                           .recomputed_layers = s->recomputed_layers,
-                           .swapped_layers = s->swapped_layers,
-                           .gradient_option = s->gradient_option,
-                           .boundary_option = s->boundary_option};
-}
-
 int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,
                                const struct schedule *schedule, struct graph *graph,
                                struct arena *arena)
@@ -76,7 +64,7 @@ int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,
     int *chosen = TAKE(arena, plan->stage_count, int);
     for (int s = 0; s < plan->stage_count; s++) {
         struct choice *choice = TAKE(arena, 1, struct choice);
-        *choice = choice_of(&plan->stages[s]);
+        *choice = (struct choice){.decision = plan->stages[s].decision};
         if (p->groups[choice->group].excluded) return 0;
         choice_evaluate(&c, s, choice);
         c.stages[s] = (struct stage_choices){choice, 1};

@@ -25,21 +25,13 @@ static void put_choice(struct json_writer *w, const struct priced *p, int stage,
     if (x->first_layer >= 0) json_put_count(w, "first_layer", x->first_layer);
     json_put_count(w, "layers", x->layer_count);
     json_put_text(w, "group", p->groups[x->group].name);
-    json_put_text(w, "recompute", recompute_names[x->recompute]);
-    if (x->recompute == RECOMPUTE_FIRST_LAYERS)
-        json_put_count(w, "recomputed_layers", x->recomputed_layers);
-    if (x->recompute == RECOMPUTE_SWAP) {
-        json_put_count(w, "swapped_layers", x->swapped_layers);
-        json_put_count(w, "recomputed_layers", x->recomputed_layers);
-    }
+    decision_put(w, &x->decision, false);
     static const char *const gradient_keys[] = {"gradient_rank", "gradient_kept_per_thousand",
                                                 "gradient_bits"};
     static const char *const boundary_keys[] = {"boundary_rank", "boundary_kept_per_thousand",
                                                 "boundary_bits"};
     struct compression_form gradient = p->gradient_options[x->gradient_option].form,
                             boundary = p->boundary_options[x->boundary_option].form;
-    json_put_count(w, "gradient_option", x->gradient_option);
-    json_put_count(w, "boundary_option", x->boundary_option);
     if (gradient.amount) json_put_count(w, gradient_keys[gradient.method], gradient.amount);
     if (boundary.amount) {
         json_put_count(w, boundary_keys[boundary.method], boundary.amount);

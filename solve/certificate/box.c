@@ -1,4 +1,6 @@
 // Operations on a box of the checker, for the maker of certificates.
+#include <assert.h>
+
 #include "solve/certificate/internal.h"
 
 static void *copy(const void *items, int count, size_t size, struct arena *arena)
@@ -41,6 +43,16 @@ bool maker_is_single(const struct maker *m, const struct check_box *box)
     return true;
 }
 
+struct check_decision proof_decision(const struct decision *d)
+{
+    struct check_decision to = {
+        .first = d->first_layer, .layers = d->layer_count, .group = d->group};
+    assert(decision_row_count == check_decision_row_count);
+    for (int i = 0; i < decision_row_count; i++)
+        *(int *)((char *)&to + check_decision_rows[i].at) = decision_value(d, &decision_rows[i]);
+    return to;
+}
+
 static bool has_property(const struct maker *m, const struct proof_box *by, int number)
 {
     const struct check_choice *c = &m->choices.items[by->stage][number];
@@ -48,21 +60,14 @@ static bool has_property(const struct maker *m, const struct proof_box *by, int 
     return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
 }
 
-static bool is_said(const struct proof_choice *said, const struct check_choice *c)
-{
-    return said->layers == c->layers && said->group == c->group && said->mode == c->mode &&
-           said->swapped == c->swapped && said->recomputed == c->recomputed &&
-           said->gradient == c->gradient && said->boundary == c->boundary &&
-           (c->first < 0 || said->first == c->first);
-}
-
 bool maker_separates(const struct maker *m, const struct proof_box *by)
 {
     if (by->end == END_SPLIT_RANK) return true;
     int with = 0, count = m->choices.count[by->stage];
     for (int i = 0; i < count; i++)
-        with += by->end == END_SPLIT_CHOICE ? is_said(&by->said, &m->choices.items[by->stage][i])
-                                            : has_property(m, by, i);
+        with += by->end == END_SPLIT_CHOICE
+                    ? check_decision_is(&by->said, &m->choices.items[by->stage][i].decision)
+                    : has_property(m, by, i);
     return with > 0 && with < count;
 }
 

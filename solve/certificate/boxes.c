@@ -194,10 +194,9 @@ static bool follow_steps(struct maker *m, int number, struct check_box *box,
 
 static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
-    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) &&
-           x->layer_count == c->layers && x->group == c->group && (int)x->recompute == c->mode &&
-           x->swapped_layers == c->swapped && x->recomputed_layers == c->recomputed &&
-           x->gradient_option == c->gradient && x->boundary_option == c->boundary;
+    struct check_decision of = proof_decision(&x->decision), to = c->decision;
+    if (of.first < 0 || to.first < 0) of.first = to.first = 0;
+    return !memcmp(&of, &to, sizeof of);
 }
 
 // Both lists are in the same order, so the next one usually matches.
@@ -241,19 +240,6 @@ static int find_choice(const struct maker *m, int stage, const struct choice *x)
     return -1;
 }
 
-static struct proof_choice say_choice(const struct maker *m, int stage, int number)
-{
-    const struct check_choice *c = &m->choices.items[stage][number];
-    return (struct proof_choice){.first = c->first,
-                                 .layers = c->layers,
-                                 .group = c->group,
-                                 .mode = c->mode,
-                                 .swapped = c->swapped,
-                                 .recomputed = c->recomputed,
-                                 .gradient = c->gradient,
-                                 .boundary = c->boundary};
-}
-
 // A split as the search made it; false: the checker has no such choice, or it splits nothing.
 static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank,
                        const struct choice *choice, int group, int64_t load_ns, int layers)
@@ -264,7 +250,7 @@ static bool read_split(const struct maker *m, struct proof_box *to, int stage, i
     to->group = group;
     to->load_ns = load_ns;
     to->choice = choice ? find_choice(m, stage, choice) : -1;
-    if (to->choice >= 0) to->said = say_choice(m, stage, to->choice);
+    if (to->choice >= 0) to->said = m->choices.items[stage][to->choice].decision;
     to->end = rank >= 0    ? END_SPLIT_RANK
               : choice     ? END_SPLIT_CHOICE
               : group >= 0 ? END_SPLIT_GROUP
@@ -289,7 +275,7 @@ static void split_blindly(const struct maker *m, const struct check_box *box, st
         to->group = i && c->group != items[box->left[stage][0]].group ? c->group : to->group;
     }
     to->choice = box->left[stage][0];
-    to->said = say_choice(m, stage, to->choice);
+    to->said = m->choices.items[stage][to->choice].decision;
     to->load_ns = least + (most - least + 1) / 2;
     to->end = m->p.turns > 1 && to->group >= 0 ? END_SPLIT_GROUP
               : least < most                   ? END_SPLIT_LOAD

@@ -44,11 +44,6 @@ enum proof_end {
     END_SPLIT_RANK
 };
 
-// first: -1: any
-struct proof_choice {
-    int first, layers, group, mode, swapped, recomputed, gradient, boundary;
-};
-
 // A box, in preorder.
 struct proof_box {
     struct proof_round *rounds;
@@ -56,10 +51,13 @@ struct proof_box {
     enum proof_end end;
     int stage, rank, group, layers; // of the split
     int64_t load_ns;
-    struct proof_choice said;
+    struct check_decision said;
     int choice;                    // the checker's number of the single decision's choice
     const struct check_box *given; // for shrinking: the box before its rounds; NULL: not kept
 };
+
+// A decision in the checker's terms.
+struct check_decision proof_decision(const struct decision *d);
 
 struct proof {
     const struct certificate_request *request;

@@ -90,15 +90,7 @@ static void take_split(struct proof_box *to, const struct box_record *r)
     to->load_ns = r->branch_load_ns;
     to->group = r->branch_group;
     to->end = c ? END_SPLIT_CHOICE : r->branch_group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
-    if (c)
-        to->said = (struct proof_choice){.first = c->first_layer,
-                                         .layers = c->layer_count,
-                                         .group = c->group,
-                                         .mode = (int)c->recompute,
-                                         .swapped = c->swapped_layers,
-                                         .recomputed = c->recomputed_layers,
-                                         .gradient = c->gradient_option,
-                                         .boundary = c->boundary_option};
+    if (c) to->said = proof_decision(&c->decision);
 }
 
 // A box whose own steps reach the bound ends there, even if it was split later for a higher

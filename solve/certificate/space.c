@@ -122,17 +122,8 @@ static void compare_open(struct space_maker *m)
 static bool read_stage(const struct check_problem *p, const struct plan_stage *x, int stage,
                        struct check_choice *c, struct arena *arena)
 {
-    *c = (struct check_choice){.first = x->first_layer,
-                               .layers = x->layer_count,
-                               .group = x->group,
-                               .mode = (int)x->recompute,
-                               .swapped = x->recompute == RECOMPUTE_SWAP ? x->swapped_layers : 0,
-                               .recomputed = x->recompute == RECOMPUTE_FIRST_LAYERS ||
-                                                     x->recompute == RECOMPUTE_SWAP
-                                                 ? x->recomputed_layers
-                                                 : 0,
-                               .gradient = x->gradient_option,
-                               .boundary = x->boundary_option};
+    struct decision tidy = decision_tidy(&x->decision);
+    *c = (struct check_choice){.decision = proof_decision(&tidy)};
     c->forward = TAKE(arena, p->slices, int64_t), c->backward = TAKE(arena, p->slices, int64_t);
     if (!check_offers(p, stage, c) || !check_obeys_rules(p, stage, c, c->first)) return false;
     check_evaluate(p, stage, c->first, c);

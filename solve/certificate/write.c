@@ -52,13 +52,8 @@ static void put_incumbent(const struct proof *p, struct json_writer *w)
         json_put_count(w, "first_layer", x->first_layer);
         json_put_count(w, "layer_count", x->layer_count);
         json_put_text(w, "group", groups[x->group].name);
-        json_put_text(w, "recompute", check_mode_names[x->recompute]);
-        bool swaps = x->recompute == RECOMPUTE_SWAP;
-        json_put_count(w, "recomputed_layers",
-                       swaps || x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
-        if (swaps) json_put_count(w, "swapped_layers", x->swapped_layers);
-        json_put_count(w, "gradient_option", x->gradient_option);
-        json_put_count(w, "boundary_option", x->boundary_option);
+        struct decision tidy = decision_tidy(&x->decision);
+        decision_put(w, &tidy, true);
         json_close_object(w);
     }
     json_close_array(w);
@@ -138,17 +133,18 @@ static void put_round(struct proof *p, struct json_writer *w, const struct proof
     p->result->weights += round->path_count;
 }
 
-static void put_choice(const struct proof *p, struct json_writer *w, const struct proof_choice *c)
+static void put_choice(const struct proof *p, struct json_writer *w, const struct check_decision *c)
 {
     json_open_object(w, "choice");
     if (c->first >= 0) json_put_count(w, "first_layer", c->first);
     json_put_count(w, "layers", c->layers);
     json_put_text(w, "group", p->request->priced->groups[c->group].name);
-    json_put_text(w, "recompute", check_mode_names[c->mode]);
-    json_put_count(w, "recomputed_layers", c->recomputed);
-    if (c->mode == MODE_SWAP) json_put_count(w, "swapped_layers", c->swapped);
-    json_put_count(w, "gradient_option", c->gradient);
-    json_put_count(w, "boundary_option", c->boundary);
+    for (int i = 0; i < check_decision_row_count; i++) {
+        const struct check_decision_row *row = &check_decision_rows[i];
+        int value = check_decision_value(c, row);
+        if (row->names) json_put_text(w, row->key + 1, row->names[value]);
+        else if (value || !row->if_set) json_put_count(w, row->key + 1, value);
+    }
     json_close_object(w);
 }
 

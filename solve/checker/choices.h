@@ -4,11 +4,11 @@
 #ifndef PLUMBLINE_SOLVE_CHECKER_CHOICES_H
 #define PLUMBLINE_SOLVE_CHECKER_CHOICES_H
 
+#include "solve/checker/decision.h"
 #include "solve/checker/graph.h"
 
 struct check_choice {
-    int first; // -1: any layer; the stage is the same wherever it stands
-    int layers, group, mode, swapped, recomputed, gradient, boundary;
+    CHECK_DECISION;
     int cut;                     // class of the message after the last layer
     int64_t *forward, *backward; // [slice]
     int64_t weight, sync, optimizer;

@@ -9,19 +9,13 @@ static enum status read_stage(struct check_proof *k, const struct value *v, int 
 {
     const char *names[MOST_GROUPS + 1];
     const struct check_problem *p = k->p;
-    const struct value_field fields[] = {
+    struct value_field fields[CHECK_DECISION_FIELDS] = {
         {"first_layer", 0, p->layers - 1, .small = &c->first},
         {"layer_count", 1, p->layers, .small = &c->layers},
-        {"group", .small = &c->group, .names = check_group_names(p, names)},
-        {"recompute", .small = &c->mode, .names = check_mode_names},
-        {"recomputed_layers", 0, p->layers, .small = &c->recomputed},
-        {"?swapped_layers", 0, p->layers, .small = &c->swapped},
-        {"gradient_option", 0, p->gradient_count - 1, .small = &c->gradient},
-        {"boundary_option", 0, p->boundary_count - 1, .small = &c->boundary},
-        {NULL},
     };
     char where[CHECK_PATH_MAX];
     snprintf(where, sizeof where, "incumbent[%d]", stage);
+    check_decision_fields(fields + 2, p, &c->decision, false, names);
     TRY(value_fields(&k->reader, v, where, fields, NULL));
     if (c->first != first || c->layers > p->layers - first)
         return NOT_PROVEN_HERE(k, "%s: the stages do not cover the layers once in order", where);

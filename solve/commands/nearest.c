@@ -313,17 +313,10 @@ static const char *modes_text(const struct plan *plan, struct arena *arena)
     struct report_out text;
     report_out_begin(&text, arena);
     for (int s = 0, next; s < plan->stage_count; s = next) {
-        const struct plan_stage *a = &plan->stages[s];
+        const char *mode = decision_recompute_text(&plan->stages[s].decision, arena);
         for (next = s + 1; next < plan->stage_count; next++)
-            if (plan->stages[next].recompute != a->recompute ||
-                plan->stages[next].recomputed_layers != a->recomputed_layers ||
-                plan->stages[next].swapped_layers != a->swapped_layers)
-                break;
-        report_print(&text, "%s%d x %s", s ? ", " : "", next - s, recompute_names[a->recompute]);
-        if (a->recompute == RECOMPUTE_FIRST_LAYERS)
-            report_print(&text, " %d", a->recomputed_layers);
-        if (a->recompute == RECOMPUTE_SWAP)
-            report_print(&text, " %d+%d", a->swapped_layers, a->recomputed_layers);
+            if (strcmp(decision_recompute_text(&plan->stages[next].decision, arena), mode)) break;
+        report_print(&text, "%s%d x %s", s ? ", " : "", next - s, mode);
     }
     return text.text;
 }

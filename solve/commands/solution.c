@@ -142,22 +142,15 @@ static enum status read_choice(const struct reading *r, const struct column *c, 
 {
     const struct priced *p = r->choices->priced;
     const char *group;
-    int mode;
     *x = (struct choice){.first_layer = -1};
     const struct json_field fields[] = {
         FIELD_INT("first_layer", OPTIONAL, &x->first_layer, 0, p->layer_count - 1),
         FIELD_INT("layers", REQUIRED, &x->layer_count, 1, p->layer_count),
         FIELD_TEXT("group", REQUIRED, &group),
-        FIELD_NAME("recompute", REQUIRED, &mode, recompute_names),
-        FIELD_INT("recomputed_layers", OPTIONAL, &x->recomputed_layers, 0, p->layer_count),
-        FIELD_INT("swapped_layers", OPTIONAL, &x->swapped_layers, 0, p->layer_count),
-        FIELD_INT("gradient_option", REQUIRED, &x->gradient_option, 0,
-                  p->gradient_option_count - 1),
-        FIELD_INT("boundary_option", REQUIRED, &x->boundary_option, 0,
-                  p->boundary_option_count - 1),
     };
     TRY(json_fields(&c->json, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, r->arena, r->err));
-    x->recompute = (enum recompute)mode;
+    TRY(decision_get(&x->decision, &c->json, p->gradient_option_count, p->boundary_option_count,
+                     r->arena, r->err));
     return find_group(r, c, group, &x->group);
 }
 

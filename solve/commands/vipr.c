@@ -51,23 +51,18 @@ static enum status read_text(struct check_text *to, const char *path, struct are
 // ---- the incumbent of an accepted certificate, as a plan
 
 static enum status read_stage(struct plan_stage *s, const struct json *array, int stage,
-                              const char *const *groups, struct arena *arena, struct error *err)
+                              const struct priced *p, const char *const *groups,
+                              struct arena *arena, struct error *err)
 {
     struct json element = json_element(array, stage, arena);
-    int recompute = 0;
     const struct json_field fields[] = {
         FIELD_INT("first_layer", REQUIRED, &s->first_layer, 0, 1 << 20),
         FIELD_INT("layer_count", REQUIRED, &s->layer_count, 1, 1 << 20),
         FIELD_NAME("group", REQUIRED, &s->group, groups),
-        FIELD_NAME("recompute", REQUIRED, &recompute, recompute_names),
-        FIELD_INT("recomputed_layers", REQUIRED, &s->recomputed_layers, 0, 1 << 20),
-        FIELD_INT("swapped_layers", OPTIONAL, &s->swapped_layers, 0, 1 << 20),
-        FIELD_INT("gradient_option", REQUIRED, &s->gradient_option, 0, 1 << 20),
-        FIELD_INT("boundary_option", REQUIRED, &s->boundary_option, 0, 1 << 20),
     };
-    TRY(JSON_FIELDS(&element, fields, arena, err));
-    s->recompute = (enum recompute)recompute;
-    return OK;
+    TRY(json_fields(&element, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, err));
+    return decision_get(&s->decision, &element, p->gradient_option_count, p->boundary_option_count,
+                        arena, err);
 }
 
 static enum status read_incumbent(struct plan *plan, const struct check_text *certificate,
@@ -92,7 +87,7 @@ static enum status read_incumbent(struct plan *plan, const struct check_text *ce
     if (json_length(&stages) != p->stage_count)
         return json_refuse(&stages, err, "expected %d stages", p->stage_count);
     for (int s = 0; s < p->stage_count; s++)
-        TRY(read_stage(&plan->stages[s], &stages, s, groups, arena, err));
+        TRY(read_stage(&plan->stages[s], &stages, s, p, groups, arena, err));
     return OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "formulate/price/price.h"
 #include "solve/report/out.h"
+#include "solve/report/report.h"
 #include "solve/commands/what_if.h"
 
 static double percent_of(int64_t now, int64_t before)
@@ -108,28 +109,16 @@ static int print_layers(struct report_out *out, const struct plan *before, const
     return changed;
 }
 
-static const char *recompute_of(const struct plan *p, int replica, int stage, struct arena *arena)
+// Of a replica's stage: with named nodes, replicas may recompute differently.
+static struct decision decision_of(const struct plan *p, int replica, int stage)
 {
+    struct decision d = p->stages[stage].decision;
     const struct plan_placement *x = p->placement;
-    int mode = x ? x->recompute[replica * p->stage_count + stage] : (int)p->stages[stage].recompute;
-    int first = x ? x->recomputed_layers[replica * p->stage_count + stage]
-                  : p->stages[stage].recomputed_layers;
-    if (mode == RECOMPUTE_SWAP) // never on places
-        return arena_print(arena, "swap of %d, full of %d", p->stages[stage].swapped_layers, first);
-    return mode == RECOMPUTE_FIRST_LAYERS ? arena_print(arena, "first %d layers", first)
-                                          : recompute_names[mode];
-}
-
-static const char *gradient_of(const struct plan *p, int stage, struct arena *arena)
-{
-    return compression_text(p->gradient_options[p->stages[stage].gradient_option].form, arena);
-}
-
-static const char *boundary_of(const struct plan *p, int stage, struct arena *arena)
-{
-    const struct compression_option *o = &p->boundary_options[p->stages[stage].boundary_option];
-    return arena_print(arena, "%s%s", compression_text(o->form, arena),
-                       o->epilogue_only ? " (drain)" : "");
+    if (x) {
+        d.recompute = (enum recompute)x->recompute[replica * p->stage_count + stage];
+        d.recomputed_layers = x->recomputed_layers[replica * p->stage_count + stage];
+    }
+    return d;
 }
 
 static int print_change(struct report_out *out, const char *where, const char *what,
@@ -137,7 +126,8 @@ static int print_change(struct report_out *out, const char *where, const char *w
 {
     if (!strcmp(before, now)) return changed;
     if (!changed) report_print(out, "  options change:\n");
-    report_print(out, "    %s: %s %s -> %s\n", where, what, before, now);
+    report_print(out, "    %s: %s %s -> %s\n", where, what, *before ? before : "none",
+                 *now ? now : "none");
     return changed + 1;
 }
 
@@ -151,18 +141,12 @@ static int print_options(struct report_out *out, const struct plan *before, cons
             changed = print_change(out, where, "group",
                                    before->group_names[before->stages[s].group],
                                    now->group_names[now->stages[s].group], changed);
-        changed = print_change(out, where, "compression of the gradient sync",
-                               gradient_of(before, s, out->arena), gradient_of(now, s, out->arena),
-                               changed);
-        changed = print_change(out, where, "compression backward",
-                               boundary_of(before, s, out->arena), boundary_of(now, s, out->arena),
-                               changed);
         for (int r = 0; r < replicas; r++) {
-            const char *which = replicas > 1 ? arena_print(out->arena, "replica %d stage %d", r, s)
-                                             : where;
-            changed = print_change(out, which, "recomputation",
-                                   recompute_of(before, r, s, out->arena),
-                                   recompute_of(now, r, s, out->arena), changed);
+            const struct decision then = decision_of(before, r, s), d = decision_of(now, r, s);
+            if (replicas > 1) where = arena_print(out->arena, "replica %d stage %d", r, s);
+            for (const struct report_decision *of = report_decisions; of->what; of++)
+                changed = print_change(out, where, of->what, of->text(before, &then, out->arena),
+                                       of->text(now, &d, out->arena), changed);
         }
     }
     return changed;

@@ -76,13 +76,8 @@ static void put_recompute_notes(const struct megatron *e)
                            "granularity everywhere takes less, and time)");
     for (int s = 0; s < e->plan->stage_count; s++) {
         const struct plan_stage *stage = &e->plan->stages[s];
-        report_print(e->out, "#       stage %d: %s", s, recompute_names[stage->recompute]);
-        if (stage->recompute == RECOMPUTE_FIRST_LAYERS)
-            report_print(e->out, " %d", stage->recomputed_layers);
-        if (stage->recompute == RECOMPUTE_SWAP)
-            report_print(e->out, " of %d layers, %d recomputed behind them", stage->swapped_layers,
-                         stage->recomputed_layers);
-        report_print(e->out, "\n");
+        report_print(e->out, "#       stage %d: %s\n", s,
+                     decision_recompute_text(&stage->decision, e->out->arena));
     }
 }
 

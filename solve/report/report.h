@@ -40,6 +40,17 @@ enum status report_megatron_told(const struct plan *plan, const struct plan *tol
 bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
                                 bool by_rank, struct arena *arena);
 
+// What a stage decides, in words, one row a decision; the last row's `what` is NULL. text: "" where
+// the stage does nothing of the kind; label: before it, in a list.
+struct report_decision {
+    const char *what, *label;
+    const char *(*text)(const struct plan *plan, const struct decision *d, struct arena *arena);
+};
+extern const struct report_decision report_decisions[];
+// All rows but recomputation in one text, "" if there is nothing.
+const char *report_options_text(const struct plan *plan, const struct decision *d,
+                                struct arena *arena);
+
 // For the comments of every framework: what is exported in place of the stages' own recomputation
 // and what that costs; and what no framework does.
 const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,

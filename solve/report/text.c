@@ -101,39 +101,6 @@ static void print_layout(struct report_out *out, const struct plan *plan)
                      (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);
 }
 
-static const char *recompute_text(const struct plan_stage *stage, struct arena *arena)
-{
-    if (stage->recompute == RECOMPUTE_FIRST_LAYERS)
-        return arena_print(arena, "first %d layers", stage->recomputed_layers);
-    if (stage->recompute == RECOMPUTE_SWAP)
-        return arena_print(arena, stage->recomputed_layers ? "swap %d, full %d" : "swap %d",
-                           stage->swapped_layers, stage->recomputed_layers);
-    return stage->recompute == RECOMPUTE_NONE ? "-" : recompute_names[stage->recompute];
-}
-
-static const char *with(const char *text, const char *more, struct arena *arena)
-{
-    return arena_print(arena, "%s%s%s", text, *text ? ", " : "", more);
-}
-
-// What the stage compresses, and the share of its optimizer's state on the host.
-static const char *options_text(const struct plan *plan, const struct plan_stage *stage,
-                                struct arena *arena)
-{
-    const struct compression_option *g = &plan->gradient_options[stage->gradient_option],
-                                    *b = &plan->boundary_options[stage->boundary_option];
-    const char *text = "";
-    if (g->form.amount) text = arena_print(arena, "gradient %s", compression_text(g->form, arena));
-    if (b->form.amount)
-        text = with(text,
-                    arena_print(arena, "backward %s%s", compression_text(b->form, arena),
-                                b->epilogue_only ? " (drain)" : ""),
-                    arena);
-    if (g->offloaded_percent)
-        text = with(text, arena_print(arena, "%d %% offloaded", g->offloaded_percent), arena);
-    return *text ? text : "-";
-}
-
 static bool plan_offloads(const struct plan *plan)
 {
     bool offloads = false;
@@ -166,8 +133,9 @@ void report_placement_table(struct report_table *t, const struct plan *plan, str
         report_cell(t, plan->group_names[stage->group]);
         report_cell(t, plan->group_gpus[stage->group]);
         report_cell(t, range_text(rank, rank + plan->devices_per_stage - 1, arena));
-        report_cell(t, recompute_text(stage, arena));
-        report_cell(t, options_text(plan, stage, arena));
+        report_cell(t, stage->recompute ? decision_recompute_text(&stage->decision, arena) : "-");
+        const char *options = report_options_text(plan, &stage->decision, arena);
+        report_cell(t, *options ? options : "-");
     }
 }
 

@@ -86,7 +86,7 @@ make_plan --model llama-3.1-70b --nodes 6 --sequence 8192 --tensor 2 --context 2
     --data 1 --offload-optimizer
 "$plumbline" report --format nemo --nearest "$work/near" "$work/p/plan.json" -o "$work/export" \
     2>"$work/log" || wrong "first layers: $(cat "$work/log")"
-grep -q "recomputation 1 x first_layers 1, 11 x none -> 12 x first_layers 1" "$work/log" ||
+grep -q "recomputation 1 x first layer, 11 x none -> 12 x first layer" "$work/log" ||
     wrong "first layers: $(cat "$work/log")"
 grep -q "recomputation that differs" "$work/export" &&
     wrong "first layers: recomputation is left over"

@@ -169,17 +169,11 @@ static enum status read_choice(struct check_proof *k, const struct value *v, con
                                struct check_property *to)
 {
     const char *names[MOST_GROUPS + 1];
-    const struct value_field fields[] = {
-        {"?first_layer", 0, MOST_LAYERS, .small = &to->first_layer},
-        {"?layers", 0, MOST_LAYERS, .small = &to->layers},
-        {"?group", .small = &to->group, .names = check_group_names(k->p, names)},
-        {"?recompute", .small = &to->mode, .names = check_mode_names},
-        {"?recomputed_layers", 0, MOST_LAYERS, .small = &to->recomputed},
-        {"?swapped_layers", 0, MOST_LAYERS, .small = &to->swapped},
-        {"?gradient_option", 0, MOST_OPTIONS, .small = &to->gradient},
-        {"?boundary_option", 0, MOST_OPTIONS, .small = &to->boundary},
-        {NULL},
+    struct value_field fields[CHECK_DECISION_FIELDS] = {
+        {"?first_layer", 0, MOST_LAYERS, .small = &to->choice.first},
+        {"?layers", 0, MOST_LAYERS, .small = &to->choice.layers},
     };
+    check_decision_fields(fields + 2, k->p, &to->choice, true, names);
     return value_fields(&k->reader, v, where, fields, NULL);
 }
 
@@ -198,7 +192,7 @@ static enum status read_split(struct check_proof *k, const struct value *v, cons
         {"?choice", .value = &choice},
         {NULL},
     };
-    *to = (struct check_property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    *to = (struct check_property){-1, -1, -1, -1, {-1, -1, -1, -1, -1, -1, -1, -1}};
     TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
     if (value_get(v, "rank")) return value_fields(&k->reader, v, where, rank_fields, NULL);
     TRY(value_fields(&k->reader, v, where, fields, NULL));

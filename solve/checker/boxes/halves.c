@@ -103,16 +103,10 @@ static void put_back(struct check_halves *h, size_t change_count)
 
 // ---- splits
 
-static bool is_or_any(int wanted, int found) { return wanted < 0 || wanted == found; }
-
 static bool has_property(const struct check_property *q, const struct check_choice *c)
 {
-    if (q->load_below >= 0) return c->load < q->load_below;
-    return is_or_any(q->layers, c->layers) && is_or_any(q->group, c->group) &&
-           is_or_any(q->mode, c->mode) && is_or_any(q->recomputed, c->recomputed) &&
-           is_or_any(q->swapped, c->swapped) && is_or_any(q->gradient, c->gradient) &&
-           is_or_any(q->boundary, c->boundary) &&
-           (c->first < 0 || is_or_any(q->first_layer, c->first));
+    return q->load_below >= 0 ? c->load < q->load_below
+                              : check_decision_is(&q->choice, &c->decision);
 }
 
 // Whether the property distinguishes some of the problem's choices from others.

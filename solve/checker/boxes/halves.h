@@ -9,8 +9,8 @@
 struct check_property {
     int rank, layers_below; // rank -1: unused
     int stage;
-    int64_t load_below;                                                            // -1: unused
-    int first_layer, layers, group, mode, swapped, recomputed, gradient, boundary; // -1: any
+    int64_t load_below;           // -1: unused
+    struct check_decision choice; // -1: any
 };
 
 // For a stage, how many choices it had; for a rank, its span.

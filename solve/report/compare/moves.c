@@ -4,16 +4,6 @@
 
 #include "solve/report/compare/compare.h"
 
-static const char *recompute_of(const struct comparison *c, const struct plan_stage *s)
-{
-    if (s->recompute == RECOMPUTE_FIRST_LAYERS)
-        return arena_print(c->arena, "full of %d", s->recomputed_layers);
-    if (s->recompute == RECOMPUTE_SWAP)
-        return arena_print(c->arena, s->recomputed_layers ? "swap of %d, full of %d" : "swap of %d",
-                           s->swapped_layers, s->recomputed_layers);
-    return recompute_names[s->recompute];
-}
-
 static const char *stage_text(const struct comparison *c, const struct plan *plan, int stage)
 {
     if (stage >= plan->stage_count) return "-";
@@ -21,13 +11,10 @@ static const char *stage_text(const struct comparison *c, const struct plan *pla
     const char *text = arena_print(c->arena, "%d-%d on %s", s->first_layer,
                                    s->first_layer + s->layer_count - 1,
                                    plan->group_names[s->group]);
-    if (s->recompute != RECOMPUTE_NONE)
-        text = arena_print(c->arena, "%s, %s", text, recompute_of(c, s));
-    const struct compression_option *gradient = &plan->gradient_options[s->gradient_option];
-    if (gradient->form.amount || s->boundary_option)
-        text = arena_print(c->arena, "%s, compressed", text);
-    if (gradient->offloaded_percent)
-        text = arena_print(c->arena, "%s, %d %% offloaded", text, gradient->offloaded_percent);
+    for (const struct report_decision *r = report_decisions; r->what; r++) {
+        const char *value = r->text(plan, &s->decision, c->arena);
+        if (*value) text = arena_print(c->arena, "%s, %s%s", text, r->label, value);
+    }
     return text;
 }
 
@@ -95,11 +82,15 @@ static const char *change_of(const struct comparison *c, int k, int stage)
     const struct plan *a = c->plans[0].of.plan, *b = c->plans[k].of.plan;
     const struct plan_stage *x = &a->stages[stage], *y = &b->stages[stage];
     const char *from = a->group_names[x->group], *to = b->group_names[y->group],
-               *recomputed = recompute_of(c, x), *then = recompute_of(c, y),
-               *group = strcmp(from, to) ? arena_print(c->arena, "%s -> %s", from, to) : "";
-    if (!strcmp(recomputed, then)) return group;
-    return arena_print(c->arena, "%s%srecompute %s -> %s", group, *group ? ", " : "", recomputed,
-                       then);
+               *change = strcmp(from, to) ? arena_print(c->arena, "%s -> %s", from, to) : "";
+    for (const struct report_decision *r = report_decisions; r->what; r++) {
+        const char *then = r->text(a, &x->decision, c->arena),
+                   *now = r->text(b, &y->decision, c->arena);
+        if (strcmp(then, now))
+            change = arena_print(c->arena, "%s%s%s %s -> %s", change, *change ? ", " : "", r->what,
+                                 *then ? then : "none", *now ? now : "none");
+    }
+    return change;
 }
 
 static void put_options(struct comparison *c, struct report_table *t, int k)

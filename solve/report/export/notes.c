@@ -91,12 +91,8 @@ bool export_recompute(struct export *e, enum recompute *mode)
     report_out_begin(&text, e->out->arena);
     for (int s = 0; s < e->plan->stage_count; s++) {
         const struct plan_stage *stage = &e->plan->stages[s];
-        report_print(&text, "%s stage %d %s", s ? "," : "", s, recompute_names[stage->recompute]);
-        if (stage->recompute == RECOMPUTE_FIRST_LAYERS)
-            report_print(&text, " %d", stage->recomputed_layers);
-        if (stage->recompute == RECOMPUTE_SWAP)
-            report_print(&text, " of %d, %d recomputed behind them", stage->swapped_layers,
-                         stage->recomputed_layers);
+        report_print(&text, "%s stage %d %s", s ? "," : "", s,
+                     decision_recompute_text(&stage->decision, e->out->arena));
     }
     export_note(e,
                 "recomputation that differs between layers or stages: %s has only one setting; %s. "
