@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/base/commands.h"
+#include "data/kinds/schedules.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
 #include "data/base/file.h"
@@ -87,7 +88,7 @@ static struct layout layout_of(const struct transformer_options *o)
                            .slice_count = 1,
                            .barrier = true,
                            .micro_batch = (int)o->micro_batch,
-                           .schedule = (enum schedule_kind)o->schedule,
+                           .schedule = o->schedule,
                            .sequence_parallel = !o->whole_activations && o->tensor > 1,
                            .fused_attention = !o->unfused_attention,
                            .gradient_sync = (enum gradient_sync)o->gradient_sync,

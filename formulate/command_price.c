@@ -2,6 +2,7 @@
 // plans and proofs.
 #include <stdio.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/commands.h"
 #include "formulate/price/price.h"
 

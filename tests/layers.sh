@@ -11,16 +11,17 @@ rules='
 data/base            |
 data/text            | data/base
 data/places          | data/base data/text
-data/inputs          | data/base data/text data/places data/inputs/model data/schedule/kinds.h
+data/kinds           |
+data/inputs          | data/base data/text data/places data/inputs/model data/kinds
 data/inputs/model    | data/base data/text
 data/numbers         | data/base data/inputs
-data/priced          | data/base data/text data/places data/inputs
+data/priced          | data/base data/text data/places data/inputs data/kinds
 data/program         | data/base
-data/schedule        | data/base data/inputs data/priced
-data/results         | data/base data/text data/places data/inputs data/priced data/schedule
-data/import          | data/base data/text data/places data/inputs
+data/schedule        | data/base data/inputs data/priced data/kinds
+data/results         | data/base data/text data/places data/inputs data/priced data/schedule data/kinds
+data/import          | data/base data/text data/places data/inputs data/kinds
 data/import/hosts    | data/base data/text data/places data/import/*
-data/import/jobs     | data/base data/text data/inputs data/schedule/kinds.h data/import/*
+data/import/jobs     | data/base data/text data/inputs data/kinds data/import/*
 data/import/trace    | data/base data/text data/inputs data/import/*
 data/import/hf       | data/base data/text data/inputs data/import/*
 measure              | data measure
@@ -128,8 +129,8 @@ function parent_rule(path) { return folder(path) }
 END { if (!bad) print "layers: the include rule holds" > "/dev/stderr"; exit bad }' || status=1
 
 # ---- names of schedules, as constants and as words
-words=$(sed -n 's/^ *ROW([^,]*, "\([^"]*\)".*/\1/p' data/schedule/kinds.h | paste -sd'|' -)
-[ -n "$words" ] || { echo "layers: data/schedule/kinds.h: no rows of schedules" >&2; status=1; }
+words=$(sed -n 's/^ *ROW([^,]*, "\([^"]*\)".*/\1/p' data/kinds/schedules.h | paste -sd'|' -)
+[ -n "$words" ] || { echo "layers: data/kinds/schedules.h: no rows of schedules" >&2; status=1; }
 find solve/judge solve/checker -name '*.[ch]' | sort |
     grep -vxF "$(printf '%s\n' $schedule_tables)" |
     xargs grep -HnwE "SCHEDULE_[A-Z0-9_]+|\"($words)\"" |

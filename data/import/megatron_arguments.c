@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/import/text.h"
+#include "data/kinds/schedules.h"
 
 enum { DEGREE_MAX = 1000000 };
 

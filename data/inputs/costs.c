@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/inputs/costs_internal.h"
+#include "data/kinds/schedules.h"
 
 const char *const origin_names[] = {"measured", "fitted", "published", "assumed", NULL};
 
@@ -190,7 +191,7 @@ PUT_MEMBER(put_schedule_shares)
     json_close_object(w);
 }
 
-const double *costs_transfer_share(const struct costs *c, enum schedule_kind schedule)
+const double *costs_transfer_share(const struct costs *c, int schedule)
 {
     return c->schedule_share_stated[schedule] ? c->schedule_share[schedule] : c->transfer_share;
 }
@@ -199,6 +200,7 @@ const double *costs_transfer_share(const struct costs *c, enum schedule_kind sch
 
 static const struct costs costs_initial = {
     .intra_efficiency = ASSUMED(1), .network_efficiency = {ASSUMED(1), ASSUMED(1), ASSUMED(1)}};
+static_assert((int)SCHEDULE_KIND_COUNT <= (int)SCHEDULES_MAX, "shares of every schedule");
 static_assert(NIC_KIND_COUNT == 3, "kinds of networks");
 
 static const struct member costs_rows[] = {

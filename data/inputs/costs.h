@@ -10,6 +10,8 @@
 #include "data/inputs/job.h"
 #include "data/base/units.h"
 
+enum { SCHEDULES_MAX = 16 }; // room for the table of schedules (data/kinds/schedules.h)
+
 enum origin { ORIGIN_MEASURED, ORIGIN_FITTED, ORIGIN_PUBLISHED, ORIGIN_ASSUMED };
 extern const char *const origin_names[]; // "measured", "fitted", "published", "assumed"
 
@@ -157,9 +159,9 @@ struct costs {
     struct estimate allocator_factor;     // memory used per byte requested from the allocator; 0: 1
     struct estimate iteration_spread;     // what the formulas leave open besides these numbers: the
                                           // time divided, or multiplied, by 1 + it; 0: nothing
-    bool schedule_share_stated[SCHEDULE_KIND_COUNT]; // transfers have their own shares in programs
-                                                     // of this schedule
-    double schedule_share[SCHEDULE_KIND_COUNT][PART_COUNT];
+    bool schedule_share_stated[SCHEDULES_MAX]; // transfers have their own shares in programs of
+                                               // this schedule
+    double schedule_share[SCHEDULES_MAX][PART_COUNT];
 };
 
 extern const struct members costs_members; // its keys (data/text/members.h)
@@ -168,7 +170,7 @@ enum status costs_check(const struct costs *c, struct error *err);
 enum status costs_save(const struct costs *c, const char *path, struct arena *arena,
                        struct error *err);
 const double *costs_transfer_share(const struct costs *c,
-                                   enum schedule_kind schedule);                // [PART_COUNT]
+                                   int schedule);                               // [PART_COUNT]
 const struct gpu_costs *costs_find_gpu(const struct costs *c, const char *gpu); // NULL: none
 const struct precision_costs *costs_find_precision(const struct gpu_costs *g,
                                                    enum precision precision); // NULL: lacks it

@@ -1,6 +1,7 @@
 // The table of frameworks: Megatron-LM (Megatron-core 0.13), torchtitan (torch 2.8), DeepSpeed with
 // its pipeline engine and Megatron's tensor parallelism.
 #include "data/inputs/framework.h"
+#include "data/kinds/schedules.h"
 
 #include <stddef.h>
 

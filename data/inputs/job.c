@@ -5,6 +5,7 @@
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
+#include "data/kinds/schedules.h"
 
 #define SEQUENCE_MAX 16777216.0     // 2^24 tokens
 #define BATCH_MAX 1073741824.0      // 2^30 sequences
@@ -283,6 +284,11 @@ enum status job_check(const struct job *j, struct error *err)
 int64_t job_micro_batches_together(const struct job *j)
 {
     return j->global_batch / j->layout.micro_batch;
+}
+
+int layout_micro_batch_unit(const struct layout *l)
+{
+    return schedule_kinds[l->schedule].in_groups ? l->pipeline : 1;
 }
 
 int job_micro_batches(const struct job *j)

@@ -7,7 +7,6 @@
 
 #include "data/text/document.h"
 #include "data/base/units.h"
-#include "data/schedule/kinds.h"
 
 enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
 extern const char *const gradient_sync_names[]; // "exposed", "overlapped"
@@ -42,7 +41,7 @@ struct layout {
     int expert;                // degree over which experts are spread: a divisor of data x context
     int virtual_stages;        // stages (runs of layers) per pipeline rank; 1 if not interleaved
     int micro_batch;           // sequences
-    enum schedule_kind schedule;
+    int schedule;              // its row (data/kinds/schedules.h)
     bool sequence_parallel;
     bool fused_attention; // the causal kernel, which keeps no scores
     enum gradient_sync gradient_sync;
@@ -87,10 +86,7 @@ static inline int layout_stage_count(const struct layout *l)
 }
 // A replica has at least this many micro-batches; where replicas have different numbers of them
 // (uneven_micro_batches), each has a multiple of it.
-static inline int layout_micro_batch_unit(const struct layout *l)
-{
-    return schedule_kinds[l->schedule].in_groups ? l->pipeline : 1;
-}
+int layout_micro_batch_unit(const struct layout *l);
 
 // The framework that runs the plan: a space holds only layouts that it can run
 // (data/inputs/framework.h).

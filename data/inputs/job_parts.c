@@ -1,6 +1,7 @@
 // The parts of a job that the priced document repeats: layout, rules, budget, recompute modes.
 // Reading, writing and the checks that apply to both.
 #include "data/inputs/job_fields.h"
+#include "data/kinds/schedules.h"
 
 #include <stdio.h>
 #include <string.h>

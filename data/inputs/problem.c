@@ -12,6 +12,7 @@
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/base/names.h"
+#include "data/kinds/schedules.h"
 
 static enum status refuse_gpu(const struct problem *p, int group, struct arena *arena,
                               struct error *err)

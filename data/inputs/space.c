@@ -8,6 +8,7 @@
 
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
+#include "data/kinds/schedules.h"
 
 enum { VALUES_MAX = 4096 };
 
@@ -145,7 +146,7 @@ static void set_value(struct walk *w, enum space_key key, int value)
     case SPACE_CONTEXT: l->context = value; break;
     case SPACE_PIPELINE: l->pipeline = value; break;
     case SPACE_DATA: l->data = value; break;
-    case SPACE_SCHEDULE: l->schedule = (enum schedule_kind)value; break;
+    case SPACE_SCHEDULE: l->schedule = value; break;
     case SPACE_VIRTUAL_STAGES: l->virtual_stages = value; break;
     case SPACE_MICRO_BATCH: l->micro_batch = value; break;
     case SPACE_SEQUENCE_PARALLEL: l->sequence_parallel = value; break;

@@ -3,6 +3,7 @@
 // listed as 0 and 1, schedules and gradient_sync by name.
 #include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
+#include "data/kinds/schedules.h"
 
 const char *const space_key_names[] = {"tensor",
                                        "context",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "data/places/cluster.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/model/model.h"

@@ -1,6 +1,7 @@
 // Priced documents: the problem in integers. Everything after them relies on what priced_check
 // guarantees: sizes of all arrays, indices in range, and no sum of times, bytes or quality costs of
 // any plan above 2^52.
+#include "data/kinds/schedules.h"
 #include "data/priced/priced.h"
 
 #include <string.h>

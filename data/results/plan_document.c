@@ -6,6 +6,7 @@
 
 #include "data/inputs/job_fields.h"
 #include "data/inputs/model/model.h"
+#include "data/kinds/schedules.h"
 #include "data/places/cluster.h"
 #include "data/results/internal.h"
 

@@ -2,6 +2,7 @@
 // that no price could make longer than zero), and the ranks of the stages.
 #include <assert.h>
 
+#include "data/kinds/schedules.h"
 #include "data/priced/priced.h"
 #include "data/schedule/schedule.h"
 

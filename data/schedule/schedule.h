@@ -80,7 +80,7 @@ struct dependence {
 
 // What a layout determines of the graph.
 struct schedule_request {
-    enum schedule_kind kind;
+    int kind;
     int stage_count, rank_count, virtual_stages; // stage_count = rank_count x virtual_stages
     int slice_count, micro_batches;
     int local_loss_every; // struct layout

@@ -2,6 +2,7 @@
 // once and after what it needs on its own rank, and counts the micro-batches in flight.
 #include <assert.h>
 
+#include "data/kinds/schedules.h"
 #include "data/schedule/builder.h"
 
 static const char *const pass_names[PASS_COUNT] = {"forward", "backward", "weight gradient"};

@@ -4,7 +4,7 @@
 #ifndef PLUMBLINE_DATA_SCHEDULE_WRITTEN_H
 #define PLUMBLINE_DATA_SCHEDULE_WRITTEN_H
 
-#include "data/schedule/kinds.h"
+#include "data/kinds/schedules.h"
 
 enum pass { PASS_FORWARD, PASS_BACKWARD, PASS_WEIGHT, PASS_COUNT };
 

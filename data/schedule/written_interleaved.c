@@ -1,16 +1,9 @@
 // Interleaved 1F1B (2104.04473, as in Megatron-LM): micro-batches in groups of g; a group goes
 // through the first of the rank's V stages, then through the next; backward in the reverse order of
 // the stages. Rank r does 2(p-r-1) + (V-1)g forwards in advance.
-#include "data/schedule/kinds.h"
+#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
-
-int schedule_group(int micro_batches, int ranks)
-{
-    int group = ranks;
-    while (group < micro_batches && micro_batches % group) group++;
-    return group;
-}
 
 static void put_nth(struct turn_list *list, const struct schedule_request *r, int group,
                     enum pass pass, int n)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "formulate/choices/choice.h"
 
 int choice_first_layer(const struct choices *c, int stage, const struct choice *choice)

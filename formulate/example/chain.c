@@ -1,6 +1,7 @@
 // The benchmark family `chain`: identical blocks with measured times on GPU types of different
 // speed and memory, joined by links of pure latency. The decision is how many blocks, which type
 // and how much recomputation each stage gets.
+#include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 
 static const double type_speed[CHAIN_TYPES_MAX] = {1, 0.55, 0.75, 0.4};

@@ -3,6 +3,7 @@
 // [i][j] of the matrix for the link from i to j and takes its unit as 1e9 bytes/s, so the same rule
 // applies here (in mpiGraph's Recv table, the element is the link from j to i, in units of
 // 1.048576e9).
+#include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 
 static struct model model_of(const struct pipette_request *r, struct arena *arena)

@@ -6,6 +6,7 @@
 #include "data/base/least.h"
 #include "data/base/names.h"
 #include "data/inputs/framework.h"
+#include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 
 enum { MICRO_BATCHES_DEFAULT = 64, SEQUENCE_DEFAULT = 2048 };

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/graph/longest.h"
 #include "formulate/graph/longest_graph.h"
 #include "formulate/graph/pool.h"

@@ -1,4 +1,5 @@
 // Rows of runs: one table of columns states what each cell must hold and where it is stored.
+#include "data/kinds/schedules.h"
 #include "formulate/predict/row.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/predict/internal.h"
 
 static int64_t stated(int64_t value, int64_t otherwise)
@@ -182,7 +183,7 @@ static bool set_schedule(struct layout *l, const struct row_words *words, const 
     l->slice_count = 1;
     l->expert = 1;
     int named = row->schedule != NOT_STATED ? row->schedule : words->schedule;
-    l->schedule = named != NOT_STATED     ? (enum schedule_kind)named
+    l->schedule = named != NOT_STATED     ? named
                   : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED
                                           : SCHEDULE_1F1B;
     int wanted = schedule_kinds[l->schedule].virtual_stages;

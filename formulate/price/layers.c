@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
 
 static bool fits(int64_t measured_at, int asked) { return !measured_at || measured_at == asked; }

@@ -1,6 +1,7 @@
 // The quantities that all formulas share, from a problem's documents (docs/FORMULAS.md section 1).
 #include <math.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
 
 void pricing_find_costs(struct pricing *x)

@@ -2,6 +2,7 @@
 // layer needs while it runs. docs/FORMULAS.md section 5.
 #include <math.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"
 
 // Softmax output, dropout mask and dropout output of the scores; the fused kernel keeps none.

@@ -1,5 +1,6 @@
 // The meaning of every column of a program, and which choices it does not contain and why: JSON
 // next to the MPS or LP file.
+#include "data/kinds/schedules.h"
 #include "formulate/program/formulate.h"
 
 #include <assert.h>

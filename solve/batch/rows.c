@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/inputs/problem.h"
+#include "data/kinds/schedules.h"
 #include "data/results/plan.h"
 #include "solve/batch/result.h"
 #include "solve/batch/table.h"

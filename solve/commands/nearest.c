@@ -1,4 +1,5 @@
 // Searches for the nearest plan that a framework can run.
+#include "data/kinds/schedules.h"
 #include "solve/commands/nearest.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/kinds/schedules.h"
 #include "data/text/csv.h"
 #include "data/base/grow.h"
 #include "data/inputs/framework.h"

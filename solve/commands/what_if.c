@@ -1,4 +1,5 @@
 // The changed problem as documents, and the checks of an earlier plan before comparing with it.
+#include "data/kinds/schedules.h"
 #include "solve/commands/what_if.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/report/out.h"
 #include "solve/report/report.h"

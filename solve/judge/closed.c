@@ -1,6 +1,7 @@
 // Closed forms of the iteration time (docs/FORMULAS.md, section 9) for schedules whose stages are
 // alike and whose messages take no time: an independent check of the replay. Where no form holds
 // exactly, there is none.
+#include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "solve/judge/table.h"
 

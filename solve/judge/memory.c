@@ -1,6 +1,7 @@
 // Memory of each stage, and of each rank with several stages (docs/FORMULAS.md, sections 4, 5 and
 // 8): sums of the judge's own terms against the plan's claims and the limit. Micro-batches in
 // flight are counted along the ranks' streams, moment by moment.
+#include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 
 enum {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "solve/judge/table.h"
 

@@ -8,6 +8,7 @@
 // found by the replay, which then cannot finish.
 #include <stdlib.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "solve/judge/table.h"
 

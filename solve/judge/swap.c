@@ -1,6 +1,7 @@
 // Layers of a stage whose activations are swapped to the host (docs/FORMULAS.md 8, Swapping): both
 // passes are laid out in time, layer by layer and transfer by transfer, within the memory of the
 // device.
+#include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 
 // A layer of the stage: when it runs and when its transfer runs in one pass. In ns: forward, from

@@ -1,5 +1,6 @@
 // Prices of each stage: sums of the judge's own terms against the plan's claims, to the nanosecond
 // (docs/FORMULAS.md, sections 3 to 7).
+#include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 
 void audit_claim(struct audit *h, const char *rule, int stage, const char *what, const char *unit,

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/layouts/work.h"
 
 static bool none_above(const int64_t *a, const int64_t *b, int count)

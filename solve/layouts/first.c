@@ -3,6 +3,7 @@
 // tier and its place in it depend only on the space.
 #include <assert.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/layouts/work.h"
 
 enum { TIER_LAYOUTS = 512, TIER_CHECKS = 4096 };

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 #include "solve/layouts/bound.h"
 
 struct kept_entry {
-    enum schedule_kind kind;
+    int kind;
     int ranks, turns, micro_batches, slices;
     struct kept *kept;
 };
@@ -30,7 +31,7 @@ static int looked_at(const struct priced *p)
     return p->micro_batches < enough ? p->micro_batches : (int)enough;
 }
 
-static int last_pass(enum schedule_kind kind)
+static int last_pass(int kind)
 {
     return schedule_splits_backward(kind) ? PASS_WEIGHT : PASS_BACKWARD;
 }
@@ -88,7 +89,7 @@ static void sum_up(struct kept *kept, int turns, struct arena *arena)
     assert(kept->least >= 0 && kept->most[turns] >= turns * kept->least);
 }
 
-static bool keeps_all(enum schedule_kind kind) { return schedule_kinds[kind].holds_all; }
+static bool keeps_all(int kind) { return schedule_kinds[kind].holds_all; }
 
 static void count_kept(struct kept_entry *e, const struct priced *p, struct arena *arena)
 {

@@ -5,6 +5,7 @@
 
 #include "data/base/least.h"
 #include "data/inputs/model/model.h"
+#include "data/kinds/schedules.h"
 #include "solve/layouts/bound.h"
 
 static int64_t of_slices(const int64_t *prices, const struct priced *p, int group)

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/graph/objective.h"
 #include "solve/places/internal.h"
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 
 enum { CHART_COLUMNS = 88, CHART_ROWS_MAX = 48, TICK_COLUMNS = 22 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 
 bool report_has_time(enum layout_fate fate)

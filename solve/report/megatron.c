@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/report/megatron.h"
 
 char report_layer_letter(const struct model *model, int layer)

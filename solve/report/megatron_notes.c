@@ -2,6 +2,7 @@
 // plan that no flag expresses. Without them the flags would seem to express the whole plan.
 #include <inttypes.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/report/megatron.h"
 
 // Ranks on nodes; their hosts are in another report.

@@ -2,6 +2,7 @@
 // faster.
 #include <inttypes.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 
 static void print_extrapolated(struct report_out *out, const struct plan *plan)

@@ -3,6 +3,7 @@
 // overlap), activation bytes are a counter. Without a barrier it shows one iteration of many.
 #include <stdio.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 
 enum track { TRACK_COMPUTE, TRACK_LINK_FORWARD, TRACK_LINK_BACKWARD, TRACK_SYNC, TRACK_COUNT };

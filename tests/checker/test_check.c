@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/checker/proof.h"
 #include "tests/support/trials/check_trials.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/checker/prices/prices.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "tests/support/claims/climb.h"
 #include "tests/support/claims/deep.h"
 #include "tests/support/claims/extreme.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/vipr/internal.h"
 #include "solve/tree/lp.h"

@@ -9,6 +9,7 @@
 
 #include "data/import/hf/config.h"
 #include "data/inputs/cost_keys.h"
+#include "data/kinds/schedules.h"
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
 #include "data/inputs/samples.h"

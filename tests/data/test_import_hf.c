@@ -3,6 +3,7 @@
 // record), and planner and judge count the same bytes of weights.
 #include "data/import/hf/config.h"
 #include "data/inputs/model/size.h"
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/folder.h"

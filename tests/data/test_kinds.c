@@ -8,6 +8,7 @@
 #include "data/base/file.h"
 #include "data/inputs/cost_keys.h"
 #include "data/inputs/model/size.h"
+#include "data/kinds/schedules.h"
 #include "tests/support/folder.h"
 #include "tests/support/same.h"
 

@@ -2,6 +2,7 @@
 // flight; that blocking transfers never deadlock; and that a table with a cycle is refused. The
 // judge's own check of the same tables is tested in test_verify_schedule.c; schedules with several
 // stages per rank, split backward and slices are in test_schedule_kinds.c.
+#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "tests/support/oracle/tables.h"
 
@@ -260,7 +261,7 @@ static void test_epilogue(void **state)
             int p = 5, epilogue[5] = {0}, steady[5] = {0};
             arena_open(&arena, NULL);
             build_schedule(&s,
-                           &(struct schedule_request){.kind = (enum schedule_kind)kind,
+                           &(struct schedule_request){.kind = (int)kind,
                                                       SCHEDULE_PLAIN(p),
                                                       .micro_batches = m,
                                                       .parts = {[PART_LINK] = true},

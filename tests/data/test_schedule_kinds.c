@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "solve/checker/read/problem.h"
 #include "solve/judge/table.h"
@@ -73,7 +74,7 @@ static struct schedule_request request_of(const char *name, int ranks, int virtu
     int kind = 0;
     while (kind < SCHEDULE_KIND_COUNT && strcmp(schedule_names[kind], name)) kind++;
     if (kind == SCHEDULE_KIND_COUNT) fail_msg("docs/FORMULAS.md: no schedule is called %s", name);
-    request_shape(&r, (enum schedule_kind)kind, ranks, virtual_stages, slices);
+    request_shape(&r, (int)kind, ranks, virtual_stages, slices);
     return r;
 }
 
@@ -229,7 +230,7 @@ static void test_all_schedules(void **state)
                         struct schedule_request r = request_random(&rng, 1, 1);
                         arena_open(&arena, NULL);
                         r.micro_batches = m;
-                        request_shape(&r, (enum schedule_kind)kind, p, stages, stages);
+                        request_shape(&r, (int)kind, p, stages, stages);
                         r.embedding_sync = r.embedding_sync && r.stage_count > 1;
                         for (int part = 0; part < PART_COUNT; part++)
                             r.parts[part] = mask >> part & 1;
@@ -294,7 +295,7 @@ static void test_wrong_shapes(void **state)
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         struct error err = {OK, ""};
         struct schedule_request r = {.micro_batches = 2, .barrier = true};
-        request_shape(&r, (enum schedule_kind)kind, 2, 2, 2);
+        request_shape(&r, (int)kind, 2, 2, 2);
         if (schedule_kinds[kind].virtual_stages) {
             r.virtual_stages = 3;
             r.stage_count = 6;

@@ -8,6 +8,7 @@
 
 #include "data/inputs/framework.h"
 #include "data/inputs/space.h"
+#include "data/kinds/schedules.h"
 
 #include <cmocka.h> // last: it takes the name of fail()
 

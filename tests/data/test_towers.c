@@ -6,6 +6,7 @@
 
 #include "data/inputs/model/size.h"
 #include "data/inputs/problem.h"
+#include "data/kinds/schedules.h"
 #include "tests/support/folder.h"
 #include "tests/support/same.h"
 

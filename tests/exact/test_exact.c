@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/layouts.h"
 #include "tests/support/draws/models.h"

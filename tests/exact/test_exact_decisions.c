@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/layouts.h"

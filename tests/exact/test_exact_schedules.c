@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/layout/solve.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/check.h"
@@ -84,8 +85,8 @@ static void check_way(const struct priced *p, const struct oracle *e, enum way w
 }
 
 // Draws until the enumeration is small enough.
-static void draw(struct priced *p, struct schedule *schedule, struct oracle *e,
-                 enum schedule_kind kind, uint64_t seed, struct arena *arena)
+static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, int kind,
+                 uint64_t seed, struct arena *arena)
 {
     struct error err = {OK, ""};
     uint64_t state = seed;
@@ -102,14 +103,14 @@ static void draw(struct priced *p, struct schedule *schedule, struct oracle *e,
     }
 }
 
-static void check_one(enum schedule_kind kind, uint64_t seed)
+static void check_one(int kind, uint64_t seed)
 {
     struct arena arena;
     struct priced p;
     struct schedule schedule;
     struct oracle e;
     arena_open(&arena, NULL);
-    draw(&p, &schedule, &e, kind, 1000 * seed + kind, &arena);
+    draw(&p, &schedule, &e, kind, 1000 * seed + (uint64_t)kind, &arena);
     check_way(&p, &e, WAY_DEFAULT, seed);
     check_way(&p, &e, WAY_TREE_ALONE, seed);
     if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed);
@@ -131,8 +132,7 @@ static void plan_is_the_best_of_all(void **state)
     (void)state;
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         if (only && strcmp(only, schedule_names[kind])) continue;
-        for (int i = 0; i < problem_count; i++)
-            check_one((enum schedule_kind)kind, first_seed + (uint64_t)i);
+        for (int i = 0; i < problem_count; i++) check_one((int)kind, first_seed + (uint64_t)i);
         printf("%s: %d feasible with %lld plans, %d infeasible, %d without barrier, %d with local "
                "losses; tree alone %d, GLPK %d, textbook %d; %lld certificates accepted\n",
                schedule_names[kind], seen[kind].feasible, (long long)seen[kind].plans,

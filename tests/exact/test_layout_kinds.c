@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
 #include "tests/support/check.h"
@@ -48,7 +49,7 @@ static bool open_trial(struct trial *t, uint64_t seed)
     // Half of them in slices: there the most depends on what other ranks hold.
     int kind = random_less(&state, 2) ? SCHEDULE_TOKEN_SLICED
                                       : (int)random_less(&state, SCHEDULE_KIND_COUNT);
-    random_kinds(&t->p, (enum schedule_kind)kind, &state, &t->arena);
+    random_kinds(&t->p, (int)kind, &state, &t->arena);
     struct schedule_request request = schedule_request_of(&t->p);
     if (schedule_build(&schedule, &request, &t->arena, &err) != OK ||
         oracle_size(&t->p, PLANS_MOST, &t->arena) > PLANS_MOST)

@@ -2,6 +2,7 @@
 // separate code: the best plans of both must agree to the nanosecond, and either both or neither
 // exist. This detects choices wrongly removed as dominated, memory or rules read wrongly, and
 // forgotten modes.
+#include "data/kinds/schedules.h"
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/random_priced.h"

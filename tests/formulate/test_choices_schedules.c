@@ -4,6 +4,7 @@
 // slice or a weight gradient. That the rows of both formulations agree:
 // tests/formulate/test_formulate.c, tests/formulate/test_textbook.c.
 #include "data/inputs/job.h"
+#include "data/kinds/schedules.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle/enumerate.h"
 #include "tests/support/oracle/oracle.h"
@@ -55,8 +56,7 @@ static double combinations(const struct choices *c)
     return product;
 }
 
-static void compare(struct seen *seen, enum schedule_kind kind, uint64_t *seed, int draw,
-                    struct arena *arena)
+static void compare(struct seen *seen, int kind, uint64_t *seed, int draw, struct arena *arena)
 {
     struct prepared p = {0};
     struct oracle oracle;
@@ -96,7 +96,7 @@ static void best_of_choices_is_best_of_all(void **state)
         for (int i = 0; i < DRAWS; i++) {
             struct arena arena;
             arena_open(&arena, NULL);
-            compare(&seen, (enum schedule_kind)kind, &seed, i, &arena);
+            compare(&seen, (int)kind, &seed, i, &arena);
             arena_close(&arena);
         }
         print_message("%s: compared %d, infeasible %d (hopeless %d), by position %d, memory tight "

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/requests.h"
@@ -25,8 +26,8 @@ struct pipeline {
     int stage_count;
 };
 
-static void open_pipeline(struct pipeline *p, enum schedule_kind kind, int stage_count,
-                          int micro_batches, bool delay, struct arena *arena)
+static void open_pipeline(struct pipeline *p, int kind, int stage_count, int micro_batches,
+                          bool delay, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct schedule_request r = {.kind = kind,
@@ -88,8 +89,8 @@ static void test_1f1b_equal_stages(void **state)
 
 // The time of equal stages without transfers, forward, backward and weight gradient each the same
 // everywhere.
-static int64_t equal_time(enum schedule_kind kind, int ranks, int virtual_stages, int slices,
-                          int micro_batches, bool barrier, const int64_t passes[3])
+static int64_t equal_time(int kind, int ranks, int virtual_stages, int slices, int micro_batches,
+                          bool barrier, const int64_t passes[3])
 {
     struct arena arena;
     struct error err = {OK, ""};

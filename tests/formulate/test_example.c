@@ -1,5 +1,6 @@
 // The shipped documents load and price, the examples are as described, and writing one damages
 // nothing.
+#include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 
 #include <setjmp.h>

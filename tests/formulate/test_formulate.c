@@ -2,6 +2,7 @@
 // are fixed and the other columns follow from their defining rows; then all rows hold exactly when
 // the combination is a plan, and the symbol columns are its durations. No LP solver is trusted
 // here.
+#include "data/kinds/schedules.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"
 
@@ -152,7 +153,7 @@ static bool draw(struct checked *k, int turn, uint64_t *seed, double combination
     struct error err = {OK, ""};
     const char *why;
     double product = 1;
-    random_priced_of(&k->p, (enum schedule_kind)(turn % SCHEDULE_KIND_COUNT), seed, &k->arena);
+    random_priced_of(&k->p, (int)(turn % SCHEDULE_KIND_COUNT), seed, &k->arena);
     priced_schedule(&k->schedule, &k->p, &k->arena);
     assert_int_equal(graph_compile(&k->graph, &k->schedule, &k->arena, &err), OK);
     assert_int_equal(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &err), OK);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/incumbent/incumbent.h"
 #include "solve/layout/solve.h"
@@ -164,16 +165,14 @@ static const struct priced_easing {
     {"local losses", free_local_losses},
 };
 
-static void draw_priced(struct priced *p, enum schedule_kind kind, uint64_t seed,
-                        struct arena *arena)
+static void draw_priced(struct priced *p, int kind, uint64_t seed, struct arena *arena)
 {
-    uint64_t state = 1000 * seed + kind;
+    uint64_t state = 1000 * seed + (uint64_t)kind;
     do random_priced_of(p, kind, &state, arena);
     while (oracle_size(p, PLANS_MAX, arena) > PLANS_MAX || p->layer_count < p->stage_count);
 }
 
-static int64_t solve_priced_eased(enum schedule_kind kind, uint64_t seed,
-                                  void (*ease)(struct priced *p))
+static int64_t solve_priced_eased(int kind, uint64_t seed, void (*ease)(struct priced *p))
 {
     struct arena arena;
     struct priced p;
@@ -191,10 +190,9 @@ static void easier_is_never_worse_by_schedule(void **state)
     int improved[ARRAY_LENGTH(priced_easings)] = {0};
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++) {
-            int64_t before = solve_priced_eased((enum schedule_kind)kind, seed, NULL);
+            int64_t before = solve_priced_eased((int)kind, seed, NULL);
             for (size_t e = 0; e < ARRAY_LENGTH(priced_easings); e++) {
-                int64_t after =
-                    solve_priced_eased((enum schedule_kind)kind, seed, priced_easings[e].apply);
+                int64_t after = solve_priced_eased((int)kind, seed, priced_easings[e].apply);
                 if (after > before)
                     fail_msg("%s, seed %llu: %s eased, the optimum rises from %lld to %lld ns",
                              schedule_names[kind], (unsigned long long)seed, priced_easings[e].name,

@@ -1,6 +1,7 @@
 // The walk of the solver against a naive event-driven simulation of the same tables, against the
 // round-based oracle of schedules, with and without a barrier, against Karp's theorem, and its
 // counts against its length. Closed forms are in test_closed_forms.c.
+#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 

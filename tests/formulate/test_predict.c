@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 #include "formulate/predict/internal.h"
 #include "formulate/price/price.h"

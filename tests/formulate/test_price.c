@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
 
 #include "tests/support/check.h"

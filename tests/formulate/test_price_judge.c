@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/oracle/prices.h"
@@ -231,20 +232,19 @@ static int divisor_of(struct random *rng, int64_t n)
 static void random_layout(struct job *j, bool has_experts, struct random *rng)
 {
     struct layout *l = &j->layout;
-    *l = (struct layout){
-        .tensor = 1 << random_between(rng, 0, 3),
-        .context = 1 << random_between(rng, 0, 2),
-        .data = (int)random_between(rng, 1, 8),
-        LAYOUT_PLAIN((int)random_between(rng, 1, 8)),
-        .micro_batch = (int)random_between(rng, 1, 4),
-        .schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1),
-        .sequence_parallel = random_chance(rng, 50),
-        .fused_attention = random_chance(rng, 50),
-        .gradient_sync = random_chance(rng, 50) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
-        .fused_embedding_sync = random_chance(rng, 50),
-        .zero = (int)random_between(rng, 0, 3),
-        .offload_optimizer = random_chance(rng, 20),
-        .local_loss_every = random_chance(rng, 20)};
+    *l = (struct layout){.tensor = 1 << random_between(rng, 0, 3),
+                         .context = 1 << random_between(rng, 0, 2),
+                         .data = (int)random_between(rng, 1, 8),
+                         LAYOUT_PLAIN((int)random_between(rng, 1, 8)),
+                         .micro_batch = (int)random_between(rng, 1, 4),
+                         .schedule = (int)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1),
+                         .sequence_parallel = random_chance(rng, 50),
+                         .fused_attention = random_chance(rng, 50),
+                         .gradient_sync = random_chance(rng, 50) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
+                         .fused_embedding_sync = random_chance(rng, 50),
+                         .zero = (int)random_between(rng, 0, 3),
+                         .offload_optimizer = random_chance(rng, 20),
+                         .local_loss_every = random_chance(rng, 20)};
     l->barrier = random_chance(rng, 70);
     if (has_experts && random_chance(rng, 60))
         l->expert = divisor_of(rng, (int64_t)l->data * l->context);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/choices/choice.h"
 #include "formulate/graph/longest.h"
 #include "formulate/price/price.h"

@@ -1,5 +1,6 @@
 // Prices of passes, against closed forms and laws: the backward pass, values beyond the samples,
 // and sums over slices, splits and collectives of a pass.
+#include "data/kinds/schedules.h"
 #include "formulate/price/extrapolate.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
 
 #include "tests/support/check.h"

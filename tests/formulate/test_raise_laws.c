@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle/oracle.h"
@@ -56,7 +57,7 @@ static bool draw(struct priced *p, uint64_t seed, struct arena *arena)
     struct schedule schedule;
     uint64_t state = seed * 0x9e3779b97f4a7c15u + 11;
     int kind = (int)(seed % (SCHEDULE_KIND_COUNT + 2));
-    if (kind < SCHEDULE_KIND_COUNT) random_priced_of(p, (enum schedule_kind)kind, &state, arena);
+    if (kind < SCHEDULE_KIND_COUNT) random_priced_of(p, (int)kind, &state, arena);
     else random_priced(p, &state, arena);
     bool syncs = p->stage_count > p->rank_count && random_less(&state, 2);
     if (syncs) draw_long_syncs(p, &state);

@@ -2,6 +2,7 @@
 // set in the binaries; the least values of the continuous columns follow; then all rows hold
 // exactly when the decision is a plan, and the symbols' least values are its durations. With the
 // same path rows the optimum then equals that of the choices.
+#include "data/kinds/schedules.h"
 #include "formulate/choices/choice.h"
 #include "tests/support/textbook/textbook.h"
 #include "tests/support/random_priced.h"
@@ -198,7 +199,7 @@ static void rows_hold_exactly_for_plans(void **state)
         struct error err = {OK, ""};
         long before = plans;
         arena_open(&k->arena, NULL);
-        random_priced_of(&k->p, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &seed, &k->arena);
+        random_priced_of(&k->p, (int)(i % SCHEDULE_KIND_COUNT), &seed, &k->arena);
         priced_without_swaps(&k->p);
         if (k->p.stage_count <= k->p.layer_count) {
             priced_schedule(&k->schedule, &k->p, &k->arena);

@@ -2,6 +2,7 @@
 // the units that the file states it must equal the program; including values near 2^53, negative
 // ones, empty rows and fixed columns. Numbers are small enough for floating-point solvers.
 #include "data/base/file.h"
+#include "data/kinds/schedules.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/textbook/textbook.h"
@@ -296,7 +297,7 @@ static void random_programs_are_read_back(void **state)
         struct choices c;
         struct formulation f;
         arena_open(&arena, NULL);
-        random_priced_of(&p, (enum schedule_kind)(i / 2 % SCHEDULE_KIND_COUNT), &seed, &arena);
+        random_priced_of(&p, (int)(i / 2 % SCHEDULE_KIND_COUNT), &seed, &arena);
         if (i % 2) priced_without_swaps(&p);
         priced_schedule(&schedule, &p, &arena);
         assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);

@@ -1,4 +1,5 @@
 // See predict.h.
+#include "data/kinds/schedules.h"
 #include "tests/heldback/predict.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "tests/support/trials/trial.h"
 
 #include <cmocka.h> // last: it takes the name of fail()

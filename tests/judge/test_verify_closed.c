@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "tests/support/problems.h"
 
@@ -88,7 +89,7 @@ static void test_equal_stages(void **state)
         for (int ranks = 1; ranks <= RANKS_MAX; ranks++)
             for (int stages = 1; stages <= STAGES_OF_RANK_MAX; stages++)
                 for (int m = 1; m <= 3 * ranks + 1; m++) {
-                    struct layout l = {LAYOUT_PLAIN(ranks), .schedule = (enum schedule_kind)kind};
+                    struct layout l = {LAYOUT_PLAIN(ranks), .schedule = (int)kind};
                     const struct schedule_properties *is = &schedule_kinds[kind];
                     bool fits = is->virtual_stages ? stages == is->virtual_stages : stages > 1;
                     if (!fits || (is->in_groups && m < ranks)) continue;
@@ -168,7 +169,7 @@ static struct schedule unrolled(const struct schedule *s, int iterations, struct
 static struct layout random_layout(struct random *rng)
 {
     struct layout l = {LAYOUT_PLAIN((int)random_between(rng, 1, 4))};
-    do l.schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+    do l.schedule = (int)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
     while (schedule_kinds[l.schedule].slices);
     if (schedule_kinds[l.schedule].virtual_stages != 1) l.virtual_stages = 2;
     l.barrier = false;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 #include "solve/judge/internal.h"
@@ -224,7 +225,7 @@ static bool pretend(struct table *t)
 {
     struct schedule other;
     if (random_chance(&t->rng, 50)) ask_differently(t);
-    else t->request.kind = (enum schedule_kind)random_between(&t->rng, 0, SCHEDULE_KIND_COUNT - 1);
+    else t->request.kind = (int)random_between(&t->rng, 0, SCHEDULE_KIND_COUNT - 1);
     t->schedule.request = t->request;
     struct error none = {OK, ""};
     return schedule_build(&other, &t->request, &t->arena, &none) == OK &&

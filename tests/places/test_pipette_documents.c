@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/judge/verify.h"
 #include "tests/support/folder.h"
 #include "tests/support/pipette.h"

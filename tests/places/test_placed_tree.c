@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
 #include "solve/places/tree.h"

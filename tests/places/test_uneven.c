@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
@@ -117,7 +118,7 @@ static void test_every_schedule(void **state)
         if (is->nests == NESTS_NEVER || is->slices) continue;
         for (int uneven = 0; uneven < 2; uneven++) {
             two_kinds(&both[uneven], 2, 8, 12, uneven, *state);
-            both[uneven].job.layout.schedule = (enum schedule_kind)kind;
+            both[uneven].job.layout.schedule = (int)kind;
             both[uneven].job.layout.virtual_stages = is->virtual_stages == 1 ? 1 : 2;
             both[uneven].model.shape.tied_embeddings = false;
             plans[uneven] = solve(&both[uneven], 0, *state);

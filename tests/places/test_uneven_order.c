@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/problems.h"
 
 #include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
-static struct schedule_request draw_request(struct random *rng, enum schedule_kind kind)
+static struct schedule_request draw_request(struct random *rng, int kind)
 {
     const struct schedule_properties *is = &schedule_kinds[kind];
     int ranks = (int)random_between(rng, is->in_groups ? 2 : 1, 5), turns = is->virtual_stages;
@@ -104,8 +105,7 @@ static void test_orders(void **state)
     for (int trial = 0; trial < 1600; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {(uint64_t)trial};
-        struct schedule_request request =
-            draw_request(&rng, (enum schedule_kind)(trial % SCHEDULE_KIND_COUNT));
+        struct schedule_request request = draw_request(&rng, (int)(trial % SCHEDULE_KIND_COUNT));
         int taken = layout_micro_batch_unit(
             &(struct layout){.schedule = request.kind, .pipeline = request.rank_count});
         int micro_batches = taken * (int)random_between(&rng, 1, 9);
@@ -185,8 +185,7 @@ static void test_blocking(void **state)
     for (int trial = 0; trial < 1600; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {(uint64_t)trial};
-        struct schedule_request request = draw_request(
-                                    &rng, (enum schedule_kind)(trial % SCHEDULE_KIND_COUNT)),
+        struct schedule_request request = draw_request(&rng, (int)(trial % SCHEDULE_KIND_COUNT)),
                                 without = request;
         int unit = layout_micro_batch_unit(
             &(struct layout){.schedule = request.kind, .pipeline = request.rank_count});

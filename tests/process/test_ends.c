@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/layout/solve.h"
 #include "solve/process/supervise.h"
 #include "tests/support/check.h"
@@ -23,11 +24,11 @@ static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
 
 // Where the pipeline folds, a rank's fullest moments hold different numbers of its stages.
-static enum schedule_kind draw_schedule(uint64_t *state)
+static int draw_schedule(uint64_t *state)
 {
     bool folds = random_less(state, 3) > 0;
     for (;;) {
-        enum schedule_kind kind = (enum schedule_kind)random_less(state, SCHEDULE_KIND_COUNT);
+        int kind = (int)random_less(state, SCHEDULE_KIND_COUNT);
         if (schedule_kinds[kind].virtual_stages != 1 && (!folds || schedule_kinds[kind].folds))
             return kind;
     }
@@ -69,7 +70,7 @@ static void draw(struct priced *p, uint64_t seed, struct arena *arena)
 {
     uint64_t state = seed;
     do {
-        enum schedule_kind kind = draw_schedule(&state);
+        int kind = draw_schedule(&state);
         if (random_less(&state, 3)) random_kinds(p, kind, &state, arena);
         else random_priced_of(p, kind, &state, arena);
     } while (p->layout.virtual_stages == 1 || p->gradient_option_count == 1);

@@ -1,6 +1,7 @@
 // Reports: text and flags against golden files, the replay against the solver's walk, the command
 // from plan to file. To update a golden file, run the test with PLUMBLINE_GOLDEN=write and read the
 // difference.
+#include "data/kinds/schedules.h"
 #include "data/results/plan.h"
 #include "formulate/graph/longest.h"
 #include "solve/commands/commands.h"

@@ -1,5 +1,6 @@
 // Reports of features beyond plain 1F1B: experts, virtual stages, split backwards, slices, ZeRO 2
 // and 3, offloading. What Megatron-LM cannot do has to be stated below its flags.
+#include "data/kinds/schedules.h"
 #include "data/results/plan.h"
 #include "solve/report/report.h"
 #include "tests/support/oracle/plans.h"
@@ -45,7 +46,7 @@ static void lacks(const char *text, const char *part)
 }
 
 // Two ranks of two stages each, from the small plan's four.
-static struct plan folded_plan(enum schedule_kind kind, struct arena *arena)
+static struct plan folded_plan(int kind, struct arena *arena)
 {
     struct plan plan = small_plan(arena);
     plan.layout.schedule = kind;
@@ -154,7 +155,7 @@ static void test_what_megatron_lacks_is_said(void **state)
     arena_open(&arena, NULL);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         struct plan plan = small_plan(&arena);
-        plan.layout.schedule = (enum schedule_kind)kind;
+        plan.layout.schedule = (int)kind;
         const char *said = arena_print(&arena, "#   - the %s schedule: Megatron-LM runs 1F1B;",
                                        schedule_names[kind]);
         (schedule_kinds[kind].in_megatron ? lacks : has)(flags_of(&plan, NULL, &arena), said);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/kinds/schedules.h"
 #include "data/text/json.h"
 #include "formulate/graph/longest.h"
 #include "formulate/price/price.h"
@@ -144,11 +145,11 @@ static bool check_problem(uint64_t seed)
     return checked;
 }
 
-static bool check_schedule(enum schedule_kind kind, uint64_t seed)
+static bool check_schedule(int kind, uint64_t seed)
 {
     struct arena arena;
     struct priced priced;
-    uint64_t state = 1000 * seed + kind;
+    uint64_t state = 1000 * seed + (uint64_t)kind;
     arena_open(&arena, NULL);
     do random_priced_of(&priced, kind, &state, &arena);
     while (oracle_size(&priced, PLANS_MAX, &arena) > PLANS_MAX ||
@@ -175,7 +176,7 @@ static void cbc_agrees(void **state)
     for (uint64_t seed = 1; seed <= PROBLEMS; seed++) checked += check_problem(seed);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++)
-            of_schedules += check_schedule((enum schedule_kind)kind, seed);
+            of_schedules += check_schedule((int)kind, seed);
     rmdir(folder);
     printf("cbc: agrees on %d programs, and on %d of all schedules\n", checked, of_schedules);
     assert_true(checked >= PROBLEMS / 2 &&

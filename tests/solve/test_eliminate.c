@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/boxes/dynamic.h"
 #include "solve/layout/eliminate.h"
@@ -58,8 +59,7 @@ static bool draw(struct prepared *p, struct random *rng, bool long_and_close, st
 static bool draw_scheduled(struct prepared *p, struct random *rng, struct arena *arena)
 {
     uint64_t state = random_bits(rng);
-    random_priced_of(&p->priced,
-                     (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1), &state,
+    random_priced_of(&p->priced, (int)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1), &state,
                      arena);
     prepare(p, arena);
     double plans = 1;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/boxes/search.h"
 #include "solve/incumbent/incumbent.h"
@@ -82,7 +83,7 @@ static void test_every_schedule(void **state)
         uint64_t draws = random_bits(&rng);
         double combinations = 1;
         arena_open(&arena, NULL);
-        random_priced_of(&p.priced, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &draws, &arena);
+        random_priced_of(&p.priced, (int)(i % SCHEDULE_KIND_COUNT), &draws, &arena);
         prepare(&p, &arena);
         for (int s = 0; s < p.priced.stage_count; s++) combinations *= p.choices.stages[s].count;
         if (combinations > 0 && combinations < 2e5) {

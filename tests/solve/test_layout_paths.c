@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
 #include "tests/support/check.h"
@@ -169,7 +170,7 @@ static bool has_kinds(const struct trial *t) { return t->number / SCHEDULE_KIND_
 static void draw_problem(struct trial *t)
 {
     struct priced *p = &t->p;
-    enum schedule_kind kind = (enum schedule_kind)(t->number % SCHEDULE_KIND_COUNT);
+    int kind = (int)(t->number % SCHEDULE_KIND_COUNT);
     if (has_kinds(t)) {
         random_kinds(p, below(t, 2) ? SCHEDULE_TOKEN_SLICED : kind, &t->state, &t->arena);
         return;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layouts/bound.h"
@@ -242,8 +243,7 @@ static void test_kept_is_at_most_what_the_schedule_holds(void **state)
     arena_open(&arena, NULL);
     for (int i = 0; i < 400; i++) {
         struct error err = {OK, ""};
-        enum schedule_kind kind =
-            (enum schedule_kind)random_between(&rng, 0, SCHEDULE_KIND_COUNT - 1);
+        int kind = (int)random_between(&rng, 0, SCHEDULE_KIND_COUNT - 1);
         const struct schedule_properties *is = &schedule_kinds[kind];
         int p = (int)random_between(&rng, is->virtual_stages == 1 ? 1 : 2, 6),
             v = is->virtual_stages ? is->virtual_stages : (int)random_between(&rng, 2, 4);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/incumbent/incumbent.h"
 #include "solve/layouts/bound.h"
 #include "tests/support/random_priced.h"
@@ -27,7 +28,7 @@ static void draw(struct priced *p, uint64_t *state, struct arena *arena)
     if (!turns) turns = 2 + below(state, 2);
     int stages = ranks * turns, m = (schedule_kinds[kind].in_groups ? ranks : 1) + below(state, 40);
     chain_priced(p, stages + below(state, 2 * stages + 1), stages, 1, m, arena);
-    p->layout.schedule = (enum schedule_kind)kind;
+    p->layout.schedule = (int)kind;
     p->layout.virtual_stages = turns;
     p->layout.pipeline = p->rank_count = ranks;
     p->layout.barrier = below(state, 3) > 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
 #include "solve/report/report.h"
@@ -120,8 +121,7 @@ static bool compare_objectives(struct priced *p, uint64_t seed, struct arena *ar
     return load.iteration_ns > time.iteration_ns && load_of(&time, arena) > load.objective_ns;
 }
 
-static void draw(struct priced *p, struct oracle *e, enum schedule_kind kind, uint64_t seed,
-                 struct arena *arena)
+static void draw(struct priced *p, struct oracle *e, int kind, uint64_t seed, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct schedule schedule;
@@ -150,7 +150,7 @@ static void plan_is_the_best_of_all(void **state)
             struct priced p;
             struct oracle e;
             arena_open(&arena, NULL);
-            draw(&p, &e, (enum schedule_kind)kind, 1000 * seed + (uint64_t)kind, &arena);
+            draw(&p, &e, (int)kind, 1000 * seed + (uint64_t)kind, &arena);
             bool large = p.groups[0].memory_limit_bytes > 1000000; // beyond glp_intopt's tolerances
             check_way(&p, &e, WAY_DEFAULT, seed, &arena);
             check_way(&p, &e, WAY_TREE_ALONE, seed, &arena);
@@ -230,8 +230,8 @@ static void loads_are_the_streams(void **state)
 
 // `layers` equal layers of 3 ns forward and 4 + 2 ns backward (6 if it is not split), one group,
 // nothing sent.
-static void alike(struct priced *p, enum schedule_kind kind, int layers, int ranks,
-                  int virtual_stages, int micro_batches, struct arena *arena)
+static void alike(struct priced *p, int kind, int layers, int ranks, int virtual_stages,
+                  int micro_batches, struct arena *arena)
 {
     chain_priced(p, layers - 2, ranks * virtual_stages, 1, micro_batches, arena);
     p->objective = OBJECTIVE_MAX_LOAD;
@@ -254,7 +254,7 @@ static void alike(struct priced *p, enum schedule_kind kind, int layers, int ran
 static void alike_layers_are_shared_out_evenly(void **state)
 {
     static const struct {
-        enum schedule_kind kind;
+        int kind;
         int virtual_stages;
     } shapes[] = {
         {SCHEDULE_GPIPE, 1},       {SCHEDULE_1F1B, 1},       {SCHEDULE_INTERLEAVED, 2},

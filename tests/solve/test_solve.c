@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/enumerate.h"
@@ -290,7 +291,7 @@ static void each_scheduled(uint64_t seed, int count,
         uint64_t state = random_bits(&rng);
         double plans = 1;
         arena_open(&arena, NULL);
-        random_priced_of(&p.priced, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &state, &arena);
+        random_priced_of(&p.priced, (int)(i % SCHEDULE_KIND_COUNT), &state, &arena);
         prepare(&p, &arena);
         for (int s = 0; s < p.priced.stage_count; s++) plans *= p.choices.stages[s].count;
         if (plans < 1e5) check(&p, best_of(&p, &arena), &arena);

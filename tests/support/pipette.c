@@ -1,4 +1,5 @@
 // Problems with the objective pipette.
+#include "data/kinds/schedules.h"
 #include "tests/support/pipette.h"
 
 #include "solve/places/placed.h"

@@ -1,4 +1,5 @@
 // The problems of the tests of prices.
+#include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
 
 #include "tests/support/check.h"

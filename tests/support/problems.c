@@ -1,4 +1,5 @@
 // Draws random small problems.
+#include "data/kinds/schedules.h"
 #include "tests/support/problems.h"
 
 #include "tests/support/draws/grids.h"

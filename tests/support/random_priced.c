@@ -1,4 +1,5 @@
 // Random priced documents: numbers are small, so that ties and tight limits are frequent.
+#include "data/kinds/schedules.h"
 #include "tests/support/random_priced.h"
 
 #include <math.h>
@@ -286,7 +287,7 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
 
 // The layout that a schedule of this kind requires: ranks with several stages, slices; and optional
 // features.
-static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *state)
+static void draw_layout(struct priced *p, int kind, uint64_t *state)
 {
     int virtual_stages = schedule_kinds[kind].virtual_stages;
     if (!virtual_stages) virtual_stages = 2 + below(state, 2);
@@ -345,8 +346,7 @@ static void enlarge_bytes(struct priced *p, uint64_t *state)
     }
 }
 
-void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state,
-                      struct arena *arena)
+void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena *arena)
 {
     *p = (struct priced){.name = "random",
                          .micro_batches = 1 + below(state, 5),

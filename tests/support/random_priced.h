@@ -14,8 +14,7 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena);
 
 // The same for a given schedule: ranks with 2 or 3 stages, 2 or 3 slices, split backward, now and
 // then without a barrier and with local losses.
-void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state,
-                      struct arena *arena);
+void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena *arena);
 
 // Removes swapping, for formulations that do not support it.
 void priced_without_swaps(struct priced *p);

@@ -1,8 +1,8 @@
 // Draws random schedule requests.
+#include "data/kinds/schedules.h"
 #include "tests/support/requests.h"
 
-void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks,
-                   int virtual_stages, int slices)
+void request_shape(struct schedule_request *r, int kind, int ranks, int virtual_stages, int slices)
 {
     const struct schedule_properties *is = &schedule_kinds[kind];
     r->kind = kind;
@@ -15,7 +15,7 @@ void request_shape(struct schedule_request *r, enum schedule_kind kind, int rank
 struct schedule_request request_random(struct random *rng, int ranks_max, int micro_batches_max)
 {
     struct schedule_request r = {.barrier = random_chance(rng, 50)};
-    enum schedule_kind kind = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+    int kind = (int)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
     int ranks = (int)random_between(rng, 1, ranks_max), stages = (int)random_between(rng, 1, 4),
         slices = (int)random_between(rng, 1, 4);
     request_shape(&r, kind, ranks, stages, slices);

@@ -8,7 +8,6 @@
 struct schedule_request request_random(struct random *rng, int ranks_max, int micro_batches_max);
 
 // Some schedules fix the number of stages per rank: sets the stage count too.
-void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks,
-                   int virtual_stages, int slices);
+void request_shape(struct schedule_request *r, int kind, int ranks, int virtual_stages, int slices);
 
 #endif

@@ -1,4 +1,5 @@
 // Compares two documents field by field.
+#include "data/kinds/schedules.h"
 #include "tests/support/same.h"
 
 #include "data/inputs/cost_keys.h"

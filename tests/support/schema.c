@@ -13,7 +13,7 @@
 #include "data/results/layouts.h"
 #include "data/results/plan.h"
 #include "data/results/verdict.h"
-#include "data/schedule/kinds.h"
+#include "data/kinds/schedules.h"
 #include "data/text/unit.h"
 #include "solve/batch/result.h"
 

@@ -1,4 +1,5 @@
 // Draws random small problems with a space, and solves each layout by itself.
+#include "data/kinds/schedules.h"
 #include "tests/support/spaces.h"
 
 #include "formulate/price/price.h"

@@ -6,6 +6,7 @@
 
 #include "data/import/import.h"
 #include "data/import/jobs/settings.h"
+#include "data/kinds/schedules.h"
 
 struct deep {
     int64_t train_batch, micro_batch, steps, stage, sequence, tensor, pipeline, context, expert,

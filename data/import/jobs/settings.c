@@ -8,6 +8,7 @@
 
 #include "data/base/names.h"
 #include "data/import/text.h"
+#include "data/kinds/schedules.h"
 
 const struct setting *setting_of(const struct settings *s, const char *key)
 {

@@ -6,6 +6,7 @@
 #include "data/base/names.h"
 #include "data/import/import.h"
 #include "data/import/jobs/settings.h"
+#include "data/kinds/schedules.h"
 
 struct titan {
     int64_t local_batch, global_batch, sequence;
@@ -255,7 +256,7 @@ static enum status set_batch(struct job *j, const struct titan *t, struct settin
 // differs.
 static const struct {
     const char *name;
-    enum schedule_kind kind;
+    int kind;
     bool near;
 } schedules[] = {{"1F1B", SCHEDULE_1F1B, false},
                  {"GPipe", SCHEDULE_GPIPE, false},

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/checker/prices/prices.h"
 
 static const struct {
@@ -70,7 +71,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.expert = l->expert, to.fused_attention = l->fused_attention;
     to.grid_depth = l->grid[0], to.grid_rows = l->grid[1];
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
-    to.schedule = (enum schedule_kind)kind_named(schedule, schedule_names);
+    to.schedule = kind_named(schedule, schedule_names);
     for (int i = 0; i < SLICES_MAX; i++) to.slices[i] = (int)l->slice[i];
     return to;
 }
@@ -84,7 +85,7 @@ static void read_axis(struct check_axis *to, const struct space_axis *from, enum
     to->count = from->kind == AXIS_LIST ? from->count : 0;
     int *values = TAKE(arena, to->count, int);
     for (int i = 0; i < to->count; i++) {
-        struct layout l = {.schedule = (enum schedule_kind)from->values[i]};
+        struct layout l = {.schedule = from->values[i]};
         values[i] = key == SPACE_SCHEDULE ? space_layout(&l).value[KEY_SCHEDULE] : from->values[i];
     }
     to->values = values;

@@ -6,6 +6,7 @@
 //   ZB-V (its README), looped (2211.05953), token-sliced (2102.07988), V-Half and V-Min
 //   (2405.15362).
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "solve/judge/kinds/kinds.h"
 
 // ---- orders

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "data/inputs/framework.h"
+#include "data/kinds/schedules.h"
 #include "solve/report/compare/compare.h"
 
 typedef const char *fact_function(const struct comparison *c, const struct compared_plan *p);

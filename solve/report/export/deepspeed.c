@@ -2,6 +2,7 @@
 // not express is under the key "plumbline", which DeepSpeed ignores.
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "data/text/json.h"
 #include "solve/report/export/internal.h"
 

@@ -1,5 +1,6 @@
 // The order of passes on each rank, as torch.distributed.pipelining reads it. PyTorch itself
 // inserts what comes between passes (messages, syncs).
+#include "data/kinds/schedules.h"
 #include "solve/report/export/internal.h"
 
 // Letter of a pass; 0: no pass.

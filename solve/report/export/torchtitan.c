@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/report/export/internal.h"
 
 // The class of torch.distributed.pipelining, by kind. Where it has none for the order, this class

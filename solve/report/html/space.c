@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/report/html/html.h"
 
 static const char *count_of(int64_t count, int64_t nothing, struct arena *arena)

@@ -1,4 +1,5 @@
 // Climbs to problems with larger claims, and shrinks those that show a violation.
+#include "data/kinds/schedules.h"
 #include "tests/support/claims/climb.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 // Random problems with a space for the tests of claims: every feature, sizes that can be
 // enumerated.
+#include "data/kinds/schedules.h"
 #include "tests/support/claims/draw.h"
 
 #include "tests/support/claims/draw_space.h"
@@ -113,7 +114,7 @@ static int64_t of_step(struct draw *d, const char *run, int64_t weight)
 
 // ---- layout
 
-static int draw_turns(struct draw *d, enum schedule_kind kind)
+static int draw_turns(struct draw *d, int kind)
 {
     int turns = schedule_kinds[kind].virtual_stages;
     return turns ? turns : (int)PICK(d, 2, 2, 3);
@@ -139,9 +140,8 @@ static void draw_layout(struct draw *d)
 {
     struct layout *l = d->layout;
     bool plain = d->theme != THEME_ANY && chance(d, 50);
-    enum schedule_kind kind =
-        (enum schedule_kind)(plain ? PICK(d, SCHEDULE_GPIPE, SCHEDULE_1F1B)
-                                   : random_between(d->rng, 0, SCHEDULE_KIND_COUNT - 1));
+    int kind = (int)(plain ? PICK(d, SCHEDULE_GPIPE, SCHEDULE_1F1B)
+                           : random_between(d->rng, 0, SCHEDULE_KIND_COUNT - 1));
     int turns = draw_turns(d, kind),
         ranks = (int)(turns > 2   ? 2
                       : turns > 1 ? PICK(d, kind == SCHEDULE_LOOPED_BFS ? 1 : 2, 2, 3)

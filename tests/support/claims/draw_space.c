@@ -1,4 +1,5 @@
 // Spaces around the layout of a random problem, small enough to enumerate.
+#include "data/kinds/schedules.h"
 #include "tests/support/claims/draw_space.h"
 
 #include "tests/support/claims/draw.h"

@@ -1,4 +1,5 @@
 // Tables of extreme prices, and the claims about them.
+#include "data/kinds/schedules.h"
 #include "tests/support/claims/extreme.h"
 
 #include <string.h>
@@ -50,7 +51,7 @@ static int64_t *values(const struct extreme *x, struct random *rng, int count, s
 
 static void draw_layout(struct priced *p, struct random *rng)
 {
-    enum schedule_kind kind = (enum schedule_kind)between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+    int kind = (int)between(rng, 0, SCHEDULE_KIND_COUNT - 1);
     const struct schedule_properties *is = &schedule_kinds[kind];
     int turns = is->virtual_stages ? is->virtual_stages : 2 + chance(rng, 20),
         ranks = turns > 1 ? 2 + (turns == 2 && chance(rng, 30)) : between(rng, 1, 4);

@@ -1,4 +1,5 @@
 // Counts the features of the drawn problems.
+#include "data/kinds/schedules.h"
 #include "tests/support/claims/features.h"
 
 struct seen {

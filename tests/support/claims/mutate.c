@@ -1,4 +1,5 @@
 // Small changes of a problem with a space.
+#include "data/kinds/schedules.h"
 #include "tests/support/claims/mutate.h"
 
 #include <string.h>
@@ -165,7 +166,7 @@ static void change_layout(struct problem *p, struct random *rng)
     case 2: l->zero = (int)random_between(rng, 0, 3); break;
     case 3: l->local_loss_every = l->local_loss_every ? 0 : 1; break;
     default:
-        l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+        l->schedule = (int)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
         l->virtual_stages = schedule_kinds[l->schedule].virtual_stages == 1 ? 1 : 2;
         break;
     }

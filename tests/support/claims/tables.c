@@ -1,4 +1,5 @@
 // The checker's tables from a priced document, and back.
+#include "data/kinds/schedules.h"
 #include "tests/support/claims/tables.h"
 
 #include <string.h>
@@ -154,7 +155,7 @@ void priced_of_tables(struct priced *to, const struct check_problem *p, const st
 
 // ---- a priced document as the checker's tables
 
-static int kind_of(enum schedule_kind schedule)
+static int kind_of(int schedule)
 {
     int kind = 0;
     while (check_schedule_names[kind] &&

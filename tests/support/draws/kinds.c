@@ -1,4 +1,5 @@
 // Random problems whose layers are of a few kinds: as priced documents, and as documents.
+#include "data/kinds/schedules.h"
 #include "tests/support/draws/kinds.h"
 
 #include <string.h>
@@ -204,8 +205,7 @@ static void drop_options(struct priced *p)
         p->runs[r].offloaded_bytes = NULL, p->runs[r].offloaded_ns = NULL;
 }
 
-void random_kinds(struct priced *p, enum schedule_kind schedule, uint64_t *state,
-                  struct arena *arena)
+void random_kinds(struct priced *p, int schedule, uint64_t *state, struct arena *arena)
 {
     static const enum contrast contrasts[] = {CONTRAST_ANY, CONTRAST_ANY, CONTRAST_APART,
                                               CONTRAST_APART, CONTRAST_CHEAP};
@@ -261,7 +261,7 @@ static void draw_document_layout(struct document_draw *d)
     l->barrier = chance(d, sliced ? 90 : 60);
     l->schedule = sliced          ? SCHEDULE_TOKEN_SLICED
                   : chance(d, 50) ? SCHEDULE_GPIPE
-                                  : (enum schedule_kind)up_to(d, SCHEDULE_KIND_COUNT - 1);
+                                  : (int)up_to(d, SCHEDULE_KIND_COUNT - 1);
     l->virtual_stages = schedule_kinds[l->schedule].virtual_stages;
     if (!l->virtual_stages) l->virtual_stages = 2;
     if (l->virtual_stages > 1) l->pipeline = ranks = 2;

@@ -9,8 +9,7 @@
 
 // As a priced document, of any schedule: no rules, no budget; enough layers for the stages, and
 // slots for the ranks.
-void random_kinds(struct priced *p, enum schedule_kind schedule, uint64_t *state,
-                  struct arena *arena);
+void random_kinds(struct priced *p, int schedule, uint64_t *state, struct arena *arena);
 
 // As documents, with a layout and without a space: a pipeline of single cards.
 void random_kinds_problem(struct problem *p, struct random *rng, struct arena *arena);

@@ -1,4 +1,5 @@
 // Random layouts of any schedule.
+#include "data/kinds/schedules.h"
 #include "tests/support/draws/layouts.h"
 
 // Any schedule, with its requirements, as far as the problem is compatible.
@@ -7,7 +8,7 @@ void random_layout(struct problem *p, struct random *rng)
     struct job *j = &p->job;
     struct layout *l = &j->layout, plain = *l;
     struct error err = {OK, ""};
-    l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+    l->schedule = (int)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
     if (schedule_kinds[l->schedule].virtual_stages != 1) {
         l->pipeline = l->virtual_stages = 2;
         if (schedule_kinds[l->schedule].in_groups && job_micro_batches(j) < 2) j->global_batch *= 2;

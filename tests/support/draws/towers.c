@@ -1,4 +1,5 @@
 // Random towers: patches, blocks of a shape of their own, a projector, before an embedding.
+#include "data/kinds/schedules.h"
 #include "tests/support/draws/towers.h"
 
 static struct shape *draw_shape(const struct problem *p, struct random *rng, int scale,

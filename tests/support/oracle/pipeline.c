@@ -1,4 +1,5 @@
 // Runs a schedule's compute streams in rounds: the oracle of schedules.
+#include "data/kinds/schedules.h"
 #include "tests/support/oracle/pipeline.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // Enumerates all placements of small random problems.
+#include "data/kinds/schedules.h"
 #include "tests/support/oracle/placements.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 // Plans in memory for the tests of reports.
+#include "data/kinds/schedules.h"
 #include "tests/support/oracle/plans.h"
 
 #include "solve/report/replay.h"

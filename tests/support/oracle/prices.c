@@ -1,4 +1,5 @@
 // Compares a priced document with the judge's single terms.
+#include "data/kinds/schedules.h"
 #include "tests/support/oracle/prices.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 // Enumerates the ways of a stage: each layer, mode and option.
+#include "data/kinds/schedules.h"
 #include "tests/support/oracle/ways.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // Draws a problem of a kind until its plan shows it.
+#include "data/kinds/schedules.h"
 #include "tests/support/sweep/kinds.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // Textbook rows of durations. A product of binaries and sums becomes "at least, unless": a big M
 // that is the maximum of what it switches off. docs/FORMULAS.md, sections 7 and 13.
 #include "data/base/least.h"
+#include "data/kinds/schedules.h"
 #include "formulate/program/build.h"
 #include "tests/support/textbook/textbook.h"
 

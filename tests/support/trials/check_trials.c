@@ -1,4 +1,5 @@
 // Random priced problems with their least time and a certificate of it.
+#include "data/kinds/schedules.h"
 #include "tests/support/trials/check_trials.h"
 
 #include <stdarg.h>
@@ -59,7 +60,7 @@ bool check_trial_draw_for(struct check_trial *t, enum objective objective, uint6
 {
     struct error err = {OK, ""};
     uint64_t state = seed * 7919 + 1;
-    enum schedule_kind kind = (enum schedule_kind)(seed % (SCHEDULE_KIND_COUNT + 1));
+    int kind = (int)(seed % (SCHEDULE_KIND_COUNT + 1));
     *t = (struct check_trial){.seed = seed};
     if (kind == SCHEDULE_KIND_COUNT) random_priced(&t->priced, &state, arena);
     else random_priced_of(&t->priced, kind, &state, arena);

@@ -1,4 +1,5 @@
 // One random plan, judged.
+#include "data/kinds/schedules.h"
 #include "tests/support/trials/trial.h"
 
 #include <setjmp.h>
@@ -43,7 +44,7 @@ void vary_layout(struct problem *p, struct random *rng)
               shares_before = p->job.offload_percent_count;
     struct layout *l = &p->job.layout;
     struct error unfit = {OK, ""};
-    l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+    l->schedule = (int)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
     if (schedule_kinds[l->schedule].virtual_stages != 1) vary_stages(p, rng);
     if (schedule_kinds[l->schedule].slices && p->job.sequence > 1) {
         cut_sequence(l, p->job.sequence, rng);

@@ -1,6 +1,6 @@
 // The names and properties of schedules, from their table. The generators' addresses are in
-// turns.c: code that reads a property needs none of them.
-#include "data/schedule/kinds.h"
+// data/schedule/turns.c: code that reads a property needs none of them.
+#include "data/kinds/schedules.h"
 
 #include <stddef.h>
 
@@ -9,3 +9,10 @@ const char *const schedule_names[] = {SCHEDULE_KINDS(NAME) NULL};
 
 #define PROPERTIES(constant, name, generator, ...) {__VA_ARGS__},
 const struct schedule_properties schedule_kinds[] = {SCHEDULE_KINDS(PROPERTIES)};
+
+int schedule_group(int micro_batches, int ranks)
+{
+    int group = ranks;
+    while (group < micro_batches && micro_batches % group) group++;
+    return group;
+}

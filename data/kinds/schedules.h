@@ -1,8 +1,8 @@
 // The table of schedules: the name, the generator and the properties of each. Everything that the
 // planner decides by schedule is a property here; judge (solve/judge/kinds/kinds.c) and checker
 // (solve/checker/orders.c) have their own tables. docs/FORMULAS.md 14 defines the schedules.
-#ifndef PLUMBLINE_DATA_SCHEDULE_KINDS_H
-#define PLUMBLINE_DATA_SCHEDULE_KINDS_H
+#ifndef PLUMBLINE_DATA_KINDS_SCHEDULES_H
+#define PLUMBLINE_DATA_KINDS_SCHEDULES_H
 
 #include <stdbool.h>
 
@@ -62,7 +62,7 @@ int schedule_group(int micro_batches, int ranks);
 extern const char *const schedule_names[];                // by kind, ended by NULL
 extern const struct schedule_properties schedule_kinds[]; // by kind
 
-static inline bool schedule_splits_backward(enum schedule_kind kind)
+static inline bool schedule_splits_backward(int kind)
 {
     return schedule_kinds[kind].splits_backward;
 }
