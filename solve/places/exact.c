@@ -1,8 +1,8 @@
-// The proof for few device groups. It enumerates every decision of layers and options that the
-// relaxation leaves below the best plan, and for each every placement, up to renaming of replicas.
-// A branch ends when a replica's own time, with syncs as fast as in the relaxation, reaches the
-// best. Only with one stage per rank: there the layers and options of a stage determine one choice
-// on each group.
+// The proof for few device groups and unequal numbers of micro-batches. It enumerates every
+// decision of layers and options that the relaxation leaves below the best plan, and for each every
+// placement, up to renaming of replicas. A branch ends when a replica's own time, with syncs as
+// fast as in the relaxation, reaches the best. Only with one stage per rank: there the layers and
+// options of a stage determine one choice on each group.
 #include <assert.h>
 #include <string.h>
 
@@ -22,13 +22,11 @@ struct exact {
     int most;         // micro-batches that one replica can have
     const struct placed_variant *fewest; // with the fewest: whatever fits at all fits with it
     int64_t effort, effort_max;
-    bool (*should_stop)(void *argument);
-    void *argument;
 };
 
 static bool is_over(const struct exact *e)
 {
-    return e->effort > e->effort_max || (e->should_stop && e->should_stop(e->argument));
+    return e->effort > e->effort_max || placed_is_stopped(e->p);
 }
 
 // ---- nodes of a decision
@@ -68,7 +66,7 @@ static void end_of_replica(struct exact *e, int replica, int64_t left)
         return;
     }
     e->now.slowest = 0;
-    assert(!p->uneven || left == 0);
+    assert(left == 0);
     placed_evaluate(p, &e->now, INT64_MAX);
     placed_improve_rings(p, &e->now);
     assert(e->now.time_ns >= least_ns);
@@ -99,7 +97,6 @@ static void try_micro_batches(struct exact *e, int replica)
             least = left - (int64_t)behind * e->most;
     if (most > e->most) most = e->most;
     if (least < p->unit) least = p->unit;
-    if (!p->uneven) least = most = p->priced->micro_batches;
     for (int64_t m = least; m <= most && !is_over(e); m += p->unit) {
         e->now.micro_batches[replica] = (int)m;
         if (choose(e, replica)) end_of_replica(e, replica, left - m);
@@ -163,7 +160,7 @@ static bool fill_least(struct exact *e)
     for (int s = 0; s < p->stages && any; s++) {
         const struct choices *last = NULL;
         bool found = false;
-        for (int m = p->uneven ? p->unit : p->most; m <= p->most; m += p->unit) {
+        for (int m = p->unit; m <= p->most; m += p->unit) {
             const struct placed_variant *v = placed_variant(p, m);
             if (v->choices != last) found = fill_least_of_stage(e, v, s, found, e->one);
             last = v->choices;
@@ -177,7 +174,6 @@ static bool fill_least(struct exact *e)
 static int most_in_time(struct exact *e)
 {
     struct placed *p = e->p;
-    if (!p->uneven) return p->most;
     int most = 0;
     for (int m = p->unit; m <= p->most; m += p->unit) {
         if (graph_longest(placed_variant(p, m)->graph, e->least, NULL) < e->best->time_ns) most = m;
@@ -190,8 +186,6 @@ static void try_decision(struct exact *e)
 {
     e->effort++;
     if (!choices_within_budget(e->p->c, e->like) || !fill_least(e)) return;
-    if (!e->p->uneven && graph_longest(e->p->own->graph, e->least, NULL) >= e->best->time_ns)
-        return;
     e->most = most_in_time(e);
     if ((int64_t)e->most * e->p->replicas < e->p->together) return;
     e->together = e->p->together;
@@ -230,7 +224,7 @@ static void try_stage(struct exact *e, int stage, int layer)
 }
 
 bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max,
-                  bool (*should_stop)(void *argument), void *argument, struct arena *arena)
+                  struct arena *arena)
 {
     struct exact e = {.p = p,
                       .now = placed_plan_empty(p, arena),
@@ -239,12 +233,11 @@ bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max
                       .least = TAKE(arena, p->symbols, int64_t),
                       .one = TAKE(arena, p->symbols, int64_t),
                       .left = TAKE(arena, p->nodes, int),
-                      .effort_max = effort_max,
-                      .should_stop = should_stop,
-                      .argument = argument};
+                      .effort_max = effort_max};
+    assert(p->uneven);
     if (p->stages != p->ranks || p->replicas > PLACED_RING_EXACT || p->most / p->unit > UNITS_MAX)
         return false;
-    e.fewest = placed_variant(p, p->uneven ? p->unit : p->most);
+    e.fewest = placed_variant(p, p->unit);
     for (int i = 0; i < p->nodes; i++) e.left[i] = p->priced->places->nodes[i].slots;
     try_stage(&e, 0, 0);
     for (int i = 0; i < p->nodes; i++) assert(e.left[i] == p->priced->places->nodes[i].slots);

@@ -123,11 +123,11 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
                               const struct placed_effort *effort, const volatile int *stop,
                               struct arena *arena, struct error *err);
 
-// Makes `best` the best placed plan there is, whatever it was. false: it would have taken more than
-// `effort_max` steps, or ranks have several stages, or there are more replicas than
-// PLACED_RING_EXACT, or should_stop (may be NULL) returned true.
+// Makes `best` the best placed plan there is, whatever it was, where replicas take unequal numbers
+// of micro-batches. false: it would have taken more than `effort_max` steps, or ranks have several
+// stages, or there are more replicas than PLACED_RING_EXACT, or it was stopped.
 bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max,
-                  bool (*should_stop)(void *argument), void *argument, struct arena *arena);
+                  struct arena *arena);
 
 // The program over groups that bounds every placement: p's, with syncs no faster than the best
 // ring's.

@@ -16,8 +16,6 @@ static const int64_t proof_steps = 200000;
 static const int64_t quick_tree = 50 * 1000; // in the tree's effort
 enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
 static const double share_for_relaxation = 0.5; // of a time limit
-static const double share_for_part = 0.1;       // likewise, for one program of the bound of share.c
-static const double share_for_single = 0.7;     // of the time left then
 
 // The claims of the slowest replica: values that depend on nodes replace those that depend on
 // groups.
@@ -128,11 +126,7 @@ static enum status find_slowest(struct placed *p, struct placed_plan *best, stru
     return OK;
 }
 
-// A prepared earlier plan.
-struct beginning {
-    int *like, *home;
-    struct placed_plan mended;
-};
+// ---- engines
 
 // The longest time that is within the requested gap of the bound.
 static int64_t enough_for(int64_t bound_ns, double gap)
@@ -145,132 +139,301 @@ static int64_t enough_for(int64_t bound_ns, double gap)
     return enough;
 }
 
+// What is known of a problem while engines work on it.
+struct proving {
+    struct solving *s;
+    struct solve_result *r;
+    struct placed *p;
+    struct placed_plan best; // time_ns INT64_MAX: no plan yet
+    int64_t bound_ns;        // of every plan; NEVER_NS or more: there is none
+    const struct placed_effort *effort;
+    const struct priced *groups; // the program over groups
+    const int *chosen;           // its plan's stages; NULL: it has none
+    struct placed_settings search;
+    struct placed_start *start; // NULL: none. Its plan's stages and nodes, and the least change of
+    int *like, *home;           // it that fits
+    struct placed_plan mended;
+    double share; // cost of the engine at work
+    struct error *err;
+};
+
+// The value that a bound has to reach for the requested gap.
+static int64_t wanted_ns(const struct proving *x)
+{
+    return bound_closing(x->best.time_ns, x->s->settings->gap, 0);
+}
+static bool is_found(const struct proving *x) { return x->best.time_ns < INT64_MAX; }
+static bool is_open(const struct proving *x)
+{
+    return is_found(x) ? x->bound_ns < wanted_ns(x) : x->bound_ns < NEVER_NS;
+}
+static bool is_proven(const struct proving *x)
+{
+    return x->bound_ns >= smaller(x->best.time_ns, NEVER_NS);
+}
+static bool is_enough(const struct proving *x, int64_t time_ns)
+{
+    return time_ns <= enough_for(x->bound_ns, x->s->settings->gap);
+}
+
+// Another objective's plans are stated only at the end: that needs another graph.
+static void keep(struct proving *x)
+{
+    struct arena own;
+    struct plan plan;
+    const struct solve_settings *settings = x->s->settings;
+    const struct priced *priced = x->s->priced;
+    if (!solve_keeps(settings, priced) || !is_found(x) ||
+        priced->objective != OBJECTIVE_ITERATION_TIME)
+        return;
+    arena_open(&own, x->s->arena->exit);
+    struct placed_plan copy = placed_plan_empty(x->p, &own);
+    placed_plan_copy(x->p, &copy, &x->best);
+    placed_put_plan(&plan, x->p, &copy, &own);
+    plan.iteration_ns = x->best.time_ns;
+    solve_keep_plan(settings, priced, &plan, plan.iteration_ns);
+    solve_keep_bound(settings, priced, smaller(x->bound_ns, x->best.time_ns));
+    arena_close(&own);
+}
+
+static bool has_start(const struct proving *x) { return x->start; }
+
 // The search from an earlier plan comes first, so that it has all the time there is. A plan that is
 // good enough stays as it is.
-static enum status search_from(struct placed *p, struct placed_plan *best, struct beginning *b,
-                               struct placed_start *start, int64_t enough_ns,
-                               const struct placed_settings *settings, struct arena *arena,
-                               struct error *err)
+static enum status search_from_start(struct proving *x)
 {
-    struct placed_settings from = *settings;
-    *b = (struct beginning){TAKE(arena, p->stages, int), TAKE(arena, p->replicas * p->ranks, int),
-                            placed_plan_empty(p, arena)};
-    if (!placed_take_start(p, start, b->like, b->home, &b->mended, arena))
-        return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem",
-                    start->plan->document.path ? start->plan->document.path : "start");
-    if (b->mended.time_ns < INT64_MAX) from.start = &b->mended;
-    if (b->mended.time_ns <= enough_ns) placed_plan_copy(p, best, &b->mended);
-    else placed_search(p, best, b->like, &from, arena);
+    struct placed *p = x->p;
+    struct arena *arena = x->s->arena;
+    struct placed_settings from = x->search;
+    x->like = TAKE(arena, p->stages, int);
+    x->home = TAKE(arena, p->replicas * p->ranks, int);
+    x->mended = placed_plan_empty(p, arena);
+    if (!placed_take_start(p, x->start, x->like, x->home, &x->mended, arena))
+        return fail(x->err, BAD_INPUT, "%s: the plan to start from does not fit this problem",
+                    x->start->plan->document.path ? x->start->plan->document.path : "start");
+    if (x->mended.time_ns < INT64_MAX) from.start = &x->mended;
+    if (is_enough(x, x->mended.time_ns)) placed_plan_copy(p, &x->best, &x->mended);
+    else placed_search(p, &x->best, x->like, &from, arena);
     return OK;
 }
 
-// The value that a bound has to reach for the requested gap.
-static int64_t wanted_ns(const struct solving *s, const struct placed_plan *best)
+static bool wants_search(const struct proving *x)
 {
-    return bound_closing(best->time_ns, s->settings->gap, 0);
+    return x->chosen && !is_enough(x, x->best.time_ns);
+}
+static enum status search(struct proving *x)
+{
+    struct placed_plan other = placed_plan_empty(x->p, x->s->arena);
+    placed_search(x->p, &other, x->chosen, &x->search, x->s->arena);
+    if (other.time_ns < x->best.time_ns) placed_plan_copy(x->p, &x->best, &other);
+    return OK;
 }
 
-// Replicas with unequal numbers of micro-batches: enumerates all placements if they are few, else
-// the bound of share.c.
-static enum status prove_uneven(struct solving *s, struct placed *p, const struct priced *relaxed,
-                                struct placed_plan *best, int64_t *bound_ns, struct error *err)
+static enum status improve_rings(struct proving *x)
 {
-    const struct placed_share_settings settings = {
-        s->settings, s->settings->time_limit_s * share_for_part, &s->watch};
-    bool few = p->replicas * p->ranks <= FEW_PLACES;
-    if (!few && best->time_ns < INT64_MAX)
-        TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
-    if (best->time_ns < INT64_MAX && *bound_ns >= wanted_ns(s, best)) return OK;
-    if (placed_prove(p, best, few ? proof_steps : proof_steps / 20, solving_should_stop, s,
-                     s->arena))
-        *bound_ns = best->time_ns;
-    else if (few && best->time_ns < INT64_MAX)
-        TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
+    placed_improve_rings(x->p, &x->best);
+    keep(x);
+    return OK;
+}
+
+// Under a time limit the search goes on. A single pipeline's certificate takes the proof that comes
+// later, which searches itself.
+static bool repeats(const struct proving *x)
+{
+    const struct solve_settings *settings = x->s->settings;
+    return x->chosen && x->effort->repeats && is_found(x) && settings->time_limit_s > 0 &&
+           !(settings->evidence && placed_is_single(x->p));
+}
+static bool repeats_for_few(const struct proving *x)
+{
+    return repeats(x) && x->p->nodes <= TREE_NODES_MAX;
+}
+static bool repeats_for_many(const struct proving *x)
+{
+    return repeats(x) && x->p->nodes > TREE_NODES_MAX;
+}
+// Each time from where the last one ended.
+static enum status search_again(struct proving *x)
+{
+    struct solving *s = x->s;
+    struct placed_settings search = x->search;
+    struct placed_plan from = placed_plan_empty(x->p, s->arena),
+                       found = placed_plan_empty(x->p, s->arena);
+    search.start = &from;
+    while (!is_enough(x, x->best.time_ns) &&
+           watch_elapsed_s(&s->watch) < x->share * s->settings->time_limit_s &&
+           !solving_should_stop(s)) {
+        search.seed++;
+        placed_plan_copy(x->p, &from, &x->best);
+        if (placed_search(x->p, &found, x->chosen, &search, s->arena) &&
+            found.time_ns < x->best.time_ns) {
+            placed_plan_copy(x->p, &x->best, &found);
+            keep(x);
+        }
+    }
     return OK;
 }
 
 // One replica: a box of that tree counts as several parts of the other.
-static enum status prove_single(struct solving *s, struct placed *p,
-                                const struct placed_effort *effort, struct placed_plan *best,
-                                int64_t *bound_ns, struct solve_result *r, struct error *err)
+static bool is_open_single(const struct proving *x)
+{
+    return is_open(x) && x->effort->tree && placed_is_single(x->p);
+}
+static enum status prove_single(struct proving *x)
 {
     enum { WORTH = 75 };
+    struct solving *s = x->s;
     struct solve_settings settings = *s->settings;
-    settings.boxes_max = effort->tree == INT64_MAX ? 0 : effort->tree / WORTH;
-    settings.time_limit_s = share_for_single * watch_left_s(&s->watch);
-    if (solving_should_stop(s)) return OK;
     struct solve_evidence *evidence = NULL;
-    TRY(placed_single(p, best, bound_ns, &evidence, &settings, s->watch.stop, s->arena, err));
+    settings.boxes_max = x->effort->tree == INT64_MAX ? 0 : x->effort->tree / WORTH;
+    settings.time_limit_s = x->share * watch_left_s(&s->watch);
+    if (solving_should_stop(s)) return OK;
+    TRY(placed_single(x->p, &x->best, &x->bound_ns, &evidence, &settings, s->watch.stop, s->arena,
+                      x->err));
     if (!evidence) return OK;
-    r->evidence = evidence;
-    r->evidence_by_nodes = true;
+    x->r->evidence = evidence;
+    x->r->evidence_by_nodes = true;
     return OK;
 }
 
-// A bound by the tree, with so much effort; `best` may improve.
-static int64_t bound_by_tree(struct solving *s, struct placed *p, struct placed_plan *best,
-                             int64_t bound_ns, int64_t effort)
+// Replicas with unequal numbers of micro-batches: enumerates all placements if they are few, else
+// the bound of share.c.
+static bool is_open_uneven(const struct proving *x) { return is_open(x) && x->p->uneven; }
+static enum status prove_uneven(struct proving *x)
 {
-    const struct placed_tree_settings tree = {s->settings->gap, s->settings->cutoff_ns, effort,
-                                              solving_should_stop, s};
-    return placed_tree(p, best, bound_ns, &tree, s->arena);
+    struct solving *s = x->s;
+    const struct placed_share_settings settings = {s->settings,
+                                                   s->settings->time_limit_s * x->share, &s->watch};
+    bool few = x->p->replicas * x->p->ranks <= FEW_PLACES;
+    if (!few && is_found(x))
+        TRY(placed_share(x->p, x->groups, wanted_ns(x), &x->bound_ns, &settings, s->arena, x->err));
+    if (!is_open(x)) return OK;
+    if (placed_prove(x->p, &x->best, few ? proof_steps : proof_steps / 20, s->arena))
+        x->bound_ns = x->best.time_ns;
+    else if (few && is_found(x))
+        TRY(placed_share(x->p, x->groups, wanted_ns(x), &x->bound_ns, &settings, s->arena, x->err));
+    return OK;
 }
 
-static bool has_tree(const struct placed *p, const struct solving *s, int64_t bound_ns)
+static bool is_open_to_tree(const struct proving *x)
 {
-    int64_t cutoff_ns = s->settings->cutoff_ns;
-    return !p->uneven && p->nodes <= TREE_NODES_MAX && !(cutoff_ns > 0 && bound_ns >= cutoff_ns);
+    int64_t cutoff_ns = x->s->settings->cutoff_ns;
+    return is_open(x) && !x->p->uneven && x->p->nodes <= TREE_NODES_MAX &&
+           !(cutoff_ns > 0 && x->bound_ns >= cutoff_ns);
+}
+static void run_tree(struct proving *x, int64_t effort)
+{
+    const struct placed_tree_settings tree = {x->s->settings->gap, x->s->settings->cutoff_ns,
+                                              effort, solving_should_stop, x->s};
+    x->bound_ns = placed_tree(x->p, &x->best, x->bound_ns, &tree, x->s->arena);
+}
+static enum status prove_by_tree(struct proving *x)
+{
+    run_tree(x, x->effort->tree);
+    return OK;
+}
+// It may show that there is nothing better to search for.
+static bool wants_look(const struct proving *x) { return repeats(x) && is_open_to_tree(x); }
+static enum status look_by_tree(struct proving *x)
+{
+    run_tree(x, quick_tree);
+    keep(x);
+    return OK;
 }
 
-// Another objective's plans are stated only at the end: that needs another graph.
-static void keep(const struct solving *s, struct placed *p, const struct placed_plan *best,
-                 int64_t bound_ns)
+// In this order. The cost is a share: of the time limit, or for one replica of the time left then.
+static const struct placed_engine {
+    bool (*applies)(const struct proving *x);
+    double cost;
+    enum status (*run)(struct proving *x);
+} engines[] = {
+    {has_start, 1, search_from_start},    {wants_search, 1, search},
+    {is_found, 0, improve_rings},         {wants_look, 1, look_by_tree},
+    {repeats_for_few, 0.3, search_again}, {repeats_for_many, 0.9, search_again},
+    {is_open_single, 0.7, prove_single},  {is_open_uneven, 0.1, prove_uneven},
+    {is_open_to_tree, 1, prove_by_tree},
+};
+
+// ---- the answer
+
+static void put_nothing(struct proving *x)
 {
-    struct arena own;
-    struct plan plan;
-    if (!solve_keeps(s->settings, s->priced) || best->time_ns == INT64_MAX ||
-        s->priced->objective != OBJECTIVE_ITERATION_TIME)
-        return;
-    arena_open(&own, s->arena->exit);
-    struct placed_plan copy = placed_plan_empty(p, &own);
-    placed_plan_copy(p, &copy, best);
-    placed_put_plan(&plan, p, &copy, &own);
-    plan.iteration_ns = best->time_ns;
-    solve_keep_plan(s->settings, s->priced, &plan, plan.iteration_ns);
-    solve_keep_bound(s->settings, s->priced, smaller(bound_ns, best->time_ns));
-    arena_close(&own);
+    struct plan *plan = &x->r->plan;
+    bool proven = is_proven(x);
+    plan->reason = proven ? "no placement on the nodes has room for all ranks, as memory and rules "
+                            "allow, and joins them"
+                          : NULL;
+    plan->stage_count = 0;
+    plan_end(plan, x->s->settings->gap, proven);
+    plan->iteration_ns = plan->objective_ns = 0;
+    plan->bound_ns = proven ? 0 : x->bound_ns;
+    x->r->finished = proven;
 }
 
-// More searches, each from where the last one ended, for a share of the time limit.
-static void search_again(struct solving *s, struct placed *p, struct placed_plan *best,
-                         const int *chosen, int64_t enough_ns, struct placed_settings search)
+// Whatever of the earlier plan can stay does, now that the bound may have risen.
+static void settle(struct proving *x)
 {
-    double share = p->nodes > TREE_NODES_MAX ? 0.9 : 0.3, limit_s = s->settings->time_limit_s;
-    struct placed_plan from = placed_plan_empty(p, s->arena),
-                       found = placed_plan_empty(p, s->arena);
-    search.start = &from;
-    while (best->time_ns > enough_ns && watch_elapsed_s(&s->watch) < share * limit_s &&
-           !solving_should_stop(s)) {
-        search.seed++;
-        placed_plan_copy(p, &from, best);
-        if (placed_search(p, &found, chosen, &search, s->arena) && found.time_ns < best->time_ns) {
-            placed_plan_copy(p, best, &found);
-            keep(s, p, best, 0);
+    int64_t enough_ns = enough_for(x->bound_ns, x->s->settings->gap);
+    if (x->mended.time_ns <= enough_ns) placed_plan_copy(x->p, &x->best, &x->mended);
+    placed_settle(x->p, &x->best, x->like, x->home, enough_ns);
+}
+
+// relaxed_ns: the bound of the program over groups.
+static enum status put_answer(struct proving *x, int64_t relaxed_ns)
+{
+    struct plan *plan = &x->r->plan;
+    const struct plan_effort effort = plan->effort;
+    const struct priced *priced = x->s->priced;
+    x->bound_ns = smaller(x->bound_ns, x->best.time_ns);
+    assert(x->bound_ns >= relaxed_ns);
+    if (x->start) settle(x);
+    int64_t value_ns = x->best.time_ns;
+    TRY(find_slowest(x->p, &x->best, x->err));
+    placed_put_plan(plan, x->p, &x->best, x->s->arena);
+    x->r->free_links_ns = placed_free_links_ns(x->p, &x->best);
+    plan->objective = priced->objective;
+    if (priced->objective != OBJECTIVE_ITERATION_TIME) plan->objective_ns = value_ns;
+    plan->iteration_ns = x->best.time_ns;
+    plan->bound_ns = bound_stated(x->bound_ns, value_ns, x->chosen ? relaxed_ns : 0);
+    plan->seed = x->s->settings->seed;
+    plan->effort = effort;
+    plan->effort.seconds = watch_elapsed_s(&x->s->watch);
+    plan_end(plan, x->s->settings->gap, false);
+    x->r->finished = plan->outcome == OUTCOME_OPTIMAL;
+    return OK;
+}
+
+// With r the answer of the program over groups.
+static enum status prove(struct proving *x)
+{
+    struct solving *s = x->s;
+    struct plan *plan = &x->r->plan;
+    TRY(placed_open(&x->p, s->priced, s->arena, x->err));
+    x->p->should_stop = solving_should_stop, x->p->stop_argument = s;
+    int *chosen = TAKE(s->arena, s->priced->stage_count, int);
+    if (plan->stage_count && !choices_from_plan(chosen, placed_choices(x->p), plan))
+        return fail(x->err, SOLVER, "the plan of the program over groups is none of its choices");
+    if (plan->stage_count) x->chosen = chosen;
+    x->best = placed_plan_empty(x->p, s->arena);
+    x->bound_ns = plan->bound_ns;
+    x->search = (struct placed_settings){.evaluations = x->effort->evaluations,
+                                         .seed = (uint64_t)s->settings->seed,
+                                         .should_stop = solving_should_stop,
+                                         .stop_argument = s,
+                                         .enough_ns = plan->bound_ns};
+    int64_t relaxed_ns = plan->bound_ns;
+    for (size_t i = 0; i < ARRAY_LENGTH(engines); i++)
+        if (engines[i].applies(x)) {
+            x->share = engines[i].cost;
+            TRY(engines[i].run(x));
         }
+    if (x->p->status != OK) {
+        *x->err = x->p->error;
+        return x->p->status;
     }
-}
-
-// Under a time limit the search goes on, unless a quick look by the tree shows that there is
-// nothing better. A single pipeline's certificate takes the proof that comes later, which searches
-// itself.
-static void search_on(struct solving *s, struct placed *p, struct placed_plan *best,
-                      const int *chosen, int64_t *bound_ns, const struct placed_settings *search)
-{
-    bool certified = s->settings->evidence && placed_is_single(p);
-    if (best->time_ns == INT64_MAX || s->settings->time_limit_s <= 0 || certified) return;
-    if (*bound_ns < wanted_ns(s, best) && has_tree(p, s, *bound_ns))
-        *bound_ns = bound_by_tree(s, p, best, *bound_ns, quick_tree);
-    search_again(s, p, best, chosen, enough_for(*bound_ns, s->settings->gap), *search);
+    if (is_found(x)) return put_answer(x, relaxed_ns);
+    put_nothing(x);
+    return OK;
 }
 
 enum status placed_solve_with(struct solve_result *r, const struct priced *priced,
@@ -285,93 +448,18 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
                         .watch = watch_begin(stop, settings->time_limit_s),
                         .arena = arena};
     struct solve_settings relaxed = *settings;
-    struct solve_result first;
     struct priced *groups = TAKE(arena, 1, struct priced);
     relaxed.time_limit_s *= share_for_relaxation;
     relaxed.gap *= effort->share_of_gap;
     placed_relax(groups, priced, arena);
-    TRY(solve_run(&first, groups, &relaxed, NULL, stop, arena, err));
-    *r = first;
-    if (first.cut_off) r->plan.stage_count = 0;
-    plan_end(&r->plan, settings->gap, first.finished && !first.cut_off);
-    bool told = r->plan.stage_count;
-    if (first.cut_off || (!told && !(start && first.plan.outcome == OUTCOME_NO_PLAN))) return OK;
-
-    struct placed *placed;
-    TRY(placed_open(&placed, priced, arena, err));
-    placed->should_stop = solving_should_stop, placed->stop_argument = &s;
-    int *chosen = TAKE(arena, priced->stage_count, int);
-    if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan))
-        return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
-    struct placed_plan best = placed_plan_empty(placed, arena),
-                       other = placed_plan_empty(placed, arena);
-    const struct placed_settings search = {
-        effort->evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL,
-        first.plan.bound_ns};
-    bool proven = false;
-    struct beginning beginning;
-    int64_t enough_ns = enough_for(first.plan.bound_ns, settings->gap);
-    if (start) TRY(search_from(placed, &best, &beginning, start, enough_ns, &search, arena, err));
-    if (told && best.time_ns > enough_ns) placed_search(placed, &other, chosen, &search, arena);
-    if (other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
-    bool found = best.time_ns < INT64_MAX;
-    if (found) placed_improve_rings(placed, &best);
-    int64_t bound_ns = first.plan.bound_ns;
-    keep(&s, placed, &best, bound_ns);
-    if (told && effort->repeats) search_on(&s, placed, &best, chosen, &bound_ns, &search);
-    keep(&s, placed, &best, bound_ns);
-    bool open = !found || bound_ns < wanted_ns(&s, &best);
-    if (open && effort->tree && placed_is_single(placed)) {
-        TRY(prove_single(&s, placed, effort, &best, &bound_ns, r, err));
-        open = best.time_ns == INT64_MAX ? bound_ns < INT64_MAX : bound_ns < wanted_ns(&s, &best);
-        proven = !open && bound_ns >= best.time_ns;
-    }
-    if (open && placed->uneven) {
-        TRY(prove_uneven(&s, placed, groups, &best, &bound_ns, err));
-        proven = bound_ns >= best.time_ns;
-    } else if (open && has_tree(placed, &s, bound_ns)) {
-        bound_ns = bound_by_tree(&s, placed, &best, bound_ns, effort->tree);
-        proven = bound_ns >= best.time_ns || bound_ns >= NEVER_NS;
-    }
-    if (placed->status != OK) {
-        *err = placed->error;
-        return placed->status;
-    }
-    if (best.time_ns == INT64_MAX) {
-        r->plan.reason = proven ? "no placement on the nodes has room for all ranks, as memory and "
-                                  "rules allow, and joins them"
-                                : NULL;
-        r->plan.stage_count = 0;
-        plan_end(&r->plan, settings->gap, proven);
-        r->plan.iteration_ns = r->plan.objective_ns = 0;
-        r->plan.bound_ns = proven ? 0 : bound_ns;
-        r->finished = proven;
-        return OK;
-    }
-    assert(bound_ns >= first.plan.bound_ns);
-    if (proven) bound_ns = best.time_ns;
-    assert(bound_ns <= best.time_ns);
-    if (start) {
-        enough_ns = enough_for(bound_ns, settings->gap); // the bound may have risen
-        if (beginning.mended.time_ns <= enough_ns)
-            placed_plan_copy(placed, &best, &beginning.mended);
-        placed_settle(placed, &best, beginning.like, beginning.home, enough_ns);
-    }
-    int64_t value_ns = best.time_ns;
-    TRY(find_slowest(placed, &best, err));
-    placed_put_plan(&r->plan, placed, &best, arena);
-    r->free_links_ns = placed_free_links_ns(placed, &best);
-    r->plan.objective = priced->objective;
-    if (priced->objective != OBJECTIVE_ITERATION_TIME) r->plan.objective_ns = value_ns;
-    r->plan.iteration_ns = best.time_ns;
-    r->plan.bound_ns =
-        bound_stated(bound_ns, value_ns, first.plan.stage_count ? first.plan.bound_ns : 0);
-    r->plan.seed = settings->seed;
-    r->plan.effort = first.plan.effort;
-    r->plan.effort.seconds = watch_elapsed_s(&s.watch);
-    plan_end(&r->plan, settings->gap, false);
-    r->finished = r->plan.outcome == OUTCOME_OPTIMAL;
-    return OK;
+    TRY(solve_run(r, groups, &relaxed, NULL, stop, arena, err));
+    bool without_plan = r->plan.outcome == OUTCOME_NO_PLAN;
+    if (r->cut_off) r->plan.stage_count = 0;
+    plan_end(&r->plan, settings->gap, r->finished && !r->cut_off);
+    if (r->cut_off || (!r->plan.stage_count && !(start && without_plan))) return OK;
+    struct proving x = {
+        .s = &s, .r = r, .effort = effort, .groups = groups, .start = start, .err = err};
+    return prove(&x);
 }
 
 enum status placed_solve(struct solve_result *r, const struct priced *priced,
