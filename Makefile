@@ -366,8 +366,8 @@ trusted-write: $(BIN)/plumbline
 
 # Speed on the chain family, and beside CBC and HiGHS where they are found: BENCH_SET=quick|full,
 # BENCH_LIMIT_S=60
-$(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(call object,$(call \
-    sources,tests/support/textbook)) $(OUT)/libplumbline.a
+$(OUT)/bench-separate: $(OUT)/tests/bench/separate.o \
+    $(call object,$(call sources,tests/support/textbook tests/support/intopt)) $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 

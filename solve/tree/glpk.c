@@ -1,4 +1,4 @@
-// GLPK behind the interface of lp.h; intopt.c has its branch and bound. It converts indices to
+// GLPK behind the interface of lp.h; search.c has its branch and bound. It converts indices to
 // GLPK's (columns and rows from 1), and times to units of 2^unit_log2 ns: raw nanoseconds fail in
 // the simplex method, and a power of two is exact.
 //
@@ -24,7 +24,7 @@ static void leave(void *exit)
     longjmp(*(jmp_buf *)exit, 1);
 }
 
-double lp_column_scale(const struct lp *lp, int column)
+static double column_scale(const struct lp *lp, int column)
 {
     return lp->milp->columns[column].time ? lp->unit : 1;
 }
@@ -51,7 +51,7 @@ static void release_problem(void *object)
     if (lp->lost == glpk_lost) glp_delete_prob(lp->problem);
 }
 
-void lp_make_problem(struct lp *lp)
+static void make_problem(struct lp *lp)
 {
     glp_error_hook(leave, lp->arena->exit);
     lp->lost = glpk_lost;
@@ -78,8 +78,8 @@ static void bound_column(struct lp *lp, int column, bool closed)
 {
     const struct milp_column *c = &lp->milp->columns[column];
     int at = lp->index_of_column[column];
-    double lower = lp->defined[column] ? 0 : (double)c->lower / lp_column_scale(lp, column);
-    double upper = (double)c->upper / lp_column_scale(lp, column);
+    double lower = lp->defined[column] ? 0 : (double)c->lower / column_scale(lp, column);
+    double upper = (double)c->upper / column_scale(lp, column);
     // A defined symbol must not be at its own bound: the row that defines it must have the
     // multiplier, because the exact bound clears every symbol's residual.
     if (lp->defined[column]) upper = 2 * upper + 1;
@@ -118,7 +118,7 @@ static void ensure_rows(struct lp *lp, int needed)
     lp->row_capacity = capacity;
 }
 
-void lp_add_milp_row(struct lp *lp, int row, int elastic)
+static void add_row(struct lp *lp, int row, int elastic)
 {
     const struct milp *m = lp->milp;
     const struct milp_row *r = &m->rows[row];
@@ -132,7 +132,7 @@ void lp_add_milp_row(struct lp *lp, int row, int elastic)
         int index = lp->index_of_column[m->entry_column[e]];
         if (!index) continue;
         lp->indices[++n] = index;
-        lp->values[n] = (double)m->entry_value[e] * lp_column_scale(lp, m->entry_column[e]) / scale;
+        lp->values[n] = (double)m->entry_value[e] * column_scale(lp, m->entry_column[e]) / scale;
     }
     if (elastic) lp->indices[++n] = elastic, lp->values[n] = elastic_sign(r);
     glp_set_mat_row(lp->problem, at, n, lp->indices, lp->values);
@@ -153,7 +153,7 @@ struct lp *lp_open(const struct lp_request *r, struct arena *arena)
     lp->first_path_row = r->first_path_row;
     lp->watch = r->watch;
     glp_term_out(GLP_OFF);
-    lp_make_problem(lp);
+    make_problem(lp);
     lp->index_of_column = TAKE(arena, r->milp->column_count, int);
     lp->defined = TAKE(arena, r->milp->column_count, bool);
     for (int i = 0; i < r->first_path_row; i++) note_defined(lp, &r->milp->rows[i]);
@@ -165,7 +165,7 @@ struct lp *lp_open(const struct lp_request *r, struct arena *arena)
     for (int i = 0, e = lp->first_elastic; i < r->first_path_row; i++) {
         if (r->milp->rows[i].role == ROW_LEVEL && !r->levels) continue;
         bool elastic = elastic_sign(&r->milp->rows[i]) != 0;
-        lp_add_milp_row(lp, i, elastic ? e++ : 0);
+        add_row(lp, i, elastic ? e++ : 0);
     }
     glp_std_basis(lp->problem);
     if (r->basis && r->basis->present) lp_basis_restore(lp, r->basis);
@@ -177,7 +177,7 @@ bool lp_has_row(const struct lp *lp, int row)
     return row < lp->row_capacity && lp->index_of_row[row];
 }
 
-void lp_add_row(struct lp *lp, int row) { lp_add_milp_row(lp, row, 0); }
+void lp_add_row(struct lp *lp, int row) { add_row(lp, row, 0); }
 
 void lp_set_closed(struct lp *lp, int column, bool closed)
 {
@@ -228,7 +228,7 @@ double lp_objective_ns(const struct lp *lp) { return glp_get_obj_val(lp->problem
 double lp_value(const struct lp *lp, int column)
 {
     int index = lp->index_of_column[column];
-    return index ? glp_get_col_prim(lp->problem, index) * lp_column_scale(lp, column) : 0;
+    return index ? glp_get_col_prim(lp->problem, index) * column_scale(lp, column) : 0;
 }
 
 double lp_elastic_use(const struct lp *lp)

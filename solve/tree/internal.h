@@ -27,8 +27,4 @@ struct lp {
     struct arena *arena;
 };
 
-void lp_make_problem(struct lp *lp);
-double lp_column_scale(const struct lp *lp, int column);
-void lp_add_milp_row(struct lp *lp, int row, int elastic); // elastic: GLPK's column, or 0
-
 #endif

@@ -1,5 +1,5 @@
 // The interface to the LP solver: a linear program over a struct milp in our own terms. Only glpk.c
-// and intopt.c implement it.
+// and search.c implement it.
 //
 // Times are scaled by a power of two (exact in binary) so that stage loads are small numbers. Rows
 // that the zero point violates get one elastic column each, so every relaxation has an optimum and
@@ -91,23 +91,5 @@ struct lp_search {
 // give up some or all of them at any time.
 void lp_search(struct lp *lp, const struct lp_search *search);
 bool lp_can_branch(const struct lp *lp, int column); // within branch()
-
-// glp_intopt on all rows of the milp, branching on levels first, path rows found by replay.
-// Floating point throughout: it proves nothing.
-struct intopt_request {
-    const struct milp *milp;
-    int unit_log2;
-    double time_limit_s; // 0: none
-    double cut_off_ns;   // only plans below it are wanted; 0: none
-    // Adds the violated path row to the milp for these column values (times in ns); its index, or
-    // -1.
-    int (*separate)(void *argument, const double *values);
-    void *argument;
-    const double *branch_key; // [column_count]: the fractional column with the highest key first;
-                              // 0: left to GLPK
-};
-enum intopt_status { INTOPT_OPTIMAL, INTOPT_FEASIBLE, INTOPT_INFEASIBLE, INTOPT_UNKNOWN };
-enum intopt_status lp_intopt(const struct intopt_request *request, double *values,
-                             struct arena *arena);
 
 #endif

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "formulate/graph/pool.h"
+#include "tests/support/intopt/intopt.h"
 #include "tests/support/placed_program/program.h"
-#include "solve/tree/lp.h"
 #include "solve/places/internal.h"
 #include "solve/process/worker.h"
 
@@ -71,21 +71,8 @@ static void run(void *context, struct message *in, struct message *out, struct a
                                      .separate = separate,
                                      .argument = w,
                                      .branch_key = w->branch_key};
-    message_put_count(out, lp_intopt(&request, values, arena));
+    message_put_count(out, intopt_solve(&request, values, arena));
     message_put(out, values, (size_t)m->column_count * sizeof *values);
-}
-
-// A power of two in nanoseconds, as a unit in which the heaviest stage is a number near 16.
-static int unit_of(const struct choices *c)
-{
-    int unit = 0;
-    int64_t heaviest_ns = 1;
-    for (int s = 0; s < c->priced->stage_count; s++)
-        for (int i = 0; i < c->stages[s].count; i++)
-            if (c->stages[s].items[i].load_ns > heaviest_ns)
-                heaviest_ns = c->stages[s].items[i].load_ns;
-    while (unit < 40 && heaviest_ns >> unit >= 32) unit++;
-    return unit;
 }
 
 // Layers and options first, then nodes; the rest, left to GLPK, are rings or follow from these.
@@ -130,7 +117,7 @@ enum status placed_milp(struct placed_milp_result *r, struct placed_plan *plan, 
     struct milp_work w = {.graph = p->own->graph,
                           .time_limit_s = settings->time_limit_s,
                           .cut_off_ns = (double)settings->cut_off_ns,
-                          .unit_log2 = unit_of(p->c),
+                          .unit_log2 = intopt_unit_log2(p->c),
                           .arena = arena};
     TRY(formulate_placed(&w.program, p->c, p->own->graph, 0, arena, err));
     w.first_path_row = w.program.milp.row_count;

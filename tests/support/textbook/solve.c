@@ -1,10 +1,9 @@
 // The textbook formulation, solved by glp_intopt with path rows from replays in its callback.
 #include <math.h>
 
-#include "data/base/least.h"
 #include "formulate/graph/objective.h"
 #include "formulate/graph/pool.h"
-#include "solve/tree/lp.h"
+#include "tests/support/intopt/intopt.h"
 #include "tests/support/textbook/textbook.h"
 
 enum { FINE_BITS = 12 }; // fractional durations are in units of 2^-12 ns
@@ -57,18 +56,6 @@ static enum status formulate(struct textbook_work *w, const struct choices *c, s
     return OK;
 }
 
-// A power of two in nanoseconds, as a unit in which the heaviest stage is a number near 16.
-static int unit_log2(const struct choices *c)
-{
-    int64_t heaviest_ns = 1;
-    int unit = 0;
-    for (int s = 0; s < c->priced->stage_count; s++)
-        for (int i = 0; i < c->stages[s].count; i++)
-            heaviest_ns = larger(heaviest_ns, c->stages[s].items[i].load_ns);
-    while (unit < 40 && heaviest_ns >> unit >= 32) unit++;
-    return unit;
-}
-
 static enum status search(struct plan *plan, struct textbook_work *w, double time_limit_s,
                           struct arena *arena, struct error *err)
 {
@@ -76,11 +63,11 @@ static enum status search(struct plan *plan, struct textbook_work *w, double tim
     int *chosen = TAKE(arena, c->priced->stage_count, int);
     double *values = TAKE(arena, w->f.milp.column_count, double);
     struct intopt_request request = {.milp = &w->f.milp,
-                                     .unit_log2 = unit_log2(c),
+                                     .unit_log2 = intopt_unit_log2(c),
                                      .time_limit_s = time_limit_s,
                                      .separate = separate,
                                      .argument = w};
-    enum intopt_status status = lp_intopt(&request, values, arena);
+    enum intopt_status status = intopt_solve(&request, values, arena);
     if (status == INTOPT_INFEASIBLE) plan->outcome = OUTCOME_INFEASIBLE;
     if (status != INTOPT_OPTIMAL && status != INTOPT_FEASIBLE) return OK;
     if (!textbook_decode(&w->f, values, chosen) || !choices_fit_together(c, chosen) ||
