@@ -56,9 +56,9 @@ NCCL  := $(or $(NCCL),$(if $(CUDA:no=),$(call cuda_compiles,nccl.h)))
 CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
     -gencode arch=compute_90,code=compute_90
 
-LIBS_library = -lglpk -lnettle -lm
-LIBS_plan    = -lglpk -llapacke -lopenblas -lnettle -lm
-LIBS_measure = -lopenblas -lnettle -lm -lpthread
+LIBS_library = -lglpk -lcjson -lnettle -lm
+LIBS_plan    = -lglpk -llapacke -lopenblas -lcjson -lnettle -lm
+LIBS_measure = -lopenblas -lcjson -lnettle -lm -lpthread
 
 SETUP = CC="$(CC)" CFLAGS="$(BLAS_CFLAGS) $(CFLAGS)" LDFLAGS="$(LDFLAGS)" sh tests/setup.sh install
 
@@ -210,7 +210,7 @@ $(TESTS:%=$(OUT)/tests/%): $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) \
-	    -lcmocka -lcjson -lgmp $(LIBS_plan) -lpthread
+	    -lcmocka -lgmp $(LIBS_plan) -lpthread
 
 # The CUDA back end on a device out of the CPU's memory: its own kernels, compiled for the CPU. It
 # needs CUDA's headers.

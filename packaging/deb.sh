@@ -57,7 +57,7 @@ describe() {
     libplumbline0) section=libs what=' - library' more=' .
  This package has the shared library.' needs= ;;
     libplumbline-dev) section=libdevel what=' - development' \
-        needs="libplumbline0 (= $version), libglpk-dev, nettle-dev" more=' .
+        needs="libplumbline0 (= $version), libglpk-dev, libcjson-dev, nettle-dev" more=' .
  This package has the header, the static library and examples.' ;;
     esac
 }

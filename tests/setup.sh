@@ -14,10 +14,10 @@ needs_of_build='
 glpk.h|glpk.h|-lglpk|libglpk-dev
 cblas.h|cblas.h|-lopenblas|libopenblas-dev
 lapacke.h|lapacke.h|-llapacke|liblapacke-dev
+cJSON.h|cjson/cJSON.h|-lcjson|libcjson-dev
 nettle/sha2.h|nettle/sha2.h|-lnettle|nettle-dev'
 needs_of_test='
 cmocka.h|stdarg.h stddef.h setjmp.h stdint.h cmocka.h|-lcmocka|libcmocka-dev
-cJSON.h|cjson/cJSON.h|-lcjson|libcjson-dev
 gmp.h|gmp.h|-lgmp|libgmp-dev
 cbc||command -v cbc|coinor-cbc
 ip and tc||PATH=$PATH:/usr/sbin:/sbin; command -v ip && command -v tc|iproute2

@@ -95,7 +95,7 @@ static void memory_give(void *memory, size_t bytes)
 
 void arena_open(struct arena *arena, jmp_buf *exit) { *arena = (struct arena){.exit = exit}; }
 
-static _Noreturn void exhausted(struct arena *arena)
+_Noreturn void arena_exhaust(struct arena *arena)
 {
     if (!arena->exit) abort();
     longjmp(*arena->exit, 1);
@@ -155,7 +155,7 @@ static void *try_take(struct arena *arena, size_t count, size_t size)
 void *arena_take(struct arena *arena, size_t count, size_t size)
 {
     void *result = try_take(arena, count, size);
-    if (!result) exhausted(arena);
+    if (!result) arena_exhaust(arena);
     return result;
 }
 
@@ -203,7 +203,7 @@ void arena_defer(struct arena *arena, void (*release)(void *object), void *objec
     struct arena_deferred *d = try_take(arena, 1, sizeof *d);
     if (!d) {
         release(object);
-        exhausted(arena);
+        arena_exhaust(arena);
     }
     *d = (struct arena_deferred){arena->deferred, release, object};
     arena->deferred = d;

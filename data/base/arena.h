@@ -61,6 +61,9 @@ char *arena_print(struct arena *arena, const char *format, ...)
 // cannot be recorded).
 void arena_defer(struct arena *arena, void (*release)(void *object), void *object);
 
+// Leaves through the arena's exit, as any taking that fails.
+_Noreturn void arena_exhaust(struct arena *arena);
+
 // Scratch: arena_reset releases everything taken since the mark.
 struct arena_mark arena_set_mark(struct arena *arena);
 void arena_reset(struct arena *arena, struct arena_mark mark);

@@ -1,31 +1,148 @@
-// Fields of JSON objects, read by a table of them, and the writer.
-#include "data/base/grow.h"
-#include "data/base/plain.h"
-#include "data/text/json_nodes.h"
-#include "data/text/unit.h"
+// Documents through cJSON: trees that the arena deletes, their fields by a table of them, and the
+// writer.
+#include "data/text/json.h"
 
 #include <assert.h>
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/grow.h"
+#include "data/text/json_scan.h"
+#include "data/text/unit.h"
+
 enum { FOUND_MAX = 60 };
 
-static char *child_path(struct arena *arena, const char *path, const char *key)
+// An array's elements: requested in order, they cost one step each.
+struct json_cursor {
+    const cJSON *at;
+    int index, count; // index: of `at`
+};
+
+// ---- trees
+
+// key: NULL for an element.
+static char *child_path(struct arena *arena, const char *path, const char *key, int index)
 {
-    return arena_print(arena, "%s%s%s", path, *path ? "." : "", key);
+    if (!key) return arena_print(arena, "%s[%d]", path, index);
+    size_t outer = strlen(path), inner = strlen(key);
+    char *whole = TAKE(arena, outer + inner + 2, char), *to = whole;
+    memcpy(to, path, outer);
+    to += outer;
+    if (outer) *to++ = '.';
+    memcpy(to, key, inner);
+    return whole;
+}
+
+static struct json value_at(const cJSON *node, const char *file, const char *path,
+                            struct arena *arena)
+{
+    struct json value = {node, file, path, NULL};
+    if (!cJSON_IsArray(node)) return value;
+    value.cursor = TAKE(arena, 1, struct json_cursor);
+    *value.cursor = (struct json_cursor){node->child, 0, cJSON_GetArraySize(node)};
+    return value;
+}
+
+static struct json member_at(const struct json *object, const cJSON *node, const char *key,
+                             struct arena *arena)
+{
+    return value_at(node, object->file, child_path(arena, object->path, key, 0), arena);
+}
+
+struct tree {
+    cJSON *root;
+    size_t bytes;
+};
+
+static void tree_release(void *object)
+{
+    struct tree *tree = object;
+    cJSON_Delete(tree->root);
+    memory_release(tree->bytes);
+}
+
+// The allocator's own share included.
+static size_t tree_bytes(const struct json_counts *counts)
+{
+    return counts->values * (sizeof(cJSON) + 16) + counts->texts * 32 + counts->text_bytes;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char *doubled_key(const cJSON *object, int count, struct arena *arena)
+{
+    const char **keys = TAKE(arena, count, const char *), *doubled = NULL;
+    int n = 0;
+    for (const cJSON *c = object->child; c; c = c->next) keys[n++] = c->string;
+    qsort(keys, (size_t)n, sizeof *keys, compare_keys);
+    for (int i = 1; i < n && !doubled; i++)
+        if (!strcmp(keys[i - 1], keys[i])) doubled = keys[i];
+    return doubled;
+}
+
+static enum status refuse_doubled(const struct json *value, struct arena *arena, struct error *err)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    const cJSON *c;
+    int index = 0;
+    cJSON_ArrayForEach(c, value->node)
+    {
+        struct json inner = {c, value->file, "", NULL};
+        if (c->child) {
+            inner.path = child_path(arena, value->path, c->string, index);
+            TRY(refuse_doubled(&inner, arena, err));
+            arena_reset(arena, mark);
+        }
+        index++;
+    }
+    const char *doubled =
+        cJSON_IsObject(value->node) && index > 1 ? doubled_key(value->node, index, arena) : NULL;
+    return doubled ? json_refuse(value, err, "key \"%s\" appears twice", doubled) : OK;
+}
+
+enum status json_parse(struct json *root, const char *file, const char *text, size_t size,
+                       struct arena *arena, struct error *err)
+{
+    struct json_counts counts;
+    TRY(json_scan(&counts, file, text, size, err));
+    struct tree *tree = TAKE(arena, 1, struct tree);
+    size_t bytes = tree_bytes(&counts);
+    if (!memory_hold(bytes))
+        return fail(err, SYSTEM,
+                    "%s: its values need %zu MiB of memory, more than is left of the %zu MiB "
+                    "allowed; raise --memory-limit-mib",
+                    file, bytes >> 20, memory_limit_now() >> 20);
+    tree->bytes = bytes;
+    arena_defer(arena, tree_release, tree);
+    tree->root = cJSON_ParseWithLength(text, size);
+    if (!tree->root) arena_exhaust(arena); // nothing else can fail: the text is JSON
+    *root = value_at(tree->root, file, "", arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    TRY(refuse_doubled(root, arena, err));
+    arena_reset(arena, mark);
+    return OK;
 }
 
 // ---- values
 
-static const char *found(const struct json_node *item, char *text, size_t size)
+static const char *found(const cJSON *item, char *text, size_t size)
 {
-    static const char *const names[] = {"null", "false", "true", "", "", "an array", "an object"};
-    if (item->type == NODE_NUMBER) snprintf(text, size, "%.17g", item->number);
-    else if (item->type == NODE_TEXT) snprintf(text, size, "\"%.40s\"", item->text);
-    else snprintf(text, size, "%s", names[item->type]);
+    if (cJSON_IsNumber(item)) snprintf(text, size, "%.17g", item->valuedouble);
+    else if (cJSON_IsString(item)) snprintf(text, size, "\"%.40s\"", item->valuestring);
+    else
+        snprintf(text, size, "%s",
+                 cJSON_IsObject(item)  ? "an object"
+                 : cJSON_IsArray(item) ? "an array"
+                 : cJSON_IsNull(item)  ? "null"
+                 : cJSON_IsTrue(item)  ? "true"
+                                       : "false");
     return text;
 }
 
@@ -48,26 +165,32 @@ static enum status expected(const struct json *value, const char *what, struct e
                        found(value->node, text, sizeof text));
 }
 
+static enum status expected_number(const struct json *value, bool whole, double low, double high,
+                                   enum key_unit kind, struct error *err)
+{
+    char what[160];
+    bool bounded = high < (whole ? JSON_COUNT_MAX : HUGE_VAL);
+    int n = bounded ? snprintf(what, sizeof what, "a %snumber from %.17g to %.17g",
+                               whole ? "whole " : "", low, high)
+                    : snprintf(what, sizeof what, "a %snumber of at least %.17g",
+                               whole ? "whole " : "", low);
+    if (kind)
+        snprintf(what + n, sizeof what - (size_t)n, ", or one with its unit as \"%s\"",
+                 unit_example(kind));
+    return expected(value, what, err);
+}
+
 static enum status read_number(const struct json *value, bool whole, double low, double high,
                                double *to, struct error *err)
 {
-    const struct json_node *item = value->node;
-    enum key_unit kind = item->type == NODE_TEXT ? unit_of_path(value->path) : KEY_UNITLESS;
-    char what[160];
-    bool bounded = high < (whole ? JSON_COUNT_MAX : HUGE_VAL);
-    if (bounded)
-        snprintf(what, sizeof what, "a %snumber from %.17g to %.17g", whole ? "whole " : "", low,
-                 high);
-    else snprintf(what, sizeof what, "a %snumber of at least %.17g", whole ? "whole " : "", low);
-    if (kind) {
-        size_t n = strlen(what);
-        snprintf(what + n, sizeof what - n, ", or one with its unit as \"%s\"", unit_example(kind));
-    }
-    double x = item->type == NODE_NUMBER ? item->number : NAN;
-    if (kind ? !unit_read(item->text, kind, &x) : !isfinite(x)) return expected(value, what, err);
-    if (whole && fabs(x) > JSON_COUNT_MAX)
+    const cJSON *item = value->node;
+    enum key_unit kind = cJSON_IsString(item) ? unit_of_path(value->path) : KEY_UNITLESS;
+    double x = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    bool there = kind ? unit_read(item->valuestring, kind, &x) : isfinite(x);
+    if (there && whole && fabs(x) > JSON_COUNT_MAX)
         return expected(value, "a whole number of at most 2^53", err);
-    if (x < low || x > high || (whole && x != floor(x))) return expected(value, what, err);
+    if (!there || x < low || x > high || (whole && x != floor(x)))
+        return expected_number(value, whole, low, high, kind, err);
     *to = x;
     return OK;
 }
@@ -75,10 +198,10 @@ static enum status read_number(const struct json *value, bool whole, double low,
 enum status json_name(const struct json *value, const char *const *names, int *to,
                       struct error *err)
 {
-    const struct json_node *item = value->node;
+    const cJSON *item = value->node;
     char what[400] = "one of";
     for (int i = 0; names[i]; i++) {
-        if (item && item->type == NODE_TEXT && !strcmp(item->text, names[i])) {
+        if (cJSON_IsString(item) && !strcmp(item->valuestring, names[i])) {
             *to = i;
             return OK;
         }
@@ -98,32 +221,29 @@ static enum status expect_plain(const struct json *value, const char *text, stru
 
 enum status json_expect(const struct json *value, enum json_type type, struct error *err)
 {
-    const struct json_node *item = value->node;
-    if (type == JSON_OBJECT && (!item || item->type != NODE_OBJECT))
-        return expected(value, "an object", err);
-    if (type == JSON_ARRAY && (!item || item->type != NODE_ARRAY))
-        return expected(value, "an array", err);
-    if (type == JSON_TEXT && (!item || item->type != NODE_TEXT))
-        return expected(value, "a string", err);
+    const cJSON *item = value->node;
+    if (type == JSON_OBJECT && !cJSON_IsObject(item)) return expected(value, "an object", err);
+    if (type == JSON_ARRAY && !cJSON_IsArray(item)) return expected(value, "an array", err);
+    if (type == JSON_TEXT && !cJSON_IsString(item)) return expected(value, "a string", err);
     if (!item) return expected(value, "a value", err);
-    return type == JSON_TEXT ? expect_plain(value, item->text, err) : OK;
+    return type == JSON_TEXT ? expect_plain(value, item->valuestring, err) : OK;
 }
 
 const char *json_text(const struct json *value, struct arena *arena)
 {
-    assert(value->node->type == NODE_TEXT);
-    return arena_copy_text(arena, value->node->text);
+    assert(cJSON_IsString(value->node));
+    return arena_copy_text(arena, value->node->valuestring);
 }
 
 static enum status read_field(const struct json *value, const struct json_field *f,
                               struct arena *arena, struct error *err)
 {
-    const struct json_node *item = value->node;
+    const cJSON *item = value->node;
     double x;
     switch (f->type) {
     case JSON_TEXT:
         TRY(json_expect(value, JSON_TEXT, err));
-        *(const char **)f->to = arena_copy_text(arena, item->text);
+        *(const char **)f->to = arena_copy_text(arena, item->valuestring);
         return OK;
     case JSON_INT:
         TRY(read_number(value, true, f->low, f->high, &x, err));
@@ -137,10 +257,9 @@ static enum status read_field(const struct json *value, const struct json_field 
     case JSON_BOOL:
     case JSON_FLAG:
     case JSON_UNLESS:
-        if (item->type != NODE_TRUE && item->type != NODE_FALSE)
-            return expected(value, "true or false", err);
-        if (f->type == JSON_FLAG) *(int *)f->to = item->type == NODE_TRUE;
-        else *(bool *)f->to = (item->type == NODE_TRUE) == (f->type == JSON_BOOL);
+        if (!cJSON_IsBool(item)) return expected(value, "true or false", err);
+        if (f->type == JSON_FLAG) *(int *)f->to = cJSON_IsTrue(item);
+        else *(bool *)f->to = cJSON_IsFalse(item) == (f->type == JSON_UNLESS);
         return OK;
     case JSON_NAME: return json_name(value, f->names, f->to, err);
     case JSON_OBJECT:
@@ -149,7 +268,7 @@ static enum status read_field(const struct json *value, const struct json_field 
         TRY(json_expect(value, f->type, err));
         *(struct json *)f->to = *value;
         return OK;
-    case JSON_SKIP: return item->type == NODE_TEXT ? expect_plain(value, item->text, err) : OK;
+    case JSON_SKIP: return cJSON_IsString(item) ? expect_plain(value, item->valuestring, err) : OK;
     }
     return OK;
 }
@@ -158,8 +277,7 @@ static enum status read_field(const struct json *value, const struct json_field 
 static void place_absent(const struct json *object, const struct json_field *f, struct arena *arena)
 {
     if (f->type == JSON_OBJECT || f->type == JSON_ARRAY || f->type == JSON_VALUE)
-        *(struct json *)f->to =
-            (struct json){NULL, object->file, child_path(arena, object->path, f->key)};
+        *(struct json *)f->to = member_at(object, NULL, f->key, arena);
 }
 
 enum status json_fields(const struct json *object, const struct json_field *fields,
@@ -167,46 +285,52 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
                         struct error *err)
 {
     TRY(json_expect(object, JSON_OBJECT, err));
-    const struct json_node *item = object->node;
-    for (const struct json_node *c = node_first(item); c && strictness == JSON_STRICT;
-         c = c->next) {
+    const cJSON *item = object->node;
+    for (const cJSON *c = item->child; c && strictness == JSON_STRICT; c = c->next) {
         size_t i = 0;
-        while (i < field_count && strcmp(fields[i].key, c->key)) i++;
-        if (i == field_count) return json_refuse(object, err, "unknown key \"%.60s\"", c->key);
+        while (i < field_count && strcmp(fields[i].key, c->string)) i++;
+        if (i == field_count) return json_refuse(object, err, "unknown key \"%.60s\"", c->string);
     }
     for (size_t i = 0; i < field_count; i++) {
-        const struct json_node *c = node_member(item, fields[i].key);
-        if (c && strictness == JSON_LENIENT && c->type == NODE_NULL) c = NULL;
+        const cJSON *c = cJSON_GetObjectItemCaseSensitive(item, fields[i].key);
+        if (c && strictness == JSON_LENIENT && cJSON_IsNull(c)) c = NULL;
         if (!c && fields[i].need == REQUIRED)
             return json_refuse(object, err, "key \"%s\" is missing", fields[i].key);
         if (!c) {
             place_absent(object, &fields[i], arena);
             continue;
         }
-        struct json value = {c, object->file, child_path(arena, object->path, fields[i].key)};
+        struct json value = member_at(object, c, fields[i].key, arena);
         TRY(read_field(&value, &fields[i], arena, err));
     }
     return OK;
 }
 
-int json_length(const struct json *array) { return array->node ? array->node->count : 0; }
+int json_length(const struct json *array)
+{
+    if (array->cursor) return array->cursor->count;
+    return array->node ? cJSON_GetArraySize(array->node) : 0;
+}
+
 bool json_has(const struct json *object, const char *key)
 {
-    return object->node && node_member(object->node, key) != NULL;
+    return cJSON_GetObjectItemCaseSensitive(object->node, key) != NULL;
 }
 
 bool json_is_present(const struct json *value) { return value->node != NULL; }
 
 struct json json_member(const struct json *object, const char *key, struct arena *arena)
 {
-    return (struct json){node_member(object->node, key), object->file,
-                         child_path(arena, object->path, key)};
+    return member_at(object, cJSON_GetObjectItemCaseSensitive(object->node, key), key, arena);
 }
 
 struct json json_element(const struct json *array, int index, struct arena *arena)
 {
-    const struct json_node *item = node_element(array->node, index);
-    return (struct json){item, array->file, arena_print(arena, "%s[%d]", array->path, index)};
+    struct json_cursor *c = array->cursor;
+    assert(index >= 0 && index < c->count);
+    if (index < c->index) c->at = array->node->child, c->index = 0;
+    for (; c->index < index; c->index++) c->at = c->at->next;
+    return value_at(c->at, array->file, child_path(arena, array->path, NULL, index), arena);
 }
 
 enum status json_members(const struct json *object, const char *const **keys, struct json **values,
@@ -217,10 +341,10 @@ enum status json_members(const struct json *object, const char *const **keys, st
     const char **names = TAKE(arena, *count, const char *);
     *values = TAKE(arena, *count, struct json);
     int i = 0;
-    for (const struct json_node *c = node_first(object->node); c; c = c->next, i++) {
-        TRY(expect_plain(object, c->key, err));
-        names[i] = arena_copy_text(arena, c->key);
-        (*values)[i] = (struct json){c, object->file, child_path(arena, object->path, c->key)};
+    for (const cJSON *c = object->node->child; c; c = c->next, i++) {
+        TRY(expect_plain(object, c->string, err));
+        names[i] = arena_copy_text(arena, c->string);
+        (*values)[i] = member_at(object, c, c->string, arena);
     }
     *keys = names;
     return OK;
@@ -230,14 +354,15 @@ static enum status read_numbers(const struct json *array, bool whole, double low
                                 void *values, struct arena *arena, struct error *err)
 {
     int i = 0;
-    for (const struct json_node *c = node_first(array->node); c; c = c->next, i++) {
-        double x;
-        struct json element = {c, array->file, array->path};
-        if (c->type != NODE_NUMBER || !isfinite(c->number) || c->number < low || c->number > high)
-            element = json_element(array, i, arena);
+    const cJSON *c;
+    cJSON_ArrayForEach(c, array->node)
+    {
+        double x = cJSON_IsNumber(c) ? c->valuedouble : NAN;
+        struct json element = {c, array->file, array->path, NULL};
+        if (!isfinite(x) || x < low || x > high) element = json_element(array, i, arena);
         TRY(read_number(&element, whole, low, high, &x, err));
-        if (whole) ((int64_t *)values)[i] = (int64_t)x;
-        else ((double *)values)[i] = x;
+        if (whole) ((int64_t *)values)[i++] = (int64_t)x;
+        else ((double *)values)[i++] = x;
     }
     return OK;
 }
@@ -247,22 +372,24 @@ enum status json_numbers(const struct json *array, double low, double high, doub
 {
     *count = json_length(array);
     *values = TAKE(arena, *count, double);
-    return *count ? read_numbers(array, false, low, high, *values, arena, err) : OK;
+    return read_numbers(array, false, low, high, *values, arena, err);
 }
 
 enum status json_cells(const struct json *array, double **values, int *count, struct arena *arena,
                        struct error *err)
 {
     int i = 0;
+    const cJSON *c;
     *count = json_length(array);
     *values = TAKE(arena, *count, double);
-    for (const struct json_node *c = *count ? node_first(array->node) : NULL; c; c = c->next, i++) {
-        bool known = c->type == NODE_NUMBER && isfinite(c->number);
-        struct json element = {c, array->file, array->path};
-        if (!known && c->type != NODE_NULL) element = json_element(array, i, arena);
-        if (!known && c->type != NODE_NULL)
+    cJSON_ArrayForEach(c, array->node)
+    {
+        bool known = cJSON_IsNumber(c) && isfinite(c->valuedouble);
+        if (!known && !cJSON_IsNull(c)) {
+            struct json element = json_element(array, i, arena);
             return expected(&element, "a finite number, or null", err);
-        (*values)[i] = known ? c->number : NAN;
+        }
+        (*values)[i++] = known ? c->valuedouble : NAN;
     }
     return OK;
 }
@@ -272,7 +399,7 @@ enum status json_counts(const struct json *array, double low, double high, int64
 {
     *count = json_length(array);
     *values = TAKE(arena, *count, int64_t);
-    return *count ? read_numbers(array, true, low, high, *values, arena, err) : OK;
+    return read_numbers(array, true, low, high, *values, arena, err);
 }
 
 enum status json_texts(const struct json *array, const char ***values, int *count,
@@ -283,169 +410,35 @@ enum status json_texts(const struct json *array, const char ***values, int *coun
     for (int i = 0; i < *count; i++) {
         struct json element = json_element(array, i, arena);
         TRY(json_expect(&element, JSON_TEXT, err));
-        (*values)[i] = arena_copy_text(arena, element.node->text);
+        (*values)[i] = arena_copy_text(arena, element.node->valuestring);
     }
     return OK;
 }
 
 // ---- writing
 
-static void append(struct json_writer *w, const char *text, size_t length)
+size_t json_quote(const char *text, char *to, size_t room)
 {
-    GROW_BYTES(w->arena, w->text, w->length, length, w->capacity);
-    memcpy(w->text + w->length, text, length);
-    w->length += length;
-    w->text[w->length] = '\0';
+    cJSON item = {.type = cJSON_String, .valuestring = (char *)text};
+    bool fits = cJSON_PrintPreallocated(&item, to, (int)room, false);
+    assert(fits);
+    return strlen(to);
 }
 
-static void append_text(struct json_writer *w, const char *text) { append(w, text, strlen(text)); }
-
-static void new_line(struct json_writer *w)
+static void put_node(struct json_writer *w, const char *key, const cJSON *node)
 {
-    if (w->flat) {
-        if (!w->empty) append_text(w, " ");
-        return;
+    bool is_object = cJSON_IsObject(node);
+    if (cJSON_IsNumber(node)) json_put_number(w, key, node->valuedouble);
+    else if (cJSON_IsString(node)) json_put_text(w, key, node->valuestring);
+    else if (cJSON_IsNull(node)) json_put_null(w, key);
+    else if (cJSON_IsBool(node)) json_put_bool(w, key, cJSON_IsTrue(node));
+    else {
+        if (is_object) json_open_object(w, key);
+        else json_open_array(w, key);
+        for (const cJSON *c = node->child; c; c = c->next) put_node(w, c->string, c);
+        if (is_object) json_close_object(w);
+        else json_close_array(w);
     }
-    append_text(w, "\n");
-    for (int i = 0; i < w->depth; i++) append_text(w, "  ");
-}
-
-// What could not be read again is noted; a document with it is not written.
-static void note_fault(struct json_writer *w, const char *text)
-{
-    if (!*w->found) text_is_plain(text, strlen(text), w->found);
-}
-
-static void append_quoted(struct json_writer *w, const char *text)
-{
-    note_fault(w, text);
-    append_text(w, "\"");
-    for (const char *p = text; *p;) {
-        size_t plain = 0;
-        while ((unsigned char)p[plain] >= 0x20 && p[plain] != '"' && p[plain] != '\\') plain++;
-        append(w, p, plain);
-        p += plain;
-        if (!*p) break;
-        char escaped[8];
-        if (*p == '"' || *p == '\\') snprintf(escaped, sizeof escaped, "\\%c", *p++);
-        else snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*p++);
-        append_text(w, escaped);
-    }
-    append_text(w, "\"");
-}
-
-static void begin_value(struct json_writer *w, const char *key)
-{
-    if (w->depth > 0) {
-        if (!w->empty) append_text(w, ",");
-        new_line(w);
-    }
-    w->empty = false;
-    if (!key) return;
-    append_quoted(w, key);
-    append_text(w, ": ");
-}
-
-void json_begin(struct json_writer *w, struct arena *arena)
-{
-    *w = (struct json_writer){.arena = arena, .empty = true};
-}
-
-const char *json_end(struct json_writer *w, size_t *length)
-{
-    assert(w->depth == 0);
-    append_text(w, "\n");
-    if (length) *length = w->length;
-    return w->text;
-}
-
-static void open_value(struct json_writer *w, const char *key, const char *bracket, bool flat)
-{
-    begin_value(w, key);
-    append_text(w, bracket);
-    w->depth++;
-    w->empty = true;
-    if (flat && !w->flat) {
-        w->flat = true;
-        w->flat_depth = w->depth;
-    }
-}
-
-static void close_value(struct json_writer *w, const char *bracket)
-{
-    bool was_flat = w->flat;
-    if (w->flat && w->flat_depth == w->depth) w->flat = false;
-    w->depth--;
-    assert(w->depth >= 0);
-    if (!w->empty && !was_flat) new_line(w);
-    append_text(w, bracket);
-    w->empty = false;
-}
-
-void json_open_object(struct json_writer *w, const char *key) { open_value(w, key, "{", false); }
-void json_open_array(struct json_writer *w, const char *key) { open_value(w, key, "[", false); }
-void json_open_flat_object(struct json_writer *w, const char *key)
-{
-    open_value(w, key, "{", true);
-}
-void json_open_flat_array(struct json_writer *w, const char *key) { open_value(w, key, "[", true); }
-void json_close_object(struct json_writer *w) { close_value(w, "}"); }
-void json_close_array(struct json_writer *w) { close_value(w, "]"); }
-
-void json_put_text(struct json_writer *w, const char *key, const char *text)
-{
-    begin_value(w, key);
-    append_quoted(w, text);
-}
-
-void json_put_count(struct json_writer *w, const char *key, int64_t value)
-{
-    char text[32], *end = text + sizeof text, *digit = end;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    begin_value(w, key);
-    do *--digit = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (value < 0) *--digit = '-';
-    append(w, digit, (size_t)(end - digit));
-}
-
-void json_put_number(struct json_writer *w, const char *key, double value)
-{
-    char text[40];
-    assert(isfinite(value));
-    begin_value(w, key);
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    append_text(w, text);
-}
-
-void json_put_bool(struct json_writer *w, const char *key, bool value)
-{
-    begin_value(w, key);
-    append_text(w, value ? "true" : "false");
-}
-
-void json_put_null(struct json_writer *w, const char *key)
-{
-    begin_value(w, key);
-    append_text(w, "null");
-}
-
-static void put_node(struct json_writer *w, const char *key, const struct json_node *node)
-{
-    switch (node->type) {
-    case NODE_NULL: json_put_null(w, key); return;
-    case NODE_NUMBER: json_put_number(w, key, node->number); return;
-    case NODE_TEXT: json_put_text(w, key, node->text); return;
-    case NODE_OBJECT: json_open_object(w, key); break;
-    case NODE_ARRAY: json_open_array(w, key); break;
-    default: json_put_bool(w, key, node->type == NODE_TRUE); return;
-    }
-    for (const struct json_node *c = node_first(node); c; c = c->next) put_node(w, c->key, c);
-    if (node->type == NODE_OBJECT) json_close_object(w);
-    else json_close_array(w);
 }
 
 void json_put_value(struct json_writer *w, const char *key, const struct json *value)

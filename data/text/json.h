@@ -13,14 +13,16 @@
 
 #define JSON_COUNT_MAX 9007199254740992.0 // 2^53: above it, a double cannot hold every integer
 
-struct json_node;
+struct cJSON;
+struct json_cursor;
 
 // One value inside a document. A plain struct that can be copied freely, valid as long as its
 // arena.
 struct json {
-    const struct json_node *node;
-    const char *file; // for messages
-    const char *path; // "layers[3].count", "" for the root
+    const struct cJSON *node;   // NULL: not present
+    const char *file;           // for messages
+    const char *path;           // "layers[3].count", "" for the root
+    struct json_cursor *cursor; // of an array
 };
 
 enum json_type {
@@ -51,38 +53,19 @@ struct json_field {
     const char *const *names;
 };
 
-#define FIELD_TEXT(key, need, to)                                                                  \
+#define FIELD(key, type, need, to, low, high, names)                                               \
     {                                                                                              \
-        key, JSON_TEXT, need, to, 0, 0, NULL                                                       \
+        key, type, need, to, low, high, names                                                      \
     }
-#define FIELD_INT(key, need, to, low, high)                                                        \
-    {                                                                                              \
-        key, JSON_INT, need, to, low, high, NULL                                                   \
-    }
+#define FIELD_TEXT(key, need, to) FIELD(key, JSON_TEXT, need, to, 0, 0, NULL)
+#define FIELD_INT(key, need, to, low, high) FIELD(key, JSON_INT, need, to, low, high, NULL)
 #define FIELD_COUNT(key, need, to, low, high)                                                      \
-    {                                                                                              \
-        key, JSON_COUNT, need, to, (double)(low), (double)(high), NULL                             \
-    }
-#define FIELD_NUMBER(key, need, to, low, high)                                                     \
-    {                                                                                              \
-        key, JSON_NUMBER, need, to, low, high, NULL                                                \
-    }
-#define FIELD_BOOL(key, need, to)                                                                  \
-    {                                                                                              \
-        key, JSON_BOOL, need, to, 0, 0, NULL                                                       \
-    }
-#define FIELD_NAME(key, need, to, names)                                                           \
-    {                                                                                              \
-        key, JSON_NAME, need, to, 0, 0, names                                                      \
-    }
-#define FIELD_OBJECT(key, need, to)                                                                \
-    {                                                                                              \
-        key, JSON_OBJECT, need, to, 0, 0, NULL                                                     \
-    }
-#define FIELD_ARRAY(key, need, to)                                                                 \
-    {                                                                                              \
-        key, JSON_ARRAY, need, to, 0, 0, NULL                                                      \
-    }
+    FIELD(key, JSON_COUNT, need, to, (double)(low), (double)(high), NULL)
+#define FIELD_NUMBER(key, need, to, low, high) FIELD(key, JSON_NUMBER, need, to, low, high, NULL)
+#define FIELD_BOOL(key, need, to) FIELD(key, JSON_BOOL, need, to, 0, 0, NULL)
+#define FIELD_NAME(key, need, to, names) FIELD(key, JSON_NAME, need, to, 0, 0, names)
+#define FIELD_OBJECT(key, need, to) FIELD(key, JSON_OBJECT, need, to, 0, 0, NULL)
+#define FIELD_ARRAY(key, need, to) FIELD(key, JSON_ARRAY, need, to, 0, 0, NULL)
 
 enum json_strictness {
     JSON_STRICT,   // an unknown key is an error
@@ -91,7 +74,8 @@ enum json_strictness {
 };
 
 // Parses the whole text (no trailing text, no duplicate keys anywhere, nesting at most 64) into
-// *root. Takes at most 20 bytes per byte of text.
+// *root. What its tree takes, some 100 bytes a value, is counted against the limit of memory before
+// there is one.
 enum status json_parse(struct json *root, const char *file, const char *text, size_t size,
                        struct arena *arena, struct error *err);
 
@@ -163,5 +147,8 @@ void json_put_bool(struct json_writer *w, const char *key, bool value);
 void json_put_null(struct json_writer *w, const char *key); // in results; no document has a null
 // Writes a value that was read.
 void json_put_value(struct json_writer *w, const char *key, const struct json *value);
+
+// The text in quotes, as JSON has it; its length. Only for the writer.
+size_t json_quote(const char *text, char *to, size_t room);
 
 #endif

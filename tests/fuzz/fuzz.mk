@@ -16,7 +16,7 @@ FUZZ_OPTIONS = \
 
 build/fuzz/fuzz: $(FUZZ_CODE) $(shell find data solve tests/support tests/fuzz -name '*.h')
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lnettle -lgmp -lm
+	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lcjson -lnettle -lgmp -lm
 
 fuzz-keep-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*

@@ -44,7 +44,7 @@ grep -q cuda plumbline.files && complain "plumbline has what needs CUDA"
 dpkg-deb --field plumbline_*.deb Depends | grep -q libglpk ||
     complain "plumbline needs no libglpk? $(dpkg-deb --field plumbline_*.deb Depends)"
 # what the static library is linked with: pkg-config --static says it
-for package in libglpk-dev nettle-dev; do
+for package in libglpk-dev libcjson-dev nettle-dev; do
     dpkg-deb --field libplumbline-dev_*.deb Depends | grep -q "$package" ||
         complain "libplumbline-dev needs no $package"
 done

@@ -39,7 +39,7 @@ flags="-std=c99 -Wall -Wextra -Wpedantic -Werror -I$root/library $sanitize"
 $compiler $flags -o shared "$root/docs/examples/library/plan.c" -L"$lib" \
     -lplumbline -Wl,-rpath,"$lib" || complain "plan.c, shared"
 $compiler $flags -o static "$root/docs/examples/library/plan.c" "$lib/libplumbline.a" ${LDFLAGS:-} \
-    -lglpk -lnettle -lm -lpthread || complain "plan.c, static"
+    -lglpk -lcjson -lnettle -lm -lpthread || complain "plan.c, static"
 if c++ --version > /dev/null 2>&1; then
     echo '#include <plumbline.h>' > header.cpp
     c++ -Wall -Wextra -Wpedantic -Werror -I"$root/library" -fsyntax-only header.cpp ||
@@ -77,7 +77,7 @@ int main(void)
 }
 THREADS
 $compiler $flags -Wno-error -I"$root/docs/examples/library" -fsanitize=address -g -o threads \
-    threads.c "$lib/libplumbline.a" ${LDFLAGS:-} -lglpk -lnettle -lm -lpthread 2> err ||
+    threads.c "$lib/libplumbline.a" ${LDFLAGS:-} -lglpk -lcjson -lnettle -lm -lpthread 2> err ||
     complain "threads.c: $(cat err)"
 ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 ./threads > out 2> err ||
     complain "eight threads: exit $?: $(tail -5 err)"
