@@ -164,7 +164,7 @@ enum status request_read(struct cells_request *r, struct request_settings *s, st
                 err, BAD_INPUT,
                 "%s: the model has no shape, only measured layers: there is nothing to time",
                 s->model);
-        peculiarity = model_peculiarity(&s->loaded);
+        peculiarity = model_peculiarity(&s->loaded, false);
         if (peculiarity)
             return fail(err, BAD_INPUT,
                         "%s: its layers have %s, which the measuring program does not time: "

@@ -5,11 +5,6 @@
 
 #include "data/inputs/problem.h"
 
-// Forward FLOP of one layer of the run on one sequence: its products, and its attention (all score
-// cells, as if none were masked). Measured layers: 0, since the FLOP are unknown.
-struct layer_flop {
-    double products, attention;
-};
 // Forward and backward of one sequence, without recomputation; 0: the model has measured layers.
 double model_flop(const struct model *m, int64_t sequence);
 // FLOP that recomputation adds to one sequence of the job, for the `count` layers of one stage from

@@ -7,27 +7,10 @@ static const char *name_or(const char *path, const char *otherwise)
     return path ? path : otherwise;
 }
 
-static const char *unfit_shape(const struct model *m)
-{
-    const struct shape *s = &m->shape;
-    return !m->has_shape        ? "a model with a shape"
-           : s->kv_rank > 0     ? "attention without latents (shape.kv_rank 0)"
-           : s->qk_norm         ? "no norms of queries and keys (shape.qk_norm)"
-           : s->embedding_width ? "embeddings as wide as the layers (shape.embedding_width)"
-                                : NULL;
-}
-
 static const char *unfit_run(const struct layer_run *r)
 {
     bool known = r->kind == LAYER_BLOCK || r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
-    return !known               ? "blocks, embeddings and heads alone"
-           : r->frozen          ? "no frozen layers"
-           : r->shared_weights  ? "no layers that share weights"
-           : r->mtp             ? "no layers that predict further tokens (mtp)"
-           : r->cross_attention ? "no cross attention"
-           : r->shape           ? "no layers of a shape of their own"
-           : r->tokens          ? "no tower"
-                                : NULL;
+    return !known ? "blocks, embeddings and heads alone" : r->frozen ? "no frozen layers" : NULL;
 }
 
 static const char *unfit_job(const struct job *j)
@@ -47,15 +30,18 @@ enum status problem_check_grid(const struct problem *p, struct error *err)
     const struct job *j = &p->job;
     const char *job = name_or(j->document.path, "job"),
                *key = layout_has_grid(&j->layout) ? "layout.tensor_grid" : "space.tensor_grids",
-               *wanted = unfit_job(j);
+               *wanted = unfit_job(j), *peculiar = model_peculiarity(&p->model, true);
     if (!layout_has_grid(&j->layout) && !j->space.tensor_grids) return OK;
-    if (!wanted) wanted = unfit_shape(&p->model);
+    if (!wanted && !p->model.has_shape) wanted = "a model with a shape";
     for (int i = 0; i < p->model.run_count && !wanted; i++) wanted = unfit_run(&p->model.runs[i]);
     if (!wanted && p->cluster.places.node_count) wanted = "a cluster without places";
     if (!wanted && layout_has_grid(&j->layout) && j->space.given && !j->space.tensor_grids &&
         j->space.axes[SPACE_TENSOR].kind != AXIS_FIXED)
         wanted = "space.tensor_grids, or a space that leaves tensor as it is";
     if (wanted) return fail(err, BAD_INPUT, "%s: %s: a tensor grid needs %s", job, key, wanted);
+    if (peculiar)
+        return fail(err, BAD_INPUT, "%s: %s: a tensor grid needs a model without %s", job, key,
+                    peculiar);
     return OK;
 }
 

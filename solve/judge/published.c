@@ -20,7 +20,7 @@ static bool is_plain(const struct model *m)
         if (m->runs[i].frozen || m->runs[i].kind == LAYER_MOE || m->runs[i].kind == LAYER_MEMORY ||
             m->runs[i].kind == LAYER_MEASURED)
             return false;
-    return m->has_shape && !model_peculiarity(m) && block_count(m) > 0;
+    return m->has_shape && !model_peculiarity(m, false) && block_count(m) > 0;
 }
 
 static int64_t nearest(long double bytes)

@@ -113,10 +113,10 @@ static void misfits_are_named(void **state)
         const char *told;
     } cases[] = {{frozen, "no frozen layers"},
                  {moe, "blocks, embeddings and heads alone"},
-                 {latent, "attention without latents"},
+                 {latent, "without latent attention (shape.kv_rank)"},
                  {normed, "shape.qk_norm"},
                  {narrow, "shape.embedding_width"},
-                 {crossing, "no cross attention"},
+                 {crossing, "a model without cross attention"},
                  {titan, "trainer \"megatron\""},
                  {fp8, "another precision than fp8"},
                  {gathered, "gathered_logits false"},

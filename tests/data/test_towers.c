@@ -95,7 +95,7 @@ static void towers_come_back(void **state)
     same_model(&m, &again);
     assert_true(model_has_towers(&again) && model_looks_ahead(&again));
     assert_false(model_has_gradient(&again, TOWER) || model_ties_behind_tower(&again));
-    assert_true(model_has_gradient(&again, PROJECTED) && model_peculiarity(&again));
+    assert_true(model_has_gradient(&again, PROJECTED) && model_peculiarity(&again, false));
     arena_close(&arena);
 }
 

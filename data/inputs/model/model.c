@@ -394,28 +394,46 @@ bool model_looks_ahead(const struct model *m)
     return false;
 }
 
-const char *model_peculiarity(const struct model *m)
-{
-    const struct shape *s = &m->shape;
-    for (int i = 0; i < m->run_count; i++) {
-        const struct layer_run *r = &m->runs[i];
-        if (r->cross_attention) return "cross attention";
-        if (r->bidirectional) return "bidirectional attention";
-        if (r->window) return "windows of attention";
-        if (r->chunk) return "chunks of attention";
-        if (r->more_values) return "further parameters";
-        if (r->shared_weights) return "layers that share weights";
-        if (r->shape || r->tokens) return "layers of a shape or of tokens of their own";
-        if (r->mtp) return "multi-token prediction";
-        if (r->experts.shared_gate) return "a gate of the shared experts";
+// What a plain block does not have: a member of a run or of the shape that is not 0.
+static const struct peculiarity {
+    const char *text;
+    bool of_run, gridded; // gridded: a grid of tensor ranks covers it
+    size_t at, size;
+} peculiarities[] = {
+#define PECULIAR(of_run, gridded, s, member, text)                                                 \
+    {                                                                                              \
+        text, of_run, gridded, offsetof(struct s, member), sizeof(((struct s *)0)->member)         \
     }
-    return s->kv_rank             ? "latent attention"
-           : s->norms             ? "another number of norms than 2"
-           : s->qk_norm           ? "norms of queries and keys"
-           : s->plain_norms       ? "norms without parameters"
-           : s->no_final_norm     ? "no norm before the logits"
-           : s->parallel_residual ? "a parallel residual"
-           : s->output_bias       ? "biases on some of the linear layers"
-           : s->embedding_width   ? "projected embeddings"
-                                  : NULL;
+    PECULIAR(true, false, layer_run, cross_attention, "cross attention"),
+    PECULIAR(true, true, layer_run, bidirectional, "bidirectional attention"),
+    PECULIAR(true, true, layer_run, window, "windows of attention"),
+    PECULIAR(true, true, layer_run, chunk, "chunks of attention"),
+    PECULIAR(true, true, layer_run, more_values, "further parameters"),
+    PECULIAR(true, false, layer_run, shared_weights, "layers that share weights"),
+    PECULIAR(true, false, layer_run, shape, "layers of a shape of their own"),
+    PECULIAR(true, false, layer_run, tokens, "layers with tokens of their own (towers)"),
+    PECULIAR(true, false, layer_run, mtp, "multi-token prediction"),
+    PECULIAR(true, true, layer_run, experts.shared_gate, "a gate of the shared experts"),
+    PECULIAR(false, false, shape, kv_rank, "latent attention (shape.kv_rank)"),
+    PECULIAR(false, true, shape, norms, "another number of norms than 2"),
+    PECULIAR(false, false, shape, qk_norm, "norms of queries and keys (shape.qk_norm)"),
+    PECULIAR(false, true, shape, plain_norms, "norms without parameters"),
+    PECULIAR(false, true, shape, no_final_norm, "no norm before the logits"),
+    PECULIAR(false, true, shape, parallel_residual, "a parallel residual"),
+    PECULIAR(false, true, shape, output_bias, "biases on some of the linear layers"),
+    PECULIAR(false, false, shape, embedding_width, "projected embeddings (shape.embedding_width)"),
+};
+
+const char *model_peculiarity(const struct model *m, bool of_grids)
+{
+    static const char zeros[16];
+    for (size_t i = 0; i < ARRAY_LENGTH(peculiarities); i++) {
+        const struct peculiarity *p = &peculiarities[i];
+        assert(p->size <= sizeof zeros);
+        for (int r = 0; r < (p->of_run ? m->run_count : 1) && !(of_grids && p->gridded); r++) {
+            const char *of = p->of_run ? (const char *)&m->runs[r] : (const char *)&m->shape;
+            if (memcmp(of + p->at, zeros, p->size)) return p->text;
+        }
+    }
+    return NULL;
 }

@@ -169,8 +169,9 @@ const struct layer_run *model_shared_pool(const struct model *m);
 // The attention of some run is not causal, or not over the job's sequence: no slices are possible.
 bool model_looks_ahead(const struct model *m);
 // The first feature of a model that a plain transformer block (two norms, attention without windows
-// or latents, one residual) does not have; NULL: there is none.
-const char *model_peculiarity(const struct model *m);
+// or latents, one residual) does not have, or that grids of tensor ranks do not cover; NULL: there
+// is none.
+const char *model_peculiarity(const struct model *m, bool of_grids);
 
 extern const struct members model_members; // its keys (data/text/members.h)
 enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err);

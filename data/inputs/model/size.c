@@ -1,4 +1,4 @@
-// Counts parameters tensor by tensor, as a framework holds them.
+// Counts parameters tensor by tensor, as a framework holds them, and the FLOP of a forward pass.
 #include "data/inputs/model/size.h"
 
 #include <math.h>
@@ -14,50 +14,80 @@ static int64_t norm(const struct shape *s, int64_t width)
     return s->plain_norms ? 0 : s->rms_norm ? width : 2 * width;
 }
 
-static int64_t attention(const struct shape *s)
+static int64_t query_width(const struct shape *s) { return s->heads * s->head_width; }
+static int64_t key_width(const struct shape *s) { return s->kv_heads * s->head_width; }
+static int64_t sum_width(const struct shape *s) { return s->heads * shape_value_width(s); }
+static int64_t attentions(const struct layer_run *r) { return r->cross_attention ? 2 : 1; }
+
+// Weights of a layer's attention.
+static int64_t attention_matrices(const struct shape *s, const struct layer_run *r)
 {
-    int64_t query = s->heads * s->head_width, key = s->kv_heads * s->head_width,
-            value = s->heads * shape_value_width(s),
-            output = linear(value, s->hidden, shape_output_bias(s));
-    if (s->kv_rank) {
-        int64_t asked = s->query_rank ? s->query_rank : s->hidden;
-        int64_t down = s->query_rank ? linear(s->hidden, asked, s->qkv_bias) + norm(s, asked) : 0;
-        return down + linear(asked, query, false) +
-               linear(s->hidden, s->kv_rank + s->rotary_width, s->qkv_bias) + norm(s, s->kv_rank) +
-               linear(s->kv_rank, query - s->heads * s->rotary_width + value, false) + output;
-    }
-    int64_t norms = s->qk_norm == QK_NORM_HEAD    ? 2 * norm(s, s->head_width)
-                    : s->qk_norm == QK_NORM_WHOLE ? norm(s, query) + norm(s, key)
-                                                  : 0;
-    return linear(s->hidden, query, s->qkv_bias) + 2 * linear(s->hidden, key, s->qkv_bias) + norms +
-           output;
+    int64_t h = s->hidden, q = query_width(s), v = sum_width(s),
+            turned = s->heads * s->rotary_width;
+    if (!s->kv_rank) return attentions(r) * h * (2 * q + 2 * key_width(s));
+    return attentions(r) *
+           (h * (s->query_rank + s->kv_rank + s->rotary_width) +
+            (s->query_rank ? s->query_rank : h) * q + s->kv_rank * (q - turned + v) + v * h);
+}
+
+// Biases, and norms of latents or of queries and keys.
+static int64_t attention_vectors(const struct shape *s, const struct layer_run *r)
+{
+    int64_t q = query_width(s), k = key_width(s), latents = s->query_rank + s->kv_rank,
+            read = s->kv_rank ? latents + s->rotary_width : q + 2 * k;
+    return attentions(r) *
+           (norm(s, latents) + (s->qkv_bias ? read : 0) + (shape_output_bias(s) ? s->hidden : 0) +
+            (s->qk_norm == QK_NORM_HEAD    ? 2 * norm(s, s->head_width)
+             : s->qk_norm == QK_NORM_WHOLE ? norm(s, q) + norm(s, k)
+                                           : 0));
+}
+
+// All score cells within a window, or within chunks.
+static double attention_flop(const struct shape *s, const struct layer_run *r, double tokens)
+{
+    double reach = (double)(r->window ? r->window : r->chunk),
+           seen = reach > 0 && reach < tokens ? reach : tokens, rest = fmod(tokens, seen);
+    if (r->chunk) seen = ((tokens - rest) * seen + rest * rest) / tokens;
+    return 2 * tokens * (seen + (r->cross_attention ? tokens : 0)) *
+           (double)(query_width(s) + sum_width(s));
+}
+
+static int64_t gate_matrices(const struct shape *s) { return s->gated_ffn ? 3 : 2; }
+
+static int64_t shared_ffn(const struct shape *s, const struct layer_run *r)
+{
+    return r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
+}
+
+int64_t repeated_weights(const struct shape *s, const struct layer_run *r)
+{
+    return s->hidden * (query_width(s) + key_width(s) + (s->gated_ffn ? shared_ffn(s, r) : 0));
 }
 
 static int64_t feed_forward(const struct shape *s, int64_t width, bool bias)
 {
-    return (s->gated_ffn ? 2 : 1) * linear(s->hidden, width, bias) + linear(width, s->hidden, bias);
+    return gate_matrices(s) * s->hidden * width +
+           (bias ? (gate_matrices(s) - 1) * width + s->hidden : 0);
 }
 
-// Low-rank factors for each matrix of a block.
-static int64_t adapters(const struct shape *s, int64_t rank)
+int64_t adapter_values(const struct shape *s, int64_t rank)
 {
-    int64_t query = s->heads * s->head_width, key = s->kv_heads * s->head_width;
-    return rank * (2 * (s->hidden + query) + 2 * (s->hidden + key) +
-                   (s->gated_ffn ? 3 : 2) * (s->hidden + s->ffn));
+    return rank * (2 * (s->hidden + query_width(s)) + 2 * (s->hidden + key_width(s)) +
+                   gate_matrices(s) * (s->hidden + s->ffn));
 }
 
 static struct model_size block(const struct shape *s, const struct layer_run *r)
 {
     const struct expert_shape *e = &r->experts;
-    int64_t times = r->cross_attention ? 2 : 1,
-            all = times * attention(s) + (shape_norms(s) + times - 1) * norm(s, s->hidden);
+    int64_t all = attention_matrices(s, r) + attention_vectors(s, r) +
+                  (shape_norms(s) + attentions(r) - 1) * norm(s, s->hidden);
     // The projection of a state next to an embedding, their norms, and the norm before the logits.
     if (r->mtp) all += linear(2 * s->hidden, s->hidden, false) + 3 * norm(s, s->hidden);
     if (r->kind == LAYER_BLOCK) {
-        all += feed_forward(s, s->ffn, s->linear_bias) + adapters(s, r->adapter_rank);
+        all += feed_forward(s, s->ffn, s->linear_bias) + adapter_values(s, r->adapter_rank);
         return (struct model_size){all, all, false};
     }
-    all += linear(s->hidden, e->experts, false) + (e->shared_gate ? s->hidden : 0) +
+    all += s->hidden * (e->experts + (e->shared_gate ? 1 : 0)) +
            (e->shared_ffn ? feed_forward(s, e->shared_ffn, s->linear_bias) : 0);
     int64_t expert = feed_forward(s, e->ffn, false);
     return (struct model_size){all + e->experts * expert, all + e->top_k * expert, false};
@@ -107,4 +137,40 @@ struct model_size model_size_of(const struct model *m)
     const struct layer_run *shared = model_shared_pool(m);
     if (shared) sum.all += shared->pool.values * shared->pool.width;
     return sum;
+}
+
+// Weights of a block that one token uses: attention, and its feed-forward part or the experts used.
+static int64_t block_weights(const struct shape *s, const struct layer_run *r)
+{
+    bool moe = r->kind == LAYER_MOE;
+    int64_t ffn = shared_ffn(s, r) + (moe ? r->experts.top_k * r->experts.ffn : 0);
+    return attention_matrices(s, r) + feed_forward(s, ffn, false) +
+           (moe ? s->hidden * r->experts.experts : 0) + (r->mtp ? 2 * s->hidden * s->hidden : 0);
+}
+
+// The weighted sum of the values found is a product, too.
+static double pool_weights(const struct shape *s, const struct pool_shape *p)
+{
+    double keys = (double)(p->heads * p->key_width);
+    return (double)s->hidden * keys + sqrt((double)p->values) * keys +
+           (double)(p->heads * p->top_k * p->width + (p->gated ? 2 : 1) * s->hidden * p->width);
+}
+
+struct layer_flop layer_flop_of(const struct model *m, const struct layer_run *r, int64_t sequence)
+{
+    const struct shape *s = run_shape(m, r);
+    double tokens = (double)(r->tokens ? r->tokens : sequence), weights = 0, attention = 0;
+    if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) {
+        weights = (double)block_weights(s, r), attention = attention_flop(s, r, tokens);
+    } else if (r->kind == LAYER_MEMORY) {
+        weights = pool_weights(s, &r->pool);
+    } else if (r->kind == LAYER_HEAD) {
+        weights = (double)((1 + model_mtp_depth(m)) * shape_embedding_width(s) *
+                           (s->vocabulary + (s->embedding_width ? s->hidden : 0)));
+    } else if (r->kind == LAYER_PROJECTOR) {
+        struct projector_shape p = r->projector;
+        p.bias = false;
+        weights = (double)projector(&p).all;
+    }
+    return (struct layer_flop){2 * tokens * weights, attention, attention};
 }

@@ -1,4 +1,5 @@
-// The number of parameters of a model, on all devices together: its size in everyday terms.
+// The number of parameters of a model, on all devices together: its size in everyday terms; and the
+// FLOP of its layers.
 #ifndef PLUMBLINE_DATA_INPUTS_MODEL_SIZE_H
 #define PLUMBLINE_DATA_INPUTS_MODEL_SIZE_H
 
@@ -13,5 +14,19 @@ struct model_size {
     bool measured;
 };
 struct model_size model_size_of(const struct model *m);
+
+// Of low-rank factors for each matrix of a block; of the weights that recomputation of single
+// operators multiplies again: every second product (keys, attention's output, a gated layer's
+// second one).
+int64_t adapter_values(const struct shape *s, int64_t rank);
+int64_t repeated_weights(const struct shape *s, const struct layer_run *r);
+
+// Forward FLOP of one layer of the run on one sequence: its products, and its attention (all score
+// cells, as if none were masked), of which `scores` only unfused attention keeps. Measured layers:
+// 0, since the FLOP are unknown.
+struct layer_flop {
+    double products, attention, scores;
+};
+struct layer_flop layer_flop_of(const struct model *m, const struct layer_run *r, int64_t sequence);
 
 #endif
