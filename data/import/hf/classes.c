@@ -5,6 +5,7 @@
 // mapping.
 #include <string.h>
 
+#include "data/base/names.h"
 #include "data/import/hf/internal.h"
 
 #define GATED .gated_ffn = true, .rms_norm = true
@@ -13,6 +14,18 @@
 #define TIED .tied_embeddings = true
 #define LATENT .query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128
 #define SIZES(h, f, a, k, v) .hidden = h, .ffn = f, .heads = a, .kv_heads = k, .vocabulary = v
+#define MIXTURE(count, each) .experts = {.experts = count, .top_k = each}, .experts_as_ffn = true
+// What several classes have by default.
+#define LLAMA                                                                                      \
+    .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED}, .layers = 32
+#define DEEPSEEK_V3                                                                                \
+    .shape = {FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED},        \
+    .layers = 61, .front = 3, .plain_width = 128,                                                  \
+    .experts = {.experts = 256, .top_k = 8, .ffn = 2048, .shared_ffn = 1}
+#define BERT(vocabulary)                                                                           \
+    .shape = {FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, vocabulary), .no_final_norm = true, \
+              BIASES, TIED},                                                                       \
+    .layers = 12, .fixed_head_width = true, .read = hf_read_bert, .arrange = hf_arrange_bert
 
 #define INDEXED                                                                                    \
     .told = "attention is planned over all tokens; of what picks some of them the parameters are " \
@@ -21,10 +34,7 @@
     .told = "norms by the mean without biases are planned as norms by the root mean square"
 
 static const struct hf_class classes[] = {
-    {.name = "llama",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED},
-     .layers = 32,
-     .read = hf_read_llama},
+    {.name = "llama", LLAMA, .read = hf_read_llama},
     {.name = "mistral",
      .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 14336, 32, 8, 32000), GATED},
      .layers = 32,
@@ -33,8 +43,7 @@ static const struct hf_class classes[] = {
     {.name = "mixtral",
      .shape = {FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED},
      .layers = 32,
-     .experts = {.experts = 8, .top_k = 2},
-     .experts_as_ffn = true,
+     MIXTURE(8, 2),
      .arrange = hf_arrange_mixtral},
     {.name = "llama4_text",
      .shape = {FACTS("silu", 1e-5, 5e5), SIZES(5120, 8192, 40, 8, 202048), .head_width = 128,
@@ -86,14 +95,7 @@ static const struct hf_class classes[] = {
      .plain_width = 128,
      .read = hf_read_deepseek,
      .arrange = hf_arrange_deepseek},
-    {.name = "deepseek_v3",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED},
-     .layers = 61,
-     .front = 3,
-     .experts = {.experts = 256, .top_k = 8, .ffn = 2048, .shared_ffn = 1},
-     .plain_width = 128,
-     .read = hf_read_deepseek,
-     .arrange = hf_arrange_deepseek},
+    {.name = "deepseek_v3", DEEPSEEK_V3, .read = hf_read_deepseek, .arrange = hf_arrange_deepseek},
     {.name = "gemma",
      .shape = {FACTS("gelu_pytorch_tanh", 1e-6, 1e4), SIZES(3072, 24576, 16, 16, 256000),
                .head_width = 256, GATED, TIED},
@@ -150,21 +152,10 @@ static const struct hf_class classes[] = {
      .experts = {.experts = 60, .top_k = 4, .ffn = 1408},
      .read = hf_read_attention_bias,
      .arrange = hf_arrange_qwen3_moe},
-    {.name = "kimi_k2",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED},
-     .layers = 61,
-     .front = 3,
-     .experts = {.experts = 256, .top_k = 8, .ffn = 2048, .shared_ffn = 1},
-     .plain_width = 128,
-     .read = hf_read_deepseek,
-     .arrange = hf_arrange_deepseek},
+    {.name = "kimi_k2", DEEPSEEK_V3, .read = hf_read_deepseek, .arrange = hf_arrange_deepseek},
     {.name = "deepseek_v32",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED},
-     .layers = 61,
-     .front = 3,
-     .experts = {.experts = 256, .top_k = 8, .ffn = 2048, .shared_ffn = 1},
+     DEEPSEEK_V3,
      .index_heads = 64,
-     .plain_width = 128,
      .read = hf_read_indexed,
      .arrange = hf_arrange_listed,
      INDEXED},
@@ -227,8 +218,7 @@ static const struct hf_class classes[] = {
      .shape = {FACTS("silu", 1e-5, 1e4), SIZES(2048, 2048, 16, 0, 50304), GATED,
                .qk_norm = QK_NORM_WHOLE},
      .layers = 16,
-     .experts = {.experts = 64, .top_k = 8},
-     .experts_as_ffn = true,
+     MIXTURE(64, 8),
      .read = hf_read_attention_bias,
      .arrange = hf_arrange_mixtures},
     {.name = "gpt_oss",
@@ -236,8 +226,7 @@ static const struct hf_class classes[] = {
                GATED},
      .layers = 36,
      .window = 128,
-     .experts = {.experts = 128, .top_k = 4},
-     .experts_as_ffn = true,
+     MIXTURE(128, 4),
      .read = hf_read_gpt_oss,
      .arrange = hf_arrange_gpt_oss,
      .told = "biases of experts are planned whole on every GPU"},
@@ -250,8 +239,7 @@ static const struct hf_class classes[] = {
      .shape = {FACTS("silu", 1e-5, 1e4), SIZES(4096, 11008, 32, 0, 290943), GATED,
                .qk_norm = QK_NORM_HEAD},
      .layers = 32,
-     .experts = {.experts = 1, .top_k = 1},
-     .experts_as_ffn = true,
+     MIXTURE(1, 1),
      .read = hf_read_hunyuan_moe,
      .arrange = hf_arrange_mixtures},
     {.name = "ernie4_5",
@@ -277,8 +265,7 @@ static const struct hf_class classes[] = {
      .shape = {FACTS("silu", 1e-6, 5e6), SIZES(3072, 1536, 48, 8, 200064), .head_width = 128, GATED,
                .qk_norm = QK_NORM_WHOLE},
      .layers = 62,
-     .experts = {.experts = 256, .top_k = 8},
-     .experts_as_ffn = true,
+     MIXTURE(256, 8),
      .read = hf_read_minimax_m2,
      .arrange = hf_arrange_mixtures},
     {.name = "seed_oss",
@@ -292,22 +279,15 @@ static const struct hf_class classes[] = {
      .layers = 32,
      .window = 4096,
      .arrange = hf_arrange_three_of_four},
-    {.name = "granite",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED},
-     .layers = 32,
-     .read = hf_read_llama},
+    {.name = "granite", LLAMA, .read = hf_read_llama},
     {.name = "granitemoe",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED},
-     .layers = 32,
-     .experts = {.experts = 8, .top_k = 2},
-     .experts_as_ffn = true,
+     LLAMA,
+     MIXTURE(8, 2),
      .read = hf_read_attention_bias,
      .arrange = hf_arrange_mixtures},
     {.name = "granitemoeshared",
-     .shape = {FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED},
-     .layers = 32,
-     .experts = {.experts = 8, .top_k = 2},
-     .experts_as_ffn = true,
+     LLAMA,
+     MIXTURE(8, 2),
      .read = hf_read_granite_shared,
      .arrange = hf_arrange_mixtures},
     {.name = "cohere",
@@ -328,8 +308,7 @@ static const struct hf_class classes[] = {
     {.name = "phimoe",
      .shape = {FACTS("silu", 1e-5, 1e6), SIZES(4096, 6400, 32, 8, 32064), .gated_ffn = true},
      .layers = 32,
-     .experts = {.experts = 16, .top_k = 2},
-     .experts_as_ffn = true,
+     MIXTURE(16, 2),
      .read = hf_read_phimoe,
      .arrange = hf_arrange_mixtral},
     {.name = "stablelm",
@@ -363,20 +342,8 @@ static const struct hf_class classes[] = {
      .fixed_head_width = true,
      .told = hf_alibi,
      .read = hf_read_bloom},
-    {.name = "roberta",
-     .shape = {FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, 50265), .no_final_norm = true,
-               BIASES, TIED},
-     .layers = 12,
-     .fixed_head_width = true,
-     .read = hf_read_bert,
-     .arrange = hf_arrange_bert},
-    {.name = "xlm-roberta",
-     .shape = {FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, 30522), .no_final_norm = true,
-               BIASES, TIED},
-     .layers = 12,
-     .fixed_head_width = true,
-     .read = hf_read_bert,
-     .arrange = hf_arrange_bert},
+    {.name = "roberta", BERT(50265)},
+    {.name = "xlm-roberta", BERT(30522)},
     {.name = "falcon",
      .shape = {FACTS("gelu", 1e-5, 1e4), SIZES(4544, 18176, 71, 0, 65024), TIED},
      .layers = 32,
@@ -399,13 +366,7 @@ static const struct hf_class classes[] = {
      .layers = 12,
      .fixed_head_width = true,
      .read = hf_read_opt},
-    {.name = "bert",
-     .shape = {FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, 30522), .no_final_norm = true,
-               BIASES, TIED},
-     .layers = 12,
-     .fixed_head_width = true,
-     .read = hf_read_bert,
-     .arrange = hf_arrange_bert},
+    {.name = "bert", BERT(30522)},
     {.name = "t5",
      .shape = {FACTS("relu", 1e-6, 0), SIZES(512, 2048, 8, 0, 32128), .head_width = 64,
                .rms_norm = true},
@@ -426,7 +387,7 @@ const struct hf_class *hf_find_class(const char *name)
     return NULL;
 }
 
-const char *const *hf_class_names(struct arena *arena)
+static const char *const *class_names(struct arena *arena)
 {
     int count = (int)ARRAY_LENGTH(classes), towers = 0;
     while (hf_tower_name(towers)) towers++;
@@ -434,4 +395,62 @@ const char *const *hf_class_names(struct arena *arena)
     for (int i = 0; i < count; i++) names[i] = classes[i].name;
     for (int i = 0; i < towers; i++) names[count + i] = hf_tower_name(i);
     return names;
+}
+
+// ---- classes that are not supported: why, and the nearest supported one
+
+#define LINEAR "layers of linear attention"
+#define STATES "layers of a state space"
+#define CONVOLUTIONS "layers that are convolutions"
+
+static const struct unread {
+    const char *name, *has, *nearest;
+} unread[] = {
+    {"qwen3_next", LINEAR, "qwen3_moe"},
+    {"qwen3_5", LINEAR, "qwen3"},
+    {"qwen3_5_moe", LINEAR, "qwen3_moe"},
+    {"kimi_linear", LINEAR, "deepseek_v3"},
+    {"minimax", LINEAR, "minimax_m2"},
+    {"minimax_m1", LINEAR, "minimax_m2"},
+    {"minimax_text_01", LINEAR, "minimax_m2"},
+    {"olmo_hybrid", LINEAR, "olmo3"},
+    {"bailing_hybrid", LINEAR, "deepseek_v3"},
+    {"rwkv", LINEAR, "llama"},
+    {"recurrent_gemma", LINEAR, "gemma2"},
+    {"xlstm", "layers of long short-term memory", "llama"},
+    {"mamba", STATES, "llama"},
+    {"mamba2", STATES, "llama"},
+    {"falcon_mamba", STATES, "falcon"},
+    {"falcon_h1", STATES, "llama"},
+    {"jamba", STATES, "mixtral"},
+    {"bamba", STATES, "llama"},
+    {"zamba", STATES, "llama"},
+    {"zamba2", STATES, "llama"},
+    {"nemotron_h", STATES, "nemotron"},
+    {"granitemoehybrid", STATES, "granitemoeshared"},
+    {"lfm2", CONVOLUTIONS, "llama"},
+    {"lfm2_moe", CONVOLUTIONS, "qwen3_moe"},
+    {"gemma3n", "embeddings of each layer and layers that share keys", "gemma3"},
+    {"gemma4", "embeddings of each layer and layers that share keys", "gemma3"},
+    {"longcat_flash", "two attentions a layer and experts that do nothing", "deepseek_v3"},
+    {"dbrx", "its sizes under other keys", "mixtral"},
+};
+
+const char *hf_why_not(const char *type, struct arena *arena)
+{
+    const char *const *names = class_names(arena);
+    int count = 0, meant;
+    for (size_t i = 0; i < ARRAY_LENGTH(unread); i++) {
+        size_t length = strlen(unread[i].name);
+        if (!strncmp(type, unread[i].name, length) &&
+            (!type[length] || !strcmp(type + length, "_text")))
+            return arena_print(arena, ": it has %s; the nearest that is: %s", unread[i].has,
+                               unread[i].nearest);
+    }
+    while (names[count]) count++;
+    meant = name_within(type, names, count, 2);
+    if (meant >= 0) return arena_print(arena, "; the nearest name that is: %s", names[meant]);
+    const char *list = names[0];
+    for (int i = 1; i < count; i++) list = arena_print(arena, "%s, %s", list, names[i]);
+    return arena_print(arena, ", but %s are", list);
 }

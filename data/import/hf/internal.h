@@ -14,6 +14,9 @@ struct hf_layer {
 };
 
 struct hf_class;
+struct hf_model;
+// Reads keys of its own, or sets what makes the layers different.
+typedef enum status hf_reader(struct hf_model *x, struct error *err);
 
 // A config while it is read: the defaults of its class, then the keys of the file, then what
 // follows from them.
@@ -38,11 +41,10 @@ struct hf_class {
     struct shape shape; // kv_heads, head_width 0: follows from heads and hidden
     int64_t layers, window, front;
     struct expert_shape experts; // experts 0: no mixture; DeepSeek: shared_ffn counts shared ones
-    enum status (*read)(struct hf_model *x, struct error *err);    // NULL: no keys of its own
-    enum status (*arrange)(struct hf_model *x, struct error *err); // sets the layers; NULL: all
-                                                                   // alike
-    bool fixed_head_width; // hidden / heads, whatever a key head_dim says
-    bool experts_as_ffn;   // the width of an expert is intermediate_size, whatever another key says
+    hf_reader *read;             // NULL: no keys of its own
+    hf_reader *arrange;          // sets the layers; NULL: all alike
+    bool fixed_head_width;       // hidden / heads, whatever a key head_dim says
+    bool experts_as_ffn; // the width of an expert is intermediate_size, whatever another key says
     bool flat;       // a config of several modalities may have the text's keys next to the others
     bool whole_ties; // the whole config decides whether embedding and head are tied, not the text's
     int64_t plain_width; // of a head's part that is not rotated, in latent attention
@@ -50,7 +52,9 @@ struct hf_class {
     const char *told;    // features of the class that the model lacks; NULL: none
 };
 const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
-const char *const *hf_class_names(struct arena *arena); // ended by NULL; including towers
+// For a class that is not supported, as the end of a sentence: why and the nearest supported one;
+// else the nearest name; else all names.
+const char *hf_why_not(const char *type, struct arena *arena);
 
 // ---- keys.c: a missing key leaves *to unchanged
 bool hf_has(const struct hf_model *x, const char *key); // null counts as present
@@ -101,56 +105,16 @@ void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
 enum status hf_read_facts(struct hf_model *x,
                           struct error *err); // facts.c: activation and the like
 
-// For a class that is not supported, as the end of a sentence: why and the nearest supported one;
-// else the nearest name; else all names.
-const char *hf_why_not(const char *type, struct arena *arena); // unread.c
-
 // ---- llama.c, variants.c, others.c: for the classes that they are named after
-enum status hf_read_attention_bias(struct hf_model *x, struct error *err);
-enum status hf_read_llama(struct hf_model *x, struct error *err);
-enum status hf_arrange_all_near(struct hf_model *x, struct error *err);
-enum status hf_arrange_qwen(struct hf_model *x, struct error *err);
-enum status hf_arrange_gemma2(struct hf_model *x, struct error *err);
-enum status hf_arrange_gemma3(struct hf_model *x, struct error *err);
-enum status hf_read_phi3(struct hf_model *x, struct error *err);
-enum status hf_arrange_qwen2_moe(struct hf_model *x, struct error *err);
-enum status hf_arrange_qwen3_moe(struct hf_model *x, struct error *err);
-enum status hf_read_qwen2_moe(struct hf_model *x, struct error *err);
-enum status hf_arrange_mixtral(struct hf_model *x, struct error *err);
-enum status hf_read_llama4(struct hf_model *x, struct error *err);
-enum status hf_arrange_llama4(struct hf_model *x, struct error *err);
-enum status hf_read_deepseek(struct hf_model *x, struct error *err);
-enum status hf_arrange_deepseek(struct hf_model *x, struct error *err);
-enum status hf_read_gpt2(struct hf_model *x, struct error *err);
-enum status hf_read_gpt_neox(struct hf_model *x, struct error *err);
-enum status hf_read_opt(struct hf_model *x, struct error *err);
-enum status hf_read_falcon(struct hf_model *x, struct error *err);
-enum status hf_read_bert(struct hf_model *x, struct error *err);
-enum status hf_arrange_bert(struct hf_model *x, struct error *err);
-enum status hf_read_t5(struct hf_model *x, struct error *err);
-enum status hf_arrange_t5(struct hf_model *x, struct error *err);
-enum status hf_read_glm(struct hf_model *x, struct error *err);
-enum status hf_read_seed_oss(struct hf_model *x, struct error *err);
-enum status hf_read_use_bias(struct hf_model *x, struct error *err);
-enum status hf_read_apertus(struct hf_model *x, struct error *err);
-enum status hf_read_stablelm(struct hf_model *x, struct error *err);
-enum status hf_read_cohere(struct hf_model *x, struct error *err);
-enum status hf_read_bloom(struct hf_model *x, struct error *err);
-enum status hf_arrange_three_of_four(struct hf_model *x, struct error *err);
-enum status hf_arrange_smollm3(struct hf_model *x, struct error *err);
-enum status hf_arrange_mixtures(struct hf_model *x, struct error *err);
-enum status hf_read_gpt_oss(struct hf_model *x, struct error *err);
-enum status hf_arrange_gpt_oss(struct hf_model *x, struct error *err);
-enum status hf_read_glm4_moe(struct hf_model *x, struct error *err);
-enum status hf_read_dots1(struct hf_model *x, struct error *err);
-enum status hf_arrange_dots1(struct hf_model *x, struct error *err);
-enum status hf_read_minimax_m2(struct hf_model *x, struct error *err);
-enum status hf_read_hunyuan_moe(struct hf_model *x, struct error *err);
-enum status hf_read_ernie_moe(struct hf_model *x, struct error *err);
-enum status hf_arrange_ernie_moe(struct hf_model *x, struct error *err);
-enum status hf_read_granite_shared(struct hf_model *x, struct error *err);
-enum status hf_read_phimoe(struct hf_model *x, struct error *err);
-enum status hf_read_indexed(struct hf_model *x, struct error *err);
-enum status hf_arrange_listed(struct hf_model *x, struct error *err);
+hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange_qwen,
+    hf_arrange_gemma2, hf_arrange_gemma3, hf_read_phi3, hf_arrange_qwen2_moe, hf_arrange_qwen3_moe,
+    hf_read_qwen2_moe, hf_arrange_mixtral, hf_read_llama4, hf_arrange_llama4, hf_read_deepseek,
+    hf_arrange_deepseek, hf_read_gpt2, hf_read_gpt_neox, hf_read_opt, hf_read_falcon, hf_read_bert,
+    hf_arrange_bert, hf_read_t5, hf_arrange_t5, hf_read_glm, hf_read_seed_oss, hf_read_use_bias,
+    hf_read_apertus, hf_read_stablelm, hf_read_cohere, hf_read_bloom, hf_arrange_three_of_four,
+    hf_arrange_smollm3, hf_arrange_mixtures, hf_read_gpt_oss, hf_arrange_gpt_oss, hf_read_glm4_moe,
+    hf_read_dots1, hf_arrange_dots1, hf_read_minimax_m2, hf_read_hunyuan_moe, hf_read_ernie_moe,
+    hf_arrange_ernie_moe, hf_read_granite_shared, hf_read_phimoe, hf_read_indexed,
+    hf_arrange_listed;
 
 #endif
