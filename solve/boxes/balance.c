@@ -146,7 +146,7 @@ static void put_atom(struct balance *k)
     assert(at < 2 * b->stages + 1); // the atoms' room
     memcpy(k->atom_layers + at * b->stages, k->shift_layers, bytes);
     memcpy(k->atom_full + at * b->stages, k->shift_full, bytes);
-    for (int s = 0; s < b->stages; s++) b->plans[at * b->stages + s] = -1;
+    for (int s = 0; s < b->stages; s++) b->work.plans[at * b->stages + s] = -1;
 }
 
 // `more` layers on one stage, taken from those stages of other ranks that can lose some; from its
@@ -214,15 +214,15 @@ static void balance_around(struct balance *k, double more)
 {
     struct box_closer *b = k->b;
     put_atoms(k, more);
-    graph_longest(b->g, k->base, b->counts);
-    box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
+    graph_longest(b->g, k->base, b->work.counts);
+    box_game_add_path(b, path_pool_add(&b->paths, b->work.counts, NULL), b->work.counts);
     for (int turn = 0; turn < TURNS && !box_is_stopped(b); turn++) {
         game_solve_exactly(b->game);
-        game_mean_durations(b->game, b->durations);
-        double known = game_longest(b->game, b->durations),
-               time = (double)graph_longest(b->g, b->durations, b->counts);
+        game_mean_durations(b->game, b->work.durations);
+        double known = game_longest(b->game, b->work.durations),
+               time = (double)graph_longest(b->g, b->work.durations, b->work.counts);
         if (time <= known * 1.0005) break;
-        box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
+        box_game_add_path(b, path_pool_add(&b->paths, b->work.counts, NULL), b->work.counts);
     }
     game_solve_exactly(b->game);
     move_centre(k);
@@ -230,8 +230,8 @@ static void balance_around(struct balance *k, double more)
 
 // ---- the starting plan
 
-// The least decision under b->coefficients whose ranks fit, near the given layers on every stage
-// and rank. false: none.
+// The least decision under b->work.coefficients whose ranks fit, near the given layers on every
+// stage and rank. false: none.
 static bool find_near(struct box_closer *b, const struct choice_box *box, const double *layers,
                       int slack)
 {
@@ -249,12 +249,12 @@ static bool find_near(struct box_closer *b, const struct choice_box *box, const 
         near.spans[r].least = larger_int(near.spans[r].least, (int)sum - slack);
         near.spans[r].most = smaller_int(near.spans[r].most, (int)(sum + 0.999) + slack);
     }
-    struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
-                                      .prices = b->prices,
+    struct dynamic_box dynamic_box = {.coefficients = b->work.coefficients,
+                                      .prices = b->work.prices,
                                       .allowed = near.allowed,
                                       .spans = near.spans,
                                       .fit_ranks = true};
-    struct dynamic_answer answer = {.chosen = b->fitting};
+    struct dynamic_answer answer = {.chosen = b->work.fitting};
     dynamic_solve(b->counted, &dynamic_box, &answer);
     arena_reset(b->arena, mark);
     return answer.bound_ns != DYNAMIC_NOTHING;
@@ -316,11 +316,11 @@ static void take_centre(struct balance *k, const int *chosen)
 
 static void weigh_starting_paths(struct box_closer *b)
 {
-    memset(b->coefficients, 0, (size_t)b->symbols * sizeof *b->coefficients);
+    memset(b->work.coefficients, 0, (size_t)b->symbols * sizeof *b->work.coefficients);
     for (int i = 0; i < b->starting_count; i++)
         for (int s = 0; s < b->symbols; s++)
-            b->coefficients[s] += ((int64_t)1 << WEIGHT_BITS) / b->starting_count *
-                                  box_closer_path(b, i)[s];
+            b->work.coefficients[s] += ((int64_t)1 << WEIGHT_BITS) / b->starting_count *
+                                       box_closer_path(b, i)[s];
 }
 
 static void open_balance(struct balance *k, struct box_closer *b, const struct choice_box *box)
@@ -350,13 +350,14 @@ void box_balance(struct box_closer *b, const struct choice_box *box, struct box_
     open_balance(&k, b, box);
     weigh_starting_paths(b);
     if (!find_near_widening(b, box, k.layers)) return;
-    take_centre(&k, b->fitting);
-    memcpy(b->durations, k.base, (size_t)b->symbols * sizeof *k.base);
-    box_meet_plan(b, b->fitting, a);
+    take_centre(&k, b->work.fitting);
+    memcpy(b->work.durations, k.base, (size_t)b->symbols * sizeof *k.base);
+    box_meet_plan(b, b->work.fitting, a);
     if (box_is_stopped(b)) return;
     balance_around(&k, b->stages);
     balance_around(&k, 0.5 * b->stages);
     box_mix_game(b);
-    if (find_near_widening(b, box, k.layers) && choices_durations(b->c, b->fitting, b->durations))
-        box_meet_plan(b, b->fitting, a);
+    if (find_near_widening(b, box, k.layers) &&
+        choices_durations(b->c, b->work.fitting, b->work.durations))
+        box_meet_plan(b, b->work.fitting, a);
 }

@@ -24,16 +24,16 @@ enum {
 
 bool box_is_stopped(const struct box_closer *b)
 {
-    return b->should_stop && b->should_stop(b->stop_argument);
+    return b->settings.should_stop && b->settings.should_stop(b->settings.argument);
 }
 
 // NULL: none.
 static const int64_t *used_prices(const struct box_closer *b)
 {
-    const struct dynamic *d = b->on_small_table ? b->priced : b->counted;
+    const struct dynamic *d = b->current.on_small_table ? b->priced : b->counted;
     int64_t *prices = NULL;
     for (int r = 0, count = dynamic_resource_count(d); r < count; r++) {
-        int64_t price = dynamic_used_price(d, r, b->prices);
+        int64_t price = dynamic_used_price(d, r, b->work.prices);
         if (price > 0 && !prices) prices = TAKE(b->arena, count, int64_t);
         if (prices) prices[r] = price;
     }
@@ -42,9 +42,9 @@ static const int64_t *used_prices(const struct box_closer *b)
 
 static void note_memory(struct box_closer *b, struct box_step *step)
 {
-    struct memory_price *prices = TAKE(b->arena, b->memory_count, struct memory_price);
-    for (int i = 0; i < b->memory_count; i++)
-        if (b->memory[i].price > 0) prices[step->memory_count++] = b->memory[i];
+    struct memory_price *prices = TAKE(b->arena, b->memory.count, struct memory_price);
+    for (int i = 0; i < b->memory.count; i++)
+        if (b->memory.rows[i].price > 0) prices[step->memory_count++] = b->memory.rows[i];
     step->memory = prices;
 }
 
@@ -52,33 +52,33 @@ static void note_memory(struct box_closer *b, struct box_step *step)
 // raises it replaces it.
 static void note_step(struct box_closer *b, struct box_answer *a, int path_count, bool removing)
 {
-    a->step_count -= b->last_only_raised;
+    a->step_count -= b->current.last_only_raised;
     assert(a->step_count >= 0 && path_count >= 0 && path_count <= 2 * WEIGHTS_MAX);
-    b->last_only_raised = !removing;
-    GROW(b->arena, a->steps, a->step_count, b->step_capacity, 8);
+    b->current.last_only_raised = !removing;
+    GROW(b->arena, a->steps, a->step_count, b->current.step_capacity, 8);
     int *ids = TAKE(b->arena, path_count, int);
     int64_t *weights = TAKE(b->arena, path_count, int64_t);
-    memcpy(ids, b->ids, (size_t)path_count * sizeof *ids);
-    memcpy(weights, b->weights, (size_t)path_count * sizeof *weights);
+    memcpy(ids, b->now.ids, (size_t)path_count * sizeof *ids);
+    memcpy(weights, b->now.weights, (size_t)path_count * sizeof *weights);
     struct box_step *step = &a->steps[a->step_count++];
     *step = (struct box_step){.path_count = path_count,
                               .ids = ids,
                               .weights = weights,
                               .prices = used_prices(b),
-                              .relaxed = b->on_small_table,
+                              .relaxed = b->current.on_small_table,
                               .removes = removing};
     note_memory(b, step);
 }
 
 static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
 {
-    memset(b->coefficients, 0, (size_t)b->symbols * sizeof *b->coefficients);
+    memset(b->work.coefficients, 0, (size_t)b->symbols * sizeof *b->work.coefficients);
     wide sum = 0;
     for (int i = 0; i < path_count; i++) {
         const int *path = box_closer_path(b, ids[i]);
         assert(weights[i] >= 0);
         sum += (wide)weights[i] * path_laps(path, b->symbols);
-        for (int k = 0; k < b->symbols; k++) b->coefficients[k] += weights[i] * path[k];
+        for (int k = 0; k < b->symbols; k++) b->work.coefficients[k] += weights[i] * path[k];
     }
     assert(sum <= (wide)1 << WEIGHT_BITS); // what makes the mixture a bound
 }
@@ -91,7 +91,7 @@ static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound
         note_step(b, a, path_count, removed);
         a->bound_ns = bound_ns;
     } else if (removed) {
-        b->last_only_raised = false; // it stays: this one raises nothing
+        b->current.last_only_raised = false; // it stays: this one raises nothing
         note_step(b, a, path_count, true);
     }
 }
@@ -106,7 +106,7 @@ static bool stands_in(const struct box_closer *b, bool *const *allowed, const in
 static void note_removed(struct box_closer *b, int64_t bound_ns)
 {
     assert(bound_ns >= 0);
-    if (bound_ns < b->removed_ns) b->removed_ns = bound_ns;
+    if (bound_ns < b->current.removed_ns) b->current.removed_ns = bound_ns;
 }
 
 // Cuts the ends of the spans whose bound reaches the target.
@@ -115,40 +115,41 @@ static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t ta
     int removed = 0;
     for (int r = 0; r < b->c->rank_count; r++) {
         assert(spans[r].least >= 0 && spans[r].most <= b->c->priced->layer_count);
-        for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].least] >= target_ns;
+        for (; spans[r].least <= spans[r].most && b->work.spans_ns[r][spans[r].least] >= target_ns;
              removed++)
-            note_removed(b, b->spans_ns[r][spans[r].least++]);
-        for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].most] >= target_ns;
+            note_removed(b, b->work.spans_ns[r][spans[r].least++]);
+        for (; spans[r].least <= spans[r].most && b->work.spans_ns[r][spans[r].most] >= target_ns;
              removed++)
-            note_removed(b, b->spans_ns[r][spans[r].most--]);
+            note_removed(b, b->work.spans_ns[r][spans[r].most--]);
     }
     return removed;
 }
 
-// Returns the bound under b->coefficients. Removes what reaches the target: *removed choices and
-// ends of spans.
+// Returns the bound under b->work.coefficients. Removes what reaches the target: *removed choices
+// and ends of spans.
 static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
                                 const struct choice_box *box, int64_t target_ns, int *removed)
 {
     struct dynamic *d = on_small_table ? b->priced : b->counted;
-    b->on_small_table = on_small_table && b->priced != b->counted;
-    struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
-                                      .prices = b->prices,
+    b->current.on_small_table = on_small_table && b->priced != b->counted;
+    struct dynamic_box dynamic_box = {.coefficients = b->work.coefficients,
+                                      .prices = b->work.prices,
                                       .allowed = box->allowed,
                                       .spans = box->spans,
-                                      .memory = b->memory,
-                                      .memory_count = b->memory_count};
-    struct dynamic_answer answer = {
-        .chosen = b->chosen, .through_ns = b->through, .spans_ns = box->spans ? b->spans_ns : NULL};
+                                      .memory = b->memory.rows,
+                                      .memory_count = b->memory.count};
+    struct dynamic_answer answer = {.chosen = b->work.chosen,
+                                    .through_ns = b->work.through,
+                                    .spans_ns = box->spans ? b->work.spans_ns : NULL};
     dynamic_solve(d, &dynamic_box, &answer);
     *removed = 0;
     if (answer.bound_ns >= target_ns) return answer.bound_ns;
-    assert(stands_in(b, box->allowed, b->chosen));
+    assert(stands_in(b, box->allowed, b->work.chosen));
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
-            if (box->allowed[s][i] && b->through[s][i] >= target_ns) {
+            if (box->allowed[s][i] && b->work.through[s][i] >= target_ns) {
                 box->allowed[s][i] = false;
-                note_removed(b, b->through[s][i]);
+                note_removed(b, b->work.through[s][i]);
                 ++*removed;
             }
     if (box->spans) *removed += trim_spans(b, box->spans, target_ns);
@@ -161,12 +162,12 @@ static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
 static bool use_starting_paths(struct box_closer *b, const struct choice_box *box,
                                int64_t target_ns, struct box_answer *a)
 {
-    b->weights[0] = (int64_t)1 << WEIGHT_BITS;
+    b->now.weights[0] = (int64_t)1 << WEIGHT_BITS;
     for (int id = 0; id < b->starting_count && !box_is_stopped(b);
          id += 1 + b->starting_count / STARTING_PATHS_USED) {
         int removed;
-        b->ids[0] = id;
-        mix(b, b->ids, b->weights, 1);
+        b->now.ids[0] = id;
+        mix(b, b->now.ids, b->now.weights, 1);
         int64_t bound = solve_and_remove(b, true, box, target_ns, &removed);
         take_bound(b, a, bound, 1, removed > 0);
         if (bound >= target_ns) return true;
@@ -177,14 +178,14 @@ static bool use_starting_paths(struct box_closer *b, const struct choice_box *bo
 // Takes the game's weights, with their memory prices.
 static int take_weights(struct box_closer *b)
 {
-    int count = game_weights(b->game, b->ids, b->weights);
-    return b->memory_count ? box_memory_split(b, count) : count;
+    int count = game_weights(b->game, b->now.ids, b->now.weights);
+    return b->memory.count ? box_memory_split(b, count) : count;
 }
 
 int box_mix_game(struct box_closer *b)
 {
     int count = take_weights(b);
-    mix(b, b->ids, b->weights, count);
+    mix(b, b->now.ids, b->now.weights, count);
     return count;
 }
 
@@ -194,33 +195,33 @@ static int mix_towards_game(struct box_closer *b, int stalled)
 {
     static const int sixteenths[] = {5, 8, 3, 12, 2, 16};
     int count = take_weights(b), share = sixteenths[stalled % (int)ARRAY_LENGTH(sixteenths)];
-    for (int i = 0; i < count; i++) b->weights[i] = b->weights[i] / 16 * share;
-    for (int i = 0; i < b->memory_count; i++)
-        b->memory[i].price = b->memory[i].price / 16 * share +
-                             b->best_memory[i] / 16 * (16 - share);
-    for (int i = 0; i < b->best_count && count < 2 * WEIGHTS_MAX; i++) {
+    for (int i = 0; i < count; i++) b->now.weights[i] = b->now.weights[i] / 16 * share;
+    for (int i = 0; i < b->memory.count; i++)
+        b->memory.rows[i].price = b->memory.rows[i].price / 16 * share +
+                                  b->memory.best[i] / 16 * (16 - share);
+    for (int i = 0; i < b->best.count && count < 2 * WEIGHTS_MAX; i++) {
         int at = 0;
-        while (at < count && b->ids[at] != b->best_ids[i]) at++;
+        while (at < count && b->now.ids[at] != b->best.ids[i]) at++;
         if (at == count) {
             assert(count < 2 * WEIGHTS_MAX);
-            b->ids[count] = b->best_ids[i];
-            b->weights[count++] = 0;
+            b->now.ids[count] = b->best.ids[i];
+            b->now.weights[count++] = 0;
         }
-        b->weights[at] += b->best_weights[i] / 16 * (16 - share);
+        b->now.weights[at] += b->best.weights[i] / 16 * (16 - share);
     }
-    mix(b, b->ids, b->weights, count);
+    mix(b, b->now.ids, b->now.weights, count);
     return count;
 }
 
 // Drops weights that count for little, so that the mixture stays small.
 static void keep_best(struct box_closer *b, int count)
 {
-    b->best_count = 0;
-    for (int i = 0; i < b->memory_count; i++) b->best_memory[i] = b->memory[i].price;
-    for (int i = 0; i < count && b->best_count < WEIGHTS_MAX; i++)
-        if (b->weights[i] >> (WEIGHT_BITS - 14) > 0) {
-            b->best_ids[b->best_count] = b->ids[i];
-            b->best_weights[b->best_count++] = b->weights[i];
+    b->best.count = 0;
+    for (int i = 0; i < b->memory.count; i++) b->memory.best[i] = b->memory.rows[i].price;
+    for (int i = 0; i < count && b->best.count < WEIGHTS_MAX; i++)
+        if (b->now.weights[i] >> (WEIGHT_BITS - 14) > 0) {
+            b->best.ids[b->best.count] = b->now.ids[i];
+            b->best.weights[b->best.count++] = b->now.weights[i];
         }
 }
 
@@ -233,11 +234,13 @@ static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound
     for (int r = 0; r < dynamic_resource_count(b->counted); r++) {
         int64_t limit = dynamic_resource_limit(b->counted, r);
         if (limit == INT64_MAX) continue;
-        double over = (double)(dynamic_resource_use(b->counted, r, b->chosen) - limit);
+        double over = (double)(dynamic_resource_use(b->counted, r, b->work.chosen) - limit);
         double step = (double)gap * (1 << PRICE_BITS) / (1 + (over < 0 ? -over : over)) /
                       (2 + round);
-        double price = (double)b->prices[r] + step * over / (1 + (over < 0 ? -over : over));
-        b->prices[r] = price <= 0 ? 0 : price < (double)price_most ? (int64_t)price : price_most;
+        double price = (double)b->work.prices[r] + step * over / (1 + (over < 0 ? -over : over));
+        b->work.prices[r] = price <= 0                   ? 0
+                            : price < (double)price_most ? (int64_t)price
+                                                         : price_most;
     }
 }
 
@@ -248,35 +251,36 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
 {
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
-            if (allowed[s][i]) b->chosen[s] = i;
+            if (allowed[s][i]) b->work.chosen[s] = i;
     int64_t proven_ns = b->c->joint ? a->bound_ns : 0; // separate boundaries may give less
     a->single = true;
     a->bound_ns = INT64_MAX;
-    if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))
+    if (!choices_fit_together(b->c, b->work.chosen) ||
+        !choices_durations(b->c, b->work.chosen, b->work.durations))
         return;
-    a->bound_ns = graph_longest(b->g, b->durations, b->counts);
-    path_pool_add(&b->paths, b->counts, NULL);
+    a->bound_ns = graph_longest(b->g, b->work.durations, b->work.counts);
+    path_pool_add(&b->paths, b->work.counts, NULL);
     if (a->bound_ns < proven_ns) a->bound_ns = proven_ns;
     if (a->bound_ns < a->found_ns) {
         a->found_ns = a->bound_ns;
-        memcpy(a->found, b->chosen, (size_t)b->stages * sizeof *b->chosen);
+        memcpy(a->found, b->work.chosen, (size_t)b->stages * sizeof *b->work.chosen);
     }
 }
 
 // Takes the weights of the enclosing box; returns the number of paths.
 static int mix_beginning(struct box_closer *b)
 {
-    const struct box_step *step = b->beginning;
+    const struct box_step *step = b->current.beginning;
     assert(step->path_count <= 2 * WEIGHTS_MAX);
     for (int i = 0; i < step->path_count; i++) {
-        b->ids[i] = step->ids[i];
-        b->weights[i] = step->weights[i];
+        b->now.ids[i] = step->ids[i];
+        b->now.weights[i] = step->weights[i];
         box_game_add_path(b, step->ids[i], box_closer_path(b, step->ids[i]));
     }
     for (int r = 0; r < dynamic_resource_count(b->counted) && step->prices; r++)
-        b->prices[r] = step->prices[r];
+        b->work.prices[r] = step->prices[r];
     box_memory_repeat(b, step);
-    mix(b, b->ids, b->weights, step->path_count);
+    mix(b, b->now.ids, b->now.weights, step->path_count);
     return step->path_count;
 }
 
@@ -287,12 +291,12 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
 {
     bool by_ranks = box_closer_is_by_ranks(b), balanced = box_closer_is_balanced(b);
     int64_t best = 0;
-    b->best_count = 0;
+    b->best.count = 0;
     for (int round = 0, stalled = 0;
          round < rounds && stalled < (balanced ? STALLED_BY_RANKS : STALLED) && !box_is_stopped(b);
          round++) {
-        bool begins = round == 0 && balanced && b->beginning,
-             towards = balanced && b->best_count > 0;
+        bool begins = round == 0 && balanced && b->current.beginning,
+             towards = balanced && b->best.count > 0;
         int removed, count = begins    ? mix_beginning(b)
                              : towards ? mix_towards_game(b, stalled)
                                        : box_mix_game(b);
@@ -300,7 +304,7 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
-        if (b->memory_count && !b->beginning && round < 2 * b->c->rank_count) stalled = 0;
+        if (b->memory.count && !b->current.beginning && round < 2 * b->c->rank_count) stalled = 0;
         if (balanced && bound > best) keep_best(b, count);
         best = bound > best ? bound : best;
         assert(a->bound_ns >= best); // what is proven stays proven
@@ -315,27 +319,22 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
 
 bool box_closer_is_balanced(const struct box_closer *b)
 {
-    return box_closer_is_by_ranks(b) || b->memory_count;
+    return box_closer_is_by_ranks(b) || b->memory.count;
 }
 
 static bool close_box(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
                       int rounds, struct box_answer *a)
 {
-    *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int),
-                             .found_ns = INT64_MAX,
-                             .branch_stage = -1,
-                             .branch_choice = -1,
-                             .branch_group = -1,
-                             .branch_rank = -1};
-    b->step_capacity = 0;
-    b->removed_ns = INT64_MAX;
-    b->last_only_raised = false;
-    if (b->memory_count) box_drop_plans(b, box->allowed, false);
+    *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int), .found_ns = INT64_MAX};
+    b->current.step_capacity = 0;
+    b->current.removed_ns = INT64_MAX;
+    b->current.last_only_raised = false;
+    if (b->memory.count) box_drop_plans(b, box->allowed, false);
     else game_truncate_plans(b->game, 0);
-    memset(b->prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->prices);
+    memset(b->work.prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->work.prices);
     box_couple_ranks(b->c, box->allowed);
     bool by_ranks = box_closer_is_by_ranks(b);
-    if (b->memory_count) box_memory_begin(b, target_ns);
+    if (b->memory.count) box_memory_begin(b, target_ns);
     if (by_ranks) {
         if (!b->started && target_ns < INT64_MAX / 8 && use_starting_paths(b, box, target_ns, a))
             return true;
@@ -357,7 +356,8 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
                                                  : ROUNDS,
                      a))
         return true;
-    if (box_choose_split(b, box, a)) return false;
+    a->split = box_choose_split(b, box);
+    if (a->split.by) return false;
     evaluate_only_plan(b, box->allowed, a);
     return true;
 }
@@ -366,10 +366,10 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
                struct box_answer *a)
 {
     bool closed = close_box(b, box, target_ns, rounds, a);
-    b->beginning = NULL;
-    a->removed_ns = b->removed_ns;
+    b->current.beginning = NULL;
+    a->removed_ns = b->current.removed_ns;
     assert(a->removed_ns >= target_ns); // only what reaches it is removed
-    assert(closed || a->branch_stage >= 0 || a->branch_rank >= 0);
+    assert(closed || a->split.by);
     assert(a->single || !closed || a->bound_ns >= target_ns);
     // No plan of the box takes less than what is proven for it (where transfers are joint, it may
     // with its boundaries priced separately).
@@ -407,7 +407,7 @@ static bool holds_within(const struct box_closer *b, const struct choice_box *bo
 
 static bool is_one_plan_at_least(struct box_closer *b, bool *const *allowed, int64_t target_ns)
 {
-    struct box_answer a = {.found = b->chosen, .found_ns = 0};
+    struct box_answer a = {.found = b->work.chosen, .found_ns = 0};
     bool empty = false;
     for (int s = 0; s < b->stages; s++) {
         int count = 0;
@@ -430,7 +430,8 @@ bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t targ
     for (int i = 0; i < step_count && !closed; i++) {
         int removed, resources = dynamic_resource_count(b->counted);
         mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
-        for (int r = 0; r < resources; r++) b->prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
+        for (int r = 0; r < resources; r++)
+            b->work.prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
         box_memory_repeat(b, &steps[i]);
         closed = solve_and_remove(b, steps[i].relaxed, &now, target_ns, &removed) >= target_ns;
     }

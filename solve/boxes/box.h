@@ -36,6 +36,21 @@ struct box_step {
     bool removes; // removed something from the box; else it only raised the bound
 };
 
+// A split into the plans with a property and the others; neither part is empty.
+enum box_split_kind { SPLIT_NONE, SPLIT_LOAD, SPLIT_CHOICE, SPLIT_GROUP, SPLIT_LAYERS };
+struct box_split {
+    enum box_split_kind by;
+    int at;        // the stage; by layers: the rank
+    int64_t value; // this load in ns or more; this choice; this group; this many layers or more
+};
+// Of a stage's split: whether its choice number `index` is in the part with the property.
+static inline bool box_split_has(const struct box_split *s, const struct choice *c, int index)
+{
+    return s->by == SPLIT_CHOICE  ? index == s->value
+           : s->by == SPLIT_GROUP ? c->group == s->value
+                                  : c->load_ns >= s->value;
+}
+
 struct box_answer {
     int64_t bound_ns;   // proven for the box as given; INT64_MAX: it has no plan at all
     int64_t removed_ns; // the least bound of what the steps removed from it; INT64_MAX: nothing.
@@ -43,27 +58,22 @@ struct box_answer {
                         // above the target
     int *found; // [stage_count], a plan found in the box; valid only if found_ns < INT64_MAX
     int64_t found_ns;
-    int branch_stage;       // of an open box
-    int branch_choice;      // -1: split by load, else this choice against all others of the stage
-    int branch_group;       // else -1, or: the choices on this group against the others
-    int64_t branch_load_ns; // load >= this against load < this; both halves are non-empty
-    int branch_rank; // -1, or: branch_layers or more on this rank against fewer; branch_stage is -1
-    int branch_layers;
+    struct box_split split; // of an open box
     bool single;            // what the steps left is one decision; the bound is its time
     struct box_step *steps; // the proof: steps that removed something, raised the bound or closed
                             // the box, in order; in the closer's arena
     int step_count;
 };
 
-// should_stop (may be NULL) is called while starting paths are searched for and between the steps
-// of a box; true leaves the box open with what is proven so far.
+struct box_settings {
+    bool by_ranks; // even where a rank has one stage: a first bound sooner, without a known plan
+    // Called while starting paths are searched for and between the steps of a box; true leaves the
+    // box open with what is proven so far. NULL: never.
+    bool (*should_stop)(void *argument);
+    void *argument;
+};
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
-                                   bool (*should_stop)(void *argument), void *argument,
-                                   struct arena *arena);
-// By ranks even where a rank has one stage: gives a first bound sooner, without a known plan.
-struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g,
-                                            bool (*should_stop)(void *argument), void *argument,
-                                            struct arena *arena);
+                                   struct box_settings settings, struct arena *arena);
 bool box_closer_is_by_ranks(const struct box_closer *b);
 // By ranks, or with memory prices: weights are worth passing on to the boxes inside.
 bool box_closer_is_balanced(const struct box_closer *b);

@@ -10,36 +10,52 @@
 
 enum { WEIGHTS_MAX = 480 }; // paths in one mixture
 
-struct box_closer {
-    const struct choices *c;
-    struct graph *g;
-    struct arena *arena;
-    int stages, symbols;
-    struct dynamic *counted, *priced; // tables with and without slots counted exactly
-    struct game *game;
-    struct path_pool paths;
-    int starting_count; // this many paths, the first ones, are the starting paths
-    bool (*should_stop)(void *argument);
-    void *stop_argument;
-    bool started; // the starting paths have been used one by one
+// A mixture of paths.
+struct box_weights {
+    int *ids, count;
+    int64_t *weights;
+};
+
+// Where ranks have several stages and the dynamic programme works stage by stage (memory.c); else 0
+// rows.
+struct box_memory {
+    struct memory_price *rows; // prices of the current step
+    int count, *counts;        // counts: a path with the rows behind it
+    int64_t limit, scale_ns, *best;
+};
+
+// Scratch of a step.
+struct box_work {
     int64_t *coefficients, *durations, *prices;
     int *counts, *chosen, *fitting,
         *plans; // plans[place * stages + stage], parallel to the game's; -1: no plan
     int64_t **through, **spans_ns;
-    int *ids; // scratch of a step
-    int64_t *weights;
-    int *best_ids, best_count; // weights that gave the box its best bound so far (by ranks)
-    int64_t *best_weights;
-    // Where ranks have several stages and the dynamic programme works stage by stage (memory.c);
-    // else 0 rows.
-    struct memory_price *memory; // prices of the current step
-    int memory_count, *wide_counts;
-    int64_t memory_limit, memory_scale_ns, *best_memory;
+};
+
+// Of the box that is being closed.
+struct box_current {
     const struct box_step *beginning; // of the next box; NULL: none
     int step_capacity;
-    int64_t removed_ns;    // the least bound of what was removed from the current box
+    int64_t removed_ns;    // the least bound of what was removed from it
     bool last_only_raised; // of the last recorded step
     bool on_small_table;   // the current step
+};
+
+struct box_closer {
+    const struct choices *c;
+    struct graph *g;
+    int stages, symbols;
+    struct box_settings settings;
+    struct dynamic *counted, *priced; // tables with and without slots counted exactly
+    struct game *game;
+    struct path_pool paths;
+    int starting_count;           // this many paths, the first ones, are the starting paths
+    bool started;                 // they have been used one by one
+    struct box_weights now, best; // best: those that gave the box its best bound so far (by ranks)
+    struct box_memory memory;
+    struct box_work work;
+    struct box_current current;
+    struct arena *arena;
 };
 
 bool box_is_stopped(const struct box_closer *b);
@@ -73,8 +89,8 @@ bool box_drop_made_up(struct box_closer *b, bool *const *allowed); // false: the
 // Replays the least plan; adds its path and the mean plan's to the game.
 void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 
-// The split of an open box. 0: it has a single decision.
-int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
+// The split of an open box; by nothing: it has a single decision.
+struct box_split box_choose_split(struct box_closer *b, const struct choice_box *box);
 
 // Applies what couples the stages of one rank where the dynamic programme does not know it: removes
 // choices on groups that another stage of the rank cannot be on, and choices whose memory, with the

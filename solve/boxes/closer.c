@@ -24,70 +24,57 @@ static void take_starting_paths(struct box_closer *b)
     int *paths;
     bool by_rank = (b->c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted)) &&
                    !graph_is_chains(b->g);
-    int count =
-        by_rank ? box_rank_paths(b, &paths)
-                : graph_starting_paths(b->g, &paths, b->should_stop, b->stop_argument, b->arena);
+    int count = by_rank ? box_rank_paths(b, &paths)
+                        : graph_starting_paths(b->g, &paths, b->settings.should_stop,
+                                               b->settings.argument, b->arena);
     for (int i = 0; i < count; i++)
         path_pool_add(&b->paths, paths + (size_t)i * (size_t)b->paths.size, NULL);
     b->starting_count = b->paths.count;
     assert(b->starting_count > 0);
 }
 
-static struct box_closer *open_closer(const struct choices *c, struct graph *g, bool by_ranks,
-                                      bool (*should_stop)(void *argument), void *argument,
-                                      struct arena *arena)
+struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
+                                   struct box_settings settings, struct arena *arena)
 {
     struct box_closer *b = TAKE(arena, 1, struct box_closer);
     *b = (struct box_closer){.c = c,
                              .g = g,
+                             .settings = settings,
                              .arena = arena,
-                             .should_stop = should_stop,
-                             .stop_argument = argument,
                              .stages = c->priced->stage_count,
                              .symbols = graph_symbol_count(g)};
     path_pool_open(&b->paths, path_size(b->symbols), arena);
     assert(b->symbols ==
            symbol_count(b->stages, c->priced->slice_count)); // choices and graph are of one layout
-    b->counted = by_ranks ? dynamic_open_by_ranks(c, arena) : dynamic_open(c, CELLS_COUNTED, arena);
+    b->counted = settings.by_ranks ? dynamic_open_by_ranks(c, arena)
+                                   : dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
     box_memory_open(b);
-    bool many = dynamic_is_by_ranks(b->counted) || b->memory_count;
+    bool many = dynamic_is_by_ranks(b->counted) || b->memory.count;
     int plans_max = PLANS_MAX + (many ? 2 * b->stages + 1 : 0);
     b->game =
-        game_open(b->symbols + b->memory_count, PATHS_MAX + b->memory_count, plans_max, arena);
-    b->coefficients = TAKE(arena, b->symbols, int64_t);
-    b->durations = TAKE(arena, b->symbols + b->memory_count, int64_t);
-    b->wide_counts = TAKE(arena, path_size(b->symbols + b->memory_count), int);
-    b->prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
-    b->counts = TAKE(arena, b->paths.size, int);
-    b->chosen = TAKE(arena, b->stages, int);
-    b->fitting = TAKE(arena, b->stages, int);
-    b->plans = TAKE(arena, b->stages * plans_max, int);
-    b->through = TAKE(arena, b->stages, int64_t *);
-    for (int s = 0; s < b->stages; s++) b->through[s] = TAKE(arena, c->stages[s].count, int64_t);
-    b->spans_ns = TAKE(arena, c->rank_count, int64_t *);
+        game_open(b->symbols + b->memory.count, PATHS_MAX + b->memory.count, plans_max, arena);
+    b->work.coefficients = TAKE(arena, b->symbols, int64_t);
+    b->work.durations = TAKE(arena, b->symbols + b->memory.count, int64_t);
+    b->memory.counts = TAKE(arena, path_size(b->symbols + b->memory.count), int);
+    b->work.prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
+    b->work.counts = TAKE(arena, b->paths.size, int);
+    b->work.chosen = TAKE(arena, b->stages, int);
+    b->work.fitting = TAKE(arena, b->stages, int);
+    b->work.plans = TAKE(arena, b->stages * plans_max, int);
+    b->work.through = TAKE(arena, b->stages, int64_t *);
+    for (int s = 0; s < b->stages; s++)
+        b->work.through[s] = TAKE(arena, c->stages[s].count, int64_t);
+    b->work.spans_ns = TAKE(arena, c->rank_count, int64_t *);
     for (int r = 0; r < c->rank_count; r++)
-        b->spans_ns[r] = TAKE(arena, c->priced->layer_count + 1, int64_t);
-    b->ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
-    b->weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
-    b->best_ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
-    b->best_weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
+        b->work.spans_ns[r] = TAKE(arena, c->priced->layer_count + 1, int64_t);
+    b->now.ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
+    b->now.weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
+    b->best.ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
+    b->best.weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
     take_starting_paths(b);
     assert(b->stages == b->c->priced->stage_count);
     return b;
-}
-
-struct box_closer *box_closer_open(const struct choices *c, struct graph *g,
-                                   bool (*should_stop)(void *argument), void *argument,
-                                   struct arena *arena)
-{
-    return open_closer(c, g, false, should_stop, argument, arena);
-}
-struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g,
-                                            bool (*should_stop)(void *argument), void *argument,
-                                            struct arena *arena)
-{
-    return open_closer(c, g, true, should_stop, argument, arena);
 }
 bool box_closer_is_by_ranks(const struct box_closer *b) { return dynamic_is_by_ranks(b->counted); }
 
@@ -131,7 +118,7 @@ bool box_closer_counts(const struct box_closer *b, int resource)
 
 void box_closer_begin_with(struct box_closer *b, const struct box_step *step)
 {
-    b->beginning = step;
+    b->current.beginning = step;
 }
 
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights,

@@ -52,7 +52,7 @@ static void add_rows(struct box_closer *b, int rank)
         for (int q = 0; q < moments; q++)
             if (!used[q] && (best < 0 || held_at(c, rank, q) > held_at(c, rank, best))) best = q;
         used[best] = true;
-        b->memory[b->memory_count++] = (struct memory_price){rank, best, turn, 0};
+        b->memory.rows[b->memory.count++] = (struct memory_price){rank, best, turn, 0};
     }
 }
 
@@ -71,13 +71,13 @@ static bool on_one_group(const struct choices *c, int *group)
 void box_memory_open(struct box_closer *b)
 {
     int group;
-    b->memory_count = 0;
+    b->memory.count = 0;
     if (b->c->virtual_stages == 1 || dynamic_is_by_ranks(b->counted) || !on_one_group(b->c, &group))
         return;
-    b->memory_limit = b->c->priced->groups[group].memory_limit_bytes;
-    if (b->memory_limit < 1) return;
-    b->memory = TAKE(b->arena, b->c->rank_count * MOMENTS_MAX, struct memory_price);
-    b->best_memory = TAKE(b->arena, b->c->rank_count * MOMENTS_MAX, int64_t);
+    b->memory.limit = b->c->priced->groups[group].memory_limit_bytes;
+    if (b->memory.limit < 1) return;
+    b->memory.rows = TAKE(b->arena, b->c->rank_count * MOMENTS_MAX, struct memory_price);
+    b->memory.best = TAKE(b->arena, b->c->rank_count * MOMENTS_MAX, int64_t);
     for (int r = 0; r < b->c->rank_count; r++) add_rows(b, r);
 }
 
@@ -87,22 +87,22 @@ static int row_path(const struct box_closer *b) { return b->starting_count - 1; 
 static void add_rows_to_game(struct box_closer *b)
 {
     const int *path = box_closer_path(b, row_path(b));
-    for (int i = 0; i < b->memory_count; i++) {
-        memset(b->wide_counts, 0, (size_t)(b->symbols + b->memory_count) * sizeof(int));
-        memcpy(b->wide_counts, path, (size_t)b->symbols * sizeof(int));
-        b->wide_counts[b->symbols + i] = b->wide_counts[b->symbols + b->memory_count] =
+    for (int i = 0; i < b->memory.count; i++) {
+        memset(b->memory.counts, 0, (size_t)(b->symbols + b->memory.count) * sizeof(int));
+        memcpy(b->memory.counts, path, (size_t)b->symbols * sizeof(int));
+        b->memory.counts[b->symbols + i] = b->memory.counts[b->symbols + b->memory.count] =
             path_laps(path, b->symbols);
-        game_add_path(b->game, -1 - i, b->wide_counts);
+        game_add_path(b->game, -1 - i, b->memory.counts);
     }
 }
 
 void box_game_add_path(struct box_closer *b, int id, const int *counts)
 {
-    if (b->memory_count) {
-        memset(b->wide_counts, 0, (size_t)(b->symbols + b->memory_count) * sizeof(int));
-        memcpy(b->wide_counts, counts, (size_t)b->symbols * sizeof(int));
-        b->wide_counts[b->symbols + b->memory_count] = path_laps(counts, b->symbols);
-        counts = b->wide_counts;
+    if (b->memory.count) {
+        memset(b->memory.counts, 0, (size_t)(b->symbols + b->memory.count) * sizeof(int));
+        memcpy(b->memory.counts, counts, (size_t)b->symbols * sizeof(int));
+        b->memory.counts[b->symbols + b->memory.count] = path_laps(counts, b->symbols);
+        counts = b->memory.counts;
     }
     game_add_path(b->game, id, counts);
 }
@@ -117,26 +117,26 @@ static void set_scale(struct box_closer *b, int64_t target_ns)
             least = smaller(least, b->c->stages[s].items[i].load_ns);
         sum += b->c->stages[s].count ? least : 0;
     }
-    b->memory_scale_ns = target_ns < INT64_MAX / 8
+    b->memory.scale_ns = target_ns < INT64_MAX / 8
                              ? target_ns
                              : sum * (1 + b->c->priced->micro_batches / b->c->rank_count);
     // All prices times limits are at most this, and so is what each stage of a rank pays: sums of
     // costs stay exact.
-    if (b->memory_scale_ns > (int64_t)1 << 42) b->memory_scale_ns = (int64_t)1 << 42;
-    if (b->memory_scale_ns < 1) b->memory_scale_ns = 1;
+    if (b->memory.scale_ns > (int64_t)1 << 42) b->memory.scale_ns = (int64_t)1 << 42;
+    if (b->memory.scale_ns < 1) b->memory.scale_ns = 1;
 }
 
 void box_memory_begin(struct box_closer *b, int64_t target_ns)
 {
-    for (int i = 0; i < b->memory_count; i++) b->memory[i].price = 0;
-    if (!b->memory_scale_ns) set_scale(b, target_ns);
+    for (int i = 0; i < b->memory.count; i++) b->memory.rows[i].price = 0;
+    if (!b->memory.scale_ns) set_scale(b, target_ns);
     add_rows_to_game(b);
 }
 
 void box_memory_repeat(struct box_closer *b, const struct box_step *step)
 {
-    for (int i = 0, k = 0; i < b->memory_count; i++) {
-        struct memory_price *m = &b->memory[i];
+    for (int i = 0, k = 0; i < b->memory.count; i++) {
+        struct memory_price *m = &b->memory.rows[i];
         const struct memory_price *of = k < step->memory_count ? &step->memory[k] : NULL;
         bool same = of && of->rank == m->rank && of->moment == m->moment && of->turn == m->turn;
         m->price = same ? of->price : 0;
@@ -160,17 +160,17 @@ static int64_t bytes_of(const struct box_closer *b, const struct memory_price *r
 
 static double price_of_row(const struct box_closer *b)
 {
-    return steepness * (double)b->memory_scale_ns / (double)b->memory_limit;
+    return steepness * (double)b->memory.scale_ns / (double)b->memory.limit;
 }
 
 void box_memory_measure(struct box_closer *b, const int *chosen)
 {
-    for (int i = 0; i < b->memory_count; i++) {
-        int64_t over = bytes_of(b, &b->memory[i], chosen) - b->memory_limit;
+    for (int i = 0; i < b->memory.count; i++) {
+        int64_t over = bytes_of(b, &b->memory.rows[i], chosen) - b->memory.limit;
         double ns = price_of_row(b) * (double)over;
-        b->durations[b->symbols + i] = (int64_t)(ns > 0x1p60    ? 0x1p60
-                                                 : ns < -0x1p60 ? -0x1p60
-                                                                : ns);
+        b->work.durations[b->symbols + i] = (int64_t)(ns > 0x1p60    ? 0x1p60
+                                                      : ns < -0x1p60 ? -0x1p60
+                                                                     : ns);
     }
 }
 
@@ -179,23 +179,23 @@ int box_memory_split(struct box_closer *b, int count)
 {
     int kept = 0, at = -1, laps = path_laps(box_closer_path(b, row_path(b)), b->symbols);
     int64_t sum = 0;
-    double most = 0x1p59 / b->memory_count; // together they are below 2^60
-    for (int i = 0; i < b->memory_count; i++) b->memory[i].price = 0;
+    double most = 0x1p59 / b->memory.count; // together they are below 2^60
+    for (int i = 0; i < b->memory.count; i++) b->memory.rows[i].price = 0;
     for (int i = 0; i < count; i++) {
-        int id = b->ids[i];
-        int64_t weight = b->weights[i];
+        int id = b->now.ids[i];
+        int64_t weight = b->now.weights[i];
         if (id < 0) {
             double price = (double)weight * laps * price_of_row(b);
-            b->memory[-1 - id].price = (int64_t)(price < most ? price : most);
+            b->memory.rows[-1 - id].price = (int64_t)(price < most ? price : most);
             sum += weight;
             continue;
         }
         if (id == row_path(b)) at = kept;
-        b->ids[kept] = id;
-        b->weights[kept++] = weight;
+        b->now.ids[kept] = id;
+        b->now.weights[kept++] = weight;
     }
-    if (sum > 0 && at < 0) b->ids[at = kept++] = row_path(b), b->weights[at] = 0;
-    if (sum > 0) b->weights[at] += sum;
+    if (sum > 0 && at < 0) b->now.ids[at = kept++] = row_path(b), b->now.weights[at] = 0;
+    if (sum > 0) b->now.weights[at] += sum;
     return kept;
 }
 
@@ -227,7 +227,7 @@ static void weigh(struct refit *f, const int *chosen)
     f->excess = INT64_MIN;
     f->over_bytes = 0;
     for (int q = 0; q < c->peaks[f->rank].count; q++) {
-        int64_t over = resident + working - f->b->memory_limit;
+        int64_t over = resident + working - f->b->memory.limit;
         for (int t = 0; t < c->virtual_stages; t++) {
             int s = choices_stage_of(c, f->rank, t);
             over += c->peaks[f->rank].in_flight[q][t] * c->stages[s].items[chosen[s]].stash_bytes;

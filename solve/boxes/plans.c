@@ -10,21 +10,23 @@ enum { GAME_STEPS = 200 };
 
 static void add_plan(struct box_closer *b)
 {
-    if (b->memory_count) box_memory_measure(b, b->chosen);
-    int at = game_add_plan(b->game, b->durations);
+    if (b->memory.count) box_memory_measure(b, b->work.chosen);
+    int at = game_add_plan(b->game, b->work.durations);
     assert(at >= 0 && at < game_plan_count(b->game));
-    memcpy(b->plans + at * b->stages, b->chosen, (size_t)b->stages * sizeof *b->chosen);
+    memcpy(b->work.plans + at * b->stages, b->work.chosen,
+           (size_t)b->stages * sizeof *b->work.chosen);
 }
 
 static bool is_made_up(const struct box_closer *b, int place)
 {
-    return b->plans[place * b->stages] < 0;
+    return b->work.plans[place * b->stages] < 0;
 }
 
 static bool plan_allowed(const struct box_closer *b, int place, bool *const *allowed)
 {
     for (int s = 0; s < b->stages; s++)
-        if (b->plans[place * b->stages + s] >= 0 && !allowed[s][b->plans[place * b->stages + s]])
+        if (b->work.plans[place * b->stages + s] >= 0 &&
+            !allowed[s][b->work.plans[place * b->stages + s]])
             return false;
     return true;
 }
@@ -36,8 +38,8 @@ void box_drop_plans(struct box_closer *b, bool *const *allowed, bool real)
     int count = game_plan_count(b->game), kept = 0;
     for (int x = 0; x < count; x++)
         if (plan_allowed(b, x, allowed) && !(real && is_made_up(b, x))) {
-            memmove(b->plans + kept * b->stages, b->plans + x * b->stages,
-                    (size_t)b->stages * sizeof *b->plans);
+            memmove(b->work.plans + kept * b->stages, b->work.plans + x * b->stages,
+                    (size_t)b->stages * sizeof *b->work.plans);
             game_move_plan(b->game, x, kept++);
         }
     assert(kept <= count);
@@ -56,7 +58,7 @@ bool box_drop_made_up(struct box_closer *b, bool *const *allowed)
 
 void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a)
 {
-    int64_t time = graph_longest(b->g, b->durations, b->counts);
+    int64_t time = graph_longest(b->g, b->work.durations, b->work.counts);
     assert(time >= 0);
     if (time >= a->found_ns || !choices_fit_together(b->c, chosen)) return;
     a->found_ns = time;
@@ -67,47 +69,48 @@ void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a
 static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box,
                               struct box_answer *a)
 {
-    struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
-                                      .prices = b->prices,
+    struct dynamic_box dynamic_box = {.coefficients = b->work.coefficients,
+                                      .prices = b->work.prices,
                                       .allowed = box->allowed,
                                       .spans = box->spans,
                                       .fit_ranks = true};
-    struct dynamic_answer answer = {.chosen = b->fitting};
+    struct dynamic_answer answer = {.chosen = b->work.fitting};
     dynamic_solve(b->counted, &dynamic_box, &answer);
-    if (answer.bound_ns != DYNAMIC_NOTHING && choices_durations(b->c, b->fitting, b->durations))
-        box_meet_plan(b, b->fitting, a);
+    if (answer.bound_ns != DYNAMIC_NOTHING &&
+        choices_durations(b->c, b->work.fitting, b->work.durations))
+        box_meet_plan(b, b->work.fitting, a);
 }
 
 // Tries the least plan with other choices where it does not fit.
 static void meet_refitted_plan(struct box_closer *b, const struct choice_box *box,
                                struct box_answer *a)
 {
-    memcpy(b->fitting, b->chosen, (size_t)b->stages * sizeof *b->chosen);
-    if (!box_memory_refit(b, box->allowed, b->fitting) ||
-        !choices_durations(b->c, b->fitting, b->durations))
+    memcpy(b->work.fitting, b->work.chosen, (size_t)b->stages * sizeof *b->work.chosen);
+    if (!box_memory_refit(b, box->allowed, b->work.fitting) ||
+        !choices_durations(b->c, b->work.fitting, b->work.durations))
         return;
-    if (b->c->joint) b->c->joint->put(b->c->joint->of, b->durations);
-    box_meet_plan(b, b->fitting, a);
+    if (b->c->joint) b->c->joint->put(b->c->joint->of, b->work.durations);
+    box_meet_plan(b, b->work.fitting, a);
 }
 
 // Replays the least plan; adds its path and the mean plan's to the game.
 void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
 {
     bool fits = true;
-    if (choices_durations(b->c, b->chosen, b->durations)) {
-        if (b->c->joint) b->c->joint->put(b->c->joint->of, b->durations);
-        box_meet_plan(b, b->chosen, a);
-        box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
+    if (choices_durations(b->c, b->work.chosen, b->work.durations)) {
+        if (b->c->joint) b->c->joint->put(b->c->joint->of, b->work.durations);
+        box_meet_plan(b, b->work.chosen, a);
+        box_game_add_path(b, path_pool_add(&b->paths, b->work.counts, NULL), b->work.counts);
         add_plan(b);
         for (int r = 0; r < b->c->rank_count && fits; r++)
-            fits = choices_rank_fits(b->c, b->chosen, r);
-        if (!fits && b->memory_count) meet_refitted_plan(b, box, a);
+            fits = choices_rank_fits(b->c, b->work.chosen, r);
+        if (!fits && b->memory.count) meet_refitted_plan(b, box, a);
     }
     if (box_closer_is_balanced(b)) game_solve_exactly(b->game);
     else game_solve(b->game, GAME_STEPS);
     if (!game_plan_count(b->game)) return;
-    game_mean_durations(b->game, b->durations);
-    graph_longest(b->g, b->durations, b->counts);
-    box_game_add_path(b, path_pool_add(&b->paths, b->counts, NULL), b->counts);
+    game_mean_durations(b->game, b->work.durations);
+    graph_longest(b->g, b->work.durations, b->work.counts);
+    box_game_add_path(b, path_pool_add(&b->paths, b->work.counts, NULL), b->work.counts);
     if (!fits && box_closer_is_by_ranks(b)) meet_fitting_plan(b, box, a);
 }

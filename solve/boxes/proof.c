@@ -15,9 +15,7 @@ int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count
     struct box_record *r = &p->records[p->count];
     *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char),
                              .parent = -1,
-                             .first_part = -1,
-                             .branch_stage = -1,
-                             .branch_rank = -1};
+                             .first_part = -1};
     if (spans)
         r->spans = arena_grow(arena, spans, (size_t)rank_count, (size_t)rank_count, sizeof *spans);
     for (int i = 0; i < choice_count; i++)
@@ -110,15 +108,15 @@ static void join_parts(struct recheck *k, const struct box_record *r)
     assert(r->first_part > 0 && r->first_part + 1 < k->proof->count);
     unpack(k, &k->proof->records[r->first_part], &k->given);
     unpack(k, &k->proof->records[r->first_part + 1], &k->left);
-    bool by_rank = r->branch_rank >= 0;
+    bool by_rank = r->split.by == SPLIT_LAYERS;
     for (int s = 0; s < k->stages; s++)
         for (int i = 0; i < k->c->stages[s].count; i++) {
             bool one = k->left.allowed[s][i], other = k->given.allowed[s][i];
-            k->left.allowed[s][i] = s == r->branch_stage && !by_rank ? one || other : one && other;
+            k->left.allowed[s][i] = s == r->split.at && !by_rank ? one || other : one && other;
         }
     for (int i = 0; i < k->c->rank_count && k->left.spans; i++) {
         struct layer_span one = k->left.spans[i], other = k->given.spans[i];
-        k->left.spans[i] = i == r->branch_rank
+        k->left.spans[i] = i == r->split.at && by_rank
                                ? join_spans(one, other)
                                : (struct layer_span){larger_int(one.least, other.least),
                                                      smaller_int(one.most, other.most)};
@@ -183,12 +181,13 @@ static bool at_once(void *nothing)
 int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const struct choices *c,
                           struct graph *g, struct arena *arena)
 {
-    struct recheck k = {.proof = p,
-                        .c = c,
-                        .closer = box_closer_open(c, g, at_once, NULL, arena),
-                        .stages = c->priced->stage_count,
-                        .symbols = graph_symbol_count(g),
-                        .resources = c->priced->group_count + BUDGET_COUNT};
+    struct recheck k = {
+        .proof = p,
+        .c = c,
+        .closer = box_closer_open(c, g, (struct box_settings){.should_stop = at_once}, arena),
+        .stages = c->priced->stage_count,
+        .symbols = graph_symbol_count(g),
+        .resources = c->priced->group_count + BUDGET_COUNT};
     assert(k.resources == box_closer_resource_count(k.closer));
     box_closer_take_paths(k.closer, p->path_counts, p->paths);
     k.given = choice_box_whole(k.closer, arena);

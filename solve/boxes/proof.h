@@ -18,17 +18,12 @@ struct box_record {
     int64_t proven_ns; // by the steps, of the box as given; of a single decision: its time
     bool single; // what the steps left is one decision, which takes proven_ns (INT64_MAX: it does
                  // not fit)
-    int64_t parent;     // -1: none
-    bool turned;        // branch_* describe the second part, not the first
-    int64_t first_part; // number of the first of the two parts; -1: not split
-    int branch_stage;   // the only stage at which the parts may differ from what the steps left, or
-                        // -1
-    int branch_rank;    // the only rank whose span may, or -1
-    int branch_choice,
-        branch_group;              // of one part alone, or -1: as in struct box_answer
-    int64_t branch_load_ns;        // else the first part has lighter choices,
-    int branch_layers;             // or the rank holds fewer layers
-    const struct choice *branched; // the one of branch_choice; else NULL
+    int64_t parent;         // -1: none
+    bool turned;            // the second part has the choice or the group, not the first
+    int64_t first_part;     // number of the first of the two parts; -1: not split
+    struct box_split split; // how; only at its stage, or for its rank's span, may the parts differ
+                            // from what the steps left
+    const struct choice *branched; // by a choice: it; else NULL
 };
 
 struct box_proof {

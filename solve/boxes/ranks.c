@@ -130,14 +130,14 @@ static void put_middling(const struct box_closer *b, int64_t *durations)
 static void weigh_rank(const struct box_closer *b, int rank, const int64_t *middle,
                        int64_t numerator)
 {
-    memcpy(b->durations, middle, (size_t)b->symbols * sizeof *middle);
+    memcpy(b->work.durations, middle, (size_t)b->symbols * sizeof *middle);
     for (int t = 0; t < b->c->virtual_stages; t++) {
         int stage = choices_stage_of(b->c, rank, t);
         const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT};
         for (int slice = 0; slice < b->c->priced->slice_count; slice++)
             for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
                 int symbol = symbol_index(b->stages, symbol_of_slice(slice, kinds[i]), stage);
-                b->durations[symbol] = middle[symbol] * numerator / 16;
+                b->work.durations[symbol] = middle[symbol] * numerator / 16;
             }
     }
 }
@@ -152,7 +152,7 @@ int box_rank_paths(struct box_closer *b, int **paths)
     graph_longest(b->g, middle, *paths + count++ * b->paths.size);
     for (int i = 0; i < total && !box_is_stopped(b); i++) {
         weigh_rank(b, i % b->c->rank_count, middle, numerators[i / b->c->rank_count]);
-        graph_longest(b->g, b->durations, *paths + count++ * b->paths.size);
+        graph_longest(b->g, b->work.durations, *paths + count++ * b->paths.size);
     }
     return count;
 }

@@ -62,12 +62,6 @@ static void view(struct box_search *s, const struct open_box *box)
     s->view = (struct choice_box){s->allowed, box->spans};
 }
 
-static bool is_first_half(const struct box_answer *a, const struct choice *c, int index)
-{
-    if (a->branch_choice >= 0) return index == a->branch_choice;
-    return a->branch_group >= 0 ? c->group == a->branch_group : c->load_ns >= a->branch_load_ns;
-}
-
 // Leaves the lighter half (or the other choices) in box and returns the other half.
 static struct open_box *split(struct box_search *s, struct open_box *box,
                               const struct box_answer *a)
@@ -78,19 +72,18 @@ static struct open_box *split(struct box_search *s, struct open_box *box,
     other->bound_ns = box->bound_ns;
     other->steps = box->steps;
     other->step_count = box->step_count;
-    if (a->branch_rank >= 0) {
-        assert(a->branch_rank < s->ranks && a->branch_layers > box->spans[a->branch_rank].least &&
-               a->branch_layers <= box->spans[a->branch_rank].most);
-        box->spans[a->branch_rank].most = a->branch_layers - 1;
-        other->spans[a->branch_rank].least = a->branch_layers;
+    int at = a->split.at;
+    if (a->split.by == SPLIT_LAYERS) {
+        assert(at < s->ranks && a->split.value > box->spans[at].least &&
+               a->split.value <= box->spans[at].most);
+        box->spans[at].most = (int)a->split.value - 1;
+        other->spans[at].least = (int)a->split.value;
         return other;
     }
-    assert(a->branch_stage >= 0 && a->branch_stage < s->stages &&
-           a->branch_choice < s->c->stages[a->branch_stage].count);
-    const struct stage_choices *stage = &s->c->stages[a->branch_stage];
-    for (int i = 0; i < stage->count; i++)
-        (is_first_half(a, &stage->items[i], i) ? box : other)
-            ->mask[s->first_choice[a->branch_stage] + i] = false;
+    assert(a->split.by && at < s->stages);
+    for (int i = 0; i < s->c->stages[at].count; i++)
+        (box_split_has(&a->split, &s->c->stages[at].items[i], i) ? box : other)
+            ->mask[s->first_choice[at] + i] = false;
     return other;
 }
 
@@ -151,17 +144,11 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     p->records[parent].first_part = box->number;
     p->records[box->number].parent = p->records[other->number].parent = parent;
     struct box_record *r = &p->records[parent];
-    r->branch_stage = a->branch_stage;
-    r->branch_rank = a->branch_rank;
-    r->branch_choice = a->branch_choice;
-    r->branch_group = a->branch_group;
-    r->branch_load_ns = a->branch_load_ns;
-    r->branch_layers = a->branch_layers;
-    r->turned = a->branch_choice >= 0 || a->branch_group >= 0;
-    if (a->branch_choice >= 0)
-        r->branched = arena_grow(s->result_arena,
-                                 &s->c->stages[a->branch_stage].items[a->branch_choice], 1, 1,
-                                 sizeof *r->branched);
+    r->split = a->split;
+    r->turned = a->split.by == SPLIT_CHOICE || a->split.by == SPLIT_GROUP;
+    if (a->split.by == SPLIT_CHOICE)
+        r->branched = arena_grow(s->result_arena, &s->c->stages[a->split.at].items[a->split.value],
+                                 1, 1, sizeof *r->branched);
     push(s, other);
 }
 
@@ -276,7 +263,8 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
                            .stages = c->priced->stage_count,
                            .ranks = c->rank_count,
                            .resources = c->priced->group_count + BUDGET_COUNT};
-    s.closer = box_closer_open(c, g, settings->should_stop, settings->argument, scratch);
+    s.closer = box_closer_open(
+        c, g, (struct box_settings){false, settings->should_stop, settings->argument}, scratch);
     s.by_ranks = box_closer_is_by_ranks(s.closer);
     open_search(&s);
     bool stopped = false;

@@ -11,7 +11,7 @@ static const double share_least = 0.02; // least share of a plan in the mixture 
 
 static const struct choice *choice_of(const struct box_closer *b, int plan, int stage)
 {
-    return &b->c->stages[stage].items[b->plans[plan * b->stages + stage]];
+    return &b->c->stages[stage].items[b->work.plans[plan * b->stages + stage]];
 }
 
 static void widest_loads(const struct box_closer *b, bool *const *allowed, int s, int64_t *least,
@@ -28,28 +28,26 @@ static void widest_loads(const struct box_closer *b, bool *const *allowed, int s
 }
 
 // The highest load that the mixture has only in part at a stage.
-static void split_by_mixture(const struct box_closer *b, bool *const *allowed, struct box_answer *a)
+static void split_by_mixture(const struct box_closer *b, bool *const *allowed, struct box_split *x)
 {
     for (int s = 0; s < b->stages; s++) {
         int64_t least = INT64_MAX, most = -1;
-        for (int x = 0; x < game_plan_count(b->game); x++) {
-            int i = b->plans[x * b->stages + s];
+        for (int plan = 0; plan < game_plan_count(b->game); plan++) {
+            int i = b->work.plans[plan * b->stages + s];
             if (i < 0) continue;
             int64_t load = b->c->stages[s].items[i].load_ns;
-            if (game_plan_share(b->game, x) < share_least || !allowed[s][i]) continue;
+            if (game_plan_share(b->game, plan) < share_least || !allowed[s][i]) continue;
             least = load < least ? load : least;
             most = load > most ? load : most;
         }
-        if (most > least && (a->branch_stage < 0 || most > a->branch_load_ns)) {
-            a->branch_stage = s;
-            a->branch_load_ns = most;
-        }
+        if (most > least && (!x->by || most > x->value))
+            *x = (struct box_split){SPLIT_LOAD, s, most};
     }
 }
 
 static double weighed(const struct box_closer *b, int kind, int stage, int64_t ns)
 {
-    return (double)b->coefficients[symbol_index(b->stages, kind, stage)] * (double)ns;
+    return (double)b->work.coefficients[symbol_index(b->stages, kind, stage)] * (double)ns;
 }
 
 // A stage's load as the mixture of paths counts it, in 2^-40 ns.
@@ -74,7 +72,7 @@ static bool take_means(const struct box_closer *b, struct mean *m)
     *m = (struct mean){{0}, {0}, {0}};
     for (int x = 0; x < game_plan_count(b->game); x++) {
         double share = game_plan_share(b->game, x);
-        if (b->plans[x * b->stages] < 0) continue;
+        if (b->work.plans[x * b->stages] < 0) continue;
         all += share;
         for (int s = 0; s < b->stages; s++) {
             const struct choice *c = choice_of(b, x, s);
@@ -98,7 +96,7 @@ static double open_share(double value)
 // The rank whose mean number of layers is farthest from a whole number, weighted by what one of its
 // layers counts: split into the next whole number or more, and fewer.
 static void split_rank_by_mean(const struct box_closer *b, const struct choice_box *box,
-                               const struct mean *m, struct box_answer *a)
+                               const struct mean *m, struct box_split *x)
 {
     double best = 0;
     for (int r = 0; r < b->c->rank_count; r++) {
@@ -113,8 +111,7 @@ static void split_rank_by_mean(const struct box_closer *b, const struct choice_b
             at <= box->spans[r].least)
             continue;
         best = won;
-        a->branch_rank = r;
-        a->branch_layers = at;
+        *x = (struct box_split){SPLIT_LAYERS, r, at};
     }
 }
 
@@ -138,7 +135,7 @@ static bool least_load_from(const struct box_closer *b, bool *const *allowed, in
 // least load of the next whole number or more. If the layers are whole: at the next load above the
 // mean.
 static void split_stage_by_mean(const struct box_closer *b, const struct choice_box *box,
-                                const struct mean *m, struct box_answer *a)
+                                const struct mean *m, struct box_split *x)
 {
     double best = 0;
     for (int s = 0; s < b->stages; s++) {
@@ -147,92 +144,82 @@ static void split_stage_by_mean(const struct box_closer *b, const struct choice_
         if (open_share(m->layers[s]) < share_least || won <= best) continue;
         if (!least_load_from(b, box->allowed, s, (int)m->layers[s] + 1, -1, &load)) continue;
         best = won;
-        a->branch_stage = s;
-        a->branch_load_ns = load;
+        *x = (struct box_split){SPLIT_LOAD, s, load};
     }
 }
 
 static void split_by_mean(const struct box_closer *b, const struct choice_box *box,
-                          struct box_answer *a)
+                          struct box_split *x)
 {
     struct mean m;
     if (!take_means(b, &m)) return;
-    split_rank_by_mean(b, box, &m, a);
-    if (a->branch_rank < 0) split_stage_by_mean(b, box, &m, a);
+    split_rank_by_mean(b, box, &m, x);
+    if (!x->by) split_stage_by_mean(b, box, &m, x);
 }
 
 // A rank on which the least plan has two groups: split into the group of its first stage and the
 // others.
-static void split_by_group(const struct box_closer *b, bool *const *allowed, struct box_answer *a)
+static void split_by_group(const struct box_closer *b, bool *const *allowed, struct box_split *x)
 {
-    for (int r = 0; r < b->c->rank_count && a->branch_stage < 0; r++) {
+    for (int r = 0; r < b->c->rank_count && !x->by; r++) {
         int first = choices_stage_of(b->c, r, 0),
-            group = b->c->stages[first].items[b->chosen[first]].group;
+            group = b->c->stages[first].items[b->work.chosen[first]].group;
         bool differs = false, in = false, out = false;
         for (int t = 1; t < b->c->virtual_stages; t++) {
             int s = choices_stage_of(b->c, r, t);
-            differs = differs || b->c->stages[s].items[b->chosen[s]].group != group;
+            differs = differs || b->c->stages[s].items[b->work.chosen[s]].group != group;
         }
         for (int i = 0; i < b->c->stages[first].count && differs; i++) {
             in = in || (allowed[first][i] && b->c->stages[first].items[i].group == group);
             out = out || (allowed[first][i] && b->c->stages[first].items[i].group != group);
         }
-        if (in && out) {
-            a->branch_stage = first;
-            a->branch_group = group;
-        }
+        if (in && out) *x = (struct box_split){SPLIT_GROUP, first, group};
     }
 }
 
 // The highest load of a stage that has several loads, else the least plan's choice at the stage
 // with most choices.
-static int split_without_mixture(const struct box_closer *b, bool *const *allowed, bool decided,
-                                 struct box_answer *a)
+// Returns how many choices that stage has.
+static int split_without_mixture(const struct box_closer *b, bool *const *allowed,
+                                 struct box_split *x)
 {
     int several = -1, count_most = 1;
+    bool decided = x->by;
     for (int s = 0; s < b->stages; s++) {
         int64_t least, most;
         int count;
         widest_loads(b, allowed, s, &least, &most, &count);
         if (count > count_most) several = s, count_most = count;
-        if (!decided && most > least && (a->branch_stage < 0 || most > a->branch_load_ns)) {
-            a->branch_stage = s;
-            a->branch_load_ns = most;
-        }
+        if (!decided && most > least && (!x->by || most > x->value))
+            *x = (struct box_split){SPLIT_LOAD, s, most};
     }
-    if (!decided && a->branch_stage < 0 && several >= 0) {
-        a->branch_stage = several;
-        a->branch_choice = b->chosen[several];
-        for (int i = 0; !allowed[several][a->branch_choice]; i++) a->branch_choice = i;
+    if (!x->by && several >= 0) {
+        int choice = b->work.chosen[several];
+        for (int i = 0; !allowed[several][choice]; i++) choice = i;
+        *x = (struct box_split){SPLIT_CHOICE, several, choice};
     }
     return count_most;
 }
 
 // Whether a split leaves a choice in both halves.
-static bool has_halves(const struct box_closer *b, bool *const *allowed, const struct box_answer *a)
+static bool has_halves(const struct box_closer *b, bool *const *allowed, const struct box_split *x)
 {
     bool halves[2] = {false, false};
-    const struct stage_choices *stage = &b->c->stages[a->branch_stage];
+    const struct stage_choices *stage = &b->c->stages[x->at];
     for (int i = 0; i < stage->count; i++) {
-        const struct choice *c = &stage->items[i];
-        bool first = a->branch_choice >= 0  ? i == a->branch_choice
-                     : a->branch_group >= 0 ? c->group == a->branch_group
-                                            : c->load_ns >= a->branch_load_ns;
-        halves[first] = halves[first] || allowed[a->branch_stage][i];
+        bool first = box_split_has(x, &stage->items[i], i);
+        halves[first] = halves[first] || allowed[x->at][i];
     }
     return halves[0] && halves[1];
 }
 
-int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
+struct box_split box_choose_split(struct box_closer *b, const struct choice_box *box)
 {
-    a->branch_stage = a->branch_choice = a->branch_group = a->branch_rank = -1;
-    if (box->spans) split_by_mean(b, box, a);
-    else if (b->c->virtual_stages > 1) split_by_group(b, box->allowed, a);
-    if (a->branch_rank < 0 && a->branch_stage < 0) split_by_mixture(b, box->allowed, a);
-    int count_most =
-        split_without_mixture(b, box->allowed, a->branch_rank >= 0 || a->branch_stage >= 0, a);
-    assert(a->branch_rank < 0 || a->branch_stage < 0);
-    assert(a->branch_stage < 0 || has_halves(b, box->allowed, a));
-    assert(count_most < 2 || a->branch_rank >= 0 || a->branch_stage >= 0);
-    return count_most > 1 ? count_most : 0;
+    struct box_split x = {0};
+    if (box->spans) split_by_mean(b, box, &x);
+    else if (b->c->virtual_stages > 1) split_by_group(b, box->allowed, &x);
+    if (!x.by) split_by_mixture(b, box->allowed, &x);
+    if (split_without_mixture(b, box->allowed, &x) < 2) return (struct box_split){0};
+    assert(x.by == SPLIT_LAYERS || (x.by && has_halves(b, box->allowed, &x)));
+    return x;
 }

@@ -241,21 +241,22 @@ static int find_choice(const struct maker *m, int stage, const struct choice *x)
 }
 
 // A split as the search made it; false: the checker has no such choice, or it splits nothing.
-static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank,
-                       const struct choice *choice, int group, int64_t load_ns, int layers)
+static bool read_split(const struct maker *m, struct proof_box *to, const struct box_split *s,
+                       const struct choice *choice)
 {
-    to->stage = stage;
-    to->rank = rank;
-    to->layers = layers;
-    to->group = group;
-    to->load_ns = load_ns;
-    to->choice = choice ? find_choice(m, stage, choice) : -1;
-    if (to->choice >= 0) to->said = m->choices.items[stage][to->choice].decision;
-    to->end = rank >= 0    ? END_SPLIT_RANK
-              : choice     ? END_SPLIT_CHOICE
-              : group >= 0 ? END_SPLIT_GROUP
-                           : END_SPLIT_LOAD;
-    return rank >= 0 || (stage >= 0 && (!choice || to->choice >= 0));
+    bool by_rank = s->by == SPLIT_LAYERS, by_choice = s->by == SPLIT_CHOICE;
+    to->stage = by_rank ? -1 : s->at;
+    to->rank = by_rank ? s->at : -1;
+    to->layers = by_rank ? (int)s->value : 0;
+    to->group = s->by == SPLIT_GROUP ? (int)s->value : -1;
+    to->load_ns = s->by == SPLIT_LOAD ? s->value : 0;
+    to->choice = by_choice ? find_choice(m, s->at, choice) : -1;
+    if (to->choice >= 0) to->said = m->choices.items[s->at][to->choice].decision;
+    to->end = by_rank                ? END_SPLIT_RANK
+              : by_choice            ? END_SPLIT_CHOICE
+              : s->by == SPLIT_GROUP ? END_SPLIT_GROUP
+                                     : END_SPLIT_LOAD;
+    return s->by && (!by_choice || to->choice >= 0);
 }
 
 // Without a record: the rank with the widest span if there are two groups, otherwise the stage
@@ -300,7 +301,8 @@ static bool open_closer(struct maker *m)
 {
     if (!open_planner(m)) return false;
     if (!m->closer)
-        m->closer = box_closer_open(&m->planner, m->request->evidence->graph, NULL, NULL, m->arena);
+        m->closer = box_closer_open(&m->planner, m->request->evidence->graph,
+                                    (struct box_settings){0}, m->arena);
     return true;
 }
 
@@ -329,12 +331,10 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
             closed = try_round(m, number, box, &round);
         }
         const struct choice *one =
-            answer.branch_choice < 0
-                ? NULL
-                : &m->planner.stages[answer.branch_stage].items[answer.branch_choice];
-        split_given = !said &&
-                      read_split(m, split, answer.branch_stage, answer.branch_rank, one,
-                                 answer.branch_group, answer.branch_load_ns, answer.branch_layers);
+            answer.split.by == SPLIT_CHOICE
+                ? &m->planner.stages[answer.split.at].items[answer.split.value]
+                : NULL;
+        split_given = !said && read_split(m, split, &answer.split, one);
     }
     arena_reset(m->scratch, mark);
     bool first_empty;
@@ -378,9 +378,7 @@ static void split_box(struct maker *m, int number, struct check_box *box,
 static bool split_of_record(struct maker *m, const struct box_record *r, struct proof_box *to,
                             int64_t *first, int64_t *second)
 {
-    if (r->first_part < 0 || !read_split(m, to, r->branch_stage, r->branch_rank, r->branched,
-                                         r->branch_group, r->branch_load_ns, r->branch_layers))
-        return false;
+    if (r->first_part < 0 || !read_split(m, to, &r->split, r->branched)) return false;
     *first = r->first_part + r->turned;
     *second = r->first_part + !r->turned;
     return true;

@@ -85,12 +85,14 @@ static bool take_steps(struct taker *t, int box, const struct box_record *r, boo
 
 static void take_split(struct proof_box *to, const struct box_record *r)
 {
-    const struct choice *c = r->branched;
-    to->stage = r->branch_stage;
-    to->load_ns = r->branch_load_ns;
-    to->group = r->branch_group;
-    to->end = c ? END_SPLIT_CHOICE : r->branch_group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
-    if (c) to->said = proof_decision(&c->decision);
+    const struct box_split *s = &r->split;
+    to->stage = s->at;
+    to->load_ns = s->by == SPLIT_LOAD ? s->value : 0;
+    to->group = s->by == SPLIT_GROUP ? (int)s->value : -1;
+    to->end = s->by == SPLIT_CHOICE  ? END_SPLIT_CHOICE
+              : s->by == SPLIT_GROUP ? END_SPLIT_GROUP
+                                     : END_SPLIT_LOAD;
+    if (r->branched) to->said = proof_decision(&r->branched->decision);
 }
 
 // A box whose own steps reach the bound ends there, even if it was split later for a higher

@@ -8,8 +8,8 @@
 int search_balance(struct search *s, bool by_ranks, int **starts, int starts_max)
 {
     struct arena *scratch = arena_open_within(s->arena);
-    struct box_closer *closer =
-        box_closer_open(s->c, s->g, s->should_stop, s->stop_argument, scratch);
+    struct box_closer *closer = box_closer_open(
+        s->c, s->g, (struct box_settings){false, s->should_stop, s->stop_argument}, scratch);
     int *found = TAKE(s->arena, s->stage_count, int), count = 0;
     bool suits = box_closer_is_balanced(closer) && box_closer_is_by_ranks(closer) == by_ranks;
     if (starts_max > 0 && suits && box_closer_meet_plan(closer, found) &&

@@ -74,7 +74,8 @@ int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const i
 {
     struct arena *scratch =
         arena_open_within(arena); // the list of removed choices may grow in the other arena
-    struct box_closer *closer = box_closer_open(c, g, should_stop, argument, scratch);
+    struct box_closer *closer =
+        box_closer_open(c, g, (struct box_settings){false, should_stop, argument}, scratch);
     box_closer_suggest(closer, paths, weights, path_count);
     int64_t bound_ns = sweep(c, g, closer, target_ns, NULL, removed_ns, scratch, arena);
     arena_close(scratch);
@@ -86,7 +87,8 @@ int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns
                            struct box_proof *proof, int64_t *removed_ns, struct arena *arena)
 {
     struct arena *scratch = arena_open_within(arena);
-    struct box_closer *closer = box_closer_open(c, g, should_stop, argument, scratch);
+    struct box_closer *closer =
+        box_closer_open(c, g, (struct box_settings){false, should_stop, argument}, scratch);
     *proof = (struct box_proof){0};
     box_proof_add(proof, NULL, 0, NULL, 0, arena);
     int64_t bound_ns = sweep(c, g, closer, target_ns, proof, removed_ns, scratch, arena);

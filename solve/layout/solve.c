@@ -343,8 +343,8 @@ enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced
     *time_ns = 0;
     TRY(begin(&s, &r, priced, &settings, NULL, arena, err));
     if (choices_hopeless_stage(&s.choices, &why) >= 0 || any_stage_empty(&s.choices)) return OK;
-    struct box_closer *closer =
-        box_closer_open_by_ranks(&s.choices, s.graph, should_stop, argument, arena);
+    struct box_closer *closer = box_closer_open(
+        &s.choices, s.graph, (struct box_settings){true, should_stop, argument}, arena);
     struct choice_box whole = choice_box_whole(closer, arena);
     struct box_answer answer;
     box_close(closer, &whole, NEVER_NS, BOUND_ROUNDS, &answer);

@@ -82,14 +82,12 @@ static void add_split(struct translation *t, const struct record *of)
     const struct program *p = t->p;
     assert(of->first > of->box && of->first + 1 < t->proof->count);
     r->first_part = of->first;
-    r->branch_stage = of->split.stage;
-    t->proof->records[of->first].parent = t->proof->records[of->first + 1].parent = of->box;
-    if (of->split.by_load) r->branch_load_ns = of->split.load_ns;
-    else
-        r->branched = arena_grow(t->arena,
-                                 &p->choices->stages[of->split.stage]
-                                      .items[of->split.choice - p->first_choice[of->split.stage]],
-                                 1, 1, sizeof *r->branched);
+    int stage = of->split.stage, choice = of->split.choice - p->first_choice[stage];
+    r->split = of->split.by_load ? (struct box_split){SPLIT_LOAD, stage, of->split.load_ns}
+                                 : (struct box_split){SPLIT_CHOICE, stage, choice};
+    if (!of->split.by_load)
+        r->branched = arena_grow(t->arena, &p->choices->stages[stage].items[choice], 1, 1,
+                                 sizeof *r->branched);
 }
 
 static void add_record(struct translation *t, const struct record *of)
@@ -139,12 +137,7 @@ void tree_proof(struct box_proof *proof, const struct tree *tree, const struct p
     proof->records = TAKE(arena, proof->count, struct box_record);
     take_paths(&t, root);
     for (int64_t i = 0; i < proof->count; i++)
-        proof->records[i] = (struct box_record){.parent = -1,
-                                                .first_part = -1,
-                                                .branch_stage = -1,
-                                                .branch_rank = -1,
-                                                .branch_choice = -1,
-                                                .branch_group = -1};
+        proof->records[i] = (struct box_record){.parent = -1, .first_part = -1};
     if (root) {
         proof->counted = root->counted;
         proof->records[0].steps = root->records[0].steps;

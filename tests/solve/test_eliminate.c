@@ -237,18 +237,19 @@ static struct choice_box half(const struct search *s, const struct choice_box *b
 {
     const struct choices *c = &s->p->choices;
     struct choice_box copy = choice_box_copy(s->closer, box, s->arena);
-    if (a->branch_rank >= 0) {
-        struct layer_span *span = &copy.spans[a->branch_rank];
-        assert_true(span->least < a->branch_layers && a->branch_layers <= span->most);
-        *(in ? &span->least : &span->most) = in ? a->branch_layers : a->branch_layers - 1;
+    int at = a->split.at, value = (int)a->split.value;
+    if (a->split.by == SPLIT_LAYERS) {
+        struct layer_span *span = &copy.spans[at];
+        assert_true(span->least < value && value <= span->most);
+        *(in ? &span->least : &span->most) = in ? value : value - 1;
         return copy;
     }
-    for (int i = 0; i < c->stages[a->branch_stage].count; i++) {
-        const struct choice *x = &c->stages[a->branch_stage].items[i];
-        bool belongs = a->branch_choice >= 0  ? i == a->branch_choice
-                       : a->branch_group >= 0 ? x->group == a->branch_group
-                                              : x->load_ns >= a->branch_load_ns;
-        copy.allowed[a->branch_stage][i] = copy.allowed[a->branch_stage][i] && belongs == in;
+    for (int i = 0; i < c->stages[at].count; i++) {
+        const struct choice *x = &c->stages[at].items[i];
+        bool belongs = a->split.by == SPLIT_CHOICE  ? i == value
+                       : a->split.by == SPLIT_GROUP ? x->group == value
+                                                    : x->load_ns >= a->split.value;
+        copy.allowed[at][i] = copy.allowed[at][i] && belongs == in;
     }
     return copy;
 }
@@ -274,8 +275,8 @@ static void check_boxes(struct prepared *p, struct random *rng, struct arena *ar
 {
     struct enumeration e;
     enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
-    struct search s = {p, box_closer_open(&p->choices, p->graph, NULL, NULL, arena), arena,
-                       INT64_MAX / 4, 0};
+    struct search s = {p, box_closer_open(&p->choices, p->graph, (struct box_settings){0}, arena),
+                       arena, INT64_MAX / 4, 0};
     bool start_at_best = random_chance(rng, 30) && e.best_ns < INT64_MAX;
     if (start_at_best) s.best_ns = e.best_ns + random_between(rng, 0, 1);
     struct choice_box whole = choice_box_whole(s.closer, arena);
@@ -296,7 +297,8 @@ static void check_repeat(struct prepared *p, struct random *rng, struct arena *a
     struct enumeration e;
     enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
     if (e.best_ns == INT64_MAX) return;
-    struct box_closer *closer = box_closer_open(&p->choices, p->graph, NULL, NULL, arena);
+    struct box_closer *closer =
+        box_closer_open(&p->choices, p->graph, (struct box_settings){0}, arena);
     struct choice_box whole = choice_box_whole(closer, arena);
     struct box_step steps[20];
     for (int i = 0; i < 20; i++) {
