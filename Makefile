@@ -206,7 +206,10 @@ $(OUT)/%.o: %.c $(OUT)/flags | $(OUT)/libraries
 
 $(foreach test,$(TEST_FILES),$(eval $(OUT)/tests/$(notdir $(basename $(test))): $(call \
     object,$(test))))
-$(TESTS:%=$(OUT)/tests/%): $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
+$(OUT)/tests/libsupport.a: $(call object,$(SUPPORT))
+	$(SAY) ar $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(TESTS:%=$(OUT)/tests/%): $(OUT)/tests/libsupport.a $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) \

@@ -1,15 +1,11 @@
 // Calibration: the coefficients of straight lines are recovered; irrelevant input has no effect;
 // published quantiles.
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "calibrate/calibrate.h"
 #include "calibrate/fit/fit.h"
 #include "calibrate/fit/least_squares.h"
 #include "data/numbers/intervals.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static void assert_near(double got, double want, double relative)
 {
@@ -32,15 +28,14 @@ static void put_line(struct fit_point *points, int count, double overhead, doubl
     }
 }
 
-static void test_exact_line(void **state)
+TEST(test_exact_line)
 {
     for (int count = 2; count <= 30; count++) {
         struct fit_point points[30];
         put_line(points, count, 3e-5, 7.5e10);
         struct fit f;
-        struct error err = {OK, ""};
         assert_int_equal(
-            fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, count, *state, &err),
+            fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, count, arena, &err),
             OK);
         assert_near(f.overhead_s.value, 3e-5, 1e-9);
         assert_near(f.rate.value, 7.5e10, 1e-9);
@@ -52,7 +47,7 @@ static void test_exact_line(void **state)
 }
 
 // What another rate explains is taken off before the fit.
-static void test_explained_part(void **state)
+TEST(test_explained_part)
 {
     struct fit_point points[6];
     put_line(points, 6, 1e-5, 2e9);
@@ -61,9 +56,8 @@ static void test_explained_part(void **state)
         points[i].seconds += points[i].explained_s;
     }
     struct fit f;
-    struct error err = {OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 6, *state, &err), OK);
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 6, arena, &err), OK);
     assert_near(f.overhead_s.value, 1e-5, 1e-8);
     assert_near(f.rate.value, 2e9, 1e-8);
 }
@@ -79,16 +73,15 @@ static void put_noise(struct fit_point *points, int count, uint64_t *seed)
     }
 }
 
-static void test_order_does_not_matter(void **state)
+TEST(test_order_does_not_matter)
 {
     uint64_t seed = 11;
     struct fit_point points[12], shuffled[12];
     put_noise(points, 12, &seed);
     memcpy(shuffled, points, sizeof points);
     struct fit f, g;
-    struct error err = {OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 12, *state, &err), OK);
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 12, arena, &err), OK);
     for (int round = 0; round < 50; round++) {
         for (int i = 11; i > 0; i--) {
             int j = (int)(draw(&seed) * (i + 1));
@@ -96,7 +89,7 @@ static void test_order_does_not_matter(void **state)
             shuffled[i] = shuffled[j], shuffled[j] = p;
         }
         assert_int_equal(
-            fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, shuffled, 12, *state, &err),
+            fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, shuffled, 12, arena, &err),
             OK);
         assert_memory_equal(&f.rate, &g.rate, sizeof f.rate);
         assert_memory_equal(&f.overhead_s, &g.overhead_s, sizeof f.overhead_s);
@@ -104,7 +97,7 @@ static void test_order_does_not_matter(void **state)
 }
 
 // Work in other units: the rate follows, the overhead stays. Time in other units: both follow.
-static void test_scaling(void **state)
+TEST(test_scaling)
 {
     uint64_t seed = 12;
     struct fit_point points[9], more[9], slower[9];
@@ -116,13 +109,12 @@ static void test_scaling(void **state)
         slower[i].seconds *= 8, slower[i].low *= 8, slower[i].high *= 8;
     }
     struct fit f, g, h;
-    struct error err = {OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 9, *state, &err), OK);
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 9, arena, &err), OK);
+    assert_int_equal(fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, more, 9, arena, &err),
+                     OK);
     assert_int_equal(
-        fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, more, 9, *state, &err), OK);
-    assert_int_equal(
-        fit_line(&h, "samples.json", "line", LINE_WITH_OVERHEAD, slower, 9, *state, &err), OK);
+        fit_line(&h, "samples.json", "line", LINE_WITH_OVERHEAD, slower, 9, arena, &err), OK);
     assert_near(g.rate.value, 1000 * f.rate.value, 1e-10);
     assert_near(g.rate.low, 1000 * f.rate.low, 1e-10);
     assert_near(g.rate.high, 1000 * f.rate.high, 1e-10);
@@ -133,7 +125,7 @@ static void test_scaling(void **state)
 
 // The weighted residual is orthogonal to each column of the design, and chi-square is its square;
 // the covariance is the inverse of the normal matrix (multiplied out here).
-static void test_normal_equations(void **state)
+TEST(test_normal_equations)
 {
     uint64_t seed = 13;
     enum { ROWS = 14, COLUMNS = 3 };
@@ -146,8 +138,7 @@ static void test_normal_equations(void **state)
         deviation[i] = 0.01 + draw(&seed);
     }
     struct solution s;
-    struct error err = {OK, ""};
-    assert_int_equal(least_squares(&s, ROWS, COLUMNS, design, observed, deviation, *state, &err),
+    assert_int_equal(least_squares(&s, ROWS, COLUMNS, design, observed, deviation, arena, &err),
                      OK);
     double chi_square = 0, normal[COLUMNS][COLUMNS] = {{0}};
     for (int j = 0; j < COLUMNS; j++) {
@@ -234,7 +225,7 @@ static void cover(int kind, enum line line, int sizes, int repetitions, int held
     }
 }
 
-static void test_coverage(void **state)
+TEST(test_coverage)
 {
     static const struct {
         enum line line;
@@ -249,7 +240,7 @@ static void test_coverage(void **state)
     for (size_t l = 0; l < ARRAY_LENGTH(ladders); l++)
         for (int kind = 0; kind < 3; kind++) {
             int held[3] = {0, 0, 0};
-            cover(kind, ladders[l].line, ladders[l].sizes, ladders[l].repetitions, held, *state);
+            cover(kind, ladders[l].line, ladders[l].sizes, ladders[l].repetitions, held, arena);
             for (int j = 0; j < (ladders[l].line == LINE_WITH_TRAFFIC ? 3 : 2); j++) {
                 double share = 100.0 * held[j] / TRIALS;
                 print_message("noise %d, %d sizes, %d repetitions: %s held in %.1f %%\n", kind,
@@ -259,75 +250,71 @@ static void test_coverage(void **state)
         }
 }
 
-static void test_overhead_is_never_negative(void **state)
+TEST(test_overhead_is_never_negative)
 {
     struct fit_point points[5];
     put_line(points, 5, -2e-5, 1e10);
     struct fit f;
-    struct error err = {OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 5, *state, &err), OK);
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 5, arena, &err), OK);
     assert_true(f.through_zero);
     assert_true(f.overhead_s.value == 0 && f.overhead_s.low == 0 && f.overhead_s.high >= 0);
     assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
     put_line(points, 5, 0, 1e10); // fixed at 0 on request
     assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_THROUGH_ZERO, points, 5, *state, &err), OK);
+        fit_line(&f, "samples.json", "line", LINE_THROUGH_ZERO, points, 5, arena, &err), OK);
     assert_true(f.through_zero && f.overhead_s.value == 0 && f.overhead_s.high == 0);
     assert_near(f.rate.value, 1e10, 1e-12);
 }
 
 // So few and so scattered points that the slope's interval reaches 0: the rate's stays finite, and
 // wide on both sides.
-static void test_open_interval(void **state)
+TEST(test_open_interval)
 {
     struct fit_point points[3];
     put_line(points, 3, 1e-3, 1e10);
     points[1].seconds *= 1.5;
     struct fit f;
-    struct error err = {OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 3, *state, &err), OK);
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 3, arena, &err), OK);
     assert_true(isfinite(f.rate.high) && f.rate.low < f.rate.value / 2 &&
                 f.rate.high > 2 * f.rate.value);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     struct fit_point points[3];
     put_line(points, 3, 1e-5, 1e10);
     struct fit f;
-    struct error err = {OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 0, *state, &err),
+        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 0, arena, &err),
         BAD_INPUT);
     err = (struct error){OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 1, *state, &err),
+        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 1, arena, &err),
         BAD_INPUT);
     assert_non_null(strstr(err.text, "gemm"));
     points[1].work = points[2].work = points[0].work; // one size only
     err = (struct error){OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err),
+        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, arena, &err),
         BAD_INPUT);
     put_line(points, 3, 1e-5, 1e10);
     for (int i = 0; i < 3; i++) points[i].seconds = 1.0 / (i + 1); // faster with more work
     err = (struct error){OK, ""};
     assert_int_equal(
-        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err),
+        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, arena, &err),
         BAD_INPUT);
     // Two equal columns cannot be distinguished.
     double design[] = {1, 2, 1, 2, 1, 2}, observed[] = {1, 2, 3}, deviation[] = {1, 1, 1};
     struct solution s;
     err = (struct error){OK, ""};
-    assert_int_equal(least_squares(&s, 3, 2, design, observed, deviation, *state, &err), BAD_INPUT);
+    assert_int_equal(least_squares(&s, 3, 2, design, observed, deviation, arena, &err), BAD_INPUT);
 }
 
 // Published two-sided quantiles of Student's t (any table of the distribution, three decimals).
-static void test_student(void **state)
+TEST(test_student)
 {
-    (void)state;
     static const struct {
         double coverage;
         int freedom;
@@ -428,14 +415,13 @@ static void assert_estimate(const struct estimate *e, double want, const char *s
     assert_non_null(strstr(e->source, head));
 }
 
-static void test_samples_to_costs(void **state)
+TEST(test_samples_to_costs)
 {
     struct samples samples;
     struct calibration c;
-    struct error err = {OK, ""};
     const struct calibrate_settings settings = {.constant_bytes = 123, .output = "costs.json"};
-    put_samples(&samples, &truth, *state);
-    assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), OK);
+    put_samples(&samples, &truth, arena);
+    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
     const struct gpu_costs *g = &c.costs.gpus[0];
     const char *sha256 = samples.document.sha256;
     assert_string_equal(g->gpu, "planted");
@@ -459,29 +445,28 @@ static void test_samples_to_costs(void **state)
     // Empty calls that cost more than the fits' overheads: they are the least a layer can cost.
     struct truth dear = truth;
     dear.block_s = 1e-3;
-    put_samples(&samples, &dear, *state);
-    assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), OK);
+    put_samples(&samples, &dear, arena);
+    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
     assert_estimate(&c.costs.gpus[0].layer_overhead_s, dear.block_s, sha256);
 
     // Scores whose traffic at the memory rate would take all the time: nothing is subtracted.
-    put_samples(&samples, &truth, *state);
+    put_samples(&samples, &truth, arena);
     for (int i = 0; i < CELLS; i++)
         if (samples.samples[i].kind == SAMPLE_ATTENTION) samples.samples[i].bytes *= 100;
-    assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), OK);
+    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
     assert_false(c.precisions[0].softmax_apart);
 }
 
-static void test_samples_in_any_order(void **state)
+TEST(test_samples_in_any_order)
 {
     struct samples samples;
     struct calibration c, d;
-    struct error err = {OK, ""};
     const struct calibrate_settings settings = {.name = "named", .output = "costs.json"};
     uint64_t seed = 15;
-    put_samples(&samples, &truth, *state);
+    put_samples(&samples, &truth, arena);
     for (int i = 0; i < CELLS; i++)
         for (int k = 0; k < 9; k++) samples.samples[i].seconds[k] *= 1 + 0.05 * draw(&seed);
-    assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), OK);
+    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
     for (int i = CELLS - 1; i > 0; i--) {
         int j = (int)(draw(&seed) * (i + 1));
         struct sample s = samples.samples[i];
@@ -491,7 +476,7 @@ static void test_samples_in_any_order(void **state)
         double *seconds = samples.samples[i].seconds, first = seconds[0];
         seconds[0] = seconds[8], seconds[8] = first;
     }
-    assert_int_equal(calibrate_all(&d, &samples, &settings, *state, &err), OK);
+    assert_int_equal(calibrate_all(&d, &samples, &settings, arena, &err), OK);
     assert_string_equal(d.costs.gpus[0].gpu, "named");
     assert_true(c.costs.gpus[0].precisions[0].gemm_flop_per_s.value ==
                 d.costs.gpus[0].precisions[0].gemm_flop_per_s.value);
@@ -502,19 +487,18 @@ static void test_samples_in_any_order(void **state)
 }
 
 // What was not measured is left out, and named where a device cannot be priced without it.
-static void test_kinds_missing(void **state)
+TEST(test_kinds_missing)
 {
     const struct calibrate_settings settings = {.output = "costs.json"};
     for (int kind = 0; kind < PLANTED_KINDS; kind++) {
         struct samples samples;
         struct calibration c;
-        struct error err = {OK, ""};
-        put_samples(&samples, &truth, *state);
+        put_samples(&samples, &truth, arena);
         int left = 0;
         for (int i = 0; i < CELLS; i++) // none of this kind is left
             if ((int)samples.samples[i].kind != kind) samples.samples[left++] = samples.samples[i];
         samples.sample_count = left;
-        assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), OK);
+        assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
         assert_int_equal(costs_check(&c.costs, &err), OK);
         const struct gpu_costs *g = costs_find_gpu(&c.costs, "planted");
         if (kind == SAMPLE_MEMORY) {
@@ -534,33 +518,12 @@ static void test_kinds_missing(void **state)
     }
     struct samples samples;
     struct calibration c;
-    struct error err = {OK, ""};
-    put_samples(&samples, &truth, *state);
+    put_samples(&samples, &truth, arena);
     samples.sample_count = 0;
-    assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), BAD_INPUT);
+    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), BAD_INPUT);
     err = (struct error){OK, ""};
-    put_samples(&samples, &truth, *state);
+    put_samples(&samples, &truth, arena);
     memset(samples.samples[7].seconds, 0, 9 * sizeof(double));
-    assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), BAD_INPUT);
+    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "samples[7].seconds"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_line),
-        cmocka_unit_test(test_explained_part),
-        cmocka_unit_test(test_order_does_not_matter),
-        cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_normal_equations),
-        cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_overhead_is_never_negative),
-        cmocka_unit_test(test_open_interval),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_student),
-        cmocka_unit_test(test_samples_to_costs),
-        cmocka_unit_test(test_samples_in_any_order),
-        cmocka_unit_test(test_kinds_missing),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,9 +1,6 @@
 // The allocator's factor from runs that failed, ran or were measured: known factors are recovered
 // from runs drawn with them, within the interval as often as it states; what cannot be determined
 // is refused.
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "calibrate/fit/factor.h"
@@ -67,14 +64,13 @@ static struct drawn draw_fits(double factor, double spread, int peaks_percent, u
 }
 
 // 95 % of 100 draws, and twice its own deviation of 2.2 points to either side.
-static void intervals_cover_the_factor(void **state)
+TEST(intervals_cover_the_factor)
 {
     static const struct {
         double factor, spread;
         int peaks_percent;
     } cases[] = {{1.1, 0.06, 0}, {1.1, 0.06, 50}, {1.3, 0.1, 0}, {1.3, 0.04, 100}};
     double width = 0;
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         struct drawn x =
             draw_fits(cases[i].factor, cases[i].spread, cases[i].peaks_percent, 17 + i);
@@ -88,15 +84,13 @@ static void intervals_cover_the_factor(void **state)
 
 // By hand: at the maximum two peaks' errors are each other's opposites; a run that failed far above
 // the capacity and one that ran far below add nothing.
-static void peaks_are_a_mean(void **state)
+TEST(peaks_are_a_mean)
 {
-    struct error err = {OK, ""};
     struct factor_fit fit;
     const struct memory_sign signs[] = {{SIGN_PEAK, 40e9, 0, 40e9 * 1.1},
                                         {SIGN_PEAK, 40e9, 0, 40e9 * 1.3},
                                         {SIGN_FAILED, 400e9, 0, capacity},
                                         {SIGN_RAN, 4e9, 0, capacity}};
-    (void)state;
     CHECK_OK(factor_fit(&fit, signs, ARRAY_LENGTH(signs), &err));
     assert_true(fabs(fit.factor - sqrt(1.1 * 1.3)) < 1e-4);
     assert_true(fabs(fit.spread - log(1.3 / 1.1) / 2) < 1e-4);
@@ -104,13 +98,11 @@ static void peaks_are_a_mean(void **state)
                 fit.counts[SIGN_RAN] == 1);
 }
 
-static void one_side_is_not_enough(void **state)
+TEST(one_side_is_not_enough)
 {
-    struct error err = {OK, ""};
     struct factor_fit fit;
     const struct memory_sign signs[] = {{SIGN_FAILED, 90e9, 0, capacity},
                                         {SIGN_RAN, 60e9, 0, capacity}};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         err = (struct error){OK, ""};
         assert_int_equal(factor_fit(&fit, &signs[i], 1, &err), BAD_INPUT);
@@ -160,26 +152,22 @@ static void write_table(bool peaks, struct arena *arena)
     CHECK_OK(file_write(path, text, strlen(text), &err));
 }
 
-static void a_table_of_flags_tells_the_factor(void **state)
+TEST(a_table_of_flags_tells_the_factor)
 {
-    struct arena arena;
-    struct error err = {OK, ""};
     struct predict_settings settings = {.margin = 0.8, .costs = "published"};
-    struct run_set set = {.arena = &arena};
+    struct run_set set = {.arena = arena};
     struct run_choice choice = {0};
     struct iterations_fit fit;
     struct fit_keys keys;
     struct predictor *p;
-    (void)state;
-    arena_open(&arena, NULL);
-    write_table(false, &arena);
+    write_table(false, arena);
     CHECK_OK(runs_add(&set, path, &choice, &err));
-    CHECK_OK(predictor_open(&p, &settings, &arena, &err));
-    bool *all = TAKE(&arena, set.count, bool);
+    CHECK_OK(predictor_open(&p, &settings, arena, &err));
+    bool *all = TAKE(arena, set.count, bool);
     for (int i = 0; i < set.count; i++) all[i] = true;
-    CHECK_OK(fit_keys_read(&keys, "allocator_factor", &arena, &err));
+    CHECK_OK(fit_keys_read(&keys, "allocator_factor", arena, &err));
     CHECK_OK(fit_keys_by_likelihood(&keys, true, &err));
-    CHECK_OK(fit_iterations(&fit, &keys, p, &set, all, &arena, &err));
+    CHECK_OK(fit_iterations(&fit, &keys, p, &set, all, arena, &err));
     const struct fitted *f = &fit.constants[0];
     print_message("%.3f (%.3f to %.3f), %d failed, %d ran\n", f->value, f->low, f->high, fit.failed,
                   fit.ran);
@@ -191,57 +179,50 @@ static void a_table_of_flags_tells_the_factor(void **state)
     struct validate_settings as_given = {.margins = {1}, .ran_below = 0.75};
     struct validation v;
     CHECK_OK(predictor_set(p, "allocator_factor=1", &err));
-    CHECK_OK(validate(&v, &set, p, &as_given, &arena, &err));
+    CHECK_OK(validate(&v, &set, p, &as_given, arena, &err));
     const struct oom_scores *best = &v.sources[v.source_count - 1].best;
     assert_int_equal(best->total, fit.failed);
     assert_int_equal(best->caught, fit.failed - fit.failed / 10);
     assert_int_equal(best->ran_over, 0);
     assert_int_equal(best->ran_all, fit.ran);
     assert_true(v.sources[0].oom[0].caught < best->caught); // without the factor
-    CHECK_OK(fit_keys_read(&keys, "constant_bytes", &arena, &err));
+    CHECK_OK(fit_keys_read(&keys, "constant_bytes", arena, &err));
     assert_int_equal(fit_keys_by_likelihood(&keys, true, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "allocator_factor alone, found constant_bytes"));
-    arena_close(&arena);
 }
 
 // The costs do not state the factor: the fit starts from 1.
-static void peaks_tell_the_factor_from_its_default(void **state)
+TEST(peaks_tell_the_factor_from_its_default)
 {
-    struct arena arena;
-    struct error err = {OK, ""};
     struct predict_settings settings = {.margin = 0.8, .costs = "published"};
-    struct run_set set = {.arena = &arena};
+    struct run_set set = {.arena = arena};
     struct run_choice choice = {0};
     struct iterations_fit fit;
     struct fit_keys keys;
     struct predictor *p;
-    (void)state;
-    arena_open(&arena, NULL);
-    write_table(true, &arena);
+    write_table(true, arena);
     CHECK_OK(runs_add(&set, path, &choice, &err));
-    CHECK_OK(predictor_open(&p, &settings, &arena, &err));
+    CHECK_OK(predictor_open(&p, &settings, arena, &err));
     assert_true(predictor_costs(p)->allocator_factor.value < 1);
-    bool *all = TAKE(&arena, set.count, bool);
+    bool *all = TAKE(arena, set.count, bool);
     for (int i = 0; i < set.count; i++) all[i] = true;
-    CHECK_OK(fit_keys_read(&keys, "allocator_factor", &arena, &err));
-    CHECK_OK(fit_iterations(&fit, &keys, p, &set, all, &arena, &err));
+    CHECK_OK(fit_keys_read(&keys, "allocator_factor", arena, &err));
+    CHECK_OK(fit_iterations(&fit, &keys, p, &set, all, arena, &err));
     assert_int_equal(fit.rows, 200);
     assert_true(fabs(fit.constants[0].value - 1.4) < 1e-3);
     assert_true(fabs(predictor_costs(p)->allocator_factor.value - 1.4) < 1e-3);
-    arena_close(&arena);
 }
 
-int main(void)
+static int name_table(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(intervals_cover_the_factor),
-        cmocka_unit_test(peaks_are_a_mean),
-        cmocka_unit_test(one_side_is_not_enough),
-        cmocka_unit_test(a_table_of_flags_tells_the_factor),
-        cmocka_unit_test(peaks_tell_the_factor_from_its_default),
-    };
-    snprintf(path, sizeof path, "build/test_factor.%ld.csv", (long)getpid());
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(path);
-    return failed;
+    (void)state;
+    return snprintf(path, sizeof path, "build/test_factor.%ld.csv", (long)getpid()) < 0;
 }
+
+static int remove_table(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+AROUND_ALL(name_table, remove_table)

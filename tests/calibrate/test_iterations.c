@@ -1,9 +1,5 @@
 // Fitting to iterations: planted constants are recovered from rows that were predicted with them,
 // with the noise's interval around them; what cannot be fitted is refused by name.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "calibrate/runs/iterations.h"
@@ -73,16 +69,12 @@ static enum status fit_rows(struct iterations_fit *fit, const char *names, const
     return fit_iterations(fit, &keys, p, &runs, all, arena, err);
 }
 
-static void planted_constants_come_back(void **state)
+TEST(planted_constants_come_back)
 {
     static const double planted[] = {1.8e14, 1.1e12, 2e-4};
-    struct arena arena;
-    struct error err;
     struct iterations_fit fit;
-    (void)state;
-    arena_open(&arena, NULL);
-    write_rows("gemm=1.8e14,memory=1.1e12,layer_overhead=2e-4", 0, 1, &arena);
-    CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,memory_bytes_per_s,layer_overhead_s", NULL, "", &arena,
+    write_rows("gemm=1.8e14,memory=1.1e12,layer_overhead=2e-4", 0, 1, arena);
+    CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,memory_bytes_per_s,layer_overhead_s", NULL, "", arena,
                       &err));
     assert_int_equal(fit.rows, 72);
     for (int k = 0; k < 3; k++)
@@ -91,60 +83,51 @@ static void planted_constants_come_back(void **state)
     assert_true(fit.mean_abs_error < 1e-5);
     // From rows of one stage alone, and from another start.
     CHECK_OK(fit_rows(&fit, "memory,gemm,layer_overhead",
-                      "gemm=4e13,memory=5e12,layer_overhead=1e-6", "pp=1", &arena, &err));
+                      "gemm=4e13,memory=5e12,layer_overhead=1e-6", "pp=1", arena, &err));
     assert_int_equal(fit.rows, 36);
     assert_true(fabs(fit.constants[1].value / planted[0] - 1) < 1e-3 &&
                 fabs(fit.constants[0].value / planted[1] - 1) < 1e-3);
     // One constant for two numbers, which keep their ratio.
-    write_rows("gemm=1.8e14,attention=0.9e14", 0, 1, &arena);
-    CHECK_OK(fit_rows(&fit, "gemm+attention", "gemm=1e14,attention=5e13", "", &arena, &err));
+    write_rows("gemm=1.8e14,attention=0.9e14", 0, 1, arena);
+    CHECK_OK(fit_rows(&fit, "gemm+attention", "gemm=1e14,attention=5e13", "", arena, &err));
     assert_true(fit.keys.count == 1 && fabs(fit.constants[0].value / 1.8e14 - 1) < 1e-4);
-    arena_close(&arena);
 }
 
 // Over many noisy tables a 95 % interval holds the planted value most of the time, and is not wide
 // beyond use.
-static void intervals_hold_what_was_planted(void **state)
+TEST(intervals_hold_what_was_planted)
 {
     int held = 0, tables = 40;
-    (void)state;
     for (int i = 0; i < tables; i++) {
-        struct arena arena;
-        struct error err;
         struct iterations_fit fit;
-        arena_open(&arena, NULL);
-        write_rows("gemm=1.8e14,layer_overhead=2e-4", 0.05, (uint64_t)i + 1, &arena);
-        CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,layer_overhead_s", NULL, "", &arena, &err));
+        struct arena_mark mark = arena_set_mark(arena);
+        write_rows("gemm=1.8e14,layer_overhead=2e-4", 0.05, (uint64_t)i + 1, arena);
+        CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,layer_overhead_s", NULL, "", arena, &err));
         held += fit.constants[0].low <= 1.8e14 && 1.8e14 <= fit.constants[0].high;
         assert_true(fit.constants[0].high / fit.constants[0].low < 1.2);
         assert_true(fabs(fit.constants[0].value / 1.8e14 - 1) < 0.05);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     if (held < 33) fail_msg("%d of %d intervals hold the planted value", held, tables);
 }
 
 // A row that is far off hardly moves the constants.
-static void outliers_do_not_pull(void **state)
+TEST(outliers_do_not_pull)
 {
-    struct arena arena;
-    struct error err = {OK, ""};
     struct iterations_fit fit;
     const char *text;
     size_t size;
-    (void)state;
-    arena_open(&arena, NULL);
-    write_rows("gemm=1.8e14,layer_overhead=2e-4", 0.01, 3, &arena);
-    CHECK_OK(file_read(path, &text, &size, &arena, &err));
-    const char *more = arena_print(&arena,
+    write_rows("gemm=1.8e14,layer_overhead=2e-4", 0.01, 3, arena);
+    CHECK_OK(file_read(path, &text, &size, arena, &err));
+    const char *more = arena_print(arena,
                                    "%s900,A100,8,1024,1024,1,1,1,1,8,full,iteration_time,50,s\n901,"
                                    "A100,8,4096,1024,1,1,1,1,8,full,iteration_time,50,s\n",
                                    text);
     CHECK_OK(file_write(path, more, strlen(more), &err));
-    CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,layer_overhead_s", NULL, "", &arena, &err));
+    CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,layer_overhead_s", NULL, "", arena, &err));
     assert_int_equal(fit.rows, 74);
     assert_true(fabs(fit.constants[0].value / 1.8e14 - 1) < 0.05 &&
                 fabs(fit.constants[1].value / 2e-4 - 1) < 0.05);
-    arena_close(&arena);
 }
 
 static void refuse(const char *names, const char *set, const char *rows, const char *why)
@@ -158,13 +141,9 @@ static void refuse(const char *names, const char *set, const char *rows, const c
     arena_close(&arena);
 }
 
-static void what_cannot_be_fitted_is_refused(void **state)
+TEST(what_cannot_be_fitted_is_refused)
 {
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
-    write_rows("gemm=1.8e14", 0, 1, &arena);
-    arena_close(&arena);
+    write_rows("gemm=1.8e14", 0, 1, arena);
     refuse("", NULL, "", "found nothing");
     refuse("speed", NULL, "", "found 'speed'");
     refuse("gemm,gemm_flop_per_s", NULL, "", "gemm_flop_per_s appears twice");
@@ -191,13 +170,4 @@ static int tear_down(void **state)
     return unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_constants_come_back),
-        cmocka_unit_test(intervals_hold_what_was_planted),
-        cmocka_unit_test(outliers_do_not_pull),
-        cmocka_unit_test(what_cannot_be_fitted_is_refused),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+AROUND_ALL(set_up, tear_down)

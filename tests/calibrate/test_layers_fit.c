@@ -2,11 +2,6 @@
 // is what pricing gives for the layer; layers of another shape are left alone, unless they state it
 // and the model's own were not measured. Weight gradients may have a traffic of their own. Drawings
 // are well-formed, without scripts and reproducible, whatever names files contain.
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "calibrate/draw.h"
@@ -14,7 +9,7 @@
 #include "data/text/svg.h"
 #include "formulate/price/price.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { CELLS = 60, REPETITIONS = 9 };
 static const double gemm = 9e10, attention = 4e10, memory = 8e9, factor = 1.13, overhead = 4e-4,
@@ -111,16 +106,15 @@ static void calibrate_all(struct calibration *c, struct samples *samples, struct
         fail_msg("%s", err.text);
 }
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
     struct samples samples;
     struct calibration c;
     struct layer_fits f;
-    struct error err = {OK, ""};
-    put_samples(&samples, "planted", *state);
-    calibrate_all(&c, &samples, *state);
+    put_samples(&samples, "planted", arena);
+    calibrate_all(&c, &samples, arena);
     near_to(c.costs.gpus[0].precisions[0].gemm_flop_per_s.value, gemm, 1e-6);
-    if (layers_fit(&f, &c, &model, *state, &err) != OK) fail_msg("%s", err.text);
+    if (layers_fit(&f, &c, &model, arena, &err) != OK) fail_msg("%s", err.text);
     assert_int_equal(f.check_count, 12);
     assert_int_equal(f.other_count, 1);
     const struct gpu_costs *g = &c.costs.gpus[0];
@@ -162,7 +156,7 @@ static void test_blocks(void **state)
                          .budget = {-1, -1, -1, 0}};
     p.costs.transfer_share[PART_LINK] = 1;
     struct priced priced;
-    if (price_problem(&priced, &p, *state, &err) != OK) fail_msg("%s", err.text);
+    if (price_problem(&priced, &p, arena, &err) != OK) fail_msg("%s", err.text);
     for (int i = 0; i < f.check_count; i++) {
         const struct layer_check *k = &f.checks[i];
         if (k->sample->dimensions[0] != 4 || k->sample->dimensions[1] != 192) continue;
@@ -173,18 +167,17 @@ static void test_blocks(void **state)
 }
 
 // With one size there is only a factor, besides the overheads that kernels have.
-static void test_one_size(void **state)
+TEST(test_one_size)
 {
     struct samples samples;
     struct calibration c;
     struct layer_fits f;
-    struct error err = {OK, ""};
-    put_samples(&samples, "planted", *state);
+    put_samples(&samples, "planted", arena);
     samples.sample_count = 12;
-    put_block(&samples, 2, 128, 256, false, *state);
-    calibrate_all(&c, &samples, *state);
+    put_block(&samples, 2, 128, 256, false, arena);
+    calibrate_all(&c, &samples, arena);
     double before = c.costs.gpus[0].layer_overhead_s.value;
-    if (layers_fit(&f, &c, &model, *state, &err) != OK) fail_msg("%s", err.text);
+    if (layers_fit(&f, &c, &model, arena, &err) != OK) fail_msg("%s", err.text);
     assert_int_equal(f.check_count, 1);
     assert_true(c.costs.gpus[0].layer_overhead_s.value == before &&
                 c.costs.gpus[0].backward_factor.value == 0);
@@ -269,29 +262,29 @@ static void is_planted(const struct gpu_costs *g, double off)
 }
 
 // A bias common to all shapes is recovered, whether or not the model is one of them.
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
     struct samples samples;
     struct layer_fits f;
     struct gpu_costs g;
-    put_kernels(&samples, *state);
-    for (int i = 0; i < 3; i++) put_shape(&samples, &shapes[i], true, 1, *state);
-    fit_shapes(&f, &g, &samples, NULL, *state);
+    put_kernels(&samples, arena);
+    for (int i = 0; i < 3; i++) put_shape(&samples, &shapes[i], true, 1, arena);
+    fit_shapes(&f, &g, &samples, NULL, arena);
     assert_int_equal(f.check_count, 3 * 12);
     is_planted(&g, 1);
     for (int i = 0; i < f.check_count; i++)
         near_to(f.checks[i].predicted_s, f.checks[i].point.seconds, 1e-3);
-    fit_shapes(&f, &g, &samples, &model, *state);
+    fit_shapes(&f, &g, &samples, &model, arena);
     is_planted(&g, 1);
     // A layer without a shape is ignored; the model's own counts alone, if there is one.
-    put_shape(&samples, &shapes[3], false, 1.5, *state);
-    fit_shapes(&f, &g, &samples, NULL, *state);
+    put_shape(&samples, &shapes[3], false, 1.5, arena);
+    fit_shapes(&f, &g, &samples, NULL, arena);
     assert_int_equal(f.check_count, 3 * 12);
     assert_int_equal(f.other_count, 12);
     is_planted(&g, 1);
     struct model fourth = model;
     fourth.shape = shapes[3];
-    fit_shapes(&f, &g, &samples, &fourth, *state);
+    fit_shapes(&f, &g, &samples, &fourth, arena);
     assert_int_equal(f.check_count, 12);
     is_planted(&g, 1.5);
     assert_true(f.passes[LAYER_BLOCK][0].apart == 0);
@@ -299,7 +292,7 @@ static void test_shapes(void **state)
 
 // Shapes that differ widen the interval, so that another of their kind is inside; two widen it more
 // than four, and one, of which no scatter can be known, to the value without samples.
-static void test_shapes_apart(void **state)
+TEST(test_shapes_apart)
 {
     static const double off[SHAPES] = {0.96, 1.03, 0.99, 1.02};
     double width[SHAPES + 1];
@@ -307,9 +300,9 @@ static void test_shapes_apart(void **state)
         struct samples samples;
         struct layer_fits f;
         struct gpu_costs g;
-        put_kernels(&samples, *state);
-        for (int i = 0; i < count; i++) put_shape(&samples, &shapes[i], true, off[i], *state);
-        fit_shapes(&f, &g, &samples, NULL, *state);
+        put_kernels(&samples, arena);
+        for (int i = 0; i < count; i++) put_shape(&samples, &shapes[i], true, off[i], arena);
+        fit_shapes(&f, &g, &samples, NULL, arena);
         const struct estimate *e = &g.head_backward_factor;
         width[count] = e->high - e->low;
         assert_int_equal(f.passes[LAYER_HEAD][1].shapes, count);
@@ -349,15 +342,15 @@ static void calibrate_products(struct calibration *c, double weights, struct are
     calibrate_all(c, samples, arena);
 }
 
-static void test_weight_traffic(void **state)
+TEST(test_weight_traffic)
 {
     struct calibration c;
-    calibrate_products(&c, 3e10, *state);
+    calibrate_products(&c, 3e10, arena);
     const struct precision_costs *p = c.costs.gpus[0].precisions;
     near_to(p->operand_bytes_per_s.value, 1e10, 1e-3);
     near_to(p->weight_operand_bytes_per_s.value, 3e10, 1e-3);
     near_to(p->weight_gradient_flop_per_s.value, gemm, 1e-3);
-    calibrate_products(&c, 1e10, *state); // no other: not stated
+    calibrate_products(&c, 1e10, arena); // no other: not stated
     assert_true(c.costs.gpus[0].precisions[0].weight_operand_bytes_per_s.value == 0);
     near_to(c.costs.gpus[0].precisions[0].weight_gradient_flop_per_s.value, gemm, 1e-3);
 }
@@ -406,35 +399,25 @@ static void assert_well_formed(const char *text)
     assert_null(strstr(text, "inf"));
 }
 
-static void test_drawing(void **state)
+TEST(test_drawing)
 {
     struct samples samples;
     struct calibration c;
-    struct error err = {OK, ""};
     char folder[] = "/tmp/plumbline-draw-XXXXXX";
     assert_non_null(mkdtemp(folder));
-    const char *path = arena_print(*state, "%s/fits.svg", folder),
-               *again = arena_print(*state, "%s/again.svg", folder);
-    put_samples(&samples, "a <b>&\"c\" \x01 device", *state);
+    const char *path = arena_print(arena, "%s/fits.svg", folder),
+               *again = arena_print(arena, "%s/again.svg", folder);
+    put_samples(&samples, "a <b>&\"c\" \x01 device", arena);
     samples.samples[0].operation = "</text><x onload=\"1\">";
-    calibrate_all(&c, &samples, *state);
-    assert_int_equal(calibration_draw(&c, path, *state, &err), OK);
-    assert_int_equal(calibration_draw(&c, again, *state, &err), OK);
-    const char *text = read_all(path, *state);
-    assert_string_equal(text, read_all(again, *state));
+    calibrate_all(&c, &samples, arena);
+    assert_int_equal(calibration_draw(&c, path, arena, &err), OK);
+    assert_int_equal(calibration_draw(&c, again, arena, &err), OK);
+    const char *text = read_all(path, arena);
+    assert_string_equal(text, read_all(again, arena));
     assert_well_formed(text);
     assert_non_null(strstr(text, "a &lt;b&gt;&amp;&quot;c&quot;   device"));
     int points = 0;
     for (const char *at = text; (at = strstr(at, "<circle")); at++) points++;
     assert_int_equal(points, 12); // products, norms, attention; layers are no fit of their own
     unlink(path), unlink(again), rmdir(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks),         cmocka_unit_test(test_one_size),
-        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_shapes_apart),
-        cmocka_unit_test(test_weight_traffic), cmocka_unit_test(test_drawing)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

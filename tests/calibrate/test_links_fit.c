@@ -1,13 +1,9 @@
 // Links: planted protocols, rates, delays and faults are recovered from noisy samples, by name;
 // tables and clusters agree.
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "calibrate/calibrate.h"
 #include "data/places/places.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { HOSTS = 3, PER_HOST = 2, ENDPOINTS = HOSTS * PER_HOST, SIZES = 21, REPETITIONS = 11 };
 
@@ -122,14 +118,14 @@ static const struct channel *find_channel(const struct link_fits *f, int from, i
     return NULL;
 }
 
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct samples samples;
         struct calibration c;
-        put_links(&samples, seed, *state);
-        fit(&c, &samples, *state);
+        put_links(&samples, seed, arena);
+        fit(&c, &samples, arena);
         assert_int_equal(c.links.class_count, 3);
         for (int from = 0; from < ENDPOINTS; from++)
             for (int to = 0; to < ENDPOINTS; to++) {
@@ -156,31 +152,29 @@ static void test_pairs(void **state)
             else assert_true(class->contention == 0 && class->ranks == 4 && class->between_nodes);
             assert_non_null(strstr(class->source, "aabbccddeeff"));
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
 }
 
 // Without noise, and where the lines meet: one line stays one, however many sizes.
-static void test_no_needless_segments(void **state)
+TEST(test_no_needless_segments)
 {
     int needless = 0;
     for (uint64_t seed = 1; seed <= 300; seed++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         uint64_t s = seed;
         struct fit_point points[24];
         for (int i = 0; i < 24; i++) {
             double bytes = pow(2, i), seconds = 20e-6 + bytes / 12e9;
-            struct sample sample = sample_of(SAMPLE_LINK, "send", bytes, seconds, &s, *state);
-            struct error err = {OK, ""};
+            struct sample sample = sample_of(SAMPLE_LINK, "send", bytes, seconds, &s, arena);
             assert_int_equal(
-                point_of_sample(&points[i], &sample, bytes, "links.json", i, *state, &err), OK);
+                point_of_sample(&points[i], &sample, bytes, "links.json", i, arena, &err), OK);
             points[i].sample = NULL;
         }
         struct segmented f;
-        struct error err = {OK, ""};
-        assert_int_equal(fit_segments(&f, "one line", points, 24, *state, &err), OK);
+        assert_int_equal(fit_segments(&f, "one line", points, 24, arena, &err), OK);
         needless += f.segment_count > 1;
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     if (needless > 3) fail_msg("%d of 300 single lines were cut", needless);
 }
@@ -205,13 +199,12 @@ static double chi_of(const struct fit_point *points, int first, int last)
     return best;
 }
 
-static void test_three_protocols(void **state)
+TEST(test_three_protocols)
 {
     enum { POINTS = 15 };
     uint64_t seed = 5;
     struct fit_point points[POINTS];
     struct segmented f;
-    struct error err = {OK, ""};
     for (int i = 0; i < POINTS; i++) {
         double bytes = 1e4 * (i + 1), seconds = i < 5   ? 10e-6 + bytes * 1e-10
                                                 : i < 9 ? 40e-6 + bytes * 0.5e-10
@@ -223,7 +216,7 @@ static void test_three_protocols(void **state)
                                        .low = seconds,
                                        .high = seconds};
     }
-    assert_int_equal(fit_segments(&f, "three", points, POINTS, *state, &err), OK);
+    assert_int_equal(fit_segments(&f, "three", points, POINTS, arena, &err), OK);
     assert_int_equal(f.segment_count, 3);
     double least = INFINITY;
     int cuts[2] = {0, 0};
@@ -240,13 +233,12 @@ static void test_three_protocols(void **state)
 
 // ---- costs and cluster
 
-static void test_tables(void **state)
+TEST(test_tables)
 {
     struct samples samples;
     struct calibration c;
-    struct error err = {OK, ""};
-    put_links(&samples, 3, *state);
-    fit(&c, &samples, *state);
+    put_links(&samples, 3, arena);
+    fit(&c, &samples, arena);
     assert_int_equal(costs_check(&c.costs, &err), OK);
     assert_int_equal(c.costs.gpu_count, 0); // no compute was measured
     assert_non_null(c.lacking);
@@ -267,13 +259,12 @@ static void test_tables(void **state)
     }
 }
 
-static void test_cluster(void **state)
+TEST(test_cluster)
 {
     struct samples samples;
     struct calibration c;
-    struct error err = {OK, ""};
-    put_links(&samples, 4, *state);
-    fit(&c, &samples, *state);
+    put_links(&samples, 4, arena);
+    fit(&c, &samples, arena);
     struct nic nic = {NIC_ROCE, 1, {12.5e9, 1e-3}};
     struct node_group group = {.name = "g",
                                .gpu = "G",
@@ -285,7 +276,7 @@ static void test_cluster(void **state)
                                .nic_count = 1};
     struct cluster cluster = {
         .name = "three", .groups = &group, .group_count = 1, .document = {.path = "cluster.json"}};
-    if (links_to_cluster(&cluster, &c.costs, &c.links, "G", *state, &err) != OK)
+    if (links_to_cluster(&cluster, &c.costs, &c.links, "G", arena, &err) != OK)
         fail_msg("%s", err.text);
     near_to(group.intra.latency_s, 3e-6, 0.05);
     near_to(nic.link.latency_s, 15e-6, 0.05);
@@ -298,18 +289,17 @@ static void test_cluster(void **state)
     near_to(cluster.places.measured[a * HOSTS + b].bytes_per_s, 10e9,
             0.03); // one slow pair of four is not the nodes'
     group.gpu = "another";
-    assert_int_equal(links_to_cluster(&cluster, &c.costs, &c.links, "G", *state, &err), BAD_INPUT);
+    assert_int_equal(links_to_cluster(&cluster, &c.costs, &c.links, "G", arena, &err), BAD_INPUT);
 }
 
 // Documents of links take the device's name from those that measured it; endpoints of one name are
 // one; two devices need a name.
-static void test_several_documents(void **state)
+TEST(test_several_documents)
 {
     struct samples documents[3];
     struct inputs in;
-    struct error err = {OK, ""};
-    put_links(&documents[0], 5, *state);
-    put_links(&documents[1], 6, *state);
+    put_links(&documents[0], 5, arena);
+    put_links(&documents[1], 6, arena);
     documents[0].machine.gpu = "some host";
     documents[2] = (struct samples){.machine = {.gpu = "G"}, .document = {.path = "memory.json"}};
     static double bytes[] = {5e8, 6e8, 7e8};
@@ -318,7 +308,7 @@ static void test_several_documents(void **state)
                                      {"library_bytes", library_bytes, 2},
                                      {"workspace_bytes", workspace_bytes, 1}};
     documents[2].quantities = seen, documents[2].quantity_count = 3;
-    assert_int_equal(inputs_join(&in, documents, 3, NULL, *state, &err), OK);
+    assert_int_equal(inputs_join(&in, documents, 3, NULL, arena, &err), OK);
     assert_string_equal(in.all.machine.gpu, "G");
     assert_int_equal(in.all.endpoint_count, ENDPOINTS);
     assert_int_equal(in.all.sample_count, documents[0].sample_count + documents[1].sample_count);
@@ -338,7 +328,7 @@ static void test_several_documents(void **state)
                          .gpu_count = 1,
                          .transfer_share = {0, 0, 1}};
     const struct calibrate_settings settings = {.output = "costs.json", .base = &base};
-    if (calibrate(&c, &in, &settings, *state, &err) != OK) fail_msg("%s", err.text);
+    if (calibrate(&c, &in, &settings, arena, &err) != OK) fail_msg("%s", err.text);
     assert_null(c.lacking);
     assert_true(c.costs.gpu_count == 1 && c.costs.collective_count == 3 &&
                 c.costs.document.source_count == 4);
@@ -353,24 +343,14 @@ static void test_several_documents(void **state)
                 known.constant_bytes.value == 0); // the base is as before
     assert_true(c.links.channels[0].fit.point_count == 2 * SIZES);
     documents[1].machine.gpu = "other", documents[1].samples[0].kind = SAMPLE_MEMORY;
-    assert_int_equal(inputs_join(&in, documents, 3, NULL, *state, &err), BAD_INPUT);
-    assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), OK);
+    assert_int_equal(inputs_join(&in, documents, 3, NULL, arena, &err), BAD_INPUT);
+    assert_int_equal(inputs_join(&in, documents, 3, "both", arena, &err), OK);
     // A processor's time with one thread says nothing about two; a device's host may have any
     // number.
     documents[2].machine.threads = documents[1].machine.threads + 1;
     err = (struct error){OK, ""};
-    assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), BAD_INPUT);
+    assert_int_equal(inputs_join(&in, documents, 3, "both", arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "machine.threads"));
     documents[2].machine.driver = "12.4";
-    assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),           cmocka_unit_test(test_no_needless_segments),
-        cmocka_unit_test(test_three_protocols), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_cluster),         cmocka_unit_test(test_several_documents),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
+    assert_int_equal(inputs_join(&in, documents, 3, "both", arena, &err), OK);
 }

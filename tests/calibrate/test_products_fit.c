@@ -1,8 +1,5 @@
 // Known numbers of matrix products are recovered from samples made with them, whatever the noise,
 // and are within their intervals; damaged tables are refused by name.
-#include <math.h>
-#include <string.h>
-
 #include "calibrate/calibrate.h"
 #include "calibrate/fit/products.h"
 #include "formulate/price/price.h"
@@ -92,9 +89,8 @@ static int try_planted(double noise, bool alone, struct random *rng)
     return held;
 }
 
-static void planted_numbers_come_out(void **state)
+TEST(planted_numbers_come_out)
 {
-    (void)state;
     struct random rng = {3};
     int held = 0;
     try_planted(0, false, &rng);
@@ -106,20 +102,16 @@ static void planted_numbers_come_out(void **state)
 
 // If short products are not faster, or no larger tile is, the numbers state that, and the others
 // are recovered.
-static void numbers_without_cause(void **state)
+TEST(numbers_without_cause)
 {
-    (void)state;
     struct random rng = {6};
-    struct arena arena;
-    struct error err = {OK, ""};
     struct gpu_costs gpu;
     struct precision_costs rates;
     struct product_sample samples[SHAPES * LENGTHS];
     struct product_fit fit;
-    arena_open(&arena, NULL);
     int count = make_samples(samples, 0.02, false, &rng);
     set_numbers(&gpu, &rates, begin);
-    CHECK_OK(products_fit(&fit, samples, count, true, &gpu, &rates, &arena, &err));
+    CHECK_OK(products_fit(&fit, samples, count, true, &gpu, &rates, arena, &err));
     assert_true(fit.numbers[PRODUCT_LONG].value == 0 && fit.numbers[PRODUCT_ZEROS].value == 0);
     assert_true(fabs(fit.numbers[PRODUCT_FLOP].value / truth[PRODUCT_FLOP] - 1) < 0.04);
     set_numbers(&gpu, &rates, truth);
@@ -127,28 +119,23 @@ static void numbers_without_cause(void **state)
     for (int i = 0; i < count; i++)
         samples[i].seconds = time_alone(&gpu, &rates, &samples[i], 1, 1);
     set_numbers(&gpu, &rates, begin);
-    CHECK_OK(products_fit(&fit, samples, count, false, &gpu, &rates, &arena, &err));
+    CHECK_OK(products_fit(&fit, samples, count, false, &gpu, &rates, arena, &err));
     assert_true(fit.numbers[PRODUCT_SQUARE].value > 0.98);
     assert_true(fabs(fit.numbers[PRODUCT_TILES].value / truth[PRODUCT_TILES] - 1) < 0.03);
-    arena_close(&arena);
 }
 
 // A single erroneous shape widens the intervals, and is reported when it is held back.
-static void shapes_that_err(void **state)
+TEST(shapes_that_err)
 {
-    (void)state;
     struct random rng = {4};
-    struct arena arena;
-    struct error err = {OK, ""};
     struct gpu_costs gpu;
     struct precision_costs rates;
     struct product_sample samples[SHAPES * LENGTHS];
     struct product_fit fit[2];
-    arena_open(&arena, NULL);
     int count = make_samples(samples, 0.02, false, &rng);
     for (int k = 0; k < 2; k++) {
         set_numbers(&gpu, &rates, truth);
-        assert_int_equal(products_fit(&fit[k], samples, count, false, &gpu, &rates, &arena, &err),
+        assert_int_equal(products_fit(&fit[k], samples, count, false, &gpu, &rates, arena, &err),
                          OK);
         for (int i = 0; i < count; i++)
             if (i / LENGTHS % 2) samples[i].seconds *= 1.3;
@@ -157,37 +144,33 @@ static void shapes_that_err(void **state)
     assert_true(fit[1].numbers[PRODUCT_FLOP].high / fit[1].numbers[PRODUCT_FLOP].low >
                 1.5 * fit[0].numbers[PRODUCT_FLOP].high / fit[0].numbers[PRODUCT_FLOP].low - 0.5);
     set_numbers(&gpu, &rates, truth);
-    assert_int_equal(products_fit(fit, samples, 3, false, &gpu, &rates, &arena, &err), BAD_INPUT);
+    assert_int_equal(products_fit(fit, samples, 3, false, &gpu, &rates, arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "8 shapes, found 1"));
     gpu.processors = guess(0), err = (struct error){OK, ""};
-    assert_int_equal(products_fit(fit, samples, count, false, &gpu, &rates, &arena, &err),
+    assert_int_equal(products_fit(fit, samples, count, false, &gpu, &rates, arena, &err),
                      BAD_INPUT);
     assert_non_null(strstr(err.text, "processors"));
-    arena_close(&arena);
 }
 
 // One's own samples against costs that price products by their shapes: enough shapes give their
 // numbers anew; of few, the measured line takes their place.
-static void own_samples(void **state)
+TEST(own_samples)
 {
-    (void)state;
     struct random rng = {5};
     struct product_sample products[SHAPES * LENGTHS];
     int count = make_samples(products, 0.01, false, &rng);
     for (int few = 0; few < 2; few++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct gpu_costs gpu;
         struct precision_costs rates;
         struct inputs inputs;
         struct calibration c;
-        arena_open(&arena, NULL);
+        struct arena_mark mark = arena_set_mark(arena);
         set_numbers(&gpu, &rates, begin);
         rates.gemm_flop_per_s = rates.attention_flop_per_s = guess(1e14);
         gpu.precisions = &rates, gpu.precision_count = 1, gpu.memory_bytes_per_s = guess(1e12);
         struct costs base = {
             .name = "base", .document = {.path = "base.json"}, .gpus = &gpu, .gpu_count = 1};
-        struct samples samples = {.samples = TAKE(&arena, count, struct sample),
+        struct samples samples = {.samples = TAKE(arena, count, struct sample),
                                   .machine = {.gpu = "G"},
                                   .document = {.path = "samples.json"}};
         strcpy(samples.document.sha256, "aabbccddeeff");
@@ -205,12 +188,12 @@ static void own_samples(void **state)
                 .dimensions = {(int64_t)p->rows, (int64_t)p->columns, (int64_t)p->depth},
                 .dimension_count = 3,
                 .flop = 2 * p->rows * p->columns * p->depth,
-                .seconds = TAKE(&arena, 9, double)};
+                .seconds = TAKE(arena, 9, double)};
             for (int k = 0; k < 9; k++) to->seconds[k] = p->seconds;
         }
         const struct calibrate_settings settings = {.output = "costs.json", .base = &base};
-        CHECK_OK(inputs_join(&inputs, &samples, 1, NULL, &arena, &err));
-        CHECK_OK(calibrate(&c, &inputs, &settings, &arena, &err));
+        CHECK_OK(inputs_join(&inputs, &samples, 1, NULL, arena, &err));
+        CHECK_OK(calibrate(&c, &inputs, &settings, arena, &err));
         const struct precision_costs *got = &c.costs.gpus[0].precisions[0];
         if (few) assert_true(got->product_flop_per_s.value == 0);
         else {
@@ -220,17 +203,6 @@ static void own_samples(void **state)
             assert_true(c.costs.gpus[0].layer_overhead_s.value == 0); // counted by kernels
         }
         assert_true(got->gemm_flop_per_s.value > 0);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_numbers_come_out),
-        cmocka_unit_test(numbers_without_cause),
-        cmocka_unit_test(shapes_that_err),
-        cmocka_unit_test(own_samples),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,5 @@
 // What the operations of a round have in common is removed from them: planted shares of rounds, in
 // several launches; what does not depend on rounds stays as it is.
-#include <math.h>
-
 #include "calibrate/fit/rounds.h"
 #include "data/base/random.h"
 #include "data/numbers/intervals.h"
@@ -49,17 +47,17 @@ static double scatter(const struct samples *s, struct arena *arena)
     return sum;
 }
 
-static void shares_of_rounds_come_off(void **state)
+TEST(shares_of_rounds_come_off)
 {
     uint64_t seed = 7;
     double before = 0, after = 0;
     for (int trial = 0; trial < 100; trial++) {
-        struct samples s = planted(OPERATIONS, ROUNDS, &seed, *state);
-        before += scatter(&s, *state);
-        rounds_even(&s, *state);
-        after += scatter(&s, *state);
+        struct samples s = planted(OPERATIONS, ROUNDS, &seed, arena);
+        before += scatter(&s, arena);
+        rounds_even(&s, arena);
+        after += scatter(&s, arena);
         for (int k = 0; k < OPERATIONS; k++) {
-            struct median m = sample_median(&s.samples[k], *state);
+            struct median m = sample_median(&s.samples[k], arena);
             assert_true(m.value == s.samples[k].even_s);
             assert_true(m.low <= m.value && m.value <= m.high);
         }
@@ -68,43 +66,20 @@ static void shares_of_rounds_come_off(void **state)
     assert_true(after < 0.7 * before);
 }
 
-static void what_goes_by_no_rounds_stays(void **state)
+TEST(what_goes_by_no_rounds_stays)
 {
     uint64_t seed = 11;
-    struct samples few = planted(19, ROUNDS, &seed, *state),
-                   shorter = planted(OPERATIONS, 2, &seed, *state),
-                   foreign = planted(OPERATIONS, ROUNDS, &seed, *state),
-                   links = planted(OPERATIONS, ROUNDS, &seed, *state);
+    struct samples few = planted(19, ROUNDS, &seed, arena),
+                   shorter = planted(OPERATIONS, 2, &seed, arena),
+                   foreign = planted(OPERATIONS, ROUNDS, &seed, arena),
+                   links = planted(OPERATIONS, ROUNDS, &seed, arena);
     for (int k = 0; k < OPERATIONS; k++) {
         foreign.samples[k].stopped_by = "imported";
         links.samples[k].kind = SAMPLE_LINK;
     }
     struct samples *all[] = {&few, &shorter, &foreign, &links};
     for (size_t i = 0; i < ARRAY_LENGTH(all); i++) {
-        rounds_even(all[i], *state);
+        rounds_even(all[i], arena);
         for (int k = 0; k < all[i]->sample_count; k++) assert_true(all[i]->samples[k].even_s == 0);
     }
-}
-
-static int begin(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int end(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_of_rounds_come_off),
-        cmocka_unit_test(what_goes_by_no_rounds_stays),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,10 +1,6 @@
 // Validation: scores against values computed by hand and against second definitions; a row's own
 // measurement never reaches its prediction; every row is scored or listed with a reason. The
 // published sets, if available, are within the figures that docs/VALIDATION.md states.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "calibrate/runs/validate.h"
@@ -23,11 +19,8 @@ static void assert_near(double got, double want)
 
 // ---- scores
 
-static void rank_correlations_by_hand(void **state)
+TEST(rank_correlations_by_hand)
 {
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
     const double x[] = {1, 2, 3, 4}, up[] = {10, 20, 30, 40}, down[] = {4, 3, 2, 1},
                  swapped[] = {1, 3, 2, 4}, tied[] = {1, 1, 2, 3}, flat[] = {5, 5, 5, 5};
     assert_near(kendall_tau_b(x, up, 4), 1);
@@ -35,16 +28,15 @@ static void rank_correlations_by_hand(void **state)
     assert_near(kendall_tau_b(x, swapped, 4), 4.0 / 6);
     assert_near(kendall_tau_b(x, tied, 4), 5 / sqrt(6.0 * 5)); // one pair tied in y alone
     assert_true(isnan(kendall_tau_b(x, flat, 4)));
-    assert_near(spearman_rho(x, up, 4, &arena), 1);
-    assert_near(spearman_rho(x, down, 4, &arena), -1);
-    assert_near(spearman_rho(x, swapped, 4, &arena), 0.8); // 1 - 6 (1 + 1) / (4 . 15)
-    assert_near(spearman_rho(x, tied, 4, &arena), 4.5 / sqrt(5 * 4.5));
-    assert_true(isnan(spearman_rho(x, flat, 4, &arena)));
+    assert_near(spearman_rho(x, up, 4, arena), 1);
+    assert_near(spearman_rho(x, down, 4, arena), -1);
+    assert_near(spearman_rho(x, swapped, 4, arena), 0.8); // 1 - 6 (1 + 1) / (4 . 15)
+    assert_near(spearman_rho(x, tied, 4, arena), 4.5 / sqrt(5 * 4.5));
+    assert_true(isnan(spearman_rho(x, flat, 4, arena)));
     const double sorted[] = {1, 2, 4, 8};
     assert_near(quantile(sorted, 4, 0.5), 3);
     assert_near(quantile(sorted, 4, 0.9), 4 + 0.7 * 4);
     assert_near(quantile(sorted, 4, 1), 8);
-    arena_close(&arena);
 }
 
 #define OPEN(measured, predicted, group)                                                           \
@@ -52,17 +44,14 @@ static void rank_correlations_by_hand(void **state)
         measured, predicted, NAN, NAN, group                                                       \
     }
 
-static void scores_by_hand(void **state)
+TEST(scores_by_hand)
 {
     // Group 0: the predicted best (0.9 of row 1) measures 2, the best 1: regret 1. Group 1: chosen
     // right. Group 2: too few rows.
     const struct scored rows[] = {
         {1, 1.1, 1, 1.2, 0}, {2, 0.9, 0.5, 1.9, 0}, {4, 4, 3, 5, 0}, OPEN(8, 8, 0), OPEN(2, 1, 1),
         OPEN(4, 4, 1),       OPEN(6, 9, 1),         OPEN(8, 8, 1),   OPEN(3, 3, 2), OPEN(1, 9, 2)};
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
-    struct scores s = score_rows(rows, 10, true, &arena);
+    struct scores s = score_rows(rows, 10, true, arena);
     assert_int_equal(s.rows, 10);
     assert_int_equal(s.groups, 2);
     assert_near(s.mean_abs_error, (0.1 + 0.55 + 0 + 0 + 0.5 + 0 + 0.5 + 0 + 0 + 8) / 10);
@@ -75,14 +64,13 @@ static void scores_by_hand(void **state)
     assert_near(s.inside, 2.0 / 3); // an end counts as inside
     assert_near(s.width, (0.2 / 1.1 + 1.4 / 0.9 + 2.0 / 4) / 3);
     // As rates: more is better. Group 0's greatest is predicted right; group 1's 9 measures 6 of 8.
-    struct scores rates = score_rows(rows, 10, false, &arena);
+    struct scores rates = score_rows(rows, 10, false, arena);
     assert_near(rates.regret_mean, (0 + 8.0 / 6 - 1) / 2);
-    struct scores none = score_rows(rows, 0, true, &arena);
+    struct scores none = score_rows(rows, 0, true, arena);
     assert_true(isnan(none.mean_abs_error) && isnan(none.spearman) && none.rows == 0);
     // Ties among the predicted bests take the worst.
     const struct scored ties[] = {OPEN(1, 5, 0), OPEN(3, 5, 0), OPEN(2, 5, 0), OPEN(4, 6, 0)};
-    assert_near(score_rows(ties, 4, true, &arena).regret_mean, 2);
-    arena_close(&arena);
+    assert_near(score_rows(ties, 4, true, arena).regret_mean, 2);
 }
 
 // ---- rows
@@ -134,28 +122,25 @@ static void some_values(double *values)
 }
 
 // Changing what one row measured changes other folds' predictions, never those of its own fold.
-static void no_row_sees_its_own_measurement(void **state)
+TEST(no_row_sees_its_own_measurement)
 {
     static const enum fold_by ways[] = {FOLD_BY_ROW, FOLD_BY_CELL, FOLD_BY_MODEL};
-    (void)state;
     for (size_t way = 0; way < ARRAY_LENGTH(ways); way++)
         for (int changed = 0; changed < ROWS; changed += 11) {
             double values[ROWS], before[ROWS];
-            struct arena arena;
-            struct error err;
             bool others_differ = false;
             struct case_of c = {.settings = {.mode = VALIDATE_FOLDS,
                                              .by = ways[way],
                                              .folds = ways[way] == FOLD_BY_MODEL ? 0 : 4,
                                              .margins = {0.8, 1}}};
-            arena_open(&arena, NULL);
+            struct arena_mark mark = arena_set_mark(arena);
             some_values(values);
-            write_table(values, ROWS, &arena);
-            CHECK_OK(run_case(&c, "gemm,layer_overhead", NULL, &arena, &err));
+            write_table(values, ROWS, arena);
+            CHECK_OK(run_case(&c, "gemm,layer_overhead", NULL, arena, &err));
             for (int i = 0; i < ROWS; i++) before[i] = c.set.runs[i].predicted;
             values[changed] *= 1.5;
-            write_table(values, ROWS, &arena);
-            CHECK_OK(run_case(&c, "gemm,layer_overhead", NULL, &arena, &err));
+            write_table(values, ROWS, arena);
+            CHECK_OK(run_case(&c, "gemm,layer_overhead", NULL, arena, &err));
             for (int i = 0; i < ROWS; i++) {
                 bool own = c.set.runs[i].fold == c.set.runs[changed].fold;
                 if (own && c.set.runs[i].predicted != before[i])
@@ -164,21 +149,17 @@ static void no_row_sees_its_own_measurement(void **state)
             }
             assert_true(others_differ);
             assert_int_equal(c.v.sources[0].scores.rows, ROWS);
-            arena_close(&arena);
+            arena_reset(arena, mark);
         }
 }
 
-static void stated_rows_are_not_scored(void **state)
+TEST(stated_rows_are_not_scored)
 {
     double values[ROWS];
-    struct arena arena;
-    struct error err;
     struct case_of c = {.settings = {.mode = VALIDATE_STATED, .margins = {0.8, 1}}};
-    (void)state;
-    arena_open(&arena, NULL);
     some_values(values);
-    write_table(values, ROWS, &arena);
-    CHECK_OK(run_case(&c, "gemm,layer_overhead", "pp=1,row%4=0", &arena, &err));
+    write_table(values, ROWS, arena);
+    CHECK_OK(run_case(&c, "gemm,layer_overhead", "pp=1,row%4=0", arena, &err));
     int fitted = 0;
     for (int i = 0; i < ROWS; i++) {
         bool stated = i % 4 == 0 && (i / 8) % 2 == 0;
@@ -188,20 +169,15 @@ static void stated_rows_are_not_scored(void **state)
     }
     assert_int_equal(c.v.fits[0].rows, fitted);
     assert_int_equal(c.v.sources[0].scores.rows, ROWS - fitted);
-    arena_close(&arena);
 }
 
-static void rows_of_a_cell_stay_together(void **state)
+TEST(rows_of_a_cell_stay_together)
 {
     double values[ROWS];
-    struct arena arena;
-    struct error err = {OK, ""};
-    struct run_set set = {.arena = &arena};
+    struct run_set set = {.arena = arena};
     struct run_choice choice = {.read_notes = true};
-    (void)state;
-    arena_open(&arena, NULL);
     some_values(values);
-    write_table(values, ROWS, &arena);
+    write_table(values, ROWS, arena);
     CHECK_OK(runs_add(&set, path, &choice, &err));
     assert_int_equal(runs_deal(&set, FOLD_BY_ROW, 5), 5);
     for (int i = 0; i < ROWS; i++) assert_int_equal(set.runs[i].fold, i % 5);
@@ -213,11 +189,10 @@ static void rows_of_a_cell_stay_together(void **state)
                                                                        i / 16 == k / 16);
     assert_int_equal(runs_deal(&set, FOLD_BY_MODEL, 0), 4);
     assert_int_equal(runs_deal(&set, FOLD_BY_CELL, 3), 3);
-    arena_close(&arena);
 }
 
 // Whatever is not scored is listed, and out of memory is counted at both margins.
-static void every_row_is_accounted_for(void **state)
+TEST(every_row_is_accounted_for)
 {
     static const char *const rows =
         "id,gpu,layers,hidden,seq,micro_batch,metric,value,unit\n"
@@ -233,13 +208,9 @@ static void every_row_is_accounted_for(void **state)
         "j,A100,24,2048,1024,256,oom,0,flag\n";
     static const char *const reasons[] = {NULL, "no cluster has a GPU like 'TPU'",
                                           "no metric or value", unknown_metric};
-    struct arena arena;
-    struct error err = {OK, ""};
     struct case_of c = {.settings = {.margins = {0.8, 1}, .ran_below = 0.75}};
-    (void)state;
-    arena_open(&arena, NULL);
     CHECK_OK(file_write(path, rows, strlen(rows), &err));
-    CHECK_OK(run_case(&c, NULL, NULL, &arena, &err));
+    CHECK_OK(run_case(&c, NULL, NULL, arena, &err));
     assert_int_equal(c.set.count, 10);
     for (int i = 0; i < 4; i++) {
         if (!reasons[i]) assert_null(c.set.runs[i].excluded);
@@ -253,44 +224,38 @@ static void every_row_is_accounted_for(void **state)
         assert_true(o->caught == 1 && o->total == 2 && o->false_alarms == 1 && o->ran_total == 2 &&
                     o->ran_over == 2 && o->ran_all == 3);
     }
-    arena_close(&arena);
 }
 
 // Rows made by the formulas: the table from those without a pipeline predicts those with one,
 // although it does not know how much of the ends is the embedding; a missing cell of the table is
 // reported.
-static void tables_carry_over_to_pipelines(void **state)
+TEST(tables_carry_over_to_pipelines)
 {
-    struct arena arena;
-    struct error err = {OK, ""};
     struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct predictor *p;
-    (void)state;
-    arena_open(&arena, NULL);
-    CHECK_OK(predictor_open(&p, &settings, &arena, &err));
+    CHECK_OK(predictor_open(&p, &settings, arena, &err));
     const char *text =
         "id,gpu,layers,hidden,seq,tp,pp,dp,micro_batch,global_batch,recompute,metric,value,unit\n";
     for (int i = 0; i < 96; i++) {
         int tp = 1 + i % 2, pp = (i / 2) % 3 == 0 ? 1 : 2 << (i / 2) % 2,
             layers = 8 * (1 + (i / 6) % 2), dp = 1 + (i / 12) % 2, b = 1 + (i / 24) % 2,
             batch = b * dp * (i >= 48 ? 8 : 24);
-        const char *word = arena_print(&arena,
+        const char *word = arena_print(arena,
                                        "gpu=A100,layers=%d,hidden=2048,seq=1024,tp=%d,pp=%d,dp=%d,"
                                        "micro_batch=%d,global_batch=%d,recompute=full",
                                        layers, tp, pp, dp, b, batch);
         struct run_row row;
         struct prediction x;
-        CHECK_OK(row_of_words(&row, &word, 1, &arena, &err));
+        CHECK_OK(row_of_words(&row, &word, 1, arena, &err));
         predict_row(p, &row, &x);
-        text = arena_print(&arena,
+        text = arena_print(arena,
                            "%s%d,A100,%d,2048,1024,%d,%d,%d,%d,%d,full,iteration_time,%.9g,s\n",
                            text, i, layers, tp, pp, dp, b, batch, (double)x.iteration_ns * 1e-9);
     }
-    text =
-        arena_print(&arena, "%slone,A100,8,2048,1024,1,2,1,4,16,full,iteration_time,1,s\n", text);
+    text = arena_print(arena, "%slone,A100,8,2048,1024,1,2,1,4,16,full,iteration_time,1,s\n", text);
     CHECK_OK(file_write(path, text, strlen(text), &err));
     struct case_of c = {.settings = {.mode = VALIDATE_TABLE, .margins = {0.8, 1}}};
-    CHECK_OK(run_case(&c, NULL, NULL, &arena, &err));
+    CHECK_OK(run_case(&c, NULL, NULL, arena, &err));
     assert_int_equal(c.v.table.cells, 4);
     assert_string_equal(c.set.runs[96].excluded, "its cell has no run without a pipeline");
     int scored = 0;
@@ -306,11 +271,10 @@ static void tables_carry_over_to_pipelines(void **state)
     }
     assert_int_equal(c.v.sources[0].scores.rows, scored);
     assert_true(scored > 40);
-    arena_close(&arena);
 }
 
 // Rates are the iteration's time in other words; a row in an unknown unit is listed.
-static void rates_are_times(void **state)
+TEST(rates_are_times)
 {
     static const char *const rows = "id,gpu,layers,hidden,seq,dp,global_batch,metric,value,unit\n"
                                     "a,A100,24,2048,1024,4,64,iteration_time,1,s\nb,A100,24,2048,"
@@ -321,24 +285,19 @@ static void rates_are_times(void **state)
                                     "GPU\nf,A100,24,2048,1024,4,64,iteration_time,1000,ms\n"
                                     "g,A100,24,2048,1024,4,64,throughput,1,furlongs\n";
     static const double factor[] = {0, 64, 16, 65536, 16384};
-    struct arena arena;
-    struct error err = {OK, ""};
     struct case_of c = {.settings = {.margins = {0.8, 1}}};
-    (void)state;
-    arena_open(&arena, NULL);
     CHECK_OK(file_write(path, rows, strlen(rows), &err));
-    CHECK_OK(run_case(&c, NULL, NULL, &arena, &err));
+    CHECK_OK(run_case(&c, NULL, NULL, arena, &err));
     double seconds = c.set.runs[0].predicted;
     for (int i = 1; i < 5; i++) assert_near(c.set.runs[i].predicted, factor[i] / seconds);
     assert_near(c.set.runs[5].predicted, seconds);
     assert_near(c.set.runs[5].row.value, 1);
     assert_string_equal(c.set.runs[6].excluded, unknown_metric);
-    arena_close(&arena);
 }
 
 // ---- conditions
 
-static void conditions_hold_as_they_say(void **state)
+TEST(conditions_hold_as_they_say)
 {
     static const struct {
         const char *text;
@@ -350,18 +309,14 @@ static void conditions_hold_as_they_say(void **state)
         {"t>empty", true},  {"empty=", true},   {"empty!=", false}, {"empty<9", false},
         {"row%5=0", true},  {"row%5=1", false},
     };
-    struct arena arena;
-    struct error err = {OK, ""};
     struct table t;
     struct filter f;
     bool more, holds;
-    (void)state;
-    arena_open(&arena, NULL);
     const char *text = "n,t,empty\n7,full,\n";
-    CHECK_OK(table_open_text(&t, "x.csv", text, strlen(text), &arena, &err));
+    CHECK_OK(table_open_text(&t, "x.csv", text, strlen(text), arena, &err));
     CHECK_OK(table_next(&t, &more, &err));
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        CHECK_OK(filter_read(&f, "--rows", cases[i].text, &arena, &err));
+        CHECK_OK(filter_read(&f, "--rows", cases[i].text, arena, &err));
         CHECK_OK(filter_holds(&f, &t, &holds, &err));
         if (holds != cases[i].holds)
             fail_msg("'%s' %s", cases[i].text, holds ? "holds" : "does not hold");
@@ -369,11 +324,10 @@ static void conditions_hold_as_they_say(void **state)
     static const char *const bad[] = {"n", "=7", "row%0=1", "row%x=1"};
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
         err = (struct error){OK, ""};
-        if (filter_read(&f, "--rows", bad[i], &arena, &err) != BAD_INPUT)
+        if (filter_read(&f, "--rows", bad[i], arena, &err) != BAD_INPUT)
             fail_msg("'%s' accepted", bad[i]);
         assert_non_null(strstr(err.text, "--rows: expected"));
     }
-    arena_close(&arena);
 }
 
 // ---- the published sets, if available: within the figures of docs/VALIDATION.md and a little more
@@ -433,7 +387,7 @@ static void check_published(const struct published *x)
     arena_close(&arena);
 }
 
-static void published_sets_are_predicted(void **state)
+TEST(published_sets_are_predicted)
 {
     static const struct published cases[] = {
         {.table = SETS "vtrain_single_2312.12391.csv",
@@ -559,7 +513,6 @@ static void published_sets_are_predicted(void **state)
          .rows_min = 24,
          .mean_max = 0.09},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         if (access(cases[i].table, R_OK))
             print_message("%s is not at hand: left out\n", cases[i].table);
@@ -581,19 +534,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rank_correlations_by_hand),
-        cmocka_unit_test(scores_by_hand),
-        cmocka_unit_test(no_row_sees_its_own_measurement),
-        cmocka_unit_test(stated_rows_are_not_scored),
-        cmocka_unit_test(rows_of_a_cell_stay_together),
-        cmocka_unit_test(every_row_is_accounted_for),
-        cmocka_unit_test(tables_carry_over_to_pipelines),
-        cmocka_unit_test(rates_are_times),
-        cmocka_unit_test(conditions_hold_as_they_say),
-        cmocka_unit_test(published_sets_are_predicted),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+AROUND_ALL(set_up, tear_down)

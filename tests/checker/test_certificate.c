@@ -3,19 +3,11 @@
 // certificate for its then wrong result.
 //
 //   test_certificate [PROBLEMS] [SEED]      make test runs 240, make test-exact 2,000
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/boxes/search.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 enum { DEFAULT_PROBLEMS = 240 };
 
@@ -170,19 +162,17 @@ static void catch_wrong_solver(const struct check_trial *t, struct arena *arena)
 
 // ---- all of it
 
-static void solve_writes_what_check_accepts(void **state)
+TEST(solve_writes_what_check_accepts)
 {
-    (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena arena;
         struct check_trial t;
-        arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena) && check_trial_enumerate(&t, &arena)) {
-            check_one(&t, seed % 2 == 0, &arena);
-            check_gap(&t, &arena);
-            catch_wrong_solver(&t, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_draw(&t, seed, arena) && check_trial_enumerate(&t, arena)) {
+            check_one(&t, seed % 2 == 0, arena);
+            check_gap(&t, arena);
+            catch_wrong_solver(&t, arena);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld plans and %lld infeasible problems certified, %lld boxes, %lld bytes; %lld "
                   "split, %lld mended, %lld with several stages a rank; "
@@ -197,10 +187,5 @@ static void solve_writes_what_check_accepts(void **state)
     assert_true(seen.gaps >= problem_count / 40);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(solve_writes_what_check_accepts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

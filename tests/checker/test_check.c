@@ -3,19 +3,11 @@
 // however the boxes are made.
 //
 //   test_check [PROBLEMS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/checker/proof.h"
 #include "tests/support/trials/check_trials.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 enum { DEFAULT_PROBLEMS = 400 };
 
@@ -104,19 +96,17 @@ static void compare_graphs(const struct check_trial *t, struct arena *arena)
     assert_int_equal(peaks, t->schedule.peak_count);
 }
 
-static void test_graphs(void **state)
+TEST(test_graphs)
 {
     int compared = 0;
-    (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena arena;
         struct check_trial t;
-        arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena)) {
-            compare_graphs(&t, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_draw(&t, seed, arena)) {
+            compare_graphs(&t, arena);
             compared++;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d graphs are the tables' own\n", compared);
     assert_true(compared >= problem_count / 2);
@@ -162,28 +152,25 @@ static void compare_choices(const struct check_trial *t, const struct check_choi
     }
 }
 
-static void test_choices(void **state)
+TEST(test_choices)
 {
     int64_t compared = 0;
-    (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct check_trial t;
         struct check_problem p;
         struct check_graph g;
         struct check_choices own;
         uint64_t work = CHECK_WORK_DEFAULT;
-        arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena)) {
-            if (choices_build(&t.choices, &t.priced, &t.schedule, &arena, &err) ||
-                check_read_problem(&p, &t.text, &arena, &err) ||
-                check_build_graph(&g, &p, &arena) || check_list_choices(&own, &g, &work, &arena))
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_draw(&t, seed, arena)) {
+            if (choices_build(&t.choices, &t.priced, &t.schedule, arena, &err) ||
+                check_read_problem(&p, &t.text, arena, &err) || check_build_graph(&g, &p, arena) ||
+                check_list_choices(&own, &g, &work, arena))
                 fail_msg("%s", err.text);
             compare_choices(&t, &own);
             for (int s = 0; s < p.stages; s++) compared += own.count[s];
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld choices are the planner's\n", (long long)compared);
     assert_true(compared > 10 * problem_count);
@@ -217,35 +204,32 @@ static int left_under(const struct check_choices *c, const int64_t *prices, stru
 
 // Limits that nothing reaches: the greatest prices of theirs take nothing away, for no product of
 // them is too large.
-static void test_prices(void **state)
+TEST(test_prices)
 {
     int binding = 0;
-    (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct check_trial t;
         struct check_problem p;
         struct check_graph g;
         struct check_choices own;
         uint64_t work = CHECK_WORK_DEFAULT;
         int64_t none[RESOURCES_MOST] = {0}, dear[RESOURCES_MOST] = {0};
-        arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena)) {
-            if (check_read_problem(&p, &t.text, &arena, &err)) fail_msg("%s", err.text);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_draw(&t, seed, arena)) {
+            if (check_read_problem(&p, &t.text, arena, &err)) fail_msg("%s", err.text);
             for (int i = 0; i < BUDGETS; i++) p.budget[i] = (int64_t)1 << (50 + seed % 4);
-            if (check_build_graph(&g, &p, &arena) || check_list_choices(&own, &g, &work, &arena))
+            if (check_build_graph(&g, &p, arena) || check_list_choices(&own, &g, &work, arena))
                 fail_msg("%s", err.text);
-            int left = left_under(&own, none, &arena);
+            int left = left_under(&own, none, arena);
             for (int i = 0; i < BUDGETS; i++) {
                 dear[p.group_count + i] = (int64_t)1 << (i == BUDGET_COST ? 50 : 59);
-                assert_int_equal(left_under(&own, dear, &arena), left);
+                assert_int_equal(left_under(&own, dear, arena), left);
             }
             for (int s = 0; s < p.stages && left > 0; s++)
                 for (int i = 0; i < own.count[s]; i++)
                     binding += own.items[s][i].boundary > 0 || own.items[s][i].gradient > 0;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(binding > problem_count);
 }
@@ -299,15 +283,13 @@ static void check_bounds(struct check_trial *t, struct arena *arena)
     if (feasible) seen.refused += refuse_false_claims(t, arena);
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
-    (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena arena;
         struct check_trial t;
-        arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena)) check_bounds(&t, &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_draw(&t, seed, arena)) check_bounds(&t, arena);
+        arena_reset(arena, mark);
     }
     print_message("%d bounds and %d infeasible problems proven, %d false claims refused, %lld "
                   "boxes; %d by ranks; %d skipped\n",
@@ -322,12 +304,5 @@ static void test_bounds(void **state)
     assert_true(seen.by_ranks >= problem_count / 40);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graphs), cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_prices), cmocka_unit_test(test_bounds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

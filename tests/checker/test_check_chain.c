@@ -3,10 +3,6 @@
 // exactly that.
 //
 //   test_check_chain [TRIALS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/checker/boxes/chain.h"
 #include "solve/checker/places/places.h"
 #include "tests/support/check.h"
@@ -213,34 +209,29 @@ static int try_chains(uint64_t seed, bool many, struct arena *arena)
     return a.least > 0 && excess > 0;
 }
 
-static void test_few(void **state)
+TEST(test_few)
 {
     int above = 0;
     for (int i = 0; i < trial_count; i++) {
-        struct arena_mark mark = arena_set_mark(*state);
-        above += try_chains(first_seed + (uint64_t)i, false, *state);
-        arena_reset(*state, mark);
+        struct arena_mark mark = arena_set_mark(arena);
+        above += try_chains(first_seed + (uint64_t)i, false, arena);
+        arena_reset(arena, mark);
     }
     printf("%d of %d above 0\n", above, trial_count);
     assert_true(above * 4 > trial_count);
 }
 
-static void test_many(void **state)
+TEST(test_many)
 {
     int above = 0;
     for (int i = 0; i < trial_count / 2; i++) {
-        struct arena_mark mark = arena_set_mark(*state);
-        above += try_chains(first_seed + (uint64_t)i, true, *state);
-        arena_reset(*state, mark);
+        struct arena_mark mark = arena_set_mark(arena);
+        above += try_chains(first_seed + (uint64_t)i, true, arena);
+        arena_reset(arena, mark);
     }
     printf("%d of %d above 0\n", above, trial_count / 2);
     assert_true(above > 0);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trial_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few), cmocka_unit_test(test_many)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trial_count)
+ARGUMENT(first_seed)

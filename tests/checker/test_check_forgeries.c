@@ -1,18 +1,10 @@
 // Forged certificates: every kind of damage below is planted in the proofs of many random problems,
 // and each must be refused with the reason. Damage to the text: test_check_text.c.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/base/file.h"
 #include "tests/support/forge.h"
 #include "tests/support/forged_envelope.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 enum { TRIALS = 150, TIMES_MOST = 25 };
 
@@ -503,16 +495,14 @@ static void forge(int number, struct check_trial *t, struct arena *arena)
     cJSON_Delete(f.root);
 }
 
-static void test_forgeries(void **state)
+TEST(test_forgeries)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= TRIALS; seed++) {
-        struct arena arena;
         struct check_trial t;
-        arena_open(&arena, NULL);
-        if (check_trial_open(&t, seed, &arena))
-            for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_open(&t, seed, arena))
+            for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, arena);
+        arena_reset(arena, mark);
     }
     int least = TIMES_MOST;
     for (int i = 0; i < FORGERY_COUNT; i++) {
@@ -521,10 +511,4 @@ static void test_forgeries(void **state)
     }
     print_message("%d kinds of forgery refused, each %d to %d times\n", FORGERY_COUNT, least,
                   TIMES_MOST);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forgeries)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

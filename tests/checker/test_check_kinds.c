@@ -1,9 +1,6 @@
 // plumbline check on problems whose bounds have no certificate: refused by name, whichever file
 // names the problem, and whatever was removed from the priced document. The kinds beside them,
 // which have one, are audited.
-#include <stdio.h>
-#include <string.h>
-
 #include "data/base/file.h"
 #include "data/base/options.h"
 #include "formulate/price/price.h"
@@ -19,6 +16,7 @@ struct files {
     char folder[FOLDER_SIZE];
     struct problem problem;
 };
+static struct files *opened;
 
 #define MUST(call)                                                                                 \
     do {                                                                                           \
@@ -141,9 +139,9 @@ static void draw(struct files *f, struct problem *p)
              price_problem(&priced, p, &f->arena, &f->err) != OK);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
-    struct files *f = *state;
+    struct files *f = opened;
     struct problem p;
     draw(f, &p);
     save_problem(f, &p);
@@ -168,32 +166,27 @@ static void must_accept_without_places(struct files *f, enum objective objective
     must_accept(f, "problem.json");
 }
 
-static void test_others_are_audited(void **state)
+TEST(test_others_are_audited)
 {
-    must_accept_without_places(*state, OBJECTIVE_ITERATION_TIME);
-    must_accept_without_places(*state, OBJECTIVE_MAX_LOAD);
+    must_accept_without_places(opened, OBJECTIVE_ITERATION_TIME);
+    must_accept_without_places(opened, OBJECTIVE_MAX_LOAD);
 }
 
 static int open_files(void **state)
 {
+    (void)state;
     static struct files f;
     arena_open(&f.arena, NULL);
-    *state = &f;
+    opened = &f;
     return folder_make(f.folder);
 }
 
 static int close_files(void **state)
 {
-    struct files *f = *state;
+    (void)state;
+    struct files *f = opened;
     arena_close(&f->arena);
     return folder_remove(f->folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_others_are_audited),
-    };
-    return cmocka_run_group_tests(tests, open_files, close_files);
-}
+AROUND_ALL(open_files, close_files)

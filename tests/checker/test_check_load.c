@@ -3,21 +3,13 @@
 // refused however the boxes are made; forgeries are refused with their reasons.
 //
 //   test_check_load [PROBLEMS] [SEED]      make test runs 300
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/checker/proof.h"
 #include "tests/support/forge.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 enum { PLANS_MOST = 20000 };
 
@@ -159,15 +151,13 @@ static void check_one(struct check_trial *t, struct arena *arena)
     try_claims(t, arena);
 }
 
-static void certificates_prove_the_least_load(void **state)
+TEST(certificates_prove_the_least_load)
 {
-    (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena arena;
         struct check_trial t;
-        arena_open(&arena, NULL);
-        if (open_trial(&t, seed, &arena)) check_one(&t, &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (open_trial(&t, seed, arena)) check_one(&t, arena);
+        arena_reset(arena, mark);
     }
     print_message(
         "%lld least loads and %lld infeasible problems proven, %lld false claims refused, "
@@ -342,28 +332,20 @@ static void forge(int number, const struct check_trial *t, const char *text, str
     cJSON_Delete(root);
 }
 
-static void forgeries_are_refused(void **state)
+TEST(forgeries_are_refused)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= TRIALS; seed++) {
-        struct arena arena;
         struct check_trial t;
-        arena_open(&arena, NULL);
-        if (open_trial(&t, seed, &arena) && t.best_ns != INT64_MAX && t.best_ns > 0) {
-            struct certified c = solve_and_certify(&t, 0, false, &arena);
-            for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, c.made.text, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (open_trial(&t, seed, arena) && t.best_ns != INT64_MAX && t.best_ns > 0) {
+            struct certified c = solve_and_certify(&t, 0, false, arena);
+            for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, c.made.text, arena);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     for (int i = 0; i < FORGERY_COUNT; i++)
         if (!tried[i]) fail_msg("%s: never tried", forgeries[i].name);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(certificates_prove_the_least_load),
-                                       cmocka_unit_test(forgeries_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

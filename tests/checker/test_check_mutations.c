@@ -4,18 +4,11 @@
 //
 //   test_check_mutations [MUTATIONS] [SEED]       make test runs 2,000, make test-mutations 20,000
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/random_priced.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 enum { DEFAULT_MUTATIONS = 2000, PER_TRIAL = 40 };
 
@@ -182,38 +175,31 @@ static void mutate(const struct check_trial *t, const struct check_text *from, u
     arena_reset(arena, mark);
 }
 
-static void test_mutations(void **state)
+TEST(test_mutations)
 {
     int done = 0;
     uint64_t random = first_seed;
-    (void)state;
     for (uint64_t seed = first_seed; done < mutation_count; seed++) {
-        struct arena arena;
         struct check_trial t;
-        arena_open(&arena, NULL);
-        if (check_trial_open(&t, seed, &arena)) {
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_open(&t, seed, arena)) {
             bool feasible = t.best_ns != INT64_MAX;
             struct check_text from[3] = {t.certificate, {0}, {0}};
-            if (feasible) from[1] = check_trial_claim(&t, false, -1, t.best_ns + 1, &arena);
-            if (feasible) from[2] = check_trial_claim(&t, true, -1, 0, &arena);
+            if (feasible) from[1] = check_trial_claim(&t, false, -1, t.best_ns + 1, arena);
+            if (feasible) from[2] = check_trial_claim(&t, true, -1, 0, arena);
             for (int i = 0; i < PER_TRIAL && done < mutation_count; i++) {
                 const struct check_text *text = &from[random_less(&random, 4) % 3];
                 if (!text->text || (!feasible && i > PER_TRIAL / 8)) continue;
-                mutate(&t, text, &random, &arena);
+                mutate(&t, text, &random, arena);
                 done++;
             }
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d mutations: %d no certificate, %d not proven, %d accepted and true\n", done,
                   seen.unaudited, seen.not_proven, seen.accepted);
     assert_true(seen.not_proven > done / 20 && seen.accepted > done / 50);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) mutation_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutations)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(mutation_count)
+ARGUMENT(first_seed)

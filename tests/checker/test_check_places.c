@@ -5,10 +5,6 @@
 // that time.
 //
 //   test_check_places [PROBLEMS] [SEED] [fused]: all of them have a fused embedding sync
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/checker/proof.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/place_trials.h"
@@ -17,7 +13,7 @@ enum { DEFAULT_PROBLEMS = 150 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static bool all_fused;
+static const char *rings = ""; // "fused": all
 static struct {
     int problems, plans, several, fused, uneven, ways, reached, infeasible, certificates, whole,
         by_nodes, chained, trees, claims, most, most_reached, loads;
@@ -319,12 +315,12 @@ static void try_problem(uint64_t seed, int asked)
     arena_close(&arena);
 }
 
-static void test_problems(void **state)
+TEST(test_problems)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++)
-        try_problem(first_seed + (uint64_t)i, (i % 4 == 3 ? PLACED_UNEVEN : 0) |
-                                                  (all_fused || i % 5 == 1 ? PLACED_FUSED : 0));
+        try_problem(first_seed + (uint64_t)i,
+                    (i % 4 == 3 ? PLACED_UNEVEN : 0) |
+                        (!strcmp(rings, "fused") || i % 5 == 1 ? PLACED_FUSED : 0));
     printf("%d problems, %d of them with a plan, %d with several replicas, %d with numbers of "
            "micro-batches of their own; %d plans with a fused embedding sync, %d of max_load\n",
            seen.problems, seen.plans, seen.several, seen.uneven, seen.fused, seen.loads);
@@ -343,11 +339,6 @@ static void test_problems(void **state)
                 seen.by_nodes < seen.certificates);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    all_fused = argc > 3 && !strcmp(argv[3], "fused");
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_problems)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)
+ARGUMENT(rings)

@@ -2,10 +2,6 @@
 // accepted after random damage is still true.
 //
 //   test_check_places_forgeries [DAMAGES] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/base/file.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/check.h"
@@ -77,15 +73,15 @@ static const char *number(const struct honest *h, int64_t x)
     return arena_print(h->t.arena, "\"bound_ns\": %lld", (long long)x);
 }
 
-static void test_sources(void **state)
+TEST(test_sources)
 {
     struct honest h;
-    find_honest(&h, is_any, false, 3, *state);
+    find_honest(&h, is_any, false, 3, arena);
     for (int i = 0; i < PLACE_SOURCES; i++) {
         const char *role = h.t.sources[i].role,
-                   *quoted = arena_print(*state, "\"role\": \"%s\"", role);
+                   *quoted = arena_print(arena, "\"role\": \"%s\"", role);
         must_refuse(&h, edit(&h, quoted, "\"role\": \"samples\""), BAD_INPUT,
-                    arena_print(*state, "names no document of role %s", role));
+                    arena_print(arena, "names no document of role %s", role));
         struct check_text kept = h.t.sources[i].text;
         h.t.sources[i].text.text = "another text";
         h.t.sources[i].text.size = strlen("another text");
@@ -96,21 +92,21 @@ static void test_sources(void **state)
                 "two documents of role model");
 }
 
-static void test_ways(void **state)
+TEST(test_ways)
 {
     struct honest h;
-    find_honest(&h, has_several, false, 3, *state);
+    find_honest(&h, has_several, false, 3, arena);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"racks\""), BAD_INPUT, "places.by");
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"nodes\""), BAD_INPUT,
                 "with by groups alone");
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": 1"), BAD_INPUT,
                 "chained");
     const char *shared =
-        arena_print(*state, "\"shared\": \"%s\"", h.t.places.problem->groups[0].name);
+        arena_print(arena, "\"shared\": \"%s\"", h.t.places.problem->groups[0].name);
     const char *plain =
         strstr(h.made.text, "\"shared\"")
             ? h.made.text
-            : edit(&h, "\"by\": \"groups\"", arena_print(*state, "\"by\": \"groups\", %s", shared));
+            : edit(&h, "\"by\": \"groups\"", arena_print(arena, "\"by\": \"groups\", %s", shared));
     struct honest named = h;
     named.made.text = plain;
     must_refuse(&named, edit(&named, "\"shared\": \"", "\"shared\": \"no"), BAD_INPUT,
@@ -119,34 +115,34 @@ static void test_ways(void **state)
     must_refuse(&h, edit(&h, "\"by\":", "\"why\":"), BAD_INPUT, "\"by\" is missing");
     must_refuse(&h, edit(&h, "\"proof\":", "\"proofs\":"), BAD_INPUT, "\"proof\" is missing");
     // The number of nodes exceeds the groups of a problem.
-    struct check_node *nodes = TAKE(*state, MOST_GROUPS + 1, struct check_node);
+    struct check_node *nodes = TAKE(arena, MOST_GROUPS + 1, struct check_node);
     for (int i = 0; i <= MOST_GROUPS; i++) nodes[i] = h.t.places.nodes[0];
-    find_honest(&h, has_one, false, 3, *state);
+    find_honest(&h, has_one, false, 3, arena);
     must_refuse(&h, edit(&h, "\"by\": \"nodes\"", "\"by\": \"nodes\", \"chained\": true"),
                 BAD_INPUT, "with by groups alone");
     h.t.places.nodes = nodes;
     h.t.places.node_count = MOST_GROUPS + 1;
     must_refuse(&h, h.made.text, OK, "more than the 16 groups");
-    find_honest(&h, has_no_hop, false, 3, *state);
+    find_honest(&h, has_no_hop, false, 3, arena);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": true"), OK,
                 "expected one stage a rank, 2 ranks or more");
 }
 
-static void test_uneven(void **state)
+TEST(test_uneven)
 {
     struct honest h;
-    find_honest(&h, is_any, true, 3, *state);
+    find_honest(&h, is_any, true, 3, arena);
     if (!strcmp(h.made.how, "nodes"))
         h.made.text = edit(&h, "\"by\": \"nodes\"", "\"by\": \"groups\"");
-    const char *to = arena_print(*state, "\"by\": \"groups\", \"shared\": \"%s\"",
+    const char *to = arena_print(arena, "\"by\": \"groups\", \"shared\": \"%s\"",
                                  h.t.places.problem->groups[0].name);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", to), OK, "may have all of a group");
 }
 
-static void test_claims(void **state)
+TEST(test_claims)
 {
     struct honest h;
-    find_honest(&h, has_several, false, 40, *state);
+    find_honest(&h, has_several, false, 40, arena);
     const char *bound = number(&h, h.made.bound_ns);
     must_refuse(&h, edit(&h, bound, number(&h, h.t.best_ns + 1)), OK, "boxes[");
     must_refuse(&h, edit(&h, bound, "\"infeasible\": true"), OK, "");
@@ -155,11 +151,11 @@ static void test_claims(void **state)
     must_refuse(
         &h,
         edit(&h, bound,
-             arena_print(*state, "%s, \"iteration_ns\": %lld", bound, (long long)h.t.best_ns)),
+             arena_print(arena, "%s, \"iteration_ns\": %lld", bound, (long long)h.t.best_ns)),
         BAD_INPUT, "both iteration_ns and incumbent");
     must_refuse(&h,
                 edit(&h, bound,
-                     arena_print(*state, "%s, \"iteration_ns\": %lld, \"incumbent\": []", bound,
+                     arena_print(arena, "%s, \"iteration_ns\": %lld, \"incumbent\": []", bound,
                                  (long long)h.t.best_ns)),
                 BAD_INPUT, "a bound alone");
 }
@@ -173,15 +169,14 @@ static bool too_large(void *context, int from, int to, bool *joined, struct chec
 
 static bool has_ranks(const struct honest *h) { return h->t.places.problem->ranks > 1; }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
     struct honest h;
     struct check_result audited;
-    struct error err = {OK, ""};
-    find_honest(&h, has_ranks, false, 3, *state);
+    find_honest(&h, has_ranks, false, 3, arena);
     const struct check_text file = {"certificate.json", h.made.text, h.made.size};
     CHECK_OK(check_places_certificate(&audited, &file, h.t.sources, PLACE_SOURCES, &h.t.places, 10,
-                                      *state, &err));
+                                      arena, &err));
     assert_false(audited.accepted);
     assert_non_null(strstr(audited.reason, "work limit"));
     h.t.places.pair = too_large;
@@ -189,16 +184,15 @@ static void test_limits(void **state)
 }
 
 // Problems without places.
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
     struct place_trial t;
     struct check_places places;
-    struct error err = {OK, ""};
     uint64_t seed = 3;
-    while (!place_trial_open(&t, seed, false, *state)) seed++;
+    while (!place_trial_open(&t, seed, false, arena)) seed++;
     struct problem p = t.problem;
     p.cluster.places = (struct places){0};
-    assert_int_equal(space_places(&places, &p, *state, &err), BAD_INPUT);
+    assert_int_equal(space_places(&places, &p, arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "expected a cluster with places"));
 }
 
@@ -213,21 +207,21 @@ static void damage(char *text, size_t size, struct random *rng)
     }
 }
 
-static void test_damages(void **state)
+TEST(test_damages)
 {
     int accepted = 0, changed = 0;
     for (int problem = 0; problem < 4; problem++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct honest h;
         find_honest(&h, problem % 2 ? has_several : is_any, problem == 2,
-                    first_seed + 50 * (uint64_t)problem, *state);
+                    first_seed + 50 * (uint64_t)problem, arena);
         const char *places = strstr(h.made.text, "\"places\"");
         for (int i = 0; i < damage_count / 4; i++) {
-            struct arena_mark inner = arena_set_mark(*state);
+            struct arena_mark inner = arena_set_mark(arena);
             struct random rng = {first_seed + (uint64_t)i};
             struct check_result audited;
             const char *why;
-            char *text = arena_copy_text(*state, h.made.text);
+            char *text = arena_copy_text(arena, h.made.text);
             size_t before = (size_t)(places - h.made.text);
             damage(text + before, h.made.size - before, &rng);
             if (place_trial_audit(&audited, &h.t, text, h.made.size, &why) == OK &&
@@ -238,24 +232,14 @@ static void test_damages(void **state)
                     fail_msg("damage %d: %lld ns is accepted, a plan takes %lld", i,
                              (long long)audited.bound_ns, (long long)h.t.best_ns);
             }
-            arena_reset(*state, inner);
+            arena_reset(arena, inner);
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d damages, %d accepted, %d of them with another text\n", damage_count, accepted,
            changed);
     assert_true(changed > 0 && accepted < damage_count / 2);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) damage_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sources), cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_uneven),  cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_damages),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(damage_count)
+ARGUMENT(first_seed)

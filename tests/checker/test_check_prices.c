@@ -1,10 +1,6 @@
 // Priced documents against the judge's own prices of their problems, as plumbline check CERTIFICATE
 // PROBLEM compares them: honest ones agree in every number, and a change of any number, word or
 // name of a document is found.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/prices/open.h"
@@ -12,11 +8,7 @@
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/trial.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 struct pricing_trial {
     struct problem problem;
@@ -57,21 +49,18 @@ static enum status compare(const struct pricing_trial *t, const char *text, size
     return OK;
 }
 
-static void honest_documents_agree(void **state)
+TEST(honest_documents_agree)
 {
-    (void)state;
     struct random rng = {40};
     int compared = 0;
     for (int i = 0; i < 600; i++) {
-        struct arena arena;
         struct pricing_trial t;
-        struct error err = {OK, ""};
-        arena_open(&arena, NULL);
-        pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, arena);
         if (compare(&t, t.text.text, t.text.size, &err) != OK)
             fail_msg("problem %d: %s", i, err.text);
         compared++;
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d documents\n", compared);
 }
@@ -145,28 +134,19 @@ static int forge_all(const struct pricing_trial *t, int off)
     return count;
 }
 
-static void whatever_is_changed_is_found(void **state)
+TEST(whatever_is_changed_is_found)
 {
-    (void)state;
     struct random rng = {41};
     int documents = 0, forgeries = 0;
     for (int i = 0; documents < 12; i++) {
-        struct arena arena;
         struct pricing_trial t;
-        arena_open(&arena, NULL);
-        if (pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, &arena)) {
+        struct arena_mark mark = arena_set_mark(arena);
+        if (pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, arena)) {
             forgeries += forge_all(&t, i % 2 ? 1 : -1);
             documents++;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d forgeries of %d documents\n", forgeries, documents);
     assert_true(forgeries > 3000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(honest_documents_agree),
-                                       cmocka_unit_test(whatever_is_changed_is_found)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

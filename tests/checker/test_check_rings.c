@@ -3,10 +3,6 @@
 // group of nodes, on randomly drawn places.
 //
 //   test_check_rings [TRIALS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/checker/places/places.h"
 #include "tests/support/check.h"
 #include "tests/support/problems.h"
@@ -123,17 +119,17 @@ static void find_bottlenecks(bool many, int count, int *exact, int *rings, struc
     printf("%d of %d found exactly, %d with a ring\n", *exact, count, *rings);
 }
 
-static void test_few(void **state)
+TEST(test_few)
 {
     int exact, rings;
-    find_bottlenecks(false, trial_count, &exact, &rings, *state);
+    find_bottlenecks(false, trial_count, &exact, &rings, arena);
     assert_true(exact == trial_count && rings * 2 > trial_count);
 }
 
-static void test_many(void **state)
+TEST(test_many)
 {
     int exact, rings, count = trial_count / 4;
-    find_bottlenecks(true, count, &exact, &rings, *state);
+    find_bottlenecks(true, count, &exact, &rings, arena);
     assert_true(exact * 2 > count && rings * 2 > count);
 }
 
@@ -319,32 +315,25 @@ static void compare_syncs(int trial, const struct synced_places *x,
     }
 }
 
-static void test_syncs(void **state)
+TEST(test_syncs)
 {
     int reached = 0, rings = 0;
     for (int i = 0; i < trial_count / 4; i++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {first_seed + (uint64_t)i};
         struct synced_places x;
         struct check_problem relaxed;
-        struct error err = {OK, ""};
         const struct reader r = {"places", &err};
         const struct check_relaxation by_groups = {false, -1, false};
         uint64_t work = UINT64_MAX / 2;
-        draw_synced(&x, &rng, *state);
-        CHECK_OK(check_relax_places(&relaxed, &x.places, &by_groups, &r, &work, *state));
+        draw_synced(&x, &rng, arena);
+        CHECK_OK(check_relax_places(&relaxed, &x.places, &by_groups, &r, &work, arena));
         compare_syncs(i, &x, &relaxed, &reached, &rings);
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d syncs, %d of them within a fifth of the least\n", rings, reached);
     assert_true(rings > trial_count / 4 && reached * 2 > rings);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trial_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few), cmocka_unit_test(test_many),
-                                       cmocka_unit_test(test_syncs)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trial_count)
+ARGUMENT(first_seed)

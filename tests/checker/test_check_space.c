@@ -4,10 +4,6 @@
 // tables equal those of the planner, which are different code.
 //
 //   test_check_space [PROBLEMS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/checker/space/arguments.h"
@@ -17,11 +13,7 @@
 #include "data/inputs/framework.h"
 #include "tests/support/trials/space_trials.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 enum { DEFAULT_PROBLEMS = 40 };
 
@@ -70,9 +62,8 @@ static void try_certificate(uint64_t seed)
     arena_close(&arena);
 }
 
-static void writer_proves_what_all_layouts_say(void **state)
+TEST(writer_proves_what_all_layouts_say)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++) try_certificate(first_seed + (uint64_t)i);
     print_message("%lld spaces with a plan, %lld without; layouts: %lld refused, %lld without "
                   "room, %lld by a bound, %lld dominated, %lld with a proof; %lld gaps\n",
@@ -124,33 +115,31 @@ static void draw_sounding(struct problem *p, struct random *rng, struct arena *a
         p->job.recompute[mode] = p->job.recompute[mode] || random_chance(rng, 60);
 }
 
-static void arguments_never_exceed_the_best_plan(void **state)
+TEST(arguments_never_exceed_the_best_plan)
 {
-    (void)state;
     struct random rng = {first_seed + 1000};
     for (int i = 0; i < 3 * problem_count; i++) {
-        struct arena arena, scratch;
+        struct arena scratch;
         struct problem p;
         struct spaces_alone alone;
         struct check_space space;
         struct check_pricer pricer;
-        struct error err = {OK, ""};
         uint64_t work = UINT64_MAX / 2;
-        arena_open(&arena, NULL);
+        struct arena_mark mark = arena_set_mark(arena);
         arena_open(&scratch, NULL);
-        draw_sounding(&p, &rng, &arena);
-        spaces_solve(&alone, &p, &arena);
-        space_read(&space, &p, &arena);
-        assert_int_equal(space_pricer_open(&pricer, &p, &arena, &err), OK);
+        draw_sounding(&p, &rng, arena);
+        spaces_solve(&alone, &p, arena);
+        space_read(&space, &p, arena);
+        assert_int_equal(space_pricer_open(&pricer, &p, arena, &err), OK);
         struct sounding s = {&alone,
                              {.space = &space,
                               .pricer = &pricer,
                               .reader = {"prices", &err},
-                              .held = {.work = &work, .arena = &arena, .scratch = &scratch}},
+                              .held = {.work = &work, .arena = arena, .scratch = &scratch}},
                              &p};
         check_space_walk(&space, sound_layout, &s);
         arena_close(&scratch);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld layouts with plans, of %lld of them 80 %% of the best plan's time follow "
                   "from the prices alone; %lld without room\n",
@@ -258,27 +247,25 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
     } while (count < 2 || count > 3000 || problem_check(p, &err) != OK);
 }
 
-static void walk_and_refusals_are_the_planners(void **state)
+TEST(walk_and_refusals_are_the_planners)
 {
-    (void)state;
     struct random rng = {first_seed + 7};
     int64_t layouts = 0, refused = 0, framed = 0;
     for (int i = 0; i < 4 * problem_count; i++) {
-        struct arena arena;
         struct problem p;
-        arena_open(&arena, NULL);
-        draw_any_space(&p, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        draw_any_space(&p, &rng, arena);
         struct space_limits limits = problem_space_limits(&p);
         struct listing theirs = {NULL, spaces_count(&p)};
-        theirs.layouts = TAKE(&arena, theirs.count, struct layout);
+        theirs.layouts = TAKE(arena, theirs.count, struct layout);
         space_each(&p.job.space, &limits, list_layout, &theirs);
         struct comparison c = {&p, &theirs, 0};
         struct check_space space;
-        space_read(&space, &p, &arena);
+        space_read(&space, &p, arena);
         assert_int_equal(check_space_walk(&space, compare_layout, &c), theirs.count);
         layouts += theirs.count, refused += c.refused;
         if (p.job.space.framework != FRAMEWORK_ANY) framed += theirs.count;
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld layouts walked, %lld for a framework, %lld refused\n", (long long)layouts,
                   (long long)framed, (long long)refused);
@@ -297,33 +284,29 @@ static bool same_layout(void *argument, int64_t number, const struct check_layou
 enum { LISTED_MAX = 50000 };
 
 // Every key open, of every framework, for all numbers of layers that stages may not divide.
-static void frameworks_are_the_planners(void **state)
+TEST(frameworks_are_the_planners)
 {
-    (void)state;
-    struct arena arena;
     struct problem p;
     struct random rng = {first_seed};
     struct random_limits limits = random_limits_small();
-    arena_open(&arena, NULL);
-    random_problem(&p, &rng, &limits, &arena);
+    random_problem(&p, &rng, &limits, arena);
     p.cluster.group_count = 1, p.cluster.groups[0].nodes = 2, p.cluster.groups[0].gpus_per_node = 4;
     p.job.global_batch = 8, p.job.space = (struct space){.given = true};
     for (int key = 0; key < SPACE_KEY_COUNT; key++) p.job.space.axes[key].kind = AXIS_ALL;
-    struct arena_mark mark = arena_set_mark(&arena);
+    struct arena_mark mark = arena_set_mark(arena);
     for (int layers = 3; layers <= 20; layers++)
         for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++) {
             p.model.layer_count = layers, p.job.space.framework = (enum framework)f;
             struct space_limits within = problem_space_limits(&p);
-            struct listing theirs = {TAKE(&arena, LISTED_MAX, struct layout), LISTED_MAX};
+            struct listing theirs = {TAKE(arena, LISTED_MAX, struct layout), LISTED_MAX};
             theirs.count = space_each(&p.job.space, &within, list_layout, &theirs);
             struct comparison c = {&p, &theirs, 0};
             struct check_space space;
-            space_read(&space, &p, &arena);
+            space_read(&space, &p, arena);
             assert_int_equal(check_space_walk(&space, same_layout, &c), theirs.count);
             assert_true(theirs.count > 100 && theirs.count < LISTED_MAX);
-            arena_reset(&arena, mark);
+            arena_reset(arena, mark);
         }
-    arena_close(&arena);
 }
 
 // ---- tables, against the planner's priced document as the checker reads it
@@ -432,47 +415,33 @@ static void same_rest(const struct check_problem *a, const struct check_problem 
     }
 }
 
-static void tables_are_the_priced_documents(void **state)
+TEST(tables_are_the_priced_documents)
 {
-    (void)state;
     struct random rng = {first_seed + 70};
     struct random_limits limits = random_limits_small();
     limits.plans_max = 0;
     for (int i = 0; i < 10 * problem_count; i++) {
-        struct arena arena;
         struct problem p;
         struct priced priced;
         struct check_problem read, *own;
         struct check_pricer pricer;
-        struct error err = {OK, ""};
-        arena_open(&arena, NULL);
-        random_problem(&p, &rng, &limits, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_problem(&p, &rng, &limits, arena);
         struct check_layout layout = space_layout(&p.job.layout);
-        assert_int_equal(price_problem(&priced, &p, &arena, &err), OK);
-        struct check_text text = check_trial_save(&priced, "priced.json", &arena);
-        if (check_read_problem(&read, &text, &arena, &err) != OK)
+        assert_int_equal(price_problem(&priced, &p, arena, &err), OK);
+        struct check_text text = check_trial_save(&priced, "priced.json", arena);
+        if (check_read_problem(&read, &text, arena, &err) != OK)
             fail_msg("problem %d: %s", i, err.text);
-        assert_int_equal(space_pricer_open(&pricer, &p, &arena, &err), OK);
+        assert_int_equal(space_pricer_open(&pricer, &p, arena, &err), OK);
         assert_true(pricer.bytes(pricer.context, &layout, &own) && pricer.times(pricer.context));
         same_rest(own, &read);
         same_runs(own, &read);
         same_cuts(own, &read);
         seen.tables++;
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld tables, %lld numbers\n", (long long)seen.tables, (long long)seen.terms);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writer_proves_what_all_layouts_say),
-        cmocka_unit_test(arguments_never_exceed_the_best_plan),
-        cmocka_unit_test(walk_and_refusals_are_the_planners),
-        cmocka_unit_test(frameworks_are_the_planners),
-        cmocka_unit_test(tables_are_the_priced_documents),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

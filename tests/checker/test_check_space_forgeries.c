@@ -2,10 +2,6 @@
 // by which. Every kind of damage is planted in the certificates of many random problems, and each
 // must be refused with a reason. Proofs, sources and form: test_check_space_proof_forgeries.c;
 // random damage: test_check_space_mutations.c.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/forge.h"
 #include "tests/support/trials/space_forgery.h"
 
@@ -321,14 +317,4 @@ static const struct space_forgery kinds[] = {
     FORGERY(domination_too_much),
 };
 
-static void forgeries_are_refused(void **state)
-{
-    (void)state;
-    space_forgeries_refused(kinds, ARRAY_LENGTH(kinds));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forgeries_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(forgeries_are_refused) { space_forgeries_refused(kinds, ARRAY_LENGTH(kinds)); }

@@ -2,10 +2,6 @@
 // true. And work is limited.
 //
 //   test_check_space_mutations [MUTATIONS]       make test runs 400
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/random_priced.h"
 #include "tests/support/trials/space_trials.h"
 
@@ -15,25 +11,20 @@ enum { DEFAULT_MUTATIONS = 400 };
 
 static int mutation_count = DEFAULT_MUTATIONS;
 
-static void work_is_limited(void **state)
+TEST(work_is_limited)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct space_trial t;
     struct check_space_result audited;
-    arena_open(&arena, NULL);
-    space_trial_open(&t, 1, 0, &arena);
+    space_trial_open(&t, 1, 0, arena);
     for (uint64_t limit = 1; limit < 100000; limit = 3 * limit + 1) {
         assert_int_equal(check_space_certificate(&audited, &t.certificate, t.sources, SPACE_SOURCES,
-                                                 &t.space, t.pricers, limit, &arena, &err),
+                                                 &t.space, t.pricers, limit, arena, &err),
                          OK);
         assert_true(audited.proof.accepted ||
                     !strcmp(audited.proof.reason, "the work limit is reached") ||
                     strstr(audited.proof.reason, ": the work limit is reached"));
         assert_true(audited.proof.work <= limit);
     }
-    arena_close(&arena);
 }
 
 // ---- random damage
@@ -75,24 +66,22 @@ static struct check_text change_number(const struct check_text *text, uint64_t *
     return (struct check_text){"mutated.json", changed, strlen(changed)};
 }
 
-static void random_damage_proves_nothing_false(void **state)
+TEST(random_damage_proves_nothing_false)
 {
-    (void)state;
     uint64_t random = 99;
     int unaudited = 0, refused = 0, accepted = 0;
     for (uint64_t seed = 100; seed < 120; seed++) {
-        struct arena arena;
         struct space_trial t;
-        arena_open(&arena, NULL);
-        space_trial_open(&t, seed, 0, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        space_trial_open(&t, seed, 0, arena);
         int64_t best_ns = t.alone.best_ns;
         for (int i = 0; i < mutation_count / 20; i++) {
             struct check_space_result audited;
             const char *why;
             struct check_text text = random_less(&random, 2)
-                                         ? flip_bytes(&t.certificate, &random, &arena)
-                                         : change_number(&t.certificate, &random, &arena);
-            if (!space_trial_audit(&t, &text, &audited, &why, &arena)) unaudited++;
+                                         ? flip_bytes(&t.certificate, &random, arena)
+                                         : change_number(&t.certificate, &random, arena);
+            if (!space_trial_audit(&t, &text, &audited, &why, arena)) unaudited++;
             else if (!audited.proof.accepted) refused++;
             else {
                 accepted++;
@@ -104,19 +93,11 @@ static void random_damage_proves_nothing_false(void **state)
                             audited.proof.iteration_ns >= best_ns - 100);
             }
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d damages: %d unaudited, %d not proven, %d still true\n",
                   unaudited + refused + accepted, unaudited, refused, accepted);
     assert_true(unaudited > 0 && refused > 0);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) mutation_count = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_limited),
-        cmocka_unit_test(random_damage_proves_nothing_false),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(mutation_count)

@@ -1,7 +1,5 @@
 // Forged certificates of spaces, as in test_check_space_forgeries.c: proofs of layouts, the
 // documents that they are about, and form.
-#include <string.h>
-
 #include "data/inputs/cost_keys.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/forge.h"
@@ -249,14 +247,4 @@ static const struct space_forgery kinds[] = {
     FORGERY(fraction),
 };
 
-static void forgeries_are_refused(void **state)
-{
-    (void)state;
-    space_forgeries_refused(kinds, ARRAY_LENGTH(kinds));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forgeries_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(forgeries_are_refused) { space_forgeries_refused(kinds, ARRAY_LENGTH(kinds)); }

@@ -1,7 +1,5 @@
 // Certificates with damaged text: whatever is not JSON of the certificate's form, or too large, is
 // refused with its reason; and work is limited.
-#include <string.h>
-
 #include "tests/support/trials/check_trials.h"
 
 #include "tests/support/check.h"
@@ -55,64 +53,49 @@ static void open_with_plan(struct check_trial *t, struct arena *arena)
     while (!check_trial_open(t, seed, arena) || t->best_ns == INT64_MAX) seed++;
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    struct arena arena;
     struct check_trial t;
-    (void)state;
-    arena_open(&arena, NULL);
-    open_with_plan(&t, &arena);
+    open_with_plan(&t, arena);
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
-        struct check_text text = edited(&t.certificate, damages[i].from, damages[i].to, &arena);
-        check_trial_refused(damages[i].to, &text, &t.text, damages[i].reason, false, &arena);
+        struct check_text text = edited(&t.certificate, damages[i].from, damages[i].to, arena);
+        check_trial_refused(damages[i].to, &text, &t.text, damages[i].reason, false, arena);
     }
     // Truncated anywhere, in the certificate and in the problem; then text after the end.
     for (size_t size = 0; size + 2 < t.certificate.size; size += 7) {
         struct check_text text = {"short.json", t.certificate.text, size};
-        check_trial_refused("truncated", &text, &t.text, "line", false, &arena);
+        check_trial_refused("truncated", &text, &t.text, "line", false, arena);
     }
-    struct check_text longer = edited(&t.certificate, "\n", "", &arena);
-    longer.text = arena_print(&arena, "%s{}", longer.text);
+    struct check_text longer = edited(&t.certificate, "\n", "", arena);
+    longer.text = arena_print(arena, "%s{}", longer.text);
     longer.size += 2;
-    check_trial_refused("something behind", &longer, &t.text, "behind", false, &arena);
-    arena_close(&arena);
+    check_trial_refused("something behind", &longer, &t.text, "behind", false, arena);
 }
 
 // ---- sizes and work
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    struct arena arena;
     struct check_trial t;
     struct check_result result;
-    struct error err = {OK, ""};
-    (void)state;
-    arena_open(&arena, NULL);
-    open_with_plan(&t, &arena);
+    open_with_plan(&t, arena);
     const size_t huge = ((size_t)1 << 26) + 1;
-    char *blanks = TAKE(&arena, huge, char);
+    char *blanks = TAKE(arena, huge, char);
     memset(blanks, ' ', huge);
     struct check_text large = {"large.json", blanks, huge};
-    check_trial_refused("oversized", &large, &t.text, "larger than", false, &arena);
+    check_trial_refused("oversized", &large, &t.text, "larger than", false, arena);
     // As many brackets as fit, and as many values.
     large.size = 1 << 20;
     memset(blanks, '[', large.size);
-    check_trial_refused("nested", &large, &t.text, "deeply", false, &arena);
+    check_trial_refused("nested", &large, &t.text, "deeply", false, arena);
     for (size_t i = 1; i < huge - 1; i++) blanks[i] = i % 2 ? '0' : ',';
     blanks[0] = '[';
     large.size = huge - 1;
-    check_trial_refused("values", &large, &t.text, "more values", false, &arena);
+    check_trial_refused("values", &large, &t.text, "more values", false, arena);
     for (uint64_t limit = 1; limit < 100; limit += 7) {
-        assert_int_equal(check_certificate(&result, &t.certificate, &t.text, limit, &arena, &err),
+        assert_int_equal(check_certificate(&result, &t.certificate, &t.text, limit, arena, &err),
                          OK);
         assert_false(result.accepted);
         assert_non_null(strstr(result.reason, "work limit"));
     }
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_sizes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 // placements, the leaves with all placements, and the highest possible trees with the least time.
 //
 //   test_check_tree [PROBLEMS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/checker/proof.h"
 #include "solve/checker/places/tree.h"
 #include "tests/support/check.h"
@@ -391,9 +387,8 @@ static void try_problem(uint64_t seed)
     arena_close(&arena);
 }
 
-static void test_problems(void **state)
+TEST(test_problems)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i);
     printf(
         "%d problems, %d with a fused embedding sync, %d parts: %d with a bound that is reached, "
@@ -457,26 +452,20 @@ static void try_directions(struct place_trial *t)
     t->places = plain;
 }
 
-static void test_alike(void **state)
+TEST(test_alike)
 {
     int found = 0;
     for (uint64_t seed = first_seed; found < 2; seed++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct place_trial t;
-        bool opened = place_trial_open(&t, seed, false, *state) && t.places.replicas > 1 &&
+        bool opened = place_trial_open(&t, seed, false, arena) && t.places.replicas > 1 &&
                       t.places.problem->ranks > 1 && t.places.problem->group_count == 1 &&
                       t.best_ns < INT64_MAX && count_first(&t) == 1;
         if (opened) try_directions(&t);
         found += opened;
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_problems),
-                                       cmocka_unit_test(test_alike)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

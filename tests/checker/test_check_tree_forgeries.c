@@ -2,10 +2,6 @@
 // another; each wrong word is refused with its reason.
 //
 //   test_check_tree_forgeries [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/check.h"
 #include "tests/support/trials/place_trials.h"
 
@@ -137,17 +133,17 @@ static void forge_parts(const struct honest *h)
     }
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
     int found = 0;
     for (uint64_t seed = first_seed; found < TREES; seed++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct honest h;
-        if (try_honest(&h, seed, *state)) {
+        if (try_honest(&h, seed, arena)) {
             found++;
             forge_parts(&h);
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d trees with a part less or more; %d with a part as another refused, %d true; %d with "
            "a part in halves\n",
@@ -177,17 +173,17 @@ static const char *edit(const struct honest *h, const char *from, const char *to
                        at + strlen(from));
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
     struct honest h;
     uint64_t seed = first_seed;
-    while (!try_honest(&h, seed, *state)) seed++;
-    const char *bound = arena_print(*state, "\"bound_ns\": %lld", (long long)h.made.bound_ns);
+    while (!try_honest(&h, seed, arena)) seed++;
+    const char *bound = arena_print(arena, "\"bound_ns\": %lld", (long long)h.made.bound_ns);
     int places = h.t.places.replicas * h.t.places.problem->ranks;
     must_refuse(&h, with_parts(&h, ""), "a part is missing");
-    must_refuse(&h, with_parts(&h, repeat(*state, "{\"branch\": true}", places + 1)),
+    must_refuse(&h, with_parts(&h, repeat(arena, "{\"branch\": true}", places + 1)),
                 "all places have a node");
-    must_refuse(&h, with_parts(&h, repeat(*state, "{\"stage\": 0, \"layers_below\": 1}", 65)),
+    must_refuse(&h, with_parts(&h, repeat(arena, "{\"stage\": 0, \"layers_below\": 1}", 65)),
                 "more than 64 ranges");
     must_refuse(&h, with_parts(&h, "{\"branch\": false}"), "expected branch, or stage");
     must_refuse(&h, with_parts(&h, "{\"branch\": true, \"replica\": 0}"), "expected branch, or");
@@ -200,7 +196,7 @@ static void test_words(void **state)
     must_refuse(&h, edit(&h, bound, "\"infeasible\": false"), "either infeasible or bound_ns");
     must_refuse(
         &h,
-        edit(&h, bound, arena_print(*state, "\"bound_ns\": %lld", (long long)h.made.bound_ns + 1)),
+        edit(&h, bound, arena_print(arena, "\"bound_ns\": %lld", (long long)h.made.bound_ns + 1)),
         "less than bound_ns");
     must_refuse(&h, edit(&h, "\"parts\":", "\"proof\":"), "parts");
     must_refuse(&h, edit(&h, "\"by\": \"tree\"", "\"by\": \"nodes\""), "\"proof\" is missing");
@@ -219,56 +215,45 @@ static const char *with_none(const struct honest *h, const char *bound, const ch
 
 // "It has no layers" proves the half that has fewer than there are, and the one that has more, but
 // no other.
-static void test_halves(void **state)
+TEST(test_halves)
 {
     const char *none = "{\"replica\": 0, \"proof\": {\"infeasible\": true, \"paths\": [], "
                        "\"boxes\": [{\"rounds\": [], \"closed\": true}]}}",
                *why;
     struct honest h;
     uint64_t seed = first_seed;
-    while (!find_one_rank(&h, seed, *state)) seed++;
+    while (!find_one_rank(&h, seed, arena)) seed++;
     int layers = h.t.places.problem->layers;
-    const char *bound = arena_print(*state, "\"bound_ns\": %lld", (long long)h.made.bound_ns);
+    const char *bound = arena_print(arena, "\"bound_ns\": %lld", (long long)h.made.bound_ns);
     for (int below = 1; below <= layers + 1; below++) {
-        const char *halves = arena_print(*state, "{\"stage\": 0, \"layers_below\": %d}", below);
-        const char *empty = arena_print(*state, "%s, %s, %s", halves, none, none);
+        const char *halves = arena_print(arena, "{\"stage\": 0, \"layers_below\": %d}", below);
+        const char *empty = arena_print(arena, "%s, %s, %s", halves, none, none);
         assert_false(is_accepted(&h.t, with_none(&h, bound, empty), &why));
         const char *own = all_parts(&h);
-        const char *first = arena_print(*state, "%s, %s, %s", halves, own, none);
-        const char *last = arena_print(*state, "%s, %s, %s", halves, none, own);
+        const char *first = arena_print(arena, "%s, %s, %s", halves, own, none);
+        const char *last = arena_print(arena, "%s, %s, %s", halves, none, own);
         assert_int_equal(is_accepted(&h.t, with_parts(&h, first), &why), below > layers);
         bool accepted = is_accepted(&h.t, with_parts(&h, last), &why);
         assert_true(accepted || below > layers);
     }
 }
 
-static void test_work(void **state)
+TEST(test_work)
 {
     struct honest h;
     struct check_result audited;
-    struct error err = {OK, ""};
     uint64_t seed = first_seed;
-    while (!try_honest(&h, seed, *state)) seed++;
+    while (!try_honest(&h, seed, arena)) seed++;
     const struct check_text file = {"certificate.json", h.made.text, h.made.size};
     CHECK_OK(check_places_certificate(&audited, &file, h.t.sources, PLACE_SOURCES, &h.t.places,
-                                      CHECK_WORK_DEFAULT, *state, &err));
+                                      CHECK_WORK_DEFAULT, arena, &err));
     uint64_t whole = audited.work;
     for (uint64_t left = whole; left; left /= 2) {
         CHECK_OK(check_places_certificate(&audited, &file, h.t.sources, PLACE_SOURCES, &h.t.places,
-                                          left - 1, *state, &err));
+                                          left - 1, arena, &err));
         assert_false(audited.accepted);
         assert_non_null(strstr(audited.reason, "work limit"));
     }
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) first_seed = strtoull(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_work),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(first_seed)

@@ -4,17 +4,13 @@
 // layout goes beyond its own best plan; forgeries are refused with their reasons.
 //
 //   test_check_worth [PROBLEMS] [SEED]      make test runs 60
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/inputs/space.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/checker/space/arguments.h"
 #include "tests/support/forge.h"
 #include "tests/support/trials/space_trials.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { LAYOUTS_MOST_TRIED = 120 };
 
@@ -177,19 +173,17 @@ static void sound_layouts(const struct space_trial *t, const struct worth *w, st
     }
 }
 
-static void certificates_prove_the_best_value(void **state)
+TEST(certificates_prove_the_best_value)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++) {
-        struct arena arena;
         struct space_trial t;
         struct worth *w;
-        arena_open(&arena, NULL);
-        w = TAKE(&arena, 1, struct worth);
-        draw_trial(&t, w, first_seed + (uint64_t)i, &arena);
-        try_certificate(&t, w, first_seed + (uint64_t)i, &arena);
-        sound_layouts(&t, w, &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        w = TAKE(arena, 1, struct worth);
+        draw_trial(&t, w, first_seed + (uint64_t)i, arena);
+        try_certificate(&t, w, first_seed + (uint64_t)i, arena);
+        sound_layouts(&t, w, arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld spaces with a plan, %lld without; %lld limited, which changed %lld; %lld "
                   "gaps; %lld of cost, %lld of time, %lld of load; %lld layouts sounded, %lld "
@@ -401,18 +395,16 @@ static void forge(int number, const struct space_trial *t, const struct worth *w
     cJSON_Delete(root);
 }
 
-static void forgeries_are_refused(void **state)
+TEST(forgeries_are_refused)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        struct arena arena;
         struct space_trial t;
         struct worth *w;
-        arena_open(&arena, NULL);
-        w = TAKE(&arena, 1, struct worth);
-        draw_trial(&t, w, seed, &arena);
-        for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, w, &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        w = TAKE(arena, 1, struct worth);
+        draw_trial(&t, w, seed, arena);
+        for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, w, arena);
+        arena_reset(arena, mark);
     }
     for (int i = 0; i < FORGERY_COUNT; i++) {
         print_message("%s: %d\n", forgeries[i].name, tried[i]);
@@ -420,11 +412,5 @@ static void forgeries_are_refused(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(certificates_prove_the_best_value),
-                                       cmocka_unit_test(forgeries_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -6,10 +6,6 @@
 //
 //   test_claims [PROBLEMS] [SEED] [FOLDER]       problems with a violation are saved in FOLDER,
 //                                                reduced
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/claims/climb.h"
 #include "tests/support/claims/deep.h"
 #include "tests/support/claims/draw.h"
@@ -18,7 +14,7 @@
 #include "tests/support/claims/printed.h"
 #include "tests/support/folder.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum {
     DEFAULT_PROBLEMS = 400,
@@ -150,29 +146,20 @@ static void expect_all_drawn(const struct run *r)
                 r->features.enumerated * 10 >= 9 * (r->features.feasible + r->features.infeasible));
 }
 
-static void no_claim_is_above_the_truth(void **state)
+TEST(no_claim_is_above_the_truth)
 {
     struct run r = {.claims = {.found = note}};
-    (void)state;
     r.claims.argument = &r;
     for (int i = 0; i < problem_count; i++) try_problem(&r, first_seed + (uint64_t)i);
     for (int kind = 0; kind < CLAIM_KINDS; kind++)
         if (r.problems_with[kind])
             print_message("%s: above the truth in %d problems\n", claim_names[kind],
                           r.problems_with[kind]);
-    struct arena arena;
-    arena_open(&arena, NULL);
-    say_figures(&r, &arena);
-    arena_close(&arena);
+    say_figures(&r, arena);
     assert_int_equal(claims_violations(&r.claims), 0);
     if (problem_count >= DEFAULT_PROBLEMS) expect_all_drawn(&r);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    if (argc > 3) folder = argv[3];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_claim_is_above_the_truth)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)
+ARGUMENT(folder)

@@ -4,16 +4,12 @@
 // proofs by mixtures are compared with enumeration.
 //
 //   test_claims_extreme [LAYOUTS] [SEED]       sets of layouts
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "tests/support/claims/climb.h"
 #include "tests/support/claims/deep.h"
 #include "tests/support/claims/extreme.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { DEFAULT_SETS = 100, STEPS = 30, PLANS_MOST = 6000, CHANGES = 6, SHOWN_MOST = 12 };
 
@@ -91,27 +87,18 @@ static void say_figures(struct arena *arena)
     fflush(stdout);
 }
 
-static void no_claim_is_above_the_truth(void **state)
+TEST(no_claim_is_above_the_truth)
 {
-    struct arena arena;
-    (void)state;
     seen.claims.found = note;
     for (int i = 0; i < set_count; i++) try_set(first_seed + (uint64_t)i);
     for (int kind = 0; kind < CLAIM_KINDS; kind++)
         if (seen.sets_with[kind])
             print_message("%s: above the truth in %lld sets\n", claim_names[kind],
                           (long long)seen.sets_with[kind]);
-    arena_open(&arena, NULL);
-    say_figures(&arena);
-    arena_close(&arena);
+    say_figures(arena);
     assert_int_equal(claims_violations(&seen.claims), 0);
     assert_true(set_count < DEFAULT_SETS || seen.feasible * 3 > seen.layouts);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) set_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_claim_is_above_the_truth)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(set_count)
+ARGUMENT(first_seed)

@@ -4,9 +4,6 @@
 // sanitizers, whose own memory grows it), and ends in one clear line. What turns out to need more
 // is refused by the program's own count.
 #define _DEFAULT_SOURCE // wait4
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,7 +14,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/vipr/command.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 command_function command_check, command_verify, command_vipr;
 
@@ -404,9 +401,8 @@ static int audit_apart(const char *command, const char *file, char line[LINE_BYT
     return status;
 }
 
-static void test_within_bounds(void **state)
+TEST(test_within_bounds)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         char line[LINE_BYTES];
         size_t most_bytes;
@@ -424,10 +420,4 @@ static void test_within_bounds(void **state)
 #endif
         assert_int_equal(folder_remove(folder), 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_within_bounds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,12 @@
 // Tensor degrees and all their grids: random problems of which every layout is solved by itself.
 // The search finds the best of them; its certificate is accepted and proves that time, and not a
 // nanosecond more; the checker's walk equals the planner's. usage: test_grids [PROBLEMS] [SEED]
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/verify.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/trials/space_trials.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it takes the name of fail()
 
 enum { PLANS_MAX = 5000 };
 
@@ -117,9 +108,8 @@ static void try_problem(uint64_t seed)
     arena_close(&arena);
 }
 
-static void best_grids_are_found_and_proven(void **state)
+TEST(best_grids_are_found_and_proven)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i);
     print_message(
         "%lld layouts, %lld of them grids, %lld refused; %lld spaces with a plan, %lld of "
@@ -134,10 +124,5 @@ static void best_grids_are_found_and_proven(void **state)
                 bounded > problem_count);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(best_grids_are_found_and_proven)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -1,17 +1,8 @@
 // Slices of any lengths: random problems of which every choice of lengths is solved by itself. The
 // search finds the best of them; its certificate is accepted and proves that time, and not a
 // nanosecond more. usage: test_slices [PROBLEMS] [SEED]
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/check.h"
 #include "tests/support/trials/space_trials.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it takes the name of fail()
 
 static int problem_count = 80;
 static uint64_t first_seed = 1;
@@ -39,9 +30,8 @@ static void try_problem(uint64_t seed)
     arena_close(&arena);
 }
 
-static void best_lengths_are_found_and_proven(void **state)
+TEST(best_lengths_are_found_and_proven)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i);
     print_message(
         "%lld choices of lengths; %lld spaces with a plan, %lld of them of unequal slices, "
@@ -51,10 +41,5 @@ static void best_lengths_are_found_and_proven(void **state)
     assert_true(plans > problem_count / 3 && unequal > 0 && bounded > problem_count);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(best_lengths_are_found_and_proven)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -4,11 +4,6 @@
 // and random damage to the proof never makes one pass.
 //
 //   test_vipr [PROBLEMS] [SEED]
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/vipr/internal.h"
@@ -17,11 +12,7 @@
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/random_priced.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 enum { DEFAULT_PROBLEMS = 90, DECISIONS_MOST = 1500 };
 
@@ -282,29 +273,27 @@ static void compare_program(const struct check_trial *t, const struct vipr_resul
 
 // ---- all of it
 
-static void test_random_problems(void **state)
+TEST(test_random_problems)
 {
-    (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena arena;
         struct check_trial t;
         struct vipr_result made;
-        arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena) && check_trial_enumerate(&t, &arena)) {
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_draw(&t, seed, arena) && check_trial_enumerate(&t, arena)) {
             bool feasible = t.best_ns != INT64_MAX;
-            write_true(&made, &t, t.best_ns, &arena);
-            compare_program(&t, &made, &arena);
+            write_true(&made, &t, t.best_ns, arena);
+            compare_program(&t, &made, arena);
             seen.plans += feasible;
             seen.infeasible += !feasible;
             seen.bytes += (int64_t)made.size;
             seen.kinds[t.priced.layout.schedule] = true;
             if (feasible && seed % 3 == 0) {
-                write_true(&made, &t, t.best_ns - t.best_ns / 7 - 1, &arena);
+                write_true(&made, &t, t.best_ns - t.best_ns / 7 - 1, arena);
                 seen.weaker++;
             }
-            if (seed % 4 == 0) refuse_lies(&t, &arena);
+            if (seed % 4 == 0) refuse_lies(&t, arena);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld optima, %lld infeasible problems, %lld weaker bounds proven in %lld bytes; "
                   "%lld programs enumerated: %lld decisions, %lld that do not fit; "
@@ -319,25 +308,23 @@ static void test_random_problems(void **state)
 }
 
 // Numbers of the proof changed, after the problem: what is accepted is true of the best plan.
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     uint64_t random = 5;
     int accepted = 0, total = 0;
     for (uint64_t seed = 1; seed < 60; seed++) {
-        struct arena arena;
         struct check_trial t;
         struct vipr_result made;
-        arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena) && check_trial_enumerate(&t, &arena) &&
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_draw(&t, seed, arena) && check_trial_enumerate(&t, arena) &&
             t.best_ns != INT64_MAX) {
-            write_true(&made, &t, t.best_ns, &arena);
+            write_true(&made, &t, t.best_ns, arena);
             size_t start = (size_t)(strstr(made.text, "\nRTP") - made.text);
             for (int i = 0; i < 60 && made.size < 40000; i++, total++) {
-                struct arena_mark mark = arena_set_mark(&arena);
-                struct error err = {OK, ""};
+                err = (struct error){OK, ""};
+                struct arena_mark own = arena_set_mark(arena);
                 struct check_vipr_result r;
-                char *copy = arena_copy_text(&arena, made.text);
+                char *copy = arena_copy_text(arena, made.text);
                 for (int k = 0; k < 1 + i % 3; k++) {
                     size_t at = start + (size_t)random_less(&random, (int64_t)(made.size - start));
                     while (copy[at] < '0' || copy[at] > '9')
@@ -345,7 +332,7 @@ static void test_damage(void **state)
                     copy[at] = (char)('0' + random_less(&random, 10));
                 }
                 struct check_text text = {"damaged.vipr", copy, made.size};
-                if (check_vipr(&r, &text, CHECK_WORK_DEFAULT, &arena, &err) == OK && r.accepted) {
+                if (check_vipr(&r, &text, CHECK_WORK_DEFAULT, arena, &err) == OK && r.accepted) {
                     if (r.infeasible ||
                         (strcmp(r.lower, "-inf") && strtoll(r.lower, NULL, 10) > t.best_ns) ||
                         strtoll(r.upper, NULL, 10) < t.best_ns)
@@ -353,20 +340,14 @@ static void test_damage(void **state)
                                  (unsigned long long)seed, r.lower, r.upper, (long long)t.best_ns);
                     accepted++;
                 }
-                arena_reset(&arena, mark);
+                arena_reset(arena, own);
             }
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d of %d damaged proofs accepted, and true\n", accepted, total);
     assert_true(total > 300);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_problems),
-                                       cmocka_unit_test(test_damage)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -1,20 +1,12 @@
 // The reader of VIPR: what the format allows is accepted, and every known kind of false proof,
 // including those that the format's own checker accepts, is refused with its reason. Random damage
 // to true proofs never makes a false one pass.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/base/status.h"
 #include "tests/support/vipr/vipr.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/vipr/brute.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 // Two processors, tasks of length 3 and 2: T, a, b; the least makespan is 3.
 #define TWO_OF(integers)                                                                           \
@@ -240,39 +232,22 @@ static const struct {
     {"control character", "VER 1.0\nVAR 1\nx\001y\nINT 0"},
 };
 
-static struct arena arena;
-static struct error err;
-static int open_arena(void **state)
-{
-    (void)state;
-    arena_open(&arena, NULL);
-    err = (struct error){OK, ""};
-    return 0;
-}
-static int close_arena(void **state)
-{
-    (void)state;
-    arena_close(&arena);
-    return 0;
-}
-
 static enum status audit(struct check_vipr_result *r, const char *text, size_t size)
 {
     struct check_text file = {"proof.vipr", text, size};
-    err = (struct error){OK, ""};
-    return check_vipr(r, &file, 100000000, &arena, &err);
+    own_err = (struct error){OK, ""};
+    return check_vipr(r, &file, 100000000, &own_arena, &own_err);
 }
 
-static void test_accepted(void **state)
+TEST(test_accepted)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(accepted); i++) {
         struct check_vipr_result r;
         struct check_text file = {"proof.vipr", accepted[i], strlen(accepted[i])};
         if (audit(&r, accepted[i], strlen(accepted[i])) != OK)
-            fail_msg("proof %zu: %s", i, err.text);
+            fail_msg("proof %zu: %s", i, own_err.text);
         if (!r.accepted) fail_msg("proof %zu: %s", i, r.reason);
-        assert_null(vipr_contradiction(&file, r.infeasible, &arena));
+        assert_null(vipr_contradiction(&file, r.infeasible, &own_arena));
     }
     struct check_vipr_result r;
     assert_int_equal(audit(&r, TWO, strlen(TWO)), OK);
@@ -282,27 +257,25 @@ static void test_accepted(void **state)
                 r.derivations == 5 && r.disjunctions == 1 && r.assumptions == 2);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(said); i++) {
         struct check_vipr_result r;
         if (audit(&r, said[i].text, strlen(said[i].text)) != OK)
-            fail_msg("proof %zu: %s", i, err.text);
+            fail_msg("proof %zu: %s", i, own_err.text);
         if (!r.accepted) fail_msg("proof %zu: %s", i, r.reason);
-        assert_string_equal(check_vipr_words(&r, &arena), said[i].words);
+        assert_string_equal(check_vipr_words(&r, &own_arena), said[i].words);
     }
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(refused); i++) {
         struct check_vipr_result r;
         if (audit(&r, refused[i].text, strlen(refused[i].text)) != OK) {
             if (strncmp(refused[i].why, "how many", 8))
-                fail_msg("forgery %zu (%s): %s", i, refused[i].why, err.text);
-            assert_non_null(strstr(err.text, refused[i].why));
+                fail_msg("forgery %zu (%s): %s", i, refused[i].why, own_err.text);
+            assert_non_null(strstr(own_err.text, refused[i].why));
             continue;
         }
         if (r.accepted) fail_msg("forgery %zu (%s): accepted", i, refused[i].why);
@@ -311,42 +284,40 @@ static void test_refused(void **state)
     }
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(malformed); i++) {
         struct check_vipr_result r;
         if (audit(&r, malformed[i].text, strlen(malformed[i].text)) != BAD_INPUT)
             fail_msg("damage %zu (%s): accepted", i, malformed[i].why);
-        if (!strstr(err.text, malformed[i].why))
-            fail_msg("damage %zu: expected '%s', found: %s", i, malformed[i].why, err.text);
-        if (strncmp(err.text, "proof.vipr: line ", 17) || strchr(err.text, '\n'))
-            fail_msg("damage %zu: %s", i, err.text);
+        if (!strstr(own_err.text, malformed[i].why))
+            fail_msg("damage %zu: expected '%s', found: %s", i, malformed[i].why, own_err.text);
+        if (strncmp(own_err.text, "proof.vipr: line ", 17) || strchr(own_err.text, '\n'))
+            fail_msg("damage %zu: %s", i, own_err.text);
     }
 }
 
 // The work is counted, and numbers are bounded.
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct check_vipr_result r;
     struct check_text file = {"proof.vipr", TWO, strlen(TWO)};
-    assert_int_equal(check_vipr(&r, &file, 100, &arena, &err), OK);
+    assert_int_equal(check_vipr(&r, &file, 100, &own_arena, &own_err), OK);
     assert_false(r.accepted);
     assert_non_null(strstr(r.reason, "work limit"));
-    char *digits = TAKE(&arena, 30000, char);
+    char *digits = TAKE(&own_arena, 30000, char);
     memset(digits, '7', 25000);
     const char *text =
-        arena_print(&arena, "VER 1.0\nVAR 1\nx\nINT 0\nOBJ min\n1 0 %s\nCON 0 0\n", digits);
+        arena_print(&own_arena, "VER 1.0\nVAR 1\nx\nINT 0\nOBJ min\n1 0 %s\nCON 0 0\n", digits);
     assert_int_equal(audit(&r, text, strlen(text)), BAD_INPUT);
-    assert_non_null(strstr(err.text, "20000 digits"));
+    assert_non_null(strstr(own_err.text, "20000 digits"));
     // Squares of squares: 2^(2^n) passes any room.
     text = "VER 1.0\nVAR 1\nx\nINT 1\n0\nOBJ min\n1 0 1\nCON 1 1\nb G 1 1 0 1\nRTP range 1 "
            "inf\nSOL 0\nDER 20\n";
     digits[19000] = '\0';
     for (int i = 0; i < 20; i++)
-        text =
-            arena_print(&arena, "%sd%d G 1 1 0 1 { lin 1 %d %s } -1\n", text, i, i ? i : 0, digits);
+        text = arena_print(&own_arena, "%sd%d G 1 1 0 1 { lin 1 %d %s } -1\n", text, i, i ? i : 0,
+                           digits);
     assert_int_equal(audit(&r, text, strlen(text)), OK);
     assert_false(r.accepted);
 }
@@ -358,7 +329,7 @@ static const char *damage(const char *text, uint64_t *state)
                                         "7", "8", "9",  "asm", "lin", "rnd",  "uns", "sol",
                                         "G", "L", "E",  "OBJ", "inf", "-inf", "5"};
     size_t size = strlen(text);
-    char *copy = TAKE(&arena, 2 * size + 64, char);
+    char *copy = TAKE(&own_arena, 2 * size + 64, char);
     memcpy(copy, text, size);
     int times = 1 + (int)random_less(state, 4);
     for (int i = 0; i < times; i++) {
@@ -378,38 +349,24 @@ static const char *damage(const char *text, uint64_t *state)
     return copy;
 }
 
-static void test_mutations(void **state)
+TEST(test_mutations)
 {
-    (void)state;
     uint64_t random = 77;
     int count = 0, again = 0;
     for (int i = 0; i < 40000; i++) {
-        struct arena_mark mark = arena_set_mark(&arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
         struct check_vipr_result r;
         const char *text =
             damage(accepted[random_less(&random, (int64_t)ARRAY_LENGTH(accepted))], &random);
         struct check_text file = {"proof.vipr", text, strlen(text)};
         if (audit(&r, text, strlen(text)) == OK && r.accepted) {
-            const char *why = vipr_contradiction(&file, r.infeasible, &arena);
+            const char *why = vipr_contradiction(&file, r.infeasible, &own_arena);
             if (why) fail_msg("accepted, and there is %s:\n%s", why, text);
             count++;
         } else again++;
-        arena_reset(&arena, mark);
+        arena_reset(&own_arena, mark);
     }
     print_message("%d of %d damaged proofs accepted, and true as far as trying shows\n", count,
                   count + again);
     assert_true(count > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_accepted, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_words, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_refused, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_malformed, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_limits, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_mutations, open_arena, close_arena),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,13 @@
 // (run with BUILD=asan as well).
 #include <ctype.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
 #include "tests/support/documents.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 static char folder[64];
 
@@ -123,44 +116,38 @@ static int tear_down(void **state)
 
 // ---- damage in the text
 
-static void test_truncated_at_every_byte(void **state)
+TEST(test_truncated_at_every_byte)
 {
-    (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
-        struct arena arena;
-        struct error err;
         size_t size;
-        arena_open(&arena, NULL);
-        const char *text = read_compact((enum format)format, &size, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        const char *text = read_compact((enum format)format, &size, arena);
         assert_int_equal(load_text((enum format)format, text, size, &err), OK);
         assert_int_equal(text[size - 1], '}');
         for (size_t cut = 0; cut < size; cut++)
             if (load_text((enum format)format, text, cut, &err) == OK)
                 fail_msg("%s cut at byte %zu is accepted", format_names[format], cut);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
-static void test_planted_damages(void **state)
+TEST(test_planted_damages)
 {
-    (void)state;
     for (size_t i = 0; i < planted_count; i++) {
         const struct planted *p = &planted_damages[i];
-        struct arena arena;
-        struct error err;
-        arena_open(&arena, NULL);
-        const char *text = planted_text(p, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        const char *text = planted_text(p, arena);
         if (!text) fail_msg("damage %zu: the example holds no '%s'", i, p->from);
         if (load_text(p->format, text, strlen(text), &err) == OK)
             fail_msg("%s: '%s' -> '%s' is accepted", format_names[p->format], p->from, p->to);
         if (!strstr(err.text + strlen(folder), p->where))
             fail_msg("'%s' -> '%s': \"%s\" does not name %s", p->from, p->to, err.text, p->where);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // Every number of every document in turn becomes something else.
-static void test_every_number(void **state)
+TEST(test_every_number)
 {
     static const struct {
         const char *text;
@@ -172,13 +159,10 @@ static void test_every_number(void **state)
         {"1e308", false}, {"-1e308", false}, {"0.5", false},     {"null", false},
         {"\"1\"", false}, {"[]", false},     {"{}", false},      {"true", false},
     };
-    (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
-        struct arena arena;
-        struct error err;
         size_t size;
-        arena_open(&arena, NULL);
-        const char *text = read_compact((enum format)format, &size, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        const char *text = read_compact((enum format)format, &size, arena);
         bool in_text = false;
         for (const char *p = text; *p; p++) {
             if (*p == '"') in_text = !in_text;
@@ -186,34 +170,31 @@ static void test_every_number(void **state)
             const char *begin = p[-1] == '-' ? p - 1 : p;
             size_t length = strspn(begin, "0123456789.eE-+");
             for (size_t v = 0; v < ARRAY_LENGTH(values); v++) {
-                struct arena_mark mark = arena_set_mark(&arena);
-                const char *bad = arena_print(&arena, "%.*s%s%s", (int)(begin - text), text,
+                struct arena_mark own = arena_set_mark(arena);
+                const char *bad = arena_print(arena, "%.*s%s%s", (int)(begin - text), text,
                                               values[v].text, begin + length);
                 if (load_text((enum format)format, bad, strlen(bad), &err) == OK && values[v].never)
                     fail_msg("%s: %s is accepted", format_names[format], values[v].text);
-                arena_reset(&arena, mark);
+                arena_reset(arena, own);
             }
             p = begin + length - 1;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // After every opening brace: an unknown key, and a duplicate key.
-static void test_every_object(void **state)
+TEST(test_every_object)
 {
-    (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
-        struct arena arena;
-        struct error err;
         size_t size;
-        arena_open(&arena, NULL);
-        const char *text = read_example((enum format)format, &size, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        const char *text = read_example((enum format)format, &size, arena);
         for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
-            struct arena_mark mark = arena_set_mark(&arena);
+            struct arena_mark own = arena_set_mark(arena);
             const char *unknown =
-                arena_print(&arena, "%.*s\"no_such_key\": 1, %s", (int)(p + 1 - text), text, p + 1);
-            const char *twice = arena_print(&arena, "%.*s\"name\": 1, \"name\": 1, %s",
+                arena_print(arena, "%.*s\"no_such_key\": 1, %s", (int)(p + 1 - text), text, p + 1);
+            const char *twice = arena_print(arena, "%.*s\"name\": 1, \"name\": 1, %s",
                                             (int)(p + 1 - text), text, p + 1);
             if (load_text((enum format)format, unknown, strlen(unknown), &err) == OK &&
                 format != FORMAT_CONFIG)
@@ -222,20 +203,18 @@ static void test_every_object(void **state)
             if (!strstr(err.text, "twice"))
                 fail_msg("%s: \"%s\" does not say that a key appears twice", format_names[format],
                          err.text);
-            arena_reset(&arena, mark);
+            arena_reset(arena, own);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
-static void test_nested_and_odd(void **state)
+TEST(test_nested_and_odd)
 {
     static const char *const texts[] = {"",         " ",         "[]",
                                         "{}",       "null",      "1",
                                         "\"x\"",    "{\"kind\"", "{\"kind\": 1}",
                                         "\xff\xfe", "{} {}",     "\xef\xbb\xbf{}"};
-    struct error err;
-    (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
         for (size_t i = 0; i < ARRAY_LENGTH(texts); i++)
             assert_int_equal(load_text((enum format)format, texts[i], strlen(texts[i]), &err),
@@ -252,52 +231,45 @@ static void test_nested_and_odd(void **state)
 
 // ---- files
 
-static void test_missing_and_directory(void **state)
+TEST(test_missing_and_directory)
 {
-    (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
-        struct arena arena;
-        struct error err = {OK, ""}, err_directory = {OK, ""};
-        arena_open(&arena, NULL);
+        struct error err_directory = {OK, ""};
+        struct arena_mark mark = arena_set_mark(arena);
         assert_int_equal(
-            format_load((enum format)format, in_folder("missing.json", &arena), NULL, &arena, &err),
+            format_load((enum format)format, in_folder("missing.json", arena), NULL, arena, &err),
             BAD_INPUT);
         assert_non_null(strstr(err.text, "missing.json"));
-        assert_int_equal(format_load((enum format)format, folder, NULL, &arena, &err_directory),
+        assert_int_equal(format_load((enum format)format, folder, NULL, arena, &err_directory),
                          BAD_INPUT);
         assert_non_null(strstr(err_directory.text, "directory"));
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // Outputs that cannot be written: in a missing folder, below a file, onto a folder. No file
 // remains.
-static void test_unwritable(void **state)
+TEST(test_unwritable)
 {
     static const char *const outputs[] = {"nowhere/out.json", "model.json/out.json", "taken"};
-    struct arena outer;
-    (void)state;
-    arena_open(&outer, NULL);
-    assert_int_equal(mkdir(in_folder("taken", &outer), 0777), 0);
-    write_text(in_folder("taken/inside", &outer), "x", 1);
+    assert_int_equal(mkdir(in_folder("taken", arena), 0777), 0);
+    write_text(in_folder("taken/inside", arena), "x", 1);
     int before = files_in(folder, false);
     for (int format = 0; format < FORMAT_COUNT; format++)
         for (size_t i = 0; i < ARRAY_LENGTH(outputs); i++) {
-            struct arena arena;
-            struct error err = {OK, ""};
-            arena_open(&arena, NULL);
-            const char *output = in_folder(outputs[i], &arena);
+            err = (struct error){OK, ""};
+            struct arena_mark mark = arena_set_mark(arena);
+            const char *output = in_folder(outputs[i], arena);
             assert_int_equal(format_load((enum format)format,
-                                         format_example((enum format)format, &arena), output,
-                                         &arena, &err),
+                                         format_example((enum format)format, arena), output, arena,
+                                         &err),
                              BAD_INPUT);
             if (!strstr(err.text, output) || strchr(err.text, '\n'))
                 fail_msg("\"%s\" does not name %s", err.text, output);
-            arena_close(&arena);
+            arena_reset(arena, mark);
             assert_int_equal(files_in(folder, false), before);
         }
-    unlink(in_folder("taken/inside", &outer));
-    arena_close(&outer);
+    unlink(in_folder("taken/inside", arena));
 }
 
 // The n-th allocation fails, and all after it, for every n that the load of an example needs: it
@@ -322,31 +294,14 @@ static bool load_with_failure_at(enum format format, const char *path, long n)
     return loaded;
 }
 
-static void test_every_allocation_fails(void **state)
+TEST(test_every_allocation_fails)
 {
-    (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
-        struct arena names;
         long n = 1;
-        arena_open(&names, NULL);
-        const char *path = format_example((enum format)format, &names);
+        const char *path = format_example((enum format)format, arena);
         while (!load_with_failure_at((enum format)format, path, n)) n++;
         assert_true(n > 1);
-        arena_close(&names);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_truncated_at_every_byte),
-        cmocka_unit_test(test_planted_damages),
-        cmocka_unit_test(test_every_number),
-        cmocka_unit_test(test_every_object),
-        cmocka_unit_test(test_nested_and_odd),
-        cmocka_unit_test(test_missing_and_directory),
-        cmocka_unit_test(test_unwritable),
-        cmocka_unit_test(test_every_allocation_fails),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+AROUND_ALL(set_up, tear_down)

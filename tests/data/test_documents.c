@@ -2,9 +2,6 @@
 // loaders fill in; the name tables; the accessors and the guarantees of priced documents; imported
 // configs.
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/import/hf/config.h"
@@ -19,69 +16,47 @@
 #include "tests/support/problems.h"
 #include "tests/support/same.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
-
-static struct arena arena;
-static struct error err;
+#include "tests/support/check.h"
 
 static const char *in_folder(const char *name)
 {
-    return arena_print(&arena, "%s/%s", own_folder, name);
+    return arena_print(&own_arena, "%s/%s", own_folder, name);
 }
 
 static void expect_ok(enum status status)
 {
-    if (status != OK) fail_msg("%s", err.text);
-}
-
-static int open_arena(void **state)
-{
-    (void)state;
-    arena_open(&arena, NULL);
-    err = (struct error){OK, ""};
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    (void)state;
-    arena_close(&arena);
-    return 0;
+    if (status != OK) fail_msg("%s", own_err.text);
 }
 
 static void expect_same_bytes(const char *a, const char *b)
 {
     const char *text_a, *text_b;
     size_t size_a, size_b;
-    expect_ok(file_read(a, &text_a, &size_a, &arena, &err));
-    expect_ok(file_read(b, &text_b, &size_b, &arena, &err));
+    expect_ok(file_read(a, &text_a, &size_a, &own_arena, &own_err));
+    expect_ok(file_read(b, &text_b, &size_b, &own_arena, &own_err));
     if (size_a != size_b || memcmp(text_a, text_b, size_a)) fail_msg("%s and %s differ", a, b);
 }
 
 // ---- bytes
 
-static void test_examples_round(void **state)
+TEST(test_examples_round)
 {
-    (void)state;
     // A problem names its documents relative to itself, so the saved files stay next to the
     // examples' copies.
     for (int format = 0; format < FORMAT_CONFIG; format++) {
         const char *text;
         size_t size;
-        const char *copy = in_folder(arena_print(&arena, "%s.json", format_names[format]));
-        expect_ok(
-            file_read(format_example((enum format)format, &arena), &text, &size, &arena, &err));
-        expect_ok(file_write(copy, text, size, &err));
+        const char *copy = in_folder(arena_print(&own_arena, "%s.json", format_names[format]));
+        expect_ok(file_read(format_example((enum format)format, &own_arena), &text, &size,
+                            &own_arena, &own_err));
+        expect_ok(file_write(copy, text, size, &own_err));
     }
     for (int format = 0; format < FORMAT_CONFIG; format++) {
-        const char *copy = in_folder(arena_print(&arena, "%s.json", format_names[format]));
-        expect_ok(format_load((enum format)format, copy, in_folder("first.json"), &arena, &err));
+        const char *copy = in_folder(arena_print(&own_arena, "%s.json", format_names[format]));
+        expect_ok(
+            format_load((enum format)format, copy, in_folder("first.json"), &own_arena, &own_err));
         expect_ok(format_load((enum format)format, in_folder("first.json"),
-                              in_folder("second.json"), &arena, &err));
+                              in_folder("second.json"), &own_arena, &own_err));
         expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
         // These were saved by the program: nothing changes at all.
         if (format == FORMAT_PRICED || format == FORMAT_PLAN)
@@ -94,9 +69,10 @@ static int round_files(const char *pattern, enum format format)
     glob_t found;
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        expect_ok(format_load(format, found.gl_pathv[i], in_folder("first.json"), &arena, &err));
         expect_ok(
-            format_load(format, in_folder("first.json"), in_folder("second.json"), &arena, &err));
+            format_load(format, found.gl_pathv[i], in_folder("first.json"), &own_arena, &own_err));
+        expect_ok(format_load(format, in_folder("first.json"), in_folder("second.json"), &own_arena,
+                              &own_err));
         expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
     }
     int count = (int)found.gl_pathc;
@@ -104,9 +80,8 @@ static int round_files(const char *pattern, enum format format)
     return count;
 }
 
-static void test_shipped_round(void **state)
+TEST(test_shipped_round)
 {
-    (void)state;
     assert_true(round_files("data/models/*/*.json", FORMAT_MODEL) >= 38);
     assert_true(round_files("data/clusters/*.json", FORMAT_CLUSTER) >= 4);
     assert_true(round_files("data/costs/*.json", FORMAT_COSTS) >= 1);
@@ -126,50 +101,48 @@ static void expect_estimate(struct estimate *e, const struct cost_key *key, void
 }
 
 // Whatever a fit may put into costs, they can be read again.
-static void test_fitted_numbers(void **state)
+TEST(test_fitted_numbers)
 {
     static const double shares[] = {0, 0.01, 0.5, 1};
     struct costs shipped, written;
-    (void)state;
-    expect_ok(costs_load(&shipped, "data/costs/published.json", &arena, &err));
+    expect_ok(costs_load(&shipped, "data/costs/published.json", &own_arena, &own_err));
     for (int key = 0; key < cost_key_count; key++)
         for (size_t i = 0; i < ARRAY_LENGTH(shares); i++) {
-            struct costs c = costs_copy(&shipped, &arena);
+            struct costs c = costs_copy(&shipped, &own_arena);
             double share = shares[i];
             costs_visit(&c, key, NULL, 0, set_estimate, &share);
-            expect_ok(costs_save(&c, in_folder("fitted.json"), &arena, &err));
-            expect_ok(costs_load(&written, in_folder("fitted.json"), &arena, &err));
+            expect_ok(costs_save(&c, in_folder("fitted.json"), &own_arena, &own_err));
+            expect_ok(costs_load(&written, in_folder("fitted.json"), &own_arena, &own_err));
             costs_visit(&written, key, NULL, 0, expect_estimate, &share);
         }
 }
 
 // The examples of docs/FORMATS.md, comments taken away: ```jsonc FORMAT. A problem finds the others
 // next to it.
-static void test_manual(void **state)
+TEST(test_manual)
 {
     const char *text;
     size_t size;
     int count = 0;
-    (void)state;
-    expect_ok(file_read("docs/FORMATS.md", &text, &size, &arena, &err));
+    expect_ok(file_read("docs/FORMATS.md", &text, &size, &own_arena, &own_err));
     for (const char *p = text; (p = strstr(p, "```jsonc "));) {
         const char *name_end = strchr(p, '\n'), *end = strstr(name_end, "\n```");
         const char *path =
-            in_folder(arena_print(&arena, "%.*s.json", (int)(name_end - p - 9), p + 9));
-        char *bare = TAKE(&arena, end - name_end + 1, char);
+            in_folder(arena_print(&own_arena, "%.*s.json", (int)(name_end - p - 9), p + 9));
+        char *bare = TAKE(&own_arena, end - name_end + 1, char);
         size_t length = 0;
         for (p = name_end; p < end; p++) {
             if (p[0] == '/' && p[1] == '/') p += strcspn(p, "\n");
             bare[length++] = *p;
         }
-        expect_ok(file_write(path, bare, length, &err));
+        expect_ok(file_write(path, bare, length, &own_err));
         int format = 0;
         while (format < FORMAT_COUNT &&
                strcmp(path + strlen(own_folder) + 1,
-                      arena_print(&arena, "%s.json", format_names[format])))
+                      arena_print(&own_arena, "%s.json", format_names[format])))
             format++;
         assert_true(format < FORMAT_COUNT);
-        expect_ok(format_load((enum format)format, path, NULL, &arena, &err));
+        expect_ok(format_load((enum format)format, path, NULL, &own_arena, &own_err));
         count++;
     }
     assert_int_equal(count, 6);
@@ -177,30 +150,30 @@ static void test_manual(void **state)
 
 // ---- fields
 
-static void test_random_problems(void **state)
+TEST(test_random_problems)
 {
     struct random rng = {7};
     struct random_limits limits = random_limits_small();
-    (void)state;
     for (int i = 0; i < 150; i++) {
-        struct arena_mark mark = arena_set_mark(&arena);
-        struct problem *x = TAKE(&arena, 1, struct problem), *y = TAKE(&arena, 1, struct problem);
-        random_problem(x, &rng, &limits, &arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        struct problem *x = TAKE(&own_arena, 1, struct problem),
+                       *y = TAKE(&own_arena, 1, struct problem);
+        random_problem(x, &rng, &limits, &own_arena);
         x->model.document.path = in_folder("m.json");
         x->cluster.document.path = in_folder("c.json");
         x->costs.document.path = in_folder("o.json");
         x->job.document.path = in_folder("j.json");
-        expect_ok(model_save(&x->model, x->model.document.path, &arena, &err));
-        expect_ok(cluster_save(&x->cluster, x->cluster.document.path, &arena, &err));
-        expect_ok(costs_save(&x->costs, x->costs.document.path, &arena, &err));
-        expect_ok(job_save(&x->job, x->job.document.path, &arena, &err));
-        expect_ok(problem_save(x, in_folder("p.json"), &arena, &err));
-        expect_ok(problem_load(y, in_folder("p.json"), &arena, &err));
+        expect_ok(model_save(&x->model, x->model.document.path, &own_arena, &own_err));
+        expect_ok(cluster_save(&x->cluster, x->cluster.document.path, &own_arena, &own_err));
+        expect_ok(costs_save(&x->costs, x->costs.document.path, &own_arena, &own_err));
+        expect_ok(job_save(&x->job, x->job.document.path, &own_arena, &own_err));
+        expect_ok(problem_save(x, in_folder("p.json"), &own_arena, &own_err));
+        expect_ok(problem_load(y, in_folder("p.json"), &own_arena, &own_err));
         same_model(&x->model, &y->model);
         same_cluster(&x->cluster, &y->cluster);
         same_costs(&x->costs, &y->costs);
         same_job(&x->job, &y->job);
-        arena_reset(&arena, mark);
+        arena_reset(&own_arena, mark);
     }
 }
 
@@ -210,22 +183,21 @@ static void same_counts(const int64_t *a, const int64_t *b, int count)
 }
 
 // Prices of random problems, saved and loaded.
-static void test_random_priced(void **state)
+TEST(test_random_priced)
 {
     struct random rng = {8};
     struct random_limits limits = random_limits_small();
-    (void)state;
     for (int i = 0; i < 150; i++) {
-        struct arena_mark mark = arena_set_mark(&arena);
-        struct problem *problem = TAKE(&arena, 1, struct problem);
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        struct problem *problem = TAKE(&own_arena, 1, struct problem);
         struct priced x, y;
-        random_problem(problem, &rng, &limits, &arena);
-        expect_ok(price_problem(&x, problem, &arena, &err));
+        random_problem(problem, &rng, &limits, &own_arena);
+        expect_ok(price_problem(&x, problem, &own_arena, &own_err));
         x.document.sources = NULL;
         x.document.source_count = 0;
-        expect_ok(priced_save(&x, in_folder("first.json"), &arena, &err));
-        expect_ok(priced_load(&y, in_folder("first.json"), &arena, &err));
-        expect_ok(priced_save(&y, in_folder("second.json"), &arena, &err));
+        expect_ok(priced_save(&x, in_folder("first.json"), &own_arena, &own_err));
+        expect_ok(priced_load(&y, in_folder("first.json"), &own_arena, &own_err));
+        expect_ok(priced_save(&y, in_folder("second.json"), &own_arena, &own_err));
         expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
         int links = x.group_count * x.group_count;
         assert_true(x.group_count == y.group_count && x.run_count == y.run_count &&
@@ -251,7 +223,7 @@ static void test_random_priced(void **state)
             assert_true(!x.groups[g].excluded == !y.groups[g].excluded &&
                         x.groups[g].memory_limit_bytes == y.groups[g].memory_limit_bytes);
         if (x.has_embedding_sync) same_counts(x.embedding_sync_ns, y.embedding_sync_ns, links);
-        arena_reset(&arena, mark);
+        arena_reset(&own_arena, mark);
     }
 }
 
@@ -260,20 +232,19 @@ static void test_random_priced(void **state)
 static void load_written(enum format format, const char *text, void *to)
 {
     const char *path = in_folder("written.json");
-    expect_ok(file_write(path, text, strlen(text), &err));
-    if (format == FORMAT_MODEL) expect_ok(model_load(to, path, &arena, &err));
-    if (format == FORMAT_JOB) expect_ok(job_load(to, path, &arena, &err));
-    if (format == FORMAT_COSTS) expect_ok(costs_load(to, path, &arena, &err));
+    expect_ok(file_write(path, text, strlen(text), &own_err));
+    if (format == FORMAT_MODEL) expect_ok(model_load(to, path, &own_arena, &own_err));
+    if (format == FORMAT_JOB) expect_ok(job_load(to, path, &own_arena, &own_err));
+    if (format == FORMAT_COSTS) expect_ok(costs_load(to, path, &own_arena, &own_err));
     if (format == FORMAT_CONFIG)
-        expect_ok(model_import_hf(to, path, NULL, -1, in_folder("out.json"), &arena, &err));
+        expect_ok(model_import_hf(to, path, NULL, -1, in_folder("out.json"), &own_arena, &own_err));
 }
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
     struct model m;
     struct job j;
     struct costs c;
-    (void)state;
     load_written(FORMAT_MODEL,
                  "{\"kind\": \"plumbline.model\", \"version\": 1, \"name\": \"x\", \"shape\": "
                  "{\"hidden\": 64, \"ffn\": 256, \"heads\": 4, \"vocabulary\": 9},"
@@ -309,9 +280,8 @@ static int table_length(const char *const *names)
     return n;
 }
 
-static void test_name_tables(void **state)
+TEST(test_name_tables)
 {
-    (void)state;
     assert_int_equal(table_length(layer_kind_names), LAYER_PROJECTOR + 1);
     assert_int_equal(table_length(nic_kind_names), NIC_KIND_COUNT);
     assert_int_equal(table_length(origin_names), ORIGIN_ASSUMED + 1);
@@ -330,14 +300,13 @@ static void test_name_tables(void **state)
 
 static void load_priced(struct priced *p)
 {
-    expect_ok(priced_load(p, "tests/documents/priced.json", &arena, &err));
+    expect_ok(priced_load(p, "tests/documents/priced.json", &own_arena, &own_err));
 }
 
-static void test_priced_accessors(void **state)
+TEST(test_priced_accessors)
 {
     struct priced p;
     int layer = 0;
-    (void)state;
     load_priced(&p);
     for (int run = 0; run < p.run_count; run++) {
         assert_int_equal(priced_first_layer(&p, run), layer);
@@ -367,14 +336,13 @@ static void test_priced_accessors(void **state)
         struct priced p;                                                                           \
         load_priced(&p);                                                                           \
         damage;                                                                                    \
-        assert_int_equal(priced_check(&p, &err), BAD_INPUT);                                       \
-        if (!strstr(err.text, where)) fail_msg("\"%s\" lacks %s", err.text, where);                \
-        err = (struct error){OK, ""};                                                              \
+        assert_int_equal(priced_check(&p, &own_err), BAD_INPUT);                                   \
+        if (!strstr(own_err.text, where)) fail_msg("\"%s\" lacks %s", own_err.text, where);        \
+        own_err = (struct error){OK, ""};                                                          \
     } while (0)
 
-static void test_priced_promises(void **state)
+TEST(test_priced_promises)
 {
-    (void)state;
     REFUSED(p.runs[0].forward_ns[0] = INT64_C(1) << 50, "2^52 ns"); // 8 micro-batches
     REFUSED(p.groups[0].sync_constant_ns[1] = INT64_C(1) << 52, "2^52 ns");
     REFUSED(p.cuts[0].backward_ns[1][0] = INT64_C(1) << 50, "2^52 ns");
@@ -391,11 +359,10 @@ static void test_priced_promises(void **state)
     REFUSED(p.layout.pipeline = 2, "stage_count");
 }
 
-static void test_plan_numbers(void **state)
+TEST(test_plan_numbers)
 {
     struct plan p;
-    (void)state;
-    expect_ok(plan_load(&p, "tests/documents/plan.json", &arena, &err));
+    expect_ok(plan_load(&p, "tests/documents/plan.json", &own_arena, &own_err));
     assert_int_equal(p.stage_count, 3);
     assert_int_equal(p.stages[1].recompute, RECOMPUTE_FIRST_LAYERS);
     assert_int_equal(p.stages[1].send_epilogue_ns[PART_DELAY], 7);
@@ -409,16 +376,15 @@ static void test_plan_numbers(void **state)
 
 // ---- imported configs
 
-static void test_import(void **state)
+TEST(test_import)
 {
     struct model m, shipped;
-    (void)state;
     load_written(FORMAT_CONFIG,
                  "{\"model_type\": \"gpt2\", \"n_embd\": 1600, \"n_layer\": 48, \"n_head\": 25, "
                  "\"n_positions\": 1024, \"vocab_size\": 50257, \"n_inner\": null,"
                  "\"_name_or_path\": \"gpt2-xl\"}",
                  &m);
-    expect_ok(model_load(&shipped, "data/models/openai/gpt2-xl.json", &arena, &err));
+    expect_ok(model_load(&shipped, "data/models/openai/gpt2-xl.json", &own_arena, &own_err));
     same_model(&m, &shipped);
     load_written(FORMAT_CONFIG,
                  "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, "
@@ -429,7 +395,7 @@ static void test_import(void **state)
                  "\"low_freq_factor\": 1.0, \"high_freq_factor\": 4, "
                  "\"original_max_position_embeddings\": 8192}}",
                  &m);
-    expect_ok(model_load(&shipped, "data/models/meta/llama-3.1-70b.json", &arena, &err));
+    expect_ok(model_load(&shipped, "data/models/meta/llama-3.1-70b.json", &own_arena, &own_err));
     same_model(&m, &shipped);
     load_written(
         FORMAT_CONFIG,
@@ -468,14 +434,4 @@ static void test_import(void **state)
                 m.layer_count == 14);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
-    const struct CMUnitTest tests[] = {
-        TEST(test_examples_round),  TEST(test_shipped_round),    TEST(test_manual),
-        TEST(test_random_problems), TEST(test_random_priced),    TEST(test_defaults),
-        TEST(test_name_tables),     TEST(test_priced_accessors), TEST(test_priced_promises),
-        TEST(test_plan_numbers),    TEST(test_import),           TEST(test_fitted_numbers),
-    };
-    return cmocka_run_group_tests(tests, folder_open, folder_close);
-}
+AROUND_ALL(folder_open, folder_close)

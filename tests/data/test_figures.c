@@ -1,7 +1,5 @@
 // Figures of a run: FLOP of models against counts by hand and published approximations, price by
 // hand.
-#include <math.h>
-
 #include "data/inputs/figures.h"
 #include "tests/support/check.h"
 
@@ -24,9 +22,8 @@ static void check_near(double found, double expected, double share)
 }
 
 // Narayanan et al.: 72 B s l h^2 (1 + s / 6h + V / 12lh); PaLM: 6 N + 12 L H Q T.
-static void gpt3_is_as_published(void **state)
+TEST(gpt3_is_as_published)
 {
-    (void)state;
     double h = 12288, l = 96, s = 2048, v = 51200,
            found = flop_per_token("data/models/openai/gpt3-175b.json", 2048);
     check_near(found, 72 * l * h * h * (1 + s / (6 * h) + v / (12 * l * h)), 1e-12);
@@ -54,9 +51,8 @@ static struct model tiny_model(struct layer_run *runs)
         .has_shape = true, .shape = tiny, .runs = runs, .run_count = 3, .layer_count = 4};
 }
 
-static void tiny_models_are_counted_by_hand(void **state)
+TEST(tiny_models_are_counted_by_hand)
 {
-    (void)state;
     struct layer_run runs[3];
     struct model m = tiny_model(runs);
     // Products a token: 8 x 16 (queries, keys, values) + 64 + 3 x 128 = 576; head 80. Scores and
@@ -87,9 +83,8 @@ static void tiny_models_are_counted_by_hand(void **state)
 }
 
 // Of the experts those that a token uses, however many there are and however they are filled.
-static void experts_count_where_they_are_used(void **state)
+TEST(experts_count_where_they_are_used)
 {
-    (void)state;
     struct layer_run runs[3];
     struct model m = tiny_model(runs);
     runs[1].kind = LAYER_MOE;
@@ -103,9 +98,8 @@ static void experts_count_where_they_are_used(void **state)
                0.01);
 }
 
-static void measured_layers_are_not_known(void **state)
+TEST(measured_layers_are_not_known)
 {
-    (void)state;
     struct layer_run runs[3];
     struct model m = tiny_model(runs);
     runs[1].kind = LAYER_MEASURED;
@@ -113,9 +107,8 @@ static void measured_layers_are_not_known(void **state)
 }
 
 // 4 sequences of 3 tokens in half a second on 2 x 4 and 1 x 2 GPUs, at 3 and 1.5 an hour.
-static void a_run_is_priced_by_hand(void **state)
+TEST(a_run_is_priced_by_hand)
 {
-    (void)state;
     struct layer_run runs[3];
     struct precision_costs fast = {.precision = FP16, .peak_flop_per_s.value = 1e6},
                            slow = {.precision = FP16, .peak_flop_per_s.value = 2e5};
@@ -146,16 +139,4 @@ static void a_run_is_priced_by_hand(void **state)
     assert_true(f.price_per_hour == 0 && f.run_price == 0 && f.peak_flop_per_s == 0);
     assert_string_equal(f.group_without_price, "b");
     assert_string_equal(f.gpu_without_peak, "slow");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gpt3_is_as_published),
-        cmocka_unit_test(tiny_models_are_counted_by_hand),
-        cmocka_unit_test(experts_count_where_they_are_used),
-        cmocka_unit_test(measured_layers_are_not_known),
-        cmocka_unit_test(a_run_is_priced_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

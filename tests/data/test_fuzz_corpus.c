@@ -2,17 +2,11 @@
 // through the same entry point. Each folder also has valid documents, so that the laws of saving
 // are really tested.
 #include <glob.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "data/base/file.h"
 #include "tests/fuzz/fuzz.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 typedef bool fuzzed(const uint8_t *data, size_t size);
 
@@ -46,9 +40,8 @@ static bool fuzz_format(const uint8_t *data, size_t size)
     return fuzz_one(format, folder, data, size);
 }
 
-static void test_corpus(void **state)
+TEST(test_corpus)
 {
-    (void)state;
     fuzz_open(folder);
     for (int i = 0; i < FORMAT_COUNT; i++) {
         format = (enum format)i;
@@ -57,42 +50,16 @@ static void test_corpus(void **state)
     fuzz_close(folder);
 }
 
-static void test_tables(void **state)
-{
-    (void)state;
-    replay("table", fuzz_table);
-}
+TEST(test_tables) { replay("table", fuzz_table); }
 
-static void test_certificates(void **state)
-{
-    (void)state;
-    replay("certificate", fuzz_certificate);
-}
+TEST(test_certificates) { replay("certificate", fuzz_certificate); }
 
-static void test_vipr(void **state)
-{
-    (void)state;
-    replay("vipr", fuzz_vipr);
-}
+TEST(test_vipr) { replay("vipr", fuzz_vipr); }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
-    (void)state;
     replay("space", fuzz_space);
     replay("places", fuzz_places);
 }
 
-static void test_plans(void **state)
-{
-    (void)state;
-    replay("verify", fuzz_verify);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus),       cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_certificates), cmocka_unit_test(test_vipr),
-        cmocka_unit_test(test_bounds),       cmocka_unit_test(test_plans)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(test_plans) { replay("verify", fuzz_verify); }

@@ -8,14 +8,7 @@
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/folder.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 static void must(enum status status, const struct error *err)
 {
@@ -117,16 +110,12 @@ static int64_t judged(const struct problem *p)
     return bytes / 2;
 }
 
-static void parameters_are_transformers_own(void **state)
+TEST(parameters_are_transformers_own)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     const char *text, *name;
     size_t size;
     int lines = 0, published = 0;
-    arena_open(&arena, NULL);
-    must(file_read("tests/imports/hf_counts.jsonl", &text, &size, &arena, &err), &err);
+    must(file_read("tests/imports/hf_counts.jsonl", &text, &size, arena, &err), &err);
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         size_t length = (size_t)(end - line);
         struct arena own;
@@ -147,7 +136,6 @@ static void parameters_are_transformers_own(void **state)
     }
     print_message("%d configs, %d of them published\n", lines, published);
     assert_true(lines > 355 && published > 105);
-    arena_close(&arena);
 }
 
 // ---- the resulting layers, and what is refused
@@ -180,33 +168,30 @@ static void expect_run(const struct model *m, int i, const char *name, enum laye
     assert_int_equal(m->runs[i].window, window);
 }
 
-static void layers_stand_in_their_order(void **state)
+TEST(layers_stand_in_their_order)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    struct model m = imported("{\"model_type\": \"deepseek_v3\"}", &arena);
+    struct model m = imported("{\"model_type\": \"deepseek_v3\"}", arena);
     expect_run(&m, 1, "dense", LAYER_BLOCK, 3, 0);
     expect_run(&m, 2, "mixture", LAYER_MOE, 58, 0);
     assert_int_equal(m.run_count, 4);
-    m = imported("{\"model_type\": \"gemma3_text\", \"num_hidden_layers\": 14}", &arena);
+    m = imported("{\"model_type\": \"gemma3_text\", \"num_hidden_layers\": 14}", arena);
     expect_run(&m, 1, "local", LAYER_BLOCK, 5, 4096);
     expect_run(&m, 2, "global", LAYER_BLOCK, 1, 0);
     expect_run(&m, 3, "local-2", LAYER_BLOCK, 5, 4096);
     expect_run(&m, 5, "local-3", LAYER_BLOCK, 2, 4096);
-    m = imported("{\"model_type\": \"gpt_oss\", \"num_hidden_layers\": 4}", &arena);
+    m = imported("{\"model_type\": \"gpt_oss\", \"num_hidden_layers\": 4}", arena);
     expect_run(&m, 1, "local", LAYER_MOE, 1, 128);
     expect_run(&m, 2, "global", LAYER_MOE, 1, 0);
     assert_int_equal(m.runs[1].more_values, 64 + 128 * (1 + 3 * 2880)); // sinks, biases
     m = imported(
         "{\"model_type\": \"glm4_moe\", \"head_dim\": 128, \"num_nextn_predict_layers\": 1}",
-        &arena);
+        arena);
     expect_run(&m, 1, "dense", LAYER_BLOCK, 1, 0);
     expect_run(&m, 2, "mixture", LAYER_MOE, 45, 0);
     expect_run(&m, 3, "mtp", LAYER_MOE, 1, 0);
     m = imported("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 4, "
                  "\"interleave_moe_layer_step\": 2}",
-                 &arena);
+                 arena);
     static const int64_t chunks[] = {8192, 8192, 8192, 0};
     expect_run(&m, 1, "local-dense", LAYER_BLOCK, 1, 0);
     expect_run(&m, 2, "local-mixture", LAYER_MOE, 1, 0);
@@ -215,47 +200,45 @@ static void layers_stand_in_their_order(void **state)
     for (int i = 0; i < 4; i++) assert_int_equal(m.runs[i + 1].chunk, chunks[i]);
     m = imported("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 3, "
                  "\"attention_chunk_size\": 512, \"no_rope_layers\": [0, 1, 1]}",
-                 &arena);
+                 arena);
     expect_run(&m, 1, "global", LAYER_MOE, 1, 0);
     expect_run(&m, 2, "local", LAYER_MOE, 2, 0);
     assert_int_equal(m.runs[2].chunk, 512);
     m = imported("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 3, "
                  "\"attention_chunk_size\": null}",
-                 &arena);
+                 arena);
     expect_run(&m, 1, "block", LAYER_MOE, 3, 0);
     assert_int_equal(m.runs[1].chunk, 0);
-    m = imported("{\"model_type\": \"t5\", \"num_decoder_layers\": 4}", &arena);
+    m = imported("{\"model_type\": \"t5\", \"num_decoder_layers\": 4}", arena);
     expect_run(&m, 1, "encoder", LAYER_BLOCK, 6, 0);
     expect_run(&m, 2, "decoder", LAYER_BLOCK, 4, 0);
     assert_true(m.runs[1].bidirectional && !m.runs[1].cross_attention);
     assert_true(!m.runs[2].bidirectional && m.runs[2].cross_attention);
-    m = imported("{\"model_type\": \"mistral\"}", &arena);
+    m = imported("{\"model_type\": \"mistral\"}", arena);
     expect_run(&m, 1, "block", LAYER_BLOCK, 32, 4096);
-    m = imported("{\"model_type\": \"mistral\", \"sliding_window\": null}", &arena);
+    m = imported("{\"model_type\": \"mistral\", \"sliding_window\": null}", arena);
     expect_run(&m, 1, "block", LAYER_BLOCK, 32, 0);
-    m = imported("{\"model_type\": \"qwen2\", \"sliding_window\": 4096}", &arena);
+    m = imported("{\"model_type\": \"qwen2\", \"sliding_window\": 4096}", arena);
     expect_run(&m, 1, "block", LAYER_BLOCK, 32, 0);
     m = imported("{\"model_type\": \"gemma3\", \"text_config\": {\"num_hidden_layers\": 1, "
                  "\"layer_types\": [\"full_attention\"]}}",
-                 &arena);
+                 arena);
     expect_run(&m, 1, "block", LAYER_BLOCK, 1, 0);
     m = imported("{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}}",
-                 &arena);
+                 arena);
     expect_run(&m, 0, "patches", LAYER_PROJECTOR, 1, 0);
     expect_run(&m, 1, "vision", LAYER_BLOCK, 24, 0);
     expect_run(&m, 2, "projector", LAYER_PROJECTOR, 1, 0);
     expect_run(&m, 3, "embedding", LAYER_EMBEDDING, 1, 0);
     assert_true(m.runs[1].tokens == 577 && m.runs[1].bidirectional && m.runs[2].tokens == 576);
     m = imported("{\"model_type\": \"qwen2_audio\", \"text_config\": {\"model_type\": \"qwen2\"}}",
-                 &arena);
+                 arena);
     static const int64_t frames[] = {3000, 1500, 1500, 750, 0};
     for (int i = 0; i < 5; i++) assert_int_equal(m.runs[i].tokens, frames[i]);
-    arena_close(&arena);
 }
 
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
-    (void)state;
     refused("{\"model_type\": \"mamba\"}",
             "has layers of a state space; the nearest that is: llama;");
     refused("{\"model_type\": \"qwen3_next\"}",
@@ -292,12 +275,4 @@ static void others_are_refused(void **state)
             "heads");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_are_transformers_own),
-        cmocka_unit_test(layers_stand_in_their_order),
-        cmocka_unit_test(others_are_refused),
-    };
-    return cmocka_run_group_tests(tests, folder_open, folder_close);
-}
+AROUND_ALL(folder_open, folder_close)

@@ -1,32 +1,10 @@
 // plumbline import matrix: files that are not a matrix, each with one line that names the file and
 // the place; links that were not measured; which node a row belongs to.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/places/cluster.h"
 #include "data/import/import.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
-
-static int set_up(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return folder_open(state);
-}
-
-static int tear_down(void **state)
-{
-    arena_close(*state);
-    return folder_close(state);
-}
+#include "tests/support/check.h"
 
 enum { OPTIONS = 8 };
 static const char *const by_hand[OPTIONS] = {"--gpu",       "G",  "--gpus-per-node", "8",
@@ -52,7 +30,7 @@ static enum status import(struct cluster *c, const char *text, const char *const
     return cluster_load(c, output, arena, err);
 }
 
-static void test_wrong_files(void **state)
+TEST(test_wrong_files)
 {
     static const struct {
         const char *text, *says;
@@ -115,9 +93,9 @@ static void test_wrong_files(void **state)
          "not valid JSON here: 'x'"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
+        err = (struct error){OK, ""};
         struct cluster c;
-        struct error err;
-        assert_int_equal(import(&c, wrong[i].text, by_hand, *state, &err), BAD_INPUT);
+        assert_int_equal(import(&c, wrong[i].text, by_hand, arena, &err), BAD_INPUT);
         if (!strstr(err.text, wrong[i].says) || !strstr(err.text, "json: ") ||
             strchr(err.text, '\n'))
             fail_msg("%s: %s", wrong[i].text, err.text);
@@ -125,14 +103,13 @@ static void test_wrong_files(void **state)
 }
 
 // Links that were not measured follow from the nodes' cards.
-static void test_missing_links(void **state)
+TEST(test_missing_links)
 {
     struct cluster c;
-    struct error err;
     if (import(&c,
                "{\"gpus\": [\"a\", \"b\", \"c\"], \"bandwidth\": [[7, null, 2], [3, 7, 4], [null, "
                "5, 7]]}",
-               like, *state, &err) != OK)
+               like, arena, &err) != OK)
         fail_msg("%s", err.text);
     static const double units[9] = {0, 3, 0, 0, 0,
                                     5, 2, 4, 0}; // [from][to]: a row is the receiver's
@@ -144,11 +121,4 @@ static void test_missing_links(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_wrong_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_missing_links, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(folder_open, folder_close)

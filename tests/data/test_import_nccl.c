@@ -1,10 +1,6 @@
 // Imports of nccl-tests, nvbandwidth and nvidia-smi topo -m: the imported values against those
 // written into the examples, every example cut at every byte, single damages that must be named,
 // and random ones that must not crash.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/places/cluster.h"
@@ -12,14 +8,7 @@
 #include "data/import/import.h"
 #include "tests/support/folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
-
-static struct arena arena;
-static struct error err;
+#include "tests/support/check.h"
 
 // Thousands of files: in memory, where there is such a place.
 static int open_all(void **state)
@@ -29,31 +18,18 @@ static int open_all(void **state)
     return folder_open(state);
 }
 
-static int open_arena(void **state)
-{
-    (void)state;
-    arena_open(&arena, NULL);
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    (void)state;
-    arena_close(&arena);
-    return 0;
-}
-
 static const char *in_folder(const char *name)
 {
-    return arena_print(&arena, "%s/%s", own_folder, name);
+    return arena_print(&own_arena, "%s/%s", own_folder, name);
 }
 
 static const char *example(const char *name, size_t *size)
 {
     const char *read;
-    assert_int_equal(
-        file_read(arena_print(&arena, "tests/imports/%s", name), &read, size, &arena, &err), OK);
-    return arena_copy_text(&arena, read);
+    assert_int_equal(file_read(arena_print(&own_arena, "tests/imports/%s", name), &read, size,
+                               &own_arena, &own_err),
+                     OK);
+    return arena_copy_text(&own_arena, read);
 }
 
 // stdout and stderr of the import go to a file "log" in the folder.
@@ -61,15 +37,15 @@ static enum status import(command_function *function, const char *path, const ch
 {
     char *argv[40] = {"import", (char *)(uintptr_t)path};
     int argc = 2, exit_code = 0;
-    char *copy = arena_copy_text(&arena, options);
+    char *copy = arena_copy_text(&own_arena, options);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-    err = (struct error){OK, ""};
+    own_err = (struct error){OK, ""};
     fflush(stdout);
     fflush(stderr);
     int out = dup(1), log = dup(2);
     assert_non_null(freopen(in_folder("log"), "w", stderr));
     assert_true(dup2(2, 1) == 1);
-    enum status status = function(argc, argv, &exit_code, &arena, &err);
+    enum status status = function(argc, argv, &exit_code, &own_arena, &own_err);
     fflush(stdout);
     fflush(stderr);
     assert_true(dup2(out, 1) == 1 && dup2(log, 2) == 2);
@@ -94,17 +70,18 @@ static bool logged(const char *text)
     const char *log;
     size_t size;
     struct error ignored = {OK, ""};
-    return file_read(in_folder("log"), &log, &size, &arena, &ignored) == OK && strstr(log, text);
+    return file_read(in_folder("log"), &log, &size, &own_arena, &ignored) == OK &&
+           strstr(log, text);
 }
 
 static void import_samples(struct samples *s, command_function *function, const char *name,
                            const char *options)
 {
     const char *output = in_folder("out.json");
-    if (import(function, arena_print(&arena, "tests/imports/%s", name),
-               arena_print(&arena, "-o %s %s", output, options)) != OK)
-        fail_msg("%s", err.text);
-    if (samples_load(s, output, &arena, &err) != OK) fail_msg("%s", err.text);
+    if (import(function, arena_print(&own_arena, "tests/imports/%s", name),
+               arena_print(&own_arena, "-o %s %s", output, options)) != OK)
+        fail_msg("%s", own_err.text);
+    if (samples_load(s, output, &own_arena, &own_err) != OK) fail_msg("%s", own_err.text);
     assert_int_equal(s->document.source_count, 1);
 }
 
@@ -131,9 +108,8 @@ static void expect_seconds(const struct sample *s, const double *us, int count)
 
 // ---- nccl-tests
 
-static void test_nccl_text(void **state)
+TEST(test_nccl_text)
 {
-    (void)state;
     static const double out_of_place[] = {21.5, 61.2, 4012.5, 123456},
                         in_place[] = {20.9, 60.8, 4001, 123400};
     static const int64_t bytes[] = {1024, 1048576, 268435456, 8589934592};
@@ -155,9 +131,8 @@ static void test_nccl_text(void **state)
 
 // Groups at once, int32 among the types, columns of single iterations, a timestamp; two runs of one
 // size.
-static void test_nccl_groups(void **state)
+TEST(test_nccl_groups)
 {
-    (void)state;
     struct samples s;
     import_samples(&s, import_nccl, "nccl_groups.txt", "--name h100");
     assert_int_equal(s.sample_count, 1);
@@ -170,34 +145,32 @@ static void test_nccl_groups(void **state)
                 logged("several groups ran at once"));
 }
 
-static void test_nccl_old(void **state)
+TEST(test_nccl_old)
 {
-    (void)state;
     struct samples s;
     import_samples(&s, import_nccl, "nccl_old.txt", "--operation all_to_all");
     assert_int_equal(s.sample_count, 2);
     expect_collective(&s.samples[1], "all_to_all", 4194304, 8, FP32, true);
     expect_seconds(&s.samples[1], (const double[]){80.2}, 1);
     assert_int_equal(import(import_nccl, "tests/imports/nccl_old.txt", ""), BAD_INPUT);
-    assert_non_null(strstr(err.text, "--operation"));
+    assert_non_null(strstr(own_err.text, "--operation"));
     // What the file's own bandwidths contradict.
     assert_int_equal(import(import_nccl, "tests/imports/nccl_old.txt", "--operation all_reduce"),
                      BAD_INPUT);
-    assert_non_null(strstr(err.text, "nccl_old.txt: line 16: busbw / algbw"));
+    assert_non_null(strstr(own_err.text, "nccl_old.txt: line 16: busbw / algbw"));
 }
 
 // Several tests in one file: one document, the ranks are the same endpoints.
-static void test_nccl_several(void **state)
+TEST(test_nccl_several)
 {
-    (void)state;
     size_t size, more;
     const char *first = example("nccl_all_reduce.txt", &size),
                *second = example("nccl_groups.txt", &more), *output = in_folder("out.json");
     struct samples s;
-    char *both = arena_print(&arena, "%s%s%s", first, second, first);
+    char *both = arena_print(&own_arena, "%s%s%s", first, second, first);
     assert_int_equal(
-        import_text(import_nccl, both, strlen(both), arena_print(&arena, "-o %s", output)), OK);
-    assert_int_equal(samples_load(&s, output, &arena, &err), OK);
+        import_text(import_nccl, both, strlen(both), arena_print(&own_arena, "-o %s", output)), OK);
+    assert_int_equal(samples_load(&s, output, &own_arena, &own_err), OK);
     assert_int_equal(s.sample_count, 5);
     assert_int_equal(s.endpoint_count, 6);
     expect_collective(&s.samples[0], "all_reduce", 1024, 4, FP32, true);
@@ -207,9 +180,8 @@ static void test_nccl_several(void **state)
     assert_int_equal(s.samples[4].members[1], 4);
 }
 
-static void test_nccl_json(void **state)
+TEST(test_nccl_json)
 {
-    (void)state;
     const char *text;
     size_t size;
     struct samples s;
@@ -227,7 +199,7 @@ static void test_nccl_json(void **state)
     assert_string_equal(s.endpoints[5].name, "node-2:1");
     assert_string_equal(s.machine.library, "NCCL 2.28.7");
     // The environment and the command line's words stay outside.
-    assert_int_equal(file_read(in_folder("out.json"), &text, &size, &arena, &err), OK);
+    assert_int_equal(file_read(in_folder("out.json"), &text, &size, &own_arena, &own_err), OK);
     assert_null(strstr(text, "do-not-copy"));
     assert_null(strstr(text, "API_TOKEN"));
     assert_null(strstr(text, "/opt/tests"));
@@ -253,9 +225,8 @@ static void expect_rate(const struct sample *s, int repetition, double gb_per_s)
                 1e-12);
 }
 
-static void test_nvbandwidth(void **state)
+TEST(test_nvbandwidth)
 {
-    (void)state;
     struct samples s;
     import_samples(&s, import_nvbandwidth, "nvbandwidth.json", "");
     assert_int_equal(s.sample_count, 2 + 6);
@@ -283,9 +254,8 @@ static void test_nvbandwidth(void **state)
 
 // ---- topo
 
-static void test_topo(void **state)
+TEST(test_topo)
 {
-    (void)state;
     struct cluster c;
     const char *output = in_folder("out.json"), *path = "tests/imports/topo.txt";
     assert_int_equal(import(import_topo, path, ""), OK);
@@ -293,20 +263,21 @@ static void test_topo(void **state)
                 logged("SYS               4"));
     assert_true(logged("GPU1   NIC0 (PXB)") && logged("GPU2   NIC1 (PXB)") &&
                 logged("has no bandwidth"));
-    assert_int_equal(import(import_topo, path, arena_print(&arena, "-o %s", output)), BAD_INPUT);
-    assert_non_null(strstr(err.text, "--intra-bytes-per-s"));
-    const char *numbers = arena_print(&arena,
+    assert_int_equal(import(import_topo, path, arena_print(&own_arena, "-o %s", output)),
+                     BAD_INPUT);
+    assert_non_null(strstr(own_err.text, "--intra-bytes-per-s"));
+    const char *numbers = arena_print(&own_arena,
                                       "-o %s --gpu h100 --memory-bytes 80000000000 "
                                       "--intra-bytes-per-s 4e11 --nodes 3 --name east",
                                       output);
     assert_int_equal(import(import_topo, path, numbers), BAD_INPUT);
-    assert_non_null(strstr(err.text, "--nic-bytes-per-s"));
+    assert_non_null(strstr(own_err.text, "--nic-bytes-per-s"));
     assert_int_equal(
         import(import_topo, path,
-               arena_print(&arena, "%s --nic-bytes-per-s 5e10 --nic-kind roce", numbers)),
+               arena_print(&own_arena, "%s --nic-bytes-per-s 5e10 --nic-kind roce", numbers)),
         OK);
     assert_true(logged("several kinds of path") && logged("2 of 3 NICs"));
-    assert_int_equal(cluster_load(&c, output, &arena, &err), OK);
+    assert_int_equal(cluster_load(&c, output, &own_arena, &own_err), OK);
     assert_string_equal(c.groups[0].name, "east");
     assert_int_equal(c.groups[0].nodes, 3);
     assert_int_equal(c.groups[0].gpus_per_node, 4);
@@ -389,32 +360,32 @@ static const char *options_of(const char *file)
     const char *more = strstr(file, "topo")  ? " --gpu a --memory-bytes 1 --intra-bytes-per-s 1"
                        : strstr(file, "old") ? " --operation all_to_all"
                                              : "";
-    return arena_print(&arena, "-o %s%s", in_folder("hostile.json"), more);
+    return arena_print(&own_arena, "-o %s%s", in_folder("hostile.json"), more);
 }
 
 static void expect_refused(const char *file, enum status status)
 {
-    if (status != BAD_INPUT || strncmp(err.text, own_folder, strlen(own_folder)) ||
-        strpbrk(err.text, "\r\n"))
-        fail_msg("%s: status %d, \"%s\"", file, status, err.text);
+    if (status != BAD_INPUT || strncmp(own_err.text, own_folder, strlen(own_folder)) ||
+        strpbrk(own_err.text, "\r\n"))
+        fail_msg("%s: status %d, \"%s\"", file, status, own_err.text);
     assert_int_not_equal(access(in_folder("hostile.json"), F_OK), 0);
 }
 
-static void test_damages(void **state)
+TEST(test_damages)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         const struct damage *d = &damages[i];
         size_t size;
         const char *text = example(d->file, &size), *found = strstr(text, d->from);
         if (!found) fail_msg("%s has no '%s'", d->file, d->from);
         size_t before = size - strlen(found);
-        const char *damaged = arena_print(&arena, "%.*s%s%s", (int)before, text, d->to,
+        const char *damaged = arena_print(&own_arena, "%.*s%s%s", (int)before, text, d->to,
                                           text + before + strlen(d->from));
         expect_refused(d->file, import_text(function_of(d->file), damaged, strlen(damaged),
                                             options_of(d->file)));
-        if (!strstr(err.text, d->where))
-            fail_msg("'%s' -> '%s': \"%s\" does not say %s", d->from, d->to, err.text, d->where);
+        if (!strstr(own_err.text, d->where))
+            fail_msg("'%s' -> '%s': \"%s\" does not say %s", d->from, d->to, own_err.text,
+                     d->where);
     }
 }
 
@@ -425,37 +396,35 @@ static const char *const ends[] = {"# Avg bus", "# Avg bus",
                                    "# Avg bus", "}\n",
                                    "}\n",       "NIC2\tSYS\tSYS\tNODE\tNODE\tSYS\tPIX\t X"};
 
-static void test_cut_at_every_byte(void **state)
+TEST(test_cut_at_every_byte)
 {
-    (void)state;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         size_t size;
-        struct arena_mark mark = arena_set_mark(&arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
         const char *text = example(files[f], &size), *last = NULL;
         for (const char *p = text; (p = strstr(p, ends[f])); p++) last = p;
         size_t enough = (size_t)(last - text) + strlen(ends[f]) - (*ends[f] == '}');
         if (*ends[f] == 'N') enough--; // the blank after the last X is not needed
         for (size_t cut = 0; cut < size; cut++) {
-            struct arena_mark each = arena_set_mark(&arena);
+            struct arena_mark each = arena_set_mark(&own_arena);
             enum status status =
                 import_text(function_of(files[f]), text, cut, options_of(files[f]));
             if (cut <= enough - 1) expect_refused(files[f], status);
             else if (cut > enough && status != OK)
-                fail_msg("%s cut at %zu: %s", files[f], cut, err.text);
+                fail_msg("%s cut at %zu: %s", files[f], cut, own_err.text);
             remove(in_folder("hostile.json"));
-            arena_reset(&arena, each);
+            arena_reset(&own_arena, each);
         }
-        arena_reset(&arena, mark);
+        arena_reset(&own_arena, mark);
     }
 }
 
-static void test_random_bytes(void **state)
+TEST(test_random_bytes)
 {
-    (void)state;
     uint64_t seed = 1;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
         for (int trial = 0; trial < 400; trial++) {
-            struct arena_mark mark = arena_set_mark(&arena);
+            struct arena_mark mark = arena_set_mark(&own_arena);
             size_t size;
             char *text = (char *)(uintptr_t)example(files[f], &size);
             for (int k = 0; k < 1 + trial % 4; k++) {
@@ -467,14 +436,13 @@ static void test_random_bytes(void **state)
                 import_text(function_of(files[f]), text, size, options_of(files[f]));
             if (status != OK) expect_refused(files[f], status);
             remove(in_folder("hostile.json"));
-            arena_reset(&arena, mark);
+            arena_reset(&own_arena, mark);
         }
 }
 
 // Many of everything: refused in one line, before memory grows with it.
-static void test_too_much(void **state)
+TEST(test_too_much)
 {
-    (void)state;
     struct {
         const char *head, *each, *tail;
         int times;
@@ -495,7 +463,7 @@ static void test_too_much(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t head = strlen(cases[i].head), each = strlen(cases[i].each),
                tail = strlen(cases[i].tail), size = head;
-        char *text = TAKE(&arena, head + each * (size_t)cases[i].times + tail + 1, char);
+        char *text = TAKE(&own_arena, head + each * (size_t)cases[i].times + tail + 1, char);
         memcpy(text, cases[i].head, head);
         for (int k = 0; k < cases[i].times; k++, size += each)
             memcpy(text + size, cases[i].each, each);
@@ -504,21 +472,10 @@ static void test_too_much(void **state)
         expect_refused(
             cases[i].where,
             import_text(cases[i].function, text, size + tail,
-                        arena_print(&arena, "-o %s%s", in_folder("hostile.json"), operation)));
-        if (!strstr(err.text, cases[i].where))
-            fail_msg("\"%s\" does not say %s", err.text, cases[i].where);
+                        arena_print(&own_arena, "-o %s%s", in_folder("hostile.json"), operation)));
+        if (!strstr(own_err.text, cases[i].where))
+            fail_msg("\"%s\" does not say %s", own_err.text, cases[i].where);
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_nccl_text),    TEST(test_nccl_groups), TEST(test_nccl_old),
-        TEST(test_nccl_several), TEST(test_nccl_json),   TEST(test_nvbandwidth),
-        TEST(test_topo),         TEST(test_damages),     TEST(test_cut_at_every_byte),
-        TEST(test_random_bytes), TEST(test_too_much),
-    };
-    return cmocka_run_group_tests(tests, open_all, folder_close);
-}
+AROUND_ALL(open_all, folder_close)

@@ -1,23 +1,12 @@
 // Imports of measured tables: bandwidth matrices (direction, unit) and layers, and errors in them.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/inputs/costs.h"
 #include "data/places/places.h"
 #include "data/import/import.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static char input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];
-static struct arena arena;
-static struct error err;
 
 static int open_all(void **state)
 {
@@ -25,20 +14,6 @@ static int open_all(void **state)
     if (folder_open(state)) return 1;
     snprintf(input, sizeof input, "%s/in.json", own_folder);
     snprintf(output, sizeof output, "%s/out.json", own_folder);
-    return 0;
-}
-
-static int open_arena(void **state)
-{
-    (void)state;
-    arena_open(&arena, NULL);
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    (void)state;
-    arena_close(&arena);
     return 0;
 }
 
@@ -55,11 +30,11 @@ static enum status import(command_function *function, const char *path, const ch
 {
     char *argv[40] = {"import", (char *)(uintptr_t)path, "-o", output};
     int argc = 4, exit_code = 0;
-    char *copy = arena_copy_text(&arena, words);
+    char *copy = arena_copy_text(&own_arena, words);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-    err = (struct error){OK, ""};
+    own_err = (struct error){OK, ""};
     remove(output);
-    return function(argc, argv, &exit_code, &arena, &err);
+    return function(argc, argv, &exit_code, &own_arena, &own_err);
 }
 
 // Refused in one line that has `word` in it, with nothing written.
@@ -68,9 +43,9 @@ static void assert_refused(command_function *function, const char *text, size_t 
 {
     write_input(text, size);
     assert_int_equal(import(function, input, words), BAD_INPUT);
-    if (!strstr(err.text, word)) print_error("'%s' is not in: %s\n", word, err.text);
-    assert_non_null(strstr(err.text, word));
-    assert_null(strchr(err.text, '\n'));
+    if (!strstr(own_err.text, word)) print_error("'%s' is not in: %s\n", word, own_err.text);
+    assert_non_null(strstr(own_err.text, word));
+    assert_null(strchr(own_err.text, '\n'));
     assert_null(fopen(output, "r"));
 }
 
@@ -101,13 +76,12 @@ static void load_matrix(struct cluster *c, const char *text, const char *words)
 {
     write_input(text, strlen(text));
     assert_int_equal(import(import_matrix, input, words), OK);
-    assert_int_equal(cluster_load(c, output, &arena, &err), OK);
+    assert_int_equal(cluster_load(c, output, &own_arena, &own_err), OK);
 }
 
-static void test_directions_and_units(void **state)
+TEST(test_directions_and_units)
 {
     struct cluster c;
-    (void)state;
     load_matrix(&c, one_table, NODES "--latency-us 2.5 --name three");
     assert_string_equal(c.name, "three");
     assert_int_equal(c.groups[0].nodes, 3);
@@ -138,7 +112,7 @@ static void test_directions_and_units(void **state)
     assert_true(c.groups[0].memory_bytes == 40000000000 && c.groups[0].gpus_per_node == 8);
 }
 
-static void test_wrong_matrices(void **state)
+TEST(test_wrong_matrices)
 {
     static const struct {
         const char *text, *words, *word;
@@ -180,7 +154,6 @@ static void test_wrong_matrices(void **state)
         {"", NODES, "in.json"},
         {"\x1f\x8b\x08\x01\x02\x03", NODES, "in.json"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_refused(import_matrix, cases[i].text, strlen(cases[i].text), cases[i].words,
                        cases[i].word);
@@ -189,16 +162,15 @@ static void test_wrong_matrices(void **state)
 }
 
 // The measured matrix that we may not ship, if it is next to the repository.
-static void test_published_matrix(void **state)
+TEST(test_published_matrix)
 {
     static const char path[] = "../shared/validation/cluster16_t0.json";
     struct cluster c;
-    (void)state;
     FILE *file = fopen(path, "r");
     if (!file) skip();
     fclose(file);
     assert_int_equal(import(import_matrix, path, "--like a100-16x8"), OK);
-    assert_int_equal(cluster_load(&c, output, &arena, &err), OK);
+    assert_int_equal(cluster_load(&c, output, &own_arena, &own_err), OK);
     assert_int_equal(c.places.node_count, 16);
     assert_rate(&c, "agpu1478", "agpu1475", 19.635358500000002 * 1.048576e9);
     assert_rate(&c, "agpu1475", "agpu1478", 17.3468233125 * 1.048576e9);
@@ -221,7 +193,7 @@ static void load_costs(struct costs *c, const char *text, const char *words)
 {
     write_input(text, strlen(text));
     assert_int_equal(import(import_layers, input, words), OK);
-    assert_int_equal(costs_load(c, output, &arena, &err), OK);
+    assert_int_equal(costs_load(c, output, &own_arena, &own_err), OK);
 }
 
 static void assert_time(const struct layer_time *t, const char *run, const char *gpu, int tensor,
@@ -236,10 +208,9 @@ static void assert_time(const struct layer_time *t, const char *run, const char 
                 fabs(t->full_s - forward_ms * 1e-3) < 1e-12);
 }
 
-static void test_layers(void **state)
+TEST(test_layers)
 {
     struct costs c;
-    (void)state;
     load_costs(&c, layers_text, "");
     assert_string_equal(c.name, "m");
     assert_int_equal(c.gpu_count, 2);
@@ -270,7 +241,7 @@ static void test_layers(void **state)
     assert_time(&c.layer_times[4], "block", "a100-80gb", 1, 1, 60, 110, 0);
 }
 
-static void test_wrong_layers(void **state)
+TEST(test_wrong_layers)
 {
     static const struct {
         const char *text, *words, *word;
@@ -315,7 +286,6 @@ static void test_wrong_layers(void **state)
          "", "4 layers, but 3 in a.g.1.1"},
         {"[1]", "", "in.json"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_refused(import_layers, cases[i].text, strlen(cases[i].text), cases[i].words,
                        cases[i].word);
@@ -328,27 +298,18 @@ static void test_wrong_layers(void **state)
 
 // The published table, if it is next to the repository; the shipped costs of GH200 are made from it
 // (tests/calibrate/test_shipped_costs.sh).
-static void test_published_layers(void **state)
+TEST(test_published_layers)
 {
     static const char path[] = "../shared/validation/sailor/layer_profiles.json";
-    (void)state;
     FILE *file = fopen(path, "r");
     if (!file) skip();
     fclose(file);
     // A table under another model's name, a norm that is no block.
     assert_int_equal(import(import_layers, path, "--model GPT-Neo-2.7"), BAD_INPUT);
-    assert_non_null(strstr(err.text, "26 layers, but 34"));
+    assert_non_null(strstr(own_err.text, "26 layers, but 34"));
     assert_int_equal(import(import_layers, path, "--model LLAMA-3-8"), BAD_INPUT);
-    assert_non_null(strstr(err.text, "--head-layers"));
+    assert_non_null(strstr(own_err.text, "--head-layers"));
     assert_int_equal(import(import_layers, path, "--model LLAMA-3-8 --head-layers 2"), OK);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-    const struct CMUnitTest tests[] = {
-        TEST(test_directions_and_units), TEST(test_wrong_matrices),
-        TEST(test_published_matrix),     TEST(test_layers),
-        TEST(test_wrong_layers),         TEST(test_published_layers)};
-    return cmocka_run_group_tests(tests, open_all, folder_close);
-}
+AROUND_ALL(open_all, folder_close)

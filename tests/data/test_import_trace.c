@@ -1,26 +1,15 @@
 // Profiler traces: to which range a kernel's time belongs (nested ranges, the backward's own
 // thread, no launches, no device), times beyond a double's digits, and traces that are truncated,
 // hostile or not traces. Memory does not depend on the length of the file.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/inputs/samples.h"
 #include "data/import/import.h"
 #include "data/import/json_stream.h"
 #include "data/import/trace/ranges.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static char input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];
-static struct arena arena;
-static struct error err;
 
 static int open_all(void **state)
 {
@@ -31,31 +20,16 @@ static int open_all(void **state)
     return 0;
 }
 
-static int open_arena(void **state)
-{
-    (void)state;
-    arena_open(&arena, NULL);
-    err = (struct error){OK, ""};
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    (void)state;
-    arena_close(&arena);
-    return 0;
-}
-
 // Reads a trace out of memory.
 static enum status read_text(struct trace *t, const char *text, size_t size)
 {
     FILE *from = fmemopen((void *)(uintptr_t)text, size ? size : 1, "rb");
     assert_non_null(from);
     if (!size) getc(from);
-    err = (struct error){OK, ""};
-    enum status status = trace_read(t, "trace", from, false, &arena, &err);
+    own_err = (struct error){OK, ""};
+    enum status status = trace_read(t, "trace", from, false, &own_arena, &own_err);
     fclose(from);
-    return status == OK ? trace_attribute(t, "trace", &arena, &err) : status;
+    return status == OK ? trace_attribute(t, "trace", &own_arena, &own_err) : status;
 }
 
 static void write_input(const char *text)
@@ -70,11 +44,11 @@ static enum status import(const char *words)
 {
     char *argv[40] = {"trace", input, "-o", output};
     int argc = 4, exit_code = 0;
-    char *copy = arena_copy_text(&arena, words);
+    char *copy = arena_copy_text(&own_arena, words);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-    err = (struct error){OK, ""};
+    own_err = (struct error){OK, ""};
     remove(output);
-    return import_trace(argc, argv, &exit_code, &arena, &err);
+    return import_trace(argc, argv, &exit_code, &own_arena, &own_err);
 }
 
 static double seconds_of(const struct trace *t, const char *name)
@@ -140,13 +114,12 @@ static const char tail[] = "  ],\n  \"traceName\": \"trace.json\"\n}\n";
 
 static const char *whole_trace(const char *a, const char *b)
 {
-    return arena_print(&arena, "%s%s%s%s", head, a, b, tail);
+    return arena_print(&own_arena, "%s%s%s%s", head, a, b, tail);
 }
 
-static void test_by_launch(void **state)
+TEST(test_by_launch)
 {
     struct trace t;
-    (void)state;
     const char *text = whole_trace(host, device);
     assert_int_equal(read_text(&t, text, strlen(text)), OK);
     assert_int_equal(t.rule, TRACE_BY_LAUNCH);
@@ -164,10 +137,9 @@ static void test_by_launch(void **state)
     assert_seconds(&t, "backward", 80);
 }
 
-static void test_without_launches_or_device(void **state)
+TEST(test_without_launches_or_device)
 {
     struct trace t;
-    (void)state;
     const char *text = whole_trace("", device);
     assert_int_equal(read_text(&t, text, strlen(text)), OK);
     assert_int_equal(t.rule, TRACE_BY_DEVICE);
@@ -179,7 +151,7 @@ static void test_without_launches_or_device(void **state)
     assert_seconds(&t, "forward", 100.2);
 }
 
-static void test_ranges_within_their_like(void **state)
+TEST(test_ranges_within_their_like)
 {
     static const char text[] = "[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"r\",\"pid\":"
                                "1,\"tid\":1,\"ts\":0,\"dur\":100},"
@@ -190,17 +162,15 @@ static void test_ranges_within_their_like(void **state)
                                "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":"
                                "7,\"ts\":30,\"dur\":8,\"args\":{\"correlation\":1}}]";
     struct trace t;
-    (void)state;
     assert_int_equal(read_text(&t, text, strlen(text)), OK);
     assert_seconds(&t, "r", 8); // once, though two ranges of the name are open
     assert_true(fabs(t.used[0].seconds - 8e-6) < 1e-12 && fabs(t.used[1].seconds - 8e-6) < 1e-12);
 }
 
-static void test_outputs(void **state)
+TEST(test_outputs)
 {
     struct samples s;
     char line[300];
-    (void)state;
     write_input(whole_trace(host, device));
     assert_int_equal(import("--format csv"), OK);
     FILE *file = fopen(output, "r");
@@ -214,7 +184,7 @@ static void test_outputs(void **state)
     assert_int_equal(import("--format samples --gpu h100 --precision bf16 --micro-batch 2 "
                             "--sequence 4096 --range forward --operation block"),
                      OK);
-    assert_int_equal(samples_load(&s, output, &arena, &err), OK);
+    assert_int_equal(samples_load(&s, output, &own_arena, &own_err), OK);
     assert_int_equal(s.sample_count, 1);
     assert_int_equal(s.samples[0].kind, SAMPLE_LAYER);
     assert_string_equal(s.samples[0].operation, "block");
@@ -222,36 +192,36 @@ static void test_outputs(void **state)
                 s.samples[0].precision == BF16);
     assert_true(s.samples[0].repetitions == 1 && fabs(s.samples[0].seconds[0] - 40.5e-6) < 1e-12);
     assert_int_equal(import("--format samples --gpu h100"), BAD_INPUT);
-    assert_non_null(strstr(err.text, "--micro-batch is missing"));
+    assert_non_null(strstr(own_err.text, "--micro-batch is missing"));
     assert_int_equal(import("--format samples --gpu h100 --precision bf16 --micro-batch 2 "
                             "--sequence 4096 --operation block"),
                      BAD_INPUT);
-    assert_non_null(strstr(err.text, "--range"));
+    assert_non_null(strstr(own_err.text, "--range"));
     assert_int_equal(import("--range x"), BAD_INPUT);
-    assert_non_null(strstr(err.text, "begins with 'x'"));
+    assert_non_null(strstr(own_err.text, "begins with 'x'"));
     write_input("\x1f\x8b\x08");
     assert_int_equal(import(""), BAD_INPUT);
-    assert_non_null(strstr(err.text, "gunzip -c"));
+    assert_non_null(strstr(own_err.text, "gunzip -c"));
     write_input("SQLite format 3");
     assert_int_equal(import(""), BAD_INPUT);
-    assert_non_null(strstr(err.text, "export_chrome_trace"));
+    assert_non_null(strstr(own_err.text, "export_chrome_trace"));
     remove(input);
     assert_int_equal(import(""), BAD_INPUT);
-    assert_non_null(strstr(err.text, "cannot be read"));
+    assert_non_null(strstr(own_err.text, "cannot be read"));
 }
 
 static void assert_refused(const char *text, size_t size, const char *word)
 {
     struct trace t;
-    struct arena_mark mark = arena_set_mark(&arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
     assert_int_equal(read_text(&t, text, size), BAD_INPUT);
-    if (!strstr(err.text, word)) print_error("'%s' is not in: %s\n", word, err.text);
-    assert_non_null(strstr(err.text, word));
-    assert_null(strchr(err.text, '\n'));
-    arena_reset(&arena, mark);
+    if (!strstr(own_err.text, word)) print_error("'%s' is not in: %s\n", word, own_err.text);
+    assert_non_null(strstr(own_err.text, word));
+    assert_null(strchr(own_err.text, '\n'));
+    arena_reset(&own_arena, mark);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
     static const struct {
         const char *text, *word;
@@ -292,7 +262,6 @@ static void test_hostile(void **state)
         {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": \"x\", \"dur\": 1}]", "ts: "},
         {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": {}, \"dur\": 1}]", "ts: "},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_refused(cases[i].text, strlen(cases[i].text), cases[i].word);
     const char *text = whole_trace(host, device);
@@ -304,52 +273,50 @@ static void test_hostile(void **state)
 }
 
 // Bytes of a whole trace changed at random: an answer or a line, never more.
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
     struct trace t;
     uint32_t random = 1;
-    (void)state;
     const char *text = whole_trace(host, device);
     size_t size = strlen(text);
-    char *copy = arena_take(&arena, size, 1);
+    char *copy = arena_take(&own_arena, size, 1);
     for (int i = 0; i < 400; i++) {
-        struct arena_mark mark = arena_set_mark(&arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
         memcpy(copy, text, size);
         for (int k = 0; k < 3; k++) {
             random = random * 1664525u + 1013904223u;
             copy[(random >> 8) % size] = (char)(random >> 3);
         }
         enum status status = read_text(&t, copy, size);
-        assert_true(status == OK || (status == BAD_INPUT && *err.text && !strchr(err.text, '\n')));
-        arena_reset(&arena, mark);
+        assert_true(status == OK ||
+                    (status == BAD_INPUT && *own_err.text && !strchr(own_err.text, '\n')));
+        arena_reset(&own_arena, mark);
     }
 }
 
 // As many as may be, each once; beyond, those that are known stay known.
-static void test_names(void **state)
+TEST(test_names)
 {
     struct trace_names names = {0};
     char text[20];
-    (void)state;
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < TRACE_NAMES_MAX; i++) {
             snprintf(text, sizeof text, "%d", i);
-            assert_int_equal(trace_name(&names, text, &arena), i);
+            assert_int_equal(trace_name(&names, text, &own_arena), i);
         }
-    assert_int_equal(trace_name(&names, "one more", &arena), -1);
-    assert_int_equal(trace_name(&names, "0", &arena), 0);
+    assert_int_equal(trace_name(&names, "one more", &own_arena), -1);
+    assert_int_equal(trace_name(&names, "0", &own_arena), 0);
     assert_int_equal(names.count, TRACE_NAMES_MAX);
     assert_string_equal(names.texts[TRACE_NAMES_MAX - 1], text);
 }
 
 // Tokens across the buffer's edge, texts longer than the part that is kept, and no memory allocated
 // while reading.
-static void test_stream(void **state)
+TEST(test_stream)
 {
-    struct json_stream *s = TAKE(&arena, 1, struct json_stream);
+    struct json_stream *s = TAKE(&own_arena, 1, struct json_stream);
     enum stream_token token = STREAM_WORD;
     int texts = 0, numbers = 0;
-    (void)state;
     FILE *file = fopen(input, "w+b");
     assert_non_null(file);
     fputc('[', file);
@@ -360,7 +327,7 @@ static void test_stream(void **state)
     memory_fail_at(0);
     stream_begin(s, "big", file);
     do {
-        assert_int_equal(stream_next(s, &token, &err), OK);
+        assert_int_equal(stream_next(s, &token, &own_err), OK);
         if (token == STREAM_TEXT) {
             assert_memory_equal(s->text, "\xc3\xa9\xc3\xa9\n", 5);
             assert_true(s->length < STREAM_TEXT_MAX && (texts % 3000 >= 1019 || texts % 3000 < 6 ||
@@ -378,18 +345,4 @@ static void test_stream(void **state)
     fclose(file);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-    const struct CMUnitTest tests[] = {
-        TEST(test_by_launch),
-        TEST(test_without_launches_or_device),
-        TEST(test_ranges_within_their_like),
-        TEST(test_outputs),
-        TEST(test_hostile),
-        TEST(test_names),
-        TEST(test_damaged),
-        TEST(test_stream),
-    };
-    return cmocka_run_group_tests(tests, open_all, folder_close);
-}
+AROUND_ALL(open_all, folder_close)

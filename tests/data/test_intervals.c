@@ -1,15 +1,9 @@
 // Intervals of medians when the data decide when to stop: the ranks at the looks against an exact
 // sum over all paths of signs, that sum against an enumeration of all paths, stopping between
 // looks, small counts, equal values, launches.
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/numbers/intervals.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 typedef int rank_function(int count);
 
@@ -46,9 +40,8 @@ static double miss_probability(rank_function *rank, int last)
     return missed;
 }
 
-static void test_looks_spend_five_percent(void **state)
+TEST(test_looks_spend_five_percent)
 {
-    (void)state;
     double spent = miss_probability(rank_of_look, LOOK_LAST);
     print_message("all %d looks miss with probability %.6f; intervals of a fixed number at the "
                   "first 13 of them with %.4f\n",
@@ -74,9 +67,8 @@ static void test_looks_spend_five_percent(void **state)
 }
 
 // The sum over paths, counted out: all 2^n of them.
-static void test_every_path(void **state)
+TEST(test_every_path)
 {
-    (void)state;
     static rank_function *const ranks[] = {rank_of_look, look_rank, rank_fixed,
                                            rank_fixed_at_looks};
     enum { LONGEST = 20 };
@@ -100,10 +92,10 @@ static void test_every_path(void **state)
 
 // The interval of a fixed number, summed term by term elsewhere; of very many, where the normal
 // distribution puts it.
-static void test_fixed_numbers(void **state)
+TEST(test_fixed_numbers)
 {
     enum { MOST = 200000 };
-    double *sorted = TAKE(*state, MOST, double), median, low, high;
+    double *sorted = TAKE(arena, MOST, double), median, low, high;
     for (int i = 0; i < MOST; i++) sorted[i] = i + 1;
     for (int n = 6; n <= 1000; n++) {
         assert_true(median_interval(sorted, n, 0.95, &median, &low, &high) >= 0.95);
@@ -123,7 +115,7 @@ static struct sample numbers(int count, const char *stopped_by, double *seconds)
     return (struct sample){.seconds = seconds, .repetitions = count, .stopped_by = stopped_by};
 }
 
-static void test_which_interval(void **state)
+TEST(test_which_interval)
 {
     double seconds[128];
     static const struct {
@@ -141,7 +133,7 @@ static void test_which_interval(void **state)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         int n = table[i].count;
         struct sample s = numbers(n, table[i].stopped_by, seconds);
-        struct median m = sample_median(&s, *state);
+        struct median m = sample_median(&s, arena);
         if (m.low != table[i].low || m.high != n + 1 - table[i].low || m.value != (n + 1) / 2.0 ||
             m.launches != 1)
             fail_msg("%d by %s: %g in %g .. %g", n, s.stopped_by, m.value, m.low, m.high);
@@ -150,24 +142,24 @@ static void test_which_interval(void **state)
     }
 }
 
-static void test_stopping_at_looks(void **state)
+TEST(test_stopping_at_looks)
 {
     double seconds[64];
     for (int n = 1; n <= 64; n++) {
         struct sample s = numbers(n % 7 ? n : n - 1, NULL, seconds);
         for (int i = 0; i < s.repetitions; i++) seconds[i] = 1 + 1e-3 * seconds[i];
-        bool narrow = sample_is_narrow(&s, 0.1, *state);
+        bool narrow = sample_is_narrow(&s, 0.1, arena);
         assert_int_equal(narrow, look_is_at(s.repetitions)); // only there, however narrow
-        if (look_is_at(s.repetitions)) assert_false(sample_is_narrow(&s, 1e-4, *state));
+        if (look_is_at(s.repetitions)) assert_false(sample_is_narrow(&s, 1e-4, arena));
     }
     for (int i = 0; i < 8; i++)
         seconds[i] = 0; // no width, no median: nothing is gained by going on
     struct sample zero = {.seconds = seconds, .repetitions = 8};
-    assert_true(sample_is_narrow(&zero, 0.1, *state));
+    assert_true(sample_is_narrow(&zero, 0.1, arena));
 }
 
 // Two and three launches by hand; t(0.975) with 1 and 2 degrees of freedom is 12.706 and 4.303.
-static void test_launches_by_hand(void **state)
+TEST(test_launches_by_hand)
 {
     double seconds[24];
     int repetitions[3] = {8, 0, 8};
@@ -180,7 +172,7 @@ static void test_launches_by_hand(void **state)
                        .repetitions = 16,
                        .stopped_by = "width",
                        .launch_repetitions = repetitions};
-    struct median m = sample_median(&s, *state);
+    struct median m = sample_median(&s, arena);
     assert_int_equal(sample_launches(&s), 3);
     assert_int_equal(m.launches, 2);
     assert_true(m.value == 101);
@@ -189,7 +181,7 @@ static void test_launches_by_hand(void **state)
     assert_true(fabs(m.deviation - 1) < 1e-12);
 
     repetitions[1] = 8, s.repetitions = 24;
-    m = sample_median(&s, *state);
+    m = sample_median(&s, arena);
     assert_true(m.value == 102 && m.launches == 3);
     assert_true(fabs(m.high - m.value - 4.30265 * 2 / sqrt(3)) < 1e-4);
 
@@ -197,29 +189,16 @@ static void test_launches_by_hand(void **state)
     // sqrt(2).
     for (int i = 8; i < 16; i++) seconds[i] -= 2;
     repetitions[1] = 0, s.repetitions = 16;
-    m = sample_median(&s, *state);
+    m = sample_median(&s, arena);
     assert_true(m.value == 100 && fabs(m.high - 100 - 0.5 / sqrt(2)) < 1e-12 &&
                 fabs(100 - m.low - 0.5 / sqrt(2)) < 1e-12);
 
     // One launch with repetitions is one launch; never below 0.
     repetitions[2] = 0, s.repetitions = 8;
-    m = sample_median(&s, *state);
+    m = sample_median(&s, arena);
     assert_true(m.launches == 1 && m.low == 99.5 && m.high == 100.5);
     for (int i = 8; i < 16; i++) seconds[i] = 1;
     repetitions[1] = 8, s.repetitions = 16;
-    m = sample_median(&s, *state);
+    m = sample_median(&s, arena);
     assert_true(m.low == 0 && m.coverage == 0.95);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_looks_spend_five_percent),
-        cmocka_unit_test(test_every_path),
-        cmocka_unit_test(test_fixed_numbers),
-        cmocka_unit_test(test_which_interval),
-        cmocka_unit_test(test_stopping_at_looks),
-        cmocka_unit_test(test_launches_by_hand),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,8 +1,5 @@
 // Documents with keys that only some models and costs have: every key is written and read again,
 // and nonsensical values are refused by name.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
@@ -12,11 +9,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/same.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 static void must(enum status status, const struct error *err)
 {
@@ -114,40 +107,34 @@ static void make_latent(struct model *m)
     m->shape.value_width = 12;
 }
 
-static void models_come_back(void **state)
+TEST(models_come_back)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct layer_run runs[ARRAY_LENGTH(kinds)];
-    arena_open(&arena, NULL);
     struct model m = model_of_kinds(runs), again;
-    const char *path = arena_print(&arena, "%s/model.json", own_folder);
-    must(model_save(&m, path, &arena, &err), &err);
-    must(model_load(&again, path, &arena, &err), &err);
+    const char *path = arena_print(arena, "%s/model.json", own_folder);
+    must(model_save(&m, path, arena, &err), &err);
+    must(model_load(&again, path, arena, &err), &err);
     same_model(&m, &again);
     assert_false(model_has_gradient(&m, 0));
     assert_true(model_has_gradient(&m, 1) && model_has_gradient(&m, 4));
     make_latent(&m);
-    must(model_save(&m, path, &arena, &err), &err);
-    must(model_load(&again, path, &arena, &err), &err);
+    must(model_save(&m, path, arena, &err), &err);
+    must(model_load(&again, path, arena, &err), &err);
     same_model(&m, &again);
-    arena_close(&arena);
 }
 
 #define REFUSED_MODEL(change, word)                                                                \
     do {                                                                                           \
         struct layer_run runs[ARRAY_LENGTH(kinds)];                                                \
         struct model m = model_of_kinds(runs);                                                     \
-        struct error err = {OK, ""};                                                               \
+        err = (struct error){OK, ""};                                                              \
         change;                                                                                    \
         refused(model_check(&m, &err), &err, word);                                                \
     } while (0)
 
 // 2^26 values of width 2,048 are 128 x 2^30 parameters, shared by three layers or by one.
-static void shared_pools_count_once(void **state)
+TEST(shared_pools_count_once)
 {
-    (void)state;
     struct layer_run runs[ARRAY_LENGTH(kinds)];
     struct model m = model_of_kinds(runs);
     runs[3].pool.values = (int64_t)1 << 26, runs[3].pool.width = 2048;
@@ -160,9 +147,8 @@ static void shared_pools_count_once(void **state)
     assert_in_range(three.all - one.all, 1, ((int64_t)1 << 30));
 }
 
-static void senseless_models(void **state)
+TEST(senseless_models)
 {
-    (void)state;
     REFUSED_MODEL(runs[1].frozen = false, "adapter_rank");
     REFUSED_MODEL(runs[2].adapter_rank = 4, "adapter_rank");
     REFUSED_MODEL((runs[1].adapter_rank = 0, runs[1].frozen = false), "weight_bits");
@@ -267,37 +253,31 @@ static void set_costs(struct bench *b)
 }
 
 // Every number that has a key: none is forgotten in reading or writing.
-static void costs_come_back(void **state)
+TEST(costs_come_back)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct bench b;
     struct costs again;
-    arena_open(&arena, NULL);
     set_costs(&b);
-    const char *path = arena_print(&arena, "%s/costs.json", own_folder);
+    const char *path = arena_print(arena, "%s/costs.json", own_folder);
     must(costs_check(&b.costs, &err), &err);
-    must(costs_save(&b.costs, path, &arena, &err), &err);
-    must(costs_load(&again, path, &arena, &err), &err);
+    must(costs_save(&b.costs, path, arena, &err), &err);
+    must(costs_load(&again, path, arena, &err), &err);
     same_costs(&b.costs, &again);
     assert_true(costs_transfer_share(&again, SCHEDULE_ZB_H1)[PART_DELAY] >= 1);
     assert_ptr_equal(costs_transfer_share(&again, SCHEDULE_1F1B), again.transfer_share);
-    arena_close(&arena);
 }
 
 #define REFUSED_COSTS(change, word)                                                                \
     do {                                                                                           \
         struct bench b;                                                                            \
-        struct error err = {OK, ""};                                                               \
         set_costs(&b);                                                                             \
+        err = (struct error){OK, ""};                                                              \
         change;                                                                                    \
         refused(costs_check(&b.costs, &err), &err, word);                                          \
     } while (0)
 
-static void senseless_costs(void **state)
+TEST(senseless_costs)
 {
-    (void)state;
     REFUSED_COSTS(b.costs.allocator_factor = estimate(0.5), "allocator_factor");
     REFUSED_COSTS(b.costs.tensor_overlap.value = 1.5, "tensor_overlap");
     REFUSED_COSTS(b.costs.transfer_intra_efficiency.value = -1, "transfer_efficiency.intra");
@@ -312,12 +292,4 @@ static void senseless_costs(void **state)
     REFUSED_COSTS(b.costs.schedule_share[SCHEDULE_ZB_H1][PART_LINK] = 0.5, "zb-h1");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_come_back), cmocka_unit_test(shared_pools_count_once),
-        cmocka_unit_test(senseless_models), cmocka_unit_test(costs_come_back),
-        cmocka_unit_test(senseless_costs),
-    };
-    return cmocka_run_group_tests(tests, folder_open, folder_close);
-}
+AROUND_ALL(folder_open, folder_close)

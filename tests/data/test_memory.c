@@ -1,10 +1,6 @@
 // Memory runs out at the N-th allocation, for every N of one small run of each command: each ends
 // in one clean error, nothing leaks (under ASan), no output is left half-written, and a run with
 // enough memory succeeds again.
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,20 +55,16 @@ static void sweep(command_function *command, int argc, char **argv, const char *
     printf("memory: %s: %ld takings, %ld clean refusals\n", argv[0], n - 1, refused);
 }
 
-static void every_taking_may_fail(void **state)
+TEST(every_taking_may_fail)
 {
-    (void)state;
-    struct arena arena;
-    struct error err;
     int exit_code = 0;
-    arena_open(&arena, NULL);
     assert_non_null(mkdtemp(folder));
     char *example[] = {"example", "chain", "--layers",        "6", "--stages", "2",
                        "--types", "2",     "--micro-batches", "4", "-o",       folder};
     if (run(command_example, ARRAY_LENGTH(example), example, &exit_code, &err) != OK)
         fail_msg("%s", err.text);
-    char *problem = in_folder(&arena, "problem.json"), *plan = in_folder(&arena, "plan.json"),
-         *out = in_folder(&arena, "out");
+    char *problem = in_folder(arena, "problem.json"), *plan = in_folder(arena, "plan.json"),
+         *out = in_folder(arena, "out");
     char *solve[] = {"solve", problem, "-o", plan, "--threads", "1", "--time-limit-s", "60"};
     sweep(command_solve, ARRAY_LENGTH(solve), solve, plan);
     char *verify[] = {"verify", plan, "-o", out};
@@ -81,17 +73,10 @@ static void every_taking_may_fail(void **state)
     sweep(command_report, ARRAY_LENGTH(report), report, out);
     char *trace[] = {"report", plan, "--format", "trace", "-o", out};
     sweep(command_report, ARRAY_LENGTH(trace), trace, out);
-    char *formulate[] = {"formulate", problem, "-o", in_folder(&arena, "f.lp")};
+    char *formulate[] = {"formulate", problem, "-o", in_folder(arena, "f.lp")};
     sweep(command_formulate, ARRAY_LENGTH(formulate), formulate, formulate[3]);
     static const char *const left[] = {"problem.json", "model.json", "cluster.json", "costs.json",
                                        "job.json",     "plan.json",  "out",          "f.lp"};
-    for (size_t i = 0; i < ARRAY_LENGTH(left); i++) unlink(in_folder(&arena, left[i]));
+    for (size_t i = 0; i < ARRAY_LENGTH(left); i++) unlink(in_folder(arena, left[i]));
     assert_int_equal(rmdir(folder), 0); // nothing else is left
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_taking_may_fail)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // Clusters whose nodes have places: which link joins two of them, and wrong matrices.
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/places/places.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static const char head[] =
     "{\"kind\": \"plumbline.cluster\", \"version\": 1, \"name\": \"c\", \"groups\": ["
@@ -60,16 +55,15 @@ static void assert_link(const struct cluster *c, int a, int b, const struct plac
     assert_int_equal(link.origin, origin);
 }
 
-static void test_what_joins_two_nodes(void **state)
+TEST(test_what_joins_two_nodes)
 {
     struct cluster c;
-    struct error err = {OK, ""};
     const struct place_traffic one = {{1, 1}, {0, 0}}, all = {{8, 8}, {0, 0}},
                                ring = {{1, 1}, {1, 1}};
     assert_int_equal(load(&c,
                           ", \"links\": [{\"from\": \"b\", \"to\": \"a\", \"link\": "
                           "{\"bytes_per_s\": 7e4, \"latency_s\": 1}}]",
-                          *state, &err),
+                          arena, &err),
                      OK);
     assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL); // InfiniBand gives 2e10, the rack less
     assert_link(&c, 0, 1, &all, 1e10, 2e-6, PLACE_CARDS);   // eight messages through four cards
@@ -83,27 +77,26 @@ static void test_what_joins_two_nodes(void **state)
     assert_int_equal(places_find(&c.places, "e"), -1);
 }
 
-static void test_matrix(void **state)
+TEST(test_matrix)
 {
     struct cluster c;
-    struct error err = {OK, ""};
     const struct place_traffic one = {{1, 1}, {0, 0}};
     static const char matrix[] =
         ", \"matrix\": {\"nodes\": [\"d\", \"c\", \"b\", \"a\"], \"bytes_per_s\": [[0, 1, 2, 3], "
         "[4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]], \"latency_s\": 0.5}";
-    assert_int_equal(load(&c, matrix, *state, &err), OK);
+    assert_int_equal(load(&c, matrix, arena, &err), OK);
     assert_link(&c, 0, 3, &one, 10, 0.5, PLACE_MEASURED); // a to d: the last row's first number
     assert_link(&c, 3, 0, &one, 3, 0.5, PLACE_MEASURED);
     char path[] = "/tmp/plumbline_places_XXXXXX";
     assert_true(mkstemp(path) >= 0);
-    assert_int_equal(cluster_save(&c, path, *state, &err), OK);
+    assert_int_equal(cluster_save(&c, path, arena, &err), OK);
     struct cluster again;
-    assert_int_equal(cluster_load(&again, path, *state, &err), OK);
+    assert_int_equal(cluster_load(&again, path, arena, &err), OK);
     remove(path);
     assert_memory_equal(again.places.measured, c.places.measured, 16 * sizeof(struct link));
 }
 
-static void test_wrong_matrices(void **state)
+TEST(test_wrong_matrices)
 {
     static const struct {
         const char *tail, *text;
@@ -164,10 +157,10 @@ static void test_wrong_matrices(void **state)
          "expected it or latencies_s, found both"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
+        err = (struct error){OK, ""};
         struct cluster c;
-        struct error err = {OK, ""};
         assert_int_equal(
-            load(&c, arena_print(*state, ", \"matrix\": {%s}", wrong[i].tail), *state, &err),
+            load(&c, arena_print(arena, ", \"matrix\": {%s}", wrong[i].tail), arena, &err),
             BAD_INPUT);
         if (!strstr(err.text, wrong[i].text)) fail_msg("%s: %s", wrong[i].text, err.text);
     }
@@ -175,7 +168,7 @@ static void test_wrong_matrices(void **state)
 
 // Two nodes of one name, and names that would break a host file, are reported with their place,
 // with a matrix too.
-static void test_wrong_names(void **state)
+TEST(test_wrong_names)
 {
     static const struct {
         const char *name, *text;
@@ -186,14 +179,14 @@ static void test_wrong_names(void **state)
         {"x\\ny", "control character U+000A"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
+        err = (struct error){OK, ""};
         struct cluster c;
-        struct error err = {OK, ""};
-        char *changed = arena_print(*state, "%s", nodes), *at = strstr(changed, "\"name\": \"b\"");
+        char *changed = arena_print(arena, "%s", nodes), *at = strstr(changed, "\"name\": \"b\"");
         assert_non_null(at);
         const char *whole = arena_print(
-            *state, "%.*s\"name\": \"%s\"%s, \"matrix\": {\"nodes\": [], \"bytes_per_s\": []}",
+            arena, "%.*s\"name\": \"%s\"%s, \"matrix\": {\"nodes\": [], \"bytes_per_s\": []}",
             (int)(at - changed), changed, wrong[i].name, at + strlen("\"name\": \"b\""));
-        assert_int_equal(load_nodes(&c, whole, "", *state, &err), BAD_INPUT);
+        assert_int_equal(load_nodes(&c, whole, "", arena, &err), BAD_INPUT);
         if (!strstr(err.text, wrong[i].text) || !strstr(err.text, "places.nodes[1]"))
             fail_msg("%s: %s", wrong[i].text, err.text);
     }
@@ -201,10 +194,9 @@ static void test_wrong_names(void **state)
 
 // A null cell of a matrix takes the value of the nodes' class; a separate link has precedence; if
 // no class gives a value, the error names the pair.
-static void test_missing_cells(void **state)
+TEST(test_missing_cells)
 {
     struct cluster c;
-    struct error err = {OK, ""};
     const struct place_traffic one = {{1, 1}, {0, 0}};
     static const char matrix[] =
         ", \"matrix\": {\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"latencies_s\": [[0, null, 1, "
@@ -213,7 +205,7 @@ static void test_missing_cells(void **state)
         "11e4, null, 0]]}, \"links\": [{\"from\": \"a\", \"to\": \"d\", \"link\": "
         "{\"bytes_per_s\": 3e4, "
         "\"latency_s\": 0.2}}]";
-    assert_int_equal(load(&c, matrix, *state, &err), OK);
+    assert_int_equal(load(&c, matrix, arena, &err), OK);
     for (int round = 0; round < 2; round++) {
         assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL);
         assert_link(&c, 1, 0, &one, 5e4, 1, PLACE_MEASURED);
@@ -222,12 +214,12 @@ static void test_missing_cells(void **state)
         assert_link(&c, 2, 3, &one, 1e10, 4e-6, PLACE_CARDS);
         char path[] = "/tmp/plumbline_places_XXXXXX";
         assert_true(mkstemp(path) >= 0);
-        assert_int_equal(cluster_save(&c, path, *state, &err), OK);
-        assert_int_equal(cluster_load(&c, path, *state, &err), OK);
+        assert_int_equal(cluster_save(&c, path, arena, &err), OK);
+        assert_int_equal(cluster_load(&c, path, arena, &err), OK);
         remove(path);
     }
     // The same without cards at nodes c and d: their level joins c and a, nothing joins c and d.
-    assert_int_equal(load(&c, matrix, *state, &err), OK);
+    assert_int_equal(load(&c, matrix, arena, &err), OK);
     c.groups[1].nic_count = 0;
     assert_int_equal(cluster_check(&c, &err), BAD_INPUT);
     if (!strstr(err.text, "places: \"c\" to \"d\": expected a measured bandwidth"))
@@ -236,14 +228,4 @@ static void test_missing_cells(void **state)
     c.links = &stated;
     c.link_count = 1;
     assert_int_equal(cluster_check(&c, &err), OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_names),   cmocka_unit_test(test_what_joins_two_nodes),
-        cmocka_unit_test(test_matrix),        cmocka_unit_test(test_wrong_matrices),
-        cmocka_unit_test(test_missing_cells),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -6,14 +6,7 @@
 #include "data/schedule/schedule.h"
 #include "tests/support/oracle/tables.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 // "F0 F1 B0 ..." of a stage's compute stream; f and b for blocking messages, O for the optimizer.
 static const char *compute_text(const struct schedule *s, int stage, struct arena *arena)
@@ -33,41 +26,37 @@ static const char *compute_text(const struct schedule *s, int stage, struct aren
     return text;
 }
 
-static void test_written_order(void **state)
+TEST(test_written_order)
 {
-    (void)state;
-    struct arena arena;
     struct schedule s;
-    arena_open(&arena, NULL);
     build_schedule(
         &s,
         &(struct schedule_request){
             .kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(3), .micro_batches = 4, .optimizer = true},
-        &arena);
-    assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 F2 B0 F3 B1 B2 B3 O");
-    assert_string_equal(compute_text(&s, 1, &arena), "F0 F1 B0 F2 B1 F3 B2 B3 O");
-    assert_string_equal(compute_text(&s, 2, &arena), "F0 B0 F1 B1 F2 B2 F3 B3 O");
+        arena);
+    assert_string_equal(compute_text(&s, 0, arena), "F0 F1 F2 B0 F3 B1 B2 B3 O");
+    assert_string_equal(compute_text(&s, 1, arena), "F0 F1 B0 F2 B1 F3 B2 B3 O");
+    assert_string_equal(compute_text(&s, 2, arena), "F0 B0 F1 B1 F2 B2 F3 B3 O");
     build_schedule(
         &s,
         &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(4), .micro_batches = 2},
-        &arena);
-    assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 B0 B1");
+        arena);
+    assert_string_equal(compute_text(&s, 0, arena), "F0 F1 B0 B1");
     build_schedule(
         &s,
         &(struct schedule_request){.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(2), .micro_batches = 3},
-        &arena);
+        arena);
     for (int stage = 0; stage < 2; stage++)
-        assert_string_equal(compute_text(&s, stage, &arena), "F0 F1 F2 B0 B1 B2");
+        assert_string_equal(compute_text(&s, stage, arena), "F0 F1 F2 B0 B1 B2");
     // Both ends take the forward transfer of a crossing pair first.
     build_schedule(&s,
                    &(struct schedule_request){.kind = SCHEDULE_1F1B,
                                               SCHEDULE_PLAIN(2),
                                               .micro_batches = 3,
                                               .parts = {[PART_BLOCKING] = true}},
-                   &arena);
-    assert_string_equal(compute_text(&s, 0, &arena), "F0 f0 F1 f1 b0 B0 F2 f2 b1 B1 b2 B2");
-    assert_string_equal(compute_text(&s, 1, &arena), "f0 F0 B0 f1 b0 F1 B1 f2 b1 F2 B2 b2");
-    arena_close(&arena);
+                   arena);
+    assert_string_equal(compute_text(&s, 0, arena), "F0 f0 F1 f1 b0 B0 F2 f2 b1 B1 b2 B2");
+    assert_string_equal(compute_text(&s, 1, arena), "f0 F0 B0 f1 b0 F1 B1 f2 b1 F2 B2 b2");
 }
 
 static int smaller(int a, int b) { return a < b ? a : b; }
@@ -181,37 +170,33 @@ static void check_chain(const struct schedule *s, bool forward, int boundary, in
     assert_true(s->request.parts[PART_OVERHEAD] ? adjacent(s, at, last) : joined(s, at, last));
 }
 
-static void test_messages(void **state)
+TEST(test_messages)
 {
-    (void)state;
     for (int mask = 0; mask < 64; mask++) {
-        struct arena arena;
         struct schedule s;
         struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
                                      SCHEDULE_PLAIN(4),
                                      .micro_batches = 5,
                                      .parts = {mask & 1, mask & 2, mask & 4, mask & 32},
                                      .epilogue = mask & 16};
-        arena_open(&arena, NULL);
-        build_schedule(&s, &r, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        build_schedule(&s, &r, arena);
         for (int boundary = 0; boundary < 3; boundary++)
             for (int m = 0; m < 5; m++) {
                 check_chain(&s, true, boundary, m);
                 check_chain(&s, false, boundary, m);
             }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // All shapes and parts: no deadlock, everything once, the counts in flight that the closed forms
 // give.
-static void test_all_shapes(void **state)
+TEST(test_all_shapes)
 {
-    (void)state;
     for (int p = 1; p <= 9; p++)
         for (int m = 1; m <= 12; m++)
             for (int mask = 0; mask < 32; mask++) {
-                struct arena arena;
                 struct schedule s;
                 struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
                                              SCHEDULE_PLAIN(p),
@@ -221,52 +206,48 @@ static void test_all_shapes(void **state)
                                              .sync = p % 2,
                                              .optimizer = m % 3,
                                              .embedding_sync = p > 1 && m % 5};
-                arena_open(&arena, NULL);
-                build_schedule(&s, &r, &arena);
-                check_each_once(&s, &arena);
-                check_order(&s, &arena);
+                struct arena_mark mark = arena_set_mark(arena);
+                build_schedule(&s, &r, arena);
+                check_each_once(&s, arena);
+                check_order(&s, arena);
                 for (int stage = 0; stage < p; stage++)
                     assert_int_equal(s.in_flight[stage],
                                      r.kind == SCHEDULE_GPIPE ? m : smaller(m, p - stage));
-                arena_close(&arena);
+                arena_reset(arena, mark);
             }
 }
 
-static void test_large_blocking(void **state)
+TEST(test_large_blocking)
 {
-    (void)state;
     const int shapes[][2] = {{32, 256}, {64, 16}, {16, 100}, {128, 130}};
     for (size_t i = 0; i < ARRAY_LENGTH(shapes); i++) {
-        struct arena arena;
         struct schedule s;
-        arena_open(&arena, NULL);
+        struct arena_mark mark = arena_set_mark(arena);
         build_schedule(&s,
                        &(struct schedule_request){.kind = SCHEDULE_1F1B,
                                                   SCHEDULE_PLAIN(shapes[i][0]),
                                                   .micro_batches = shapes[i][1],
                                                   .parts = {true, true, true}},
-                       &arena);
-        arena_close(&arena);
+                       arena);
+        arena_reset(arena, mark);
     }
 }
 
 // Of the backward receives of stage i the last p-1-i and the one before them.
-static void test_epilogue(void **state)
+TEST(test_epilogue)
 {
-    (void)state;
     for (int kind = SCHEDULE_GPIPE; kind <= SCHEDULE_1F1B; kind++)
         for (int m = 1; m <= 9; m++) {
-            struct arena arena;
             struct schedule s;
             int p = 5, epilogue[5] = {0}, steady[5] = {0};
-            arena_open(&arena, NULL);
+            struct arena_mark mark = arena_set_mark(arena);
             build_schedule(&s,
                            &(struct schedule_request){.kind = (int)kind,
                                                       SCHEDULE_PLAIN(p),
                                                       .micro_batches = m,
                                                       .parts = {[PART_LINK] = true},
                                                       .epilogue = true},
-                           &arena);
+                           arena);
             for (int i = 0; i < s.operation_count; i++) {
                 int boundary = symbol_stage_of(&s, i);
                 if (kind_of(&s, i) == SYMBOL_SEND_BACKWARD + PART_LINK) steady[boundary]++;
@@ -278,7 +259,7 @@ static void test_epilogue(void **state)
                 assert_int_equal(epilogue[i], smaller(m, p - i));
                 assert_int_equal(epilogue[i] + steady[i], m);
             }
-            arena_close(&arena);
+            arena_reset(arena, mark);
         }
 }
 
@@ -294,10 +275,8 @@ static bool depends(const struct schedule *s, int before_kind, int before_stage,
     return false;
 }
 
-static void test_endings(void **state)
+TEST(test_endings)
 {
-    (void)state;
-    struct arena arena;
     struct schedule s;
     struct schedule_request r = {.kind = SCHEDULE_1F1B,
                                  SCHEDULE_PLAIN(3),
@@ -305,8 +284,7 @@ static void test_endings(void **state)
                                  .sync = true,
                                  .optimizer = true,
                                  .embedding_sync = true};
-    arena_open(&arena, NULL);
-    build_schedule(&s, &r, &arena);
+    build_schedule(&s, &r, arena);
     for (int stage = 0; stage < 3; stage++) {
         assert_int_equal(stream_of(&s, STREAM_SYNC, stage)->count, 1);
         assert_true(depends(&s, SYMBOL_BACKWARD, stage, SYMBOL_SYNC, stage));
@@ -316,71 +294,47 @@ static void test_endings(void **state)
                          stage != 1);
     }
     r.sync = false;
-    build_schedule(&s, &r, &arena);
+    build_schedule(&s, &r, arena);
     assert_true(depends(&s, SYMBOL_BACKWARD, 0, SYMBOL_EMBEDDING_SYNC, 0));
     assert_true(depends(&s, SYMBOL_BACKWARD, 2, SYMBOL_EMBEDDING_SYNC, 0));
     assert_false(depends(&s, SYMBOL_BACKWARD, 1, SYMBOL_EMBEDDING_SYNC, 0));
     assert_null(stream_of(&s, STREAM_SYNC, 0));
-    arena_close(&arena);
 }
 
 // A planted cycle is a deadlock, named.
-static void test_deadlock(void **state)
+TEST(test_deadlock)
 {
-    (void)state;
-    struct arena arena;
     struct schedule s;
-    struct error err = {OK, ""};
-    arena_open(&arena, NULL);
     build_schedule(&s,
                    &(struct schedule_request){.kind = SCHEDULE_1F1B,
                                               SCHEDULE_PLAIN(2),
                                               .micro_batches = 3,
                                               .parts = {[PART_BLOCKING] = true}},
-                   &arena);
+                   arena);
     const struct stream *c = stream_of(&s, STREAM_COMPUTE, 1);
     int swapped = c->operations[3]; // stage 1 sends backward before it takes the next forward
     assert_int_equal(kind_of(&s, swapped), SYMBOL_SEND_FORWARD + PART_BLOCKING);
     c->operations[3] = c->operations[4];
     c->operations[4] = swapped;
-    assert_int_equal(schedule_order(&s, TAKE(&arena, s.operation_count, int), &arena, &err),
+    assert_int_equal(schedule_order(&s, TAKE(arena, s.operation_count, int), arena, &err),
                      BAD_INPUT);
     assert_non_null(strstr(err.text, "deadlock"));
-    arena_close(&arena);
 }
 
-static void test_too_large(void **state)
+TEST(test_too_large)
 {
-    (void)state;
-    struct arena arena;
     struct schedule s;
-    struct error err = {OK, ""};
-    arena_open(&arena, NULL);
     struct schedule_request r = {.kind = SCHEDULE_GPIPE,
                                  SCHEDULE_PLAIN(STAGES_MAX),
                                  .micro_batches = MICRO_BATCHES_MAX,
                                  .parts = {true, true, true}};
-    assert_int_equal(schedule_build(&s, &r, &arena, &err), BAD_INPUT);
-    arena_close(&arena);
+    assert_int_equal(schedule_build(&s, &r, arena, &err), BAD_INPUT);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     assert_string_equal(symbol_kind_name(SYMBOL_FORWARD), "forward");
     assert_string_equal(symbol_kind_name(SYMBOL_SEND_BACKWARD + PART_LINK), "send_backward.link");
     assert_string_equal(symbol_kind_name(SYMBOL_SEND_EPILOGUE + PART_DELAY), "send_epilogue.delay");
     assert_string_equal(symbol_kind_name(SYMBOL_EMBEDDING_SYNC), "embedding_sync");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_order), cmocka_unit_test(test_all_shapes),
-        cmocka_unit_test(test_messages),      cmocka_unit_test(test_large_blocking),
-        cmocka_unit_test(test_epilogue),      cmocka_unit_test(test_endings),
-        cmocka_unit_test(test_deadlock),      cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

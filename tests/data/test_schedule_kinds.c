@@ -1,13 +1,6 @@
 // The tables of schedules with several stages per rank, split backward, slices and local losses:
 // orders and held activations against docs/FORMULAS.md 14, the three tables of kinds, endings, and
 // that no mix of shape and transfer parts deadlocks.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "solve/checker/read/problem.h"
@@ -15,7 +8,7 @@
 #include "tests/support/requests.h"
 #include "tests/support/oracle/tables.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
@@ -110,24 +103,20 @@ static bool check_held_line(const char *line, struct arena *arena)
     return true;
 }
 
-static void test_orders_as_the_document_writes_them(void **state)
+TEST(test_orders_as_the_document_writes_them)
 {
-    (void)state;
-    struct arena arena;
     char line[1000];
     int orders[SCHEDULE_KIND_COUNT] = {0}, held = 0;
     FILE *f = fopen("docs/FORMULAS.md", "r");
     assert_non_null(f);
-    arena_open(&arena, NULL);
     while (fgets(line, sizeof line, f)) {
-        struct arena_mark mark = arena_set_mark(&arena);
-        int kind = check_order_line(line, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        int kind = check_order_line(line, arena);
         if (kind >= 0) orders[kind]++;
-        else held += check_held_line(line, &arena);
-        arena_reset(&arena, mark);
+        else held += check_held_line(line, arena);
+        arena_reset(arena, mark);
     }
     fclose(f);
-    arena_close(&arena);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         if (!orders[kind])
             fail_msg("docs/FORMULAS.md writes out no order of %s", schedule_names[kind]);
@@ -136,9 +125,8 @@ static void test_orders_as_the_document_writes_them(void **state)
 
 // ---- the tables of planner, judge and checker
 
-static void test_tables_agree(void **state)
+TEST(test_tables_agree)
 {
-    (void)state;
     assert_int_equal(check_schedule_count, SCHEDULE_KIND_COUNT);
     assert_string_equal(check_schedule_names[check_schedule_default], "1f1b");
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
@@ -216,48 +204,43 @@ static void check_message_counts(const struct schedule *s, struct arena *arena)
 
 // Every schedule in every shape, with every mix of parts: no deadlock, and the closed forms of the
 // activations held.
-static void test_all_schedules(void **state)
+TEST(test_all_schedules)
 {
-    (void)state;
     struct random rng = {3};
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         for (int p = 1; p <= 7; p++)
             for (int stages = 1; stages <= 3; stages++)
                 for (int m = 1; m <= 2 * p + 3; m++)
                     for (int mask = 0; mask < 16; mask++) {
-                        struct arena arena;
                         struct schedule s;
                         struct schedule_request r = request_random(&rng, 1, 1);
-                        arena_open(&arena, NULL);
+                        struct arena_mark mark = arena_set_mark(arena);
                         r.micro_batches = m;
                         request_shape(&r, (int)kind, p, stages, stages);
                         r.embedding_sync = r.embedding_sync && r.stage_count > 1;
                         for (int part = 0; part < PART_COUNT; part++)
                             r.parts[part] = mask >> part & 1;
-                        build_schedule(&s, &r, &arena);
-                        check_message_counts(&s, &arena);
+                        build_schedule(&s, &r, arena);
+                        check_message_counts(&s, arena);
                         assert_int_equal(s.carried_count > 0, !r.barrier);
                         for (int rank = 0; rank < p; rank++) {
                             int expected = stash_of(&r, rank);
                             if (expected >= 0) assert_int_equal(most_held(&s, rank), expected);
                         }
-                        arena_close(&arena);
+                        arena_reset(arena, mark);
                     }
 }
 
 // A rank's syncs in the order of its stages' last gradients: exposed ones after the rank's last
 // gradient, overlapped ones after their own. What the next iteration waits for without a barrier.
-static void test_endings_of_several_stages(void **state)
+TEST(test_endings_of_several_stages)
 {
-    (void)state;
-    struct arena arena;
     struct schedule s;
     struct schedule_request r = {.micro_batches = 2, .sync = true, .parts = {[PART_LINK] = true}};
-    arena_open(&arena, NULL);
     request_shape(&r, SCHEDULE_LOOPED_BFS, 2, 2, 1);
     for (int overlapped = 0; overlapped < 2; overlapped++) {
         r.sync_overlapped = overlapped;
-        build_schedule(&s, &r, &arena);
+        build_schedule(&s, &r, arena);
         const struct stream *syncs = stream_of(&s, STREAM_SYNC, 1);
         assert_int_equal(syncs->count, 2);
         assert_int_equal(symbol_stage_of(&s, syncs->operations[0]),
@@ -273,27 +256,23 @@ static void test_endings_of_several_stages(void **state)
         assert_int_equal(s.carried_count, overlapped ? 8 : 6);
     }
     r.optimizer = true;
-    build_schedule(&s, &r, &arena);
+    build_schedule(&s, &r, arena);
     assert_int_equal(s.carried_count, 4); // the optimizer waits for the syncs
     assert_true(depends(&s, SYMBOL_SYNC, 1, SYMBOL_OPTIMIZER, 1));
     assert_true(depends(&s, SYMBOL_QUEUED_SYNC, 1, SYMBOL_OPTIMIZER, 1));
     assert_true(depends(&s, SYMBOL_SYNC, 3, SYMBOL_OPTIMIZER, 3));
     r.virtual_stages = 3, r.stage_count = 6;
-    build_schedule(&s, &r, &arena);
+    build_schedule(&s, &r, arena);
     assert_true(depends(&s, SYMBOL_SYNC, 3, SYMBOL_QUEUED_SYNC, 1)); // after 5, 3
     assert_false(depends(&s, SYMBOL_SYNC, 3, SYMBOL_SYNC, 1));
-    arena_close(&arena);
 }
 
 // What a schedule cannot be is refused.
-static void test_wrong_shapes(void **state)
+TEST(test_wrong_shapes)
 {
-    (void)state;
-    struct arena arena;
     struct schedule s;
-    arena_open(&arena, NULL);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
-        struct error err = {OK, ""};
+        err = (struct error){OK, ""};
         struct schedule_request r = {.micro_batches = 2, .barrier = true};
         request_shape(&r, (int)kind, 2, 2, 2);
         if (schedule_kinds[kind].virtual_stages) {
@@ -302,20 +281,7 @@ static void test_wrong_shapes(void **state)
         } else {
             r.slice_count = 2;
         }
-        assert_int_equal(schedule_build(&s, &r, &arena, &err), BAD_INPUT);
+        assert_int_equal(schedule_build(&s, &r, arena, &err), BAD_INPUT);
         assert_non_null(strstr(err.text, schedule_names[kind]));
     }
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orders_as_the_document_writes_them),
-        cmocka_unit_test(test_tables_agree),
-        cmocka_unit_test(test_all_schedules),
-        cmocka_unit_test(test_endings_of_several_stages),
-        cmocka_unit_test(test_wrong_shapes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 // documents pass, planted damages fail there as they do in our loaders. Skipped, with the reason
 // printed, if the validator is not installed. Also the schemas against the tables that read the
 // documents; with "write" as argument they are written (make schemas).
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/inputs/problem.h"
@@ -14,11 +11,7 @@
 #include "tests/support/problems.h"
 #include "tests/support/schema.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 static void run(const char *command)
 {
@@ -35,9 +28,8 @@ static bool validator_is_missing(void)
     return true;
 }
 
-static void test_shipped(void **state)
+TEST(test_shipped)
 {
-    (void)state;
     if (validator_is_missing()) skip();
     run("python3 tests/check_schemas.py good data/models/*/*.json data/clusters/*.json "
         "data/costs/*.json $(ls tests/documents/*.json | grep -v config.json)");
@@ -64,65 +56,54 @@ static void save_verdict(const char *path, bool accepted, struct arena *arena)
 
 // What the program itself saves: every example after a round, verdicts, and random problems with
 // all their features.
-static void test_saved(void **state)
+TEST(test_saved)
 {
-    (void)state;
     if (validator_is_missing()) skip();
-    struct arena arena;
     struct random rng = {20260131};
     struct random_limits limits = random_limits_small();
     char command[200];
-    arena_open(&arena, NULL);
     for (int format = 0; format < FORMAT_COUNT; format++) {
-        struct error err = {OK, ""};
-        const char *to =
-            arena_print(&arena, "%s/example-%s.json", own_folder, format_names[format]);
+        const char *to = arena_print(arena, "%s/example-%s.json", own_folder, format_names[format]);
         assert_int_equal(format_load((enum format)format,
-                                     format_example((enum format)format, &arena), to, &arena, &err),
+                                     format_example((enum format)format, arena), to, arena, &err),
                          OK);
     }
-    save_verdict(arena_print(&arena, "%s/example-accepted.json", own_folder), true, &arena);
-    save_verdict(arena_print(&arena, "%s/example-rejected.json", own_folder), false, &arena);
+    save_verdict(arena_print(arena, "%s/example-accepted.json", own_folder), true, arena);
+    save_verdict(arena_print(arena, "%s/example-rejected.json", own_folder), false, arena);
     for (int i = 0; i < 60; i++) {
-        struct error err = {OK, ""};
         struct problem p = {0};
-        random_problem(&p, &rng, &limits, &arena);
+        random_problem(&p, &rng, &limits, arena);
         assert_int_equal(model_save(&p.model,
-                                    arena_print(&arena, "%s/example-%d-m.json", own_folder, i),
-                                    &arena, &err),
+                                    arena_print(arena, "%s/example-%d-m.json", own_folder, i),
+                                    arena, &err),
                          OK);
         assert_int_equal(cluster_save(&p.cluster,
-                                      arena_print(&arena, "%s/example-%d-c.json", own_folder, i),
-                                      &arena, &err),
+                                      arena_print(arena, "%s/example-%d-c.json", own_folder, i),
+                                      arena, &err),
                          OK);
         assert_int_equal(costs_save(&p.costs,
-                                    arena_print(&arena, "%s/example-%d-o.json", own_folder, i),
-                                    &arena, &err),
+                                    arena_print(arena, "%s/example-%d-o.json", own_folder, i),
+                                    arena, &err),
                          OK);
-        assert_int_equal(job_save(&p.job,
-                                  arena_print(&arena, "%s/example-%d-j.json", own_folder, i),
-                                  &arena, &err),
+        assert_int_equal(job_save(&p.job, arena_print(arena, "%s/example-%d-j.json", own_folder, i),
+                                  arena, &err),
                          OK);
     }
-    arena_close(&arena);
     snprintf(command, sizeof command, "python3 tests/check_schemas.py good %s/example-*.json",
              own_folder);
     run(command);
 }
 
 // The loaders refuse these in test_bad_input.
-static void test_planted(void **state)
+TEST(test_planted)
 {
-    (void)state;
     if (validator_is_missing()) skip();
-    struct arena arena;
     char command[200];
     int written = 0;
-    arena_open(&arena, NULL);
     for (size_t i = 0; i < planted_count; i++) {
         if (!planted_damages[i].by_schema) continue;
-        const char *text = planted_text(&planted_damages[i], &arena);
-        FILE *f = fopen(arena_print(&arena, "%s/%s-bad%zu.json", own_folder,
+        const char *text = planted_text(&planted_damages[i], arena);
+        FILE *f = fopen(arena_print(arena, "%s/%s-bad%zu.json", own_folder,
                                     format_names[planted_damages[i].format], i),
                         "w");
         assert_non_null(f);
@@ -131,7 +112,6 @@ static void test_planted(void **state)
         fclose(f);
         written++;
     }
-    arena_close(&arena);
     assert_true(written > 50);
     snprintf(command, sizeof command, "python3 tests/check_schemas.py bad %s/*-bad*.json",
              own_folder);
@@ -152,43 +132,27 @@ static void expect_schema(const char *name, const char *wanted, bool written, st
                  wanted + same, found + same);
 }
 
-static void expect_schemas(bool written)
+static bool writing;
+
+TEST(test_tables)
 {
-    struct arena arena;
-    arena_open(&arena, NULL);
-    expect_schema("schedule", schema_of_schedules(&arena), written, &arena);
+    expect_schema("schedule", schema_of_schedules(arena), writing, arena);
     for (int i = 0; i < schema_count; i++) {
-        struct error err = {OK, ""};
-        const char *missing = NULL, *text = schema_text(&schemas[i], &missing, &arena, &err);
+        const char *missing = NULL, *text = schema_text(&schemas[i], &missing, arena, &err);
         if (!text) fail_msg("%s", err.text);
         if (missing)
             fail_msg("docs/schemas/%s.schema.json: %s: a function of its own reads this key: write "
                      "its schema by hand",
                      schemas[i].name, missing);
-        expect_schema(schemas[i].name, text, written, &arena);
+        expect_schema(schemas[i].name, text, writing, arena);
     }
-    arena_close(&arena);
 }
 
-static void test_tables(void **state)
-{
-    (void)state;
-    expect_schemas(false);
-}
-
-static void write_them(void **state)
-{
-    (void)state;
-    expect_schemas(true);
-}
+AROUND_ALL(folder_open, folder_close)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest writing[] = {cmocka_unit_test(write_them)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shipped), cmocka_unit_test(test_saved),
-                                       cmocka_unit_test(test_planted),
-                                       cmocka_unit_test(test_tables)};
-    if (count > 1 && !strcmp(arguments[1], "write"))
-        return cmocka_run_group_tests(writing, NULL, NULL);
-    return cmocka_run_group_tests(tests, folder_open, folder_close);
+    writing = count > 1 && !strcmp(arguments[1], "write");
+    if (writing) tests_only = "test_tables";
+    return tests_run(1, arguments);
 }

@@ -1,16 +1,10 @@
 // The space of layouts: counted a second time, by plain nested loops over all numbers; every layout
 // once; membership.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "data/inputs/framework.h"
 #include "data/inputs/space.h"
 #include "data/kinds/schedules.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 struct seen {
     struct layout *layouts;
@@ -77,9 +71,8 @@ static int64_t count_by_hand(int64_t devices, int64_t batch, int layers, bool fe
     return count;
 }
 
-static void counts_match(void **state)
+TEST(counts_match)
 {
-    (void)state;
     const enum space_key keys[] = {SPACE_TENSOR,      SPACE_CONTEXT,    SPACE_PIPELINE,
                                    SPACE_DATA,        SPACE_SCHEDULE,   SPACE_VIRTUAL_STAGES,
                                    SPACE_MICRO_BATCH, SPACE_SLICE_COUNT};
@@ -96,9 +89,8 @@ static void counts_match(void **state)
         }
 }
 
-static void every_layout_once(void **state)
+TEST(every_layout_once)
 {
-    (void)state;
     enum space_key keys[SPACE_KEY_COUNT];
     static struct layout storage[30000];
     for (int i = 0; i < SPACE_KEY_COUNT; i++) keys[i] = (enum space_key)i;
@@ -121,9 +113,8 @@ static void every_layout_once(void **state)
 }
 
 // All ways to cut n parts, each once: 2^(n-1), including the whole. Three slices: (n-1)(n-2)/2.
-static void slices_of_any_lengths(void **state)
+TEST(slices_of_any_lengths)
 {
-    (void)state;
     static struct layout storage[30000];
     struct layout base = plain;
     base.schedule = SCHEDULE_TOKEN_SLICED, base.slice_count = 2;
@@ -154,9 +145,8 @@ static void slices_of_any_lengths(void **state)
 }
 
 // A key that is not mentioned stays as in the layout; a list is used as given.
-static void fixed_and_listed(void **state)
+TEST(fixed_and_listed)
 {
-    (void)state;
     int tensors[] = {4, 2, 3};
     struct layout storage[8], base = plain;
     struct space space = {.given = true};
@@ -175,9 +165,8 @@ static void fixed_and_listed(void **state)
 
 // Listed degrees of any cluster: where devices may be idle, every product that is not more than
 // there are, whether it divides them or not. A space that has none says so.
-static void degrees_that_do_not_divide(void **state)
+TEST(degrees_that_do_not_divide)
 {
-    (void)state;
     static struct layout storage[256];
     int lists[4][3] = {{1, 2, 3}, {1, 1, 1}, {2, 3, 5}, {1, 3, 4}};
     for (int devices = 1; devices <= 40; devices++)
@@ -199,9 +188,8 @@ static void degrees_that_do_not_divide(void **state)
         }
 }
 
-static void what_leaves_a_space_empty(void **state)
+TEST(what_leaves_a_space_empty)
 {
-    (void)state;
     struct layout wound = plain;
     wound.schedule = SCHEDULE_INTERLEAVED;
     struct space space = all_of((enum space_key[]){SPACE_VIRTUAL_STAGES}, 1);
@@ -272,9 +260,8 @@ static bool is_in(enum framework framework, const struct layout *l, int layers)
     return in;
 }
 
-static void frameworks_run(void **state)
+TEST(frameworks_run)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof framed / sizeof *framed; i++)
         for (int f = 0; f < 3; f++) {
             bool in = is_in((enum framework)(FRAMEWORK_MEGATRON + f), &framed[i].with, 18);
@@ -286,9 +273,8 @@ static void frameworks_run(void **state)
 }
 
 // Several stages a rank: of 4 stages in all, 16, 17 and 18 layers are 16 with or without ends.
-static void frameworks_wind(void **state)
+TEST(frameworks_wind)
 {
-    (void)state;
     struct layout l = {PIPED, .schedule = SCHEDULE_INTERLEAVED, .zero = 1};
     l.virtual_stages = 2;
     for (int layers = 16; layers <= 20; layers++)
@@ -304,9 +290,8 @@ static void frameworks_wind(void **state)
 
 // What means nothing to a framework is not offered twice, nor does it empty a space where it is
 // fixed: one rank takes 1F1B and one tensor rank no sequence parallelism.
-static void frameworks_decide(void **state)
+TEST(frameworks_decide)
 {
-    (void)state;
     struct layout storage[64], base = {PIPED, .schedule = SCHEDULE_INTERLEAVED, .zero = 1};
     base.sequence_parallel = true, base.virtual_stages = 2;
     const enum space_key keys[] = {SPACE_TENSOR, SPACE_PIPELINE, SPACE_DATA};
@@ -323,9 +308,8 @@ static void frameworks_decide(void **state)
 }
 
 // All ways to write a degree as a product of three, in their order; the first is no grid.
-static void grids_of_a_degree(void **state)
+TEST(grids_of_a_degree)
 {
-    (void)state;
     static struct layout storage[400];
     struct layout base = plain;
     base.sequence_parallel = true;
@@ -352,21 +336,4 @@ static void grids_of_a_degree(void **state)
         seen.count = 0;
         assert_int_equal(space_each(&space, &limits, note, &seen), expected + 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_match),
-        cmocka_unit_test(every_layout_once),
-        cmocka_unit_test(slices_of_any_lengths),
-        cmocka_unit_test(fixed_and_listed),
-        cmocka_unit_test(frameworks_run),
-        cmocka_unit_test(frameworks_wind),
-        cmocka_unit_test(frameworks_decide),
-        cmocka_unit_test(grids_of_a_degree),
-        cmocka_unit_test(degrees_that_do_not_divide),
-        cmocka_unit_test(what_leaves_a_space_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 // Tables: what a reader of comma-separated values must accept, what it must refuse, and its
 // messages. Oracle: random cells written by the test's own writer, read back unchanged.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/text/table.h"
 #include "tests/support/check.h"
 
@@ -19,7 +15,7 @@ static void assert_cell(struct cell cell, const char *text)
     if (!cell_is(cell, text)) fail_msg("got '%.*s', want '%s'", cell.length, cell.text, text);
 }
 
-static void reads_what_is_there(void **state)
+TEST(reads_what_is_there)
 {
     static const char *const texts[] = {
         "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,\n",
@@ -27,14 +23,11 @@ static void reads_what_is_there(void **state)
         "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,",
         "\xEF\xBB\xBFid,\"note\"\n\"1\",\"a, \"\"b\"\"\nc\"\n2,\"\"\n\n\n",
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
-        struct arena arena;
         struct table t;
-        struct error err;
         bool more;
-        arena_open(&arena, NULL);
-        CHECK_OK(open_text(&t, texts[i], &arena, &err));
+        struct arena_mark mark = arena_set_mark(arena);
+        CHECK_OK(open_text(&t, texts[i], arena, &err));
         assert_int_equal(t.column_count, 2);
         assert_int_equal(table_column(&t, "note"), 1);
         assert_int_equal(table_column(&t, "not"), -1);
@@ -49,7 +42,7 @@ static void reads_what_is_there(void **state)
         assert_cell(t.cells[1], "");
         CHECK_OK(table_next(&t, &more, &err));
         assert_false(more);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
@@ -70,9 +63,8 @@ static void refuse(const char *text, const char *where)
     arena_close(&arena);
 }
 
-static void refuses_with_file_and_line(void **state)
+TEST(refuses_with_file_and_line)
 {
-    (void)state;
     refuse("", "columns' names");
     refuse("\xEF\xBB\xBF", "columns' names");
     refuse("id,,note\n", "column 2 has no name");
@@ -94,9 +86,8 @@ static void refuses_with_file_and_line(void **state)
     refuse("id,note\n\n1,2\n", "line 2: expected 2 cells, found 1");
 }
 
-static void refuses_what_is_too_large(void **state)
+TEST(refuses_what_is_too_large)
 {
-    (void)state;
     char *text = malloc(80000), *end = text;
     assert_non_null(text);
     for (int i = 0; i < 300; i++) end += sprintf(end, "%sc%d", i ? "," : "", i);
@@ -110,7 +101,7 @@ static void refuses_what_is_too_large(void **state)
     free(text);
 }
 
-static void reads_numbers(void **state)
+TEST(reads_numbers)
 {
     static const struct {
         const char *cell;
@@ -132,16 +123,13 @@ static void reads_numbers(void **state)
         {"1001", false, false, 0},
         {"\"7\"", true, true, 7},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        struct arena arena;
         struct table t;
-        struct error err;
         bool more;
         int64_t whole = 0;
         double number = 0;
-        arena_open(&arena, NULL);
-        CHECK_OK(open_text(&t, arena_print(&arena, "n,m\n%s,\n", cases[i].cell), &arena, &err));
+        struct arena_mark mark = arena_set_mark(arena);
+        CHECK_OK(open_text(&t, arena_print(arena, "n,m\n%s,\n", cases[i].cell), arena, &err));
         CHECK_OK(table_next(&t, &more, &err));
         enum status status = table_whole(&t, 0, -1000, 1000, &whole, &err);
         if (status != (cases[i].whole ? OK : BAD_INPUT))
@@ -159,21 +147,17 @@ static void reads_numbers(void **state)
         err = (struct error){OK, ""};
         CHECK_OK(table_whole(&t, 1, 0, 1, &whole, &err));
         assert_int_equal(whole, 42);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
-static void names_are_listed(void **state)
+TEST(names_are_listed)
 {
     static const char *const names[] = {"none", "full", NULL};
-    struct arena arena;
     struct table t;
-    struct error err;
     bool more;
     int value = 0;
-    (void)state;
-    arena_open(&arena, NULL);
-    CHECK_OK(open_text(&t, "mode\nfull\nfuller\n", &arena, &err));
+    CHECK_OK(open_text(&t, "mode\nfull\nfuller\n", arena, &err));
     CHECK_OK(table_next(&t, &more, &err));
     CHECK_OK(table_name(&t, 0, names, &value, &err));
     assert_int_equal(value, 1);
@@ -181,7 +165,6 @@ static void names_are_listed(void **state)
     assert_int_equal(table_name(&t, 0, names, &value, &err), BAD_INPUT);
     assert_string_equal(
         err.text, "rows.csv: line 3, column mode: expected one of none, full, found 'fuller'");
-    arena_close(&arena);
 }
 
 // ---- oracle
@@ -203,11 +186,10 @@ static void write_cell(char **at, const char *cell, uint64_t draw)
     *(*at)++ = '"';
 }
 
-static void what_was_written_is_read(void **state)
+TEST(what_was_written_is_read)
 {
     static const char letters[] = "ab,\"\n\r 7.-\t;";
     uint64_t seed = 7;
-    (void)state;
     for (int trial = 0; trial < 300; trial++) {
         static char cells[ROWS][COLUMNS][CELL + 1], text[ROWS * COLUMNS * (2 * CELL + 4) + 100];
         char *at = text + sprintf(text, "a,b,c,d,e\n");
@@ -223,12 +205,10 @@ static void what_was_written_is_read(void **state)
                 *at++ = k + 1 < COLUMNS ? ',' : '\n';
             }
         *at = '\0';
-        struct arena arena;
         struct table t;
-        struct error err;
         bool more;
-        arena_open(&arena, NULL);
-        CHECK_OK(open_text(&t, text, &arena, &err));
+        struct arena_mark mark = arena_set_mark(arena);
+        CHECK_OK(open_text(&t, text, arena, &err));
         for (int i = 0; i < ROWS; i++) {
             CHECK_OK(table_next(&t, &more, &err));
             assert_true(more);
@@ -241,16 +221,6 @@ static void what_was_written_is_read(void **state)
         }
         CHECK_OK(table_next(&t, &more, &err));
         assert_false(more);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_is_there),       cmocka_unit_test(refuses_with_file_and_line),
-        cmocka_unit_test(refuses_what_is_too_large), cmocka_unit_test(reads_numbers),
-        cmocka_unit_test(names_are_listed),          cmocka_unit_test(what_was_written_is_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 // Tensor grids in documents: written as they were read, and each incompatible setting refused by
 // name in one line.
-#include <stdio.h>
-#include <string.h>
-
 #include "data/inputs/problem.h"
 #include "tests/support/check.h"
 #include "tests/support/folder.h"
 #include "tests/support/draws/grids.h"
 #include "tests/support/same.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it takes the name of fail()
 
 static enum status load(struct job *j, const char *layout, const char *space, struct arena *arena,
                         struct error *err)
@@ -30,29 +21,24 @@ static enum status load(struct job *j, const char *layout, const char *space, st
     return job_load(j, path, arena, err);
 }
 
-static void grids_are_read_and_written(void **state)
+TEST(grids_are_read_and_written)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct job j, again;
-    arena_open(&arena, NULL);
-    const char *path = arena_print(&arena, "%s/again.json", own_folder);
-    CHECK_OK(load(&j, ", \"tensor\": 24, \"tensor_grid\": [3, 4, 2]", "", &arena, &err));
+    const char *path = arena_print(arena, "%s/again.json", own_folder);
+    CHECK_OK(load(&j, ", \"tensor\": 24, \"tensor_grid\": [3, 4, 2]", "", arena, &err));
     assert_int_equal(layout_tensor_axis(&j.layout, 0), 3);
     assert_int_equal(layout_tensor_axis(&j.layout, 1), 4);
     assert_int_equal(layout_tensor_axis(&j.layout, 2), 2);
-    assert_string_equal(layout_tensor_text(&j.layout, &arena), "3x4x2");
-    CHECK_OK(job_save(&j, path, &arena, &err));
-    CHECK_OK(job_load(&again, path, &arena, &err));
+    assert_string_equal(layout_tensor_text(&j.layout, arena), "3x4x2");
+    CHECK_OK(job_save(&j, path, arena, &err));
+    CHECK_OK(job_load(&again, path, arena, &err));
     assert_true(layout_has_grid(&again.layout) && again.layout.grid_depth == 4);
     CHECK_OK(load(&j, ", \"tensor\": 8, \"tensor_grid\": [8, 1, 1]",
-                  ", \"space\": {\"tensor_grids\": true}", &arena, &err));
+                  ", \"space\": {\"tensor_grids\": true}", arena, &err));
     assert_false(layout_has_grid(&j.layout));
-    CHECK_OK(job_save(&j, path, &arena, &err));
-    CHECK_OK(job_load(&again, path, &arena, &err));
+    CHECK_OK(job_save(&j, path, arena, &err));
+    CHECK_OK(job_load(&again, path, arena, &err));
     assert_true(again.space.tensor_grids && !layout_has_grid(&again.layout));
-    arena_close(&arena);
 }
 
 static void expect(const char *layout, const char *where)
@@ -66,9 +52,8 @@ static void expect(const char *layout, const char *where)
     arena_close(&arena);
 }
 
-static void axes_are_refused(void **state)
+TEST(axes_are_refused)
 {
-    (void)state;
     expect(", \"tensor\": 8, \"tensor_grid\": [2, 4]", "layout.tensor_grid: expected 3 axes");
     expect(", \"tensor\": 8, \"tensor_grid\": [2, 2, 4]", "whose product is tensor 8, found 16");
     expect(", \"tensor\": 8, \"tensor_grid\": [8, 0, 1]", "layout.tensor_grid");
@@ -105,9 +90,8 @@ static void listed(void)
     problem.job.space.axes[SPACE_TENSOR] = (struct space_axis){AXIS_LIST, degrees, 2};
 }
 
-static void misfits_are_named(void **state)
+TEST(misfits_are_named)
 {
-    (void)state;
     static const struct {
         void (*spoil)(void);
         const char *told;
@@ -131,11 +115,10 @@ static void misfits_are_named(void **state)
     struct random_limits limits = random_limits_small();
     limits.flavour = FLAVOUR_SHAPE, limits.grids = true;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        struct arena arena;
         struct random rng = {7};
-        struct error err = {OK, ""}, found = {OK, ""};
-        arena_open(&arena, NULL);
-        do random_problem(&problem, &rng, &limits, &arena);
+        struct error found = {OK, ""};
+        struct arena_mark mark = arena_set_mark(arena);
+        do random_problem(&problem, &rng, &limits, arena);
         while (problem.job.layout.grid_depth != 2 || problem.job.layout.grid_rows != 2 ||
                layout_tensor_axis(&problem.job.layout, 0) != 2 || problem.job.rule_count);
         CHECK_OK(problem_check_grid(&problem, &err));
@@ -147,15 +130,8 @@ static void misfits_are_named(void **state)
             fail_msg("%s: not refused", cases[i].told);
         if (!strstr(found.text, cases[i].told))
             fail_msg("expected %s, found %s", cases[i].told, found.text);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(grids_are_read_and_written, folder_open, folder_close),
-        cmocka_unit_test_setup_teardown(axes_are_refused, folder_open, folder_close),
-        cmocka_unit_test(misfits_are_named)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(folder_open, folder_close)

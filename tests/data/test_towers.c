@@ -1,20 +1,12 @@
 // Models with a tower before the embedding: written and read again, counted; nonsensical values and
 // those that are not priced are refused by name.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/inputs/model/size.h"
 #include "data/inputs/problem.h"
 #include "data/kinds/schedules.h"
 #include "tests/support/folder.h"
 #include "tests/support/same.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 static void refused(enum status status, const struct error *err, const char *word)
 {
@@ -80,30 +72,24 @@ static struct model tower_model(struct layer_run runs[RUNS], struct shape *own)
                           .layer_count = 30};
 }
 
-static void towers_come_back(void **state)
+TEST(towers_come_back)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct layer_run runs[RUNS];
     struct shape own;
     struct model m = tower_model(runs, &own), again;
-    arena_open(&arena, NULL);
-    const char *path = arena_print(&arena, "%s/tower.json", own_folder);
-    if (model_save(&m, path, &arena, &err) != OK || model_load(&again, path, &arena, &err) != OK)
+    const char *path = arena_print(arena, "%s/tower.json", own_folder);
+    if (model_save(&m, path, arena, &err) != OK || model_load(&again, path, arena, &err) != OK)
         fail_msg("%s", err.text);
     same_model(&m, &again);
     assert_true(model_has_towers(&again) && model_looks_ahead(&again));
     assert_false(model_has_gradient(&again, TOWER) || model_ties_behind_tower(&again));
     assert_true(model_has_gradient(&again, PROJECTED) && model_peculiarity(&again, false));
-    arena_close(&arena);
 }
 
 // Tensor by tensor, as PyTorch has them: a block's four projections and two linear layers with
 // their biases, two norms of two vectors.
-static void sizes_are_each_runs_own(void **state)
+TEST(sizes_are_each_runs_own)
 {
-    (void)state;
     struct layer_run runs[RUNS];
     struct shape own;
     struct model m = tower_model(runs, &own);
@@ -120,14 +106,13 @@ static void sizes_are_each_runs_own(void **state)
         struct layer_run runs[RUNS];                                                               \
         struct shape own;                                                                          \
         struct model m = tower_model(runs, &own);                                                  \
-        struct error err = {OK, ""};                                                               \
+        err = (struct error){OK, ""};                                                              \
         change;                                                                                    \
         refused(model_check(&m, &err), &err, word);                                                \
     } while (0)
 
-static void senseless_towers(void **state)
+TEST(senseless_towers)
 {
-    (void)state;
     REFUSED(runs[PROJECTED].tokens = 0, "runs[2].tokens");
     REFUSED(runs[PROJECTED].shape = &own, "runs[2].shape");
     REFUSED((runs[PATCHES].weight_bits = 4), "weight_bits");
@@ -161,23 +146,21 @@ static const char *const shape_of_run =
     "\"%s\": 1}}]}";
 
 // What belongs to embedding and head is no key of a run's shape.
-static void ends_have_no_part_in_a_runs_shape(void **state)
+TEST(ends_have_no_part_in_a_runs_shape)
 {
-    (void)state;
     static const char *const keys[] = {"vocabulary", "embedding_width", "vocabulary_multiple",
                                        "final_norm", "tied_embeddings"};
     for (int i = 0; i < 5; i++) {
-        struct arena arena;
-        struct error err = {OK, ""};
+        err = (struct error){OK, ""};
         struct model m;
-        arena_open(&arena, NULL);
-        const char *path = arena_print(&arena, "%s/key.json", own_folder);
+        struct arena_mark mark = arena_set_mark(arena);
+        const char *path = arena_print(arena, "%s/key.json", own_folder);
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         fprintf(file, shape_of_run, keys[i]);
         fclose(file);
-        refused(model_load(&m, path, &arena, &err), &err, keys[i]);
-        arena_close(&arena);
+        refused(model_load(&m, path, arena, &err), &err, keys[i]);
+        arena_reset(arena, mark);
     }
 }
 
@@ -229,16 +212,15 @@ static struct problem tower_problem(struct layer_run runs[RUNS], struct shape *o
         struct shape own;                                                                          \
         struct problem p = tower_problem(runs, &own);                                              \
         struct layout *l = &p.job.layout;                                                          \
-        struct error err = {OK, ""};                                                               \
+        err = (struct error){OK, ""};                                                              \
         if (problem_check(&p, &err) != OK) fail_msg("%s", err.text);                               \
         (void)l;                                                                                   \
         change;                                                                                    \
         refused(problem_check(&p, &err), &err, word);                                              \
     } while (0)
 
-static void layouts_that_towers_do_not_go_with(void **state)
+TEST(layouts_that_towers_do_not_go_with)
 {
-    (void)state;
     REFUSED_PROBLEM((l->tensor = 2, own.ffn = 4095), "runs[1].shape.ffn");
     REFUSED_PROBLEM((l->tensor = 2, own.heads = own.kv_heads = 15), "runs[1].shape.heads");
     REFUSED_PROBLEM((l->tensor = 2, runs[PROJECTED].projector.inner = 4095), "projector.inner");
@@ -251,21 +233,11 @@ static void layouts_that_towers_do_not_go_with(void **state)
     struct layer_run runs[RUNS];
     struct shape own;
     struct problem p = tower_problem(runs, &own);
-    struct error err = {OK, ""};
+    err = (struct error){OK, ""};
     p.model.shape.tied_embeddings = runs[EMBEDDED].frozen = runs[LAST].frozen = true;
     if (problem_check(&p, &err) != OK) fail_msg("%s", err.text);
     runs[EMBEDDED].frozen = runs[LAST].frozen = false, p.job.layout.pipeline = 1;
     if (problem_check(&p, &err) != OK) fail_msg("%s", err.text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(towers_come_back),
-        cmocka_unit_test(sizes_are_each_runs_own),
-        cmocka_unit_test(senseless_towers),
-        cmocka_unit_test(ends_have_no_part_in_a_runs_shape),
-        cmocka_unit_test(layouts_that_towers_do_not_go_with),
-    };
-    return cmocka_run_group_tests(tests, folder_open, folder_close);
-}
+AROUND_ALL(folder_open, folder_close)

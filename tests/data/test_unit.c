@@ -1,16 +1,11 @@
 // Numbers with units: their exact values; what is not one; which keys take which; and in documents,
 // with the error line of a wrong one.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/places/cluster.h"
 #include "data/text/unit.h"
 #include "tests/support/check.h"
 
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum key_unit kind;
@@ -70,9 +65,8 @@ static void texts(void **state)
         assert_true(unit_read(unit_example((enum key_unit)kind), (enum key_unit)kind, &value));
 }
 
-static void keys(void **state)
+TEST(keys)
 {
-    (void)state;
     static const struct {
         const char *path;
         enum key_unit kind;
@@ -115,9 +109,8 @@ static enum status load(struct cluster *c, const char *memory, const char *rate,
     return status;
 }
 
-static void documents(void **state)
+TEST(documents)
 {
-    (void)state;
     static const char *const wrong[][4] = {
         {"\"80 Gb\"", "3e11", "0", "or one with its unit as \"80 GB\", found \"80 Gb\""},
         {"\"80.0000000001 GB\"", "3e11", "0", "whole number"},
@@ -133,35 +126,24 @@ static void documents(void **state)
         {"8e10", "4.7e13", "0", "did you mean \"47 GB/s\""},
         {"8e10", "3e11", "3", "did you mean \"3 us\""},
     };
-    struct arena arena;
     struct cluster plain, named;
-    struct error err = {OK, ""};
-    arena_open(&arena, NULL);
-    CHECK_OK(load(&plain, "80000000000", "300e9", "3.4e-6", &arena, &err));
-    CHECK_OK(load(&named, "\"80 GB\"", "\"2400 Gb/s\"", "\"3.4 us\"", &arena, &err));
+    CHECK_OK(load(&plain, "80000000000", "300e9", "3.4e-6", arena, &err));
+    CHECK_OK(load(&named, "\"80 GB\"", "\"2400 Gb/s\"", "\"3.4 us\"", arena, &err));
     assert_true(plain.groups[0].memory_bytes == named.groups[0].memory_bytes &&
                 plain.groups[0].intra.bytes_per_s == named.groups[0].intra.bytes_per_s &&
                 plain.groups[0].intra.latency_s == named.groups[0].intra.latency_s);
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
         struct cluster c;
         struct error no = {OK, ""};
-        assert_int_equal(load(&c, wrong[i][0], wrong[i][1], wrong[i][2], &arena, &no), BAD_INPUT);
+        assert_int_equal(load(&c, wrong[i][0], wrong[i][1], wrong[i][2], arena, &no), BAD_INPUT);
         if (!strstr(no.text, wrong[i][3])) fail_msg("%s: %s", wrong[i][3], no.text);
     }
     for (size_t i = 0; i < ARRAY_LENGTH(doubtful); i++) {
         struct cluster c;
-        CHECK_OK(load(&c, doubtful[i][0], doubtful[i][1], doubtful[i][2], &arena, &err));
-        const char *doubt = cluster_doubt(&c, &arena);
+        CHECK_OK(load(&c, doubtful[i][0], doubtful[i][1], doubtful[i][2], arena, &err));
+        const char *doubt = cluster_doubt(&c, arena);
         if (!doubt || !strstr(doubt, doubtful[i][3]))
             fail_msg("%s: %s", doubtful[i][3], doubt ? doubt : "nothing");
     }
-    assert_null(cluster_doubt(&plain, &arena));
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(keys),
-                                       cmocka_unit_test(documents)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_null(cluster_doubt(&plain, arena));
 }

@@ -5,10 +5,6 @@
 // goes deeper there.
 //
 //   test_exact [PROBLEMS] [SEED]      make test runs 300, make test-exact 2,000
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/layouts.h"
@@ -174,9 +170,8 @@ static void check_one(uint64_t seed)
     arena_close(&arena);
 }
 
-static void plan_is_the_best_of_all(void **state)
+TEST(plan_is_the_best_of_all)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++) {
         check_one(first_seed + (uint64_t)i);
         if ((i + 1) % 100 == 0)
@@ -187,9 +182,8 @@ static void plan_is_the_best_of_all(void **state)
 }
 
 // The sample must have reached into every corner, or the test above proves little.
-static void sample_reaches_every_dimension(void **state)
+TEST(sample_reaches_every_dimension)
 {
-    (void)state;
     printf("exact:");
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
@@ -224,9 +218,8 @@ static void sample_reaches_every_dimension(void **state)
 }
 
 // The same of models with a tower before the embedding.
-static void plan_with_a_tower_is_the_best(void **state)
+TEST(plan_with_a_tower_is_the_best)
 {
-    (void)state;
     towers.wanted = true;
     int count = 3 * problem_count / 5, least = count / 20;
     for (int i = 0; i < count; i++) check_one(first_seed + (uint64_t)i);
@@ -237,14 +230,5 @@ static void plan_with_a_tower_is_the_best(void **state)
                 towers.behind >= least);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plan_is_the_best_of_all),
-        cmocka_unit_test(sample_reaches_every_dimension),
-        cmocka_unit_test(plan_with_a_tower_is_the_best),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

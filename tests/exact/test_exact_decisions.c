@@ -4,10 +4,6 @@
 //
 //   test_exact_decisions [PROBLEMS] [DECISION] [SEED]
 //     PROBLEMS of each decision, or of the one named; make test runs 12, make test-exact 500
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
@@ -277,9 +273,8 @@ static void check_one(const struct decision *d, uint64_t seed)
     arena_close(&arena);
 }
 
-static void each_decision_is_exact(void **state)
+TEST(each_decision_is_exact)
 {
-    (void)state;
     int known = 0;
     for (size_t k = 0; k < ARRAY_LENGTH(decisions); k++) {
         const struct decision *d = &decisions[k];
@@ -298,11 +293,6 @@ static void each_decision_is_exact(void **state)
     if (!known) fail_msg("no decision is called \"%s\"", only);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) only = argv[2];
-    if (argc > 3) first_seed = strtoull(argv[3], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_decision_is_exact)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(only)
+ARGUMENT(first_seed)

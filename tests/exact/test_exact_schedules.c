@@ -6,10 +6,6 @@
 //
 //   test_exact_schedules [PROBLEMS] [SEED] [SCHEDULE]      PROBLEMS of each schedule, or of the one
 //                                                          named; make test runs 25
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/layout/solve.h"
 #include "tests/support/trials/certified.h"
@@ -127,9 +123,8 @@ static void check_one(int kind, uint64_t seed)
     arena_close(&arena);
 }
 
-static void plan_is_the_best_of_all(void **state)
+TEST(plan_is_the_best_of_all)
 {
-    (void)state;
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         if (only && strcmp(only, schedule_names[kind])) continue;
         for (int i = 0; i < problem_count; i++) check_one((int)kind, first_seed + (uint64_t)i);
@@ -146,11 +141,6 @@ static void plan_is_the_best_of_all(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    if (argc > 3) only = argv[3];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plan_is_the_best_of_all)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)
+ARGUMENT(only)

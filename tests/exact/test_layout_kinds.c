@@ -2,13 +2,6 @@
 // enumerated and replayed by the oracle: no bound from prices alone, neither the planner's nor the
 // largest that the checker accepts, is above the best plan, and none denies that there is one.
 // usage: test_layout_kinds [PROBLEMS] [SEED]
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
@@ -17,8 +10,6 @@
 #include "tests/support/draws/kinds.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
-
-#include <cmocka.h> // last: it takes the name of fail()
 
 enum { PLANS_MOST = 2500, SHOWN_MOST = 5 };
 static int problem_count = 5000, wrong;
@@ -155,9 +146,8 @@ static void say(const char *who, const struct tally *y)
                   y->plans ? y->share / y->plans : 0, y->none, y->said_none);
 }
 
-static void no_bound_is_above_the_best_plan(void **state)
+TEST(no_bound_is_above_the_best_plan)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++) {
         struct trial t;
         if (open_trial(&t, first_seed + (uint64_t)i)) {
@@ -174,10 +164,5 @@ static void no_bound_is_above_the_best_plan(void **state)
     assert_true(planner.reached > planner.plans / 20 && checker.reached > checker.plans / 20);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_bound_is_above_the_best_plan)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -7,13 +7,7 @@
 #include "formulate/graph/longest.h"
 #include "tests/support/random_priced.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 // ---- the oracle: a raw decision of one stage, and its price
 
@@ -337,29 +331,26 @@ static long combinations(const struct choices *c)
     return product > 1e6 ? 1000000 : (long)product;
 }
 
-static void best_of_choices_is_best_of_all(void **state)
+TEST(best_of_choices_is_best_of_all)
 {
-    (void)state;
     uint64_t seed = 20;
     int compared = 0, infeasible = 0, by_position = 0, hopeless = 0;
     for (int i = 0; i < 1200; i++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct priced p;
         struct schedule schedule;
         struct choices c;
         struct graph *graph;
         const char *why;
-        arena_open(&arena, NULL);
-        random_priced(&p, &seed, &arena);
-        priced_schedule(&schedule, &p, &arena);
-        assert_int_equal(graph_compile(&graph, &schedule, &arena, &err), OK);
-        assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_priced(&p, &seed, arena);
+        priced_schedule(&schedule, &p, arena);
+        assert_int_equal(graph_compile(&graph, &schedule, arena, &err), OK);
+        assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
         struct oracle oracle = {
             .p = &p, .s = &schedule, .graph = graph, .best = -1, .plans_max = 20000};
         if (p.stage_count <= p.layer_count) try_stage(&oracle, 0, 0);
         if (oracle.plans <= oracle.plans_max && combinations(&c) < 200000) {
-            struct search search = {.c = &c, .graph = graph, .best = -1, .arena = &arena};
+            struct search search = {.c = &c, .graph = graph, .best = -1, .arena = arena};
             search_stage(&search, 0);
             assert_int_equal(search.best, oracle.best);
             if (choices_hopeless_stage(&c, &why) >= 0) {
@@ -371,7 +362,7 @@ static void best_of_choices_is_best_of_all(void **state)
             infeasible += oracle.best < 0;
             by_position += c.by_position;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("compared %d, infeasible %d (hopeless %d), by position %d\n", compared,
                   infeasible, hopeless, by_position);
@@ -381,39 +372,34 @@ static void best_of_choices_is_best_of_all(void **state)
 
 // Two choices that differ only in what couples stages must both stay: quality cost against time, a
 // budget's flag.
-static void dominance_respects_budget(void **state)
+TEST(dominance_respects_budget)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct priced p;
     struct schedule schedule;
     struct choices c;
-    arena_open(&arena, NULL);
-    chain_priced(&p, 4, 2, 1, 4, &arena);
-    priced_schedule(&schedule, &p, &arena);
-    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+    chain_priced(&p, 4, 2, 1, 4, arena);
+    priced_schedule(&schedule, &p, arena);
+    assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
     int before = c.stages[0].count;
     assert_false(c.by_position);
     p.gradient_option_count = 2;
-    p.gradient_options = TAKE(&arena, 2, struct compression_option);
+    p.gradient_options = TAKE(arena, 2, struct compression_option);
     p.gradient_options[1].form.amount = 4;
     for (int r = 0; r < p.run_count; r++) {
-        p.runs[r].feedback_bytes = TAKE(&arena, 2, int64_t);
-        int64_t *none = p.runs[r].sync_ns[0], *low = TAKE(&arena, 1, int64_t);
+        p.runs[r].feedback_bytes = TAKE(arena, 2, int64_t);
+        int64_t *none = p.runs[r].sync_ns[0], *low = TAKE(arena, 1, int64_t);
         none[0] = 100;
         low[0] = 50;
-        p.runs[r].sync_ns = TAKE(&arena, 2, int64_t *);
+        p.runs[r].sync_ns = TAKE(arena, 2, int64_t *);
         p.runs[r].sync_ns[0] = none;
         p.runs[r].sync_ns[1] = low;
     }
-    p.groups[0].sync_constant_ns = TAKE(&arena, 2, int64_t);
-    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+    p.groups[0].sync_constant_ns = TAKE(arena, 2, int64_t);
+    assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
     assert_int_equal(c.stages[0].count, 2 * before);
     p.runs[1].sync_ns[1][0] = 1000; // compressed and slower: of no use
-    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+    assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
     assert_int_equal(c.stages[0].count, before);
-    arena_close(&arena);
 }
 
 // The chain interleaved: two stages a rank.
@@ -481,9 +467,8 @@ static void few_layers(struct priced *p)
     p->stage_count = p->rank_count = p->layout.pipeline = 11;
 }
 
-static void hopeless_stages_say_why(void **state)
+TEST(hopeless_stages_say_why)
 {
-    (void)state;
     expect_hopeless(nothing, -1, NULL);
     expect_hopeless(little_memory, 0,
                     "stage 0: memory on every group even with full recomputation");
@@ -497,12 +482,4 @@ static void hopeless_stages_say_why(void **state)
     expect_hopeless_interleaved((int64_t)80e9, -1, NULL);
     expect_hopeless_interleaved((int64_t)10e9, 0, "the least of the rank's other stages counted");
     expect_hopeless_interleaved((int64_t)32e9, 0, "all stages together hold at most");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(best_of_choices_is_best_of_all),
-                                       cmocka_unit_test(dominance_respects_budget),
-                                       cmocka_unit_test(hopeless_stages_say_why)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,17 +87,15 @@ static void compare(struct seen *seen, int kind, uint64_t *seed, int draw, struc
     seen->tight += is_tight(&p.choices, e.best);
 }
 
-static void best_of_choices_is_best_of_all(void **state)
+TEST(best_of_choices_is_best_of_all)
 {
-    (void)state;
     uint64_t seed = 41;
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         struct seen seen = {0};
         for (int i = 0; i < DRAWS; i++) {
-            struct arena arena;
-            arena_open(&arena, NULL);
-            compare(&seen, (int)kind, &seed, i, &arena);
-            arena_close(&arena);
+            struct arena_mark mark = arena_set_mark(arena);
+            compare(&seen, (int)kind, &seed, i, arena);
+            arena_reset(arena, mark);
         }
         print_message("%s: compared %d, infeasible %d (hopeless %d), by position %d, memory tight "
                       "%d, without barrier %d, local losses %d\n",
@@ -107,10 +105,4 @@ static void best_of_choices_is_best_of_all(void **state)
                     seen.compared - seen.infeasible >= 25 && seen.tight >= 2);
         assert_true(seen.periodic >= 5 && seen.local >= 5 && seen.by_position >= 5);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(best_of_choices_is_best_of_all)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

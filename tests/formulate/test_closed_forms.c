@@ -1,15 +1,10 @@
 // The walk of the solver against the closed forms of every schedule (docs/FORMULAS.md 9 and 14).
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/requests.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static int64_t random_below(uint64_t *state, int64_t n)
 {
@@ -46,17 +41,15 @@ static int64_t *duration_of(struct pipeline *p, int kind, int stage)
 }
 
 // GPipe, unequal stages, no transfers: sum F + (m-1) max F + sum B + (m-1) max B.
-static void test_gpipe_closed_form(void **state)
+TEST(test_gpipe_closed_form)
 {
-    (void)state;
     uint64_t seed = 11;
     for (int round = 0; round < 300; round++) {
-        struct arena arena;
         struct pipeline p;
         int stages = 1 + (int)random_below(&seed, 12), m = 1 + (int)random_below(&seed, 30);
         int64_t sum = 0, most_forward = 0, most_backward = 0;
-        arena_open(&arena, NULL);
-        open_pipeline(&p, SCHEDULE_GPIPE, stages, m, round % 2, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        open_pipeline(&p, SCHEDULE_GPIPE, stages, m, round % 2, arena);
         for (int s = 0; s < stages; s++) {
             int64_t f = *duration_of(&p, SYMBOL_FORWARD, s) = 1 + random_below(&seed, 1000),
                     b = *duration_of(&p, SYMBOL_BACKWARD, s) = 1 + random_below(&seed, 1000);
@@ -66,24 +59,22 @@ static void test_gpipe_closed_form(void **state)
         }
         assert_int_equal(graph_longest(p.graph, p.durations, NULL),
                          sum + (m - 1) * (most_forward + most_backward));
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // 1F1B, equal stages, no transfers: (m + p - 1)(F + B), the same as GPipe's.
-static void test_1f1b_equal_stages(void **state)
+TEST(test_1f1b_equal_stages)
 {
-    (void)state;
     for (int stages = 1; stages <= 10; stages++)
         for (int m = 1; m <= 24; m++) {
-            struct arena arena;
             struct pipeline p;
-            arena_open(&arena, NULL);
-            open_pipeline(&p, SCHEDULE_1F1B, stages, m, false, &arena);
+            struct arena_mark mark = arena_set_mark(arena);
+            open_pipeline(&p, SCHEDULE_1F1B, stages, m, false, arena);
             for (int s = 0; s < stages; s++)
                 *duration_of(&p, SYMBOL_FORWARD, s) = 7, *duration_of(&p, SYMBOL_BACKWARD, s) = 15;
             assert_int_equal(graph_longest(p.graph, p.durations, NULL), (m + stages - 1) * 22);
-            arena_close(&arena);
+            arena_reset(arena, mark);
         }
 }
 
@@ -113,9 +104,8 @@ static int64_t equal_time(int kind, int ranks, int virtual_stages, int slices, i
 
 // Interleaved and looped (m >= p): the bubble of 1F1B, divided by the stages of
 // a rank. Sliced: GPipe of more micro-batches.
-static void test_wound_closed_forms(void **state)
+TEST(test_wound_closed_forms)
 {
-    (void)state;
     for (int p = 1; p <= 7; p++)
         for (int stages = 1; stages <= 5; stages++)
             for (int m = 1; m <= 4 * p; m++)
@@ -140,9 +130,8 @@ static void test_wound_closed_forms(void **state)
 
 // ZB-H1: bubble (p-1)(F+B-W) where W <= F and W <= B, m >= p; never less. ZB-H2 without a barrier:
 // (p-1)(F+B-2W), m >= 2p-1; never less. ZB-V without a barrier: none where F = B = W, m >= 2p-1.
-static void test_zero_bubble_closed_forms(void **state)
+TEST(test_zero_bubble_closed_forms)
 {
-    (void)state;
     for (int p = 1; p <= 7; p++)
         for (int m = p; m <= 3 * p + 2; m++)
             for (int64_t f = 1; f <= 4; f++)
@@ -170,9 +159,8 @@ static void test_zero_bubble_closed_forms(void **state)
 // ZB-H2 of any number of micro-batches: equal passes of 1 take 2m + 2p - 1 while the pipeline is
 // not full (m <= p, without a barrier m <= 2p-1), then 3m + p - 1 (3m); it takes no longer than
 // ZB-H1 whatever equal stages take; without a barrier, where W <= F and W <= B.
-static void test_few_micro_batches(void **state)
+TEST(test_few_micro_batches)
 {
-    (void)state;
     const int64_t ones[3] = {1, 1, 1};
     for (int p = 1; p <= 8; p++)
         for (int m = 1; m <= 2 * p + 2; m++) {
@@ -194,18 +182,16 @@ static void test_few_micro_batches(void **state)
 // Unequal stages with delays: T >= sum over j < i of (e_j + 2 c_j) + m e_i for every i, and the
 // period of every window a..b is a path: T (b-a+1) >= (rounds of it that fit) x window; with many
 // micro-batches T/m tends to the largest window mean.
-static void test_1f1b_bounds(void **state)
+TEST(test_1f1b_bounds)
 {
-    (void)state;
     uint64_t seed = 13;
     for (int round = 0; round < 60; round++) {
-        struct arena arena;
         struct pipeline p, twice;
         int stages = 2 + (int)random_below(&seed, 7), m = 600;
         double period = 0;
-        arena_open(&arena, NULL);
-        open_pipeline(&p, SCHEDULE_1F1B, stages, m, true, &arena);
-        open_pipeline(&twice, SCHEDULE_1F1B, stages, 2 * m, true, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        open_pipeline(&p, SCHEDULE_1F1B, stages, m, true, arena);
+        open_pipeline(&twice, SCHEDULE_1F1B, stages, 2 * m, true, arena);
         for (int s = 0; s < stages; s++) {
             *duration_of(&p, SYMBOL_FORWARD, s) = 100 + random_below(&seed, 100);
             *duration_of(&p, SYMBOL_BACKWARD, s) = 200 + random_below(&seed, 200);
@@ -229,16 +215,6 @@ static void test_1f1b_bounds(void **state)
         }
         double growth = (double)(graph_longest(twice.graph, twice.durations, NULL) - length) / m;
         assert_true(growth > period * 0.999 - 1 && growth < period * 1.001 + 1);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gpipe_closed_form),  cmocka_unit_test(test_1f1b_equal_stages),
-        cmocka_unit_test(test_wound_closed_forms), cmocka_unit_test(test_zero_bubble_closed_forms),
-        cmocka_unit_test(test_few_micro_batches),  cmocka_unit_test(test_1f1b_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,9 @@
 #include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 #include "formulate/price/price.h"
 
@@ -23,22 +16,25 @@ struct bench {
     struct priced priced;
     const char *folder;
 };
+static struct bench *opened;
 
 static int begin(void **state)
 {
+    (void)state;
     struct bench *b = calloc(1, sizeof *b);
     char folder[] = "/tmp/plumbline-test-XXXXXX";
     if (!b || !mkdtemp(folder)) return -1;
     arena_open(&b->arena, NULL);
     b->folder = arena_copy_text(&b->arena, folder);
-    *state = b;
+    opened = b;
     return 0;
 }
 
 static int end(void **state)
 {
+    (void)state;
     static const char *const names[] = {"problem", "model", "cluster", "costs", "job"};
-    struct bench *b = *state;
+    struct bench *b = opened;
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
         unlink(arena_print(&b->arena, "%s/%s.json", b->folder, names[i]));
     int removed = rmdir(b->folder); // fails if anything else was left there
@@ -62,9 +58,9 @@ static const struct priced *write_and_price(struct bench *b)
     return &b->priced;
 }
 
-static void chain_is_as_described(void **state)
+TEST(chain_is_as_described)
 {
-    struct bench *b = *state;
+    struct bench *b = opened;
     struct chain_request request = {48, 8, 3, 32};
     demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
     const struct priced *p = write_and_price(b);
@@ -100,9 +96,9 @@ static void chain_is_as_described(void **state)
     assert_int_equal(p->rules[0].layers_min, 1);
 }
 
-static void chain_with_fewer_stages_than_types(void **state)
+TEST(chain_with_fewer_stages_than_types)
 {
-    struct bench *b = *state;
+    struct bench *b = opened;
     struct chain_request request = {6, 3, 4, 2};
     demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
     assert_int_equal(write_and_price(b)->group_count, 3);
@@ -110,13 +106,13 @@ static void chain_with_fewer_stages_than_types(void **state)
     assert_int_equal(example_chain(&b->problem, &request, &b->arena, &b->err), BAD_INPUT);
 }
 
-static void every_shipped_pair_prices(void **state)
+TEST(every_shipped_pair_prices)
 {
     static const char *const models[] = {"gpt2-xl", "gpt3-175b", "llama-3.1-8b", "llama-3.1-70b",
                                          "llama-3.1-405b"};
     static const char *const clusters[] = {"a100-16x8", "h100-128x8", "mixed-a100-v100",
                                            "two-nics"};
-    struct bench *b = *state;
+    struct bench *b = opened;
     for (size_t m = 0; m < ARRAY_LENGTH(models); m++)
         for (size_t c = 0; c < ARRAY_LENGTH(clusters); c++) {
             struct transformer_request r = {.name = "test",
@@ -151,7 +147,7 @@ static void every_shipped_pair_prices(void **state)
 
 // arXiv 2205.05198 Table 4: one layer of the 22B model on A100, tensor 8, 4 sequences of 2048 (ms),
 // within 12 %.
-static void published_layer_times(void **state)
+TEST(published_layer_times)
 {
     static const struct {
         bool sequence_parallel;
@@ -161,7 +157,7 @@ static void published_layer_times(void **state)
         {false, 0, 7.7, 11.9}, {true, 0, 7.2, 11.8}, {false, 2, 7.7, 19.5},
         {false, 1, 7.7, 13.2}, {true, 1, 7.2, 13.1},
     };
-    struct bench *b = *state;
+    struct bench *b = opened;
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         struct transformer_request r = {.name = "test",
                                         .model = "gpt3-175b",
@@ -191,9 +187,9 @@ static void published_layer_times(void **state)
     }
 }
 
-static void compression_as_asked(void **state)
+TEST(compression_as_asked)
 {
-    struct bench *b = *state;
+    struct bench *b = opened;
     struct transformer_request r = {
         .name = "test", .model = "gpt2-xl", .cluster = "a100-16x8", .costs = "published"};
     r.sequence = 1024;
@@ -214,9 +210,9 @@ static void compression_as_asked(void **state)
     assert_true(llabs(*whole * (16 * (8192 + 1600)) / (8192 * 1600) - *low) <= 1);
 }
 
-static void four_machines(void **state)
+TEST(four_machines)
 {
-    struct bench *b = *state;
+    struct bench *b = opened;
     demand(b, example_four(&b->problem, "published", 20, &b->arena, &b->err));
     assert_int_equal(b->problem.cluster.groups[0].memory_bytes, 32000000000);
     assert_non_null(strstr(b->problem.cluster.name, "assumed"));
@@ -229,9 +225,9 @@ static void four_machines(void **state)
     assert_string_equal(p->groups[0].gpu, "a100-80gb");
 }
 
-static void names_of_shipped_documents(void **state)
+TEST(names_of_shipped_documents)
 {
-    struct bench *b = *state;
+    struct bench *b = opened;
     const char *path;
     demand(b, shipped_find(&path, "models", "folder/some", &b->arena, &b->err));
     assert_string_equal(path, "folder/some");
@@ -250,9 +246,9 @@ static const char *content_of(struct bench *b, const char *name)
     return text;
 }
 
-static void nothing_is_overwritten(void **state)
+TEST(nothing_is_overwritten)
 {
-    struct bench *b = *state;
+    struct bench *b = opened;
     struct chain_request request = {12, 3, 1, 4};
     demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
     write_and_price(b);
@@ -270,17 +266,4 @@ static void nothing_is_overwritten(void **state)
     assert_string_not_equal(content_of(b, "job.json"), job);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(chain_is_as_described, begin, end),
-        cmocka_unit_test_setup_teardown(chain_with_fewer_stages_than_types, begin, end),
-        cmocka_unit_test_setup_teardown(every_shipped_pair_prices, begin, end),
-        cmocka_unit_test_setup_teardown(published_layer_times, begin, end),
-        cmocka_unit_test_setup_teardown(compression_as_asked, begin, end),
-        cmocka_unit_test_setup_teardown(four_machines, begin, end),
-        cmocka_unit_test_setup_teardown(names_of_shipped_documents, begin, end),
-        cmocka_unit_test_setup_teardown(nothing_is_overwritten, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(begin, end)

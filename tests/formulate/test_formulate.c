@@ -6,13 +6,7 @@
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 struct checked {
     struct arena arena;
@@ -176,9 +170,8 @@ static bool advance(struct checked *k)
 
 static struct checked checked;
 
-static void rows_hold_exactly_for_plans(void **state)
+TEST(rows_hold_exactly_for_plans)
 {
-    (void)state;
     uint64_t seed = 7;
     int programs = 0, with_flow = 0, with_budget = 0, with_memory = 0, with_working = 0,
         of_schedule[SCHEDULE_KIND_COUNT] = {0};
@@ -243,9 +236,8 @@ static bool path_row_is_sound(struct checked *k, int row, int laps)
     return sound && tight;
 }
 
-static void wrong_coefficient_in_path_row_is_noticed(void **state)
+TEST(wrong_coefficient_in_path_row_is_noticed)
 {
-    (void)state;
     uint64_t seed = 99;
     int rows = 0, planted = 0, periodic = 0;
     struct checked *k = &checked;
@@ -280,11 +272,4 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
     }
     print_message("%d path rows, %d of them cycles, %d planted faults\n", rows, periodic, planted);
     assert_true(rows > 50 && periodic > 10 && planted > 500);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_hold_exactly_for_plans),
-                                       cmocka_unit_test(wrong_coefficient_in_path_row_is_noticed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // Two clusters with network cards of different kinds, Ethernet between them: the transport of mixed
 // rings, which rings a job may forbid, and that a plan by itself keeps rings within a kind and
 // distributes layers by speed (Holmes, 2312.03549).
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/places/places.h"
@@ -16,7 +12,7 @@
 #include "solve/judge/verify.h"
 #include "tests/support/oracle/pipeline.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static struct clusters_request small_request(void)
 {
@@ -135,7 +131,7 @@ static int64_t time_of_kinds(const unsigned *kinds, int count, struct arena *are
 }
 
 // Around a, b, c, b no two neighbours need Ethernet, but all four have nothing else in common.
-static void test_one_transport(void **state)
+TEST(test_one_transport)
 {
     static const struct {
         unsigned kinds[4], as[4];
@@ -150,15 +146,15 @@ static void test_one_transport(void **state)
         {{ROCE | ETHERNET, IB | ROCE | ETHERNET, ROCE, IB | ROCE}, {ROCE, ROCE, ROCE, ROCE}, 4},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        int64_t mixed = time_of_kinds(cases[i].kinds, cases[i].count, *state),
-                alone = time_of_kinds(cases[i].as, cases[i].count, *state);
+        int64_t mixed = time_of_kinds(cases[i].kinds, cases[i].count, arena),
+                alone = time_of_kinds(cases[i].as, cases[i].count, arena);
         if (mixed != alone || !mixed)
             fail_msg("case %zu: %lld and %lld ns", i, (long long)mixed, (long long)alone);
     }
     static const unsigned ethernet[] = {ETHERNET, ETHERNET, ETHERNET, ETHERNET},
                           ib[] = {IB, IB, IB, IB}, none[] = {IB, IB | ROCE, ROCE, IB | ROCE};
-    assert_true(time_of_kinds(ethernet, 4, *state) > time_of_kinds(ib, 4, *state));
-    assert_true(time_of_kinds(none, 4, *state) == 0);
+    assert_true(time_of_kinds(ethernet, 4, arena) > time_of_kinds(ib, 4, arena));
+    assert_true(time_of_kinds(none, 4, arena) == 0);
 }
 
 static void measure(struct problem *p, double bytes_per_s, struct arena *arena)
@@ -173,7 +169,7 @@ static void measure(struct problem *p, double bytes_per_s, struct arena *arena)
 // A measured link is one over the best that the two have in common: a ring that talks over less
 // does not reach it, and one that was measured slower than the cards stays so. Where cards have
 // nothing in common, what was measured is all there is.
-static void test_measured_links(void **state)
+TEST(test_measured_links)
 {
     static const unsigned mixed[] = {IB | ETHERNET, IB | ROCE | ETHERNET, ROCE | ETHERNET,
                                      IB | ROCE | ETHERNET},
@@ -186,12 +182,12 @@ static void test_measured_links(void **state)
         const unsigned *const kinds[] = {mixed, ethernet, alike, apart, none};
         for (int k = 0; k < 5; k++) {
             struct problem p;
-            ring_problem(&p, kinds[k], 4, *state);
-            measure(&p, rates[i], *state);
-            times[i][k] = ring_time(&p, *state);
+            ring_problem(&p, kinds[k], 4, arena);
+            measure(&p, rates[i], arena);
+            times[i][k] = ring_time(&p, arena);
         }
     }
-    assert_true(times[0][0] == time_of_kinds(ethernet, 4, *state)); // the cards' rate and latency
+    assert_true(times[0][0] == time_of_kinds(ethernet, 4, arena)); // the cards' rate and latency
     assert_true(times[0][1] < times[0][0]); // measured over Ethernet: taken as it is
     for (int k = 2; k < 5; k++)
         assert_true(times[0][k] == times[0][1] && times[1][k] == times[1][1]);
@@ -199,20 +195,19 @@ static void test_measured_links(void **state)
 }
 
 // Three transports, on file and back.
-static void test_priced_document(void **state)
+TEST(test_priced_document)
 {
     struct clusters_request r = small_request();
     struct problem p;
     struct priced priced, again;
-    struct error err = {OK, ""};
     char path[] = "/tmp/plumbline_holmes_XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    make_problem(&p, &r, *state);
-    assert_int_equal(price_problem(&priced, &p, *state, &err), OK);
-    if (priced_save(&priced, path, *state, &err) != OK ||
-        priced_load(&again, path, *state, &err) != OK || priced_check(&again, &err) != OK)
+    make_problem(&p, &r, arena);
+    assert_int_equal(price_problem(&priced, &p, arena, &err), OK);
+    if (priced_save(&priced, path, arena, &err) != OK ||
+        priced_load(&again, path, arena, &err) != OK || priced_check(&again, &err) != OK)
         fail_msg("%s", err.text);
     remove(path);
     const struct priced_places *a = priced.places, *b = again.places;
@@ -234,7 +229,7 @@ static void test_priced_document(void **state)
 
 // ---- rings that a job forbids
 
-static void test_homogeneous_groups(void **state)
+TEST(test_homogeneous_groups)
 {
     static const struct {
         unsigned kinds[4];
@@ -247,16 +242,16 @@ static void test_homogeneous_groups(void **state)
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         struct problem p;
-        ring_problem(&p, cases[i].kinds, 4, *state);
-        measure(&p, 1e9, *state);
+        ring_problem(&p, cases[i].kinds, 4, arena);
+        measure(&p, 1e9, arena);
         struct plan plan;
-        solve(&plan, &p, *state);
+        solve(&plan, &p, arena);
         assert_int_equal(plan.outcome, OUTCOME_OPTIMAL);
         p.job.placement.homogeneous_groups = true;
-        struct verdict v = judge(&plan, &p, *state);
+        struct verdict v = judge(&plan, &p, arena);
         assert_int_equal(v.accepted, cases[i].possible);
         if (!v.accepted) assert_string_equal(v.violations[0].rule, "homogeneous");
-        assert_int_equal(ring_time(&p, *state) > 0, cases[i].possible);
+        assert_int_equal(ring_time(&p, arena) > 0, cases[i].possible);
     }
 }
 
@@ -297,19 +292,19 @@ static void split_of(int blocks[2], const struct clusters_request *r, struct are
     count_blocks(&plan, r->layers, blocks);
 }
 
-static void test_published_splits(void **state)
+TEST(test_published_splits)
 {
     int blocks[2];
     struct clusters_request r = small_request();
-    split_of(blocks, &r, *state);
+    split_of(blocks, &r, arena);
     assert_int_equal(blocks[0], 16);
     assert_int_equal(blocks[1], 14);
     r.layers = 48, r.hidden = 8192, r.heads = 64, r.tensor = r.gpus_per_node = 8, r.nodes = 2;
-    split_of(blocks, &r, *state);
+    split_of(blocks, &r, arena);
     assert_int_equal(blocks[0], 26);
     assert_int_equal(blocks[1], 22);
     r.pipeline = 4, r.nodes = 4;
-    split_of(blocks, &r, *state);
+    split_of(blocks, &r, arena);
     assert_int_equal(blocks[0], 26);
     assert_int_equal(blocks[1], 22);
 }
@@ -362,23 +357,23 @@ static int64_t best_apart(const struct problem *p, int blocks, int *in_first, st
 
 // By enumeration, and by the published rule up to what embedding and head weigh: they are a stage's
 // layers as well.
-static void test_splits_by_speed(void **state)
+TEST(test_splits_by_speed)
 {
     static const double shares[] = {0.52, 0.55, 0.62, 0.7, 0.8};
     static const int layers[] = {10, 30, 48};
     for (size_t i = 0; i < ARRAY_LENGTH(shares); i++)
         for (size_t k = 0; k < ARRAY_LENGTH(layers); k++) {
-            struct arena_mark mark = arena_set_mark(*state);
+            struct arena_mark mark = arena_set_mark(arena);
             struct clusters_request r = small_request();
             struct problem p;
             struct plan plan;
             int blocks[2], enumerated = 0;
             r.share = shares[i], r.layers = layers[k], r.micro_batches = 24;
-            make_problem(&p, &r, *state);
+            make_problem(&p, &r, arena);
             p.job.memory_fraction = 1;
-            solve(&plan, &p, *state);
-            assert_accepted(&plan, &p, *state);
-            int64_t best = best_apart(&p, layers[k], &enumerated, *state);
+            solve(&plan, &p, arena);
+            assert_accepted(&plan, &p, arena);
+            int64_t best = best_apart(&p, layers[k], &enumerated, arena);
             count_blocks(&plan, layers[k], blocks);
             if (plan.iteration_ns != best || plan.bound_ns != best || blocks[0] != enumerated ||
                 abs(blocks[0] - (int)(shares[i] * layers[k])) > 2)
@@ -386,16 +381,6 @@ static void test_splits_by_speed(void **state)
                          layers[k], blocks[0], (long long)plan.iteration_ns, enumerated,
                          (long long)best);
             printf("%g of %d layers: %d + %d\n", shares[i], layers[k], blocks[0], blocks[1]);
-            arena_reset(*state, mark);
+            arena_reset(arena, mark);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_transport),    cmocka_unit_test(test_measured_links),
-        cmocka_unit_test(test_priced_document),  cmocka_unit_test(test_homogeneous_groups),
-        cmocka_unit_test(test_published_splits), cmocka_unit_test(test_splits_by_speed),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,8 +1,5 @@
 // Laws between the answers to related problems: a looser limit, a faster link or more choices never
 // make the optimum worse, and a bound never exceeds an optimum, nor an optimum any heuristic plan.
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/incumbent/incumbent.h"
@@ -103,9 +100,8 @@ static const struct easing {
     {"rules", drop_rules},  {"budget", loosen_budget}, {"recompute", allow_recompute},
 };
 
-static void easier_is_never_worse(void **state)
+TEST(easier_is_never_worse)
 {
-    (void)state;
     int improved[ARRAY_LENGTH(easings)] = {0};
     for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
         int64_t before = solve_eased(seed, NULL);
@@ -184,9 +180,8 @@ static int64_t solve_priced_eased(int kind, uint64_t seed, void (*ease)(struct p
     return best_ns;
 }
 
-static void easier_is_never_worse_by_schedule(void **state)
+TEST(easier_is_never_worse_by_schedule)
 {
-    (void)state;
     int improved[ARRAY_LENGTH(priced_easings)] = {0};
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++) {
@@ -207,13 +202,10 @@ static void easier_is_never_worse_by_schedule(void **state)
     }
 }
 
-static void bound_optimum_heuristic(void **state)
+TEST(bound_optimum_heuristic)
 {
-    (void)state;
     int compared = 0;
     for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct problem problem;
         struct priced priced;
         struct schedule schedule;
@@ -222,17 +214,17 @@ static void bound_optimum_heuristic(void **state)
         struct incumbent heuristic = {0};
         struct random rng = {seed};
         struct random_limits limits = random_limits_small();
-        arena_open(&arena, NULL);
-        random_problem(&problem, &rng, &limits, &arena);
-        CHECK_OK(price_problem(&priced, &problem, &arena, &err));
+        struct arena_mark mark = arena_set_mark(arena);
+        random_problem(&problem, &rng, &limits, arena);
+        CHECK_OK(price_problem(&priced, &problem, arena, &err));
         struct schedule_request request = schedule_request_of(&priced);
-        CHECK_OK(schedule_build(&schedule, &request, &arena, &err));
-        CHECK_OK(choices_build(&choices, &priced, &schedule, &arena, &err));
-        CHECK_OK(graph_compile(&graph, &schedule, &arena, &err));
+        CHECK_OK(schedule_build(&schedule, &request, arena, &err));
+        CHECK_OK(choices_build(&choices, &priced, &schedule, arena, &err));
+        CHECK_OK(graph_compile(&graph, &schedule, arena, &err));
         const char *why;
         if (choices_hopeless_stage(&choices, &why) < 0)
-            incumbent_search(&heuristic, &choices, graph, seed, 20, NULL, NULL, &arena);
-        int64_t best = optimum_ns(&priced, &arena);
+            incumbent_search(&heuristic, &choices, graph, seed, 20, NULL, NULL, arena);
+        int64_t best = optimum_ns(&priced, arena);
         if (heuristic.found) {
             assert_true(best <= heuristic.iteration_ns);
             compared++;
@@ -243,21 +235,11 @@ static void bound_optimum_heuristic(void **state)
         const volatile int at_once = 1;
         solve_defaults(&settings);
         settings.progress = 0;
-        CHECK_OK(solve_run(&result, &priced, &settings, NULL, &at_once, &arena, &err));
+        CHECK_OK(solve_run(&result, &priced, &settings, NULL, &at_once, arena, &err));
         assert_true(result.plan.bound_ns <= best);
         if (result.plan.stage_count) assert_true(result.plan.iteration_ns >= best);
         if (result.plan.outcome == OUTCOME_INFEASIBLE) assert_true(best == INT64_MAX);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(compared > PROBLEMS / 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(easier_is_never_worse),
-        cmocka_unit_test(easier_is_never_worse_by_schedule),
-        cmocka_unit_test(bound_optimum_heuristic),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,10 @@
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "tests/support/oracle/pipeline.h"
 #include "tests/support/requests.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -107,27 +101,24 @@ static void check_counts(const int *counts, const int64_t *durations, int symbol
     assert_int_equal(sum, length);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     uint64_t seed = 7;
     for (int round = 0; round < 400; round++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct schedule s;
         struct graph *g;
         struct schedule_request r = draw_request(&seed);
-        arena_open(&arena, NULL);
-        assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
-        assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int), path_count;
-        graph_keep_paths(g, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        assert_int_equal(schedule_build(&s, &r, arena, &err), OK);
+        assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+        int symbols = graph_symbol_count(g), *counts = TAKE(arena, symbols + 1, int), path_count;
+        graph_keep_paths(g, arena);
         assert_int_equal(symbols, symbol_count(r.stage_count, r.slice_count));
         for (int draw = 0; draw < 4; draw++) {
             int64_t *durations =
-                        draw_durations(&seed, symbols, draw % 2 ? 5 : (int64_t)1 << 40, &arena),
-                    *end = TAKE(&arena, s.operation_count, int64_t);
-            int64_t expected = simulate(&s, durations, end, &arena);
+                        draw_durations(&seed, symbols, draw % 2 ? 5 : (int64_t)1 << 40, arena),
+                    *end = TAKE(arena, s.operation_count, int64_t);
+            int64_t expected = simulate(&s, durations, end, arena);
             memset(counts, 255, (size_t)symbols * sizeof *counts);
             assert_int_equal(graph_longest(g, durations, counts), expected);
             assert_int_equal(graph_longest(g, durations, NULL), expected);
@@ -144,30 +135,26 @@ static void test_random(void **state)
             }
             for (int i = 0; i < symbols; i++) assert_int_equal(counts[i], 0);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // All schedules and options, and without a barrier many iterations in a row: equal to the
 // nanosecond.
-static void test_random_pipelines(void **state)
+TEST(test_random_pipelines)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 500; seed++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct schedule s;
         struct graph *g;
         struct random rng = {seed};
         uint64_t draws = seed;
-        arena_open(&arena, NULL);
+        struct arena_mark mark = arena_set_mark(arena);
         struct schedule_request r = request_random(&rng, 4, 7);
-        if (schedule_build(&s, &r, &arena, &err) != OK)
-            fail_msg("seed %d: %s", (int)seed, err.text);
-        assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int);
-        int64_t *durations = draw_durations(&draws, symbols, seed % 3 ? 100 : 5, &arena), sum = 0,
-                expected = pipeline_time(&s, durations, &arena),
+        if (schedule_build(&s, &r, arena, &err) != OK) fail_msg("seed %d: %s", (int)seed, err.text);
+        assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+        int symbols = graph_symbol_count(g), *counts = TAKE(arena, symbols + 1, int);
+        int64_t *durations = draw_durations(&draws, symbols, seed % 3 ? 100 : 5, arena), sum = 0,
+                expected = pipeline_time(&s, durations, arena),
                 found = graph_longest(g, durations, counts);
         if (found != expected)
             fail_msg("seed %d (%s): %lld, the ranks take %lld", (int)seed, schedule_names[r.kind],
@@ -176,7 +163,7 @@ static void test_random_pipelines(void **state)
         for (int i = 0; i < symbols; i++) sum += counts[i] * durations[i];
         assert_true(counts[symbols] >= 1 && (!r.barrier || counts[symbols] == 1));
         assert_int_equal((sum + counts[symbols] - 1) / counts[symbols], expected);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
@@ -256,26 +243,23 @@ static int64_t greatest_mean(const struct schedule *s, const int64_t *durations)
     return (most_length + most_laps - 1) / most_laps;
 }
 
-static void test_several_laps(void **state)
+TEST(test_several_laps)
 {
-    (void)state;
     uint64_t seed = 29;
     int several = 0;
     for (int round = 0; round < 4000; round++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct graph *g;
-        arena_open(&arena, NULL);
-        struct schedule s = draw_table(&seed, &arena);
-        assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int);
-        int64_t *durations = draw_durations(&seed, symbols, round % 2 ? 4 : 1000, &arena), sum = 0,
+        struct arena_mark mark = arena_set_mark(arena);
+        struct schedule s = draw_table(&seed, arena);
+        assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+        int symbols = graph_symbol_count(g), *counts = TAKE(arena, symbols + 1, int);
+        int64_t *durations = draw_durations(&seed, symbols, round % 2 ? 4 : 1000, arena), sum = 0,
                 expected = greatest_mean(&s, durations);
         assert_int_equal(graph_longest(g, durations, counts), expected);
         for (int i = 0; i < symbols; i++) sum += counts[i] * durations[i];
         assert_int_equal((sum + counts[symbols] - 1) / counts[symbols], expected);
         several += counts[symbols] > 1;
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(several > 200);
 }
@@ -301,27 +285,24 @@ static void lengthen(const struct schedule_request *r, int64_t *durations, int s
 // Overheads are next to their passes and no end waits for the other's: if a message has nothing
 // else and nothing waits for a pass alone, the time is that of longer passes whose messages take
 // none. So no schedule serialises around its ring.
-static void test_overheads_lengthen_passes(void **state)
+TEST(test_overheads_lengthen_passes)
 {
-    (void)state;
     uint64_t seed = 29;
     int wound = 0;
     for (int round = 0; round < 600; round++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct schedule with, without;
         struct graph *one, *other;
         struct random rng = {next_random(&seed)};
         struct schedule_request r = request_random(&rng, 6, 9);
         r.sync = r.embedding_sync = r.epilogue = false;
         for (int part = 0; part < PART_COUNT; part++) r.parts[part] = part == PART_OVERHEAD;
-        arena_open(&arena, NULL);
-        assert_int_equal(schedule_build(&with, &r, &arena, &err), OK);
+        struct arena_mark mark = arena_set_mark(arena);
+        assert_int_equal(schedule_build(&with, &r, arena, &err), OK);
         r.parts[PART_OVERHEAD] = false;
-        assert_int_equal(schedule_build(&without, &r, &arena, &err), OK);
-        assert_int_equal(graph_compile(&one, &with, &arena, &err), OK);
-        assert_int_equal(graph_compile(&other, &without, &arena, &err), OK);
-        int64_t *durations = draw_durations(&seed, graph_symbol_count(one), 300, &arena),
+        assert_int_equal(schedule_build(&without, &r, arena, &err), OK);
+        assert_int_equal(graph_compile(&one, &with, arena, &err), OK);
+        assert_int_equal(graph_compile(&other, &without, arena, &err), OK);
+        int64_t *durations = draw_durations(&seed, graph_symbol_count(one), 300, arena),
                 length = graph_longest(one, durations, NULL);
         for (int stage = 0; stage < r.stage_count; stage++)
             for (int slice = 0; slice < r.slice_count; slice++)
@@ -329,31 +310,28 @@ static void test_overheads_lengthen_passes(void **state)
                     lengthen(&r, durations, stage, slice, forward);
         assert_int_equal(length, graph_longest(other, durations, NULL));
         wound += r.virtual_stages > 1 && r.rank_count > 1;
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(wound > 50);
 }
 
 // Starting rows are paths (so for any durations at most the length), all distinct; each stage's
 // steady round is among them.
-static void test_starting_paths(void **state)
+TEST(test_starting_paths)
 {
-    (void)state;
     uint64_t seed = 17;
     for (int round = 0; round < 60; round++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct schedule s;
         struct graph *g;
         struct schedule_request r = draw_request(&seed);
-        arena_open(&arena, NULL);
-        assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
-        assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
+        struct arena_mark mark = arena_set_mark(arena);
+        assert_int_equal(schedule_build(&s, &r, arena, &err), OK);
+        assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
         int symbols = graph_symbol_count(g), *paths,
-            count = graph_starting_paths(g, &paths, NULL, NULL, &arena);
+            count = graph_starting_paths(g, &paths, NULL, NULL, arena);
         assert_true(count >= 1);
         for (int draw = 0; draw < 5; draw++) {
-            int64_t *durations = draw_durations(&seed, symbols, 1000, &arena),
+            int64_t *durations = draw_durations(&seed, symbols, 1000, arena),
                     length = graph_longest(g, durations, NULL);
             for (int i = 0; i < count; i++) {
                 int64_t sum = 0;
@@ -375,7 +353,7 @@ static void test_starting_paths(void **state)
                                  symbol_index(r.stage_count, SYMBOL_FORWARD, stage)];
             assert_int_equal(most, r.micro_batches);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
@@ -391,23 +369,19 @@ static bool is_at_zero(void *argument)
 }
 
 // When stopped, it walks no further: the first path is always there, and so are those before.
-static void test_starting_paths_stop(void **state)
+TEST(test_starting_paths_stop)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct schedule s;
     struct graph *g;
     struct schedule_request r = {SCHEDULE_PLAIN(8), .kind = SCHEDULE_1F1B};
     r.micro_batches = 16;
-    arena_open(&arena, NULL);
-    assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
-    assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-    int *all, *some, most = graph_starting_paths(g, &all, NULL, NULL, &arena), last = 0;
+    assert_int_equal(schedule_build(&s, &r, arena, &err), OK);
+    assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+    int *all, *some, most = graph_starting_paths(g, &all, NULL, NULL, arena), last = 0;
     size_t bytes = (size_t)(graph_symbol_count(g) + 1) * sizeof *all;
     for (int after = 0; after < 100; after++) {
         struct countdown c = {.left = after};
-        int count = graph_starting_paths(g, &some, is_at_zero, &c, &arena);
+        int count = graph_starting_paths(g, &some, is_at_zero, &c, arena);
         assert_true(count >= 1 && count >= last && count <= 1 + 2 * after);
         for (int i = 0; i < count; i++)
             assert_memory_equal((char *)some + (size_t)i * bytes, (char *)all + (size_t)i * bytes,
@@ -416,42 +390,22 @@ static void test_starting_paths_stop(void **state)
         last = count;
     }
     assert_int_equal(last, most);
-    arena_close(&arena);
 }
 
 // As many stages and slices as a problem may have: n equal slices take (n + p - 1) (F + B).
-static void test_most_symbols(void **state)
+TEST(test_most_symbols)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct schedule s;
     struct graph *g;
     struct schedule_request r = {SCHEDULE_PLAIN(STAGES_MAX), .kind = SCHEDULE_TOKEN_SLICED};
     r.slice_count = SLICES_MAX, r.micro_batches = 1;
-    arena_open(&arena, NULL);
-    assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
-    assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-    int64_t *durations = TAKE(&arena, graph_symbol_count(g), int64_t);
+    assert_int_equal(schedule_build(&s, &r, arena, &err), OK);
+    assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+    int64_t *durations = TAKE(arena, graph_symbol_count(g), int64_t);
     for (int slice = 0; slice < SLICES_MAX; slice++)
         for (int stage = 0; stage < STAGES_MAX; stage++) {
             durations[symbol_index(STAGES_MAX, symbol_of_slice(slice, SYMBOL_FORWARD), stage)] = 5;
             durations[symbol_index(STAGES_MAX, symbol_of_slice(slice, SYMBOL_BACKWARD), stage)] = 7;
         }
     assert_int_equal(graph_longest(g, durations, NULL), (SLICES_MAX + STAGES_MAX - 1) * 12);
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_random_pipelines),
-        cmocka_unit_test(test_most_symbols),
-        cmocka_unit_test(test_several_laps),
-        cmocka_unit_test(test_overheads_lengthen_passes),
-        cmocka_unit_test(test_starting_paths),
-        cmocka_unit_test(test_starting_paths_stop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

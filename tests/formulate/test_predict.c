@@ -1,11 +1,6 @@
 // Predictions: equal to the test's own replay on ten thousand random configurations, and to the
 // solver's choices on problems; refused with a reason if a row states too little or contradicts
 // itself.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 #include "formulate/predict/internal.h"
@@ -225,14 +220,12 @@ static struct run_row random_row(struct random *rng)
     return row;
 }
 
-static void ten_thousand_rows_equal_a_replay(void **state)
+TEST(ten_thousand_rows_equal_a_replay)
 {
     struct random rng = {11};
-    struct arena arena, scratch; // the predictor takes from its own while it lives
-    (void)state;
-    arena_open(&arena, NULL);
+    struct arena scratch; // the predictor takes from its own while it lives
     arena_open(&scratch, NULL);
-    struct predictor *p = open_predictor(false, &arena);
+    struct predictor *p = open_predictor(false, arena);
     for (int trial = 0; trial < 10000; trial++) {
         struct run_row row = random_row(&rng);
         struct prediction prediction;
@@ -252,7 +245,6 @@ static void ten_thousand_rows_equal_a_replay(void **state)
         arena_reset(&scratch, mark);
     }
     arena_close(&scratch);
-    arena_close(&arena);
 }
 
 // ---- what the costs' intervals do
@@ -285,17 +277,15 @@ static void draw_estimate(struct estimate *e, const struct cost_key *key, void *
 
 // Costs drawn from normal errors, one for each group, of which 90 % are between the ends: so are
 // the times, if they are nearly linear in the costs.
-static void ranges_hold_what_costs_at_random_give(void **state)
+TEST(ranges_hold_what_costs_at_random_give)
 {
     enum { TRIALS = 1000 };
     struct random rng = {77};
-    struct arena arena, of_costs; // the predictor keeps its own allocations
+    struct arena of_costs; // the predictor keeps its own allocations
     int inside = 0;
-    (void)state;
-    arena_open(&arena, NULL);
     arena_open(&of_costs, NULL);
-    struct predictor *p = open_predictor(true, &arena);
-    struct costs costs = costs_copy(predictor_costs(p), &arena);
+    struct predictor *p = open_predictor(true, arena);
+    struct costs costs = costs_copy(predictor_costs(p), arena);
     costs.iteration_spread = (struct estimate){0};
     for (int trial = 0; trial < TRIALS; trial++) {
         struct arena_mark mark = arena_set_mark(&of_costs);
@@ -317,16 +307,12 @@ static void ranges_hold_what_costs_at_random_give(void **state)
     print_message("%d of %d times inside\n", inside, TRIALS);
     assert_true(inside > 0.86 * TRIALS && inside < 0.94 * TRIALS);
     arena_close(&of_costs);
-    arena_close(&arena);
 }
 
-static void ends_enclose_the_value(void **state)
+TEST(ends_enclose_the_value)
 {
     struct random rng = {5};
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
-    struct predictor *p = open_predictor(true, &arena);
+    struct predictor *p = open_predictor(true, arena);
     for (int trial = 0; trial < 300; trial++) {
         struct run_row row = random_row(&rng);
         struct prediction x;
@@ -345,14 +331,12 @@ static void ends_enclose_the_value(void **state)
         assert_true(x.low_ns == x.iteration_ns && x.iteration_ns == x.high_ns);
     }
     // One setting applies to all GPUs and precisions.
-    struct error err = {OK, ""};
     CHECK_OK(predictor_set(p, "gemm=1e14,intra_efficiency=0.5", &err));
     assert_true(p->costs.gpus[0].precisions[0].gemm_flop_per_s.value == 1e14 &&
                 p->costs.intra_efficiency.value == 0.5);
     assert_int_equal(predictor_set(p, "gemm=1e14,intra_efficiency=1.5", &err), BAD_INPUT);
     assert_non_null(
         strstr(err.text, "intra_efficiency: expected a number from 1e-06 to 1, found '1.5'"));
-    arena_close(&arena);
 }
 
 // ---- rows
@@ -365,34 +349,30 @@ static void refuse(struct predictor *p, const char *text, const char *reason, st
     if (!strstr(x.reason, reason)) fail_msg("%s: '%s' instead of '%s'", text, x.reason, reason);
 }
 
-static void what_cannot_be_predicted_says_why(void **state)
+TEST(what_cannot_be_predicted_says_why)
 {
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
-    struct predictor *p = open_predictor(true, &arena);
-    refuse(p, "gpu=A100,hidden=1024,seq=1024", "layers not stated", &arena);
-    refuse(p, "gpu=A100,layers=4,seq=1024", "hidden not stated", &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024", "seq not stated", &arena);
-    refuse(p, "layers=4,hidden=1024,seq=1024", "gpu not stated", &arena);
-    refuse(p, "gpu=TPU,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'TPU'", &arena);
+    struct predictor *p = open_predictor(true, arena);
+    refuse(p, "gpu=A100,hidden=1024,seq=1024", "layers not stated", arena);
+    refuse(p, "gpu=A100,layers=4,seq=1024", "hidden not stated", arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024", "seq not stated", arena);
+    refuse(p, "layers=4,hidden=1024,seq=1024", "gpu not stated", arena);
+    refuse(p, "gpu=TPU,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'TPU'", arena);
     refuse(p, "gpu=A100-20GB,layers=4,hidden=1024,seq=1024",
-           "no cluster has a GPU like 'A100-20GB'", &arena);
-    refuse(p, "gpu=A10,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'A10'", &arena);
+           "no cluster has a GPU like 'A100-20GB'", arena);
+    refuse(p, "gpu=A10,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'A10'", arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,tp=2,num_gpus=4,dp=1",
-           "tp x cp x pp x dp = 2, num_gpus 4", &arena);
+           "tp x cp x pp x dp = 2, num_gpus 4", arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,heads=16,seq=1024,tp=3",
-           "heads 16 is no multiple of 3", &arena);
+           "heads 16 is no multiple of 3", arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,dp=2,global_batch=3", "global_batch 3 is not",
-           &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=5", "4 layers on 5 stages", &arena);
+           arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=5", "4 layers on 5 stages", arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2 1", "split states 3 stages",
-           &arena);
+           arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2", "split holds 3 layers",
-           &arena);
+           arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,notes=an FP8 run", "a100-80gb lacks fp8",
-           &arena);
-    arena_close(&arena);
+           arena);
 }
 
 static void check_placement(struct predictor *p, const char *text, const int *counts, int stages,
@@ -410,14 +390,11 @@ static void check_placement(struct predictor *p, const char *text, const int *co
 
 #define PLACED(text, ...)                                                                          \
     check_placement(p, text, (const int[]){__VA_ARGS__},                                           \
-                    (int)(sizeof(int[]){__VA_ARGS__} / sizeof(int)), &arena)
+                    (int)(sizeof(int[]){__VA_ARGS__} / sizeof(int)), arena)
 
-static void layers_stand_as_stated(void **state)
+TEST(layers_stand_as_stated)
 {
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
-    struct predictor *p = open_predictor(false, &arena);
+    struct predictor *p = open_predictor(false, arena);
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=1", 26);
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=4", 7, 6, 6, 7);
     PLACED("gpu=A100,layers=26,hidden=1024,seq=1024,pp=4", 7, 7, 7, 7);
@@ -433,11 +410,10 @@ static void layers_stand_as_stated(void **state)
            25);
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=2,notes=over pseudo-layers=[0  26 30]", 25,
            1);
-    arena_close(&arena);
 }
 
 // A blank cell has its documented default.
-static void defaults_are_the_documented_ones(void **state)
+TEST(defaults_are_the_documented_ones)
 {
     static const char *const pairs[][2] = {
         {"gpu=A100,layers=8,hidden=2048,seq=1024",
@@ -459,14 +435,11 @@ static void defaults_are_the_documented_ones(void **state)
         {"gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full:block8",
          "gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full"},
     };
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
-    struct predictor *p = open_predictor(true, &arena);
+    struct predictor *p = open_predictor(true, arena);
     for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++) {
         struct prediction x[2];
         for (int k = 0; k < 2; k++) {
-            struct run_row row = row_of(pairs[i][k], &arena);
+            struct run_row row = row_of(pairs[i][k], arena);
             predict_row(p, &row, &x[k]);
             if (*x[k].reason) fail_msg("%s: %s", pairs[i][k], x[k].reason);
         }
@@ -475,11 +448,10 @@ static void defaults_are_the_documented_ones(void **state)
         for (int k = 0; k < 2; k++) x[k].model_flop_per_gpu_s = x[k].mfu = 0;
         assert_memory_equal(&x[0], &x[1], sizeof x[0]);
     }
-    arena_close(&arena);
 }
 
 // A problem with its layers spread equally, and the same configuration as a row.
-static void a_problem_is_predicted_as_its_row(void **state)
+TEST(a_problem_is_predicted_as_its_row)
 {
     struct transformer_request r = {.name = "x",
                                     .model = "gpt2-xl",
@@ -500,23 +472,18 @@ static void a_problem_is_predicted_as_its_row(void **state)
     struct problem problem;
     struct placement placement;
     struct prediction as_problem, as_row;
-    struct error err = {OK, ""};
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
-    struct predictor *p = open_predictor(true, &arena);
-    CHECK_OK(example_transformer(&problem, &r, &arena, &err));
+    struct predictor *p = open_predictor(true, arena);
+    CHECK_OK(example_transformer(&problem, &r, arena, &err));
     CHECK_OK(placement_equal(&placement, &problem, RECOMPUTE_FULL, &err));
     predict_problem(p, &problem, &placement, &as_problem);
     struct run_row row = row_of("gpu=A100,layers=48,hidden=1600,heads=25,vocab=50257,seq=1024,pp=4,"
                                 "dp=8,global_batch=64,recompute=full",
-                                &arena);
+                                arena);
     predict_row(p, &row, &as_row);
     assert_string_equal(as_problem.reason, "");
     assert_string_equal(as_problem.gpu, as_row.gpu);
     as_problem.gpu = as_row.gpu;
     assert_memory_equal(&as_problem, &as_row, sizeof as_row);
-    arena_close(&arena);
 }
 
 static int set_data(void **state)
@@ -525,16 +492,4 @@ static int set_data(void **state)
     return setenv("PLUMBLINE_DATA", "data", 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_thousand_rows_equal_a_replay),
-        cmocka_unit_test(ends_enclose_the_value),
-        cmocka_unit_test(ranges_hold_what_costs_at_random_give),
-        cmocka_unit_test(what_cannot_be_predicted_says_why),
-        cmocka_unit_test(layers_stand_as_stated),
-        cmocka_unit_test(defaults_are_the_documented_ones),
-        cmocka_unit_test(a_problem_is_predicted_as_its_row),
-    };
-    return cmocka_run_group_tests(tests, set_data, NULL);
-}
+AROUND_ALL(set_data, NULL)

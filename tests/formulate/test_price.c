@@ -1,9 +1,5 @@
 // Prices against values computed by hand (with the computation next to each) and against published
 // tables: activations and states of a layer. Links: test_price_links.c.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
 
@@ -11,9 +7,8 @@
 
 // ---- time of a layer
 
-static void block_time_by_hand(void **state)
+TEST(block_time_by_hand)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     const struct priced_run *block = &price(&b)->runs[BLOCK];
@@ -40,9 +35,8 @@ static void block_time_by_hand(void **state)
     bench_end(&b);
 }
 
-static void tensor_parallel_block_by_hand(void **state)
+TEST(tensor_parallel_block_by_hand)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.job.layout.tensor = 2;
@@ -60,9 +54,8 @@ static void tensor_parallel_block_by_hand(void **state)
     bench_end(&b);
 }
 
-static void all_reduce_factor(void **state)
+TEST(all_reduce_factor)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.groups[0].gpus_per_node = b.groups[1].gpus_per_node = 8;
@@ -77,9 +70,8 @@ static void all_reduce_factor(void **state)
     bench_end(&b);
 }
 
-static void fused_attention_and_context(void **state)
+TEST(fused_attention_and_context)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.job.layout.fused_attention = true;
@@ -101,9 +93,8 @@ static void fused_attention_and_context(void **state)
     bench_end(&b);
 }
 
-static void measured_times_taken_outright(void **state)
+TEST(measured_times_taken_outright)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.times[0] = (struct layer_time){"block", "G", 2, 0, 9, 9, 9, 9, 9, 0}; // another tensor degree
@@ -122,9 +113,8 @@ static void measured_times_taken_outright(void **state)
     bench_end(&b);
 }
 
-static void context_leaves_the_node_tensor_does_not(void **state)
+TEST(context_leaves_the_node_tensor_does_not)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.job.layout.fused_attention = true;
@@ -139,9 +129,8 @@ static void context_leaves_the_node_tensor_does_not(void **state)
     bench_end(&b);
 }
 
-static void tensor_ranks_over_two_nodes(void **state)
+TEST(tensor_ranks_over_two_nodes)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.job.layout.fused_attention = true;
@@ -160,9 +149,8 @@ static void tensor_ranks_over_two_nodes(void **state)
 
 // 2205.05198 Table 2, bytes per s b h: 10 + 24/t + 5 a s/(h t); with sequence parallelism 34/t + 5
 // a s/(h t).
-static void activations_of_korthikanti(void **state)
+TEST(activations_of_korthikanti)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.model.shape = (struct shape){.hidden = 6144,
@@ -202,9 +190,8 @@ static void activations_of_korthikanti(void **state)
 }
 
 // bigscience chronicles: a GPT layer with biases and layer norms holds 12 h^2 + 13 h parameters.
-static void parameters_of_gpt(void **state)
+TEST(parameters_of_gpt)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.model.shape.qkv_bias = b.problem.model.shape.linear_bias = true;
@@ -235,9 +222,8 @@ struct llama {
 
 // 2411.06465 as computed for a first stage (Eq. 4 and 12): the table of Llama models, states and
 // activations in GB.
-static void states_and_activations_of_llama(void **state)
+TEST(states_and_activations_of_llama)
 {
-    (void)state;
     static const struct llama rows[] = {
         {4096, 11008, 32, 32, 32, 32000, 4096, 1, 1, 1, 8, 49.56, 20.86},
         {4096, 11008, 32, 32, 32, 32000, 4096, 4, 1, 2, 8, 6.32, 5.25},
@@ -290,21 +276,4 @@ static void states_and_activations_of_llama(void **state)
         assert_true(fabs(activations / 1e9 - r->activations_gb) < 0.0051);
         bench_end(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_time_by_hand),
-        cmocka_unit_test(tensor_parallel_block_by_hand),
-        cmocka_unit_test(all_reduce_factor),
-        cmocka_unit_test(fused_attention_and_context),
-        cmocka_unit_test(context_leaves_the_node_tensor_does_not),
-        cmocka_unit_test(tensor_ranks_over_two_nodes),
-        cmocka_unit_test(measured_times_taken_outright),
-        cmocka_unit_test(activations_of_korthikanti),
-        cmocka_unit_test(parameters_of_gpt),
-        cmocka_unit_test(states_and_activations_of_llama),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 // Laws of tensor grids: with one axis they equal the columns and rows of one dimension, term by
 // term; for any grid, all ranks together do the work of one; and their all-reduces send what each
 // product by itself requires, with the axes exchanged from one product to the next.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "formulate/price/pricing.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/grids.h"
 #include "tests/support/draws/models.h"
-
-#include <cmocka.h> // last: it takes the name of fail()
 
 enum { PROBLEMS = 2000, NODE = 4 };
 
@@ -64,16 +55,14 @@ static void check_near(const char *what, int name, real a, real b)
     if (!near(a, b)) fail_msg("problem %d: %s: %.20Lg and %.20Lg", name, what, a, b);
 }
 
-static void one_axis_is_one_dimension(void **state)
+TEST(one_axis_is_one_dimension)
 {
-    (void)state;
     struct random rng = {21};
     for (int i = 0; i < PROBLEMS; i++) {
-        struct arena arena;
         struct problem p;
-        arena_open(&arena, NULL);
-        draw(&p, &rng, &arena);
-        struct pricing x = pricing_of(&p, NULL, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        draw(&p, &rng, arena);
+        struct pricing x = pricing_of(&p, NULL, arena);
         struct slice whole = slice_of(&x, 0);
         for (int r = 0; r < p.model.run_count; r++) {
             const struct layer_run *run = &p.model.runs[r];
@@ -84,20 +73,18 @@ static void one_axis_is_one_dimension(void **state)
             check_near("backward", i, grid.backward_s, backward);
             assert_true(grid.gather_s <= 0 && grid.gather_back_s <= 0 && grid.scatter_s <= 0);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // FLOP, values of matrices, and kept activations of heads and feed-forward part.
-static void all_ranks_do_the_work_of_one(void **state)
+TEST(all_ranks_do_the_work_of_one)
 {
-    (void)state;
     struct random rng = {22};
     for (int i = 0; i < PROBLEMS; i++) {
-        struct arena arena;
         struct problem p, alone;
-        arena_open(&arena, NULL);
-        draw(&p, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        draw(&p, &rng, arena);
         grids_give(&p, &rng, 4);
         p.model.shape.vocabulary_multiple = 0, p.model.shape.plain_norms = true;
         p.model.shape.qkv_bias = p.model.shape.linear_bias = false;
@@ -105,7 +92,7 @@ static void all_ranks_do_the_work_of_one(void **state)
         alone = p;
         alone.job.layout.tensor = 1;
         alone.job.layout.grid_depth = alone.job.layout.grid_rows = 0;
-        struct pricing x = pricing_of(&p, NULL, &arena), y = pricing_of(&alone, NULL, &arena);
+        struct pricing x = pricing_of(&p, NULL, arena), y = pricing_of(&alone, NULL, arena);
         struct slice part = slice_of(&x, 0), whole = slice_of(&y, 0);
         for (int r = 0; r < p.model.run_count; r++) {
             const struct layer_run *run = &p.model.runs[r];
@@ -118,7 +105,7 @@ static void all_ranks_do_the_work_of_one(void **state)
             real more = (real)run->more_values;
             check_near("values", i, x.t * (few.dense - more), all.dense - more);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
@@ -135,22 +122,20 @@ static void add_product(const struct pricing *x, bool turned, real columns, real
     sums[1] += sent(inputs, split[0]);
 }
 
-static void each_product_is_summed_over_its_depth(void **state)
+TEST(each_product_is_summed_over_its_depth)
 {
-    (void)state;
     struct random rng = {23};
     for (int i = 0; i < PROBLEMS; i++) {
-        struct arena arena;
         struct problem p;
-        arena_open(&arena, NULL);
-        draw(&p, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        draw(&p, &rng, arena);
         grids_give(&p, &rng, 4);
         // One rate everywhere, and nothing else.
         p.cluster.groups[0].gpus_per_node = 1 << 10;
         p.cluster.groups[0].intra.latency_s = 0;
         p.costs.gpus[0].collective_launch_s.value = p.costs.tensor_overlap.value = 0;
         p.model.shape.parallel_residual = false;
-        struct pricing x = pricing_of(&p, NULL, &arena);
+        struct pricing x = pricing_of(&p, NULL, arena);
         struct slice whole = slice_of(&x, 0);
         real rate = link_of_tensor_axis(&x, 0, 0).bytes_per_s;
         for (int r = 0; r < p.model.run_count; r++) {
@@ -170,29 +155,26 @@ static void each_product_is_summed_over_its_depth(void **state)
             check_near("gathers", i, grid.gather_s * rate, (x.t3 - 1) * matrices * x.e);
             check_near("scatters", i, grid.scatter_s * rate, (x.t3 - 1) * matrices * x.e_g);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // In nodes of four: how many rings of an axis leave a node, by the rate that each is left.
-static void axes_lie_on_levels(void **state)
+TEST(axes_lie_on_levels)
 {
-    (void)state;
     static const struct {
         int axes[3], streams[3]; // 0: within the node
     } cases[] = {{{4, 2, 2}, {0, 4, 4}}, {{2, 2, 2}, {0, 0, 4}}, {{1, 8, 2}, {0, 1, 4}},
                  {{8, 2, 1}, {1, 4, 4}}, {{2, 4, 1}, {0, 2, 4}}, {{1, 2, 4}, {0, 0, 2}}};
     struct random rng = {24};
-    struct arena arena;
     struct problem p;
-    arena_open(&arena, NULL);
-    draw(&p, &rng, &arena);
+    draw(&p, &rng, arena);
     p.cluster.groups[0].intra.bytes_per_s = 1e15;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         const int *axes = cases[i].axes;
         struct layout *l = &p.job.layout;
         l->tensor = axes[0] * axes[1] * axes[2], l->grid_depth = axes[1], l->grid_rows = axes[2];
-        struct pricing x = pricing_of(&p, NULL, &arena);
+        struct pricing x = pricing_of(&p, NULL, arena);
         const struct nic *nic = p.cluster.groups[0].nics;
         for (int axis = 0; axis < 3; axis++) {
             struct link_price link = link_of_tensor_axis(&x, 0, axis);
@@ -203,14 +185,4 @@ static void axes_lie_on_levels(void **state)
                            nic->count * (real)nic->link.bytes_per_s * 0.8);
         }
     }
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_axis_is_one_dimension),
-                                       cmocka_unit_test(all_ranks_do_the_work_of_one),
-                                       cmocka_unit_test(each_product_is_summed_over_its_depth),
-                                       cmocka_unit_test(axes_lie_on_levels)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 // every kind of layer, every switch of the layout, every cost that can be stated, over shared,
 // different and missing links (small problems: test_verify_price.c): equal to the nanosecond and
 // the byte. And the judge's bound on its own error, at a coarser precision.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
@@ -18,7 +10,7 @@
 #include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static struct estimate estimate(struct random *rng, double low, double high)
 {
@@ -367,36 +359,34 @@ static void check_tally(const struct tally *t)
         if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }
 
-static void random_models(void **state)
+TEST(random_models)
 {
-    (void)state;
     struct random rng = {11};
     struct price_count count = {0};
     struct tally tally = {0};
     char last[ERROR_TEXT_MAX] = "";
     for (int i = 0; i < 6000; i++) {
-        struct arena arena;
+        err = (struct error){OK, ""};
         struct problem problem = {.name = "random"};
-        struct error err = {OK, ""};
-        arena_open(&arena, NULL);
-        random_model(&problem.model, &rng, &arena);
-        random_cluster(&problem.cluster, &rng, &arena);
-        random_costs(&problem, &rng, &arena);
-        random_job(&problem.job, &problem.model, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_model(&problem.model, &rng, arena);
+        random_cluster(&problem.cluster, &rng, arena);
+        random_costs(&problem, &rng, arena);
+        random_job(&problem.job, &problem.model, &rng, arena);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         if (rng.state / 2 % 4) quantise_frozen(&problem.model, rng.state);
         if (rng.state % 2) share_pools(&problem);
-        if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, &arena);
+        if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, arena);
         if (rng.state / 8 % 4 == 0) share_weights(&problem);
-        if (rng.state / 32 % 8) predict_further(&problem, rng.state, &arena);
+        if (rng.state / 32 % 8) predict_further(&problem, rng.state, arena);
         if (problem_check(&problem, &err) == OK) {
-            compare_prices(&problem, i, &count, &arena);
+            compare_prices(&problem, i, &count, arena);
             note(&tally, &problem);
         } else {
             tally.refused++;
             snprintf(last, sizeof last, "%s", err.text);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     if (tally.refused > 1500) print_message("refused: %s\n", last);
     print_message("%lld terms, %lld of them in doubt\n", (long long)count.terms,
@@ -407,31 +397,29 @@ static void random_models(void **state)
 
 // Tensor ranks as a grid, from half of the problems; and there the nodes are small, so that axes
 // stay within them or leave them.
-static void random_grids(void **state)
+TEST(random_grids)
 {
-    (void)state;
     struct random rng = {13};
     struct price_count count = {0};
     int problems = 0, inside = 0, rows = 0;
     for (int i = 0; i < 3000; i++) {
-        struct arena arena;
+        err = (struct error){OK, ""};
         struct problem problem = {.name = "random"};
-        struct error err = {OK, ""};
-        arena_open(&arena, NULL);
-        random_model(&problem.model, &rng, &arena);
-        random_cluster(&problem.cluster, &rng, &arena);
-        random_costs(&problem, &rng, &arena);
-        random_job(&problem.job, &problem.model, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_model(&problem.model, &rng, arena);
+        random_cluster(&problem.cluster, &rng, arena);
+        random_costs(&problem, &rng, arena);
+        random_job(&problem.job, &problem.model, &rng, arena);
         grids_fit(&problem);
         grids_give(&problem, &rng, 3);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         if (problem_check(&problem, &err) == OK) {
             const struct layout *l = &problem.job.layout;
-            compare_prices(&problem, i, &count, &arena);
+            compare_prices(&problem, i, &count, arena);
             problems++, rows += l->grid_rows > 1;
             inside += l->tensor <= problem.cluster.groups[0].gpus_per_node;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d grids, %d within a node, %d with a third axis: %lld terms, %lld in doubt\n",
                   problems, inside, rows, (long long)count.terms, (long long)count.doubtful);
@@ -531,29 +519,27 @@ static void try_coarse(struct coarse *seen, const struct problem *p, int name, s
     seen->problems++;
 }
 
-static void errors_are_bounded(void **state)
+TEST(errors_are_bounded)
 {
-    (void)state;
     struct random rng = {12};
     struct coarse seen = {0};
     for (int i = 0; i < 2000; i++) {
-        struct arena arena;
+        err = (struct error){OK, ""};
         struct problem problem = {.name = "random"};
-        struct error err = {OK, ""};
-        arena_open(&arena, NULL);
-        random_model(&problem.model, &rng, &arena);
-        random_cluster(&problem.cluster, &rng, &arena);
-        random_costs(&problem, &rng, &arena);
-        random_job(&problem.job, &problem.model, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_model(&problem.model, &rng, arena);
+        random_cluster(&problem.cluster, &rng, arena);
+        random_costs(&problem, &rng, arena);
+        random_job(&problem.job, &problem.model, &rng, arena);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
-        if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, &arena);
+        if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, arena);
         // Logarithms reduce their arguments with 64 bits, whatever the processor's precision
         // setting.
         for (int k = 0; k < problem.costs.collective_count; k++)
             if (problem.costs.collectives[k].point_count > 1)
                 problem.costs.collectives[k].point_count = 1;
-        if (problem_check(&problem, &err) == OK) try_coarse(&seen, &problem, i, &arena);
-        arena_close(&arena);
+        if (problem_check(&problem, &err) == OK) try_coarse(&seen, &problem, i, arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld problems, %lld skipped; %lld prices, of them %lld decided by 24 bits\n",
                   (long long)seen.problems, (long long)seen.skipped, (long long)seen.prices,
@@ -561,14 +547,4 @@ static void errors_are_bounded(void **state)
     assert_true(seen.problems > 500 && seen.decided > 10000);
 }
 
-#else
-static void errors_are_bounded(void **state) { (void)state; }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_models),
-                                       cmocka_unit_test(random_grids),
-                                       cmocka_unit_test(errors_are_bounded)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -6,10 +6,6 @@
 // - groups in another order, a run as two, and a space of one layout say the same problem.
 //
 //   test_price_laws [PROBLEMS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/choices/choice.h"
 #include "formulate/graph/longest.h"
@@ -17,7 +13,7 @@
 #include "solve/layouts/layouts.h"
 #include "tests/support/trials/trial.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { PROBLEMS_OF_CI = 300 };
 
@@ -119,9 +115,8 @@ static void expect_works(struct trial *t, const struct priced *whole, uint64_t s
     }
 }
 
-static void no_stream_works_longer(void **state)
+TEST(no_stream_works_longer)
 {
-    (void)state;
     struct random_limits limits = random_limits_small();
     int judged = 0, tight = 0;
     for (uint64_t seed = first_seed; judged < problems; seed++) {
@@ -220,18 +215,16 @@ static void slow_links(struct problem *p, struct random *rng)
     }
 }
 
-static void turns_take_the_same(void **state)
+TEST(turns_take_the_same)
 {
-    (void)state;
     int compared = 0, synced = 0, overlapped = 0, gathered = 0;
     for (uint64_t seed = first_seed; compared < problems; seed++) {
-        struct arena arena;
         struct problem problem;
         struct priced one, several;
         struct random rng = {seed * 3 + 1};
         struct random_limits limits = random_limits_small();
-        arena_open(&arena, NULL);
-        random_problem(&problem, &rng, &limits, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_problem(&problem, &rng, &limits, arena);
         struct layout *l = &problem.job.layout;
         int longest = 0;
         for (int r = 1; r < problem.model.run_count; r++)
@@ -248,14 +241,14 @@ static void turns_take_the_same(void **state)
         slow_links(&problem, &rng);
         int most = problem.model.layer_count < 6 ? problem.model.layer_count : 6,
             turns = (int)random_between(&rng, 2, most > 2 ? most : 2);
-        if (most >= 2 && price_alone(&one, &problem, 1, &arena) &&
-            price_alone(&several, &problem, turns, &arena)) {
+        if (most >= 2 && price_alone(&one, &problem, 1, arena) &&
+            price_alone(&several, &problem, turns, arena)) {
             int group = (int)random_between(&rng, 0, one.group_count - 1),
                 gradient = (int)random_between(&rng, 0, one.gradient_option_count - 1);
             enum recompute mode = random_chance(&rng, 50) ? RECOMPUTE_NONE : RECOMPUTE_FULL;
             if (!one.groups[group].excluded && !several.groups[group].excluded) {
-                int64_t whole = time_of(&one, group, mode, gradient, &rng, &arena),
-                        cut = time_of(&several, group, mode, gradient, &rng, &arena);
+                int64_t whole = time_of(&one, group, mode, gradient, &rng, arena),
+                        cut = time_of(&several, group, mode, gradient, &rng, arena);
                 if (llabs(whole - cut) > one.layer_count)
                     fail_msg("seed %llu, ZeRO %d: %d layers take %lld ns as one stage, %lld in %d "
                              "turns",
@@ -267,7 +260,7 @@ static void turns_take_the_same(void **state)
                 gathered += l->zero > 1;
             }
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     printf("laws: %d stages as turns take the same, %d with syncs, %d of them overlapped, %d with "
            "sharded gradients\n",
@@ -275,11 +268,5 @@ static void turns_take_the_same(void **state)
     assert_true(overlapped > compared / 4);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_stream_works_longer),
-                                       cmocka_unit_test(turns_take_the_same)};
-    if (argc > 1) problems = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problems)
+ARGUMENT(first_seed)

@@ -1,9 +1,5 @@
 // Prices of layouts and layers other than dense, unsharded, whole ones, against published counts,
 // closed forms and laws: shards, parameters of a published MoE model and of adapters, memory.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
 
@@ -28,9 +24,8 @@ static void near_to(int64_t a, int64_t b)
 // ---- sharding
 
 // Published bytes per value (16-bit gradients, Adam): 16, 4 + 12/d, 2 + 14/d, 16/d.
-static void states_by_zero_stage(void **state)
+TEST(states_by_zero_stage)
 {
-    (void)state;
     const double d = 8, expected[] = {16, 4 + 12 / d, 2 + 14 / d, 16 / d};
     struct bench b;
     bench_begin_gated(&b);
@@ -52,9 +47,8 @@ static void states_by_zero_stage(void **state)
 }
 
 // With a pipeline, gradients are scattered once, whole: ZeRO 2 is then ZeRO 1. Not in DeepSpeed.
-static void gradients_add_up_under_a_pipeline(void **state)
+TEST(gradients_add_up_under_a_pipeline)
 {
-    (void)state;
     struct bench b;
     struct priced_run blocks[2][2]; // [trainer][ZeRO - 1]
     bench_begin_gated(&b);
@@ -76,9 +70,8 @@ static void gradients_add_up_under_a_pipeline(void **state)
     bench_end(&b);
 }
 
-static void gathers_of_sharded_weights(void **state)
+TEST(gathers_of_sharded_weights)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     struct layout *l = &b.problem.job.layout;
@@ -121,9 +114,8 @@ static void gathers_of_sharded_weights(void **state)
 
 // Stage by stage, shards are gathered twice and scattered once per iteration, for any number of
 // micro-batches; a stage's layers are then whole at the same time.
-static void gathers_of_stages(void **state)
+TEST(gathers_of_stages)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     struct layout *l = &b.problem.job.layout;
@@ -150,9 +142,8 @@ static void gathers_of_stages(void **state)
     bench_end(&b);
 }
 
-static void states_leave_for_the_host(void **state)
+TEST(states_leave_for_the_host)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.job.layout.offload_optimizer = true;
@@ -169,9 +160,8 @@ static void states_leave_for_the_host(void **state)
 // ---- kinds of layers
 
 // Mixtral 8x7B has 46 702 792 704 parameters (published: 46.7 billion); a token uses 12.9 billion.
-static void mixtral(void **state)
+TEST(mixtral)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.model.shape = (struct shape){.hidden = 4096,
@@ -203,9 +193,8 @@ static void mixtral(void **state)
 }
 
 // One expert that gets every token is the dense block and a router of one column.
-static void one_expert_is_a_dense_block(void **state)
+TEST(one_expert_is_a_dense_block)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.gpus[0].memory_bytes_per_s = exactly(1e21); // its tokens are moved in and out
@@ -228,9 +217,8 @@ static void one_expert_is_a_dense_block(void **state)
     bench_end(&b);
 }
 
-static void experts_exchange_tokens(void **state)
+TEST(experts_exchange_tokens)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.runs[BLOCK].kind = LAYER_MOE;
@@ -256,9 +244,8 @@ static void experts_exchange_tokens(void **state)
 
 // Llama 3.1 70B with rank 16 on every matrix: 207 093 760 trained values (as adapter tools print
 // for it).
-static void adapters(void **state)
+TEST(adapters)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.model.shape = (struct shape){.hidden = 8192,
@@ -302,9 +289,8 @@ static void adapters(void **state)
     bench_end(&b);
 }
 
-static void tables_of_values(void **state)
+TEST(tables_of_values)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.runs[BLOCK] = (struct layer_run){
@@ -331,9 +317,8 @@ static void tables_of_values(void **state)
     bench_end(&b);
 }
 
-static void matrices_in_eight_bits(void **state)
+TEST(matrices_in_eight_bits)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     struct priced_run wide = block_of(&b);
@@ -348,9 +333,8 @@ static void matrices_in_eight_bits(void **state)
 
 // ---- memory of a device
 
-static void outside_of_the_allocator(void **state)
+TEST(outside_of_the_allocator)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     assert_int_equal(price(&b)->groups[0].memory_limit_bytes, 80000000000);
@@ -373,9 +357,8 @@ static void outside_of_the_allocator(void **state)
 }
 
 // torchtitan's selective mode, counted by hand: 1,024 tokens, values of 2 bytes.
-static void single_operators_are_recomputed(void **state)
+TEST(single_operators_are_recomputed)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.job.trainer = TRAINER_TORCHTITAN;
@@ -404,9 +387,8 @@ static void single_operators_are_recomputed(void **state)
 }
 
 // Inputs of four products in 8 bits; attention's output is there twice.
-static void inputs_of_products_are_kept_in_eight_bits(void **state)
+TEST(inputs_of_products_are_kept_in_eight_bits)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     int64_t wide = block_of(&b).stash_bytes[RECOMPUTE_NONE];
@@ -420,9 +402,8 @@ static void inputs_of_products_are_kept_in_eight_bits(void **state)
 }
 
 // FSDP2: weights are the states' fp32 ones; both ends stay gathered, besides the gather's buffer.
-static void weights_are_sharded_fully(void **state)
+TEST(weights_are_sharded_fully)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.job.layout.data = 8;
@@ -442,9 +423,8 @@ static void weights_are_sharded_fully(void **state)
 }
 
 // Bytes of the head while it runs, over its tensor ranks' logits; besides them its input twice.
-static void logits_and_their_copies(void **state)
+TEST(logits_and_their_copies)
 {
-    (void)state;
     const struct {
         enum trainer trainer;
         int tensor;
@@ -479,9 +459,8 @@ static void logits_and_their_copies(void **state)
 }
 
 // DeepSpeed's gradient of the embedding: for a pass in 16 bits, held where gradients add up in 32.
-static void embeddings_have_dense_gradients(void **state)
+TEST(embeddings_have_dense_gradients)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     int64_t table = 32000 * 1024, states = price(&b)->runs[EMBEDDING].optimizer_bytes;
@@ -497,9 +476,8 @@ static void embeddings_have_dense_gradients(void **state)
     bench_end(&b);
 }
 
-static void vocabularies_are_padded(void **state)
+TEST(vocabularies_are_padded)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.model.shape.vocabulary = 50257;
@@ -513,9 +491,8 @@ static void vocabularies_are_padded(void **state)
     bench_end(&b);
 }
 
-static void no_room_is_a_reason(void **state)
+TEST(no_room_is_a_reason)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.job.layout.data = 512;
@@ -531,9 +508,8 @@ static void widen(struct estimate *e, const struct cost_key *key, void *context)
 }
 
 // No pass is faster with slow costs, none slower with fast ones; memory is the same.
-static void ends_of_intervals(void **state)
+TEST(ends_of_intervals)
 {
-    (void)state;
     struct bench b;
     struct priced ends[2];
     bench_begin_gated(&b);
@@ -569,31 +545,4 @@ static void ends_of_intervals(void **state)
     }
     l->zero = 0;
     bench_end(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_by_zero_stage),
-        cmocka_unit_test(gathers_of_stages),
-        cmocka_unit_test(gradients_add_up_under_a_pipeline),
-        cmocka_unit_test(gathers_of_sharded_weights),
-        cmocka_unit_test(states_leave_for_the_host),
-        cmocka_unit_test(mixtral),
-        cmocka_unit_test(one_expert_is_a_dense_block),
-        cmocka_unit_test(experts_exchange_tokens),
-        cmocka_unit_test(adapters),
-        cmocka_unit_test(tables_of_values),
-        cmocka_unit_test(matrices_in_eight_bits),
-        cmocka_unit_test(outside_of_the_allocator),
-        cmocka_unit_test(single_operators_are_recomputed),
-        cmocka_unit_test(inputs_of_products_are_kept_in_eight_bits),
-        cmocka_unit_test(weights_are_sharded_fully),
-        cmocka_unit_test(logits_and_their_copies),
-        cmocka_unit_test(embeddings_have_dense_gradients),
-        cmocka_unit_test(vocabularies_are_padded),
-        cmocka_unit_test(no_room_is_a_reason),
-        cmocka_unit_test(ends_of_intervals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

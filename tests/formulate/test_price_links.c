@@ -1,9 +1,5 @@
 // Prices against values computed by hand (with the computation next to each): link sharing, the
 // fall-back to a common NIC kind, exclusions, synchronisation, compression.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/price_bench.h"
 
 #include "tests/support/check.h"
@@ -22,9 +18,8 @@ static const int64_t *backward_parts(const struct bench *b, int option, int from
 
 // ---- links
 
-static void messages_share_nics(void **state)
+TEST(messages_share_nics)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     price(&b);
@@ -60,9 +55,8 @@ static void messages_share_nics(void **state)
     bench_end(&b);
 }
 
-static void unlike_nics_meet_on_ethernet(void **state)
+TEST(unlike_nics_meet_on_ethernet)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.nics[1][0].kind = NIC_ROCE;
@@ -87,9 +81,8 @@ static void unlike_nics_meet_on_ethernet(void **state)
     bench_end(&b);
 }
 
-static void stated_links_have_a_direction(void **state)
+TEST(stated_links_have_a_direction)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.links[0] = (struct group_link){0, 1, {1e9, 1e-3}};
@@ -129,9 +122,8 @@ static void stated_links_have_a_direction(void **state)
     bench_end(&b);
 }
 
-static void slots_and_limits(void **state)
+TEST(slots_and_limits)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.groups[1].gpus_per_node = 3;
@@ -156,9 +148,8 @@ static void slots_and_limits(void **state)
     bench_end(&b);
 }
 
-static void exclusions_say_why(void **state)
+TEST(exclusions_say_why)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.precisions[1].precision = BF16;
@@ -187,9 +178,8 @@ static void exclusions_say_why(void **state)
     bench_end(&b);
 }
 
-static void terms_beyond_counting(void **state)
+TEST(terms_beyond_counting)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.precisions[0].gemm_flop_per_s = exactly(1); // 25 769 803 776 s are 2.6e19 ns
@@ -201,9 +191,8 @@ static void terms_beyond_counting(void **state)
 // ---- synchronisation and compression
 
 // The run's layers have one layer's states, on every rank, and one sync of them all.
-static void layers_share_weights(void **state)
+TEST(layers_share_weights)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.cluster.group_count = 1;
@@ -231,9 +220,8 @@ static void layers_share_weights(void **state)
     bench_end(&b);
 }
 
-static void gradient_sync_by_hand(void **state)
+TEST(gradient_sync_by_hand)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.job.layout.data = 4;
@@ -262,9 +250,8 @@ static void gradient_sync_by_hand(void **state)
     bench_end(&b);
 }
 
-static void embedding_sync_by_hand(void **state)
+TEST(embedding_sync_by_hand)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     assert_false(price(&b)->has_embedding_sync);
@@ -292,9 +279,8 @@ static void embedding_sync_by_hand(void **state)
     bench_end(&b);
 }
 
-static void compressed_messages(void **state)
+TEST(compressed_messages)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.boundary[0] =
@@ -323,9 +309,8 @@ static void compressed_messages(void **state)
     bench_end(&b);
 }
 
-static void packed_messages(void **state)
+TEST(packed_messages)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     for (int i = 0; i < 2; i++) {
@@ -355,9 +340,8 @@ static void packed_messages(void **state)
     bench_end(&b);
 }
 
-static void compressed_gradients(void **state)
+TEST(compressed_gradients)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.gradient[0] = (struct compression_option){.form.amount = 128, .quality_cost = 1};
@@ -379,9 +363,8 @@ static void compressed_gradients(void **state)
     bench_end(&b);
 }
 
-static void classes_of_messages(void **state)
+TEST(classes_of_messages)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     const struct priced *p = price(&b);
@@ -413,9 +396,8 @@ static struct priced_run run_of(struct bench *b, int run, double tree_share)
 // Eight tensor ranks on two nodes, one ring over a NIC of 10e9 and 100 us; trees at all of it,
 // short messages at half. 2 097 152 B: 367.0016 us + 14 x 100 us, by trees 838.8608 us + 2 x 3 x
 // 100 us: 328.1408 us less.
-static void tensor_sums_by_trees(void **state)
+TEST(tensor_sums_by_trees)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.job.layout.tensor = 8;
@@ -443,9 +425,8 @@ static void tensor_sums_by_trees(void **state)
 
 // Eight replicas on two nodes: 14 hops of a ring, 2 x 3 of trees. All gradients of a mean rank are
 // one message; the parts of it follow.
-static void gradient_sums_by_trees(void **state)
+TEST(gradient_sums_by_trees)
 {
-    (void)state;
     struct bench b;
     bench_begin_dense(&b);
     b.problem.job.layout.data = 8;
@@ -468,26 +449,4 @@ static void gradient_sums_by_trees(void **state)
     run_of(&b, BLOCK, 1);
     assert_int_equal(b.priced.groups[0].sync_constant_ns[0], 280000000);
     bench_end(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_share_nics),
-        cmocka_unit_test(unlike_nics_meet_on_ethernet),
-        cmocka_unit_test(stated_links_have_a_direction),
-        cmocka_unit_test(slots_and_limits),
-        cmocka_unit_test(exclusions_say_why),
-        cmocka_unit_test(terms_beyond_counting),
-        cmocka_unit_test(layers_share_weights),
-        cmocka_unit_test(gradient_sync_by_hand),
-        cmocka_unit_test(embedding_sync_by_hand),
-        cmocka_unit_test(compressed_messages),
-        cmocka_unit_test(compressed_gradients),
-        cmocka_unit_test(packed_messages),
-        cmocka_unit_test(classes_of_messages),
-        cmocka_unit_test(tensor_sums_by_trees),
-        cmocka_unit_test(gradient_sums_by_trees),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

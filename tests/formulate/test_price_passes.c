@@ -3,10 +3,6 @@
 #include "data/kinds/schedules.h"
 #include "formulate/price/extrapolate.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/price_bench.h"
 
 #include "tests/support/check.h"
@@ -22,9 +18,8 @@ static int64_t backward_of(struct bench *b) { return block_of(b).backward_ns[0];
 
 // FL = 32 212 254 720, FA = 4 x 2 x 512 x 256 x 1024 = 1 073 741 824 and 2.5 times that backward;
 // FM = 10 x 1024 x 1024 x 2 + 3 x 1024 x 4096 x 2 = 46 137 344, twice backward.
-static void rates_of_the_way_back(void **state)
+TEST(rates_of_the_way_back)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     int64_t before = backward_of(&b), forward = block_of(&b).forward_ns[0];
@@ -51,9 +46,8 @@ static void rates_of_the_way_back(void **state)
 
 // Bytes of all matrices of a pass of products: e (Q + n (4 h + 2 q + 2 kv + 3 f)), Q = 1024 x (2048
 // + 1024 + 12288).
-static void operands_take_time(void **state)
+TEST(operands_take_time)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     struct priced_run before = block_of(&b);
@@ -73,9 +67,8 @@ static void operands_take_time(void **state)
 }
 
 // A head's and an embedding's kernels in a row relative to the same alone; overheads are separate.
-static void ends_have_factors(void **state)
+TEST(ends_have_factors)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     struct priced_run block = block_of(&b), head = b.priced.runs[HEAD],
@@ -106,9 +99,8 @@ static const struct plan_extrapolation *find_cost(const struct plan *p, const ch
 
 // A plan states which numbers it used beyond their samples, and how far; within them it states
 // nothing.
-static void beyond_the_samples(void **state)
+TEST(beyond_the_samples)
 {
-    (void)state;
     struct bench b;
     struct plan plan = {.stage_count = 2};
     struct plan_stage stages[2] = {{.first_layer = 0, .layer_count = 4},
@@ -148,9 +140,8 @@ static void beyond_the_samples(void **state)
 
 // ---- passes
 
-static void split_backward_is_the_joint_one(void **state)
+TEST(split_backward_is_the_joint_one)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     int64_t joint = block_of(&b).backward_ns[0];
@@ -176,9 +167,8 @@ static void split_backward_is_the_joint_one(void **state)
 
 // Every formula but the overhead is additive over slices, causal attention too: l (before + l/2)
 // sums to s^2 / 2.
-static void slices_add_up(void **state)
+TEST(slices_add_up)
 {
-    (void)state;
     for (int fused = 0; fused < 2; fused++) {
         struct bench b;
         bench_begin_gated(&b);
@@ -212,9 +202,8 @@ static void slices_add_up(void **state)
     }
 }
 
-static void launches_bound_small_layers(void **state)
+TEST(launches_bound_small_layers)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     struct priced_run free = block_of(&b);
@@ -238,9 +227,8 @@ static void launches_bound_small_layers(void **state)
     bench_end(&b);
 }
 
-static void tables_of_collectives(void **state)
+TEST(tables_of_collectives)
 {
-    (void)state;
     struct bench b;
     static double bytes[] = {1048576, 4194304}, seconds[] = {100e-6, 400e-6};
     bench_begin_gated(&b);
@@ -275,9 +263,8 @@ static void tables_of_collectives(void **state)
 
 // The last segment that has begun gives the time; a message in two segments takes the time of the
 // later one.
-static void segments_of_collectives(void **state)
+TEST(segments_of_collectives)
 {
-    (void)state;
     struct bench b;
     static struct segment segments[2];
     bench_begin_gated(&b);
@@ -300,9 +287,8 @@ static void segments_of_collectives(void **state)
     bench_end(&b);
 }
 
-static void transfers_have_their_own_bandwidth(void **state)
+TEST(transfers_have_their_own_bandwidth)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     int64_t before = price(&b)->cuts[b.priced.runs[BLOCK].cut].forward_ns[PART_LINK],
@@ -316,9 +302,8 @@ static void transfers_have_their_own_bandwidth(void **state)
 
 // A step of the ring takes 2 n (kv/t) e / 100e9 + 1 us = 11.48576 us, its attention FA / (c
 // r_attn): 2 b (s/2) s q / 2 / 50e12.
-static void attention_hides_the_ring(void **state)
+TEST(attention_hides_the_ring)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.job.layout.context = 2;
@@ -336,9 +321,8 @@ static void attention_hides_the_ring(void **state)
 
 // For any trainer: norms of 18 passes instead of 2, which keep their input in fp32 and what they
 // weigh; rotations of 10; gates of 5 instead of 3.
-static void single_steps_move_more(void **state)
+TEST(single_steps_move_more)
 {
-    (void)state;
     static const int64_t more[UNFUSED_COUNT] = {2 * 16 * 1024, 10 * (1024 + 512), 2 * 4096};
     struct bench b;
     bench_begin_gated(&b);
@@ -369,9 +353,8 @@ static double chunk_by_chunk_s(double first, double second, int chunks)
     return through;
 }
 
-static void sums_go_beside_products(void **state)
+TEST(sums_go_beside_products)
 {
-    (void)state;
     int hidden = 0, shown = 0;
     for (int ranks = 2; ranks <= 8; ranks *= 2) {
         for (double rate = 1e8; rate < 1e13; rate *= 7) {
@@ -412,9 +395,8 @@ static void sums_go_beside_products(void **state)
 // All sums to every rank, in fp32, and then the gather of weights: over 4 devices of a node at
 // 100e9 3/4 x (2 x 4 + 2) x 15 730 688 B, and three times round the ring; 28 B a value of the
 // memory at 1e12. DeepSpeed's only where there are no shares.
-static void gradients_are_summed_whole(void **state)
+TEST(gradients_are_summed_whole)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     const int64_t narrow = 471921, passes = 440459;
@@ -438,9 +420,8 @@ static void gradients_are_summed_whole(void **state)
 
 // One sum more backward, as a block with a parallel residual has one less in each pass; none where
 // they are scattered. The input, 1024 x 1024 values of 2 bytes, is read once more in each.
-static void a_gate_is_multiplied_apart(void **state)
+TEST(a_gate_is_multiplied_apart)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     b.problem.job.trainer = TRAINER_OTHER;
@@ -471,9 +452,8 @@ static void refused_as(const struct job *j, const char *words)
     assert_non_null(strstr(err.text, words));
 }
 
-static void others_have_neither(void **state)
+TEST(others_have_neither)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     struct job *j = &b.problem.job;
@@ -488,27 +468,4 @@ static void others_have_neither(void **state)
     b.gradient[0] = (struct compression_option){.form.amount = 4, .quality_cost = 1};
     refused_as(j, "no gradient_options next to it, found other and 1");
     bench_end(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split_backward_is_the_joint_one),
-        cmocka_unit_test(slices_add_up),
-        cmocka_unit_test(launches_bound_small_layers),
-        cmocka_unit_test(tables_of_collectives),
-        cmocka_unit_test(segments_of_collectives),
-        cmocka_unit_test(rates_of_the_way_back),
-        cmocka_unit_test(operands_take_time),
-        cmocka_unit_test(ends_have_factors),
-        cmocka_unit_test(beyond_the_samples),
-        cmocka_unit_test(transfers_have_their_own_bandwidth),
-        cmocka_unit_test(attention_hides_the_ring),
-        cmocka_unit_test(single_steps_move_more),
-        cmocka_unit_test(sums_go_beside_products),
-        cmocka_unit_test(gradients_are_summed_whole),
-        cmocka_unit_test(a_gate_is_multiplied_apart),
-        cmocka_unit_test(others_have_neither),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

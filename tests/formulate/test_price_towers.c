@@ -1,20 +1,10 @@
 // Runs with a shape and tokens of their own. The law: such a run costs the same, term by term, as
 // in a model of that shape whose sequences are the run's pieces. Projectors by hand; what a frozen
 // tower leaves out.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
-
-#include <cmocka.h> // last: it takes the name of fail()
 
 enum { PROBLEMS = 1500, SCALE = 32 };
 
@@ -101,34 +91,32 @@ static struct problem alone(const struct problem *p, int run, struct layer_run *
     return one;
 }
 
-static void a_tower_is_a_model_of_its_own(void **state)
+TEST(a_tower_is_a_model_of_its_own)
 {
-    (void)state;
     struct random rng = {77};
     int compared = 0, several = 0, refused = 0;
     for (int i = 0; i < PROBLEMS; i++) {
-        struct arena arena;
-        struct error err = {OK, ""};
+        err = (struct error){OK, ""};
         struct problem p, one;
         struct priced whole, of_run;
         struct layer_run room;
-        arena_open(&arena, NULL);
-        draw(&p, &rng, &arena);
-        assert_true(random_tower(&p, rng.state, SCALE, &arena));
+        struct arena_mark mark = arena_set_mark(arena);
+        draw(&p, &rng, arena);
+        assert_true(random_tower(&p, rng.state, SCALE, arena));
         int run = p.model.runs[0].kind == LAYER_PROJECTOR;
         // What is trained before it is no part of the model that it is alone.
         if (run) p.model.runs[0].frozen = true;
         one = alone(&p, run, &room);
         // A sequence that its tensor ranks do not divide is refused as a job's, not as a piece.
-        if (price_problem(&whole, &p, &arena, &err) == OK &&
-            price_problem(&of_run, &one, &arena, &err) == OK && !whole.groups[0].excluded &&
+        if (price_problem(&whole, &p, arena, &err) == OK &&
+            price_problem(&of_run, &one, arena, &err) == OK && !whole.groups[0].excluded &&
             !of_run.groups[0].excluded) {
             check_same(i, &whole, run, &of_run);
             compared++, several += p.model.runs[run].pieces > 1;
         } else {
             refused++;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d towers, %d of several pieces, %d not comparable\n", compared, several,
                   refused);
@@ -217,17 +205,13 @@ static void check_ns(int64_t found, double seconds)
     assert_true(fabs((double)found - seconds * 1e9) <= 1);
 }
 
-static void projectors_by_hand(void **state)
+TEST(projectors_by_hand)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct problem p;
     struct priced priced;
     struct layer_run runs[RUNS];
-    arena_open(&arena, NULL);
-    small(&p, runs, &arena);
-    CHECK_OK(price_problem(&priced, &p, &arena, &err));
+    small(&p, runs, arena);
+    CHECK_OK(price_problem(&priced, &p, arena, &err));
     // Six images: n tokens. One matrix is whole on both tensor ranks.
     double n = 6 * 576, flop = 2 * n * 588 * 1024, memory = 2 * n * (588 + 1024);
     const struct priced_run *patches = &priced.runs[PATCHES];
@@ -252,24 +236,19 @@ static void projectors_by_hand(void **state)
     const int64_t sent[] = {2 * 6 * 577 * 1024, 2 * 6 * 576 * 4096, 2 * 2 * 2048 * 4096};
     for (int run = TOWER; run <= EMBEDDING_RUN; run++)
         assert_int_equal(priced.cuts[priced.runs[run].cut].message_bytes, sent[run - TOWER]);
-    arena_close(&arena);
 }
 
 // LLaVA's first stage trains the projector alone, its second the projector and the model.
-static void frozen_towers_go_forward_only(void **state)
+TEST(frozen_towers_go_forward_only)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct problem p;
     struct priced priced[3]; // all trained, tower frozen, all but the projector
     struct layer_run runs[3][RUNS];
-    arena_open(&arena, NULL);
     for (int i = 0; i < 3; i++) {
-        small(&p, runs[i], &arena);
+        small(&p, runs[i], arena);
         for (int run = 0; run < RUNS; run++)
             runs[i][run].frozen = (i && run < PROJECTOR_RUN) || (i == 2 && run > PROJECTOR_RUN);
-        CHECK_OK(price_problem(&priced[i], &p, &arena, &err));
+        CHECK_OK(price_problem(&priced[i], &p, arena, &err));
     }
     for (int i = 1; i < 3; i++)
         for (int run = 0; run < RUNS; run++) {
@@ -282,15 +261,4 @@ static void frozen_towers_go_forward_only(void **state)
             assert_int_equal(r->gradient_bytes + r->optimizer_bytes == 0, still);
             if (!still) assert_int_equal(r->backward_ns[0], all->backward_ns[0]);
         }
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tower_is_a_model_of_its_own),
-        cmocka_unit_test(projectors_by_hand),
-        cmocka_unit_test(frozen_towers_go_forward_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,5 @@
 // Matrix products by their shapes: against tiles assigned one by one to processors, laws that hold
 // for any shape, and a block's passes summed by hand.
-#include <math.h>
-#include <stdlib.h>
-
 #include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
 
@@ -84,9 +81,8 @@ static struct machine random_machine(struct random *rng)
                                                    : 0.01 * (double)random_between(rng, 30, 100)};
 }
 
-static void tiles_are_dealt_out(void **state)
+TEST(tiles_are_dealt_out)
 {
-    (void)state;
     struct random rng = {7};
     for (int i = 0; i < 3000; i++) {
         struct machine m = random_machine(&rng);
@@ -101,9 +97,8 @@ static void tiles_are_dealt_out(void **state)
 
 // More of anything takes no less time; twice the tile of a wave that is full takes twice the time
 // of its tiles; a limit that is not stated is none.
-static void laws(void **state)
+TEST(laws)
 {
-    (void)state;
     struct random rng = {8};
     for (int i = 0; i < 3000; i++) {
         struct machine m = random_machine(&rng);
@@ -144,9 +139,8 @@ static double weight_products(const struct machine *m, int n)
            by_hand(m, 1, 8192, 1024, n, 4) + by_hand(m, 1, 1024, 4096, n, 4);
 }
 
-static void passes_of_a_block(void **state)
+TEST(passes_of_a_block)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     set_machine(&b.gpus[0], &b.precisions[0], &usual);
@@ -194,9 +188,8 @@ static void passes_of_a_block(void **state)
 
 // Halving the columns over two tensor ranks does not halve the time of a block whose waves are not
 // full.
-static void small_products_do_not_scale(void **state)
+TEST(small_products_do_not_scale)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     set_machine(&b.gpus[0], &b.precisions[0], &usual);
@@ -209,9 +202,8 @@ static void small_products_do_not_scale(void **state)
 }
 
 // Two experts a device, each with what the router sends it, are one kernel.
-static void experts_together(void **state)
+TEST(experts_together)
 {
-    (void)state;
     struct bench b;
     bench_begin_gated(&b);
     set_machine(&b.gpus[0], &b.precisions[0], &usual);
@@ -233,14 +225,4 @@ static void experts_together(void **state)
     if (!(fabs(k.forward_s - products - elsewhere) < 1e-12))
         fail_msg("%.15g and %.15g", k.forward_s, products + elsewhere);
     bench_end(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles_are_dealt_out), cmocka_unit_test(laws),
-        cmocka_unit_test(passes_of_a_block),   cmocka_unit_test(small_products_do_not_scale),
-        cmocka_unit_test(experts_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

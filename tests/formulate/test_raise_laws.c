@@ -4,10 +4,6 @@
 // only laws find what all of them believe (docs/PROOFS.md 3, *Laws*).
 //
 //   test_raise_laws [PROBLEMS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/layout/solve.h"
 #include "tests/support/check.h"
@@ -243,23 +239,21 @@ static int64_t tighten(struct priced *p, struct arena *arena)
     return best_ns;
 }
 
-static void more_is_never_faster(void **state)
+TEST(more_is_never_faster)
 {
-    (void)state;
     uint64_t seed = first_seed;
     while (seen.documents < problems) {
-        struct arena arena;
         struct priced p;
         uint64_t random = ++seed * 77;
-        arena_open(&arena, NULL);
-        if (draw(&p, seed, &arena)) {
-            int64_t before = random_less(&random, 2) ? tighten(&p, &arena) : INT64_MAX;
-            if (before == INT64_MAX) before = optimum_ns(&p, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (draw(&p, seed, arena)) {
+            int64_t before = random_less(&random, 2) ? tighten(&p, arena) : INT64_MAX;
+            if (before == INT64_MAX) before = optimum_ns(&p, arena);
             for (int i = 0; i < RAISES && before < INT64_MAX; i++)
-                raise_one(&p, seed, &random, before, &arena);
+                raise_one(&p, seed, &random, before, arena);
             seen.documents += before < INT64_MAX;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     for (int k = 0; k < KINDS; k++) {
         printf("laws: %-17s raised %5d times: slower %5d, no plan left %4d, faster 0\n",
@@ -478,24 +472,22 @@ static const struct saying {
     {"bytes that are smaller", smaller_bytes, 1},
 };
 
-static void same_or_better(void **state)
+TEST(same_or_better)
 {
-    (void)state;
     int tried[ARRAY_LENGTH(sayings)] = {0}, better[ARRAY_LENGTH(sayings)] = {0}, documents = 0;
     for (uint64_t seed = first_seed; documents < problems; seed++) {
-        struct arena arena;
+        err = (struct error){OK, ""};
         struct priced p;
-        struct error err = {OK, ""};
         uint64_t random = seed * 91;
-        arena_open(&arena, NULL);
-        bool good = draw(&p, seed, &arena);
-        int64_t before = good ? optimum_ns(&p, &arena) : 0;
+        struct arena_mark mark = arena_set_mark(arena);
+        bool good = draw(&p, seed, arena);
+        int64_t before = good ? optimum_ns(&p, arena) : 0;
         for (size_t i = 0; i < ARRAY_LENGTH(sayings) && good; i++) {
             const struct saying *how = &sayings[i];
-            if (!draw(&p, seed, &arena)) break;
-            how->say(&p, &random, &arena);
+            if (!draw(&p, seed, arena)) break;
+            how->say(&p, &random, arena);
             if (priced_check(&p, &err) != OK) continue;
-            int64_t after = optimum_ns(&p, &arena),
+            int64_t after = optimum_ns(&p, arena),
                     wanted = before == INT64_MAX || !how->times ? before : how->times * before;
             if (how->times ? after != wanted : after > before)
                 fail_msg("seed %llu, %s: with %s the optimum is %lld, without %lld ns",
@@ -505,18 +497,12 @@ static void same_or_better(void **state)
             better[i] += after < before;
         }
         documents += good;
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     for (size_t i = 0; i < ARRAY_LENGTH(sayings); i++)
         printf("laws: %-25s tried %5d times, better %4d%s\n", sayings[i].name, tried[i], better[i],
                sayings[i].times ? ", different 0" : ", worse 0");
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(more_is_never_faster),
-                                       cmocka_unit_test(same_or_better)};
-    if (argc > 1) problems = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problems)
+ARGUMENT(first_seed)

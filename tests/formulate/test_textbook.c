@@ -7,13 +7,7 @@
 #include "tests/support/textbook/textbook.h"
 #include "tests/support/random_priced.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 struct checked {
     struct arena arena;
@@ -189,14 +183,12 @@ static void check_combination(struct checked *k, const bool *used, long *plans)
     ++*plans;
 }
 
-static void rows_hold_exactly_for_plans(void **state)
+TEST(rows_hold_exactly_for_plans)
 {
-    (void)state;
     uint64_t seed = 5;
     long plans = 0, tried = 0, of_schedule[SCHEDULE_KIND_COUNT] = {0};
     struct checked *k = &checked;
     for (int i = 0; i < 240; i++) {
-        struct error err = {OK, ""};
         long before = plans;
         arena_open(&k->arena, NULL);
         random_priced_of(&k->p, (int)(i % SCHEDULE_KIND_COUNT), &seed, &k->arena);
@@ -239,10 +231,4 @@ static void rows_hold_exactly_for_plans(void **state)
         assert_true(of_schedule[kind] > 30);
     }
     assert_true(plans > 1000 && tried - plans > 2000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_hold_exactly_for_plans)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

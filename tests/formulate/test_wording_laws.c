@@ -2,15 +2,11 @@
 // its kind, the layout as a space of one.
 //
 //   test_wording_laws [PROBLEMS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "tests/support/spaces.h"
 #include "tests/support/trials/trial.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { PROBLEMS_OF_CI = 300 };
 
@@ -126,31 +122,29 @@ static void draw(struct problem *p, uint64_t seed, struct arena *arena)
     vary_layout(p, &rng);
 }
 
-static void same_in_other_words(void **state)
+TEST(same_in_other_words)
 {
-    (void)state;
     int tried[ARRAY_LENGTH(wordings)] = {0}, planned[ARRAY_LENGTH(wordings)] = {0};
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problems; seed++) {
-        struct arena arena;
+        err = (struct error){OK, ""};
         struct problem p;
-        struct error err = {OK, ""};
         struct random rng = {seed};
-        arena_open(&arena, NULL);
-        draw(&p, seed, &arena);
-        int64_t before = optimum_ns(&p, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        draw(&p, seed, arena);
+        int64_t before = optimum_ns(&p, arena);
         for (size_t i = 0; i < ARRAY_LENGTH(wordings); i++) {
             struct problem other;
-            draw(&other, seed, &arena);
-            if (!wordings[i].say(&other, &rng, &arena) || problem_check(&other, &err) != OK)
+            draw(&other, seed, arena);
+            if (!wordings[i].say(&other, &rng, arena) || problem_check(&other, &err) != OK)
                 continue;
-            int64_t after = optimum_ns(&other, &arena);
+            int64_t after = optimum_ns(&other, arena);
             if (after != before)
                 fail_msg("seed %llu: with %s the optimum is %lld, without %lld ns",
                          (unsigned long long)seed, wordings[i].name, (long long)after,
                          (long long)before);
             tried[i]++, planned[i] += before < INT64_MAX;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     for (size_t i = 0; i < ARRAY_LENGTH(wordings); i++) {
         printf("laws: %s: the same in %d problems, %d with a plan\n", wordings[i].name, tried[i],
@@ -159,10 +153,5 @@ static void same_in_other_words(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_in_other_words)};
-    if (argc > 1) problems = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problems)
+ARGUMENT(first_seed)

@@ -8,16 +8,9 @@
 #include "tests/support/textbook/textbook.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 // A number of a file: digits / 10^decimals.
 struct decimal {
@@ -284,42 +277,36 @@ static void check_both(const struct milp *m, struct arena *arena)
     }
 }
 
-static void random_programs_are_read_back(void **state)
+TEST(random_programs_are_read_back)
 {
-    (void)state;
     uint64_t seed = 3;
     int programs = 0;
     for (int i = 0; i < 80; i++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct priced p;
         struct schedule schedule;
         struct choices c;
         struct formulation f;
-        arena_open(&arena, NULL);
-        random_priced_of(&p, (int)(i / 2 % SCHEDULE_KIND_COUNT), &seed, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_priced_of(&p, (int)(i / 2 % SCHEDULE_KIND_COUNT), &seed, arena);
         if (i % 2) priced_without_swaps(&p);
-        priced_schedule(&schedule, &p, &arena);
-        assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+        priced_schedule(&schedule, &p, arena);
+        assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
         assert_int_equal(
-            (i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, &arena, &err), OK);
+            (i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, arena, &err), OK);
         if (f.milp.column_count < 600 && f.milp.row_count < 2000) {
-            check_both(&f.milp, &arena);
+            check_both(&f.milp, arena);
             programs++;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(programs > 30);
 }
 
-static void large_numbers_stay_exact(void **state)
+TEST(large_numbers_stay_exact)
 {
-    (void)state;
-    struct arena arena;
     struct milp m;
     const int64_t large = ((int64_t)1 << 53) - 1;
-    arena_open(&arena, NULL);
-    milp_begin(&m, &arena);
+    milp_begin(&m, arena);
     milp_add_column(&m, (struct milp_column){.role = COLUMN_TIME, .upper = large, .time = true});
     milp_add_column(
         &m, (struct milp_column){
@@ -333,17 +320,8 @@ static void large_numbers_stay_exact(void **state)
     milp_add_row(&m, ROW_PATH, ROW_AT_LEAST, 1 - large);
     milp_add_entry(&m, 0, -1);
     milp_add_row(&m, ROW_OTHER, ROW_EQUAL, 0);
-    check_both(&m, &arena);
+    check_both(&m, arena);
     milp_add_row(&m, ROW_OTHER, ROW_AT_MOST, -1); // empty: the program is infeasible
-    struct error err = {OK, ""};
-    assert_int_equal(milp_write_mps(&m, "/nowhere/at/all.mps", &arena, &err), BAD_INPUT);
+    assert_int_equal(milp_write_mps(&m, "/nowhere/at/all.mps", arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "/nowhere/at/all.mps"));
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_read_back),
-                                       cmocka_unit_test(large_numbers_stay_exact)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

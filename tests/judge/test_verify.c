@@ -2,20 +2,13 @@
 // come from the solver's choices for random problems, with the time of the solver's own walk; so
 // this also tests that two computations of every claim agree. Planted faults:
 // test_verify_decision.c, test_verify_claims.c.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
-static void test_right_plans(void **state)
+TEST(test_right_plans)
 {
-    (void)state;
     int plans = 0, closed = 0, flavours[FLAVOUR_COUNT] = {0};
     for (uint64_t seed = 1; seed <= 600; seed++) {
         struct random_limits limits = random_limits_small();
@@ -34,9 +27,8 @@ static void test_right_plans(void **state)
     for (int i = 0; i < FLAVOUR_COUNT; i++) assert_true(flavours[i] > 60);
 }
 
-static void test_varied_layouts(void **state)
+TEST(test_varied_layouts)
 {
-    (void)state;
     int schedules[SCHEDULE_KIND_COUNT] = {0}, waived = 0, local = 0, several = 0;
     for (uint64_t seed = 1; seed <= 1500; seed++) {
         struct random_limits limits = random_limits_small();
@@ -60,9 +52,8 @@ static void test_varied_layouts(void **state)
 }
 
 // For any number in a plan the judge gives an answer, and every decisive number is checked.
-static void test_absurd_numbers(void **state)
+TEST(test_absurd_numbers)
 {
-    (void)state;
     int accepted = 0, judged = 0;
     for (uint64_t seed = 5000; seed < 5400; seed++) {
         struct random_limits limits = random_limits_small();
@@ -115,9 +106,8 @@ static void test_absurd_numbers(void **state)
 }
 
 // A plan without stages is a claim that there is none: nothing to judge.
-static void test_no_plan(void **state)
+TEST(test_no_plan)
 {
-    (void)state;
     struct random_limits limits = random_limits_small();
     struct trial t;
     uint64_t seed = 1;
@@ -127,12 +117,4 @@ static void test_no_plan(void **state)
     assert_false(v.accepted);
     assert_int_equal(v.violation_count, 1);
     trial_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_plans), cmocka_unit_test(test_varied_layouts),
-        cmocka_unit_test(test_absurd_numbers), cmocka_unit_test(test_no_plan)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

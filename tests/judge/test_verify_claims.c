@@ -1,15 +1,9 @@
 // The judge on damaged claims: memory, times, the bound, prices, the kinds of operations. Each is
 // reported under its own name.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static int64_t fullest(const struct trial *t, int group)
 {
@@ -295,9 +289,8 @@ static void expect_named(struct trial *t, const struct claim *c, uint64_t seed, 
              off);
 }
 
-static void test_off_by_one(void **state)
+TEST(test_off_by_one)
 {
-    (void)state;
     int plans = 0, claims = 0;
     for (uint64_t seed = 30000; seed < 30060; seed++) {
         struct random_limits limits = random_limits_small();
@@ -320,19 +313,6 @@ static void test_off_by_one(void **state)
     assert_true(plans > 30 && claims > 2000);
 }
 
-static void test_one_stage_a_rank(void **state)
-{
-    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), false);
-}
-static void test_varied_layouts(void **state)
-{
-    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true);
-}
+TEST(test_one_stage_a_rank) { trial_plant(damages, ARRAY_LENGTH(damages), false); }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_stage_a_rank),
-                                       cmocka_unit_test(test_varied_layouts),
-                                       cmocka_unit_test(test_off_by_one)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(test_varied_layouts) { trial_plant(damages, ARRAY_LENGTH(damages), true); }

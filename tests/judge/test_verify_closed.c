@@ -1,17 +1,11 @@
 // Closed forms of the iteration time against the judge's replay and period, for every schedule,
 // rank count, number of stages and of micro-batches in a range, and random times: where there is a
 // form it is exact. Also the period against a replay of many iterations.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 enum { RANKS_MAX = 6, STAGES_OF_RANK_MAX = 4 };
 
@@ -80,9 +74,8 @@ static struct times random_times(struct random *rng)
                           random_between(rng, 0, 60)};
 }
 
-static void test_equal_stages(void **state)
+TEST(test_equal_stages)
 {
-    (void)state;
     struct random rng = {3};
     int checked[SCHEDULE_KIND_COUNT] = {0};
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
@@ -107,13 +100,10 @@ static void test_equal_stages(void **state)
 
 // A form applies only to the plans it is for: there is none if a message, a sync or a local loss is
 // involved.
-static void test_no_form(void **state)
+TEST(test_no_form)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
     struct layout l = {LAYOUT_PLAIN(3), .schedule = SCHEDULE_1F1B};
-    struct plan p = even_plan(&l, 4, (struct times){5, 7, 0}, &arena);
+    struct plan p = even_plan(&l, 4, (struct times){5, 7, 0}, arena);
     p.graph.parts[PART_DELAY] = p.graph.sync = true;
     struct schedule_request r = plan_request(&p);
     assert_non_null(closed_form_of(&p, &r).name);
@@ -128,7 +118,6 @@ static void test_no_form(void **state)
     r.local_loss_every = 0;
     p.stages[0].slices->forward_ns++;
     assert_null(closed_form_of(&p, &r).name);
-    arena_close(&arena);
 }
 
 // ---- the period: the time of further iterations, one after the other, joined by the carried
@@ -197,40 +186,30 @@ static void put_random_times(struct plan *p, struct random *rng)
     for (int k = 0; k < PART_COUNT; k++) p->graph.parts[k] = random_chance(rng, 50);
 }
 
-static void test_periods(void **state)
+TEST(test_periods)
 {
-    (void)state;
     struct random rng = {9};
     int built = 0;
     for (int i = 0; i < 400; i++) {
-        struct arena arena;
-        struct error err = {OK, ""};
+        err = (struct error){OK, ""};
         struct schedule s;
-        arena_open(&arena, NULL);
+        struct arena_mark mark = arena_set_mark(arena);
         struct layout l = random_layout(&rng);
         struct plan p =
-            even_plan(&l, l.pipeline * (int)random_between(&rng, 1, 3), random_times(&rng), &arena);
+            even_plan(&l, l.pipeline * (int)random_between(&rng, 1, 3), random_times(&rng), arena);
         put_random_times(&p, &rng);
         struct schedule_request r = plan_request(&p);
-        if (schedule_build(&s, &r, &arena, &err) == OK) {
-            struct schedule some = unrolled(&s, 2 * ITERATIONS, &arena),
-                            more = unrolled(&s, 3 * ITERATIONS, &arena);
-            int64_t period = judged_period(&s, &p, &arena),
-                    longer = judged_replay(&more, &p, &arena) - judged_replay(&some, &p, &arena);
+        if (schedule_build(&s, &r, arena, &err) == OK) {
+            struct schedule some = unrolled(&s, 2 * ITERATIONS, arena),
+                            more = unrolled(&s, 3 * ITERATIONS, arena);
+            int64_t period = judged_period(&s, &p, arena),
+                    longer = judged_replay(&more, &p, arena) - judged_replay(&some, &p, arena);
             // After the start the laps of a critical cycle repeat; the period is theirs, rounded
             // up.
             assert_true(longer <= ITERATIONS * period && longer > ITERATIONS * (period - 1));
             built++;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(built > 300);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal_stages),
-                                       cmocka_unit_test(test_no_form),
-                                       cmocka_unit_test(test_periods)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

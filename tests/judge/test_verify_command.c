@@ -1,11 +1,6 @@
 // plumbline verify on files: finds the inputs by the plan's made_from, and reports the result by
 // exit code and verdict: 0 accepted, 20 rejected (also for a changed or missing input), bad input
 // for a file that is not a plan.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/base/options.h"
@@ -14,7 +9,7 @@
 #include "formulate/price/price.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 command_function command_verify;
 
@@ -25,6 +20,7 @@ struct folder {
     struct problem problem;
     struct plan plan;
 };
+static struct folder *opened;
 
 #define MUST(call)                                                                                 \
     do {                                                                                           \
@@ -118,6 +114,7 @@ static void make_plan(struct folder *f)
 
 static int open_folder(void **state)
 {
+    (void)state;
     struct folder *f = calloc(1, sizeof *f);
     strcpy(f->path, "build/verify-XXXXXX");
     if (!f || !mkdtemp(f->path)) return -1;
@@ -126,13 +123,14 @@ static int open_folder(void **state)
     save_documents(f);
     make_plan(f);
     save_plan(f, "plan.json");
-    *state = f;
+    opened = f;
     return 0;
 }
 
 static int close_folder(void **state)
 {
-    struct folder *f = *state;
+    (void)state;
+    struct folder *f = opened;
     static const char *const names[] = {"model.json",   "cluster.json", "costs.json",
                                         "job.json",     "problem.json", "plan.json",
                                         "verdict.json", "copy.json"};
@@ -173,25 +171,25 @@ static const char *verdict_text(struct folder *f)
     return text;
 }
 
-static void test_accepted(void **state)
+TEST(test_accepted)
 {
-    struct folder *f = *state;
+    struct folder *f = opened;
     assert_int_equal(verify(f, NULL, NULL), 0);
     assert_int_equal(verify(f, "--problem", inside(f, "problem.json")), 0);
 }
 
-static void test_rejected(void **state)
+TEST(test_rejected)
 {
-    struct folder *f = *state;
+    struct folder *f = opened;
     f->plan.iteration_ns++;
     f->plan.bound_ns = f->plan.iteration_ns;
     save_plan(f, "plan.json");
     assert_non_null(strstr(verdict_text(f), "\"iteration\""));
 }
 
-static void test_changed_input(void **state)
+TEST(test_changed_input)
 {
-    struct folder *f = *state;
+    struct folder *f = opened;
     append(f, "costs.json", "\n");
     const char *text = verdict_text(f);
     assert_non_null(strstr(text, "\"hash\""));
@@ -200,17 +198,17 @@ static void test_changed_input(void **state)
     assert_int_equal(verify(f, "--problem", inside(f, "problem.json")), EXIT_REJECTED);
 }
 
-static void test_missing_input(void **state)
+TEST(test_missing_input)
 {
-    struct folder *f = *state;
+    struct folder *f = opened;
     unlink(inside(f, "model.json"));
     assert_int_equal(verify(f, "-o", inside(f, "verdict.json")), 2);
     assert_non_null(strstr(f->err.text, "model.json"));
 }
 
-static void test_no_plan(void **state)
+TEST(test_no_plan)
 {
-    struct folder *f = *state;
+    struct folder *f = opened;
     struct plan none = {.name = f->plan.name,
                         .outcome = OUTCOME_INFEASIBLE,
                         .reason = "memory",
@@ -229,9 +227,9 @@ static void test_no_plan(void **state)
     assert_int_equal(verify(f, NULL, NULL), EXIT_REJECTED);
 }
 
-static void test_bad_input(void **state)
+TEST(test_bad_input)
 {
-    struct folder *f = *state;
+    struct folder *f = opened;
     append(f, "plan.json", "}");
     assert_int_equal(verify(f, NULL, NULL), 2);
     unlink(inside(f, "plan.json"));
@@ -239,11 +237,4 @@ static void test_bad_input(void **state)
     assert_int_equal(verify(f, "--wrong", "word"), 2);
 }
 
-int main(void)
-{
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, open_folder, close_folder)
-    const struct CMUnitTest tests[] = {IN_FOLDER(test_accepted),      IN_FOLDER(test_rejected),
-                                       IN_FOLDER(test_changed_input), IN_FOLDER(test_missing_input),
-                                       IN_FOLDER(test_no_plan),       IN_FOLDER(test_bad_input)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(open_folder, close_folder)

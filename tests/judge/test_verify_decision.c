@@ -1,15 +1,9 @@
 // The judge on damaged decisions: layers, node groups, options, budget, rules, the layout and the
 // inputs. Each kind of damage to a plan, or to what the job allows, is reported under its own name.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static bool layer_twice(struct trial *t)
 {
@@ -301,18 +295,6 @@ static const struct damage damages[] = {
     {"input not named", hash_missing, "hash", true},
 };
 
-static void test_one_stage_a_rank(void **state)
-{
-    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), false);
-}
-static void test_varied_layouts(void **state)
-{
-    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true);
-}
+TEST(test_one_stage_a_rank) { trial_plant(damages, ARRAY_LENGTH(damages), false); }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_stage_a_rank),
-                                       cmocka_unit_test(test_varied_layouts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(test_varied_layouts) { trial_plant(damages, ARRAY_LENGTH(damages), true); }

@@ -1,17 +1,11 @@
 // The judge's prices against the solver's: two computations from docs/FORMULAS.md that share no
 // code must agree within 1 ns or 1 byte in every term, on random problems; and against figures
 // computed by hand.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/judge/internal.h"
 #include "tests/support/oracle/prices.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 // Sizes of 0, a launch that every message pays, and tables of measured times: what has no bytes
 // has a price that both sides must know.
@@ -64,9 +58,8 @@ static struct price_count compare_empty_ones(int flavour, int count)
     return compared;
 }
 
-static void test_empty_parts(void **state)
+TEST(test_empty_parts)
 {
-    (void)state;
     for (int flavour = 0; flavour < FLAVOUR_COUNT; flavour++)
         assert_true(compare_empty_ones(flavour, 200).terms > 10000);
 }
@@ -100,23 +93,11 @@ static void check_flavour(int flavour, bool long_and_close, bool varied)
     assert_int_equal(compared.doubtful, 0);
 }
 
-static void test_unlike_layers(void **state)
-{
-    (void)state, check_flavour(FLAVOUR_UNLIKE, false, false);
-}
-static void test_alike_layers(void **state)
-{
-    (void)state, check_flavour(FLAVOUR_ALIKE, false, false);
-}
-static void test_shapes(void **state) { (void)state, check_flavour(FLAVOUR_SHAPE, false, false); }
-static void test_long_and_close(void **state)
-{
-    (void)state, check_flavour(FLAVOUR_ANY, true, false);
-}
-static void test_varied_layouts(void **state)
-{
-    (void)state, check_flavour(FLAVOUR_ANY, false, true);
-}
+TEST(test_unlike_layers) { check_flavour(FLAVOUR_UNLIKE, false, false); }
+TEST(test_alike_layers) { check_flavour(FLAVOUR_ALIKE, false, false); }
+TEST(test_shapes) { check_flavour(FLAVOUR_SHAPE, false, false); }
+TEST(test_long_and_close) { check_flavour(FLAVOUR_ANY, true, false); }
+TEST(test_varied_layouts) { check_flavour(FLAVOUR_ANY, false, true); }
 
 // ---- by hand: one GPT block, h 8, f 32, 2 heads, s 4, b 1, fp16, t 1, no recomputation tricks
 
@@ -167,9 +148,8 @@ static struct problem hand_problem(void)
     return p;
 }
 
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
-    (void)state;
     struct problem p = hand_problem();
     struct price_audit a = price_audit_of(&p);
     assert_int_equal(a.micro_batches, 4);
@@ -232,9 +212,8 @@ static void test_by_hand(void **state)
 }
 
 // The same block, its largest values or few bits: 32 values of a message, 872 gradients.
-static void test_packed_by_hand(void **state)
+TEST(test_packed_by_hand)
 {
-    (void)state;
     struct problem p = hand_problem();
     p.costs.gpus[0].top_k_values_per_s.value = 1e9;
     p.costs.gpus[0].top_k_back_values_per_s.value = 2e9;
@@ -287,25 +266,12 @@ static int graph_faults(double share, bool stated)
     return v.violation_count;
 }
 
-static void test_half_a_nanosecond(void **state)
+TEST(test_half_a_nanosecond)
 {
-    (void)state;
     const double off[] = {-1e-4, -1e-12, -1e-14,
                           0,     1e-12,  1e-4}; // the last two are halves: see docs/FORMULAS.md
     for (size_t i = 0; i < ARRAY_LENGTH(off); i++) {
         assert_int_equal(graph_faults((1 + off[i]) / 256, true), i < 2);
         assert_int_equal(graph_faults((1 + off[i]) / 256, false), i >= 2);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),           cmocka_unit_test(test_packed_by_hand),
-        cmocka_unit_test(test_half_a_nanosecond), cmocka_unit_test(test_unlike_layers),
-        cmocka_unit_test(test_alike_layers),      cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_long_and_close),    cmocka_unit_test(test_varied_layouts),
-        cmocka_unit_test(test_empty_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

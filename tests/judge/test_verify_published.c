@@ -1,14 +1,8 @@
 // Fujii et al.'s memory formula against values computed from the paper's equations for its own
 // models, to the printed digit; and the cases to which it does not apply.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "solve/judge/internal.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static const struct row {
     int64_t hidden, ffn;
@@ -56,9 +50,8 @@ static void near_to(int64_t bytes, double gb)
     assert_true(off < 0.00501 && off > -0.00501);
 }
 
-static void test_published_values(void **state)
+TEST(test_published_values)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         struct layer_run runs[3];
         struct problem p = problem_of(&rows[i], runs);
@@ -70,9 +63,8 @@ static void test_published_values(void **state)
     }
 }
 
-static void test_other_models(void **state)
+TEST(test_other_models)
 {
-    (void)state;
     static const enum layer_kind others[] = {LAYER_MOE, LAYER_MEMORY, LAYER_MEASURED,
                                              LAYER_EMBEDDING};
     struct layer_run runs[3];
@@ -85,11 +77,4 @@ static void test_other_models(void **state)
     struct problem p = problem_of(&rows[0], runs);
     runs[1].frozen = true;
     assert_false(published_memory_of(&p, &m));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published_values),
-                                       cmocka_unit_test(test_other_models)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

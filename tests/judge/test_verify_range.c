@@ -1,12 +1,5 @@
 // The judge on a plan's range: what the costs leave open, computed by the solver's own prices and
 // walk and by the sum of squares of FORMULAS 19, is accepted; wrong ends are not.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/inputs/cost_keys.h"
 #include "formulate/choices/choice.h"
 #include "formulate/graph/longest.h"
@@ -14,7 +7,7 @@
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static void widen(struct estimate *e, const struct cost_key *key, void *context)
 {
@@ -99,9 +92,8 @@ static void expect_range(struct trial *t, const char *what, uint64_t seed)
     fail_msg("seed %llu: %s is accepted", (unsigned long long)seed, what);
 }
 
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
-    (void)state;
     int accepted = 0, wide = 0;
     for (uint64_t seed = 20000; seed < 20400; seed++) {
         struct trial t;
@@ -127,9 +119,8 @@ static void test_ranges(void **state)
 }
 
 // If nothing is stated, nothing is required; but a runner-up cannot be within no range.
-static void test_no_range(void **state)
+TEST(test_no_range)
 {
-    (void)state;
     struct trial t;
     uint64_t seed = 20000;
     while (!open_with_range(&t, seed)) seed++;
@@ -139,11 +130,4 @@ static void test_no_range(void **state)
     t.plan.runner_up_inside = true;
     expect_range(&t, "a runner-up inside of nothing", seed);
     trial_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges),
-                                       cmocka_unit_test(test_no_range)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

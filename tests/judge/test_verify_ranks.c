@@ -1,16 +1,10 @@
 // The judge on features of some layouts: ranks with several stages, split backward, slices, local
 // losses, no barrier, and layouts from a space. Each damage is reported under its own name.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 static int64_t off_by(struct trial *t, int64_t more)
 {
@@ -241,13 +235,4 @@ static const struct damage damages[] = {
     {"a layout not in the space", out_of_space, "layout", true},
 };
 
-static void test_planted_faults(void **state)
-{
-    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted_faults)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(test_planted_faults) { trial_plant(damages, ARRAY_LENGTH(damages), true); }

@@ -1,11 +1,6 @@
 // The judge's check of schedule tables: the generator's tables of every kind of request pass, and
 // each kind of damage to a table is found. The replay against the solver's walk on the same tables
 // with random durations.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
@@ -13,7 +8,7 @@
 #include "tests/support/problems.h"
 #include "tests/support/requests.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 struct table {
     struct arena arena;
@@ -41,9 +36,8 @@ static bool is_faulty(struct table *t)
     return v.violation_count > 0;
 }
 
-static void test_right_tables(void **state)
+TEST(test_right_tables)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3000; seed++) {
         struct table t;
         table_open(&t, seed);
@@ -252,9 +246,8 @@ static const struct damage {
     {"another request, hidden", pretend},
 };
 
-static void test_damaged_tables(void **state)
+TEST(test_damaged_tables)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
         int planted = 0;
         for (uint64_t seed = 1; seed <= 600; seed++) {
@@ -318,9 +311,8 @@ static struct plan random_claims(struct table *t, int64_t *durations)
     return plan;
 }
 
-static void test_replay_is_longest_path(void **state)
+TEST(test_replay_is_longest_path)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 1000; seed++) {
         struct table t;
         struct graph *graph;
@@ -342,9 +334,8 @@ static void test_replay_is_longest_path(void **state)
     }
 }
 
-static void test_cycle(void **state)
+TEST(test_cycle)
 {
-    (void)state;
     struct table t;
     table_open(&t, 1);
     int64_t *durations =
@@ -359,15 +350,4 @@ static void test_cycle(void **state)
         (struct dependence){s->operations[s->count - 1], s->operations[0]};
     assert_int_equal(judged_replay(&t.schedule, &plan, &t.arena), -1);
     arena_close(&t.arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_tables),
-        cmocka_unit_test(test_damaged_tables),
-        cmocka_unit_test(test_replay_is_longest_path),
-        cmocka_unit_test(test_cycle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,12 @@
 // concurrently; an error is a status and a line; nothing is printed.
 #include <locale.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "library/plumbline.h"
 
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 enum { THREADS = 8, TIMES = 3 };
 
@@ -37,8 +30,9 @@ static void shell(const char *format, ...)
     if (system(command)) fail_msg("%s", command);
 }
 
-static void make_examples(void)
+static int make_examples(void **state)
 {
+    (void)state;
     const char *bin = getenv("BIN");
     assert_non_null(mkdtemp(folder));
     shell("%s/plumbline example chain --layers 20 --stages 5 --micro-batches 8 -o %s/chain "
@@ -50,6 +44,7 @@ static void make_examples(void)
     shell("%s/plumbline solve %s/chain/problem.json -o %s/chain/plan.json --certificate "
           "%s/chain/proof.json 2> /dev/null",
           bin ? bin : "bin", folder, folder, folder);
+    return 0;
 }
 
 static plumbline_problem *open_problem(const char *name)
@@ -177,9 +172,8 @@ static void run_threads(const char *problem)
     free(jobs);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     catch_output();
     run_threads("chain/problem.json");
     expect_no_output();
@@ -204,9 +198,8 @@ static double best_of(plumbline_problem *problem, int processes, char **page)
     return facts.iteration_s;
 }
 
-static void test_space(void **state)
+TEST(test_space)
 {
-    (void)state;
     char *page, *other;
     catch_output();
     double here = best_of(open_problem("space/problem.json"), 0, &page);
@@ -219,9 +212,8 @@ static void test_space(void **state)
 
 // ---- files: the commands read what is saved
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     plumbline_problem *problem;
     plumbline_plan *plan;
     plumbline_error error;
@@ -266,9 +258,8 @@ static void test_files(void **state)
 
 // ---- what is wrong
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
-    (void)state;
     plumbline_problem *problem;
     plumbline_plan *plan;
     plumbline_error error;
@@ -316,9 +307,8 @@ static void stop_it(void *argument, const plumbline_progress *progress)
     *(volatile int *)argument = 1;
 }
 
-static void test_stop(void **state)
+TEST(test_stop)
 {
-    (void)state;
     plumbline_problem *problem = open_problem("space/problem.json");
     plumbline_plan *plan;
     plumbline_facts facts = {.size = sizeof facts};
@@ -338,9 +328,8 @@ static void test_stop(void **state)
 
 // ---- a program with a decimal comma
 
-static void test_locale(void **state)
+TEST(test_locale)
 {
-    (void)state;
     plumbline_problem *problem;
     plumbline_plan *plan;
     char *text;
@@ -360,14 +349,11 @@ static void test_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
-int main(void)
+static int remove_examples(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_space), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_wrong),   cmocka_unit_test(test_stop),  cmocka_unit_test(test_locale),
-    };
-    make_examples();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
     shell("rm -rf %s", folder);
-    return failed;
+    return 0;
 }
+
+AROUND_ALL(make_examples, remove_examples)

@@ -2,9 +2,6 @@
 #ifndef PLUMBLINE_TESTS_MEASURE_KERNELS_H
 #define PLUMBLINE_TESTS_MEASURE_KERNELS_H
 
-#include <math.h>
-#include <string.h>
-
 #include "measure/cpu/internal.h"
 #include "measure/cpu/kernels.h"
 #include "tests/support/check.h"

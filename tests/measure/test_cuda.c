@@ -1,10 +1,6 @@
 // The CUDA back end on the fake device in the CPU's memory (tests/cuda/): its own kernels and steps
 // are executed, so layouts, transposes and the order of calls are tested; the times of a real
 // device are not. Whole layers: test_cuda_layers.c.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/cuda/bench/bench.h"
 
 // ---- products
@@ -41,9 +37,8 @@ static void check_product(enum work work, enum precision precision, int m, int n
     bench_close(&b);
 }
 
-static void test_products(void **state)
+TEST(test_products)
 {
-    (void)state;
     static const enum work works[] = {WORK_GEMM, WORK_GEMM_DATA, WORK_GEMM_WEIGHT};
     for (int w = 0; w < 3; w++)
         for (int p = 0; p < PRECISION_COUNT; p++) {
@@ -52,9 +47,8 @@ static void test_products(void **state)
         }
 }
 
-static void test_algorithms(void **state)
+TEST(test_algorithms)
 {
-    (void)state;
     struct bench b;
     struct cell cell = cell_of(WORK_GEMM, 8, 8, 8, 0);
     bench_open(&b, BF16);
@@ -127,9 +121,8 @@ static void check_low_rank(enum precision precision, int rows, int columns, int 
     bench_close(&b);
 }
 
-static void test_low_rank(void **state)
+TEST(test_low_rank)
 {
-    (void)state;
     struct bench b;
     struct cell cell = cell_of(WORK_DECOMPRESS, 9, 12, 4, 0);
     check_low_rank(FP32, 40, 24, 8);
@@ -181,9 +174,8 @@ static void check_top_k(enum precision precision, int values, int kept)
     bench_close(&b);
 }
 
-static void test_top_k(void **state)
+TEST(test_top_k)
 {
-    (void)state;
     check_top_k(FP32, 1000, 37);
     check_top_k(FP32, 999, 1);
     check_top_k(BF16, 4096, 400); // many of equal size
@@ -216,9 +208,8 @@ static void check_quantise(enum precision precision, int values, int bits)
     bench_close(&b);
 }
 
-static void test_quantise(void **state)
+TEST(test_quantise)
 {
-    (void)state;
     static const int bits[] = {8, 4, 1};
     for (int i = 0; i < 3; i++) {
         check_quantise(FP32, 2048, bits[i]);
@@ -295,18 +286,16 @@ static void check_all_cells(enum precision precision, const struct shape *shape,
     bench_close(&b);
 }
 
-static void test_all_cells(void **state)
+TEST(test_all_cells)
 {
-    (void)state;
     check_all_cells(BF16, &grouped, true);
     check_all_cells(FP8, &sixteens, false);
 }
 
 // ---- time and faults
 
-static void test_rotation(void **state)
+TEST(test_rotation)
 {
-    (void)state;
     struct bench b;
     struct cell cell = cell_of(WORK_GEMM, 32, 32, 32, 0);
     bench_open(&b, FP32);
@@ -325,9 +314,8 @@ static void test_rotation(void **state)
     bench_close(&b);
 }
 
-static void test_transfers(void **state)
+TEST(test_transfers)
 {
-    (void)state;
     struct bench b;
     bench_open(&b, FP32);
     for (int work = WORK_TO_DEVICE_PINNED; work <= WORK_TO_HOST_PAGEABLE; work++) {
@@ -339,9 +327,8 @@ static void test_transfers(void **state)
     bench_close(&b);
 }
 
-static void test_observe(void **state)
+TEST(test_observe)
 {
-    (void)state;
     struct bench b;
     struct quantity *quantities;
     int count = 0;
@@ -357,9 +344,8 @@ static void test_observe(void **state)
     bench_close(&b);
 }
 
-static void test_no_device(void **state)
+TEST(test_no_device)
 {
-    (void)state;
     struct bench b = {.err = {OK, ""}};
     struct backend_settings settings = {.threads = 1, .seed = 1};
     void *session;
@@ -374,9 +360,8 @@ static void test_no_device(void **state)
     bench_close(&b);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct bench b;
     struct cell cell = cell_of(WORK_FUSED_ATTENTION, 2, 4, 7, 0);
     bench_open(&b, BF16);
@@ -385,9 +370,8 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-static void test_too_large(void **state)
+TEST(test_too_large)
 {
-    (void)state;
     struct bench b;
     struct cell cell = cell_of(WORK_COPY, (int64_t)8 << 30, 0, 0, 0);
     bench_open(&b, FP32);
@@ -397,9 +381,8 @@ static void test_too_large(void **state)
 }
 
 // The n-th call fails, for every n: an error with a text, everything released, nothing hangs.
-static void test_faults(void **state)
+TEST(test_faults)
 {
-    (void)state;
     static const struct shape small = {
         .hidden = 8, .ffn = 8, .heads = 1, .kv_heads = 1, .head_width = 8, .vocabulary = 8};
     static const struct layer_cell layer = {
@@ -411,14 +394,13 @@ static void test_faults(void **state)
     bool done = false;
     int n;
     for (n = 1; !done; n += n < 60 ? 1 : 17) {
-        struct arena arena;
-        struct error err = {OK, ""};
+        err = (struct error){OK, ""};
         void *session = NULL;
         fake_reset();
         fake.fail_at = n;
-        arena_open(&arena, NULL);
-        enum status status = backend_cuda.open(&session, &settings, FP32, &arena, &err);
-        if (status == OK) status = backend_cuda.prepare(session, cells, 2, &arena, &err);
+        struct arena_mark mark = arena_set_mark(arena);
+        enum status status = backend_cuda.open(&session, &settings, FP32, arena, &err);
+        if (status == OK) status = backend_cuda.prepare(session, cells, 2, arena, &err);
         for (int i = 0; i < 2 && status == OK; i++) {
             backend_cuda.repeat(session, &cells[i]);
             status = backend_cuda.failure(session, &err);
@@ -426,28 +408,10 @@ static void test_faults(void **state)
         assert_true(status == OK || strlen(err.text) > 8);
         done = status == OK;
         fake.fail_at = 0;
-        arena_close(&arena);
+        arena_reset(arena, mark);
         assert_int_equal(fake_counts.allocations, 0);
     }
     assert_true(n > 200);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_products, set_up),
-        cmocka_unit_test_setup(test_algorithms, set_up),
-        cmocka_unit_test_setup(test_low_rank, set_up),
-        cmocka_unit_test_setup(test_top_k, set_up),
-        cmocka_unit_test_setup(test_quantise, set_up),
-        cmocka_unit_test_setup(test_all_cells, set_up),
-        cmocka_unit_test_setup(test_rotation, set_up),
-        cmocka_unit_test_setup(test_transfers, set_up),
-        cmocka_unit_test_setup(test_observe, set_up),
-        cmocka_unit_test_setup(test_no_device, set_up),
-        cmocka_unit_test_setup(test_too_large, set_up),
-        cmocka_unit_test_setup(test_refused, set_up),
-        cmocka_unit_test_setup(test_faults, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(set_up, NULL)

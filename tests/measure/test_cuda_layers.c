@@ -1,9 +1,5 @@
 // The CUDA back end's layers and optimizer on the fake device in the CPU's memory, against a second
 // computation: as test_cuda.c.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/cuda/bench/bench.h"
 #include "tests/cuda/reference.h"
 
@@ -140,9 +136,8 @@ static void check_forward(const struct shape *s, enum precision precision, int h
     bench_close(&b);
 }
 
-static void test_forward(void **state)
+TEST(test_forward)
 {
-    (void)state;
     const struct shape *shapes[] = {&plain, &grouped, &odd};
     for (int i = 0; i < 3; i++) {
         check_forward(shapes[i], FP32, i == 1 ? GRAPH : PLAIN, 1e-5);
@@ -194,9 +189,8 @@ static void check_backward(const struct shape *s, enum pass pass, int how)
     bench_close(&b);
 }
 
-static void test_backward(void **state)
+TEST(test_backward)
 {
-    (void)state;
     check_backward(&plain, PASS_BACKWARD, PLAIN);
     check_backward(&grouped, PASS_BACKWARD_FULL, GRAPH);
     check_backward(&odd, PASS_BACKWARD_SELECTIVE, PLAIN);
@@ -204,9 +198,8 @@ static void test_backward(void **state)
     check_backward(&odd, PASS_BACKWARD_SELECTIVE, GRAPH | FUSED);
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     struct bench b;
     bench_open(&b, FP8);
     run_layer(&b, &sixteens, LAYER_BLOCK, PASS_BACKWARD_FULL, PLAIN, 2, 16);
@@ -276,18 +269,16 @@ static void check_head(const struct shape *s, enum precision precision)
     bench_close(&b);
 }
 
-static void test_head(void **state)
+TEST(test_head)
 {
-    (void)state;
     check_head(&plain, FP32);
     check_head(&odd, FP16);
     check_head(&plain, BF16);
     check_head(&sixteens, FP8);
 }
 
-static void test_embedding(void **state)
+TEST(test_embedding)
 {
-    (void)state;
     struct bench b;
     int h = 20, n = 10;
     bench_open(&b, FP32);
@@ -339,23 +330,11 @@ static void check_adam(enum precision precision, int values)
     bench_close(&b);
 }
 
-static void test_optimizer(void **state)
+TEST(test_optimizer)
 {
-    (void)state;
     check_adam(FP32, 1024);
     check_adam(BF16, 1000);
     check_adam(FP16, 333);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_forward, set_up),
-        cmocka_unit_test_setup(test_backward, set_up),
-        cmocka_unit_test_setup(test_bytes, set_up),
-        cmocka_unit_test_setup(test_head, set_up),
-        cmocka_unit_test_setup(test_embedding, set_up),
-        cmocka_unit_test_setup(test_optimizer, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+AROUND_EACH(set_up, NULL)

@@ -1,6 +1,5 @@
 // The CPU's kernels are right, not only fast: products and rows against their definitions,
 // compression against sorting, exact ranks and error bounds. Whole layers: test_kernels_layers.c.
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -31,18 +30,18 @@ static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1
     return b;
 }
 
-static void test_products(void **state)
+TEST(test_products)
 {
     enum { M = 6, N = 9, K = 4 };
     for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
-        struct bench d = run_part(WORK_GEMM_DATA, thread_counts[c], M, N, K, 0, *state);
+        struct bench d = run_part(WORK_GEMM_DATA, thread_counts[c], M, N, K, 0, arena);
         for (int i = 0; i < M * K; i++) {
             double sum = 0;
             for (int j = 0; j < N; j++)
                 sum += (double)d.in[i / K * N + j] * (double)d.in[M * N + i % K * N + j];
             assert_close((double)d.out[i], sum, 1e-5, "data", i);
         }
-        struct bench w = run_part(WORK_GEMM_WEIGHT, thread_counts[c], M, N, K, 0, *state);
+        struct bench w = run_part(WORK_GEMM_WEIGHT, thread_counts[c], M, N, K, 0, arena);
         for (int i = 0; i < K * N; i++) {
             double sum = 0;
             for (int j = 0; j < M; j++)
@@ -54,16 +53,15 @@ static void test_products(void **state)
 
 // The backward parts read their operands from the places that they claim: each against its
 // derivative written out.
-static void test_backward_parts(void **state)
+TEST(test_backward_parts)
 {
     enum { TOKENS = 5, H = 19, F = 22 };
     for (size_t c = 0; c < 2 * ARRAY_LENGTH(thread_counts); c++) {
         bool gated = c % 2;
         struct bench b =
             run_part(gated ? WORK_GATED_ELEMENTWISE_BACKWARD : WORK_ELEMENTWISE_BACKWARD,
-                     thread_counts[c / 2], 0, TOKENS, H, F, *state);
-        struct bench n =
-            run_part(WORK_NORM_BACKWARD, thread_counts[c / 2], 0, TOKENS, H, 0, *state);
+                     thread_counts[c / 2], 0, TOKENS, H, F, arena);
+        struct bench n = run_part(WORK_NORM_BACKWARD, thread_counts[c / 2], 0, TOKENS, H, 0, arena);
         const float *scale = b.in + 2 * TOKENS * H, *gate = scale + TOKENS, *up = gate + TOKENS * F,
                     *dy = gated ? up + TOKENS * F : up;
         assert_memory_equal(n.out, b.out,
@@ -100,10 +98,10 @@ static void test_backward_parts(void **state)
 
 // Attention's backward part against finite differences is the block's test; here its places, on the
 // same kernel.
-static void test_attention_backward_part(void **state)
+TEST(test_attention_backward_part)
 {
     enum { HEADS = 3, S = 5, W = 4, VALUES = HEADS * S * W };
-    struct bench b = run_part(WORK_ATTENTION_BACKWARD, 2, HEADS, S, W, 0, *state);
+    struct bench b = run_part(WORK_ATTENTION_BACKWARD, 2, HEADS, S, W, 0, arena);
     const float *value = b.in + 2 * VALUES, *d_context = b.in + 3 * VALUES,
                 *share = b.in + 4 * VALUES;
     for (int head = 0; head < HEADS; head++)
@@ -132,20 +130,20 @@ static void test_attention_backward_part(void **state)
             }
 }
 
-static void test_adam(void **state)
+TEST(test_adam)
 {
     enum { COUNT = 1000 };
-    float *g = random_floats(COUNT, 1, *state), *w = random_floats(COUNT, 2, *state),
-          *m = random_floats(COUNT, 3, *state);
-    float *v = random_floats(COUNT, 4, *state);
+    float *g = random_floats(COUNT, 1, arena), *w = random_floats(COUNT, 2, arena),
+          *m = random_floats(COUNT, 3, arena);
+    float *v = random_floats(COUNT, 4, arena);
     for (int i = 0; i < COUNT; i++) v[i] = fabsf(v[i]);
-    double *want = TAKE((struct arena *)*state, COUNT, double);
+    double *want = TAKE((struct arena *)arena, COUNT, double);
     for (int i = 0; i < COUNT; i++) {
         double first = 0.9 * (double)m[i] + 0.1 * (double)g[i],
                second = 0.999 * (double)v[i] + 0.001 * (double)g[i] * (double)g[i];
         want[i] = (double)w[i] - 1e-4 * first / (sqrt(second) + 1e-8);
     }
-    adam_run(open_team(3, *state), &(struct adam){COUNT, g, w, m, v});
+    adam_run(open_team(3, arena), &(struct adam){COUNT, g, w, m, v});
     for (int i = 0; i < COUNT; i++) assert_close((double)w[i], want[i], 1e-6, "weight", i);
 }
 
@@ -153,10 +151,9 @@ static void test_adam(void **state)
 
 // A matrix of exactly the requested rank is recovered; of any other, the result is its projection:
 // the rest is orthogonal to it.
-static void test_low_rank(void **state)
+TEST(test_low_rank)
 {
     enum { ROWS = 31, COLUMNS = 22, RANK = 4 };
-    struct arena *arena = *state;
     for (int extra = 0; extra < 2; extra++)
         for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
             struct team *team = open_team(thread_counts[c], arena);
@@ -218,9 +215,8 @@ static void check_top_k(const float *x, int64_t count, int64_t kept, int threads
     }
 }
 
-static void test_top_k(void **state)
+TEST(test_top_k)
 {
-    struct arena *arena = *state;
     float *x = random_floats(5000, 6, arena), *coarse = TAKE(arena, 5000, float),
           *same = TAKE(arena, 5000, float);
     for (int i = 0; i < 5000; i++)
@@ -252,15 +248,15 @@ static struct packed quantise_there_and_back(const float *x, const float *lost, 
 }
 
 // At most half a step is lost; the largest of a run is recovered exactly.
-static void test_quantised(void **state)
+TEST(test_quantised)
 {
     enum { COUNT = 3 * QUANTISE_RUN + 100 };
     for (int bits = 4; bits <= 8; bits += 4)
         for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
-            float *x = random_floats(COUNT, 11, *state);
+            float *x = random_floats(COUNT, 11, arena);
             for (int i = QUANTISE_RUN; i < 2 * QUANTISE_RUN; i++) x[i] = 0;
             struct packed p =
-                quantise_there_and_back(x, NULL, COUNT, bits, thread_counts[c], *state);
+                quantise_there_and_back(x, NULL, COUNT, bits, thread_counts[c], arena);
             for (int run = 0; run < 4; run++) {
                 float largest = 0;
                 int end = run == 3 ? COUNT : (run + 1) * QUANTISE_RUN, at = 0,
@@ -279,10 +275,9 @@ static void test_quantised(void **state)
 
 // Signs: of the mean size; the lost part plus the received part are the whole, and over many steps
 // of the same gradient the received part is on average the gradient.
-static void test_signs(void **state)
+TEST(test_signs)
 {
     enum { COUNT = QUANTISE_RUN + 60, STEPS = 1000 };
-    struct arena *arena = *state;
     float *x = random_floats(COUNT, 12, arena), *lost = TAKE(arena, COUNT, float);
     double *sum = TAKE(arena, COUNT, double);
     for (int step = 0; step < STEPS; step++) {
@@ -302,31 +297,31 @@ static void test_signs(void **state)
 }
 
 // The timed parts hand these kernels the right places.
-static void test_compression_parts(void **state)
+TEST(test_compression_parts)
 {
     enum { COUNT = 700, KEPT = 70 };
-    struct bench b = run_part(WORK_TOP_K_COMPRESS, 2, COUNT, KEPT, 0, 0, *state);
+    struct bench b = run_part(WORK_TOP_K_COMPRESS, 2, COUNT, KEPT, 0, 0, arena);
     float smallest = 2;
     int larger = 0;
     for (int i = 0; i < KEPT; i++)
         smallest = fabsf(b.out[i]) < smallest ? fabsf(b.out[i]) : smallest;
     for (int i = 0; i < COUNT; i++) larger += fabsf(b.in[i]) >= smallest;
     assert_int_equal(larger, KEPT);
-    struct bench d = run_part(WORK_TOP_K_DECOMPRESS, 3, COUNT, KEPT, 0, 0, *state);
+    struct bench d = run_part(WORK_TOP_K_DECOMPRESS, 3, COUNT, KEPT, 0, 0, arena);
     for (int i = 0; i < COUNT; i++)
         assert_true(d.out[i] == (i % (COUNT / KEPT) ? 0 : d.in[i / (COUNT / KEPT)]));
     static const int bits[] = {8, 4, 1};
     for (size_t i = 0; i < ARRAY_LENGTH(bits); i++) {
-        struct bench q = run_part(WORK_QUANTISE, 2, COUNT, bits[i], 0, 0, *state);
-        struct packed p = quantise_there_and_back(q.in, q.in + COUNT, COUNT, bits[i], 1, *state);
+        struct bench q = run_part(WORK_QUANTISE, 2, COUNT, bits[i], 0, 0, arena);
+        struct packed p = quantise_there_and_back(q.in, q.in + COUNT, COUNT, bits[i], 1, arena);
         int64_t runs = quantise_runs(COUNT);
         assert_memory_equal(q.out, p.scale, (size_t)runs * sizeof(float));
         assert_memory_equal(q.out + runs, p.packed, (size_t)quantise_bytes(COUNT, bits[i]));
-        run_part(WORK_DEQUANTISE, 2, COUNT, bits[i], 0, 0, *state);
+        run_part(WORK_DEQUANTISE, 2, COUNT, bits[i], 0, 0, arena);
     }
-    run_part(WORK_EMPTY_BLOCKS, 2, 3, 0, 0, 0, *state);
-    run_part(WORK_OPTIMIZER, 2, 1001, 0, 0, 0, *state);
-    run_part(WORK_NORM, 2, 0, 7, 33, 0, *state);
+    run_part(WORK_EMPTY_BLOCKS, 2, 3, 0, 0, 0, arena);
+    run_part(WORK_OPTIMIZER, 2, 1001, 0, 0, 0, arena);
+    run_part(WORK_NORM, 2, 0, 7, 33, 0, arena);
 }
 
 // ---- processor time
@@ -350,10 +345,10 @@ static void work_or_sleep(void *argument, int member, int threads)
 }
 
 // At least what the longest worked, at most what the whole process did; not what was slept.
-static void test_busy_time(void **state)
+TEST(test_busy_time)
 {
     static const double rounding_s = 1e-4;
-    struct team *team = open_team(3, *state);
+    struct team *team = open_team(3, arena);
     double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID), worked_s = 0;
     team_reset_busy(team);
     team_run(team, work_or_sleep, &worked_s);
@@ -381,10 +376,10 @@ static void run_measure(struct samples *samples, const char *words, struct arena
     assert_int_equal(folder_remove(folder), 0);
 }
 
-static void test_memory_command(void **state)
+TEST(test_memory_command)
 {
     struct samples s;
-    run_measure(&s, "memory --budget-s 0.1 --largest-mib 1", *state);
+    run_measure(&s, "memory --budget-s 0.1 --largest-mib 1", arena);
     assert_int_equal(s.sample_count, 3);
     for (int i = 0; i < s.sample_count; i++) {
         assert_string_equal(s.samples[i].operation, "copy");
@@ -401,14 +396,14 @@ static void test_memory_command(void **state)
     assert_true(s.quantities[1].values[0] < s.quantities[0].values[0]);
 }
 
-static void test_compress_command(void **state)
+TEST(test_compress_command)
 {
     struct samples s;
     int kinds[SAMPLE_KIND_COUNT] = {0};
     run_measure(&s,
                 "compress --shared --quick --budget-s 0.1 --shape hidden=64,heads=2 --rank 2,4 "
                 "--sequence 128",
-                *state);
+                arena);
     for (int i = 0; i < s.sample_count; i++) kinds[s.samples[i].kind]++;
     assert_int_equal(kinds[SAMPLE_LOW_RANK], 2 * 2 * 2); // ranks, sizes, there and back
     assert_int_equal(kinds[SAMPLE_TOP_K], 2 * 2 * 2);
@@ -417,7 +412,7 @@ static void test_compress_command(void **state)
 
 // Every kind of layer and pass, of two micro-batches, cut by tensor and context degrees. The budget
 // is room for a busy machine, on which a smaller one leaves layers out; intervals end the run.
-static void test_compute_command(void **state)
+TEST(test_compute_command)
 {
     struct samples s;
     int layers = 0;
@@ -426,7 +421,7 @@ static void test_compute_command(void **state)
         "compute --quick --budget-s 20 --shape hidden=64,heads=4,kv_heads=2,vocabulary=300,gated=1 "
         "--sequence 128 --micro-batch 1,2 "
         "--tensor 1,2 --context 1,2 --recompute selective",
-        *state);
+        arena);
     for (int i = 0; i < s.sample_count; i++) {
         const struct shape *shape = s.samples[i].shape;
         bool layer = s.samples[i].kind == SAMPLE_LAYER;
@@ -436,24 +431,4 @@ static void test_compute_command(void **state)
                                shape->vocabulary == 300 && shape->gated_ffn));
     }
     assert_int_equal(layers, (2 + 3 + 2) * 2 * 2 * 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_backward_parts),
-        cmocka_unit_test(test_attention_backward_part),
-        cmocka_unit_test(test_adam),
-        cmocka_unit_test(test_low_rank),
-        cmocka_unit_test(test_top_k),
-        cmocka_unit_test(test_quantised),
-        cmocka_unit_test(test_signs),
-        cmocka_unit_test(test_compression_parts),
-        cmocka_unit_test(test_busy_time),
-        cmocka_unit_test(test_memory_command),
-        cmocka_unit_test(test_compress_command),
-        cmocka_unit_test(test_compute_command),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -197,32 +197,32 @@ static void check_gradients(struct reference *r, const struct layer_buffers *b, 
         }
 }
 
-static void test_block(void **state)
+TEST(test_block)
 {
     for (size_t c = 0; c < ARRAY_LENGTH(shapes) * 2; c++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct layer_cell layer;
         const struct shape *shape = &shapes[c / 2];
         int64_t context = c % 2 ? 3 : 1, tensor = c % 2 && shape->heads % 2 == 0 ? 2 : 1;
         struct cell cell = layer_of(&layer, LAYER_BLOCK, PASS_BACKWARD_FULL, shape, 2, 3 * context,
                                     tensor, context);
         struct layer_buffers b;
-        run_layer(&b, &cell, thread_counts[c % 3], *state);
+        run_layer(&b, &cell, thread_counts[c % 3], arena);
         assert_int_equal(b.z.tokens, 6);
         assert_int_equal(b.z.heads * tensor, shape->heads);
-        struct reference r = reference_of(&b, *state);
-        double *y = TAKE((struct arena *)*state, b.z.tokens * b.z.hidden, double);
-        block_reference(&r, y, *state);
+        struct reference r = reference_of(&b, arena);
+        double *y = TAKE((struct arena *)arena, b.z.tokens * b.z.hidden, double);
+        block_reference(&r, y, arena);
         for (int64_t i = 0; i < b.z.tokens * b.z.hidden; i++)
             assert_close((double)b.y[i], y[i], 2e-5, "y", i);
-        check_gradients(&r, &b, *state);
-        arena_reset(*state, mark);
+        check_gradients(&r, &b, arena);
+        arena_reset(arena, mark);
     }
 }
 
 // Backward from what forward kept, and with the scores computed again: the same gradients to the
 // last bit.
-static void test_recompute_modes(void **state)
+TEST(test_recompute_modes)
 {
     static const enum pass passes[] = {PASS_BACKWARD, PASS_BACKWARD_SELECTIVE};
     for (size_t c = 0; c < ARRAY_LENGTH(shapes) * 2; c++) {
@@ -232,10 +232,10 @@ static void test_recompute_modes(void **state)
             layer_of(&layers[0], LAYER_BLOCK, PASS_BACKWARD_FULL, shape, 2, 6, 1, 2);
         struct cell cell = layer_of(&layers[1], LAYER_BLOCK, passes[c % 2], shape, 2, 6, 1, 2);
         struct layer_buffers f, b;
-        run_layer(&f, &whole, 2, *state);
+        run_layer(&f, &whole, 2, arena);
         layer_place(&b, &cell, NULL, NULL);
-        float *in = random_floats(b.in_floats, 6, *state),
-              *out = TAKE((struct arena *)*state, b.out_floats, float);
+        float *in = random_floats(b.in_floats, 6, arena),
+              *out = TAKE((struct arena *)arena, b.out_floats, float);
         layer_place(&b, &cell, in, out);
         const struct layer_sizes *z = &b.z;
         int64_t n = z->tokens, h = z->hidden,
@@ -266,7 +266,7 @@ static void test_recompute_modes(void **state)
                 continue;
             copy_floats((float *)kept[i].to, kept[i].from, kept[i].count);
         }
-        layer_run(open_team(2, *state), cell.layer, &b);
+        layer_run(open_team(2, arena), cell.layer, &b);
         assert_memory_equal(b.dx, f.dx, (size_t)(n * h) * sizeof(float));
         assert_memory_equal(b.d_weight_qkv, f.d_weight_qkv, (size_t)(h * z->row) * sizeof(float));
         assert_memory_equal(b.d_weight_down, f.d_weight_down, (size_t)(z->ffn * h) * sizeof(float));
@@ -307,9 +307,8 @@ static double *doubles_of(const float *values, int64_t count, struct arena *aren
     return copy;
 }
 
-static void test_head(void **state)
+TEST(test_head)
 {
-    struct arena *arena = *state;
     for (size_t c = 0; c < ARRAY_LENGTH(shapes); c++) {
         struct layer_cell layers[2];
         struct cell forward =
@@ -345,7 +344,7 @@ static void test_head(void **state)
     }
 }
 
-static void test_embedding(void **state)
+TEST(test_embedding)
 {
     for (size_t c = 0; c < ARRAY_LENGTH(shapes); c++) {
         struct layer_cell layers[2];
@@ -354,11 +353,11 @@ static void test_embedding(void **state)
         struct cell backward =
             layer_of(&layers[1], LAYER_EMBEDDING, PASS_BACKWARD, &shapes[c], 5, 8, 1, 1);
         struct layer_buffers f, b;
-        run_layer(&f, &forward, thread_counts[c], *state);
-        run_layer(&b, &backward, thread_counts[c], *state);
+        run_layer(&f, &forward, thread_counts[c], arena);
+        run_layer(&b, &backward, thread_counts[c], arena);
         int64_t h = f.z.hidden, v = f.z.vocabulary;
-        double *table = TAKE((struct arena *)*state, v * h, double),
-               *positions = TAKE((struct arena *)*state, 8 * h, double);
+        double *table = TAKE((struct arena *)arena, v * h, double),
+               *positions = TAKE((struct arena *)arena, 8 * h, double);
         for (int64_t i = 0; i < f.z.tokens; i++)
             for (int64_t j = 0; j < h; j++) {
                 float want = f.table[token_row(f.token[i], v) * h + j] +
@@ -376,15 +375,4 @@ static void test_embedding(void **state)
         assert_int_equal(token_row(-1, rows), 0);
         assert_int_equal(token_row(1, rows), rows - 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block),
-        cmocka_unit_test(test_recompute_modes),
-        cmocka_unit_test(test_head),
-        cmocka_unit_test(test_embedding),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,15 +1,6 @@
 // The parts of link and collective measurement, without any MPI: who meets whom and when, the
 // lengths, the messages' content, groups, the report, and the rounds over ranks of which this test
 // is one (its ranks_...() replace mpi.c).
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "measure/sampling/backend.h"
 #include "measure/links/groups.h"
 #include "measure/sampling/interrupts.h"
@@ -17,15 +8,14 @@
 #include "measure/links/pairs.h"
 #include "measure/links/together.h"
 
-#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { COUNT_MAX = 33 };
 
 // ---- turns
 
-static void test_every_pair_once(void **state)
+TEST(test_every_pair_once)
 {
-    (void)state;
     for (int count = 2; count <= COUNT_MAX; count++) {
         int met[COUNT_MAX][COUNT_MAX] = {{0}}, turns = pairs_turns(count);
         assert_int_equal(turns, 2 * (count % 2 ? count : count - 1));
@@ -49,9 +39,8 @@ static void test_every_pair_once(void **state)
     assert_int_equal(pairs_turns(1), 0);
 }
 
-static void test_ladder(void **state)
+TEST(test_ladder)
 {
-    (void)state;
     int64_t sizes[LADDER_MAX];
     assert_int_equal(ladder_sizes(1, 1 << 24, 4, sizes), 13);
     for (int i = 0; i < 13; i++) assert_true(sizes[i] == (int64_t)1 << 2 * i);
@@ -62,9 +51,8 @@ static void test_ladder(void **state)
 }
 
 // Each single byte that changes is found, and another message's content is wrong from the start.
-static void test_pattern(void **state)
+TEST(test_pattern)
 {
-    (void)state;
     unsigned char data[100];
     for (int bytes = 0; bytes <= 100; bytes++) {
         pattern_fill(data, bytes, 12345);
@@ -107,9 +95,8 @@ static const char *read_groups(const char *words, struct arena *arena, struct er
                        groups_are_disjoint(&groups, 6, arena) ? "" : " overlapping");
 }
 
-static void test_groups(void **state)
+TEST(test_groups)
 {
-    (void)state;
     static const struct {
         const char *words, *groups;
     } good[] = {
@@ -118,16 +105,12 @@ static void test_groups(void **state)
     };
     static const char *const bad[] = {"0",    "0,6", "0,0", "1-0",  "0,,1", "0,1,",
                                       "-1,0", "0-",  "x",   "0,+1", "0, 1"};
-    struct arena arena;
-    struct error err;
-    arena_open(&arena, NULL);
     for (size_t i = 0; i < ARRAY_LENGTH(good); i++)
-        assert_string_equal(read_groups(good[i].words, &arena, &err), good[i].groups);
+        assert_string_equal(read_groups(good[i].words, arena, &err), good[i].groups);
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
-        assert_string_equal(read_groups(bad[i], &arena, &err), "");
+        assert_string_equal(read_groups(bad[i], arena, &err), "");
         assert_int_equal(err.status, BAD_INPUT);
     }
-    arena_close(&arena);
 }
 
 // ---- rounds: this process is rank 0 of one; other ranks' times would come from ranks_maximum
@@ -181,13 +164,9 @@ static struct joint four_cells(struct arena *arena)
     return j;
 }
 
-static void test_rounds_together(void **state)
+TEST(test_rounds_together)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
-    arena_open(&arena, NULL);
-    struct joint j = four_cells(&arena);
+    struct joint j = four_cells(arena);
     struct joint_settings settings = {.budget_s = 100,
                                       .width = 0.01,
                                       .repetitions_min = 8,
@@ -197,7 +176,7 @@ static void test_rounds_together(void **state)
     struct joint_result result;
     struct script script = {0};
     meetings = 0;
-    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, &arena, &err), OK);
+    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err), OK);
     for (int i = 0; i < 4; i++) {
         const struct sample *s = &j.cells[i].sample;
         assert_int_equal(s->warm_ups, 2);
@@ -218,34 +197,24 @@ static void test_rounds_together(void **state)
         swapped[1] = swapped[1] || (script.order[i] == 0 && script.order[i + 1] == 1);
     }
     assert_true(swapped[0] && swapped[1]);
-    arena_close(&arena);
 }
 
 // Nothing is left of the budget: one round is taken and no more.
-static void test_least_repetitions(void **state)
+TEST(test_least_repetitions)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
-    arena_open(&arena, NULL);
-    struct joint j = four_cells(&arena);
+    struct joint j = four_cells(arena);
     struct joint_settings settings = {
         .budget_s = 0, .width = 1e-9, .repetitions_min = 8, .repetitions_max = 60, .seed = 1};
     struct joint_result result;
     struct script script = {0};
-    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, &arena, &err), OK);
+    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err), OK);
     for (int i = 0; i < 4; i++) assert_int_equal(j.cells[i].sample.repetitions, 1);
-    arena_close(&arena);
 }
 
 // A signal at any rank ends it after the round; the samples taken are kept.
-static void test_signal(void **state)
+TEST(test_signal)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
-    arena_open(&arena, NULL);
-    struct joint j = four_cells(&arena);
+    struct joint j = four_cells(arena);
     struct joint_settings settings = {.budget_s = 100,
                                       .width = 0.01,
                                       .repetitions_min = 8,
@@ -256,14 +225,13 @@ static void test_signal(void **state)
     struct script script = {0};
     signal_at_round = 4;
     rounds_seen = 0;
-    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, &arena, &err), OK);
+    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err), OK);
     signal_at_round = 0;
     assert_true(result.interrupted);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(j.cells[i].sample.repetitions, 3);
         assert_string_equal(j.cells[i].sample.stopped_by, "interrupted");
     }
-    arena_close(&arena);
 }
 
 // ---- the report
@@ -308,22 +276,19 @@ static const char *report(struct samples *all, struct arena *arena)
     return kept;
 }
 
-static void test_report(void **state)
+TEST(test_report)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    struct samples all = {.endpoints = arena_grow(&arena, four, 4, 4, sizeof *four),
+    struct samples all = {.endpoints = arena_grow(arena, four, 4, 4, sizeof *four),
                           .endpoint_count = 4,
-                          .samples = TAKE(&arena, 64, struct sample)};
+                          .samples = TAKE(arena, 64, struct sample)};
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++)
             if (a != b)
                 add_link(&all, a, b, a == 2 && b == 3 ? 2e-3 : 1e-3, a == 1 && b == 0 ? 5e7 : 1e8,
-                         false, &arena);
-    add_link(&all, 0, 3, 1e-3, 1e8, true, &arena);
-    add_link(&all, 3, 0, 1e-3, 2e8, true, &arena);
-    const char *text = report(&all, &arena);
+                         false, arena);
+    add_link(&all, 0, 3, 1e-3, 1e8, true, arena);
+    add_link(&all, 3, 0, 1e-3, 2e8, true, arena);
+    const char *text = report(&all, arena);
     assert_non_null(strstr(text, "asymmetric: p -> q 0.1 GB/s, back 0.05 GB/s"));
     assert_non_null(strstr(text, "asymmetric: r -> s 2000 us, back 1000 us"));
     assert_non_null(strstr(text, "slow: q -> p 0.05 GB/s, the median link 0.1 GB/s"));
@@ -331,17 +296,5 @@ static void test_report(void **state)
     assert_non_null(strstr(text, "2 asymmetric, 1 slow, 1 of 2 tested slower with others busy"));
     assert_null(strstr(text, "half of there and back"));
     all.endpoints[2].clock = 1;
-    assert_non_null(strstr(report(&all, &arena), "half of there and back"));
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_pair_once), cmocka_unit_test(test_ladder),
-        cmocka_unit_test(test_pattern),         cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_rounds_together), cmocka_unit_test(test_least_repetitions),
-        cmocka_unit_test(test_signal),          cmocka_unit_test(test_report),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_non_null(strstr(report(&all, arena), "half of there and back"));
 }

@@ -3,11 +3,7 @@
 // a clock moves only by waiting for one. So the program has one right answer, whatever the machine
 // does meanwhile: every repetition, both matrices and every name. tests/measure/test_known_links.sh
 // runs the same program with real messages, MPI and clocks.
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -21,7 +17,7 @@
 #include "measure/links/ranks.h"
 #include "tests/support/folder.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { RANKS = 4, LATE_EVERY = 9, SIZE_CLASSES = 32 };
 static const double late_s =
@@ -354,21 +350,21 @@ static struct links unlike(void)
 
 // ---- the tests
 
-static void test_alike(void **state)
+TEST(test_alike)
 {
     struct links l = alike();
-    struct played p = play(&l, *state);
+    struct played p = play(&l, arena);
     check(&p, &l, (const char *const[]){NULL},
-          "0 asymmetric, 0 slow, 0 of 4 tested slower with others busy", *state);
+          "0 asymmetric, 0 slow, 0 of 4 tested slower with others busy", arena);
     assert_null(strstr(p.report, "half of there and back"));
 }
 
 #define SLOW(a, b) "slow: host-" #a " -> host-" #b " 0.0075 GB/s, the median link 0.015 GB/s"
 
-static void test_unlike(void **state)
+TEST(test_unlike)
 {
     struct links l = unlike();
-    struct played p = play(&l, *state);
+    struct played p = play(&l, arena);
     static const char *const named[] = {
         "asymmetric: host-2 -> host-3 0.03 GB/s, back 0.0075 GB/s",
         "asymmetric: host-2 -> host-3 3000 us, back 1.2e+04 us",
@@ -379,17 +375,17 @@ static void test_unlike(void **state)
         SLOW(3, 2),
         NULL,
     };
-    check(&p, &l, named, "2 asymmetric, 5 slow, 0 of 4 tested slower with others busy", *state);
+    check(&p, &l, named, "2 asymmetric, 5 slow, 0 of 4 tested slower with others busy", arena);
     assert_null(strstr(p.report, "half of there and back"));
 }
 
 // The last two have clocks of their own: rates still belong to their direction, delays become half
 // of there and back.
-static void test_own_clocks(void **state)
+TEST(test_own_clocks)
 {
     struct links l = unlike();
     l.clock[2] = 1, l.clock[3] = 7;
-    struct played p = play(&l, *state);
+    struct played p = play(&l, arena);
     static const char *const named[] = {
         "asymmetric: host-2 -> host-3 0.03 GB/s, back 0.0075 GB/s",
         SLOW(0, 1),
@@ -399,13 +395,6 @@ static void test_own_clocks(void **state)
         SLOW(3, 2),
         NULL,
     };
-    check(&p, &l, named, "1 asymmetric, 5 slow, 0 of 4 tested slower with others busy", *state);
+    check(&p, &l, named, "1 asymmetric, 5 slow, 0 of 4 tested slower with others busy", arena);
     expect(p.report, "half of there and back");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_alike), cmocka_unit_test(test_unlike),
-                                       cmocka_unit_test(test_own_clocks)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

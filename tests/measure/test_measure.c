@@ -1,11 +1,6 @@
 // Measurement: the rank interval against its published table and against enumeration; the timed
 // parts against plain loops; the order and the end of the repetitions against a back end whose
 // times are known; a real, tiny run from end to end.
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,12 +10,11 @@
 #include "measure/cpu/internal.h"
 #include "measure/sampling/rounds.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 // n and the rank l of the published table of rank intervals; 0: no such interval exists.
-static void test_rank_table(void **state)
+TEST(test_rank_table)
 {
-    (void)state;
     static const struct {
         int count, rank_95;
         double coverage_95;
@@ -48,9 +42,8 @@ static void test_rank_table(void **state)
 }
 
 // Coverage counted out: every pattern of n samples below or above the median is equally likely.
-static void test_coverage_counted(void **state)
+TEST(test_coverage_counted)
 {
-    (void)state;
     for (int n = 1; n <= 14; n++) {
         double sorted[14], median, low, high;
         for (int i = 0; i < n; i++) sorted[i] = i + 1;
@@ -105,11 +98,11 @@ static void assert_near(double got, double want)
 
 static const int thread_counts[] = {1, 2, 3};
 
-static void test_gemm_part(void **state)
+TEST(test_gemm_part)
 {
     enum { M = 5, N = 7, K = 11 };
     for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
-        struct bench b = run_part(WORK_GEMM, thread_counts[c], M, N, K, 0, *state);
+        struct bench b = run_part(WORK_GEMM, thread_counts[c], M, N, K, 0, arena);
         for (int i = 0; i < M; i++)
             for (int j = 0; j < N; j++) {
                 double sum = 0;
@@ -120,11 +113,11 @@ static void test_gemm_part(void **state)
     }
 }
 
-static void test_attention_part(void **state)
+TEST(test_attention_part)
 {
     enum { HEADS = 4, S = 37, W = 8 };
     for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
-        struct bench b = run_part(WORK_ATTENTION, thread_counts[c], HEADS, S, W, 0, *state);
+        struct bench b = run_part(WORK_ATTENTION, thread_counts[c], HEADS, S, W, 0, arena);
         const float *query = b.in, *key = query + HEADS * S * W, *value = key + HEADS * S * W,
                     *context = b.out + HEADS * S * S;
         for (int head = 0; head < HEADS; head++)
@@ -147,13 +140,13 @@ static void test_attention_part(void **state)
     }
 }
 
-static void test_elementwise_parts(void **state)
+TEST(test_elementwise_parts)
 {
     enum { TOKENS = 9, H = 21, F = 34 };
     for (size_t c = 0; c < 2 * ARRAY_LENGTH(thread_counts); c++) {
         bool gated = c % 2;
         struct bench b = run_part(gated ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE,
-                                  thread_counts[c / 2], 0, TOKENS, H, F, *state);
+                                  thread_counts[c / 2], 0, TOKENS, H, F, arena);
         for (int i = 0; i < TOKENS; i++) {
             const float *x = b.in + i * H;
             double mean = 0, variance = 1e-5;
@@ -177,19 +170,19 @@ static void test_elementwise_parts(void **state)
     }
 }
 
-static void test_copy_part(void **state)
+TEST(test_copy_part)
 {
-    struct bench b = run_part(WORK_COPY, 3, 8000, 0, 0, 0, *state);
+    struct bench b = run_part(WORK_COPY, 3, 8000, 0, 0, 0, arena);
     assert_memory_equal(b.in, b.out, 4000);
 }
 
 // For a matrix of the requested rank, compression and decompression return the matrix: P has
 // orthonormal columns that span it, and Q = M^T P.
-static void test_low_rank_parts(void **state)
+TEST(test_low_rank_parts)
 {
     enum { ROWS = 23, COLUMNS = 17, RANK = 3 };
     for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
-        struct bench b = run_part(WORK_COMPRESS, thread_counts[c], ROWS, COLUMNS, RANK, 0, *state);
+        struct bench b = run_part(WORK_COMPRESS, thread_counts[c], ROWS, COLUMNS, RANK, 0, arena);
         float *p = b.out, *q = b.out + ROWS * RANK;
         for (int i = 0; i < RANK; i++) {
             for (int j = 0; j < RANK; j++) {
@@ -205,8 +198,7 @@ static void test_low_rank_parts(void **state)
                 assert_near(q[i * COLUMNS + j], sum);
             }
         }
-        struct bench d =
-            run_part(WORK_DECOMPRESS, thread_counts[c], ROWS, COLUMNS, RANK, 0, *state);
+        struct bench d = run_part(WORK_DECOMPRESS, thread_counts[c], ROWS, COLUMNS, RANK, 0, arena);
         for (int i = 0; i < ROWS; i++)
             for (int j = 0; j < COLUMNS; j++) {
                 double sum = 0;
@@ -234,7 +226,7 @@ static double planted_repeat(void *session, const struct cell *cell)
                                            : 1 + 9 * (double)(p->seed >> 11) / 9007199254740992.0;
 }
 
-static void test_rounds(void **state)
+TEST(test_rounds)
 {
     enum { CELLS = 12, MOST = 36 };
     const struct backend planted = {.name = "planted", .repeat = planted_repeat};
@@ -249,7 +241,7 @@ static void test_rounds(void **state)
                                        .warm_ups = 2,
                                        .seed = 5};
     struct rounds_result result;
-    rounds_run(&result, &planted, &session, cells, CELLS, &settings, *state);
+    rounds_run(&result, &planted, &session, cells, CELLS, &settings, arena);
     for (int i = 0; i < CELLS; i++) {
         assert_int_equal(cells[i].sample.repetitions, i % 2 ? MOST : 8);
         assert_string_equal(cells[i].sample.stopped_by, i % 2 ? "budget" : "width");
@@ -262,14 +254,14 @@ static void test_rounds(void **state)
     // No time at all: one repetition is taken all the same, and the budget is named.
     struct cell late[1] = {{.sample = {.dimensions = {1}}}};
     settings.budget_s = 0;
-    rounds_run(&result, &planted, &session, late, 1, &settings, *state);
+    rounds_run(&result, &planted, &session, late, 1, &settings, arena);
     assert_int_equal(late[0].sample.repetitions, 1);
     assert_string_equal(late[0].sample.stopped_by, "budget");
 }
 
 // ---- the choice of cells
 
-static void test_cells(void **state)
+TEST(test_cells)
 {
     static const double largest_s[] = {1e-4, 1e-3, 0.05, 10};
     static const struct shape shapes[] = {
@@ -307,7 +299,7 @@ static void test_cells(void **state)
         request.quick = c % 2;
         struct cell *cells;
         int count, kinds[SAMPLE_KIND_COUNT] = {0}, passes[PASS_COUNT] = {0};
-        cells_choose(&cells, &count, &request, *state);
+        cells_choose(&cells, &count, &request, arena);
         for (int i = 0; i < count; i++) {
             const struct sample *s = &cells[i].sample;
             kinds[s->kind]++;
@@ -334,7 +326,7 @@ static void test_cells(void **state)
         if (largest_s[c / 2] >= 0.05)
             for (int pass = 0; pass < PASS_COUNT; pass++)
                 assert_true(passes[pass] >= 2 * 2 * 2 * 2);
-        cells_choose_compression(&cells, &count, &request, *state);
+        cells_choose_compression(&cells, &count, &request, arena);
         for (int i = 0; i < count; i++) {
             const struct sample *s = &cells[i].sample;
             assert_true(s->kind == SAMPLE_LOW_RANK || s->kind == SAMPLE_TOP_K ||
@@ -365,9 +357,8 @@ static const char *make_folder(struct arena *arena)
     return folder;
 }
 
-static void test_end_to_end(void **state)
+TEST(test_end_to_end)
 {
-    struct arena *arena = *state;
     const char *folder = make_folder(arena),
                *samples_path = arena_print(arena, "%s/samples.json", folder);
     const char *costs_path = arena_print(arena, "%s/costs.json", folder);
@@ -378,7 +369,6 @@ static void test_end_to_end(void **state)
     assert_int_equal(run_plumbline(arena_print(arena, "%s %s", words, samples_path), NULL, arena),
                      0);
     struct samples samples;
-    struct error err = {OK, ""};
     assert_int_equal(samples_load(&samples, samples_path, arena, &err), OK);
     assert_true(samples.sample_count >= 3 * (SAMPLE_OVERHEAD + 1));
     assert_string_equal(samples.machine.gpu, "test device");
@@ -416,7 +406,7 @@ static void test_end_to_end(void **state)
 }
 
 // Every bad input: exit code 2, one line that names the error, and no file.
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const struct {
         const char *words, *named;
@@ -446,7 +436,6 @@ static void test_refusals(void **state)
         {"calibrate %s/none.json", "none.json"},
         {"calibrate", "operand"},
     };
-    struct arena *arena = *state;
     const char *folder = make_folder(arena), *log = arena_print(arena, "%s/log", folder);
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
         const char *place = strstr(table[i].words, "%s"), *text;
@@ -454,7 +443,6 @@ static void test_refusals(void **state)
                                                 table[i].words, folder, place + 2)
                                   : table[i].words;
         size_t size;
-        struct error err = {OK, ""};
         assert_int_equal(run_plumbline(words, log, arena), 2);
         assert_int_equal(file_read(log, &text, &size, arena, &err), OK);
         if (!strstr(text, table[i].named))
@@ -464,22 +452,4 @@ static void test_refusals(void **state)
     }
     remove(log);
     assert_int_equal(rmdir(folder), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rank_table),
-        cmocka_unit_test(test_coverage_counted),
-        cmocka_unit_test(test_gemm_part),
-        cmocka_unit_test(test_attention_part),
-        cmocka_unit_test(test_elementwise_parts),
-        cmocka_unit_test(test_copy_part),
-        cmocka_unit_test(test_low_rank_parts),
-        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_end_to_end),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

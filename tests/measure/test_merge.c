@@ -1,15 +1,7 @@
 // Merging launches: what belongs together, what is refused, and the whole chain on a simulated
 // machine, from measuring twice to costs that are close to the truth; signals while the program
 // measures.
-#include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,13 +12,14 @@
 #include "measure/merge.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 struct bench {
     struct arena arena;
     char folder[FOLDER_SIZE];
     const char *programs;
 };
+static struct bench *opened;
 
 static const char *place(const struct bench *b, const char *name)
 {
@@ -60,9 +53,8 @@ static struct samples make_document(const char *path, struct sample *samples, in
                             .sample_count = count};
 }
 
-static void test_what_belongs_together(void **state)
+TEST(test_what_belongs_together)
 {
-    struct arena *arena = &((struct bench *)*state)->arena;
     struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("y", 1, 100, 8, arena),
                          make_sample("x", 2, 200, 8, arena), make_sample("x", 1, 300, 8, arena)};
     struct sample b[] = {make_sample("x", 2, 250, 16, arena), make_sample("x", 1, 11, 11, arena),
@@ -81,7 +73,6 @@ static void test_what_belongs_together(void **state)
     documents[1].launches = launches, documents[1].launch_count = 2;
     int split[4][2] = {{8, 8}, {11, 0}, {4, 4}, {0, 8}};
     for (int i = 0; i < 4; i++) b[i].launch_repetitions = split[i];
-    struct error err = {OK, ""};
     assert_int_equal(samples_merge(&merged, documents, 2, false, arena, &err), OK);
     assert_int_equal(merged.launch_count, 3);
     assert_string_equal(merged.launches[0].host, "a");
@@ -119,9 +110,8 @@ static void test_what_belongs_together(void **state)
 
 // Whole layers of several shapes have the same names and sizes: each shape's are joined, whatever
 // the order in which a launch measured them.
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    struct arena *arena = &((struct bench *)*state)->arena;
     const struct shape narrow = {.hidden = 64, .heads = 2, .ffn = 256},
                        wide = {.hidden = 64, .heads = 4, .ffn = 256}, of_other = narrow;
     struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("x", 1, 100, 8, arena)};
@@ -129,7 +119,6 @@ static void test_shapes(void **state)
     a[0].shape = &narrow, a[1].shape = &wide, b[0].shape = &wide, b[1].shape = &of_other;
     for (int i = 0; i < 2; i++) a[i].kind = b[i].kind = SAMPLE_LAYER;
     struct samples documents[] = {make_document("a", a, 2), make_document("b", b, 2)}, merged;
-    struct error err = {OK, ""};
     assert_int_equal(samples_merge(&merged, documents, 2, false, arena, &err), OK);
     assert_int_equal(merged.sample_count, 2);
     for (int i = 0; i < 2; i++) {
@@ -143,13 +132,13 @@ static void test_shapes(void **state)
 }
 
 // Each difference by itself is refused by name; --partial keeps what only some have.
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    struct arena *arena = &((struct bench *)*state)->arena;
     static const char *const named[] = {"machine.gpu",     "machine.processor",  "machine.threads",
                                         "machine.library", "machine.driver",     "'x' 1 fp32",
                                         "endpoints",       "not another launch", "is not in it"};
     for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
+        err = (struct error){OK, ""};
         struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("z", 1, 1, 8, arena)},
                       b[] = {make_sample("x", 1, 2, 8, arena), make_sample("z", 1, 1, 8, arena)};
         struct samples documents[] = {make_document("a", a, 2), make_document("b", b, 2),
@@ -157,7 +146,6 @@ static void test_refused(void **state)
                        merged;
         struct machine *m = &documents[2].machine;
         struct endpoint end = {.name = "e"};
-        struct error err = {OK, ""};
         assert_int_equal(samples_merge(&merged, documents, 3, false, arena, &err), OK);
         switch (i) {
         case 0: m->gpu = "H"; break;
@@ -234,9 +222,9 @@ static void expect_near(const char *what, struct median m, double truth, double 
 
 // Three launches that differ by 1 %: costs near the truth, with intervals that contain the truth;
 // byte for byte the same when repeated.
-static void test_chain(void **state)
+TEST(test_chain)
 {
-    struct bench *b = *state;
+    struct bench *b = opened;
     expect(b, 0, SIMULATED ",launch=0.01 -o a.json");
     expect(b, 0, SIMULATED ",launch=0.01 --seed 2 --like a.json -o b.json");
     expect(b, 0, SIMULATED ",launch=0.01 --seed 3 --like a.json -o c.json");
@@ -244,7 +232,6 @@ static void test_chain(void **state)
     expect(b, 0, "calibrate merged.json -o costs.json");
     struct costs costs;
     struct samples samples;
-    struct error err = {OK, ""};
     assert_int_equal(samples_load(&samples, place(b, "merged.json"), &b->arena, &err), OK);
     assert_int_equal(samples.launch_count, 3);
     assert_int_equal(samples.launches[2].seed, 3);
@@ -271,7 +258,7 @@ static void test_chain(void **state)
     assert_int_not_equal(access(place(b, "no.json"), F_OK), 0);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
     static const struct {
         const char *words, *named;
@@ -280,7 +267,7 @@ static void test_words(void **state)
         {"gemm=0", "gemm"},     {"gemm=nan", "gemm"},         {"spread=2", "spread"},
         {"colour=1", "colour"}, {"slowdown=0.5", "slowdown"}, {"throttle=1x", "throttle"},
     };
-    struct bench *b = *state;
+    struct bench *b = opened;
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++)
         expect_named(b,
                      arena_print(&b->arena,
@@ -313,9 +300,9 @@ static int interrupt_after(struct bench *b, const char *path, unsigned seconds)
 // A signal after the warm-ups: exit code 10, a document with the samples taken, marked interrupted.
 // Before the handler is installed the signal ends the program, and before the first repetition
 // there is nothing to keep: then it is sent later.
-static void test_signal(void **state)
+TEST(test_signal)
 {
-    struct bench *b = *state;
+    struct bench *b = opened;
     const char *path = place(b, "cut.json");
     int status = 0;
     for (unsigned seconds = 2; seconds <= 64; seconds *= 2) {
@@ -327,7 +314,6 @@ static void test_signal(void **state)
     if (WEXITSTATUS(status) == 1) skip(); // not even the warm-ups were through
     assert_int_equal(WEXITSTATUS(status), 10);
     struct samples samples;
-    struct error err = {OK, ""};
     assert_int_equal(samples_load(&samples, path, &b->arena, &err), OK);
     assert_true(samples.sample_count > 0);
     for (int i = 0; i < samples.sample_count; i++)
@@ -336,11 +322,12 @@ static void test_signal(void **state)
 
 static int open_bench(void **state)
 {
+    (void)state;
     static struct bench b;
     char here[4096];
     const char *bin = getenv("BIN");
     arena_open(&b.arena, NULL);
-    *state = &b;
+    opened = &b;
     if (!bin) bin = "bin";
     assert_non_null(getcwd(here, sizeof here));
     b.programs = *bin == '/' ? bin : arena_print(&b.arena, "%s/%s", here, bin);
@@ -349,20 +336,10 @@ static int open_bench(void **state)
 
 static int close_bench(void **state)
 {
-    struct bench *b = *state;
+    (void)state;
+    struct bench *b = opened;
     arena_close(&b->arena);
     return folder_remove(b->folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_belongs_together),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_signal),
-    };
-    return cmocka_run_group_tests(tests, open_bench, close_bench);
-}
+AROUND_ALL(open_bench, close_bench)

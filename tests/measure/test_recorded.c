@@ -3,10 +3,6 @@
 // plan solved from them passes the judge. Files with several shapes predict each of them from the
 // others.
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -60,9 +56,9 @@ static const char *read_text(const char *path, size_t *size, struct arena *arena
     return text;
 }
 
-static void test_provenance(void **state)
+TEST(test_provenance)
 {
-    struct files *f = load_all(*state);
+    struct files *f = load_all(arena);
     for (int i = 0; i < f->count; i++) {
         const struct samples *s = &f->samples[i];
         struct stat file;
@@ -82,18 +78,17 @@ static void test_provenance(void **state)
     }
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    struct files *f = load_all(*state);
-    struct error err = {OK, ""};
+    struct files *f = load_all(arena);
     char folder[FOLDER_SIZE];
     assert_int_equal(folder_make(folder), 0);
-    const char *again = arena_print(*state, "%s/again.json", folder);
+    const char *again = arena_print(arena, "%s/again.json", folder);
     for (int i = 0; i < f->count; i++) {
         size_t size, size_again;
-        CHECK_OK(samples_save(&f->samples[i], again, *state, &err));
-        const char *text = read_text(f->paths[i], &size, *state),
-                   *text_again = read_text(again, &size_again, *state);
+        CHECK_OK(samples_save(&f->samples[i], again, arena, &err));
+        const char *text = read_text(f->paths[i], &size, arena),
+                   *text_again = read_text(again, &size_again, arena);
         assert_int_equal(size, size_again);
         assert_memory_equal(text, text_again, size);
     }
@@ -141,11 +136,9 @@ static void solve_and_verify(const struct calibration *c, const char *costs, con
     assert_int_equal(run_plumbline(arena_print(arena, "verify %s/plan.json", place), arena), 0);
 }
 
-static void test_chain(void **state)
+TEST(test_chain)
 {
-    struct arena *arena = *state;
     struct files *f = load_all(arena);
-    struct error err = {OK, ""};
     const char *paths[FILES_MAX];
     int count, machines = 0;
     for (int i = 0; i < f->count; i++) {
@@ -173,13 +166,11 @@ static void test_chain(void **state)
 
 // Within 4.5 %, the median of whole layers and that of kernels; and no pass of a kind of layer is
 // predicted too long, or too short, by more than 6 % in the median.
-static void test_held_back(void **state)
+TEST(test_held_back)
 {
-    struct arena *arena = *state;
     struct files *f = load_all(arena);
     int files = 0;
     for (int i = 0; i < f->count; i++) {
-        struct error err = {OK, ""};
         struct heldback_shapes shapes;
         if (heldback_shapes(&shapes, &f->samples[i], arena, &err) != OK || shapes.count < 3)
             continue;
@@ -206,15 +197,4 @@ static void test_held_back(void **state)
         files++;
     }
     assert_true(files > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_provenance),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_held_back),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

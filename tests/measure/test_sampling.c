@@ -2,19 +2,13 @@
 // stopping rule active, under heavy tails, gaps, equal values, both reasons to stop and differing
 // launches; how wide they are; what happens to outliers, throttled repetitions and signals. Seeds
 // are fixed: a run is the same every time.
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/numbers/intervals.h"
 #include "measure/sampling/host_condition.h"
 #include "measure/sampling/rounds.h"
 #include "measure/sampling/simulated.h"
 #include "tests/support/folder.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { TRIALS = 10000 };
 
@@ -114,7 +108,7 @@ static struct tally run_trials(const char *options, double width, int together, 
     return t;
 }
 
-static void test_coverage(void **state)
+TEST(test_coverage)
 {
     // Widths that some fifty repetitions reach.
     // Widths that some fifty repetitions reach; budgets that end before.
@@ -131,11 +125,11 @@ static void test_coverage(void **state)
         {"ticks", 0.1, 0.05, 30, 20},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
-        struct arena_mark mark = arena_set_mark(*state);
-        const char *options = arena_print(*state, "gemm=1e12,call=0,noise=%s,spread=%g",
+        struct arena_mark mark = arena_set_mark(arena);
+        const char *options = arena_print(arena, "gemm=1e12,call=0,noise=%s,spread=%g",
                                           table[i].noise, table[i].spread);
         struct tally t =
-            run_trials(options, table[i].width, table[i].together, table[i].calls, *state);
+            run_trials(options, table[i].width, table[i].together, table[i].calls, arena);
         double covered = (double)t.covered / TRIALS, ratio = t.wide / t.wide_fixed,
                middle = t.ratios[TRIALS / 2];
         print_message("%-9s %-4g %-17s covers %.4f, %5.1f %% by width, %3.0f repetitions; times "
@@ -151,7 +145,7 @@ static void test_coverage(void **state)
         assert_true(t.looks >=
                     0.99 * TRIALS); // between looks only where a machine alone overruns the budget
         assert_true(table[i].calls > 1000 ? t.by_width == TRIALS : t.by_width < TRIALS / 10);
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
 }
 
@@ -171,14 +165,14 @@ static bool naive_covers(enum noise noise, double width, uint64_t seed, const in
     }
 }
 
-static void test_naive_interval_fails(void **state)
+TEST(test_naive_interval_fails)
 {
     static const enum noise noises[] = {NOISE_LOGNORMAL, NOISE_STUDENT, NOISE_PARETO};
     enum { MOST = 400 };
     int ranks[MOST + 1] = {0};
     double numbers[MOST];
     for (int i = 0; i < MOST; i++) numbers[i] = i + 1;
-    for (int i = 8; i <= MOST; i++) ranks[i] = (int)fixed_median(numbers, i, *state).low;
+    for (int i = 8; i <= MOST; i++) ranks[i] = (int)fixed_median(numbers, i, arena).low;
     for (size_t n = 0; n < ARRAY_LENGTH(noises); n++) {
         int covered = 0;
         for (uint64_t trial = 1; trial <= TRIALS; trial++)
@@ -192,7 +186,7 @@ static void test_naive_interval_fails(void **state)
 // ---- launches that differ
 
 // Every launch is a session of its own, its effect drawn anew; merged as the program merges them.
-static void test_launches_covered(void **state)
+TEST(test_launches_covered)
 {
     static const struct {
         const char *noise;
@@ -206,10 +200,10 @@ static void test_launches_covered(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
         int covered = 0, pooled_covered = 0;
         double wide = 0;
-        const char *options = arena_print(*state, "gemm=1e12,call=0,noise=%s,spread=%g,launch=%g",
+        const char *options = arena_print(arena, "gemm=1e12,call=0,noise=%s,spread=%g,launch=%g",
                                           table[i].noise, table[i].spread, table[i].launch);
         for (int trial = 0; trial < MERGED; trial++) {
-            struct arena_mark mark = arena_set_mark(*state);
+            struct arena_mark mark = arena_set_mark(arena);
             double seconds[CALLS_MAX];
             int repetitions[LAUNCHES_MAX];
             struct sample merged = {
@@ -224,18 +218,18 @@ static void test_launches_covered(void **state)
                                                          .seed = 1};
                 struct rounds_result result;
                 void *session =
-                    open_machine(options, (uint64_t)(trial * LAUNCHES_MAX + l + 1) * 9973, *state);
-                rounds_run(&result, &backend_simulated, session, &cell, 1, &settings, *state);
+                    open_machine(options, (uint64_t)(trial * LAUNCHES_MAX + l + 1) * 9973, arena);
+                rounds_run(&result, &backend_simulated, session, &cell, 1, &settings, arena);
                 memcpy(seconds + merged.repetitions, cell.sample.seconds,
                        (size_t)cell.sample.repetitions * sizeof *seconds);
                 merged.repetitions += repetitions[l] = cell.sample.repetitions;
             }
-            struct median m = sample_median(&merged, *state),
-                          pooled = fixed_median(seconds, merged.repetitions, *state);
+            struct median m = sample_median(&merged, arena),
+                          pooled = fixed_median(seconds, merged.repetitions, arena);
             covered += m.low <= 1e-3 && 1e-3 <= m.high;
             pooled_covered += pooled.low <= 1e-3 && 1e-3 <= pooled.high;
             wide += (m.high - m.low) / 1e-3 / MERGED;
-            arena_reset(*state, mark);
+            arena_reset(arena, mark);
         }
         print_message(
             "%d launches, %-9s %-4g, effect %-4g covers %.4f, %.3f wide; launches ignored: %.4f\n",
@@ -261,7 +255,7 @@ static int count_beyond(const struct sample *s, int first, int count, int *marke
     return beyond;
 }
 
-static void test_outliers(void **state)
+TEST(test_outliers)
 {
     double seconds[60];
     int repetitions[2] = {20, 40}, marked;
@@ -270,7 +264,7 @@ static void test_outliers(void **state)
                      (i >= 20 ? 0.5 : 0); // the second launch is slower, no outlier
     seconds[3] = 5, seconds[30] = 3, seconds[59] = 2.5;
     struct sample s = {.seconds = seconds, .repetitions = 60, .launch_repetitions = repetitions};
-    sample_flag_outliers(&s, *state);
+    sample_flag_outliers(&s, arena);
     assert_int_equal(s.repetitions, 60);
     assert_int_equal(count_beyond(&s, 0, 20, &marked), 1);
     assert_int_equal(count_beyond(&s, 20, 40, &marked), 2);
@@ -280,20 +274,20 @@ static void test_outliers(void **state)
                      : i == 8 ? 1.02
                               : 1; // equal values: a floor under their deviation
     s.launch_repetitions = NULL;
-    sample_flag_outliers(&s, *state);
+    sample_flag_outliers(&s, arena);
     assert_int_equal(s.outlier_count, 1);
     assert_int_equal(s.outliers[0], 8);
 }
 
 // A fifth of the time throttled: those repetitions are slower by the factor, and exactly those are
 // marked, as far as conditions are queried often enough.
-static void test_throttled(void **state)
+TEST(test_throttled)
 {
     enum { CELLS = 10 };
     struct cell cells[CELLS];
     for (int i = 0; i < CELLS; i++) cells[i] = cell_of(2e10);
     void *session = open_machine(
-        "gemm=1e12,call=0,noise=lognormal,spread=0.01,throttle=0.2,slowdown=1.5", 4, *state);
+        "gemm=1e12,call=0,noise=lognormal,spread=0.01,throttle=0.2,slowdown=1.5", 4, arena);
     const struct rounds_settings settings = {.budget_s = 30,
                                              .width = 1e-3,
                                              .repetitions_min = 8,
@@ -301,7 +295,7 @@ static void test_throttled(void **state)
                                              .warm_ups = 1,
                                              .seed = 9};
     struct rounds_result result;
-    rounds_run(&result, &backend_simulated, session, cells, CELLS, &settings, *state);
+    rounds_run(&result, &backend_simulated, session, cells, CELLS, &settings, arena);
     int slow = 0, wrong = 0, throttled = 0;
     for (int i = 0; i < CELLS; i++) {
         const struct sample *s = &cells[i].sample;
@@ -328,7 +322,7 @@ static void test_throttled(void **state)
 static int calls_left;
 static bool interrupted(void) { return calls_left-- <= 0; }
 
-static void test_interrupted(void **state)
+TEST(test_interrupted)
 {
     enum { CELLS = 6 };
     for (int calls = 0; calls < 100; calls += 7) {
@@ -344,8 +338,8 @@ static void test_interrupted(void **state)
         struct rounds_result result;
         calls_left = calls;
         rounds_run(&result, &backend_simulated,
-                   open_machine("noise=lognormal,spread=0.3", 5, *state), cells, CELLS, &settings,
-                   *state);
+                   open_machine("noise=lognormal,spread=0.3", 5, arena), cells, CELLS, &settings,
+                   arena);
         int kept = 0;
         assert_true(result.interrupted);
         for (int i = 0; i < CELLS; i++) {
@@ -359,7 +353,7 @@ static void test_interrupted(void **state)
     }
 }
 
-static void test_budget(void **state)
+TEST(test_budget)
 {
     enum { CELLS = 30 };
     static const double budgets_s[] = {0, 0.1, 0.5, 1, 2, 5};
@@ -375,8 +369,8 @@ static void test_budget(void **state)
                                                  .warm_ups = 1,
                                                  .seed = 3};
         struct rounds_result result;
-        rounds_run(&result, &backend_simulated, open_machine("noise=pareto,spread=0.05", 6, *state),
-                   cells, CELLS, &settings, *state);
+        rounds_run(&result, &backend_simulated, open_machine("noise=pareto,spread=0.05", 6, arena),
+                   cells, CELLS, &settings, arena);
         print_message("budget %g s: %.2f s, %d repetitions\n", budgets_s[b], result.elapsed_s,
                       result.repetitions);
         // Warm-ups for half of it and one round in any case; else no repetition begins beyond it.
@@ -393,7 +387,7 @@ static void test_budget(void **state)
     const struct rounds_settings few = {
         .budget_s = 10, .width = 0.5, .repetitions_min = 3, .repetitions_max = 3, .seed = 1};
     struct rounds_result result;
-    rounds_run(&result, &backend_simulated, open_machine(NULL, 6, *state), &one, 1, &few, *state);
+    rounds_run(&result, &backend_simulated, open_machine(NULL, 6, arena), &one, 1, &few, arena);
     assert_int_equal(one.sample.repetitions, 3);
     assert_string_equal(one.sample.stopped_by, "count");
 }
@@ -418,7 +412,7 @@ static double slow_repeat(void *session, const struct cell *cell)
     return seconds;
 }
 
-static void test_slow_machine(void **state)
+TEST(test_slow_machine)
 {
     enum { CELLS = 20 };
     const struct backend slow = {.name = "slow", .repeat = slow_repeat, .clock = slow_clock};
@@ -436,7 +430,7 @@ static void test_slow_machine(void **state)
                                                  .seed = 3};
         struct rounds_result result;
         slow_now_s = 3 + 1, slow_call_s = call_s, slow_calls = 0;
-        rounds_run(&result, &slow, NULL, cells, CELLS, &settings, *state);
+        rounds_run(&result, &slow, NULL, cells, CELLS, &settings, arena);
         for (int i = 0; i < CELLS; i++) {
             int n = cells[i].sample.repetitions;
             warm_ups += cells[i].sample.warm_ups;
@@ -454,9 +448,8 @@ static void test_slow_machine(void **state)
 
 // Half of every kind of noise is on each side of the truth; nothing is negative; a seed determines
 // everything.
-static void test_noise(void **state)
+TEST(test_noise)
 {
-    (void)state;
     for (int noise = 0; noise < NOISE_COUNT; noise++) {
         uint64_t seed = 12, again = 12;
         int below = 0, above = 0;
@@ -481,9 +474,8 @@ static void put(const char *root, const char *path, const char *text, struct are
     assert_int_equal(system(line), 0);
 }
 
-static void test_host_condition(void **state)
+TEST(test_host_condition)
 {
-    struct arena *arena = *state;
     char root[FOLDER_SIZE];
     struct host_condition c;
     struct condition now = {0};
@@ -514,21 +506,4 @@ static void test_host_condition(void **state)
     now = (struct condition){0};
     assert_true(host_condition_read(&c, &now) && now.clock_hz == 3e9);
     assert_int_equal(folder_remove(root), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_naive_interval_fails),
-        cmocka_unit_test(test_launches_covered),
-        cmocka_unit_test(test_outliers),
-        cmocka_unit_test(test_throttled),
-        cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_slow_machine),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_host_condition),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,9 +1,4 @@
 // Chains of nodes: the proof against all orders, bounds against optima, the ring against all rings.
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/chains/internal.h"
 
 #include "tests/support/check.h"
@@ -53,25 +48,25 @@ static int64_t least_by_enumeration(const struct chains *c, int *order, bool *us
     return least;
 }
 
-static void test_all_orders(void **state)
+TEST(test_all_orders)
 {
     int joined = 0;
     for (int i = 0; i < 400; i++) {
-        struct arena_mark mark = arena_set_mark(*state);
-        struct chains c = random_chains(*state);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct chains c = random_chains(arena);
         struct chains_result r;
         int order[NODES_MAX];
         bool used[NODES_MAX] = {false};
         const struct chains_settings settings = {
             .starts = 1, .moves = i % 3 ? 50 : 0, .seed = (uint64_t)i};
         int64_t least = least_by_enumeration(&c, order, used, 0);
-        chains_solve(&r, &c, &settings, *state);
+        chains_solve(&r, &c, &settings, arena);
         if (least < CHAIN_NONE) {
             assert_true(r.value == least && r.bound == least);
             assert_true(chains_value(&c, r.order) == least);
             const struct chains_settings plain = {0};
             int64_t steps = 0;
-            assert_true(chains_bound_below(&c, CHAIN_NONE, &plain, &steps, *state) <= least);
+            assert_true(chains_bound_below(&c, CHAIN_NONE, &plain, &steps, arena) <= least);
             bool seen[NODES_MAX] = {false};
             for (int k = 0; k < c.chain_count * c.length; k++) {
                 assert_false(seen[r.order[k]]);
@@ -81,7 +76,7 @@ static void test_all_orders(void **state)
         } else {
             assert_true(r.value >= CHAIN_NONE);
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     assert_true(joined > 200);
 }
@@ -98,19 +93,19 @@ static bool is_order(const struct chains *c, const int *order)
 
 // What is done beyond the proof's tables, where all orders can be tried: no bound above the least
 // value, whatever order it started from, and seldom far below.
-static void test_bounds_of_many(void **state)
+TEST(test_bounds_of_many)
 {
     int joined = 0, closed = 0;
     for (int i = 0; i < 1500; i++) {
-        struct arena_mark mark = arena_set_mark(*state);
-        struct chains c = random_chains(*state);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct chains c = random_chains(arena);
         struct chains_result r;
         int order[NODES_MAX];
         bool used[NODES_MAX] = {false};
         const struct chains_settings settings = {
             .starts = i % 4, .moves = i % 3 ? 60 : 1, .seed = (uint64_t)i};
         int64_t least = least_by_enumeration(&c, order, used, 0);
-        chains_approach(&r, &c, &settings, *state);
+        chains_approach(&r, &c, &settings, arena);
         assert_true(is_order(&c, r.order));
         assert_true(r.value == chains_value(&c, r.order));
         assert_true(r.bound <= r.value && r.value >= least);
@@ -121,13 +116,13 @@ static void test_bounds_of_many(void **state)
         } else {
             assert_true(r.bound <= CHAIN_NONE);
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     assert_true(joined > 700 && closed > joined / 2);
 }
 
 // The ring's own bound, and the ring of all nodes, against all rings.
-static void test_rings(void **state)
+TEST(test_rings)
 {
     for (int i = 0; i < 300; i++) {
         int64_t link[NODES_MAX * NODES_MAX];
@@ -137,11 +132,11 @@ static void test_rings(void **state)
         c.chain_count = 2 + below(c.node_count - 1);
         for (int k = 0; k < c.node_count * c.node_count; k++) link[k] = price();
         int64_t least = least_by_enumeration(&c, order, used, 0);
-        assert_true(ring_bound(link, c.node_count, c.chain_count, *state) ==
+        assert_true(ring_bound(link, c.node_count, c.chain_count, arena) ==
                     (least < CHAIN_NONE ? least : CHAIN_NONE));
         c.chain_count = c.node_count;
         least = least_by_enumeration(&c, order, used, 0);
-        ring_through(ring, link, c.node_count, all, c.node_count, *state);
+        ring_through(ring, link, c.node_count, all, c.node_count, arena);
         assert_true(is_order(&c, ring));
         assert_true(least >= CHAIN_NONE || chains_value(&c, ring) == least);
     }
@@ -149,7 +144,7 @@ static void test_rings(void **state)
 
 // Racks: the search finds better than the mean of all links, and the proof leaves open only what
 // the mean of the chains does.
-static void test_racks(void **state)
+TEST(test_racks)
 {
     enum { NODES = 24, RACK = 6, LENGTH = 6 };
     static int64_t hop[(LENGTH - 1) * NODES * NODES], ring[NODES * NODES];
@@ -161,14 +156,14 @@ static void test_racks(void **state)
     const struct chains c = {NODES, 4, LENGTH, hop, ring};
     const struct chains_settings settings = {.starts = 4, .moves = 50000, .seed = 3};
     struct chains_result r;
-    chains_solve(&r, &c, &settings, *state);
+    chains_solve(&r, &c, &settings, arena);
     assert_true(is_order(&c, r.order) && r.value == chains_value(&c, r.order));
     assert_true(r.bound <= r.value && (double)(r.value - r.bound) < 0.2 * (double)r.value);
     assert_true(r.value < 4 * 3000 + 5 * 1100); // the ring stays in a rack
 }
 
 // Beyond the proof's tables: a value, a bound below it, and every node at most once.
-static void test_many_nodes(void **state)
+TEST(test_many_nodes)
 {
     enum { NODES = 24 };
     int64_t hop[3 * NODES * NODES], ring[NODES * NODES];
@@ -177,17 +172,8 @@ static void test_many_nodes(void **state)
     const struct chains c = {NODES, 6, 4, hop, ring};
     const struct chains_settings settings = {.starts = 2, .moves = 20000, .seed = 1};
     struct chains_result r;
-    chains_solve(&r, &c, &settings, *state);
+    chains_solve(&r, &c, &settings, arena);
     assert_true(r.value == chains_value(&c, r.order));
     assert_true(r.bound <= r.value && r.bound >= 3 * 1000 + 2000);
     assert_true((double)(r.value - r.bound) < 0.1 * (double)r.value);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_orders),
-                                       cmocka_unit_test(test_bounds_of_many),
-                                       cmocka_unit_test(test_rings), cmocka_unit_test(test_racks),
-                                       cmocka_unit_test(test_many_nodes)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

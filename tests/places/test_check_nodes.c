@@ -3,10 +3,6 @@
 // no argument for a layout is above its own best plan; forgeries are refused with their reasons.
 //
 //   test_check_nodes [PROBLEMS] [SEED]      make test runs 5
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/base/file.h"
 #include "data/inputs/space.h"
 #include "formulate/price/price.h"
@@ -19,7 +15,7 @@
 #include "tests/support/forge.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { SOURCES = 5, LAYOUTS_MOST_TRIED = 64 };
 
@@ -241,19 +237,17 @@ static void try_forgeries(const struct trial *t)
     cJSON_Delete(root);
 }
 
-static void certificates_hold_for_all_layouts(void **state)
+TEST(certificates_hold_for_all_layouts)
 {
-    (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena arena;
-        arena_open(&arena, NULL);
-        struct trial *t = TAKE(&arena, 1, struct trial);
-        if (open_trial(t, seed, &arena)) {
+        struct arena_mark mark = arena_set_mark(arena);
+        struct trial *t = TAKE(arena, 1, struct trial);
+        if (open_trial(t, seed, arena)) {
             try_certificate(t, seed);
             sound_layouts(t);
             try_forgeries(t);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld spaces with a plan, %lld without; %lld bounds are the search's; %lld "
                   "layouts: r%lld m%lld b%lld p%lld; proven %lld without links, %lld with them; "
@@ -266,10 +260,5 @@ static void certificates_hold_for_all_layouts(void **state)
                 seen.by_links > 0 && seen.fates[FATE_IS_BOUND] > 0 && seen.refused > seen.plans);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(certificates_hold_for_all_layouts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -3,17 +3,13 @@
 // that there are no rows where there are, is refused; so are forgeries, with their reasons.
 //
 //   test_check_rows [PROBLEMS] [SEED]      make test runs 300
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/base/file.h"
 #include "solve/certificate/places.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/pipette.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { SOURCES = 5 };
 
@@ -207,14 +203,14 @@ static void try_forgeries(const struct trial *t)
     must_refuse(&renamed, &t->places, about_rows(t, t->best_ns), "SHA-256");
 }
 
-static void certificates_prove_the_least_of_all_rows(void **state)
+TEST(certificates_prove_the_least_of_all_rows)
 {
     struct costs costs;
-    pipette_load_costs(&costs, *state);
+    pipette_load_costs(&costs, arena);
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct trial t;
-        open_trial(&t, &costs, seed, *state);
+        open_trial(&t, &costs, seed, arena);
         try_certificate(&t, seed);
         try_forgeries(&t);
         bool none = t.best_ns == INT64_MAX;
@@ -229,7 +225,7 @@ static void certificates_prove_the_least_of_all_rows(void **state)
                 seen.partly++;
                 break;
             }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     print_message("%d with rows, %d without; %d of several rows of several nodes, %d with several "
                   "replicas a node, %d with nodes to spare, %d with nodes without room, %d ruled; "
@@ -242,24 +238,5 @@ static void certificates_prove_the_least_of_all_rows(void **state)
                 seen.ruled > problem_count / 60);
 }
 
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(certificates_prove_the_least_of_all_rows)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -1,10 +1,8 @@
 // Clusters that lose nodes and bandwidth: the remaining cluster, and what is refused.
-#include <string.h>
-
 #include "data/places/places.h"
 #include "tests/support/placed.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static void put_group(struct node_group *g, const char *name, int nodes, int gpus)
 {
@@ -82,10 +80,10 @@ static struct cluster changed_cluster(const struct cluster *c, const char *words
     return to;
 }
 
-static void test_nodes_leave(void **state)
+TEST(test_nodes_leave)
 {
-    struct cluster c = small_cluster(*state);
-    struct cluster one = changed_cluster(&c, "-a1", *state);
+    struct cluster c = small_cluster(arena);
+    struct cluster one = changed_cluster(&c, "-a1", arena);
     assert_int_equal(one.places.node_count, 3);
     assert_int_equal(one.groups[0].nodes, 2);
     assert_int_equal(one.group_count, 2);
@@ -94,11 +92,11 @@ static void test_nodes_leave(void **state)
     assert_rate(&one, "a0", "b0", 5e8);
     assert_rate(&one, "a0", "a:2", 1e9);
     // A group is removed with its last node, and the links of the others use their new numbers.
-    struct cluster two = changed_cluster(&c, "-b0", *state);
+    struct cluster two = changed_cluster(&c, "-b0", arena);
     assert_int_equal(two.group_count, 1);
     assert_int_equal(two.link_count, 0);
     assert_rate(&two, "a0", "a1", 3e9);
-    struct cluster last = changed_cluster(&c, "-a0 -a1 -a:2", *state);
+    struct cluster last = changed_cluster(&c, "-a0 -a1 -a:2", arena);
     assert_int_equal(last.group_count, 1);
     assert_string_equal(last.groups[0].name, "b");
     assert_int_equal(last.places.nodes[0].group, 0);
@@ -106,9 +104,9 @@ static void test_nodes_leave(void **state)
     assert_int_equal(c.places.node_count, 4);
 }
 
-static void test_links_change(void **state)
+TEST(test_links_change)
 {
-    struct cluster c = small_cluster(*state);
+    struct cluster c = small_cluster(arena);
     // measured, from NICs, the level, stated; one direction each
     static const struct {
         const char *words, *from, *to;
@@ -117,7 +115,7 @@ static void test_links_change(void **state)
                 {"a1:a:2=0.5", "a1", "a:2"},
                 {"a0:b0=0.5", "a0", "b0"}};
     for (size_t i = 0; i < ARRAY_LENGTH(each); i++) {
-        struct cluster x = changed_cluster(&c, each[i].words, *state);
+        struct cluster x = changed_cluster(&c, each[i].words, arena);
         for (int a = 0; a < 4; a++)
             for (int b = 0; b < 4; b++) {
                 const char *from = c.places.nodes[a].name, *to = c.places.nodes[b].name;
@@ -127,26 +125,26 @@ static void test_links_change(void **state)
     }
     // The least factor applies; a second change is added to the first; nodes are removed with their
     // factors.
-    struct cluster x = changed_cluster(&c, "a0=0.5 a0:a1=0.25 b0=0.75", *state);
+    struct cluster x = changed_cluster(&c, "a0=0.5 a0:a1=0.25 b0=0.75", arena);
     assert_rate(&x, "a0", "a1", 3e9 * 0.25);
     assert_rate(&x, "a1", "a0", 1e9 * 0.5);
     assert_rate(&x, "b0", "a0", 2e9 * 0.5);
     assert_rate(&x, "a1", "b0", 5e8 * 0.75);
     assert_rate(&x, "a1", "a:2", 4e8);
-    struct cluster y = changed_cluster(&x, "-a1 b0:a0=0.5", *state);
+    struct cluster y = changed_cluster(&x, "-a1 b0:a0=0.5", arena);
     assert_rate(&y, "b0", "a0", 2e9 * 0.25);
     assert_rate(&y, "a0", "a:2", 1e9 * 0.5);
     assert_rate(&y, "b0", "a:2", rate_of(&c, "b0", "a:2") * 0.75);
     assert_rate(&c, "a0", "a1", 3e9);
 }
 
-static void test_counts_of_groups(void **state)
+TEST(test_counts_of_groups)
 {
-    struct cluster c = small_cluster(*state);
+    struct cluster c = small_cluster(arena);
     c.places = (struct places){0};
-    struct cluster x = changed_cluster(&c, "-a=2", *state);
+    struct cluster x = changed_cluster(&c, "-a=2", arena);
     assert_int_equal(x.groups[0].nodes, 1);
-    assert_int_equal(changed_cluster(&c, "-b=1", *state).group_count, 1);
+    assert_int_equal(changed_cluster(&c, "-b=1", arena).group_count, 1);
     static const struct {
         const char *words, *text;
     } wrong[] = {
@@ -162,14 +160,14 @@ static void test_counts_of_groups(void **state)
         {"a:b=0.5", "names no nodes"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
-        struct error err = {OK, ""};
-        struct cluster_change change = cluster_change_of(wrong[i].words, *state);
-        assert_int_equal(cluster_make_change(&x, &c, &change, *state, &err), BAD_INPUT);
+        err = (struct error){OK, ""};
+        struct cluster_change change = cluster_change_of(wrong[i].words, arena);
+        assert_int_equal(cluster_make_change(&x, &c, &change, arena, &err), BAD_INPUT);
         if (!strstr(err.text, wrong[i].text)) fail_msg("%s: %s", wrong[i].words, err.text);
     }
 }
 
-static void test_wrong_words(void **state)
+TEST(test_wrong_words)
 {
     static const struct {
         const char *words, *text;
@@ -198,34 +196,23 @@ static void test_wrong_words(void **state)
         {"-a0 a1:a0=0.5", "taken away"},
         {"-a0 a0=0.5", "taken away"},
     };
-    struct cluster c = small_cluster(*state), to;
+    struct cluster c = small_cluster(arena), to;
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
-        struct error err = {OK, ""};
-        struct cluster_change x = cluster_change_of(wrong[i].words, *state);
-        assert_int_equal(cluster_make_change(&to, &c, &x, *state, &err), BAD_INPUT);
+        err = (struct error){OK, ""};
+        struct cluster_change x = cluster_change_of(wrong[i].words, arena);
+        assert_int_equal(cluster_make_change(&to, &c, &x, arena, &err), BAD_INPUT);
         if (!strstr(err.text, wrong[i].text)) fail_msg("%s: %s", wrong[i].words, err.text);
     }
     // Nothing to make slower; too slow after all.
-    struct error err = {OK, ""};
     c.groups[1].nics = NULL;
     c.groups[1].nic_count = 0;
-    struct cluster_change x = cluster_change_of("b0:a1=0.5", *state);
-    assert_int_equal(cluster_make_change(&to, &c, &x, *state, &err), BAD_INPUT);
-    if (!strstr(err.text, "nothing joins")) fail_msg("%s", err.text);
-    struct cluster slow = changed_cluster(&c, "a0=1e-6", *state);
+    struct cluster_change x = cluster_change_of("b0:a1=0.5", arena);
     err = (struct error){OK, ""};
-    x = cluster_change_of("a0=1e-6", *state);
-    assert_int_equal(cluster_make_change(&to, &slow, &x, *state, &err), BAD_INPUT);
+    assert_int_equal(cluster_make_change(&to, &c, &x, arena, &err), BAD_INPUT);
+    if (!strstr(err.text, "nothing joins")) fail_msg("%s", err.text);
+    struct cluster slow = changed_cluster(&c, "a0=1e-6", arena);
+    err = (struct error){OK, ""};
+    x = cluster_change_of("a0=1e-6", arena);
+    assert_int_equal(cluster_make_change(&to, &slow, &x, arena, &err), BAD_INPUT);
     if (!strstr(err.text, "in all")) fail_msg("%s", err.text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes_leave),
-        cmocka_unit_test(test_links_change),
-        cmocka_unit_test(test_counts_of_groups),
-        cmocka_unit_test(test_wrong_words),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -4,16 +4,12 @@
 // within a node; and the best plan on named nodes is no slower than the best without.
 //
 //   test_natural [TRIALS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
 #include "tests/support/folder.h"
 #include "tests/support/placed.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { TRIALS_OF_CI = 2000, BEST_PLACES = 5 };
 
@@ -357,38 +353,38 @@ static bool sums_by_trees(const struct problem *p, const struct priced *with, st
     return other;
 }
 
-static void try_names(int count, enum flavour flavour, void **state)
+static void try_names(int count, enum flavour flavour, struct arena *arena)
 {
     for (int i = 0; i < count; i++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {first_seed + (uint64_t)i};
         struct problem problem, named;
         struct priced priced;
         struct solve_result r;
         struct solve_settings settings;
         struct error err = {OK, ""};
-        draw(&problem, &rng, flavour, *state);
+        draw(&problem, &rng, flavour, arena);
         solve_defaults(&settings);
         settings.progress = 0;
         settings.gap = 0;
-        if (price_problem(&priced, &problem, *state, &err) == OK &&
-            name_nodes(&named, &problem, *state)) {
-            CHECK_OK(solve_run(&r, &priced, &settings, NULL, NULL, *state, &err));
-            if (r.plan.stage_count && same_parts(&priced, &named, *state)) {
-                compare(&named, &r.plan, first_seed + (uint64_t)i, *state);
-                seen.trees += sums_by_trees(&problem, &priced, *state);
+        if (price_problem(&priced, &problem, arena, &err) == OK &&
+            name_nodes(&named, &problem, arena)) {
+            CHECK_OK(solve_run(&r, &priced, &settings, NULL, NULL, arena, &err));
+            if (r.plan.stage_count && same_parts(&priced, &named, arena)) {
+                compare(&named, &r.plan, first_seed + (uint64_t)i, arena);
+                seen.trees += sums_by_trees(&problem, &priced, arena);
                 int places = problem.job.layout.data * problem.job.layout.pipeline;
                 if (places <= BEST_PLACES && !is_slow_inside(&problem))
-                    compare_best(&named, &r.plan, first_seed + (uint64_t)i, *state);
+                    compare_best(&named, &r.plan, first_seed + (uint64_t)i, arena);
             }
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    try_names(trials, PLAIN, state);
+    try_names(trials, PLAIN, arena);
     printf("%d plans, %d as long with names; %d rings, %d of them over several nodes, %d beside "
            "another; %d best plans; %d with sums by trees\n",
            seen.compared, seen.equal, seen.rings, seen.leaving, seen.shared, seen.solved,
@@ -398,18 +394,18 @@ static void test_names(void **state)
 }
 
 // What is stated for a group joins its nodes, named or not: within one nothing meets it.
-static void test_inside(void **state)
+TEST(test_inside)
 {
     memset(&seen, 0, sizeof seen);
-    try_names(trials / 4, INSIDE, state);
+    try_names(trials / 4, INSIDE, arena);
     printf("%d plans, %d on one node beside a stated link\n", seen.compared, seen.inside);
     assert_true(seen.inside * 16 > trials);
 }
 
-static void test_fused(void **state)
+TEST(test_fused)
 {
     memset(&seen, 0, sizeof seen);
-    try_names(trials / 2, FUSED, state);
+    try_names(trials / 2, FUSED, arena);
     printf("%d plans, %d best plans; %d fused embedding syncs over several nodes as long with "
            "names, %d of several replicas, %d between two groups\n",
            seen.compared, seen.solved, seen.fused, seen.fused_several, seen.fused_apart);
@@ -433,19 +429,18 @@ static void draw_shared(struct priced *priced, struct arena *arena)
     }
 }
 
-static void test_documents(void **state)
+TEST(test_documents)
 {
     char folder[FOLDER_SIZE];
     struct priced priced, again;
-    struct error err = {OK, ""};
     assert_int_equal(folder_make(folder), 0);
-    const char *path = arena_print(*state, "%s/priced.json", folder);
-    draw_shared(&priced, *state);
+    const char *path = arena_print(arena, "%s/priced.json", folder);
+    draw_shared(&priced, arena);
     struct priced_places *x = priced.places;
     size_t links = priced_ring_links(x), prices = (size_t)x->ring_level_count * links, at = links;
     int levels = priced.group_count * x->rings_most;
-    CHECK_OK(priced_save(&priced, path, *state, &err));
-    CHECK_OK(priced_load(&again, path, *state, &err));
+    CHECK_OK(priced_save(&priced, path, arena, &err));
+    CHECK_OK(priced_load(&again, path, arena, &err));
     assert_int_equal(again.places->rings_most, x->rings_most);
     assert_int_equal(again.places->ring_level_count, x->ring_level_count);
     assert_memory_equal(again.places->ring_level[0], x->ring_level[0],
@@ -455,17 +450,10 @@ static void test_documents(void **state)
     x->ring_constant_ns[0][at] = x->ring_constant_ns[0][at % links] - 1;
     assert_int_equal(priced_check(&priced, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "least at level 0"));
-    CHECK_OK(priced_save(&priced, path, *state, &err));
-    assert_int_not_equal(priced_load(&again, path, *state, &err), OK);
+    CHECK_OK(priced_save(&priced, path, arena, &err));
+    assert_int_not_equal(priced_load(&again, path, arena, &err), OK);
     folder_remove(folder);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_fused),
-                                       cmocka_unit_test(test_inside),
-                                       cmocka_unit_test(test_documents)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)
+ARGUMENT(first_seed)

@@ -1,7 +1,5 @@
 // One claim everywhere: on random problems on named nodes, what solve --certificate states in plan,
 // outcome and exit code is what its certificate proves, and verify --certificate accepts it.
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,35 +82,28 @@ static void agree(const char *folder, uint64_t seed, struct arena *arena)
     claimed++;
 }
 
-static void test_one_claim(void **state)
+TEST(test_one_claim)
 {
-    (void)state;
     for (int i = 0; i < trials; i++) {
-        struct arena arena;
-        struct error err = {OK, ""};
+        err = (struct error){OK, ""};
         struct random rng = {(uint64_t)(first_seed + i)};
         struct problem p = {0};
         struct priced priced;
         char folder[FOLDER_SIZE];
-        arena_open(&arena, NULL);
-        random_placed_problem(&p, &rng, false, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_placed_problem(&p, &rng, false, arena);
         if (p.job.objective == OBJECTIVE_ITERATION_TIME &&
-            price_problem(&priced, &p, &arena, &err) == OK) {
+            price_problem(&priced, &p, arena, &err) == OK) {
             folder_make(folder);
-            save(&p, folder, &arena);
-            agree(folder, (uint64_t)(first_seed + i), &arena);
+            save(&p, folder, arena);
+            agree(folder, (uint64_t)(first_seed + i), arena);
             folder_remove(folder);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%d claims agree, %d of them lowered to what is certified\n", claimed, lowered);
     assert_true(claimed > trials / 4);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_claim)};
-    if (argc > 1) trials = atoi(argv[1]);
-    if (argc > 2) first_seed = atoi(argv[2]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(trials)
+ARGUMENT(first_seed)

@@ -1,9 +1,6 @@
 // Every search (by boxes, by the tree, over layouts or over nodes) ends in the same way: with the
 // requested gap, the matching outcome, and a bound that no plan is below; also if there is no plan,
 // and if the search is stopped before it begins.
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "data/results/bound.h"
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
@@ -11,7 +8,7 @@
 #include "solve/places/space/space.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h" // last: cmocka's macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum driver { BOXES, TREE, LAYOUTS, PLACES, PLACED_SPACE, DRIVERS };
 static const char *const names[] = {"boxes", "tree", "layouts", "places", "placed space"};
@@ -101,15 +98,15 @@ static void try_driver(enum driver driver, struct random *rng, int *planned, str
     planned[driver] += optimum_ns > 0;
 }
 
-static void test_all_end_alike(void **state)
+TEST(test_all_end_alike)
 {
     int planned[DRIVERS] = {0};
     for (int trial = 0; trial < trials; trial++)
         for (enum driver driver = BOXES; driver < DRIVERS; driver++) {
-            struct arena_mark mark = arena_set_mark(*state);
+            struct arena_mark mark = arena_set_mark(arena);
             struct random rng = {(uint64_t)trial + 1};
-            try_driver(driver, &rng, planned, *state);
-            arena_reset(*state, mark);
+            try_driver(driver, &rng, planned, arena);
+            arena_reset(arena, mark);
         }
     for (int d = 0; d < DRIVERS; d++) {
         printf("%s: %d of %d with a plan\n", names[d], planned[d], trials);
@@ -117,9 +114,4 @@ static void test_all_end_alike(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_end_alike)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)

@@ -1,29 +1,16 @@
 // The objective pipette: the published setting's values to the digit, and the solver against all
 // orders of nodes with a second implementation of the formula in floating point. Plans, documents
 // and refusals: test_pipette_documents.c.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/judge/verify.h"
 #include "tests/support/pipette.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
-static struct error err;
 static int trials = 120;
-
-static int forget_error(void **state)
-{
-    (void)state;
-    err = (struct error){OK, ""};
-    return 0;
-}
 
 static void demand(enum status status)
 {
-    if (status != OK) fail_msg("%s", err.text);
+    if (status != OK) fail_msg("%s", own_err.text);
 }
 
 // ---- the published setting
@@ -37,7 +24,7 @@ static bool published(struct problem *p, int matrix, int stages, struct arena *a
     struct pipette_request r = pipette_request_like_published(path);
     r.stages = stages;
     r.nodes.name = "published";
-    demand(example_pipette(p, &r, arena, &err));
+    demand(example_pipette(p, &r, arena, &own_err));
     p->costs.document = p->cluster.document = (struct document){.path = "in memory"};
     return true;
 }
@@ -46,7 +33,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // Nodes in the order of the file, in thousandths of a millisecond (yimjinkyu1/date2024_pipette, its
 // own formula on its matrices).
-static void test_order_of_the_file(void **state)
+TEST(test_order_of_the_file)
 {
     static const struct {
         int matrix, stages;
@@ -59,8 +46,8 @@ static void test_order_of_the_file(void **state)
         struct problem problem;
         struct priced priced;
         int stages = values[i].stages, n = 16;
-        if (!published(&problem, values[i].matrix, stages, *state)) skip();
-        demand(price_problem(&priced, &problem, *state, &err));
+        if (!published(&problem, values[i].matrix, stages, arena)) skip();
+        demand(price_problem(&priced, &problem, arena, &own_err));
         const struct priced_pipette *x = priced.places->pipette;
         int64_t most = 0, ring = 0;
         for (int row = 0; row < n / stages; row++) {
@@ -76,22 +63,22 @@ static void test_order_of_the_file(void **state)
     }
 }
 
-static void test_published_is_proven(void **state)
+TEST(test_published_is_proven)
 {
     for (int i = 0; i < 8; i++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct problem problem;
         struct priced priced;
         struct verdict verdict;
-        if (!published(&problem, i % 2, 2 << i / 2, *state)) skip();
-        demand(price_problem(&priced, &problem, *state, &err));
-        struct solve_result r = pipette_solved(&priced, *state);
+        if (!published(&problem, i % 2, 2 << i / 2, arena)) skip();
+        demand(price_problem(&priced, &problem, arena, &own_err));
+        struct solve_result r = pipette_solved(&priced, arena);
         assert_int_equal(r.plan.outcome, OUTCOME_OPTIMAL);
         assert_true(r.plan.bound_ns == r.plan.objective_ns && r.plan.objective_ns > 0);
-        demand(verify_plan(&verdict, &r.plan, &problem, *state, &err));
+        demand(verify_plan(&verdict, &r.plan, &problem, arena, &own_err));
         if (!verdict.accepted)
             fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
 }
 
@@ -161,20 +148,20 @@ static double value_of_plan(const struct pipette_trial *t, const struct plan *pl
     return value_of(t, order);
 }
 
-static void test_all_orders(void **state)
+TEST(test_all_orders)
 {
     struct costs costs;
     int found = 0, none = 0, rows = 0, shared = 0, mixed = 0;
-    pipette_load_costs(&costs, *state);
+    pipette_load_costs(&costs, arena);
     for (int i = 0; i < trials; i++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)i + 1};
         struct pipette_trial t;
         int order[PIPETTE_NODES_MAX];
         bool used[PIPETTE_NODES_MAX] = {false};
-        pipette_trial_make(&t, &costs, &rng, *state);
+        pipette_trial_make(&t, &costs, &rng, arena);
         double least = least_of_all(&t, order, used, 0), off = t.priced.stage_count + 2;
-        struct solve_result r = pipette_solved(&t.priced, *state);
+        struct solve_result r = pipette_solved(&t.priced, arena);
         if (least < HUGE_VAL) {
             struct verdict verdict;
             if (r.plan.outcome != OUTCOME_OPTIMAL)
@@ -187,7 +174,7 @@ static void test_all_orders(void **state)
                 fail_msg("trial %d: %lld, bound %lld, of all orders %.3f, of the plan %.3f", i,
                          (long long)r.plan.objective_ns, (long long)r.plan.bound_ns, least,
                          value_of_plan(&t, &r.plan));
-            demand(verify_plan(&verdict, &r.plan, &t.problem, *state, &err));
+            demand(verify_plan(&verdict, &r.plan, &t.problem, arena, &own_err));
             if (!verdict.accepted)
                 fail_msg("trial %d: %s: %s", i, verdict.violations[0].rule,
                          verdict.violations[0].text);
@@ -199,7 +186,7 @@ static void test_all_orders(void **state)
             assert_int_equal(r.plan.outcome, OUTCOME_INFEASIBLE);
             none++;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d problems with a plan, %d with several rows, %d with several replicas a node, %d "
            "with two kinds of node; %d without a plan\n",
@@ -208,13 +195,4 @@ static void test_all_orders(void **state)
                 mixed * 5 > trials && none * 20 > trials);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_order_of_the_file, forget_error),
-        cmocka_unit_test_setup(test_published_is_proven, forget_error),
-        cmocka_unit_test_setup(test_all_orders, forget_error),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)

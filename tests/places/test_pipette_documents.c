@@ -1,27 +1,15 @@
 // The objective pipette: the judge on damaged plans, what documents preserve, and what the
 // objective refuses.
-#include <stdio.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/judge/verify.h"
 #include "tests/support/folder.h"
 #include "tests/support/pipette.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
-
-static struct error err;
-
-static int forget_error(void **state)
-{
-    (void)state;
-    err = (struct error){OK, ""};
-    return 0;
-}
+#include "tests/support/check.h"
 
 static void demand(enum status status)
 {
-    if (status != OK) fail_msg("%s", err.text);
+    if (status != OK) fail_msg("%s", own_err.text);
 }
 
 // ---- damaged plans
@@ -78,7 +66,7 @@ static void layer_moved(struct plan *p)
     p->stages[0].layer_count++, p->stages[1].first_layer++, p->stages[1].layer_count--;
 }
 
-static void test_damaged_plans(void **state)
+TEST(test_damaged_plans)
 {
     static const struct {
         const char *name;
@@ -100,15 +88,15 @@ static void test_damaged_plans(void **state)
         {"layer moved", layer_moved, "objective"},
     };
     struct costs costs;
-    pipette_load_costs(&costs, *state);
+    pipette_load_costs(&costs, arena);
     for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
         struct pipette_trial t;
         struct plan plan;
         struct verdict verdict;
         bool named = false;
-        make_plain(&t, &plan, &costs, *state);
+        make_plain(&t, &plan, &costs, arena);
         damages[i].plant(&plan);
-        demand(verify_plan(&verdict, &plan, &t.problem, *state, &err));
+        demand(verify_plan(&verdict, &plan, &t.problem, arena, &own_err));
         for (int k = 0; k < verdict.violation_count; k++)
             named = named ||
                     !strcmp(verdict.violations[k].rule, damages[i].rule ? damages[i].rule : "");
@@ -120,7 +108,7 @@ static void test_damaged_plans(void **state)
 
 // ---- documents and refusals
 
-static void test_documents(void **state)
+TEST(test_documents)
 {
     char folder[FOLDER_SIZE];
     struct costs costs;
@@ -129,11 +117,11 @@ static void test_documents(void **state)
     struct priced again;
     const char *path;
     assert_int_equal(folder_make(folder), 0);
-    pipette_load_costs(&costs, *state);
-    make_plain(&t, &plan, &costs, *state);
-    path = arena_print(*state, "%s/priced.json", folder);
-    demand(priced_save(&t.priced, path, *state, &err));
-    demand(priced_load(&again, path, *state, &err));
+    pipette_load_costs(&costs, arena);
+    make_plain(&t, &plan, &costs, arena);
+    path = arena_print(arena, "%s/priced.json", folder);
+    demand(priced_save(&t.priced, path, arena, &own_err));
+    demand(priced_load(&again, path, arena, &own_err));
     const struct priced_pipette *x = t.priced.places->pipette, *y = again.places->pipette;
     size_t nodes = (size_t)t.priced.places->node_count;
     assert_memory_equal(x->hop_ns, y->hop_ns, nodes * nodes * sizeof *x->hop_ns);
@@ -141,24 +129,24 @@ static void test_documents(void **state)
     assert_memory_equal(x->inner_ns, y->inner_ns, nodes * sizeof *x->inner_ns);
     assert_true(x->replicas_per_node == y->replicas_per_node && x->first_block == y->first_block &&
                 x->blocks_per_stage == y->blocks_per_stage);
-    path = arena_print(*state, "%s/plan.json", folder);
-    demand(plan_save(&plan, path, *state, &err));
-    demand(plan_load(&plan_again, path, *state, &err));
+    path = arena_print(arena, "%s/plan.json", folder);
+    demand(plan_save(&plan, path, arena, &own_err));
+    demand(plan_load(&plan_again, path, arena, &own_err));
     assert_memory_equal(plan.placement->pipette, plan_again.placement->pipette,
                         sizeof *plan.placement->pipette);
     assert_true(plan_again.objective == OBJECTIVE_PIPETTE &&
                 plan_again.objective_ns == plan.objective_ns);
     again.objective = OBJECTIVE_ITERATION_TIME;
-    assert_int_equal(priced_check(&again, &err), BAD_INPUT);
+    assert_int_equal(priced_check(&again, &own_err), BAD_INPUT);
     again.objective = OBJECTIVE_PIPETTE;
-    demand(priced_check(&again, &err));
+    demand(priced_check(&again, &own_err));
     again.places->pipette->replicas_per_node = 1;
-    assert_int_equal(priced_check(&again, &err), BAD_INPUT);
+    assert_int_equal(priced_check(&again, &own_err), BAD_INPUT);
     again.places->pipette->replicas_per_node = 2;
     again.places->pipette->blocks_per_stage += 2;
-    assert_int_equal(priced_check(&again, &err), BAD_INPUT);
+    assert_int_equal(priced_check(&again, &own_err), BAD_INPUT);
     again.places->pipette = NULL;
-    assert_int_equal(priced_check(&again, &err), BAD_INPUT);
+    assert_int_equal(priced_check(&again, &own_err), BAD_INPUT);
     folder_remove(folder);
 }
 
@@ -197,7 +185,7 @@ static void compressed_messages(struct problem *p)
 }
 static void context_ranks(struct problem *p) { p->job.layout.context = 2; }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const struct {
         void (*change)(struct problem *);
@@ -218,47 +206,48 @@ static void test_refusals(void **state)
         {context_ranks, "layout.context"},
     };
     struct costs costs;
-    pipette_load_costs(&costs, *state);
+    pipette_load_costs(&costs, arena);
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         struct pipette_trial t;
         struct plan plan;
         uint64_t seed = 1;
-        for (make_plain(&t, &plan, &costs, *state);
+        for (make_plain(&t, &plan, &costs, arena);
              t.problem.cluster.group_count < 2 || t.each != 2 || t.problem.model.run_count < 4 ||
              t.rows != 2 || t.priced.stage_count != 2;
              seed++) {
             struct random rng = {seed};
-            pipette_trial_make(&t, &costs, &rng, *state);
+            pipette_trial_make(&t, &costs, &rng, arena);
         }
-        assert_int_equal(problem_check(&t.problem, &err), OK);
+        assert_int_equal(problem_check(&t.problem, &own_err), OK);
         cases[i].change(&t.problem);
-        forget_error(NULL);
-        if (problem_check(&t.problem, &err) != BAD_INPUT || !strstr(err.text, cases[i].text))
-            fail_msg("case %zu: %s", i, err.text);
+        own_err = (struct error){OK, ""};
+        if (problem_check(&t.problem, &own_err) != BAD_INPUT ||
+            !strstr(own_err.text, cases[i].text))
+            fail_msg("case %zu: %s", i, own_err.text);
     }
 }
 
 // Rows of the matrix as the published program reads them, or as they were measured; and stages that
 // do not divide its nodes.
-static void test_example(void **state)
+TEST(test_example)
 {
     char folder[FOLDER_SIZE];
     struct problem problem;
     assert_int_equal(folder_make(folder), 0);
     struct pipette_request r =
-        pipette_request_like_published(arena_print(*state, "%s/matrix.json", folder));
+        pipette_request_like_published(arena_print(arena, "%s/matrix.json", folder));
     r.tensor = 4, r.layers = 4, r.hidden = 256, r.heads = 4, r.vocabulary = 1000, r.sequence = 128;
     r.micro_batch = 1, r.global_batch = 16, r.stages = 2, r.nodes.name = "m";
     FILE *file = fopen(r.matrix, "w");
     fprintf(file, "{\"gpus\": [\"a\", \"b\", \"c\", \"d\"], \"bandwidth\": [[9, 1, 2, 3], [4, 9, "
                   "5, 6], [7, 8, 9, 10], [11, 12, 13, 9]]}");
     fclose(file);
-    demand(example_pipette(&problem, &r, *state, &err));
-    demand(problem_check(&problem, &err));
+    demand(example_pipette(&problem, &r, arena, &own_err));
+    demand(problem_check(&problem, &own_err));
     assert_int_equal(problem.job.layout.data, 4);
     assert_true(problem.cluster.places.measured[1].bytes_per_s == 1e9);
     r.nodes.rows = ROWS_RECEIVER;
-    demand(example_pipette(&problem, &r, *state, &err));
+    demand(example_pipette(&problem, &r, arena, &own_err));
     assert_true(problem.cluster.places.measured[1].bytes_per_s == 4e9);
     file =
         fopen(r.matrix, "w"); // mpiGraph's two tables: the program takes the first, divided by 1000
@@ -266,21 +255,10 @@ static void test_example(void **state)
                   "9000]]}, \"1\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[1, 1], [1, 1]]}}");
     fclose(file);
     r.nodes.rows = ROWS_BY_TABLE;
-    demand(example_pipette(&problem, &r, *state, &err));
+    demand(example_pipette(&problem, &r, arena, &own_err));
     assert_true(problem.cluster.places.measured[1].bytes_per_s == 1e9);
     r.stages = 3;
-    assert_int_equal(example_pipette(&problem, &r, *state, &err), BAD_INPUT);
-    assert_non_null(strstr(err.text, "a divisor of the 2 nodes"));
+    assert_int_equal(example_pipette(&problem, &r, arena, &own_err), BAD_INPUT);
+    assert_non_null(strstr(own_err.text, "a divisor of the 2 nodes"));
     folder_remove(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_damaged_plans, forget_error),
-        cmocka_unit_test_setup(test_documents, forget_error),
-        cmocka_unit_test_setup(test_refusals, forget_error),
-        cmocka_unit_test_setup(test_example, forget_error),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

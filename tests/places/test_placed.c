@@ -134,40 +134,41 @@ static void draw(struct problem *p, int trial, int asked, struct arena *arena)
     else random_placed_problem(p, &rng, asked, arena);
 }
 
-static struct seen solve_trials(int asked, enum objective objective, int trial_count, void **state)
+static struct seen solve_trials(int asked, enum objective objective, int trial_count,
+                                struct arena *arena)
 {
     struct seen seen = {0};
     bool uneven = asked & PLACED_UNEVEN;
     for (int trial = 0; trial < trial_count; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct problem problem;
         struct priced priced;
         struct solve_result result;
         struct solve_settings settings;
         struct error err = {OK, ""};
-        draw(&problem, trial, asked, *state);
+        draw(&problem, trial, asked, arena);
         problem.job.objective = objective;
-        if (price_problem(&priced, &problem, *state, &err) != OK)
+        if (price_problem(&priced, &problem, arena, &err) != OK)
             fail_msg("trial %d: %s", trial, err.text);
-        int64_t best = best_placement(&problem, &priced, uneven ? 150000 : 60000, *state);
+        int64_t best = best_placement(&problem, &priced, uneven ? 150000 : 60000, arena);
         if (best >= 0) {
             solve_defaults(&settings);
             settings.progress = 0;
-            if (placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err) != OK)
+            if (placed_solve(&result, &priced, &settings, NULL, NULL, arena, &err) != OK)
                 fail_msg("trial %d: %s", trial, err.text);
             if (best < INT64_MAX) {
-                assert_best(&problem, &result.plan, best, trial, *state);
+                assert_best(&problem, &result.plan, best, trial, arena);
                 if (!(trial % 2)) // one device group a node
-                    seen.forged += expect_ring_is_audited(&problem, &priced, &result.plan, *state);
+                    seen.forged += expect_ring_is_audited(&problem, &priced, &result.plan, arena);
                 if (objective == OBJECTIVE_MAX_LOAD)
-                    expect_load_is_audited(&problem, &result.plan, *state);
+                    expect_load_is_audited(&problem, &result.plan, arena);
                 count(&seen, &problem, &priced, &result.plan);
             } else if (result.plan.outcome != OUTCOME_INFEASIBLE) {
                 fail_msg("trial %d: a plan, %lld ns, where there is none", trial,
                          (long long)result.plan.iteration_ns);
             }
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d problems with a plan, %d of them with several replicas, %d with several groups, %d "
            "with several transports, %d with unlike micro-batches, %d with a fused embedding sync, "
@@ -177,22 +178,22 @@ static struct seen solve_trials(int asked, enum objective objective, int trial_c
     return seen;
 }
 
-static void test_all_placements(void **state)
+TEST(test_all_placements)
 {
-    struct seen seen = solve_trials(0, OBJECTIVE_ITERATION_TIME, trials, state);
+    struct seen seen = solve_trials(0, OBJECTIVE_ITERATION_TIME, trials, arena);
     assert_true(seen.placed * 6 > trials && seen.several * 12 > trials &&
                 seen.apart * 12 > trials && !seen.uneven);
 }
 
-static void test_all_loads(void **state)
+TEST(test_all_loads)
 {
-    struct seen seen = solve_trials(0, OBJECTIVE_MAX_LOAD, trials, state);
+    struct seen seen = solve_trials(0, OBJECTIVE_MAX_LOAD, trials, arena);
     assert_true(seen.placed * 6 > trials && seen.several * 12 > trials && seen.apart * 12 > trials);
 }
 
-static void test_all_uneven(void **state)
+TEST(test_all_uneven)
 {
-    struct seen seen = solve_trials(PLACED_UNEVEN, OBJECTIVE_ITERATION_TIME, trials, state);
+    struct seen seen = solve_trials(PLACED_UNEVEN, OBJECTIVE_ITERATION_TIME, trials, arena);
     for (int pipeline = 1; pipeline <= 3; pipeline++)
         for (int data = 2; data * pipeline <= PLACES; data++)
             if (!seen.shapes[pipeline][data] && trials >= 100)
@@ -202,34 +203,35 @@ static void test_all_uneven(void **state)
 }
 
 // Both documents state the ring, and are read as they were written.
-static void expect_ring_is_kept(const struct priced *priced, const struct plan *plan, void **state)
+static void expect_ring_is_kept(const struct priced *priced, const struct plan *plan,
+                                struct arena *arena)
 {
     char folder[FOLDER_SIZE];
     struct priced priced_again;
     struct plan again;
     struct error err = {OK, ""};
     assert_int_equal(folder_make(folder), 0);
-    const char *path = arena_print(*state, "%s/document.json", folder);
+    const char *path = arena_print(arena, "%s/document.json", folder);
     size_t nodes = (size_t)priced->places->node_count, members = 2 * (size_t)plan->layout.data;
-    CHECK_OK(priced_save(priced, path, *state, &err));
-    CHECK_OK(priced_load(&priced_again, path, *state, &err));
+    CHECK_OK(priced_save(priced, path, arena, &err));
+    CHECK_OK(priced_load(&priced_again, path, arena, &err));
     assert_memory_equal(priced_again.places->embedding_ring_ns, priced->places->embedding_ring_ns,
                         nodes * nodes * sizeof(int64_t));
     assert_memory_equal(priced_again.places->embedding_sync_ns, priced->places->embedding_sync_ns,
                         nodes * nodes * sizeof(int64_t));
-    CHECK_OK(plan_save(plan, path, *state, &err));
-    CHECK_OK(plan_load(&again, path, *state, &err));
+    CHECK_OK(plan_save(plan, path, arena, &err));
+    CHECK_OK(plan_load(&again, path, arena, &err));
     assert_memory_equal(again.placement->embedding_ring, plan->placement->embedding_ring,
                         members * sizeof(int));
     plan->placement->embedding_ring[0] = plan->placement->embedding_ring[1];
-    CHECK_OK(plan_save(plan, path, *state, &err));
-    assert_int_equal(plan_load(&again, path, *state, &err), BAD_INPUT);
+    CHECK_OK(plan_save(plan, path, arena, &err));
+    assert_int_equal(plan_load(&again, path, arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "appears twice"));
     folder_remove(folder);
 }
 
 // The ring in the documents; and by GLPK in place of the tree the plan is the same.
-static void test_fused_documents(void **state)
+TEST(test_fused_documents)
 {
     for (uint64_t seed = 1;; seed++) {
         struct random rng = {seed};
@@ -237,45 +239,36 @@ static void test_fused_documents(void **state)
         struct priced priced;
         struct solve_result result;
         struct solve_settings settings;
-        struct error err = {OK, ""};
-        random_placed_problem(&problem, &rng, PLACED_FUSED, *state);
+        random_placed_problem(&problem, &rng, PLACED_FUSED, arena);
         problem.job.objective = OBJECTIVE_ITERATION_TIME;
-        CHECK_OK(price_problem(&priced, &problem, *state, &err));
+        CHECK_OK(price_problem(&priced, &problem, arena, &err));
         solve_defaults(&settings);
         settings.progress = 0;
-        CHECK_OK(placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err));
+        CHECK_OK(placed_solve(&result, &priced, &settings, NULL, NULL, arena, &err));
         if (!result.plan.stage_count || priced.layout.data < 2) continue;
-        expect_ring_is_kept(&priced, &result.plan, state);
+        expect_ring_is_kept(&priced, &result.plan, arena);
         settings.engine = ENGINE_GLPK;
         int64_t time_ns = result.plan.iteration_ns, bound_ns = result.plan.bound_ns;
-        CHECK_OK(placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err));
+        CHECK_OK(placed_solve(&result, &priced, &settings, NULL, NULL, arena, &err));
         assert_int_equal(result.plan.iteration_ns, time_ns);
         assert_int_equal(result.plan.bound_ns, bound_ns);
         return;
     }
 }
 
-static void test_all_fused(void **state)
+TEST(test_all_fused)
 {
-    struct seen seen = solve_trials(PLACED_FUSED, OBJECTIVE_ITERATION_TIME, trials, state);
+    struct seen seen = solve_trials(PLACED_FUSED, OBJECTIVE_ITERATION_TIME, trials, arena);
     assert_true(seen.forged > 0 && seen.fused * 6 > trials && seen.several * 6 > trials &&
                 seen.apart * 12 > trials);
 }
 
-static void test_all_uneven_fused(void **state)
+TEST(test_all_uneven_fused)
 {
     struct seen seen =
-        solve_trials(PLACED_FUSED | PLACED_UNEVEN, OBJECTIVE_ITERATION_TIME, trials / 4, state);
+        solve_trials(PLACED_FUSED | PLACED_UNEVEN, OBJECTIVE_ITERATION_TIME, trials / 4, arena);
     assert_true(seen.fused * 40 > trials && seen.several * 40 > trials);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    if (argc > 2) cmocka_set_test_filter(argv[2]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_placements),  cmocka_unit_test(test_all_loads),
-        cmocka_unit_test(test_all_uneven),      cmocka_unit_test(test_all_fused),
-        cmocka_unit_test(test_fused_documents), cmocka_unit_test(test_all_uneven_fused)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)
+ARGUMENT(tests_only)

@@ -2,11 +2,6 @@
 // installed CBC on the exported file with path rows added round by round, find the same time on
 // random small problems, including interchangeable nodes and several device groups per node. A ring
 // is checked by all orders of its replicas.
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
@@ -19,7 +14,7 @@
 #include "tests/support/placed_program/milp.h"
 #include "tests/support/placed_program/program.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { TIME_LIMIT_S = 200, COLUMNS_MAX = 700, DRAWS = 5 };
 
@@ -80,17 +75,16 @@ static bool is_worth(const struct placed_case *c, int compared, int infeasible, 
            (c->solved.plan.stage_count || infeasible * 4 <= compared);
 }
 
-static void test_intopt(void **state)
+TEST(test_intopt)
 {
     int compared = 0, several = 0, apart = 0, infeasible = 0, late = 0;
     for (int trial = 0; compared < trials && trial < trials * DRAWS; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
-        struct placed_case *c = TAKE(*state, 1, struct placed_case);
-        struct error err = {OK, ""};
-        make_case(c, trial, *state);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct placed_case *c = TAKE(arena, 1, struct placed_case);
+        make_case(c, trial, arena);
         const struct plan *best = &c->solved.plan;
-        if (is_worth(c, compared, infeasible, *state)) {
-            struct placed_plan plan = placed_plan_empty(c->placed, *state);
+        if (is_worth(c, compared, infeasible, arena)) {
+            struct placed_plan plan = placed_plan_empty(c->placed, arena);
             // Every other one has a cut-off slightly above the best plan: faster, and errors of
             // either are still found.
             const struct placed_milp_settings settings = {
@@ -98,7 +92,7 @@ static void test_intopt(void **state)
                 .cut_off_ns = trial % 2 && best->stage_count ? best->iteration_ns / 50 * 51 + 10
                                                              : 0};
             struct placed_milp_result result;
-            assert_int_equal(placed_milp(&result, &plan, c->placed, &settings, *state, &err), OK);
+            assert_int_equal(placed_milp(&result, &plan, c->placed, &settings, arena, &err), OK);
             bool decided = best->outcome == OUTCOME_OPTIMAL || best->outcome == OUTCOME_INFEASIBLE;
             int64_t least_ns = best->stage_count ? best->iteration_ns : INT64_MAX;
             if (result.sidelined) printf("trial %d: %s\n", trial, result.sidelined);
@@ -110,7 +104,7 @@ static void test_intopt(void **state)
                 compared++, several += c->priced.layout.data > 1,
                     apart += c->problem.cluster.group_count > 1, infeasible += !result.found;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d compared, %d of them with several replicas, %d with several groups, %d without a "
            "plan; %d not ended\n",
@@ -207,7 +201,7 @@ static int64_t time_by_cbc(struct placed_case *c, struct arena *arena)
     return -1;
 }
 
-static void test_cbc(void **state)
+TEST(test_cbc)
 {
     int compared = 0;
     if (system("command -v cbc > /dev/null 2>&1")) {
@@ -216,12 +210,12 @@ static void test_cbc(void **state)
     }
     assert_non_null(mkdtemp(folder));
     for (int trial = 0; compared < cbc_trials && trial < cbc_trials * DRAWS; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
-        struct placed_case *c = TAKE(*state, 1, struct placed_case);
-        make_case(c, 1000 + trial, *state);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct placed_case *c = TAKE(arena, 1, struct placed_case);
+        make_case(c, 1000 + trial, arena);
         const struct plan *best = &c->solved.plan;
-        int64_t time_ns = best->outcome == OUTCOME_OPTIMAL && is_worth(c, compared, 0, *state)
-                              ? time_by_cbc(c, *state)
+        int64_t time_ns = best->outcome == OUTCOME_OPTIMAL && is_worth(c, compared, 0, arena)
+                              ? time_by_cbc(c, arena)
                               : -1;
         if (time_ns >= 0) {
             compared++;
@@ -229,17 +223,12 @@ static void test_cbc(void **state)
                 fail_msg("trial %d: %lld by cbc, %lld by search and tree", trial,
                          (long long)time_ns, (long long)best->iteration_ns);
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     rmdir(folder);
     printf("cbc: %d compared\n", compared);
     assert_true(compared * 4 > cbc_trials * 3);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    if (argc > 2) cbc_trials = atoi(argv[2]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_intopt), cmocka_unit_test(test_cbc)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)
+ARGUMENT(cbc_trials)

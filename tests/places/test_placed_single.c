@@ -1,16 +1,12 @@
 // One replica on nodes as ranks on groups: plan and bound equal the least time of all placements.
 // And a tree that stops after a number of boxes: its bound is never above the optimum.
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "formulate/price/price.h"
 #include "solve/places/single.h"
 #include "solve/places/internal.h"
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { DRAWS_MAX = 2000 };
 
@@ -30,30 +26,30 @@ static int64_t prove(struct placed *p, struct placed_plan *best, struct arena *a
     return bound_ns;
 }
 
-static void test_against_all(void **state)
+TEST(test_against_all)
 {
     int seen = 0, without = 0, apart = 0;
     for (int draw = 0; seen < trials && draw < DRAWS_MAX; draw++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        err = (struct error){OK, ""};
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)draw + 1};
         struct problem problem;
         struct priced priced;
         struct placed *p;
-        struct error err = {OK, ""};
-        random_placed_problem(&problem, &rng, false, *state);
-        if (problem.job.layout.data == 1 && price_problem(&priced, &problem, *state, &err) == OK) {
-            int64_t least_ns = best_placement(&problem, &priced, 20000, *state);
+        random_placed_problem(&problem, &rng, false, arena);
+        if (problem.job.layout.data == 1 && price_problem(&priced, &problem, arena, &err) == OK) {
+            int64_t least_ns = best_placement(&problem, &priced, 20000, arena);
             if (least_ns == INT64_MAX ? without * 4 <= seen : least_ns >= 0) {
-                assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
-                struct placed_plan best = placed_plan_empty(p, *state), known;
-                int64_t bound_ns = prove(p, &best, *state);
+                assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+                struct placed_plan best = placed_plan_empty(p, arena), known;
+                int64_t bound_ns = prove(p, &best, arena);
                 if (best.time_ns != least_ns || bound_ns != least_ns)
                     fail_msg("draw %d: %lld, bound %lld, of all placements %lld", draw,
                              (long long)best.time_ns, (long long)bound_ns, (long long)least_ns);
                 if (least_ns < INT64_MAX) { // with an already known plan
-                    known = placed_plan_empty(p, *state);
+                    known = placed_plan_empty(p, arena);
                     placed_plan_copy(p, &known, &best);
-                    if (prove(p, &known, *state) != least_ns || known.time_ns != least_ns)
+                    if (prove(p, &known, arena) != least_ns || known.time_ns != least_ns)
                         fail_msg("draw %d: with a known plan", draw);
                 }
                 seen++;
@@ -61,34 +57,34 @@ static void test_against_all(void **state)
                 apart += problem.cluster.group_count > 1;
             }
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d problems, %d of them without a plan, %d with several groups\n", seen, without,
            apart);
     assert_true(seen == trials && apart * 4 > seen && without * 2 < seen);
 }
 
-static void test_stopped_trees(void **state)
+TEST(test_stopped_trees)
 {
     int open = 0, solved = 0;
     for (int trial = 0; trial < 2 * trials; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        err = (struct error){OK, ""};
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct random_limits limits = random_limits_small();
         struct problem problem;
         struct priced priced;
         struct solve_settings settings;
         struct solve_result whole, stopped;
-        struct error err = {OK, ""};
         limits.long_and_close = limits.keeps = true;
-        random_problem(&problem, &rng, &limits, *state);
-        if (!problem.job.space.given && price_problem(&priced, &problem, *state, &err) == OK) {
+        random_problem(&problem, &rng, &limits, arena);
+        if (!problem.job.space.given && price_problem(&priced, &problem, arena, &err) == OK) {
             solve_defaults(&settings);
             settings.progress = 0;
-            assert_int_equal(solve_run(&whole, &priced, &settings, NULL, NULL, *state, &err), OK);
+            assert_int_equal(solve_run(&whole, &priced, &settings, NULL, NULL, arena, &err), OK);
             settings.eliminate = settings.start_search = false;
             settings.boxes_max = 1;
-            assert_int_equal(solve_run(&stopped, &priced, &settings, NULL, NULL, *state, &err), OK);
+            assert_int_equal(solve_run(&stopped, &priced, &settings, NULL, NULL, arena, &err), OK);
             if (whole.plan.stage_count && stopped.plan.bound_ns > whole.plan.iteration_ns)
                 fail_msg("trial %d: bound %lld above %lld", trial, (long long)stopped.plan.bound_ns,
                          (long long)whole.plan.iteration_ns);
@@ -100,16 +96,10 @@ static void test_stopped_trees(void **state)
             open += stopped.plan.outcome == OUTCOME_OPEN || stopped.plan.outcome == OUTCOME_NO_PLAN;
             solved += stopped.plan.outcome == OUTCOME_OPTIMAL;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d trees stopped open, %d solved before\n", open, solved);
     assert_true(open > 0 && solved > 0);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_all),
-                                       cmocka_unit_test(test_stopped_trees)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)

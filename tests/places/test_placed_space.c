@@ -1,9 +1,5 @@
 // A space of layouts on nodes: the search against every layout solved by itself; the fate of each
 // agrees with its own answer; the judge accepts the plan found.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "solve/layouts/bound.h"
 #include "solve/places/placed.h"
@@ -11,7 +7,7 @@
 #include "solve/judge/verify.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h" // last: cmocka's macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static int trials = 12;
 
@@ -99,23 +95,22 @@ static void hear(void *likely, const struct solve_progress *progress)
     *(int *)likely += strstr(progress->text, "likely layouts") != NULL;
 }
 
-static void test_every_layout_alone(void **state)
+TEST(test_every_layout_alone)
 {
     int planned = 0, likely = 0;
     int64_t layouts = 0, refused = 0, near = 0;
     for (int trial = 0; trial < trials; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct problem p;
         struct layouts_result r;
         struct solve_settings settings;
-        struct error err = {OK, ""};
         solve_defaults(&settings);
         settings.progress = 1;
         settings.tell = hear, settings.tell_argument = &likely;
-        if (draw(&p, &rng, *state)) {
-            CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, *state, &err));
-            struct alone a = {&p, &r.layouts, INT64_MAX, 0, 0, 0, *state};
+        if (draw(&p, &rng, arena)) {
+            CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, arena, &err));
+            struct alone a = {&p, &r.layouts, INT64_MAX, 0, 0, 0, arena};
             struct space_limits limits = problem_space_limits(&p);
             space_each(&p.job.space, &limits, solve_alone, &a);
             const struct plan *plan = &r.solved.plan;
@@ -123,7 +118,7 @@ static void test_every_layout_alone(void **state)
                 struct verdict verdict;
                 assert_int_equal(plan->iteration_ns, a.best_ns);
                 assert_int_equal(plan->bound_ns, a.best_ns);
-                CHECK_OK(verify_plan(&verdict, plan, &p, *state, &err));
+                CHECK_OK(verify_plan(&verdict, plan, &p, arena, &err));
                 if (!verdict.accepted)
                     fail_msg("trial %d: %s: %s", trial, verdict.violations[0].rule,
                              verdict.violations[0].text);
@@ -133,7 +128,7 @@ static void test_every_layout_alone(void **state)
             }
             layouts += a.layouts, refused += a.refused, near += a.near;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d spaces with a plan, %lld layouts, %lld of them refused; %lld bounds of free links "
            "above half of the time\n",
@@ -168,71 +163,69 @@ static void assert_same_answer(const struct layouts_result *a, const struct layo
 }
 
 // The same from this process alone, from one worker and from three.
-static void test_workers(void **state)
+TEST(test_workers)
 {
     static const int threads[] = {0, 1, 3};
     int planned = 0;
     for (int trial = 0; trial < 6 || !planned; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct problem p;
         struct layouts_result results[ARRAY_LENGTH(threads)];
         struct solve_settings settings;
-        struct error err = {OK, ""};
         solve_defaults(&settings);
-        for (size_t i = 0; i < ARRAY_LENGTH(threads) && draw(&p, &rng, *state); i++) {
+        for (size_t i = 0; i < ARRAY_LENGTH(threads) && draw(&p, &rng, arena); i++) {
             rng = (struct random){(uint64_t)trial + 1};
             settings.threads = threads[i];
-            CHECK_OK(placed_space_search(&results[i], &p, &settings, NULL, NULL, *state, &err));
+            CHECK_OK(placed_space_search(&results[i], &p, &settings, NULL, NULL, arena, &err));
             assert_null(results[i].solved.sidelined);
             if (i) assert_same_answer(&results[0], &results[i]);
             planned += results[i].solved.plan.stage_count > 0;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
 }
 
 // A time limit that nobody needs: the search ends when it is done, and with the same answer.
-static void test_long_limit(void **state)
+TEST(test_long_limit)
 {
     int planned = 0;
     for (int trial = 0; trial < 4 || !planned; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct problem p;
         struct layouts_result results[2];
         struct solve_settings settings;
-        struct error err = {OK, ""};
         solve_defaults(&settings);
-        if (!draw(&p, &rng, *state)) continue;
+        if (!draw(&p, &rng, arena)) continue;
         for (int i = 0; i < 2; i++) {
             settings.time_limit_s = i * 1e6;
-            CHECK_OK(placed_space_search(&results[i], &p, &settings, NULL, NULL, *state, &err));
+            CHECK_OK(placed_space_search(&results[i], &p, &settings, NULL, NULL, arena, &err));
         }
         assert_same_answer(&results[0], &results[1]);
         planned += results[0].solved.plan.stage_count > 0;
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
 }
 
 // Nodes of which nothing is known but the measured links between them: what is likely is found by
 // these.
-static void test_measured_alone(void **state)
+TEST(test_measured_alone)
 {
     int likely = 0;
     for (int trial = 0; trial < 4; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        err = (struct error){OK, ""};
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct problem p;
         struct layouts_result r;
         struct solve_settings settings;
-        struct error err = {OK, ""};
         solve_defaults(&settings);
         settings.progress = 1;
         settings.tell = hear, settings.tell_argument = &likely;
-        if (!draw(&p, &rng, *state)) continue;
+        if (!draw(&p, &rng, arena)) continue;
         int nodes = p.cluster.places.node_count;
-        p.cluster.places.measured = TAKE(*state, nodes * nodes, struct link);
+        p.cluster.places.measured = TAKE(arena, nodes * nodes, struct link);
         p.cluster.places.absent = NULL;
         p.cluster.places.level_count = p.cluster.link_count = 0;
         for (int g = 0; g < p.cluster.group_count; g++) p.cluster.groups[g].nic_count = 0;
@@ -240,17 +233,10 @@ static void test_measured_alone(void **state)
             if (i / nodes != i % nodes)
                 p.cluster.places.measured[i] = (struct link){1e9 * (1 + i * 7 % 11), 1e-5};
         if (problem_check(&p, &err) == OK && problem_check_places(&p, &err) == OK)
-            CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, *state, &err));
-        arena_reset(*state, mark);
+            CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, arena, &err));
+        arena_reset(arena, mark);
     }
     assert_true(likely > 0);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_layout_alone), cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_long_limit), cmocka_unit_test(test_measured_alone)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)

@@ -1,10 +1,5 @@
 // The tree over nodes: against all decisions on all placements where a rank has several stages;
 // bounds that hold wherever it is stopped; and equivalent nodes, of which it tries one.
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
@@ -12,7 +7,7 @@
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static int trials = 60;
 
@@ -106,23 +101,22 @@ static bool interleave(struct problem *problem, struct random *rng)
            problem_check_places(problem, &err) == OK;
 }
 
-static void test_ranks_with_several_stages(void **state)
+TEST(test_ranks_with_several_stages)
 {
     int compared = 0;
     for (int trial = 0; trial < 12 * trials && compared < trials / 4; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct problem problem;
         struct priced priced;
         struct placed *p;
-        struct error err = {OK, ""};
-        random_placed_problem(&problem, &rng, false, *state);
+        random_placed_problem(&problem, &rng, false, arena);
         if (interleave(&problem, &rng)) {
-            assert_int_equal(price_problem(&priced, &problem, *state, &err), OK);
-            assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
-            int64_t best = best_of_all(p, *state);
-            struct placed_plan found = placed_plan_empty(p, *state);
-            int64_t bound = tree(p, &found, INT64_MAX, *state);
+            assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
+            assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+            int64_t best = best_of_all(p, arena);
+            struct placed_plan found = placed_plan_empty(p, arena);
+            int64_t bound = tree(p, &found, INT64_MAX, arena);
             if (found.time_ns != best)
                 fail_msg("trial %d: %lld of %lld", trial, (long long)found.time_ns,
                          (long long)best);
@@ -130,54 +124,52 @@ static void test_ranks_with_several_stages(void **state)
                 fail_msg("trial %d: bound %lld of %lld", trial, (long long)bound, (long long)best);
             compared += best < INT64_MAX;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d problems with two stages a rank\n", compared);
     assert_true(compared * 5 > trials);
 }
 
-static void test_bounds_of_a_tree_that_is_stopped(void **state)
+TEST(test_bounds_of_a_tree_that_is_stopped)
 {
     static const int64_t efforts[] = {0, 30, 100, 400};
     int stopped = 0;
     for (int trial = 0; trial < trials; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct problem problem;
         struct priced priced;
         struct placed *p;
-        struct error err = {OK, ""};
-        random_placed_problem(&problem, &rng, false, *state);
-        assert_int_equal(price_problem(&priced, &problem, *state, &err), OK);
-        assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
-        struct placed_plan found = placed_plan_empty(p, *state);
-        int64_t best = tree(p, &found, INT64_MAX, *state);
+        random_placed_problem(&problem, &rng, false, arena);
+        assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
+        assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+        struct placed_plan found = placed_plan_empty(p, arena);
+        int64_t best = tree(p, &found, INT64_MAX, arena);
         for (size_t i = 0; i < ARRAY_LENGTH(efforts) && found.time_ns < INT64_MAX; i++) {
-            struct placed_plan early = placed_plan_empty(p, *state);
-            int64_t bound = tree(p, &early, efforts[i], *state);
+            struct placed_plan early = placed_plan_empty(p, arena);
+            int64_t bound = tree(p, &early, efforts[i], arena);
             if (bound > best)
                 fail_msg("trial %d: after %lld a bound of %lld, and %lld is possible", trial,
                          (long long)efforts[i], (long long)bound, (long long)best);
             stopped += bound < best;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d trees stopped below the best plan\n", stopped);
     assert_true(stopped > trials / 2);
 }
 
 // Six nodes with equal links, two replicas of three ranks: of 720 placements one is evaluated.
-static void test_nodes_that_are_alike(void **state)
+TEST(test_nodes_that_are_alike)
 {
     int proven = 0;
     for (int trial = 0; trial < 20 * trials && proven < 5; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct problem problem;
         struct priced priced;
         struct placed *p;
-        struct error err = {OK, ""};
-        random_placed_problem(&problem, &rng, false, *state);
+        random_placed_problem(&problem, &rng, false, arena);
         struct layout *l = &problem.job.layout;
         if (problem.cluster.group_count == 1 && l->pipeline == 3) {
             struct places *x = &problem.cluster.places;
@@ -186,10 +178,10 @@ static void test_nodes_that_are_alike(void **state)
             for (int i = 0; i < x->node_count * x->node_count; i++) x->measured[i] = x->measured[1];
             for (int i = 0; i < x->node_count; i++)
                 x->measured[i * x->node_count + i] = (struct link){0, 0};
-            assert_int_equal(price_problem(&priced, &problem, *state, &err), OK);
-            assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
-            struct placed_plan found = placed_plan_empty(p, *state);
-            int64_t few = 40 * 9, bound = tree(p, &found, few, *state); // some forty boxes
+            assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
+            assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+            struct placed_plan found = placed_plan_empty(p, arena);
+            int64_t few = 40 * 9, bound = tree(p, &found, few, arena); // some forty boxes
             if (found.time_ns < INT64_MAX) {
                 if (bound != found.time_ns)
                     fail_msg("trial %d: bound %lld of %lld", trial, (long long)bound,
@@ -197,16 +189,9 @@ static void test_nodes_that_are_alike(void **state)
                 proven++;
             }
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     assert_true(proven >= 3);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks_with_several_stages),
-                                       cmocka_unit_test(test_bounds_of_a_tree_that_is_stopped),
-                                       cmocka_unit_test(test_nodes_that_are_alike)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)

@@ -1,10 +1,5 @@
 // Replicas with unequal numbers of micro-batches: they pay off if GPUs differ; bounds by
 // distribution of micro-batches hold; what the judge refuses, and what a job may not request.
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 #include "formulate/price/price.h"
@@ -12,7 +7,7 @@
 #include "solve/judge/verify.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static int trials = 100;
 
@@ -90,14 +85,14 @@ static int fast_share(const struct plan *plan)
     return x->micro_batches[fast];
 }
 
-static void test_pays(void **state)
+TEST(test_pays)
 {
     struct problem even, uneven;
-    two_kinds(&even, 2, 8, 20, false, *state);
-    two_kinds(&uneven, 2, 8, 20, true, *state);
-    struct plan as_many = solve(&even, 0, *state), unlike = solve(&uneven, 0, *state);
-    assert_accepted(&as_many, &even, *state);
-    assert_accepted(&unlike, &uneven, *state);
+    two_kinds(&even, 2, 8, 20, false, arena);
+    two_kinds(&uneven, 2, 8, 20, true, arena);
+    struct plan as_many = solve(&even, 0, arena), unlike = solve(&uneven, 0, arena);
+    assert_accepted(&as_many, &even, arena);
+    assert_accepted(&unlike, &uneven, arena);
     printf("two stages: %lld ns, as many for each %lld ns\n", (long long)unlike.iteration_ns,
            (long long)as_many.iteration_ns);
     assert_true(unlike.bound_ns == unlike.iteration_ns && as_many.bound_ns == as_many.iteration_ns);
@@ -107,22 +102,22 @@ static void test_pays(void **state)
 }
 
 // Every schedule that may be uneven: no worse than as many for each, and accepted.
-static void test_every_schedule(void **state)
+TEST(test_every_schedule)
 {
     int tried = 0, better = 0;
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         const struct schedule_properties *is = &schedule_kinds[kind];
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct problem both[2];
         struct plan plans[2];
         if (is->nests == NESTS_NEVER || is->slices) continue;
         for (int uneven = 0; uneven < 2; uneven++) {
-            two_kinds(&both[uneven], 2, 8, 12, uneven, *state);
+            two_kinds(&both[uneven], 2, 8, 12, uneven, arena);
             both[uneven].job.layout.schedule = (int)kind;
             both[uneven].job.layout.virtual_stages = is->virtual_stages == 1 ? 1 : 2;
             both[uneven].model.shape.tied_embeddings = false;
-            plans[uneven] = solve(&both[uneven], 0, *state);
-            assert_accepted(&plans[uneven], &both[uneven], *state);
+            plans[uneven] = solve(&both[uneven], 0, arena);
+            assert_accepted(&plans[uneven], &both[uneven], arena);
             assert_true(plans[uneven].bound_ns <= plans[uneven].iteration_ns);
         }
         printf("%s: %lld ns, as many for each %lld ns; bounds %lld, %lld\n", schedule_names[kind],
@@ -132,20 +127,20 @@ static void test_every_schedule(void **state)
         assert_true(plans[1].bound_ns <= plans[0].bound_ns);
         better += plans[1].iteration_ns < plans[0].iteration_ns;
         tried++;
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     assert_true(tried > 5 && better > 2);
 }
 
 // Too many placements to go through: the bound shares micro-batches out. Two blocks a stage cannot
 // follow the speeds.
-static void test_pays_in_long_pipelines(void **state)
+TEST(test_pays_in_long_pipelines)
 {
     struct problem even, uneven;
-    two_kinds(&even, 5, 10, 40, false, *state);
-    two_kinds(&uneven, 5, 10, 40, true, *state);
-    struct plan as_many = solve(&even, 0.01, *state), unlike = solve(&uneven, 0.01, *state);
-    assert_accepted(&unlike, &uneven, *state);
+    two_kinds(&even, 5, 10, 40, false, arena);
+    two_kinds(&uneven, 5, 10, 40, true, arena);
+    struct plan as_many = solve(&even, 0.01, arena), unlike = solve(&uneven, 0.01, arena);
+    assert_accepted(&unlike, &uneven, arena);
     printf("five stages: %lld ns, bound %lld, as many for each %lld ns, bound %lld; %d and %d "
            "micro-batches\n",
            (long long)unlike.iteration_ns, (long long)unlike.bound_ns,
@@ -158,30 +153,29 @@ static void test_pays_in_long_pipelines(void **state)
 
 // ---- bounds
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
     double worst = 1;
     int better = 0, bounds = 0;
     for (int trial = 0; trial < trials; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 5000};
         struct problem problem;
         struct priced priced, relaxed;
         struct placed *p;
         struct solve_settings settings;
-        struct error err = {OK, ""};
-        random_placed_problem(&problem, &rng, true, *state);
-        assert_int_equal(price_problem(&priced, &problem, *state, &err), OK);
-        int64_t best = best_placement(&problem, &priced, 30000, *state), bound, simple;
+        random_placed_problem(&problem, &rng, true, arena);
+        assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
+        int64_t best = best_placement(&problem, &priced, 30000, arena), bound, simple;
         if (best >= 0 && best < INT64_MAX) {
             solve_defaults(&settings);
             const struct placed_share_settings share = {.solve = &settings};
-            assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
-            placed_relax(&relaxed, &priced, *state);
-            assert_int_equal(
-                solve_bound(&simple, &(int64_t){0}, &relaxed, NULL, NULL, *state, &err), OK);
+            assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+            placed_relax(&relaxed, &priced, arena);
+            assert_int_equal(solve_bound(&simple, &(int64_t){0}, &relaxed, NULL, NULL, arena, &err),
+                             OK);
             bound = simple;
-            assert_int_equal(placed_share(p, &relaxed, best, &bound, &share, *state, &err), OK);
+            assert_int_equal(placed_share(p, &relaxed, best, &bound, &share, arena, &err), OK);
             if (bound > best || bound < simple)
                 fail_msg("trial %d: bound %lld, best %lld", trial, (long long)bound,
                          (long long)best);
@@ -189,7 +183,7 @@ static void test_bounds(void **state)
             better += bound > simple;
             bounds++;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d bounds, %d of them above the one that takes all micro-batches alike, the lowest "
            "%.3f of the optimum\n",
@@ -230,83 +224,83 @@ static void assert_refused(const struct plan *plan, const struct problem *p, con
         fail_msg("%s: %s", what, v.accepted ? "accepted" : v.violations[0].text);
 }
 
-static void test_faults(void **state)
+TEST(test_faults)
 {
     struct problem problem;
-    two_kinds(&problem, 2, 8, 20, true, *state);
-    struct plan good = solve(&problem, 0, *state), x;
+    two_kinds(&problem, 2, 8, 20, true, arena);
+    struct plan good = solve(&problem, 0, arena), x;
     int slowest = good.placement->slowest, other = 1 - slowest;
-    assert_accepted(&good, &problem, *state);
-    x = copy_plan(&good, *state);
-    assert_accepted(&x, &problem, *state);
+    assert_accepted(&good, &problem, arena);
+    x = copy_plan(&good, arena);
+    assert_accepted(&x, &problem, arena);
     x.placement->micro_batches[other]++;
-    assert_refused(&x, &problem, "micro_batches", "a sum too large", *state);
-    x = copy_plan(&good, *state);
+    assert_refused(&x, &problem, "micro_batches", "a sum too large", arena);
+    x = copy_plan(&good, arena);
     x.placement->micro_batches[other] = 0;
     x.placement->micro_batches[slowest] = x.micro_batches = 40;
-    assert_refused(&x, &problem, "micro_batches", "none for one replica", *state);
-    x = copy_plan(&good, *state);
+    assert_refused(&x, &problem, "micro_batches", "none for one replica", arena);
+    x = copy_plan(&good, arena);
     x.placement->micro_batches[other]++, x.placement->micro_batches[slowest]--, x.micro_batches--;
-    assert_refused(&x, &problem, "iteration", "one moved, times as they were", *state);
-    x = copy_plan(&good, *state);
+    assert_refused(&x, &problem, "iteration", "one moved, times as they were", arena);
+    x = copy_plan(&good, arena);
     x.micro_batches++;
-    assert_refused(&x, &problem, "micro_batches", "not the slowest replica's", *state);
-    x = copy_plan(&good, *state);
+    assert_refused(&x, &problem, "micro_batches", "not the slowest replica's", arena);
+    x = copy_plan(&good, arena);
     x.placement->micro_batches = NULL;
-    assert_refused(&x, &problem, "micro_batches", "as many for each, of another sum", *state);
-    x = copy_plan(&good, *state);
+    assert_refused(&x, &problem, "micro_batches", "as many for each, of another sum", arena);
+    x = copy_plan(&good, arena);
     x.iteration_ns = x.bound_ns = x.placement->iteration_ns[slowest] -= 1;
-    assert_refused(&x, &problem, "iteration", "the slowest replica quicker by 1", *state);
-    x = copy_plan(&good, *state);
+    assert_refused(&x, &problem, "iteration", "the slowest replica quicker by 1", arena);
+    x = copy_plan(&good, arena);
     x.placement->iteration_ns[other] -= 1000;
-    assert_refused(&x, &problem, "iteration", "another replica quicker", *state);
-    x = copy_plan(&good, *state);
+    assert_refused(&x, &problem, "iteration", "another replica quicker", arena);
+    x = copy_plan(&good, arena);
     x.placement->slowest = other;
-    assert_refused(&x, &problem, "micro_batches", "the other one called the slowest", *state);
-    x = copy_plan(&good, *state);
+    assert_refused(&x, &problem, "micro_batches", "the other one called the slowest", arena);
+    x = copy_plan(&good, arena);
     x.placement->nodes[0] = good.placement->nodes[2],
     x.placement->nodes[2] = good.placement->nodes[0];
-    assert_refused(&x, &problem, "iteration", "two nodes exchanged", *state);
+    assert_refused(&x, &problem, "iteration", "two nodes exchanged", arena);
     problem.job.placement.uneven_micro_batches = false;
-    assert_refused(&good, &problem, "layout", "a job that does not permit it", *state);
+    assert_refused(&good, &problem, "layout", "a job that does not permit it", arena);
 }
 
 // A ring in another order than the plan's takes longer where links differ by direction.
-static void test_ring_turned(void **state)
+TEST(test_ring_turned)
 {
     int turned = 0;
     for (int trial = 0; trial < 300 && turned < 3; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 9000};
         struct problem problem;
-        random_placed_problem(&problem, &rng, true, *state);
-        struct plan good = problem.job.layout.data == 3 ? solve(&problem, 0, *state)
+        random_placed_problem(&problem, &rng, true, arena);
+        struct plan good = problem.job.layout.data == 3 ? solve(&problem, 0, arena)
                                                         : (struct plan){0};
         if (good.stage_count) {
-            struct plan x = copy_plan(&good, *state);
+            struct plan x = copy_plan(&good, arena);
             for (int s = 0; s < x.stage_count; s++)
                 x.placement->rings[s * 3 + 1] = good.placement->rings[s * 3 + 2],
                                            x.placement->rings[s * 3 + 2] =
                                                good.placement->rings[s * 3 + 1];
-            turned += !judge(&x, &problem, *state).accepted;
-            assert_accepted(&good, &problem, *state);
+            turned += !judge(&x, &problem, arena).accepted;
+            assert_accepted(&good, &problem, arena);
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     assert_int_equal(turned, 3);
 }
 
 // A replica that is not the slowest is audited as well: its memory has to fit.
-static void test_memory_of_others(void **state)
+TEST(test_memory_of_others)
 {
     struct problem problem;
-    two_kinds(&problem, 2, 8, 20, true, *state);
-    struct plan good = solve(&problem, 0, *state);
+    two_kinds(&problem, 2, 8, 20, true, arena);
+    struct plan good = solve(&problem, 0, arena);
     int other = 1 - good.placement->slowest, group = is_fast(&good, other * 2) ? 0 : 1;
     int64_t before = problem.cluster.groups[group].memory_bytes;
-    assert_accepted(&good, &problem, *state);
+    assert_accepted(&good, &problem, arena);
     problem.cluster.groups[group].memory_bytes = before / 50;
-    assert_refused(&good, &problem, "memory", "another replica out of memory", *state);
+    assert_refused(&good, &problem, "memory", "another replica out of memory", arena);
 }
 
 // ---- what a job may request
@@ -320,48 +314,34 @@ static void assert_bad(struct problem *p, const char *part)
         fail_msg("expected '%s', found '%s'", part, err.text);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     struct problem p;
-    two_kinds(&p, 2, 8, 20, true, *state);
+    two_kinds(&p, 2, 8, 20, true, arena);
     p.job.space.given = true;
     assert_bad(&p, "without space");
-    two_kinds(&p, 2, 8, 20, true, *state);
+    two_kinds(&p, 2, 8, 20, true, arena);
     p.cluster.places = (struct places){0};
     assert_bad(&p, "a cluster with places");
-    two_kinds(&p, 2, 8, 20, true, *state);
+    two_kinds(&p, 2, 8, 20, true, arena);
     p.job.layout.schedule = SCHEDULE_ZB_V, p.job.layout.virtual_stages = 2;
     assert_bad(&p, "than zb-v");
-    two_kinds(&p, 2, 8, 20, true, *state);
+    two_kinds(&p, 2, 8, 20, true, arena);
     p.job.global_batch++;
     assert_bad(&p, "a multiple of micro_batch");
     p.job.global_batch = p.job.layout.micro_batch;
     assert_bad(&p, "2 micro-batches or more for 2 replicas");
-    two_kinds(&p, 2, 8, 20, true, *state);
+    two_kinds(&p, 2, 8, 20, true, arena);
     p.job.layout.schedule = SCHEDULE_INTERLEAVED, p.job.layout.virtual_stages = 2;
     p.job.global_batch = 41 * p.job.layout.micro_batch;
     assert_bad(&p, "micro_batch x pipeline");
-    two_kinds(&p, 2, 8, 20, true, *state);
+    two_kinds(&p, 2, 8, 20, true, arena);
     p.job.objective = OBJECTIVE_MAX_LOAD;
     assert_bad(&p, "expected the objective \"iteration_time\"");
-    two_kinds(&p, 2, 8, 20, true, *state);
+    two_kinds(&p, 2, 8, 20, true, arena);
     p.job.global_batch = 41 * p.job.layout.micro_batch;
     assert_int_equal(problem_check(&p, &(struct error){OK, ""}), OK);
     assert_int_equal(job_micro_batches(&p.job), 21);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pays),
-        cmocka_unit_test(test_every_schedule),
-        cmocka_unit_test(test_pays_in_long_pipelines),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_ring_turned),
-        cmocka_unit_test(test_memory_of_others),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)

@@ -1,17 +1,12 @@
 // The basis of bounds on plans with unequal replicas: a schedule of fewer micro-batches is that of
 // more with the first ones removed, on every stream, so no path of it is longer and nothing more is
 // in flight (docs/FORMULAS.md section 15).
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/problems.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static struct schedule_request draw_request(struct random *rng, int kind)
 {
@@ -99,24 +94,24 @@ static void assert_no_longer(const struct schedule *few, const struct schedule *
     }
 }
 
-static void test_orders(void **state)
+TEST(test_orders)
 {
     int nested = 0;
     for (int trial = 0; trial < 1600; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial};
         struct schedule_request request = draw_request(&rng, (int)(trial % SCHEDULE_KIND_COUNT));
         int taken = layout_micro_batch_unit(
             &(struct layout){.schedule = request.kind, .pipeline = request.rank_count});
         int micro_batches = taken * (int)random_between(&rng, 1, 9);
         if (nests(&request)) {
-            struct schedule few = build(request, micro_batches, *state),
-                            many = build(request, micro_batches + taken, *state);
+            struct schedule few = build(request, micro_batches, arena),
+                            many = build(request, micro_batches + taken, arena);
             assert_part_of(&few, &many, taken, trial);
-            assert_no_longer(&few, &many, &rng, trial, *state);
+            assert_no_longer(&few, &many, &rng, trial, arena);
             nested++;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     assert_true(nested > 800);
 }
@@ -179,11 +174,11 @@ static void assert_not_longer(const struct schedule *with, const struct schedule
     }
 }
 
-static void test_blocking(void **state)
+TEST(test_blocking)
 {
     int tried = 0;
     for (int trial = 0; trial < 1600; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial};
         struct schedule_request request = draw_request(&rng, (int)(trial % SCHEDULE_KIND_COUNT)),
                                 without = request;
@@ -192,19 +187,12 @@ static void test_blocking(void **state)
         without.parts[PART_BLOCKING] = false;
         without.parts[PART_DELAY] = request.parts[PART_DELAY] = true;
         if (!nests(&request) && schedule_kinds[request.kind].nests && request.rank_count > 1) {
-            struct schedule with = build(request, unit * (int)random_between(&rng, 1, 5), *state),
-                            moved = build(without, with.request.micro_batches, *state);
-            assert_not_longer(&with, &moved, &rng, trial, *state);
+            struct schedule with = build(request, unit * (int)random_between(&rng, 1, 5), arena),
+                            moved = build(without, with.request.micro_batches, arena);
+            assert_not_longer(&with, &moved, &rng, trial, arena);
             tried++;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     assert_true(tried > 250);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
-                                       cmocka_unit_test(test_blocking)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

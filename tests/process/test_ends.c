@@ -4,8 +4,6 @@
 // machine fails nothing.
 //
 //   test_ends [PROBLEMS] [SEED]      make test runs 48
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,11 +123,10 @@ static double processor_s(void)
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-static void test_all_end(void **state)
+TEST(test_all_end)
 {
     rlim_t most_s = LIMITS + SUPERVISE_GRACE_S; // far more than all of them take
     double worst_s = 0;
-    (void)state;
     for (int i = 0; i < problem_count; i++) {
         uint64_t seed = first_seed + (uint64_t)i;
         double before_s = processor_s();
@@ -153,10 +150,5 @@ static void test_all_end(void **state)
            problem_count, LIMITS, worst_s);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_end)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -4,9 +4,6 @@
 // takes.
 #define _DEFAULT_SOURCE // usleep, mkdtemp
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -259,11 +256,7 @@ static void run(supervision_case *one)
 }
 
 #define CASE(name)                                                                                 \
-    static void test_##name(void **state)                                                          \
-    {                                                                                              \
-        (void)state;                                                                               \
-        run(name);                                                                                 \
-    }
+    TEST(test_##name) { run(name); }
 CASE(lose_endless)
 CASE(end_by_flag)
 CASE(lose_suspended)
@@ -278,19 +271,3 @@ CASE(end_nested)
 #ifdef __linux__
 CASE(leave_nobody)
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lose_endless),      cmocka_unit_test(test_end_by_flag),
-        cmocka_unit_test(test_lose_suspended),    cmocka_unit_test(test_lose_dying),
-        cmocka_unit_test(test_lose_after_saving), cmocka_unit_test(test_end_by_signal),
-        cmocka_unit_test(test_lose_by_signal),    cmocka_unit_test(test_lose_by_second_signal),
-        cmocka_unit_test(test_lose_unstoppable),  cmocka_unit_test(test_remove_temporary),
-        cmocka_unit_test(test_end_nested),
-#ifdef __linux__
-        cmocka_unit_test(test_leave_nobody),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -10,15 +10,7 @@
 #include "tests/support/oracle/plans.h"
 #include "tests/support/random_priced.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 static void check_golden(const char *path, const char *text, size_t length, struct arena *arena)
 {
@@ -34,62 +26,49 @@ static void check_golden(const char *path, const char *text, size_t length, stru
     assert_memory_equal(text, expected, size);
 }
 
-static void test_text_golden(void **state)
+TEST(test_text_golden)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     const char *text;
     size_t length;
-    arena_open(&arena, NULL);
-    struct plan plan = small_plan(&arena);
-    claim_replay(&plan, &arena);
-    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
+    struct plan plan = small_plan(arena);
+    claim_replay(&plan, arena);
+    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
     assert_int_equal(strlen(text), length);
-    check_golden("tests/golden/report_small.txt", text, length, &arena);
+    check_golden("tests/golden/report_small.txt", text, length, arena);
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
         assert_true(end - line <= 100);
     // A claim that its own times do not bear out is said.
     assert_null(strstr(text, "WARNING"));
     plan.iteration_ns++;
-    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
     assert_non_null(strstr(text, "WARNING"));
-    arena_close(&arena);
 }
 
-static void test_text_without_plan(void **state)
+TEST(test_text_without_plan)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     const char *text;
     size_t length;
     struct plan plan = {.name = "tight",
                         .outcome = OUTCOME_INFEASIBLE,
                         .reason = "memory on every group even with full recomputation"};
-    arena_open(&arena, NULL);
-    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
     assert_non_null(
         strstr(text, "tight: infeasible (stated by solve, not audited): memory on every group "
                      "even with full recomputation\n"));
-    assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), BAD_INPUT);
-    arena_close(&arena);
+    assert_int_equal(report_trace(&plan, &text, &length, arena, &err), BAD_INPUT);
 }
 
 // Two walks that share only the tables agree.
-static void test_replay(void **state)
+TEST(test_replay)
 {
-    (void)state;
     uint64_t seed = 3;
     for (int round = 0; round < 300; round++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct report_replay r;
         struct graph *g;
-        arena_open(&arena, NULL);
-        struct plan plan = round % 2 ? wound_plan(&seed, &arena) : random_plan(&seed, &arena);
-        assert_int_equal(report_replay(&r, &plan, &arena, &err), OK);
-        assert_int_equal(graph_compile(&g, &r.schedule, &arena, &err), OK);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct plan plan = round % 2 ? wound_plan(&seed, arena) : random_plan(&seed, arena);
+        assert_int_equal(report_replay(&r, &plan, arena, &err), OK);
+        assert_int_equal(graph_compile(&g, &r.schedule, arena, &err), OK);
         assert_int_equal(graph_longest(g, r.durations, NULL), r.iteration_ns);
         int64_t now = plan.layout.barrier ? 0 : r.start_ns[r.path[0]];
         for (int i = 0; i < r.path_length; i++) {
@@ -97,63 +76,50 @@ static void test_replay(void **state)
             now = r.end_ns[r.path[i]];
         }
         assert_int_equal(now, r.span_ns);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
-static void test_huge_times(void **state)
+TEST(test_huge_times)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct report_replay r;
-    arena_open(&arena, NULL);
-    struct plan plan = small_plan(&arena);
+    struct plan plan = small_plan(arena);
     plan.stages[0].slices->forward_ns = plan.stages[1].slices->backward_ns = INT64_MAX / 4;
-    assert_int_equal(report_replay(&r, &plan, &arena, &err), BAD_INPUT);
-    arena_close(&arena);
+    assert_int_equal(report_replay(&r, &plan, arena, &err), BAD_INPUT);
 }
 
 // At the size of the largest benchmark, all parts at once.
-static void test_replay_large(void **state)
+TEST(test_replay_large)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct report_replay r;
     struct graph *g;
     uint64_t seed = 9;
-    arena_open(&arena, NULL);
-    struct plan plan = random_plan(&seed, &arena);
+    struct plan plan = random_plan(&seed, arena);
     plan.layout.schedule = SCHEDULE_1F1B;
     plan.stage_count = plan.layout.pipeline = 32;
     plan.micro_batches = 256;
     plan.graph = (struct plan_graph){{true, true, true}, true, false, false, false};
-    plan.stages = TAKE(&arena, 32, struct plan_stage);
+    plan.stages = TAKE(arena, 32, struct plan_stage);
     for (int s = 0; s < 32; s++) {
-        struct plan_slice *slice = plan.stages[s].slices = TAKE(&arena, 1, struct plan_slice);
+        struct plan_slice *slice = plan.stages[s].slices = TAKE(arena, 1, struct plan_slice);
         slice->forward_ns = 900000 + 7919 * s % 100000;
         slice->backward_ns = 1900000 - 104729 * s % 90000;
         for (int part = 0; part < PART_COUNT && s < 31; part++)
             slice->send_forward_ns[part] = slice->send_backward_ns[part] =
                 plan.stages[s].send_epilogue_ns[part] = 1000 * (s + part) + 10;
     }
-    assert_int_equal(report_replay(&r, &plan, &arena, &err), OK);
-    assert_int_equal(graph_compile(&g, &r.schedule, &arena, &err), OK);
+    assert_int_equal(report_replay(&r, &plan, arena, &err), OK);
+    assert_int_equal(graph_compile(&g, &r.schedule, arena, &err), OK);
     assert_int_equal(graph_longest(g, r.durations, NULL), r.iteration_ns);
-    arena_close(&arena);
 }
 
 // Plans of random problems: what the report reads off a plan is the graph that made it, part for
 // part.
-static void test_random_plans(void **state)
+TEST(test_random_plans)
 {
-    (void)state;
     uint64_t seed = 21;
     int found = 0;
     for (int round = 0; round < 250; round++) {
-        struct arena arena;
-        struct error err = {OK, ""};
         struct priced priced;
         struct schedule schedule;
         struct choices choices;
@@ -163,25 +129,25 @@ static void test_random_plans(void **state)
         struct plan plan = {.name = "random"};
         const char *text;
         size_t length;
-        arena_open(&arena, NULL);
-        random_priced(&priced, &seed, &arena);
-        priced_schedule(&schedule, &priced, &arena);
-        assert_int_equal(choices_build(&choices, &priced, &schedule, &arena, &err), OK);
-        assert_int_equal(graph_compile(&g, &schedule, &arena, &err), OK);
+        struct arena_mark mark = arena_set_mark(arena);
+        random_priced(&priced, &seed, arena);
+        priced_schedule(&schedule, &priced, arena);
+        assert_int_equal(choices_build(&choices, &priced, &schedule, arena, &err), OK);
+        assert_int_equal(graph_compile(&g, &schedule, arena, &err), OK);
         if (choices_hopeless_stage(&choices, &text) < 0)
-            incumbent_search(&best, &choices, g, seed, 50, NULL, NULL, &arena);
+            incumbent_search(&best, &choices, g, seed, 50, NULL, NULL, arena);
         if (best.found) {
-            choices_to_plan(&plan, &choices, best.chosen, best.iteration_ns, &arena);
-            assert_int_equal(report_replay(&r, &plan, &arena, &err), OK);
+            choices_to_plan(&plan, &choices, best.chosen, best.iteration_ns, arena);
+            assert_int_equal(report_replay(&r, &plan, arena, &err), OK);
             assert_int_equal(r.iteration_ns, best.iteration_ns);
-            assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
+            assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
             assert_null(strstr(text, "WARNING"));
-            assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), OK);
-            assert_int_equal(report_megatron_told(&plan, NULL, NULL, &text, &length, &arena, &err),
+            assert_int_equal(report_trace(&plan, &text, &length, arena, &err), OK);
+            assert_int_equal(report_megatron_told(&plan, NULL, NULL, &text, &length, arena, &err),
                              OK);
             found++;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(found > 50);
 }
@@ -206,44 +172,39 @@ static enum status run_report(const char *format, const char *from, const char *
     return status;
 }
 
-static void test_command(void **state)
+TEST(test_command)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     char folder[] = "/tmp/plumbline_report_XXXXXX";
     const char *text, *expected;
     size_t length, size;
-    arena_open(&arena, NULL);
     assert_non_null(mkdtemp(folder));
-    const char *plan_path = arena_print(&arena, "%s/plan.json", folder),
-               *to = arena_print(&arena, "%s/out", folder);
-    struct plan plan = small_plan(&arena);
-    claim_replay(&plan, &arena);
-    assert_int_equal(plan_save(&plan, plan_path, &arena, &err), OK);
+    const char *plan_path = arena_print(arena, "%s/plan.json", folder),
+               *to = arena_print(arena, "%s/out", folder);
+    struct plan plan = small_plan(arena);
+    claim_replay(&plan, arena);
+    assert_int_equal(plan_save(&plan, plan_path, arena, &err), OK);
     const char *const formats[] = {"text", "trace", "megatron"},
                       *const golden[] = {"tests/golden/report_small.txt", NULL,
                                          "tests/golden/megatron_small.txt"};
     for (int i = 0; i < 3; i++) {
-        enum status status = run_report(formats[i], plan_path, to, &arena, &err);
+        enum status status = run_report(formats[i], plan_path, to, arena, &err);
         if (status != OK) print_error("%s\n", err.text);
         assert_int_equal(status, OK);
-        assert_int_equal(file_read(to, &text, &length, &arena, &err), OK);
+        assert_int_equal(file_read(to, &text, &length, arena, &err), OK);
         if (!golden[i]) continue;
-        assert_int_equal(file_read(golden[i], &expected, &size, &arena, &err), OK);
+        assert_int_equal(file_read(golden[i], &expected, &size, arena, &err), OK);
         assert_string_equal(text, expected);
     }
     assert_int_equal(remove(to), 0);
-    assert_int_equal(run_report("text", to, plan_path, &arena, &err), BAD_INPUT);
+    assert_int_equal(run_report("text", to, plan_path, arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, to));
-    assert_int_equal(run_report("text", plan_path, arena_print(&arena, "%s/no/such/folder", folder),
-                                &arena, &err),
-                     BAD_INPUT);
-    assert_int_equal(run_report("painting", plan_path, to, &arena, &err), BAD_INPUT);
-    assert_int_equal(file_read(to, &text, &length, &arena, &err), BAD_INPUT);
+    assert_int_equal(
+        run_report("text", plan_path, arena_print(arena, "%s/no/such/folder", folder), arena, &err),
+        BAD_INPUT);
+    assert_int_equal(run_report("painting", plan_path, to, arena, &err), BAD_INPUT);
+    assert_int_equal(file_read(to, &text, &length, arena, &err), BAD_INPUT);
     assert_int_equal(remove(plan_path), 0);
     assert_int_equal(remove(folder), 0);
-    arena_close(&arena);
 }
 
 // ---- Megatron
@@ -259,42 +220,35 @@ static const char *megatron(const struct plan *plan, const struct problem *probl
     return text;
 }
 
-static void test_megatron_alone(void **state)
+TEST(test_megatron_alone)
 {
-    (void)state;
-    struct arena arena;
     size_t length;
-    arena_open(&arena, NULL);
-    struct plan plan = small_plan(&arena);
-    claim_replay(&plan, &arena);
-    const char *text = megatron(&plan, NULL, &arena);
+    struct plan plan = small_plan(arena);
+    claim_replay(&plan, arena);
+    const char *text = megatron(&plan, NULL, arena);
     length = strlen(text);
-    check_golden("tests/golden/megatron_small.txt", text, length, &arena);
+    check_golden("tests/golden/megatron_small.txt", text, length, arena);
     assert_non_null(strstr(text, "  --pipeline-model-parallel-layout 'Et*3|t*5|t*2|t*2L'\n"));
     assert_null(strstr(text, "  --recompute"));
     // Uniform recomputation is a flag: everywhere all layers, then everywhere the first two at
     // most.
     for (int s = 0; s < 4; s++) plan.stages[s].recompute = RECOMPUTE_FULL;
-    assert_non_null(strstr(megatron(&plan, NULL, &arena),
+    assert_non_null(strstr(megatron(&plan, NULL, arena),
                            "  --recompute-granularity full\n  --recompute-method uniform\n  "
                            "--recompute-num-layers 1\n"));
     for (int s = 0; s < 4; s++)
         plan.stages[s].recompute = RECOMPUTE_FIRST_LAYERS, plan.stages[s].recomputed_layers = 2;
-    assert_non_null(strstr(megatron(&plan, NULL, &arena),
+    assert_non_null(strstr(megatron(&plan, NULL, arena),
                            "  --recompute-granularity full\n  --recompute-method block\n  "
                            "--recompute-num-layers 2\n"));
     for (int s = 0; s < 4; s++) plan.stages[s].recompute = RECOMPUTE_SELECTIVE;
-    assert_non_null(strstr(megatron(&plan, NULL, &arena), "  --recompute-granularity selective\n"));
-    arena_close(&arena);
+    assert_non_null(strstr(megatron(&plan, NULL, arena), "  --recompute-granularity selective\n"));
 }
 
-static void test_megatron_with_model(void **state)
+TEST(test_megatron_with_model)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    struct plan plan = small_plan(&arena);
-    claim_replay(&plan, &arena);
+    struct plan plan = small_plan(arena);
+    claim_replay(&plan, arena);
     struct layer_run runs[] = {
         {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
         {.name = "block", .kind = LAYER_BLOCK, .count = 12, .recomputable = true},
@@ -315,7 +269,7 @@ static void test_megatron_with_model(void **state)
                   .layer_count = 14},
         .job = {.sequence = 2048, .precision = BF16, .gradient_bytes_per_value = 4},
     };
-    const char *text = megatron(&plan, &problem, &arena);
+    const char *text = megatron(&plan, &problem, arena);
     const char *const expected[] = {"--num-layers 12\n",
                                     "--hidden-size 1024\n",
                                     "--ffn-hidden-size 2816\n",
@@ -343,7 +297,7 @@ static void test_megatron_with_model(void **state)
                                .trainer = TRAINER_DEEPSPEED};
     problem.model.shape.vocabulary = 32001;
     plan.layout.fused_attention = false;
-    text = megatron(&plan, &problem, &arena);
+    text = megatron(&plan, &problem, arena);
     const char *const asked[] = {"--bf16\n",
                                  "--fp8-format hybrid\n",
                                  "--grad-reduce-in-bf16\n",
@@ -356,21 +310,4 @@ static void test_megatron_with_model(void **state)
     assert_null(strstr(text, "accumulate-allreduce"));
     assert_null(strstr(text, "sgd"));
     assert_null(strstr(text, "divisible-by"));
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_golden),
-        cmocka_unit_test(test_text_without_plan),
-        cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_replay_large),
-        cmocka_unit_test(test_huge_times),
-        cmocka_unit_test(test_random_plans),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_megatron_alone),
-        cmocka_unit_test(test_megatron_with_model),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,7 @@
 #include "solve/report/report.h"
 #include "tests/support/oracle/plans.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 static const char *text_of(const struct plan *plan, struct arena *arena)
 {
@@ -62,35 +55,28 @@ static struct plan folded_plan(int kind, struct arena *arena)
     return plan;
 }
 
-static void test_text_of_virtual_stages(void **state)
+TEST(test_text_of_virtual_stages)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    struct plan plan = folded_plan(SCHEDULE_INTERLEAVED, &arena);
-    const char *text = text_of(&plan, &arena);
+    struct plan plan = folded_plan(SCHEDULE_INTERLEAVED, arena);
+    const char *text = text_of(&plan, arena);
     has(text, "2 pipeline ranks of 2 stages x 8 GPUs (tensor 4, context 1, data 2) = 16 GPUs\n");
     has(text, "9-10        2  a100        A100-80  0-7"); // stage 2 is rank 0's second
     has(text, "41.00");                                   // memory by ranks
     lacks(text, "16-23");
     has(text, "Memory of one GPU");
     lacks(text, "weight  send on");
-    plan = folded_plan(SCHEDULE_ZB_V, &arena);
-    text = text_of(&plan, &arena);
+    plan = folded_plan(SCHEDULE_ZB_V, arena);
+    text = text_of(&plan, arena);
     has(text, "weight  send on");
     has(text, "7.000");
     has(text, "9-10        2  a100        A100-80  8-15"); // folded: stage 2 is on rank 1
-    arena_close(&arena);
 }
 
-static void test_text_says_what_is_fixed(void **state)
+TEST(test_text_says_what_is_fixed)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    struct plan plan = small_plan(&arena);
-    claim_replay(&plan, &arena);
-    const char *text = text_of(&plan, &arena);
+    struct plan plan = small_plan(arena);
+    claim_replay(&plan, arena);
+    const char *text = text_of(&plan, arena);
     lacks(text, "expert");
     lacks(text, "offloaded optimizer");
     lacks(text, "no barrier");
@@ -104,11 +90,11 @@ static void test_text_says_what_is_fixed(void **state)
     plan.layout.local_loss_every = 2;
     plan.iteration_low_ns = 200000000, plan.iteration_high_ns = 400000000;
     plan.runner_up_ns = 300000000, plan.runner_up_inside = true;
-    plan.extrapolated = TAKE(&arena, 1, struct plan_extrapolation);
+    plan.extrapolated = TAKE(arena, 1, struct plan_extrapolation);
     plan.extrapolated[0] =
         (struct plan_extrapolation){"gemm_flop_per_s", "G", "head, logits", 1e9, 5e12, 1e9, 1e12};
     plan.extrapolated_count = 1;
-    text = text_of(&plan, &arena);
+    text = text_of(&plan, arena);
     has(text, ", data 2, expert 2)");
     has(text, "ZeRO 1, offloaded optimizer, sequence parallel, fused attention, no barrier\n");
     has(text, "  losses     local, one every 2 stages\n");
@@ -117,26 +103,22 @@ static void test_text_says_what_is_fixed(void **state)
     has(text,
         "  range      cost uncertainty: 200.000 ms to 400.000 ms; the best of another layout, "
         "300.000 ms, is inside\n");
-    plan = small_plan(&arena);
+    plan = small_plan(arena);
     plan.layout.schedule = SCHEDULE_TOKEN_SLICED;
     plan.layout.slice_count = 2, plan.layout.slices[0] = 1200, plan.layout.slices[1] = 848;
     for (int s = 0; s < 4; s++)
         plan.stages[s].slices =
-            arena_grow(&arena, plan.stages[s].slices, 1, 2, sizeof *plan.stages[s].slices),
+            arena_grow(arena, plan.stages[s].slices, 1, 2, sizeof *plan.stages[s].slices),
         plan.stages[s].slices[1].forward_ns = 5;
-    claim_replay(&plan, &arena);
-    has(text_of(&plan, &arena), "  slices     of 1200, 848 tokens\n");
-    arena_close(&arena);
+    claim_replay(&plan, arena);
+    has(text_of(&plan, arena), "  slices     of 1200, 848 tokens\n");
 }
 
-static void test_flags_of_degrees(void **state)
+TEST(test_flags_of_degrees)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    struct plan plan = folded_plan(SCHEDULE_INTERLEAVED, &arena);
+    struct plan plan = folded_plan(SCHEDULE_INTERLEAVED, arena);
     plan.layout.context = 2, plan.layout.data = 1, plan.layout.expert = 2;
-    const char *text = flags_of(&plan, NULL, &arena);
+    const char *text = flags_of(&plan, NULL, arena);
     has(text, "  --context-parallel-size 2\n");
     has(text, "  --expert-model-parallel-size 2\n");
     has(text, "  --pipeline-model-parallel-size 2\n");
@@ -145,51 +127,43 @@ static void test_flags_of_degrees(void **state)
     has(text, "#   ranks 0-7: stages 0, 2 on a100 (A100-80)\n");
     has(text, "#   ranks 8-15: stages 1, 3 on v100 (V100-32)\n");
     lacks(text, "schedule: Megatron");
-    arena_close(&arena);
 }
 
-static void test_what_megatron_lacks_is_said(void **state)
+TEST(test_what_megatron_lacks_is_said)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
-        struct plan plan = small_plan(&arena);
+        struct plan plan = small_plan(arena);
         plan.layout.schedule = (int)kind;
-        const char *said = arena_print(&arena, "#   - the %s schedule: Megatron-LM runs 1F1B;",
+        const char *said = arena_print(arena, "#   - the %s schedule: Megatron-LM runs 1F1B;",
                                        schedule_names[kind]);
-        (schedule_kinds[kind].in_megatron ? lacks : has)(flags_of(&plan, NULL, &arena), said);
+        (schedule_kinds[kind].in_megatron ? lacks : has)(flags_of(&plan, NULL, arena), said);
     }
-    struct plan plan = folded_plan(SCHEDULE_ZB_V, &arena);
-    const char *text = flags_of(&plan, NULL, &arena);
+    struct plan plan = folded_plan(SCHEDULE_ZB_V, arena);
+    const char *text = flags_of(&plan, NULL, arena);
     has(text, "Megatron-LM runs interleaved 1F1B;");
     has(text, "stages that fold back");
     has(text, "#   ranks 0-7: stages 0, 3 on");
-    plan = small_plan(&arena);
+    plan = small_plan(arena);
     for (plan.layout.zero = 0; plan.layout.zero < 4; plan.layout.zero++) {
-        text = flags_of(&plan, NULL, &arena);
+        text = flags_of(&plan, NULL, arena);
         (plan.layout.zero ? has : lacks)(text, "  --use-distributed-optimizer\n");
         (plan.layout.zero > 1 ? has : lacks)(text, "shards optimizer state alone; gradients");
         (plan.layout.zero > 2 ? has : lacks)(text, "and weights stay whole");
     }
     plan.layout.zero = 0, plan.layout.offload_optimizer = true, plan.layout.barrier = false;
     plan.layout.local_loss_every = 2, plan.layout.slice_count = 3;
-    text = flags_of(&plan, NULL, &arena);
+    text = flags_of(&plan, NULL, arena);
     has(text, "  --optimizer-cpu-offload\n  --use-precision-aware-optimizer\n");
     has(text, "  --use-distributed-optimizer\n");
     has(text, "optimizer state that is whole");
     has(text, "without a barrier");
     has(text, "local losses, one every 2 stages");
     has(text, "3 slices of a sequence");
-    arena_close(&arena);
 }
 
-static void test_flags_of_a_mixture(void **state)
+TEST(test_flags_of_a_mixture)
 {
-    (void)state;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    struct plan plan = small_plan(&arena);
+    struct plan plan = small_plan(arena);
     struct expert_shape experts = {.experts = 16, .top_k = 2, .ffn = 700, .shared_ffn = 1400};
     struct layer_run runs[] = {
         {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
@@ -206,7 +180,7 @@ static void test_flags_of_a_mixture(void **state)
              .layer_count = 14},
         .job = {.sequence = 2048, .precision = BF16, .gradient_bytes_per_value = 4},
     };
-    const char *text = flags_of(&plan, &problem, &arena);
+    const char *text = flags_of(&plan, &problem, arena);
     has(text, "  --num-layers 12\n");
     has(text, "  --num-experts 16\n  --moe-router-topk 2\n  --moe-ffn-hidden-size 700\n"
               "  --moe-shared-expert-intermediate-size 1400\n");
@@ -214,39 +188,23 @@ static void test_flags_of_a_mixture(void **state)
     lacks(text, "frozen");
     runs[3].experts.top_k = 3;
     runs[1].frozen = true;
-    text = flags_of(&plan, &problem, &arena);
+    text = flags_of(&plan, &problem, arena);
     lacks(text, "--num-experts");
     has(text, "experts: their shape differs");
     has(text, "frozen layers");
-    arena_close(&arena);
 }
 
 // Every schedule in both forms: nothing refused, the replay agrees, lines stay short.
-static void test_every_kind(void **state)
+TEST(test_every_kind)
 {
-    (void)state;
     uint64_t seed = 31;
     for (int round = 0; round < 200; round++) {
-        struct arena arena;
-        arena_open(&arena, NULL);
-        struct plan plan = wound_plan(&seed, &arena);
-        claim_replay(&plan, &arena);
-        lacks(text_of(&plan, &arena), "WARNING");
-        has(flags_of(&plan, NULL, &arena),
-            arena_print(&arena, "  --pipeline-model-parallel-size %d\n", plan.layout.pipeline));
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct plan plan = wound_plan(&seed, arena);
+        claim_replay(&plan, arena);
+        lacks(text_of(&plan, arena), "WARNING");
+        has(flags_of(&plan, NULL, arena),
+            arena_print(arena, "  --pipeline-model-parallel-size %d\n", plan.layout.pipeline));
+        arena_reset(arena, mark);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_of_virtual_stages),
-        cmocka_unit_test(test_text_says_what_is_fixed),
-        cmocka_unit_test(test_flags_of_degrees),
-        cmocka_unit_test(test_what_megatron_lacks_is_said),
-        cmocka_unit_test(test_flags_of_a_mixture),
-        cmocka_unit_test(test_every_kind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

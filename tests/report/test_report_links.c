@@ -1,10 +1,5 @@
 // Links in use and their map: against prices looked up by hand, against all rings of a few nodes,
 // and as a drawing.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "solve/places/placed.h"
 #include "solve/report/report.h"
@@ -344,22 +339,22 @@ static void check_map(const struct trial *t, bool by_plan, struct arena *arena)
     assert_int_equal(named, t->links.count);
 }
 
-static void test_plans(void **state)
+TEST(test_plans)
 {
     int plans = 0, explained = 0, compared = 0, tight = 0, judged = 0, origins[5] = {0};
     for (int trial = 0; trial < TRIALS; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct trial t;
         bool reached = false;
-        if (draw_trial(&t, (uint64_t)trial + 1, *state)) {
+        if (draw_trial(&t, (uint64_t)trial + 1, arena)) {
             explained += check_links(&t, origins);
-            judged += check_judged(&t, *state);
+            judged += check_judged(&t, arena);
             compared += check_best_ring(&t, &reached);
             tight += reached;
-            check_map(&t, plans % 2, *state);
+            check_map(&t, plans % 2, arena);
             plans++;
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d plans, %d messages explained by their links; measured %d, stated %d, level %d, "
            "cards %d, inside %d; %d bounds on rings, %d of them reached\n",
@@ -368,10 +363,4 @@ static void test_plans(void **state)
     assert_true(plans > TRIALS / 3 && explained > TRIALS && origins[PLACE_MEASURED] &&
                 origins[PLACE_LEVEL] && origins[PLACE_CARDS] && origins[PLACE_INSIDE]);
     assert_true(judged > TRIALS / 6 && compared > 2 && tight * 2 > compared);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans)};
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

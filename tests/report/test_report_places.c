@@ -1,31 +1,8 @@
 // Launch files of a placed plan against the rank orders written out by hand, and random ones
 // against their definition.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "solve/report/report.h"
 
-#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
-
-static struct arena arena;
-
-static int open_arena(void **state)
-{
-    (void)state;
-    arena_open(&arena, NULL);
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    (void)state;
-    arena_close(&arena);
-    return 0;
-}
+#include "tests/support/check.h"
 
 // Two replicas of two ranks of two devices: replica 0 on a and b, replica 1 on c and d; or on nodes
 // that hold two groups.
@@ -43,16 +20,15 @@ static const char *launch(const char *const nodes[4], enum launch_format format,
     assert_int_equal(
         report_launch(
             &plan, &(struct launch_request){.format = format, .order = order, .cores_per_rank = 1},
-            &text, &length, &arena, &err),
+            &text, &length, &own_arena, &err),
         want);
-    return want == OK ? text : arena_copy_text(&arena, err.text);
+    return want == OK ? text : arena_copy_text(&own_arena, err.text);
 }
 
-static void test_orders(void **state)
+TEST(test_orders)
 {
     static const char *const apart[4] = {"a", "b", "c", "d"}, *const together[4] = {"a", "b", "a",
                                                                                     "b"};
-    (void)state;
     // rank = t + 2 (d + 2 p), and t + 2 (p + 2 d)
     assert_string_equal(launch(apart, LAUNCH_HOSTFILE, RANK_ORDER_DATA_FIRST, OK),
                         "a\na\nc\nc\nb\nb\nd\nd\n");
@@ -191,7 +167,7 @@ static bool check_hosts(const struct drawn *x, enum rank_order order, const char
     enum status status = report_launch(
         &x->plan,
         &(struct launch_request){.format = LAUNCH_HOSTS, .order = order, .cores_per_rank = 1},
-        &text, &length, &arena, &err);
+        &text, &length, &own_arena, &err);
     assert_int_equal(status, together ? OK : BAD_INPUT);
     for (int at = 0; together && at < ranks;) { // a launcher that fills hosts in turn
         char host[8];
@@ -213,7 +189,7 @@ static void check_rankfile(const struct drawn *x, enum rank_order order, const c
                                    &(struct launch_request){.format = LAUNCH_RANKFILE,
                                                             .order = order,
                                                             .cores_per_rank = 5},
-                                   &text, &length, &arena, &err),
+                                   &text, &length, &own_arena, &err),
                      OK);
     for (int i = 0; i < ranks; i++) {
         char host[8];
@@ -236,27 +212,26 @@ static void check_hostfile(const struct drawn *x, enum rank_order order, const c
     struct error err = {OK, ""};
     const char *text, *lines = "";
     size_t length;
-    for (int i = 0; i < ranks; i++) lines = arena_print(&arena, "%s%s\n", lines, hosts[i]);
+    for (int i = 0; i < ranks; i++) lines = arena_print(&own_arena, "%s%s\n", lines, hosts[i]);
     assert_int_equal(report_launch(&x->plan,
                                    &(struct launch_request){.format = LAUNCH_HOSTFILE,
                                                             .order = order,
                                                             .cores_per_rank = 1},
-                                   &text, &length, &arena, &err),
+                                   &text, &length, &own_arena, &err),
                      OK);
     assert_string_equal(text, lines);
 }
 
-static void test_by_definition(void **state)
+TEST(test_by_definition)
 {
     uint64_t rng = 7;
     int together = 0, apart = 0;
-    (void)state;
     for (int trial = 0; trial < 300; trial++) {
-        struct arena_mark mark = arena_set_mark(&arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
         struct drawn x;
         const char *hosts[RANKS_MAX];
         draw(&x, &rng);
-        const int *replica = report_data_ranks(&x.plan, &arena);
+        const int *replica = report_data_ranks(&x.plan, &own_arena);
         check_data_ranks(&x, replica);
         for (int order = 0; order < 2; order++) {
             int ranks = hosts_by_definition(&x, (enum rank_order)order, replica, hosts);
@@ -264,30 +239,20 @@ static void test_by_definition(void **state)
             check_rankfile(&x, (enum rank_order)order, hosts, ranks);
             *(check_hosts(&x, (enum rank_order)order, hosts, ranks) ? &together : &apart) += 1;
         }
-        arena_reset(&arena, mark);
+        arena_reset(&own_arena, mark);
     }
     assert_true(together > 50 && apart > 50);
 }
 
-static void test_without_placement(void **state)
+TEST(test_without_placement)
 {
     struct plan plan = {.document = {.path = "plan.json"}, .stage_count = 1};
-    struct error err = {OK, ""};
     const char *text;
     size_t length;
-    (void)state;
     assert_int_equal(
         report_launch(&plan,
                       &(struct launch_request){.format = LAUNCH_HOSTFILE, .cores_per_rank = 1},
-                      &text, &length, &arena, &err),
+                      &text, &length, &own_arena, &err),
         BAD_INPUT);
     assert_non_null(strstr(err.text, "plan.json: its problem is missing"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
-                                       cmocka_unit_test(test_by_definition),
-                                       cmocka_unit_test(test_without_placement)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

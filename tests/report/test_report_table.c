@@ -1,50 +1,25 @@
 // The table for a paper and the documents it is made from: golden files, what TeX and RFC 4180
 // require of hostile names, verdicts with the plans they are about and no others, damaged verdicts.
 // To update a golden file: PLUMBLINE_GOLDEN=write.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/text/table.h"
 #include "solve/checker/verdict.h"
 #include "solve/report/report.h"
 #include "tests/support/folder.h"
 #include "tests/support/oracle/plans.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
-
-static struct arena arena;
-static struct error err;
-
-static int open_arena(void **state)
-{
-    (void)state;
-    arena_open(&arena, NULL);
-    err = (struct error){OK, ""};
-    return 0;
-}
-static int close_arena(void **state)
-{
-    (void)state;
-    arena_close(&arena);
-    return 0;
-}
+#include "tests/support/check.h"
 
 static void expect_ok(enum status status)
 {
-    if (status != OK) fail_msg("%s", err.text);
+    if (status != OK) fail_msg("%s", own_err.text);
 }
 
 static void expect_golden(const char *path, const char *text, size_t length)
 {
     const char *expected, *mode = getenv("PLUMBLINE_GOLDEN");
     size_t size;
-    if (mode && !strcmp(mode, "write")) expect_ok(file_write(path, text, length, &err));
-    expect_ok(file_read(path, &expected, &size, &arena, &err));
+    if (mode && !strcmp(mode, "write")) expect_ok(file_write(path, text, length, &own_err));
+    expect_ok(file_read(path, &expected, &size, &own_arena, &own_err));
     if (size != length || memcmp(text, expected, size))
         fail_msg("%s differs from:\n%s", path, text);
 }
@@ -74,12 +49,12 @@ static int small_rows(struct report_row *rows)
 {
     static const char *const names[] = {"small", "50% of {a_b} & \\c $#^~ <\"q\">",
                                         "tight, \"really\"\nso"};
-    struct plan *plans = TAKE(&arena, 3, struct plan);
-    struct checked *verdicts = TAKE(&arena, 2, struct checked);
+    struct plan *plans = TAKE(&own_arena, 3, struct plan);
+    struct checked *verdicts = TAKE(&own_arena, 2, struct checked);
     int count = 3;
     for (int i = 0; i < 3; i++) {
-        plans[i] = small_plan(&arena);
-        claim_replay(&plans[i], &arena);
+        plans[i] = small_plan(&own_arena);
+        claim_replay(&plans[i], &own_arena);
         plans[i].name = names[i];
         plans[i].effort = (struct plan_effort){41 + i, 100, 20, 0.25};
         rows[i] = (struct report_row){.plan = &plans[i]};
@@ -90,7 +65,7 @@ static int small_rows(struct report_row *rows)
     plans[2].stage_count = 0, plans[2].outcome = OUTCOME_INFEASIBLE,
     plans[2].iteration_ns = plans[2].bound_ns = 0;
     verdicts[0] = small_verdict(&plans[0]);
-    expect_ok(report_join(rows, &count, &verdicts[0], &err));
+    expect_ok(report_join(rows, &count, &verdicts[0], &own_err));
     verdicts[1] = small_verdict(&plans[0]);
     verdicts[1].name = "alone";
     verdicts[1].infeasible = true;
@@ -99,23 +74,21 @@ static int small_rows(struct report_row *rows)
     return count;
 }
 
-static void test_golden(void **state)
+TEST(test_golden)
 {
-    (void)state;
     struct report_row rows[5];
     const char *text;
     size_t length;
     int count = small_rows(rows);
     assert_int_equal(count, 4);
     assert_non_null(rows[0].checked);
-    report_table_of(rows, count, false, &text, &length, &arena);
+    report_table_of(rows, count, false, &text, &length, &own_arena);
     expect_golden("tests/golden/table.tex", text, length);
 }
 
 // Our own reader of RFC 4180 gives back every name.
-static void test_csv_reads_back(void **state)
+TEST(test_csv_reads_back)
 {
-    (void)state;
     struct report_row rows[5];
     const char *text;
     size_t length;
@@ -123,11 +96,11 @@ static void test_csv_reads_back(void **state)
     bool more = true;
     int count = small_rows(rows), line = 0;
     rows[3].checked = rows[0].checked, rows[3].plan = rows[0].plan;
-    report_table_of(rows, count, true, &text, &length, &arena);
-    expect_ok(table_open_text(&t, "table.csv", text, length, &arena, &err));
+    report_table_of(rows, count, true, &text, &length, &own_arena);
+    expect_ok(table_open_text(&t, "table.csv", text, length, &own_arena, &own_err));
     assert_int_equal(t.column_count, 22);
     for (;; line++) {
-        expect_ok(table_next(&t, &more, &err));
+        expect_ok(table_next(&t, &more, &own_err));
         if (!more) break;
         const char *name = rows[line].plan->name;
         assert_int_equal(t.cells[0].length, strlen(name));
@@ -141,23 +114,22 @@ static void test_csv_reads_back(void **state)
 
 // Bound and gap are those of the minimized objective; CSV also has the iteration time, LaTeX names
 // the objective.
-static void test_other_objective(void **state)
+TEST(test_other_objective)
 {
-    (void)state;
-    struct plan plan = small_plan(&arena);
+    struct plan plan = small_plan(&own_arena);
     struct report_row row = {.plan = &plan};
     const char *text;
     size_t length;
-    claim_replay(&plan, &arena);
+    claim_replay(&plan, &own_arena);
     plan.name = "loads";
     plan.objective = OBJECTIVE_MAX_LOAD;
     plan.objective_ns = 4000000;
     plan.bound_ns = 3000000;
     plan.outcome = OUTCOME_OPEN;
-    report_table_of(&row, 1, false, &text, &length, &arena);
+    report_table_of(&row, 1, false, &text, &length, &own_arena);
     assert_non_null(strstr(text, "loads (max\\_load) & 4.000000 & 3.000000 & 25.0000 &"));
-    report_table_of(&row, 1, true, &text, &length, &arena);
-    assert_non_null(strstr(text, arena_print(&arena, "loads,open,%lld,3000000,25.0000,",
+    report_table_of(&row, 1, true, &text, &length, &own_arena);
+    assert_non_null(strstr(text, arena_print(&own_arena, "loads,open,%lld,3000000,25.0000,",
                                              (long long)plan.iteration_ns)));
     assert_non_null(strstr(text, ",max_load,4000000,,,,,,,,\"stated by solve, not audited\"\r\n"));
 }
@@ -166,16 +138,15 @@ static void expect_join_refused(struct report_row row, const struct checked *c, 
 {
     struct report_row rows[2] = {row, {.plan = NULL}};
     int count = 1;
-    err = (struct error){OK, ""};
-    assert_int_equal(report_join(rows, &count, c, &err), BAD_INPUT);
-    if (!strstr(err.text, why)) fail_msg("expected '%s', found: %s", why, err.text);
+    own_err = (struct error){OK, ""};
+    assert_int_equal(report_join(rows, &count, c, &own_err), BAD_INPUT);
+    if (!strstr(own_err.text, why)) fail_msg("expected '%s', found: %s", why, own_err.text);
 }
 
-static void test_join(void **state)
+TEST(test_join)
 {
-    (void)state;
-    struct plan plan = small_plan(&arena);
-    claim_replay(&plan, &arena);
+    struct plan plan = small_plan(&own_arena);
+    claim_replay(&plan, &own_arena);
     struct report_row row = {.plan = &plan};
     struct checked good = small_verdict(&plan), bad = good;
     bad.iteration_ns++;
@@ -194,8 +165,8 @@ static void test_join(void **state)
     int count = 1;
     other[1].sha256[0] = '0';
     bad = good, bad.document.sources = other;
-    err = (struct error){OK, ""};
-    expect_ok(report_join(rows, &count, &bad, &err));
+    own_err = (struct error){OK, ""};
+    expect_ok(report_join(rows, &count, &bad, &own_err));
     assert_int_equal(count, 2);
     assert_null(rows[0].checked);
 }
@@ -205,30 +176,30 @@ static void test_join(void **state)
 static struct check_text read_text(const char *path)
 {
     struct check_text t = {.file = path};
-    expect_ok(file_read(path, &t.text, &t.size, &arena, &err));
+    expect_ok(file_read(path, &t.text, &t.size, &own_arena, &own_err));
     return t;
 }
 
-static void test_verdict_and_statement(void **state)
+TEST(test_verdict_and_statement)
 {
-    (void)state;
     struct check_text certificate = read_text("tests/documents/certificate.json"),
                       priced = read_text("tests/documents/priced.json");
     struct check_result result;
     struct check_audit h = {&result, &certificate, &priced, NULL, 2554};
     struct checked c;
-    const char *out = arena_print(&arena, "%s/out", own_folder), *text;
+    const char *out = arena_print(&own_arena, "%s/out", own_folder), *text;
     size_t length;
-    expect_ok(check_certificate(&result, &certificate, &priced, CHECK_WORK_DEFAULT, &arena, &err));
+    expect_ok(check_certificate(&result, &certificate, &priced, CHECK_WORK_DEFAULT, &own_arena,
+                                &own_err));
     assert_true(result.accepted);
-    expect_ok(check_write_statement(&h, out, &arena, &err));
-    expect_ok(file_read(out, &text, &length, &arena, &err));
+    expect_ok(check_write_statement(&h, out, &own_arena, &own_err));
+    expect_ok(file_read(out, &text, &length, &own_arena, &own_err));
     expect_golden("tests/golden/statement.txt", text, length);
     // The example is the checker's output when it cannot tell the folder.
     certificate.file = "certificate.json", priced.file = "priced.json";
-    expect_ok(check_write_verdict(&h, out, &arena, &err));
-    expect_ok(file_read(out, &text, &length, &arena, &err));
-    expect_ok(checked_load(&c, out, &arena, &err));
+    expect_ok(check_write_verdict(&h, out, &own_arena, &own_err));
+    expect_ok(file_read(out, &text, &length, &own_arena, &own_err));
+    expect_ok(checked_load(&c, out, &own_arena, &own_err));
     assert_true(c.accepted && c.iteration_ns == result.iteration_ns &&
                 c.bound_ns == result.bound_ns);
     assert_int_equal(c.certificate_bytes, certificate.size);
@@ -238,19 +209,18 @@ static void test_verdict_and_statement(void **state)
 }
 
 // What was not accepted is reported without its claims.
-static void test_rejected(void **state)
+TEST(test_rejected)
 {
-    (void)state;
     struct check_text certificate = read_text("tests/documents/certificate.json"),
                       priced = read_text("tests/documents/priced.json");
     struct check_result result;
     struct check_audit h = {&result, &certificate, &priced, NULL, 1};
     struct checked c;
-    const char *out = arena_print(&arena, "%s/rejected", own_folder);
-    expect_ok(check_certificate(&result, &certificate, &priced, 1000, &arena, &err));
+    const char *out = arena_print(&own_arena, "%s/rejected", own_folder);
+    expect_ok(check_certificate(&result, &certificate, &priced, 1000, &own_arena, &own_err));
     assert_false(result.accepted);
-    expect_ok(check_write_verdict(&h, out, &arena, &err));
-    expect_ok(checked_load(&c, out, &arena, &err));
+    expect_ok(check_write_verdict(&h, out, &own_arena, &own_err));
+    expect_ok(checked_load(&c, out, &own_arena, &own_err));
     assert_false(c.accepted);
     assert_int_equal(c.bound_ns, -1);
     assert_non_null(strstr(c.reason, "work limit"));
@@ -259,16 +229,15 @@ static void test_rejected(void **state)
                                      {"proofs/x.json", "a/certificate.json"},
                                      {"proofs/b/x.json", "../a/certificate.json"}};
     for (size_t i = 0; i < ARRAY_LENGTH(places); i++)
-        assert_string_equal(check_path_from(places[i][0], "proofs/a/certificate.json", &arena),
+        assert_string_equal(check_path_from(places[i][0], "proofs/a/certificate.json", &own_arena),
                             places[i][1]);
-    assert_string_equal(check_path_from("../x.json", "a.json", &arena), "a.json");
-    assert_string_equal(check_path_from("/tmp/x.json", "a.json", &arena), "a.json");
-    assert_string_equal(check_path_from("/p/x.json", "/p/a.json", &arena), "/p/a.json");
+    assert_string_equal(check_path_from("../x.json", "a.json", &own_arena), "a.json");
+    assert_string_equal(check_path_from("/tmp/x.json", "a.json", &own_arena), "a.json");
+    assert_string_equal(check_path_from("/p/x.json", "/p/a.json", &own_arena), "/p/a.json");
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
-    (void)state;
     static const struct {
         const char *from, *to, *where;
     } damages[] = {
@@ -292,33 +261,22 @@ static void test_damaged(void **state)
     };
     const char *text;
     size_t length;
-    expect_ok(file_read("tests/documents/checked.json", &text, &length, &arena, &err));
+    expect_ok(file_read("tests/documents/checked.json", &text, &length, &own_arena, &own_err));
     for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
         struct checked c;
         const char *at = strstr(text, damages[i].from),
-                   *path = arena_print(&arena, "%s/bad.json", own_folder);
+                   *path = arena_print(&own_arena, "%s/bad.json", own_folder);
         if (!at) fail_msg("'%s' is not in the example", damages[i].from);
-        const char *bad = arena_print(&arena, "%.*s%s%s", (int)(at - text), text, damages[i].to,
+        const char *bad = arena_print(&own_arena, "%.*s%s%s", (int)(at - text), text, damages[i].to,
                                       at + strlen(damages[i].from));
-        expect_ok(file_write(path, bad, strlen(bad), &err));
-        err = (struct error){OK, ""};
-        if (checked_load(&c, path, &arena, &err) != BAD_INPUT) fail_msg("damage %zu: accepted", i);
-        if (!strstr(err.text, damages[i].where))
-            fail_msg("damage %zu: expected '%s', found: %s", i, damages[i].where, err.text);
-        err = (struct error){OK, ""};
+        expect_ok(file_write(path, bad, strlen(bad), &own_err));
+        own_err = (struct error){OK, ""};
+        if (checked_load(&c, path, &own_arena, &own_err) != BAD_INPUT)
+            fail_msg("damage %zu: accepted", i);
+        if (!strstr(own_err.text, damages[i].where))
+            fail_msg("damage %zu: expected '%s', found: %s", i, damages[i].where, own_err.text);
+        own_err = (struct error){OK, ""};
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_golden, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_csv_reads_back, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_other_objective, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_join, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_verdict_and_statement, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_rejected, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(test_damaged, open_arena, close_arena),
-    };
-    return cmocka_run_group_tests(tests, folder_open, folder_close);
-}
+AROUND_ALL(folder_open, folder_close)

@@ -3,14 +3,7 @@
 #include "solve/report/report.h"
 #include "tests/support/oracle/plans.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 struct slice {
     int pid, tid;
@@ -137,24 +130,16 @@ static void check_trace(const struct plan *plan, struct arena *arena)
     assert_true(fabs(t.most_gb - most_gb(plan, &s)) < 1e-9);
 }
 
-static void test_trace(void **state)
+TEST(test_trace)
 {
-    (void)state;
     uint64_t seed = 5;
     for (int round = 0; round < 80; round++) {
-        struct arena arena;
-        arena_open(&arena, NULL);
-        struct plan plan = !round      ? small_plan(&arena)
-                           : round % 2 ? random_plan(&seed, &arena)
-                                       : wound_plan(&seed, &arena);
-        claim_replay(&plan, &arena);
-        check_trace(&plan, &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct plan plan = !round      ? small_plan(arena)
+                           : round % 2 ? random_plan(&seed, arena)
+                                       : wound_plan(&seed, arena);
+        claim_replay(&plan, arena);
+        check_trace(&plan, arena);
+        arena_reset(arena, mark);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_trace)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 // Exact bounds on programs small enough to enumerate: whatever the multipliers, the bound is not
 // above the least value of a whole point; good multipliers reach it; wrong signs, overflow and
 // damaged rows are detected.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "solve/tree/bound.h"
 #include "solve/tree/lp.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 enum { STAGES = 3, OPTIONS = 4, UNIT = 20 };
 
@@ -79,19 +73,17 @@ static int64_t least(const struct small *p, const bool *closed)
     return best;
 }
 
-static void test_any_multipliers(void **state)
+TEST(test_any_multipliers)
 {
-    (void)state;
     struct random rng = {5};
     for (int run = 0; run < 400; run++) {
-        struct arena arena;
         struct small p = {0};
         struct bound_scratch scratch;
         struct multipliers y;
         int64_t bound_ns;
-        arena_open(&arena, NULL);
-        build(&p, &rng, &arena);
-        bound_prepare(&scratch, &p.milp, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        build(&p, &rng, arena);
+        bound_prepare(&scratch, &p.milp, arena);
         bool closed[64] = {false};
         for (int s = 0; s < STAGES; s++)
             closed[p.column[s][random_between(&rng, 0, 3)]] = random_chance(&rng, 50);
@@ -99,21 +91,19 @@ static void test_any_multipliers(void **state)
         double values[32];
         for (int i = 0; i < n; i++)
             rows[i] = i, values[i] = (double)random_between(&rng, -1000, 1000) / 300;
-        bound_round(&y, &scratch, rows, values, n, UNIT, &arena);
+        bound_round(&y, &scratch, rows, values, n, UNIT, arena);
         if (bound_evaluate(&bound_ns, NULL, &p.milp, closed, &y, &scratch))
             assert_true(bound_ns <= least(&p, closed));
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // The multipliers of a relaxation stopped by the time limit are as valid as any.
-static void test_stopped(void **state)
+TEST(test_stopped)
 {
-    (void)state;
     struct random rng = {8};
     const struct watch over = {NULL, 1e-9, 0};
     for (int run = 0; run < 50; run++) {
-        struct arena arena;
         struct small p = {0};
         struct multipliers y;
         struct bound_scratch scratch;
@@ -121,23 +111,23 @@ static void test_stopped(void **state)
         int64_t bound_ns;
         int rows[32];
         double values[32];
-        arena_open(&arena, NULL);
-        build(&p, &rng, &arena);
-        bound_prepare(&scratch, &p.milp, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        build(&p, &rng, arena);
+        bound_prepare(&scratch, &p.milp, arena);
         struct lp_request request = {.milp = &p.milp,
                                      .first_path_row = p.first_path,
                                      .unit_log2 = UNIT,
                                      .elastic_price = 1e5,
                                      .closed = closed,
                                      .watch = &over};
-        struct lp *lp = lp_open(&request, &arena);
+        struct lp *lp = lp_open(&request, arena);
         assert_int_not_equal(lp_solve(lp, LP_DUAL, 1e300), LP_FAILED);
         for (int i = 0; i < lp_row_count(lp); i++)
             rows[i] = lp_row_of(lp, i), values[i] = lp_multiplier(lp, i);
-        bound_round(&y, &scratch, rows, values, lp_row_count(lp), UNIT, &arena);
+        bound_round(&y, &scratch, rows, values, lp_row_count(lp), UNIT, arena);
         if (bound_evaluate(&bound_ns, NULL, &p.milp, closed, &y, &scratch))
             assert_true(bound_ns <= least(&p, closed));
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
@@ -166,42 +156,37 @@ static int64_t relaxed_bound(const struct small *p, const bool *closed, struct m
     return bound_ns;
 }
 
-static void test_relaxation(void **state)
+TEST(test_relaxation)
 {
-    (void)state;
     struct random rng = {6};
     int exact = 0, hopeless = 0;
     for (int run = 0; run < 200; run++) {
-        struct arena arena;
         struct small p = {0};
         struct multipliers y;
         bool closed[64] = {false};
-        arena_open(&arena, NULL);
-        build(&p, &rng, &arena);
-        assert_true(relaxed_bound(&p, closed, &y, &arena) <= least(&p, closed));
+        struct arena_mark mark = arena_set_mark(arena);
+        build(&p, &rng, arena);
+        assert_true(relaxed_bound(&p, closed, &y, arena) <= least(&p, closed));
         for (int s = 0; s < STAGES; s++) // a single decision: the bound is its time, or beyond any
             for (int i = 0, kept = (int)random_between(&rng, 0, 3); i < OPTIONS; i++)
                 closed[p.column[s][i]] = i != kept;
-        int64_t bound_ns = relaxed_bound(&p, closed, &y, &arena), time_ns = least(&p, closed);
+        int64_t bound_ns = relaxed_bound(&p, closed, &y, arena), time_ns = least(&p, closed);
         if (time_ns == INT64_MAX) assert_true(bound_ns > 9 * 3 * (int64_t)160000000), hopeless++;
         else assert_int_equal(bound_ns, time_ns), exact++;
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(exact > 10 && hopeless > 10);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
-    struct arena arena;
     struct random rng = {7};
     struct small p = {0};
     struct bound_scratch scratch;
     bool closed[64] = {false};
     int64_t bound_ns;
-    arena_open(&arena, NULL);
-    build(&p, &rng, &arena);
-    bound_prepare(&scratch, &p.milp, &arena);
+    build(&p, &rng, arena);
+    bound_prepare(&scratch, &p.milp, arena);
     int row = p.first_path;
     int64_t value = -1;
     struct multipliers y = {&row, &value, 1, UNIT};
@@ -212,41 +197,26 @@ static void test_refusals(void **state)
     value = INT64_MAX;
     y.unit_log2 = 62;
     assert_false(bound_evaluate(&bound_ns, NULL, &p.milp, closed, &y, &scratch));
-    arena_close(&arena);
 }
 
 // A planted fault: a path row that counts a stage once too often proves too much, and enumeration
 // sees it.
-static void test_planted_coefficient(void **state)
+TEST(test_planted_coefficient)
 {
-    (void)state;
     struct random rng = {8};
     int seen = 0;
     for (int run = 0; run < 50; run++) {
-        struct arena arena;
         struct small p = {0};
         struct multipliers y;
         bool closed[64] = {false};
-        arena_open(&arena, NULL);
-        build(&p, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        build(&p, &rng, arena);
         for (int s = 0; s < STAGES; s++)
             for (int i = 0; i < OPTIONS; i++) closed[p.column[s][i]] = i != (s == 0 ? 2 : 1);
         for (int e = p.milp.rows[p.first_path].first; e < p.milp.entry_count; e++)
             if (p.milp.entry_column[e] == p.symbol[1]) p.milp.entry_value[e]--;
-        seen += relaxed_bound(&p, closed, &y, &arena) > least(&p, closed);
-        arena_close(&arena);
+        seen += relaxed_bound(&p, closed, &y, arena) > least(&p, closed);
+        arena_reset(arena, mark);
     }
     assert_true(seen >= 45);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_multipliers),
-        cmocka_unit_test(test_relaxation),
-        cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_planted_coefficient),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

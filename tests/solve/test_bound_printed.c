@@ -5,11 +5,7 @@
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 enum { PROBLEMS = 160 };
 static struct {
@@ -56,18 +52,16 @@ static void check_bound(const struct check_trial *t, bool by_tree, double gap, s
     assert_true(c.audited.bound_ns <= p->bound_ns && c.audited.bound_ns >= edge_ns);
 }
 
-static void bound_is_the_best_one_proven(void **state)
+TEST(bound_is_the_best_one_proven)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
-        struct arena arena;
         struct check_trial t;
-        arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena) && check_trial_enumerate(&t, &arena) &&
+        struct arena_mark mark = arena_set_mark(arena);
+        if (check_trial_draw(&t, seed, arena) && check_trial_enumerate(&t, arena) &&
             t.best_ns < INT64_MAX)
             for (int by_tree = 0; by_tree < 2; by_tree++)
-                check_bound(&t, by_tree, seed % 2 ? 0.05 : 0.25, &arena);
-        arena_close(&arena);
+                check_bound(&t, by_tree, seed % 2 ? 0.05 : 0.25, arena);
+        arena_reset(arena, mark);
     }
     for (int i = 0; i < 2; i++) {
         print_message("%s: %lld bounds, %lld above the edge, %lld below the plan's time\n",
@@ -76,10 +70,4 @@ static void bound_is_the_best_one_proven(void **state)
         assert_true(seen[i].all >= PROBLEMS / 4 && seen[i].above * 10 >= seen[i].all * 9 &&
                     seen[i].open >= PROBLEMS / 40);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bound_is_the_best_one_proven)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // A second opinion on the exported program: the MPS file of the program after elimination, with all
 // path rows, solved by CBC. Its plan, replayed, takes the optimum's time, and its objective, in the
 // map's unit of time, is not above it. Skipped where there is no cbc.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
@@ -164,9 +160,8 @@ static bool check_schedule(int kind, uint64_t seed)
     return checked;
 }
 
-static void cbc_agrees(void **state)
+TEST(cbc_agrees)
 {
-    (void)state;
     int checked = 0, of_schedules = 0;
     if (system("command -v cbc > /dev/null 2>&1")) {
         printf("cbc: not installed, skipped\n");
@@ -181,10 +176,4 @@ static void cbc_agrees(void **state)
     printf("cbc: agrees on %d programs, and on %d of all schedules\n", checked, of_schedules);
     assert_true(checked >= PROBLEMS / 2 &&
                 of_schedules >= PRICED_PROBLEMS * SCHEDULE_KIND_COUNT / 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cbc_agrees)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 // The objective cost, and limits of time and price: searches of random spaces against every layout
 // solved by itself, its devices counted here.
-#include <string.h>
-
 #include "data/inputs/space.h"
 #include "solve/judge/verify.h"
 #include "solve/layouts/layouts.h"
 #include "tests/support/spaces.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { PROBLEMS = 70, LAYOUTS_MAX = 4000 };
 
@@ -101,15 +99,13 @@ static void try_problem(struct random *rng, enum objective objective, struct are
     changed += best != free;
 }
 
-static void test_searches_against_enumeration(void **state)
+TEST(test_searches_against_enumeration)
 {
-    (void)state;
     struct random rng = {5};
     for (int i = 0; i < PROBLEMS; i++) {
-        struct arena arena;
-        arena_open(&arena, NULL);
-        try_problem(&rng, i % 2 ? OBJECTIVE_ITERATION_TIME : OBJECTIVE_COST, &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        try_problem(&rng, i % 2 ? OBJECTIVE_ITERATION_TIME : OBJECTIVE_COST, arena);
+        arena_reset(arena, mark);
     }
     print_message("%d problems, %d with a limit, which changed the answer of %d\n", PROBLEMS,
                   limited, changed);
@@ -124,37 +120,25 @@ static bool breaks(const struct verdict *v, const char *rule)
 }
 
 // A plan that another devices' count, a cost or a limit does not fit is refused.
-static void test_the_judge_counts(void **state)
+TEST(test_the_judge_counts)
 {
-    (void)state;
     struct random rng = {11};
-    struct arena arena;
     struct problem p;
     struct layouts_result r;
     struct verdict verdict;
-    struct error err = {OK, ""};
-    arena_open(&arena, NULL);
     do {
-        spaces_draw(&p, &rng, &arena);
+        spaces_draw(&p, &rng, arena);
         p.job.objective = OBJECTIVE_COST;
-        if (problem_check(&p, &err) == OK) spaces_search(&r, &p, 1, 0, 0, NULL, &arena);
+        if (problem_check(&p, &err) == OK) spaces_search(&r, &p, 1, 0, 0, NULL, arena);
     } while (!r.solved.plan.stage_count);
     struct plan *plan = &r.solved.plan;
-    CHECK_OK(verify_plan(&verdict, plan, &p, &arena, &err));
+    CHECK_OK(verify_plan(&verdict, plan, &p, arena, &err));
     assert_true(verdict.accepted);
     plan->objective_ns++;
-    CHECK_OK(verify_plan(&verdict, plan, &p, &arena, &err));
+    CHECK_OK(verify_plan(&verdict, plan, &p, arena, &err));
     assert_true(breaks(&verdict, "objective"));
     plan->objective_ns--;
     p.job.iteration_limit_s = ((double)plan->iteration_ns - 0.5) / 1e9;
-    CHECK_OK(verify_plan(&verdict, plan, &p, &arena, &err));
+    CHECK_OK(verify_plan(&verdict, plan, &p, arena, &err));
     assert_true(breaks(&verdict, "limit"));
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_searches_against_enumeration),
-                                       cmocka_unit_test(test_the_judge_counts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
 // least value of a mixture of paths, no choice of a plan below the target is ever removed, and
 // splitting boxes ends at the optimum.
 #include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
@@ -20,7 +14,7 @@
 #include "tests/support/problems.h"
 #include "tests/support/random_priced.h"
 
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 enum { PATHS = 5 };
 static int problem_count = 60; // test_eliminate COUNT: as many
@@ -167,9 +161,8 @@ static void check_dynamic(struct prepared *p, struct random *rng, struct arena *
             assert_true(through[s][i] <= e.best_with_ns[s][i]);
 }
 
-static void test_dynamic_is_the_least_value(void **state)
+TEST(test_dynamic_is_the_least_value)
 {
-    (void)state;
     by_ranks_seen = 0;
     assert_true(each_problem(1, problem_count, check_dynamic) > problem_count / 2);
     assert_true(by_ranks_seen >= problem_count / 50);
@@ -214,9 +207,8 @@ static void check_eliminate(struct prepared *p, struct random *rng, struct arena
         assert_true(again.best_ns == e.best_ns && again.best_plans == e.best_plans);
 }
 
-static void test_no_plan_below_the_target_goes(void **state)
+TEST(test_no_plan_below_the_target_goes)
 {
-    (void)state;
     assert_true(each_problem(2, problem_count, check_eliminate) > problem_count / 2);
 }
 
@@ -284,9 +276,8 @@ static void check_boxes(struct prepared *p, struct random *rng, struct arena *ar
     assert_true(s.best_ns == (e.best_ns == INT64_MAX ? INT64_MAX / 4 : e.best_ns));
 }
 
-static void test_splitting_ends_at_the_optimum(void **state)
+TEST(test_splitting_ends_at_the_optimum)
 {
-    (void)state;
     assert_true(each_problem(3, problem_count, check_boxes) > problem_count / 2);
 }
 
@@ -311,9 +302,8 @@ static void check_repeat(struct prepared *p, struct random *rng, struct arena *a
         assert_false(box_repeat(closer, &whole, e.best_ns, steps, 0, NULL));
 }
 
-static void test_a_box_with_a_better_plan_is_never_closed(void **state)
+TEST(test_a_box_with_a_better_plan_is_never_closed)
 {
-    (void)state;
     assert_true(each_problem(4, problem_count / 2, check_repeat) > problem_count / 4);
 }
 
@@ -347,9 +337,8 @@ static void check_search(struct prepared *p, struct random *rng, struct arena *a
     if (r.finished) assert_true(r.best_ns == e.best_ns);
 }
 
-static void test_the_search_by_boxes_is_exact(void **state)
+TEST(test_the_search_by_boxes_is_exact)
 {
-    (void)state;
     assert_true(each_problem(5, problem_count, check_search) > problem_count / 2);
 }
 
@@ -432,22 +421,9 @@ static void check_proof(struct prepared *p, struct random *rng, struct arena *ar
             assert_true(finds_lost_weights(p, &r, &r.proof.records[i], arena));
 }
 
-static void test_the_proof_holds_and_faults_in_it_are_found(void **state)
+TEST(test_the_proof_holds_and_faults_in_it_are_found)
 {
-    (void)state;
     assert_true(each_problem(6, problem_count, check_proof) > problem_count / 2);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dynamic_is_the_least_value),
-        cmocka_unit_test(test_no_plan_below_the_target_goes),
-        cmocka_unit_test(test_splitting_ends_at_the_optimum),
-        cmocka_unit_test(test_a_box_with_a_better_plan_is_never_closed),
-        cmocka_unit_test(test_the_search_by_boxes_is_exact),
-        cmocka_unit_test(test_the_proof_holds_and_faults_in_it_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)

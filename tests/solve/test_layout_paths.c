@@ -3,13 +3,6 @@
 // holds k main layers takes at least what both state for k layers on that rank, with memory limits
 // that the plan just meets; and the basis of a search over k: no bound falls as k grows, nor when a
 // layer moves from the ranks before to the rank. usage: test_layout_paths [PLANS]
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
@@ -18,8 +11,6 @@
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
-
-#include <cmocka.h> // last: it takes the name of fail()
 
 enum { TIME_MOST = 1 << 20 };
 static int plans = 6000;
@@ -563,9 +554,8 @@ static void try_checker(struct trial *t, struct tally *tally)
                  schedule_names[t->p.layout.schedule], (long long)t->time_ns);
 }
 
-static void no_rank_bounds_more_than_a_plan_takes(void **state)
+TEST(no_rank_bounds_more_than_a_plan_takes)
 {
-    (void)state;
     struct tally planner = {0}, checker = {0};
     for (int i = 0; i < plans; i++) {
         struct trial t;
@@ -584,9 +574,4 @@ static void no_rank_bounds_more_than_a_plan_takes(void **state)
     assert_true(planner.tight > planner.bounds / 50 && checker.tight > checker.bounds / 50);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) plans = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_rank_bounds_more_than_a_plan_takes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(plans)

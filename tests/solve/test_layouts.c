@@ -1,9 +1,6 @@
 // The search over a space of layouts against all of its layouts solved one by one: same optimum, a
 // fate for every layout that agrees with its own answer, bounds below it; and the search's
 // guarantees about threads, limits and signals.
-#include <stdio.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
@@ -130,15 +127,13 @@ static void try_problem(struct random *rng, enum objective objective, struct are
     for (int64_t i = 0; i < count; i++) seen_fates[layouts_fate(&rough.layouts, i)]++;
 }
 
-static void test_search_equals_all_layouts_solved(void **state)
+TEST(test_search_equals_all_layouts_solved)
 {
-    (void)state;
     struct random rng = {20};
     for (int i = 0; i < PROBLEMS; i++) {
-        struct arena arena;
-        arena_open(&arena, NULL);
-        try_problem(&rng, i % 3 == 2 ? OBJECTIVE_MAX_LOAD : OBJECTIVE_ITERATION_TIME, &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        try_problem(&rng, i % 3 == 2 ? OBJECTIVE_MAX_LOAD : OBJECTIVE_ITERATION_TIME, arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld layouts of %d problems, %lld feasible; of the rough searches: %lld solved, "
                   "%lld bound, %lld same, %lld memory, %lld infeasible, %lld refused\n",
@@ -153,20 +148,18 @@ static void test_search_equals_all_layouts_solved(void **state)
 }
 
 // An interrupted search still bounds every layout: interrupted at once, or by a signal.
-static void test_a_search_cut_short_has_a_bound(void **state)
+TEST(test_a_search_cut_short_has_a_bound)
 {
-    (void)state;
     struct random rng = {77};
     for (int i = 0; i < 8; i++) {
-        struct arena arena;
         struct problem p;
         struct layouts_result whole, cut;
         volatile int stop = 1;
-        arena_open(&arena, NULL);
-        spaces_draw(&p, &rng, &arena);
-        spaces_search(&whole, &p, 2, 0, 0, NULL, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        spaces_draw(&p, &rng, arena);
+        spaces_search(&whole, &p, 2, 0, 0, NULL, arena);
         for (int by_signal = 0; by_signal < 2; by_signal++) {
-            spaces_search(&cut, &p, 2, 0, by_signal ? 0 : 1e-4, by_signal ? &stop : NULL, &arena);
+            spaces_search(&cut, &p, 2, 0, by_signal ? 0 : 1e-4, by_signal ? &stop : NULL, arena);
             const struct plan *plan = &cut.solved.plan;
             if (whole.solved.plan.stage_count)
                 assert_true(plan->bound_ns <= whole.solved.plan.iteration_ns);
@@ -176,7 +169,7 @@ static void test_a_search_cut_short_has_a_bound(void **state)
                 assert_int_equal(whole.solved.plan.outcome, OUTCOME_INFEASIBLE);
             assert_int_equal(cut.layouts.count, whole.layouts.count);
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
@@ -211,38 +204,33 @@ static bool compare_prices(void *argument, int64_t number, const struct layout *
     return true;
 }
 
-static void test_layouts_with_one_key_have_one_price(void **state)
+TEST(test_layouts_with_one_key_have_one_price)
 {
-    (void)state;
     struct random rng = {5};
     int64_t compared = 0;
     for (int i = 0; i < 100; i++) {
-        struct arena arena, prices;
+        struct arena prices;
         struct problem p;
-        arena_open(&arena, NULL);
+        struct arena_mark mark = arena_set_mark(arena);
         arena_open(&prices, NULL);
-        spaces_draw(&p, &rng, &arena);
-        struct sharing s = {.problem = &p, .arena = &arena};
-        price_cache_open(&s.cache, &p, &prices, &arena);
+        spaces_draw(&p, &rng, arena);
+        struct sharing s = {.problem = &p, .arena = arena};
+        price_cache_open(&s.cache, &p, &prices, arena);
         struct space_limits limits = problem_space_limits(&p);
         space_each(&p.job.space, &limits, compare_prices, &s);
         compared += s.compared;
         arena_close(&prices);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(compared > 300);
 }
 
 // ---- what a rank keeps in flight
 
-static void test_kept_is_at_most_what_the_schedule_holds(void **state)
+TEST(test_kept_is_at_most_what_the_schedule_holds)
 {
-    (void)state;
-    struct arena arena;
     struct random rng = {9};
-    arena_open(&arena, NULL);
     for (int i = 0; i < 400; i++) {
-        struct error err = {OK, ""};
         int kind = (int)random_between(&rng, 0, SCHEDULE_KIND_COUNT - 1);
         const struct schedule_properties *is = &schedule_kinds[kind];
         int p = (int)random_between(&rng, is->virtual_stages == 1 ? 1 : 2, 6),
@@ -265,8 +253,8 @@ static void test_kept_is_at_most_what_the_schedule_holds(void **state)
                                            .micro_batches = m,
                                            .barrier = true};
         struct schedule s;
-        struct kept_cache cache = {.arena = &arena};
-        CHECK_OK(schedule_build(&s, &request, &arena, &err));
+        struct kept_cache cache = {.arena = arena};
+        CHECK_OK(schedule_build(&s, &request, arena, &err));
         const struct kept *kept = kept_by_ranks(&cache, &priced);
         for (int rank = 0; rank < p; rank++) {
             int most = 0;
@@ -284,27 +272,22 @@ static void test_kept_is_at_most_what_the_schedule_holds(void **state)
             assert_true(below);
         }
     }
-    arena_close(&arena);
 }
 
 // ---- the document
 
-static void test_the_document_reads_what_was_written(void **state)
+TEST(test_the_document_reads_what_was_written)
 {
-    (void)state;
-    struct arena arena;
     struct random rng = {31};
-    arena_open(&arena, NULL);
     for (int i = 0; i < 6; i++) {
         struct problem p;
         struct layouts_result r;
         struct layouts again;
-        struct error err = {OK, ""};
         const char *path = "test_layouts.json";
-        spaces_draw(&p, &rng, &arena);
-        spaces_search(&r, &p, 1, 0.02, 0, NULL, &arena);
-        CHECK_OK(layouts_save(&r.layouts, path, &arena, &err));
-        CHECK_OK(layouts_load(&again, path, &arena, &err));
+        spaces_draw(&p, &rng, arena);
+        spaces_search(&r, &p, 1, 0.02, 0, NULL, arena);
+        CHECK_OK(layouts_save(&r.layouts, path, arena, &err));
+        CHECK_OK(layouts_load(&again, path, arena, &err));
         remove(path);
         assert_int_equal(again.count, r.layouts.count);
         assert_int_equal(again.chosen, r.layouts.chosen);
@@ -317,17 +300,4 @@ static void test_the_document_reads_what_was_written(void **state)
                 assert_int_equal(again.value[k], r.layouts.value[k]);
         }
     }
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search_equals_all_layouts_solved),
-        cmocka_unit_test(test_a_search_cut_short_has_a_bound),
-        cmocka_unit_test(test_layouts_with_one_key_have_one_price),
-        cmocka_unit_test(test_kept_is_at_most_what_the_schedule_holds),
-        cmocka_unit_test(test_the_document_reads_what_was_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 // The bounds of a layout from its prices alone, against plans: on chains of every schedule, none
 // may be above the time of a plan that a search found, and none may call a layout impossible that
 // has a plan.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/incumbent/incumbent.h"
 #include "solve/layouts/bound.h"
 #include "tests/support/random_priced.h"
 
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 enum { DRAWS = 400, REPLAYS = 2000 };
 
@@ -63,21 +57,19 @@ static int64_t plan_ns(const struct priced *p, struct arena *arena)
     return best.found ? best.iteration_ns : 0;
 }
 
-static void no_bound_is_above_a_plan(void **state)
+TEST(no_bound_is_above_a_plan)
 {
-    (void)state;
     uint64_t seed = 2026;
     int compared = 0;
     for (int i = 0; i < DRAWS; i++) {
-        struct arena arena;
         struct priced p;
         struct layout_sketch sketch;
         const char *why;
-        arena_open(&arena, NULL);
-        struct kept_cache kept = {.arena = &arena};
-        draw(&p, &seed, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct kept_cache kept = {.arena = arena};
+        draw(&p, &seed, arena);
         assert_true(layout_sketch(&sketch, &p, &kept, &why));
-        int64_t bound = layout_filling_bound(&sketch, INT64_MAX), found = plan_ns(&p, &arena);
+        int64_t bound = layout_filling_bound(&sketch, INT64_MAX), found = plan_ns(&p, arena);
         if (found > 0) {
             assert_int_equal(layout_missing_bytes(&sketch), 0);
             if (bound > found)
@@ -87,13 +79,7 @@ static void no_bound_is_above_a_plan(void **state)
                     (long long)bound, (long long)found);
             compared++;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     assert_true(compared > DRAWS / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_bound_is_above_a_plan)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

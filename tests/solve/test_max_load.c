@@ -3,10 +3,6 @@
 // streams; the judge audits nothing else.
 //
 //   test_max_load [PROBLEMS] [SEED]      PROBLEMS of each schedule; make test runs 30
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
@@ -139,28 +135,26 @@ static void draw(struct priced *p, struct oracle *e, int kind, uint64_t seed, st
     }
 }
 
-static void plan_is_the_best_of_all(void **state)
+TEST(plan_is_the_best_of_all)
 {
-    (void)state;
     int differ = 0;
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         int feasible = 0, infeasible = 0;
         for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
-            struct arena arena;
             struct priced p;
             struct oracle e;
-            arena_open(&arena, NULL);
-            draw(&p, &e, (int)kind, 1000 * seed + (uint64_t)kind, &arena);
+            struct arena_mark mark = arena_set_mark(arena);
+            draw(&p, &e, (int)kind, 1000 * seed + (uint64_t)kind, arena);
             bool large = p.groups[0].memory_limit_bytes > 1000000; // beyond glp_intopt's tolerances
-            check_way(&p, &e, WAY_DEFAULT, seed, &arena);
-            check_way(&p, &e, WAY_TREE_ALONE, seed, &arena);
-            if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed, &arena);
+            check_way(&p, &e, WAY_DEFAULT, seed, arena);
+            check_way(&p, &e, WAY_TREE_ALONE, seed, arena);
+            if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed, arena);
             if (seed % 3 == 1 && !large && !p.recompute[RECOMPUTE_SWAP])
-                check_way(&p, &e, WAY_TEXTBOOK, seed, &arena);
-            if (e.plans) differ += compare_objectives(&p, seed, &arena);
+                check_way(&p, &e, WAY_TEXTBOOK, seed, arena);
+            if (e.plans) differ += compare_objectives(&p, seed, arena);
             feasible += e.plans > 0;
             infeasible += e.plans == 0;
-            arena_close(&arena);
+            arena_reset(arena, mark);
         }
         assert_true(feasible >= problem_count / 3 && infeasible >= problem_count / 25);
     }
@@ -190,24 +184,21 @@ static const struct stream *stream_like(const struct schedule *s, const struct s
 
 // Every stream of an iteration is as many times its load, and the graph of loads has its longest
 // path there.
-static void loads_are_the_streams(void **state)
+TEST(loads_are_the_streams)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 600; seed++) {
-        struct arena arena;
         struct random rng = {seed};
-        struct error err = {OK, ""};
         struct schedule whole, load;
         struct graph *graph;
         int *paths;
-        arena_open(&arena, NULL);
+        struct arena_mark mark = arena_set_mark(arena);
         struct schedule_request r = request_random(&rng, 5, 7);
         r.epilogue = false;
         int symbols = symbol_count(r.stage_count, r.slice_count), seen = 0;
-        int64_t *durations = TAKE(&arena, symbols, int64_t), most = 0;
+        int64_t *durations = TAKE(arena, symbols, int64_t), most = 0;
         for (int i = 0; i < symbols; i++) durations[i] = random_between(&rng, 0, 50);
-        CHECK_OK(schedule_build(&whole, &r, &arena, &err));
-        CHECK_OK(schedule_build_load(&load, &r, &arena, &err));
+        CHECK_OK(schedule_build(&whole, &r, arena, &err));
+        CHECK_OK(schedule_build_load(&load, &r, arena, &err));
         for (int i = 0; i < whole.stream_count; i++) {
             if (whole.streams[i].kind == STREAM_SYNC) continue;
             const struct stream *same = stream_like(&load, &whole.streams[i]);
@@ -218,11 +209,11 @@ static void loads_are_the_streams(void **state)
             seen++;
         }
         assert_int_equal(seen, load.stream_count);
-        CHECK_OK(graph_compile(&graph, &load, &arena, &err));
+        CHECK_OK(graph_compile(&graph, &load, arena, &err));
         assert_true(graph_is_chains(graph));
         assert_int_equal(graph_longest(graph, durations, NULL), most);
-        assert_true(graph_starting_paths(graph, &paths, NULL, NULL, &arena) <= load.stream_count);
-        arena_close(&arena);
+        assert_true(graph_starting_paths(graph, &paths, NULL, NULL, arena) <= load.stream_count);
+        arena_reset(arena, mark);
     }
 }
 
@@ -251,7 +242,7 @@ static void alike(struct priced *p, int kind, int layers, int ranks, int virtual
     }
 }
 
-static void alike_layers_are_shared_out_evenly(void **state)
+TEST(alike_layers_are_shared_out_evenly)
 {
     static const struct {
         int kind;
@@ -261,68 +252,60 @@ static void alike_layers_are_shared_out_evenly(void **state)
         {SCHEDULE_INTERLEAVED, 3}, {SCHEDULE_ZB_H1, 1},      {SCHEDULE_ZB_H2, 1},
         {SCHEDULE_ZB_V, 2},        {SCHEDULE_LOOPED_BFS, 3},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(shapes); i++)
         for (int ranks = 1; ranks <= 5; ranks++)
             for (int layers = ranks * shapes[i].virtual_stages + 2; layers <= 23; layers += 3) {
-                struct arena arena;
                 struct priced p;
-                arena_open(&arena, NULL);
-                alike(&p, shapes[i].kind, layers, ranks, shapes[i].virtual_stages, 6, &arena);
-                struct plan plan = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
+                struct arena_mark mark = arena_set_mark(arena);
+                alike(&p, shapes[i].kind, layers, ranks, shapes[i].virtual_stages, 6, arena);
+                struct plan plan = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
                 assert_int_equal(plan.objective_ns, (layers + ranks - 1) / ranks * 9);
                 assert_int_equal(plan.bound_ns, plan.objective_ns);
-                arena_close(&arena);
+                arena_reset(arena, mark);
             }
 }
 
 // 1F1B that sends nothing, of any stages: m loads at least, m + p - 1 at most.
-static void long_streams_reach_the_load(void **state)
+TEST(long_streams_reach_the_load)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 400; seed++) {
-        struct arena arena;
         struct random rng = {seed};
-        struct error err = {OK, ""};
         struct schedule whole, load;
         struct graph *time_graph, *load_graph;
-        arena_open(&arena, NULL);
+        struct arena_mark mark = arena_set_mark(arena);
         int ranks = (int)random_between(&rng, 1, 7),
             micro_batches = (int)random_between(&rng, 1, 40);
         struct schedule_request r = {
             .kind = SCHEDULE_1F1B, .micro_batches = micro_batches, SCHEDULE_PLAIN(ranks)};
         int symbols = symbol_count(ranks, 1);
-        int64_t *durations = TAKE(&arena, symbols, int64_t);
+        int64_t *durations = TAKE(arena, symbols, int64_t);
         for (int s = 0; s < ranks; s++) {
             durations[symbol_index(ranks, SYMBOL_FORWARD, s)] =
                 random_chance(&rng, 40) ? 0 : random_between(&rng, 0, 30);
             durations[symbol_index(ranks, SYMBOL_BACKWARD, s)] =
                 random_chance(&rng, 40) ? 1 : random_between(&rng, 0, 30);
         }
-        CHECK_OK(schedule_build(&whole, &r, &arena, &err));
-        CHECK_OK(schedule_build_load(&load, &r, &arena, &err));
-        CHECK_OK(graph_compile(&time_graph, &whole, &arena, &err));
-        CHECK_OK(graph_compile(&load_graph, &load, &arena, &err));
+        CHECK_OK(schedule_build(&whole, &r, arena, &err));
+        CHECK_OK(schedule_build_load(&load, &r, arena, &err));
+        CHECK_OK(graph_compile(&time_graph, &whole, arena, &err));
+        CHECK_OK(graph_compile(&load_graph, &load, arena, &err));
         int64_t time_ns = graph_longest(time_graph, durations, NULL),
                 load_ns = graph_longest(load_graph, durations, NULL);
         assert_true(time_ns >= micro_batches * load_ns);
         assert_true(time_ns <= (micro_batches + ranks - 1) * load_ns);
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
 }
 
 // One micro-batch over two GPUs, one half as fast: the least time leaves the slow one a single
 // layer of ten, the least load 3.
-static void optima_differ(void **state)
+TEST(optima_differ)
 {
-    (void)state;
-    struct arena arena;
     struct priced p;
-    arena_open(&arena, NULL);
-    alike(&p, SCHEDULE_1F1B, 10, 2, 1, 1, &arena);
-    struct plan even = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
+    alike(&p, SCHEDULE_1F1B, 10, 2, 1, 1, arena);
+    struct plan even = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
     assert_int_equal(even.objective_ns, 45);
-    chain_priced(&p, 8, 2, 2, 1, &arena);
+    chain_priced(&p, 8, 2, 2, 1, arena);
     p.rule_count = 0;
     for (int g = 0; g < 2; g++) {
         p.groups[g].memory_limit_bytes = (int64_t)1 << 50;
@@ -332,30 +315,25 @@ static void optima_differ(void **state)
         }
     }
     memset(p.cuts[0].forward_ns, 0, 4 * PART_COUNT * sizeof(int64_t));
-    struct plan time = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
+    struct plan time = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
     p.objective = OBJECTIVE_MAX_LOAD;
-    struct plan load = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
+    struct plan load = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
     assert_int_equal(time.iteration_ns, 9 * 30 + 60);
-    assert_int_equal(load_of(&time, &arena), 9 * 30);
+    assert_int_equal(load_of(&time, arena), 9 * 30);
     assert_int_equal(load.objective_ns, 7 * 30);
     assert_int_equal(load.iteration_ns, 7 * 30 + 3 * 60);
-    arena_close(&arena);
 }
 
 // The largest of the bench's chains, by the boxes alone.
-static void large_chain_is_proven(void **state)
+TEST(large_chain_is_proven)
 {
-    (void)state;
-    struct arena arena;
     struct priced p;
-    arena_open(&arena, NULL);
-    chain_priced(&p, 96, 16, 2, 64, &arena);
+    chain_priced(&p, 96, 16, 2, 64, arena);
     p.objective = OBJECTIVE_MAX_LOAD;
-    struct plan plan = solve_way(&p, WAY_DEFAULT, 0, &arena).plan;
+    struct plan plan = solve_way(&p, WAY_DEFAULT, 0, arena).plan;
     assert_int_equal(plan.outcome, OUTCOME_OPTIMAL);
     assert_int_equal(plan.objective_ns, 27000000);
-    assert_int_equal(load_of(&plan, &arena), plan.objective_ns);
-    arena_close(&arena);
+    assert_int_equal(load_of(&plan, arena), plan.objective_ns);
 }
 
 // ---- the judge
@@ -398,7 +376,7 @@ static bool plant_unasked(struct trial *t)
 }
 static bool plant_open(struct trial *t) { return as_load_plan(t) && t->plan.bound_ns--; }
 
-static void judge_audits_loads(void **state)
+TEST(judge_audits_loads)
 {
     static const struct damage damages[] = {
         {"a load plan as it is", plant_nothing, NULL, false},
@@ -411,14 +389,12 @@ static void judge_audits_loads(void **state)
         {"loads that the job does not ask for", plant_unasked, "objective", true},
         {"optimal with a nanosecond open", plant_open, "bound", true},
     };
-    (void)state;
     trial_plant(damages, ARRAY_LENGTH(damages), true);
 }
 
 // Whole problems: the solved plan is accepted, and never worse than a random plan.
-static void judge_accepts_what_is_solved(void **state)
+TEST(judge_accepts_what_is_solved)
 {
-    (void)state;
     int solved = 0;
     for (uint64_t seed = 1; seed <= 150; seed++) {
         struct random_limits limits = random_limits_small();
@@ -437,24 +413,20 @@ static void judge_accepts_what_is_solved(void **state)
 }
 
 // The line of the busiest rank or link, the load itself, and the throughput.
-static void report_shows_the_loads(void **state)
+TEST(report_shows_the_loads)
 {
-    (void)state;
-    struct arena arena;
-    struct error err = {OK, ""};
     struct priced p;
     const char *text;
     size_t length;
-    arena_open(&arena, NULL);
-    alike(&p, SCHEDULE_1F1B, 11, 3, 1, 5, &arena);
+    alike(&p, SCHEDULE_1F1B, 11, 3, 1, 5, arena);
     for (int i = 0; i < p.run_count; i++)
         p.runs[i].forward_ns[0] = 3000000, p.runs[i].backward_ns[0] = 6000000;
     p.cuts[0].forward_ns[PART_LINK] = 1250000;
     p.cuts[0].forward_ns[PART_BLOCKING] = 500000;
-    struct plan plan = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
+    struct plan plan = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
     assert_int_equal(plan.objective_ns,
                      37000000); // 4 layers at both ends of the pipeline, 3 between two boundaries
-    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err));
+    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
     assert_non_null(strstr(text, "  objective  max_load: 37.000 ms, "));
     assert_non_null(strstr(text, "\nLoads of one micro-batch in ms"));
     assert_non_null(strstr(
@@ -463,27 +435,11 @@ static void report_shows_the_loads(void **state)
     assert_non_null(strstr(text, "  busiest    rank 0\n"));
     assert_non_null(strstr(text, "27.03 sequences/s at most"));
     p.cuts[0].forward_ns[PART_LINK] = 50000000;
-    plan = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
-    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err));
+    plan = solve_way(&p, WAY_DEFAULT, 1, arena).plan;
+    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
     assert_int_equal(plan.objective_ns, 50000000);
     assert_non_null(strstr(text, "  busiest    the link from rank 0 to rank 1\n"));
-    arena_close(&arena);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plan_is_the_best_of_all),
-        cmocka_unit_test(loads_are_the_streams),
-        cmocka_unit_test(alike_layers_are_shared_out_evenly),
-        cmocka_unit_test(long_streams_reach_the_load),
-        cmocka_unit_test(optima_differ),
-        cmocka_unit_test(large_chain_is_proven),
-        cmocka_unit_test(judge_audits_loads),
-        cmocka_unit_test(judge_accepts_what_is_solved),
-        cmocka_unit_test(report_shows_the_loads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

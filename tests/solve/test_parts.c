@@ -5,19 +5,9 @@
 // false.
 //
 //   test_parts [PROBLEMS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/certificate/space.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/space_trials.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
 
 enum { PARTS_MOST = 5, STOPS_MOST = 200 };
 
@@ -222,23 +212,21 @@ static void claim_too_much(struct trial *t)
     seen.refused++;
 }
 
-static void searches_leave_what_one_finds(void **state)
+TEST(searches_leave_what_one_finds)
 {
-    (void)state;
     for (int i = 0; i < problem_count; i++) {
-        struct arena arena;
         uint64_t seed = first_seed + (uint64_t)i;
-        arena_open(&arena, NULL);
-        struct trial *t = TAKE(&arena, 1, struct trial);
-        *t = (struct trial){.rng = {seed}, .arena = &arena};
-        space_trial_open(&t->space, seed, 0, &arena);
-        space_trial_sources(&t->space, t->sources, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        struct trial *t = TAKE(arena, 1, struct trial);
+        *t = (struct trial){.rng = {seed}, .arena = arena};
+        space_trial_open(&t->space, seed, 0, arena);
+        space_trial_sources(&t->space, t->sources, arena);
         bool certified = t->space.problem.job.objective == OBJECTIVE_ITERATION_TIME;
         stop_again_and_again(t);
         search_in_parts(t, certified);
         claim_too_much(t);
         seen.spaces++;
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     print_message("%lld spaces, %lld answers with a plan, %lld stops, %lld plans heard of, %lld "
                   "certificates joined with %lld arguments of parts, %lld false claims refused\n",
@@ -249,10 +237,5 @@ static void searches_leave_what_one_finds(void **state)
                 seen.refused);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) problem_count = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(searches_leave_what_one_finds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(problem_count)
+ARGUMENT(first_seed)

@@ -1,9 +1,6 @@
 // Plans from other sources: splits over a problem's one layout and ranks on nodes in a framework's
 // order, with all their claims. The judge finds nothing wrong with them except what they may
 // violate (memory, rules, budgets), and none is faster than the optimum.
-#include <stdio.h>
-#include <string.h>
-
 #include "formulate/predict/predict.h"
 #include "formulate/price/price.h"
 #include "solve/judge/verify.h"
@@ -58,83 +55,74 @@ static int64_t optimum_of(const struct problem *problem, struct arena *arena)
     return r.plan.outcome == OUTCOME_OPTIMAL && r.plan.stage_count ? r.plan.iteration_ns : -1;
 }
 
-static void splits_are_what_they_claim(void **state)
+TEST(splits_are_what_they_claim)
 {
-    (void)state;
     enum { TRIALS = 400 };
     struct random rng = {71};
-    struct arena arena = {0};
-    struct arena_mark mark = arena_set_mark(&arena);
+    struct arena_mark mark = arena_set_mark(arena);
     int made = 0, kept = 0, stated = 0;
-    for (int trial = 0; trial < TRIALS; trial++, arena_reset(&arena, mark)) {
+    for (int trial = 0; trial < TRIALS; trial++, arena_reset(arena, mark)) {
+        err = (struct error){OK, ""};
         struct random_limits limits = random_limits_small();
         struct problem problem;
         struct placement placement;
         struct plan plan;
-        struct error err = {OK, ""};
-        random_problem(&problem, &rng, &limits, &arena);
+        random_problem(&problem, &rng, &limits, arena);
         problem.job.objective = OBJECTIVE_ITERATION_TIME;
         if (placement_equal(&placement, &problem, RECOMPUTE_NONE, &err) != OK) continue;
-        const char *split = random_split(&placement, &rng, &arena);
-        if (placement_plan(&plan, &problem, &placement, &arena, &err) != OK) continue;
+        const char *split = random_split(&placement, &rng, arena);
+        if (placement_plan(&plan, &problem, &placement, arena, &err) != OK) continue;
         made++;
-        if (judge(&plan, &problem, trial, &arena)) {
-            int64_t best = trial % 4 ? 0 : optimum_of(&problem, &arena);
+        if (judge(&plan, &problem, trial, arena)) {
+            int64_t best = trial % 4 ? 0 : optimum_of(&problem, arena);
             assert_true(placement_fits(&plan) && plan.iteration_ns >= best);
             kept++;
         }
         if (placement_stated(&placement, &problem, split, RECOMPUTE_NONE, &err) != OK) continue;
-        if (placement_plan(&plan, &problem, &placement, &arena, &err) != OK) continue;
-        judge(&plan, &problem, trial, &arena);
+        if (placement_plan(&plan, &problem, &placement, arena, &err) != OK) continue;
+        judge(&plan, &problem, trial, arena);
         stated++;
     }
     printf("%d equal splits, %d within every limit; %d stated ones\n", made, kept, stated);
     assert_true(made > TRIALS / 2 && kept > TRIALS / 10 && stated > TRIALS / 20);
-    arena_close(&arena);
 }
 
-static void splits_that_cannot_be(void **state)
+TEST(splits_that_cannot_be)
 {
-    (void)state;
     static const char *const splits[] = {"", "1", "1,x", "0,1,1", "1000,1000", "1,1,1,1,1,1,1,1,1"};
     struct random rng = {5};
-    struct arena arena = {0};
     struct random_limits limits = random_limits_small();
     struct problem problem;
     struct placement placement;
-    struct error err = {OK, ""};
-    do random_problem(&problem, &rng, &limits, &arena);
+    do random_problem(&problem, &rng, &limits, arena);
     while (problem.job.layout.pipeline != 3 || problem.job.layout.virtual_stages > 1);
     for (size_t i = 0; i < ARRAY_LENGTH(splits); i++, err = (struct error){OK, ""}) {
         assert_int_equal(placement_stated(&placement, &problem, splits[i], RECOMPUTE_NONE, &err),
                          BAD_INPUT);
         if (!strstr(err.text, splits[i])) fail_msg("'%s': %s", splits[i], err.text);
     }
-    arena_close(&arena);
 }
 
-static void nodes_in_order(void **state)
+TEST(nodes_in_order)
 {
-    (void)state;
     enum { TRIALS = 60 };
     struct random rng = {9};
-    struct arena arena = {0};
-    struct arena_mark mark = arena_set_mark(&arena);
+    struct arena_mark mark = arena_set_mark(arena);
     int found_count = 0, worse = 0;
-    for (int trial = 0; trial < TRIALS; trial++, arena_reset(&arena, mark)) {
+    for (int trial = 0; trial < TRIALS; trial++, arena_reset(arena, mark)) {
+        err = (struct error){OK, ""};
         struct problem problem;
         struct priced priced;
         struct solve_result r;
         struct plan plan;
-        struct error err = {OK, ""};
         bool found;
-        placed_problem_random(&problem, &rng, &arena);
+        placed_problem_random(&problem, &rng, arena);
         problem.job.objective = OBJECTIVE_ITERATION_TIME;
-        if (price_problem(&priced, &problem, &arena, &err) != OK) continue;
-        if (!placed_solve_within(&r, &priced, NULL, 0, false, &arena)) continue;
-        CHECK_OK(placed_in_order(&plan, &found, &r.plan, &priced, &arena, &err));
+        if (price_problem(&priced, &problem, arena, &err) != OK) continue;
+        if (!placed_solve_within(&r, &priced, NULL, 0, false, arena)) continue;
+        CHECK_OK(placed_in_order(&plan, &found, &r.plan, &priced, arena, &err));
         if (!found) continue;
-        judge(&plan, &problem, trial, &arena);
+        judge(&plan, &problem, trial, arena);
         const struct plan_placement *x = plan.placement;
         for (int i = 0, node = 0; i < x->rank_count * x->replica_count; i++) {
             const char *stands =
@@ -150,15 +138,4 @@ static void nodes_in_order(void **state)
     }
     printf("%d in a framework's order, %d of them slower than their plan\n", found_count, worse);
     assert_true(found_count > TRIALS / 4 && worse > 0);
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(splits_are_what_they_claim),
-        cmocka_unit_test(splits_that_cannot_be),
-        cmocka_unit_test(nodes_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 // The quality cost of compression: the front of time and quality cost, and the least quality cost
 // among plans of equal time, against every plan of random small problems. usage: test_quality
 // [TRIALS] [SEED]
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "formulate/price/price.h"
 #include "solve/commands/verbs.h"
 #include "solve/judge/verify.h"
@@ -127,20 +124,18 @@ static int compare(const struct problem *problem, uint64_t seed, struct arena *a
     return count;
 }
 
-static void fronts(void **state)
+TEST(fronts)
 {
-    (void)state;
     int drawn = 0, some = 0, several = 0;
     for (int i = 0; i < trials; i++) {
         struct random rng = {first_seed + (uint64_t)i};
-        struct arena arena;
         struct problem problem;
-        arena_open(&arena, NULL);
-        if (draw(&problem, &rng, &arena)) {
-            int points = compare(&problem, first_seed + (uint64_t)i, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        if (draw(&problem, &rng, arena)) {
+            int points = compare(&problem, first_seed + (uint64_t)i, arena);
             drawn++, some += points > 0, several += points > 1;
         }
-        arena_close(&arena);
+        arena_reset(arena, mark);
     }
     printf(
         "%d problems, %d with a plan, %d with a front of several points, %d with a second search\n",
@@ -148,10 +143,5 @@ static void fronts(void **state)
     assert_true(several > trials / 50 && second_searches > 0);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fronts)};
-    if (argc > 1) trials = atoi(argv[1]);
-    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(trials)
+ARGUMENT(first_seed)

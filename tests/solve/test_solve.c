@@ -2,13 +2,6 @@
 // infeasible exactly when the enumeration finds nothing, for any number of processes; alternatives
 // are the best distinct plans; the second engine and the textbook formulation agree; a stopped
 // search has a valid bound.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/layout/solve.h"
@@ -18,7 +11,7 @@
 #include "tests/support/random_priced.h"
 #include "tests/support/textbook/textbook.h"
 
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 static bool draw(struct prepared *p, struct random *rng, bool long_and_close, struct arena *arena)
 {
@@ -86,11 +79,7 @@ static void check_default(const struct prepared *p, int64_t best_ns, struct aren
     expect(&r, best_ns);
 }
 
-static void test_default(void **state)
-{
-    (void)state;
-    each(11, 120, check_default);
-}
+TEST(test_default) { each(11, 120, check_default); }
 
 // The tree alone: no start plan, nothing eliminated. And not a bit of difference between one
 // process and two.
@@ -117,11 +106,7 @@ static void check_tree_alone(const struct prepared *p, int64_t best_ns, struct a
     }
 }
 
-static void test_tree_alone(void **state)
-{
-    (void)state;
-    each(12, 120, check_tree_alone);
-}
+TEST(test_tree_alone) { each(12, 120, check_tree_alone); }
 
 // ---- alternatives
 
@@ -164,11 +149,7 @@ static void check_alternatives(const struct prepared *p, int64_t best_ns, struct
     }
 }
 
-static void test_alternatives(void **state)
-{
-    (void)state;
-    each(13, 40, check_alternatives);
-}
+TEST(test_alternatives) { each(13, 40, check_alternatives); }
 
 // ---- the other engine, the other formulation
 
@@ -218,9 +199,8 @@ static void check_glpk(const struct prepared *p, int64_t best_ns, struct arena *
     boxes_by_tree += r.plan.effort.boxes;
 }
 
-static void test_glpk(void **state)
+TEST(test_glpk)
 {
-    (void)state;
     each(14, 25, check_glpk);
     printf("%lld boxes by GLPK's branch and bound, %lld by the tree\n", (long long)boxes_by_glpk,
            (long long)boxes_by_tree);
@@ -236,9 +216,8 @@ static void check_textbook(const struct prepared *p, int64_t best_ns, struct are
     agree_if_ended(&plan, best_ns);
 }
 
-static void test_textbook(void **state)
+TEST(test_textbook)
 {
-    (void)state;
     ended = 0;
     each(15, 8, check_textbook);
     assert_true(ended > 0);
@@ -246,36 +225,31 @@ static void test_textbook(void **state)
 
 // ---- stopping, starting
 
-static void test_chain(void **state)
+TEST(test_chain)
 {
-    (void)state;
-    struct arena arena;
     struct priced p;
     struct solve_settings s;
     struct solve_result r, again;
-    struct error err = {0};
     volatile int stop = 1;
-    arena_open(&arena, NULL);
-    chain_priced(&p, 24, 4, 2, 16, &arena);
+    chain_priced(&p, 24, 4, 2, 16, arena);
     solve_defaults(&s);
-    solve(&r, &p, &s, &arena);
+    solve(&r, &p, &s, arena);
     assert_int_equal(r.plan.outcome, OUTCOME_OPTIMAL);
     assert_true(llabs(r.plan.iteration_ns - 522854500) <
                 1000); // known, within rounding of the layers' prices
     s.start_search = s.eliminate = false;
-    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), OK);
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, arena, &err), OK);
     assert_int_equal(again.plan.outcome, OUTCOME_OPEN);
     assert_int_equal(again.plan.iteration_ns, r.plan.iteration_ns);
     assert_true(again.plan.bound_ns < r.plan.iteration_ns);
-    assert_int_equal(solve_run(&again, &p, &s, NULL, &stop, &arena, &err), OK);
+    assert_int_equal(solve_run(&again, &p, &s, NULL, &stop, arena, &err), OK);
     assert_int_equal(again.plan.outcome, OUTCOME_NO_PLAN);
     s.gap = 0.5;
     stop = 0;
-    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), OK);
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, arena, &err), OK);
     assert_true(again.plan.bound_ns <= r.plan.iteration_ns && plan_gap(&again.plan) <= 0.5);
     r.plan.stages[0].layer_count++;
-    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), BAD_INPUT);
-    arena_close(&arena);
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, arena, &err), BAD_INPUT);
 }
 
 // ---- problems of every schedule
@@ -327,9 +301,8 @@ static void check_cutoff(const struct prepared *p, int64_t best_ns, struct arena
     }
 }
 
-static void test_cutoff(void **state)
+TEST(test_cutoff)
 {
-    (void)state;
     each(31, 40, check_cutoff);
     each_scheduled(32, 120, check_cutoff);
 }
@@ -343,9 +316,8 @@ static void check_bound(const struct prepared *p, int64_t best_ns, struct arena 
     assert_true(time_ns == 0 || time_ns >= best_ns);
 }
 
-static void test_quick_bound(void **state)
+TEST(test_quick_bound)
 {
-    (void)state;
     each(33, 40, check_bound);
     each_scheduled(34, 400, check_bound);
 }
@@ -368,21 +340,8 @@ static void check_gap(const struct prepared *p, int64_t best_ns, struct arena *a
                 0.07 * (double)r.plan.iteration_ns);
 }
 
-static void test_gap_in_the_tree(void **state)
+TEST(test_gap_in_the_tree)
 {
-    (void)state;
     each(35, 30, check_gap);
     each_scheduled(36, 80, check_gap);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default),         cmocka_unit_test(test_tree_alone),
-        cmocka_unit_test(test_alternatives),    cmocka_unit_test(test_glpk),
-        cmocka_unit_test(test_textbook),        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_cutoff),          cmocka_unit_test(test_quick_bound),
-        cmocka_unit_test(test_gap_in_the_tree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

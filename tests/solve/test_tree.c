@@ -1,18 +1,11 @@
 // The tree's proof under planted faults: the recheck detects damaged records. And workers that die,
 // or a worker's memory that is too small, cost only time.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "solve/tree/tree.h"
 #include "solve/process/worker.h"
 #include "tests/support/prepare.h"
 #include "tests/support/random_priced.h"
 
-#include <cmocka.h>
+#include "tests/support/check.h"
 #include <glpk.h>
 
 struct made {
@@ -59,18 +52,14 @@ static struct record *find(struct made *m, enum record_kind kind)
     return NULL;
 }
 
-static void test_sound(void **state)
+TEST(test_sound)
 {
-    (void)state;
-    struct arena arena;
     struct made m = {0};
-    arena_open(&arena, NULL);
-    make(&m, &arena);
+    make(&m, arena);
     assert_true(m.tree.finished);
     assert_int_equal(m.tree.plan_count, 1);
     assert_int_equal(m.tree.bound_ns, m.tree.plans[0].time_ns);
-    assert_int_equal(look_again(&m, &arena), OK);
-    arena_close(&arena);
+    assert_int_equal(look_again(&m, arena), OK);
 }
 
 static void damage_bound(struct made *m) { m->tree.bound_ns++; }
@@ -100,20 +89,18 @@ static void damage_row(struct made *m)
     }
 }
 
-static void test_planted(void **state)
+TEST(test_planted)
 {
-    (void)state;
     void (*const damages[])(struct made *) = {damage_bound, damage_multiplier, damage_claim,
                                               damage_box,   damage_split,      damage_removal,
                                               damage_order, damage_row};
     for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
-        struct arena arena;
         struct made m = {0};
-        arena_open(&arena, NULL);
-        make(&m, &arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        make(&m, arena);
         damages[i](&m);
-        if (look_again(&m, &arena) != SOLVER) fail_msg("damage %d was not seen", (int)i);
-        arena_close(&arena);
+        if (look_again(&m, arena) != SOLVER) fail_msg("damage %d was not seen", (int)i);
+        arena_reset(arena, mark);
     }
 }
 
@@ -154,104 +141,75 @@ static void ask_workers(struct message answers[REQUESTS], int skipped, double si
 
 // One worker aborts, one hangs: nothing else is lost. A silence limit that ends the hanging worker
 // in good time may also end a slow one on a busy machine; without a limit only the first is lost.
-static void test_workers(void **state)
+TEST(test_workers)
 {
-    (void)state;
-    struct arena arena;
     struct message answers[REQUESTS];
-    arena_open(&arena, NULL);
-    ask_workers(answers, -1, 0.3, &arena);
+    ask_workers(answers, -1, 0.3, arena);
     assert_true(answers[ABORTS].broken && answers[HANGS].broken);
-    ask_workers(answers, HANGS, 0, &arena);
+    ask_workers(answers, HANGS, 0, arena);
     for (int i = 0; i < REQUESTS; i++) assert_int_equal(answers[i].broken, i == ABORTS);
-    arena_close(&arena);
 }
 
 // Memory that does not even hold a relaxation: every box falls to splitting alone, and the answer
 // is the same.
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
-    struct arena arena;
     struct made sound = {0}, starved = {0};
-    arena_open(&arena, NULL);
-    make_sized(&sound, 5, 2, 0, &arena);
-    make_sized(&starved, 5, 2, 1 << 16, &arena);
+    make_sized(&sound, 5, 2, 0, arena);
+    make_sized(&starved, 5, 2, 1 << 16, arena);
     assert_non_null(starved.tree.sidelined);
     assert_true(starved.tree.finished);
     assert_int_equal(starved.tree.plans[0].time_ns, sound.tree.plans[0].time_ns);
-    assert_int_equal(look_again(&starved, &arena), OK);
-    arena_close(&arena);
+    assert_int_equal(look_again(&starved, arena), OK);
 }
 
 // Without processes: the same records; and where GLPK gives up in this very thread, the same plan.
-static void test_here(void **state)
+TEST(test_here)
 {
-    (void)state;
     const struct tree_settings here = {.threads = 0, .plan_count = 1};
-    struct arena arena;
     struct made sound = {0}, alone = {0}, failing = {0};
     jmp_buf exhausted;
-    arena_open(&arena, &exhausted);
+    arena->exit = &exhausted;
     if (setjmp(exhausted)) fail_msg("GLPK's error left the tree");
-    make_sized(&sound, 16, 4, 0, &arena);
-    make_by(&alone, 16, 4, &here, &arena);
+    make_sized(&sound, 16, 4, 0, arena);
+    make_by(&alone, 16, 4, &here, arena);
     assert_null(alone.tree.sidelined);
     assert_int_equal(alone.tree.boxes, sound.tree.boxes);
     assert_int_equal(alone.tree.records.count, sound.tree.records.count);
     assert_int_equal(alone.tree.plans[0].time_ns, sound.tree.plans[0].time_ns);
-    assert_int_equal(look_again(&alone, &arena), OK);
+    assert_int_equal(look_again(&alone, arena), OK);
     glp_mem_limit(1);
     glp_alloc(1000000, 1); // of 1 MiB, which is all that GLPK has until it is dropped
-    make_by(&failing, 16, 4, &here, &arena);
+    make_by(&failing, 16, 4, &here, arena);
     assert_non_null(failing.tree.sidelined);
     assert_int_equal(failing.tree.plans[0].time_ns, sound.tree.plans[0].time_ns);
-    assert_int_equal(look_again(&failing, &arena), OK);
-    arena_close(&arena);
+    assert_int_equal(look_again(&failing, arena), OK);
+    arena->exit = NULL;
 }
 
 // A search whose time is over starts no box; its boxes stay open unchanged.
-static void test_time_is_over(void **state)
+TEST(test_time_is_over)
 {
-    (void)state;
     struct made m = {0};
-    struct arena arena;
     struct watch over = {NULL, 1e-9, 0};
     struct job_result r;
-    arena_open(&arena, NULL);
-    make(&m, &arena);
+    make(&m, arena);
     struct task task = {.target_ns = m.program.hopeless_ns, .box_limit = 8};
-    box_whole(&task.box, &m.program, &arena);
-    job_run(&r, &task, &m.program, &arena);
+    box_whole(&task.box, &m.program, arena);
+    job_run(&r, &task, &m.program, arena);
     assert_true(r.explored > 0);
     task.watch = &over;
-    job_run(&r, &task, &m.program, &arena);
+    job_run(&r, &task, &m.program, arena);
     assert_true(r.explored == 0 && r.open_count == 1 && r.open[0].bound_ns == task.box.bound_ns);
-    arena_close(&arena);
 }
 
-static void test_message(void **state)
+TEST(test_message)
 {
-    (void)state;
-    struct arena arena;
     struct message m;
-    arena_open(&arena, NULL);
-    message_begin(&m, &arena);
+    message_begin(&m, arena);
     message_put_count(&m, 1000000);
     message_put_count(&m, 7);
     assert_int_equal(message_get_length(&m, 8), 0); // longer than the rest: broken
     assert_true(m.broken);
     assert_int_equal(message_get_count(&m), 0);
-    arena_close(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),        cmocka_unit_test(test_planted),
-        cmocka_unit_test(test_workers),      cmocka_unit_test(test_message),
-        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_here),
-        cmocka_unit_test(test_time_is_over),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // What if: the matching of replicas against every numbering; answers that are never slower than the
 // plan they start from, whose own time is computed a second time by the oracle of schedules.
 // Clusters that change: tests/places/test_cluster_change.c; the command: test_what_if_command.c.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/inputs/places_use.h"
 #include "data/places/places.h"
 #include "formulate/choices/choices.h"
@@ -12,7 +8,7 @@
 #include "tests/support/oracle/pipeline.h"
 #include "tests/support/placed.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 static int trials = 12;
 
@@ -42,7 +38,7 @@ static int least_moved(const int *before, const int *after, int *number, int at,
     return least;
 }
 
-static void test_matching(void **state)
+TEST(test_matching)
 {
     struct random rng = {5};
     for (int trial = 0; trial < 400; trial++) {
@@ -57,14 +53,14 @@ static void test_matching(void **state)
             after[i] = random_chance(&rng, 60) ? before[(i + ranks) % (replicas * ranks)]
                                                : (int)random_between(&rng, 0, nodes);
         for (int i = 0; i < replicas * ranks; i++) after[i] = after[i] < 0 ? 0 : after[i];
-        placed_match(number, before, after, replicas, ranks, *state);
+        placed_match(number, before, after, replicas, ranks, arena);
         for (int r = 0; r < replicas; r++) {
             assert_in_range(number[r], 0, replicas - 1);
             assert_int_equal(seen[number[r]]++, 0);
         }
         assert_int_equal(moved(before, after, number, replicas, ranks),
                          least_moved(before, after, all, 0, replicas, ranks));
-        placed_match(number, after, after, replicas, ranks, *state);
+        placed_match(number, after, after, replicas, ranks, arena);
         assert_int_equal(moved(after, after, number, replicas, ranks), 0);
     }
 }
@@ -236,52 +232,52 @@ static bool check_gap(const struct problem *changed, const struct priced *priced
     return within;
 }
 
-static void test_never_worse(void **state)
+TEST(test_never_worse)
 {
     int compared = 0, stood = 0, mended = 0, turned = 0, kept = 0;
     for (int trial = 0; trial < trials; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        err = (struct error){OK, ""};
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 1};
         struct problem problem, changed;
         struct priced priced, again;
         struct solve_result first, same, stopped, warm, cold;
-        struct error err = {OK, ""};
-        placed_problem_random(&problem, &rng, *state);
-        assert_int_equal(price_problem(&priced, &problem, *state, &err), OK);
-        if (!placed_solve_from(&first, &priced, NULL, false, *state)) {
-            arena_reset(*state, mark);
+        placed_problem_random(&problem, &rng, arena);
+        assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
+        if (!placed_solve_from(&first, &priced, NULL, false, arena)) {
+            arena_reset(arena, mark);
             continue;
         }
         const struct plan_placement *x = first.plan.placement;
         int places = x->replica_count * x->rank_count;
         // The same problem again: equally fast, and then no rank moves.
         struct placed_start start = {.plan = &first.plan};
-        assert_true(placed_solve_from(&same, &priced, &start, trial % 3, *state));
+        assert_true(placed_solve_from(&same, &priced, &start, trial % 3, arena));
         assert_int_equal(start.standing_ns, first.plan.iteration_ns);
-        assert_int_equal(start.standing_ns, played_time(&problem, &first.plan, x->nodes, *state));
+        assert_int_equal(start.standing_ns, played_time(&problem, &first.plan, x->nodes, arena));
         assert_true(same.plan.iteration_ns <= first.plan.iteration_ns);
         for (int i = 0; i < places && same.plan.iteration_ns == first.plan.iteration_ns; i++)
             assert_string_equal(same.plan.placement->nodes[i], x->nodes[i]);
 
-        struct cluster_change change = random_change(x, trial % 2, &rng, *state);
+        struct cluster_change change = random_change(x, trial % 2, &rng, arena);
         changed = problem;
         assert_int_equal(
-            cluster_make_change(&changed.cluster, &problem.cluster, &change, *state, &err), OK);
+            cluster_make_change(&changed.cluster, &problem.cluster, &change, arena, &err), OK);
         err = (struct error){OK, ""};
         if (problem_check(&changed, &err) == OK) {
-            assert_int_equal(price_problem(&again, &changed, *state, &err), OK);
+            assert_int_equal(price_problem(&again, &changed, arena, &err), OK);
             start = (struct placed_start){.plan = &first.plan};
-            if (placed_solve_from(&stopped, &again, &start, true, *state)) {
-                int64_t played = played_time(&changed, &first.plan, x->nodes, *state);
+            if (placed_solve_from(&stopped, &again, &start, true, arena)) {
+                int64_t played = played_time(&changed, &first.plan, x->nodes, arena);
                 assert_int_equal(start.standing_ns, played < INT64_MAX ? played : 0);
                 if (start.standing_ns)
                     assert_true(start.mended_ns && start.mended_ns <= start.standing_ns &&
                                 stopped.plan.iteration_ns <= start.standing_ns);
                 if (start.mended_ns) {
                     assert_true(stopped.plan.iteration_ns <= start.mended_ns);
-                    check_mended(&changed, &first.plan, &start, *state);
+                    check_mended(&changed, &first.plan, &start, arena);
                 }
-                assert_accepted(&stopped.plan, &changed, *state);
+                assert_accepted(&stopped.plan, &changed, arena);
                 for (int i = 0; i < change.without.count; i++)
                     assert_false(placed_stands_on(stopped.plan.placement, change.without.items[i]));
                 stood += start.standing_ns > 0;
@@ -290,16 +286,16 @@ static void test_never_worse(void **state)
             } else {
                 assert_int_equal(start.mended_ns, 0);
             }
-            kept += check_gap(&changed, &again, &first.plan, *state);
-            if (trial % 3 && placed_solve_from(&cold, &again, NULL, false, *state)) {
-                assert_true(placed_solve_from(&warm, &again, &start, false, *state));
-                assert_accepted(&warm.plan, &changed, *state);
+            kept += check_gap(&changed, &again, &first.plan, arena);
+            if (trial % 3 && placed_solve_from(&cold, &again, NULL, false, arena)) {
+                assert_true(placed_solve_from(&warm, &again, &start, false, arena));
+                assert_accepted(&warm.plan, &changed, arena);
                 assert_true(warm.plan.iteration_ns <= cold.plan.iteration_ns &&
                             (!start.mended_ns || warm.plan.iteration_ns <= start.mended_ns));
                 compared++;
             }
         }
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     printf("%d compared, %d earlier plans stood, of which other rings make %d faster, %d were "
            "mended; %d kept within a wide gap\n",
@@ -311,34 +307,33 @@ static void test_never_worse(void **state)
 
 // With equal links positions do not matter: every rank that moved returns, whatever the numbering
 // of the replicas.
-static void test_going_home(void **state)
+TEST(test_going_home)
 {
     int moved_before = 0;
     for (int trial = 0; trial < 10; trial++) {
-        struct arena_mark mark = arena_set_mark(*state);
+        struct arena_mark mark = arena_set_mark(arena);
         struct random rng = {(uint64_t)trial + 100};
         struct problem problem;
         struct priced priced;
         struct solve_result result;
         struct placed *p;
-        struct error err = {OK, ""};
         do {
-            placed_problem_random(&problem, &rng, *state);
+            placed_problem_random(&problem, &rng, arena);
             for (int i = 0; i < NODES * NODES; i++)
                 problem.cluster.places.measured[i] =
                     (struct link){i / NODES == i % NODES ? 0 : 1e9, 1e-6};
-            assert_int_equal(price_problem(&priced, &problem, *state, &err), OK);
+            assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
         } while (problem.cluster.group_count > 1 ||
                  problem.cluster.groups[0].gpus_per_node >
                      problem.job.layout.tensor * problem.job.layout.context ||
                  priced.layout.data < 2 ||
-                 !placed_solve_within(&result, &priced, NULL, 0.9, false, *state));
+                 !placed_solve_within(&result, &priced, NULL, 0.9, false, arena));
         int ranks = priced.rank_count, places = ranks * priced.layout.data, home[PLACES],
             like[PLACES * 2], order[NODES];
-        assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
-        struct placed_plan plan = placed_plan_empty(p, *state);
+        assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+        struct placed_plan plan = placed_plan_empty(p, arena);
         struct placed_start start = {.plan = &result.plan};
-        assert_true(placed_take_start(p, &start, like, home, &plan, *state));
+        assert_true(placed_take_start(p, &start, like, home, &plan, arena));
         for (int i = 0; i < NODES; i++) order[i] = i;
         for (int i = NODES - 1; i > 0; i--) {
             int with = (int)random_between(&rng, 0, i), kept = order[i];
@@ -354,18 +349,9 @@ static void test_going_home(void **state)
         placed_settle(p, &plan, like, home, 0);
         assert_int_equal(plan.time_ns, before_ns);
         for (int i = 0; i < places; i++) assert_int_equal(plan.node[i], home[i]);
-        arena_reset(*state, mark);
+        arena_reset(arena, mark);
     }
     assert_true(moved_before > 20);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matching),
-        cmocka_unit_test(test_going_home),
-        cmocka_unit_test(test_never_worse),
-    };
-    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
-}
+ARGUMENT(trials)

@@ -1,8 +1,6 @@
 // What if, as a command: its output, the documents that it writes, audited by the judge, and what
 // it refuses.
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
@@ -12,7 +10,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/placed.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 struct told {
     int exit_code;
@@ -48,7 +46,7 @@ static enum status run_solve(struct told *told, const char *folder, const char *
 }
 #define RUN(told, ...)                                                                             \
     run_solve(told, own_folder, (const char *const[]){__VA_ARGS__},                                \
-              (int)ARRAY_LENGTH(((const char *const[]){__VA_ARGS__})), *state)
+              (int)ARRAY_LENGTH(((const char *const[]){__VA_ARGS__})), arena)
 
 static const char *problem_path, *plan_path, *used, *other,
     *spare; // of the problem written by write_problem; names of nodes
@@ -59,31 +57,30 @@ static const char *in_folder(const char *name, struct arena *arena)
 }
 
 // A problem with several replicas and a spare node, as five files, with its plan.
-static int write_problem(void **state)
+static int write_problem(struct arena *arena)
 {
     struct problem problem;
     struct priced priced;
     struct solve_result result;
     struct told told;
     struct error err = {OK, ""};
-    if (folder_open(state)) return 1;
     for (uint64_t seed = 1; !plan_path; seed++) {
         struct random rng = {seed};
-        placed_problem_random(&problem, &rng, *state);
+        placed_problem_random(&problem, &rng, arena);
         const struct layout *l = &problem.job.layout;
         if (l->data < 2 || l->data * l->pipeline >= NODES ||
             problem.cluster.groups[0].gpus_per_node > l->tensor * l->context)
             continue;
-        if (price_problem(&priced, &problem, *state, &err) != OK ||
-            !placed_solve_from(&result, &priced, NULL, false, *state))
+        if (price_problem(&priced, &problem, arena, &err) != OK ||
+            !placed_solve_from(&result, &priced, NULL, false, arena))
             continue;
-        if (example_write(&problem, own_folder, true, *state, &err) != OK) return 1;
+        if (example_write(&problem, own_folder, true, arena, &err) != OK) return 1;
         problem_path = problem.document.path;
-        plan_path = in_folder("plan.json", *state);
+        plan_path = in_folder("plan.json", arena);
         if (RUN(&told, problem_path, "-o", plan_path, "--quiet") != OK || told.exit_code) return 1;
     }
     struct plan plan;
-    if (plan_load(&plan, plan_path, *state, &err) != OK) return 1;
+    if (plan_load(&plan, plan_path, arena, &err) != OK) return 1;
     used = plan.placement->nodes[0];
     other = plan.placement->nodes[1];
     for (int i = 0; i < problem.cluster.places.node_count; i++)
@@ -92,9 +89,19 @@ static int write_problem(void **state)
     return !spare;
 }
 
-static int open_commands(void **state) { return check_open_arena(state) || write_problem(state); }
+static struct arena kept;
 
-static int close_commands(void **state) { return folder_close(state) || check_close_arena(state); }
+static int open_commands(void **state)
+{
+    arena_open(&kept, NULL);
+    return folder_open(state) || write_problem(&kept);
+}
+
+static int close_commands(void **state)
+{
+    arena_close(&kept);
+    return folder_close(state);
+}
 
 static void audit_written(const char *plan_name, const char *problem_name, struct arena *arena)
 {
@@ -113,47 +120,46 @@ static void assert_says(const struct told *t, const char *text)
     if (!strstr(t->text, text)) fail_msg("expected '%s' in:\n%s", text, t->text);
 }
 
-static void test_command(void **state)
+TEST(test_command)
 {
     struct told t, again;
-    const char *without = in_folder("w.json", *state);
+    const char *without = in_folder("w.json", arena);
     assert_int_equal(RUN(&t, problem_path, "--start", plan_path, "--without", used, "-o", without),
                      OK);
-    assert_says(&t, arena_print(*state, "without %s\n  earlier plan ", used));
-    assert_says(
-        &t, arena_print(*state, "no longer possible: %s is gone\n  only what must move ", used));
-    assert_says(&t, arena_print(*state, "    replica 0 rank 0: %s -> ", used));
+    assert_says(&t, arena_print(arena, "without %s\n  earlier plan ", used));
+    assert_says(&t,
+                arena_print(arena, "no longer possible: %s is gone\n  only what must move ", used));
+    assert_says(&t, arena_print(arena, "    replica 0 rank 0: %s -> ", used));
     assert_says(&t, "\n  new plan ");
-    audit_written("w.json", "w.problem.json", *state);
+    audit_written("w.json", "w.problem.json", arena);
     // The same again is harmless, another change is refused, and no file is left or changed.
     assert_int_equal(
         RUN(&again, problem_path, "--start", plan_path, "--without", used, "-o", without), OK);
     assert_string_equal(again.text, t.text);
     assert_int_equal(RUN(&t, problem_path, "--without", other, "-o", without), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "w.cluster.json: exists with other content"));
-    assert_int_not_equal(access(in_folder("w.cluster.json.draft", *state), F_OK), 0);
-    audit_written("w.json", "w.problem.json", *state);
+    assert_int_not_equal(access(in_folder("w.cluster.json.draft", arena), F_OK), 0);
+    audit_written("w.json", "w.problem.json", arena);
     // From there on to the next question; made from the earlier documents.
-    const char *degrade = arena_print(*state, "%s=0.5", spare);
-    assert_int_equal(RUN(&t, in_folder("w.problem.json", *state), "--start", without, "--degrade",
-                         degrade, "-o", in_folder("d.json", *state)),
+    const char *degrade = arena_print(arena, "%s=0.5", spare);
+    assert_int_equal(RUN(&t, in_folder("w.problem.json", arena), "--start", without, "--degrade",
+                         degrade, "-o", in_folder("d.json", arena)),
                      OK);
-    assert_says(&t, arena_print(*state, "%s x 0.5\n", spare));
-    audit_written("d.json", "d.problem.json", *state);
+    assert_says(&t, arena_print(arena, "%s x 0.5\n", spare));
+    audit_written("d.json", "d.problem.json", arena);
     struct cluster c;
     struct problem p;
-    struct error err = {OK, ""};
-    assert_int_equal(problem_load(&p, in_folder("d.problem.json", *state), *state, &err), OK);
-    assert_int_equal(cluster_load(&c, in_folder("w.cluster.json", *state), *state, &err), OK);
+    assert_int_equal(problem_load(&p, in_folder("d.problem.json", arena), arena, &err), OK);
+    assert_int_equal(cluster_load(&c, in_folder("w.cluster.json", arena), arena, &err), OK);
     assert_string_equal(p.cluster.document.sources[0].sha256, c.document.sha256);
     assert_int_equal(p.cluster.places.node_count, NODES - 1);
 }
 
 // The loss of a spare node has no effect: no rank moves, and no time is lost.
-static void test_spare(void **state)
+TEST(test_spare)
 {
     struct told t;
-    const char *factor = arena_print(*state, "%s=0.5", spare);
+    const char *factor = arena_print(arena, "%s=0.5", spare);
     const char *const options[][2] = {{"--without", spare}, {"--degrade", factor}};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(RUN(&t, problem_path, "--start", plan_path, options[i][0], options[i][1]),
@@ -167,56 +173,54 @@ static void test_spare(void **state)
 }
 
 // Too few nodes are left.
-static void test_no_room(void **state)
+TEST(test_no_room)
 {
     struct told t;
-    const char *words[12] = {problem_path, "-o", in_folder("none.json", *state)};
+    const char *words[12] = {problem_path, "-o", in_folder("none.json", arena)};
     struct problem p;
     struct plan plan;
-    struct error err = {OK, ""};
-    assert_int_equal(problem_load(&p, problem_path, *state, &err), OK);
+    assert_int_equal(problem_load(&p, problem_path, arena, &err), OK);
     const struct layout *l = &p.job.layout;
     int count = 3;
     for (int i = 0; NODES - i >= l->data * l->pipeline; i++) {
         words[count++] = "--without";
         words[count++] = p.cluster.places.nodes[i].name;
     }
-    assert_int_equal(run_solve(&t, own_folder, words, count, *state), OK);
+    assert_int_equal(run_solve(&t, own_folder, words, count, arena), OK);
     assert_int_equal(t.exit_code, EXIT_INFEASIBLE);
     assert_says(&t, "new plan             infeasible");
-    assert_says(&t, arena_print(*state, "\n    data %d", l->data - 1));
-    assert_int_equal(plan_load(&plan, in_folder("none.json", *state), *state, &err), OK);
+    assert_says(&t, arena_print(arena, "\n    data %d", l->data - 1));
+    assert_int_equal(plan_load(&plan, in_folder("none.json", arena), arena, &err), OK);
     assert_int_equal(plan.outcome, OUTCOME_INFEASIBLE);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     struct told t;
-    const char *foreign = in_folder("w.json", *state), *edited = in_folder("edited.json", *state);
+    const char *foreign = in_folder("w.json", arena), *edited = in_folder("edited.json", arena);
     const char *text;
     size_t size;
-    struct error err = {OK, ""};
     assert_int_equal(RUN(&t, problem_path, "--without", used, "-o", "-"), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", "nobody"), BAD_INPUT);
-    assert_int_equal(RUN(&t, problem_path, "--without", used, "--priced", in_folder("p", *state)),
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "--priced", in_folder("p", arena)),
                      BAD_INPUT);
     assert_int_equal(
-        RUN(&t, problem_path, "--without", used, "--certificate", in_folder("p", *state)),
+        RUN(&t, problem_path, "--without", used, "--certificate", in_folder("p", arena)),
         BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", used, "-o",
-                         in_folder("refused.json", *state), "--alternatives", "2"),
+                         in_folder("refused.json", arena), "--alternatives", "2"),
                      BAD_INPUT);
-    assert_int_equal(access(in_folder("refused.cluster.json", *state), F_OK), -1);
-    assert_int_equal(access(in_folder("refused.problem.json", *state), F_OK), -1);
+    assert_int_equal(access(in_folder("refused.cluster.json", arena), F_OK), -1);
+    assert_int_equal(access(in_folder("refused.problem.json", arena), F_OK), -1);
     assert_int_equal(
-        RUN(&t, problem_path, "--without", used, "--start", in_folder("nothing", *state)),
+        RUN(&t, problem_path, "--without", used, "--start", in_folder("nothing", arena)),
         BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", used, "--start", problem_path), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", foreign), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "expected a plan of"));
     // A plan of this problem whose time is no longer the one found.
-    assert_int_equal(file_read(plan_path, &text, &size, *state, &err), OK);
-    char *copy = arena_copy_text(*state, text),
+    assert_int_equal(file_read(plan_path, &text, &size, arena, &err), OK);
+    char *copy = arena_copy_text(arena, text),
          *digit = strstr(copy, "\"iteration_ns\": ") + strlen("\"iteration_ns\": ");
     *digit = *digit == '9' ? '8' : (char)(*digit + 1);
     assert_int_equal(file_write(edited, copy, size, &err), OK);
@@ -224,17 +228,8 @@ static void test_refused(void **state)
     assert_non_null(strstr(t.err.text, "expected a plan of"));
     // As a mere beginning any plan of as many stages will do.
     assert_int_equal(
-        RUN(&t, problem_path, "--start", foreign, "-o", in_folder("again.json", *state)), OK);
-    audit_written("again.json", "problem.json", *state);
+        RUN(&t, problem_path, "--start", foreign, "-o", in_folder("again.json", arena)), OK);
+    audit_written("again.json", "problem.json", arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_spare),
-        cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, open_commands, close_commands);
-}
+AROUND_ALL(open_commands, close_commands)

@@ -4,16 +4,12 @@
 // one of the reasons below, each of which is tested. No command ends by a signal.
 // usage: test_keys [EVERY [KIND]]: every EVERY-th edit (default 499; 1: all), and what verify says
 // of a plan with each of its keys edited in each way once.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "data/base/options.h"
 #include "tests/support/sweep/edits.h"
 #include "tests/support/sweep/kinds.h"
 #include "tests/support/sweep/run.h"
 
-#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h"
 
 enum { EDIT_KINDS_MAX = 5000 };
 
@@ -350,30 +346,24 @@ static const char runs[] =
     "a,A100,8,24,1024,16,1024,50257,1,2,4,1,2,64,none,1,bf16,iteration_time,1.5,s\n"
     "b,A100,16,24,1024,16,1024,50257,2,4,2,2,1,64,full,0,fp16,peak_memory,20,GB\n";
 
-static void other_documents(void **state)
+TEST(other_documents)
 {
     static const struct sweep_kind none = {.name = "no problem"};
-    struct arena arena;
-    (void)state;
-    arena_open(&arena, NULL);
-    char *folder = new_folder(&arena);
-    sweep_prepare(sweep_kinds, folder, &arena);
-    write_text(folder, "samples.json", read_text("tests/documents", "samples.json", &arena),
-               &arena);
+    char *folder = new_folder(arena);
+    sweep_prepare(sweep_kinds, folder, arena);
+    write_text(folder, "samples.json", read_text("tests/documents", "samples.json", arena), arena);
     write_text(folder, "manifest.jsonl",
                "{\"problem\": [\"problem.json\"], \"name\": \"a\", \"options\": {\"gap\": [0, "
                "0.01], \"time_limit_s\": 5, \"seed\": 1}}\n",
-               &arena);
-    write_text(folder, "runs.csv", runs, &arena);
+               arena);
+    write_text(folder, "runs.csv", runs, arena);
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
-        sweep_reader(&none, &others[i], folder, &arena);
-    remove_folder(folder, &arena);
-    arena_close(&arena);
+        sweep_reader(&none, &others[i], folder, arena);
+    remove_folder(folder, arena);
 }
 
-static void edits_are_noticed(void **state)
+TEST(edits_are_noticed)
 {
-    (void)state;
     for (int i = 0; i < sweep_kind_count; i++)
         if (!only || !strcmp(only, sweep_kinds[i].name)) sweep_kind(&sweep_kinds[i]);
     printf("%ld edits: %ld refused, %ld rejected, %ld shown; without effect: %ld mean the same, "
@@ -388,11 +378,5 @@ static void edits_are_noticed(void **state)
     assert_int_equal(failures, 0);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc > 1) every = atoi(argv[1]);
-    if (argc > 2) only = argv[2];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(other_documents),
-                                       cmocka_unit_test(edits_are_noticed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ARGUMENT(every)
+ARGUMENT(only)

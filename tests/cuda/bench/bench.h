@@ -2,17 +2,11 @@
 #ifndef PLUMBLINE_TESTS_CUDA_BENCH_BENCH_H
 #define PLUMBLINE_TESTS_CUDA_BENCH_BENCH_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "measure/sampling/cells.h"
 #include "measure/cuda/session.h"
 #include "measure/cuda/work.h"
 #include "tests/cuda/fake_cuda.h"
-
-#include <cmocka.h> // after data/base/status.h, whose fail it would replace
+#include "tests/support/check.h"
 
 struct bench {
     struct arena arena;
