@@ -195,7 +195,7 @@ static bool offers_tower(const struct exact_trial *t)
 
 // ---- decisions
 
-static const struct decision {
+static const struct one_decision {
     const char *name;
     int flavour;
     // Adds it to a random problem, besides what occurs by itself; NULL: nothing. false: the problem
@@ -221,7 +221,7 @@ static const struct decision {
 };
 
 // Different problems for each decision, whatever is next to it in the table.
-static struct random random_of(const struct decision *d, uint64_t seed)
+static struct random random_of(const struct one_decision *d, uint64_t seed)
 {
     struct random rng = {seed};
     for (const char *c = d->name; *c; c++) rng.state = (rng.state ^ (uint64_t)*c) * 0x100000001b3u;
@@ -229,7 +229,7 @@ static struct random random_of(const struct decision *d, uint64_t seed)
 }
 
 // Draws until it is offered, there are few enough plans, and there is one.
-static void draw(struct exact_trial *t, const struct decision *d, uint64_t seed,
+static void draw(struct exact_trial *t, const struct one_decision *d, uint64_t seed,
                  struct arena *arena)
 {
     struct random rng = random_of(d, seed);
@@ -255,7 +255,7 @@ static void draw(struct exact_trial *t, const struct decision *d, uint64_t seed,
     }
 }
 
-static void check_one(const struct decision *d, uint64_t seed)
+static void check_one(const struct one_decision *d, uint64_t seed)
 {
     struct arena arena;
     struct exact_trial t;
@@ -277,7 +277,7 @@ TEST(each_decision_is_exact)
 {
     int known = 0;
     for (size_t k = 0; k < ARRAY_LENGTH(decisions); k++) {
-        const struct decision *d = &decisions[k];
+        const struct one_decision *d = &decisions[k];
         if (only && strcmp(only, d->name)) continue;
         known++;
         memset(&seen, 0, sizeof seen);
