@@ -68,7 +68,7 @@ JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS)
 
 # ---- what is made of what
 sources = $(sort $(shell find $(1) -name '*.c'))
-DATA    = $(filter-out data/import/%,$(call sources,data))
+DATA    = $(filter-out data/import/% data/frameworks/%,$(call sources,data))
 PLAN    = $(call sources,data formulate solve calibrate) measure/command_measure.c
 MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA) \
     measure/links/nccl.c,$(call sources,measure))

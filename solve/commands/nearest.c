@@ -209,9 +209,7 @@ bool nearest_by_rank(const struct nearest_request *r)
 bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
                              const struct nearest_request *request, struct arena *arena)
 {
-    return request->framework == FRAMEWORK_MEGATRON
-               ? report_megatron_recomputes(plan, problem, nearest_by_rank(request), arena)
-               : export_one_recompute(plan, problem);
+    return export_recomputes(plan, problem, request->framework, nearest_by_rank(request), arena);
 }
 
 static bool recompute_said(const struct search *s, const struct plan *plan)

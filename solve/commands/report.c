@@ -64,7 +64,7 @@ enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
 static enum status (*const launchers[])(const struct plan *, const struct plan *,
                                         const struct problem *, const char **, size_t *,
                                         struct arena *, struct error *) = {
-    report_megatron_told,     report_sbatch,           report_torchrun,  report_torchtitan,
+    report_megatron,          report_sbatch,           report_torchrun,  report_torchtitan,
     report_torchtitan_python, report_pytorch_schedule, report_deepspeed, report_nemo};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,

@@ -26,20 +26,6 @@ enum status report_text(const struct plan *plan, const struct problem *problem,
 enum status report_trace(const struct plan *plan, const char **text, size_t *length,
                          struct arena *arena, struct error *err);
 
-// Megatron-LM flags, one per line, and as comments what they cannot express. problem: NULL where
-// it is not available or has changed; the flags that describe the model are then left out, and the
-// comments say so. told: the nearest plan with one recomputation setting for all stages
-// (solve/commands/one_recompute.h), which the flags then express; NULL: none was searched for. The
-// same holds for all frameworks.
-enum status report_megatron_told(const struct plan *plan, const struct plan *told,
-                                 const struct problem *problem, const char **text, size_t *length,
-                                 struct arena *arena, struct error *err);
-
-// Whether flags express each stage's recomputation: all selective, or the first k layers of each;
-// by_rank: each rank of the pipeline has its own flags.
-bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
-                                bool by_rank, struct arena *arena);
-
 // What a stage decides, in words, one row a decision; the last row's `what` is NULL. text: "" where
 // the stage does nothing of the kind; label: before it, in a list.
 struct report_decision {
@@ -51,12 +37,9 @@ extern const struct report_decision report_decisions[];
 const char *report_options_text(const struct plan *plan, const struct decision *d,
                                 struct arena *arena);
 
-// For the comments of every framework: what is exported in place of the stages' own recomputation
-// and what that costs; and what no framework does.
+// In words: what is exported in place of the stages' own recomputation, and what that costs.
 const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,
                              struct arena *arena);
-void report_compression_notes(struct report_out *out, const struct plan *plan);
-void report_uneven_note(struct report_out *out, const struct plan *plan);
 
 // A layer's kind in a framework: E embedding, t decoder layer, L head; ? none of these.
 char report_layer_letter(const struct model *model, int layer);

@@ -34,7 +34,7 @@ expect job.json '"data": 1,' script
 expect job.json '"precision": "fp16"' script
 expect job.json '"gradient_bytes_per_value": 2' script
 expect job.json '"sequence_parallel": true' script
-expect log 'not read: --rdzv-endpoint --lr --save$' script
+expect log 'left out: --rdzv-endpoint, --lr, --save$' script
 # 96 (12 h^2 + 13 h) + (50257 + 2048) h + 2 h, h = 12288.
 expect log '174604259328 parameters' script
 

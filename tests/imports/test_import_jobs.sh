@@ -148,7 +148,7 @@ refuse "line 1: parallelism.pipeline_parallel_schedule: $nearest" torchtitan \
 refuse 'give their number with --gpus' torchtitan '[training]\nseq_len = 10\n'
 refuse 'together are 6, --gpus 12\|expected a multiple' torchtitan \
     '[parallelism]\ndata_parallel_shard_degree = 2\ntensor_parallel_degree=3\n' --gpus 12
-refuse 'line 2: training.seq_len: expected a whole number, 0 or more, found "long"' torchtitan \
+refuse 'line 2: training.seq_len: expected a whole number from 0 to 1e9, found "long"' torchtitan \
     '[training]\nseq_len = "long"\n' --gpus 1
 refuse 'empty' torchtitan ''
 refuse 'empty' torchtitan '\n \r\n'

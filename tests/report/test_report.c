@@ -6,6 +6,7 @@
 #include "formulate/graph/longest.h"
 #include "solve/commands/commands.h"
 #include "solve/incumbent/incumbent.h"
+#include "solve/report/export/export.h"
 #include "solve/report/report.h"
 #include "tests/support/oracle/plans.h"
 #include "tests/support/random_priced.h"
@@ -143,8 +144,7 @@ TEST(test_random_plans)
             assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
             assert_null(strstr(text, "WARNING"));
             assert_int_equal(report_trace(&plan, &text, &length, arena, &err), OK);
-            assert_int_equal(report_megatron_told(&plan, NULL, NULL, &text, &length, arena, &err),
-                             OK);
+            assert_int_equal(report_megatron(&plan, NULL, NULL, &text, &length, arena, &err), OK);
             found++;
         }
         arena_reset(arena, mark);
@@ -215,7 +215,7 @@ static const char *megatron(const struct plan *plan, const struct problem *probl
     struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_megatron_told(plan, NULL, problem, &text, &length, arena, &err), OK);
+    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &err), OK);
     assert_int_equal(strlen(text), length);
     return text;
 }

@@ -2,7 +2,7 @@
 // and 3, offloading. What Megatron-LM cannot do has to be stated below its flags.
 #include "data/kinds/schedules.h"
 #include "data/results/plan.h"
-#include "solve/report/report.h"
+#include "solve/report/export/export.h"
 #include "tests/support/oracle/plans.h"
 
 #include "tests/support/check.h"
@@ -22,7 +22,7 @@ static const char *flags_of(const struct plan *plan, const struct problem *probl
     struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_megatron_told(plan, NULL, problem, &text, &length, arena, &err), OK);
+    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &err), OK);
     return text;
 }
 

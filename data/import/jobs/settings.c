@@ -49,6 +49,8 @@ int setting_list_length(const struct settings *s, const char *key)
 
 enum { UNKNOWN_TOLD = 20, LEFT_TOLD = 300 };
 
+static const char *dashes(const struct settings *s) { return s->flags ? "--" : ""; }
+
 void settings_note(struct settings *s, const char *format, ...)
 {
     char text[ERROR_TEXT_MAX / 2];
@@ -79,9 +81,9 @@ enum status settings_refuse(const struct settings *s, const char *key, struct er
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (at)
+    if (at && !s->flags)
         return fail(err, BAD_INPUT, "%s: line %d: %s: %s", s->document.path, at->line, key, text);
-    return fail(err, BAD_INPUT, "%s: %s: %s", s->document.path, key, text);
+    return fail(err, BAD_INPUT, "%s: %s%s: %s", s->document.path, dashes(s), key, text);
 }
 
 // ---- taking
@@ -89,7 +91,7 @@ enum status settings_refuse(const struct settings *s, const char *key, struct er
 // The length of the key up to the index of a list element.
 static size_t base_length(const char *key) { return strcspn(key, "["); }
 
-static bool is_known(const struct setting_known *known, const char *key)
+static bool is_known(const struct setting_row *known, const char *key)
 {
     if (!strcmp(known->key, "*")) return true;
     size_t length = strlen(known->key), base = base_length(key);
@@ -100,22 +102,22 @@ static bool is_known(const struct setting_known *known, const char *key)
 }
 
 // For a section without any known key, only the first name.
-static const char *left_name(struct settings *s, const struct setting_known *table, int count,
-                             const char *key)
+static const char *left_name(struct settings *s, const struct setting_rows *rows, const char *key)
 {
     size_t length = strcspn(key, ".[") + 1;
-    for (int i = 0; i < count && key[length - 1] == '.'; i++)
-        if (!strncmp(table[i].key, key, length)) return key;
+    for (int i = 0; i < rows->count && key[length - 1] == '.'; i++)
+        if (!strncmp(rows->rows[i].key, key, length)) return key;
     return arena_print(s->arena, "%.*s", (int)length - 1, key);
 }
 
 // For "section.*": whether another key of the section is read.
-static bool is_read(const struct setting_known *table, int count, const char *section)
+static bool is_read(const struct setting_rows *rows, const char *section)
 {
     size_t length = strlen(section);
     if (length < 2 || strcmp(section + length - 2, ".*")) return false;
-    for (int i = 0; i < count; i++)
-        if (table[i].kind != TAKE_NOT && !strncmp(table[i].key, section, length - 1)) return true;
+    for (int i = 0; i < rows->count; i++)
+        if (rows->rows[i].kind != SETTING_LEFT && !strncmp(rows->rows[i].key, section, length - 1))
+            return true;
     return false;
 }
 
@@ -123,27 +125,36 @@ static void note_left(struct settings *s, const char *name)
 {
     size_t length = base_length(name);
     if (length > 1 && !strcmp(name + length - 2, ".*")) length -= 2;
-    const char *word = arena_print(s->arena, "%.*s", (int)length, name);
+    const char *word = arena_print(s->arena, "%s%.*s", dashes(s), (int)length, name);
+    length = strlen(word);
     for (const char *at = s->left; (at = strstr(at, word)); at++)
         if ((at == s->left || at[-1] == ' ') && (!at[length] || at[length] == ',')) return;
     if (s->left_count++ < LEFT_TOLD)
         s->left = arena_print(s->arena, "%s%s%s", s->left, *s->left ? ", " : "", word);
 }
 
-static void note_unknown(struct settings *s, const struct setting_known *table, int count,
+static const char **names_of(const struct settings *s, const struct setting_rows *rows)
+{
+    const char **names = TAKE(s->arena, rows->count, const char *);
+    for (int i = 0; i < rows->count; i++) names[i] = rows->rows[i].key;
+    return names;
+}
+
+static void note_unknown(struct settings *s, const struct setting_rows *rows,
                          const struct setting *at)
 {
-    const char **names = TAKE(s->arena, count, const char *);
-    const char *key = arena_print(s->arena, "%.*s", (int)base_length(at->key), at->key);
+    const char **names = names_of(s, rows);
+    const char *key =
+        arena_print(s->arena, "%s%.*s", dashes(s), (int)base_length(at->key), at->key);
     if (s->unknown > UNKNOWN_TOLD && s->unknown++) return;
     if (strstr(s->notes, arena_print(s->arena, " %.120s is not known", key)) ||
         ++s->unknown > UNKNOWN_TOLD)
         return;
-    for (int i = 0; i < count; i++) names[i] = table[i].key;
-    int meant = name_meant(key, names, count);
-    settings_note(s, "line %d: %.120s is not known and left out%s%s%s", at->line, key,
-                  meant < 0 ? "" : "; did you mean ", meant < 0 ? "" : names[meant],
-                  meant < 0 ? "" : "?");
+    int meant = name_meant(key + strlen(dashes(s)), names, rows->count);
+    const char *line = s->flags ? "" : arena_print(s->arena, "line %d: ", at->line);
+    settings_note(s, "%s%.120s is not known and left out%s%s%s%s", line, key,
+                  meant < 0 ? "" : "; did you mean ", meant < 0 ? "" : dashes(s),
+                  meant < 0 ? "" : names[meant], meant < 0 ? "" : "?");
 }
 
 // _target_, _call_ ...: how an object is constructed, not what it contains.
@@ -153,19 +164,19 @@ static bool is_python(const char *key)
     return (dot ? dot + 1 : key)[0] == '_';
 }
 
-static void note_rest(struct settings *s, const struct setting_known *table, int count,
-                      const struct setting *at)
+static void note_rest(struct settings *s, const struct setting_rows *rows, const struct setting *at)
 {
-    const char **names = TAKE(s->arena, count, const char *);
-    for (int i = 0; i < count; i++) names[i] = table[i].key;
-    if (s->left_count < LEFT_TOLD && name_within(at->key, names, count, 2) >= 0)
-        note_unknown(s, table, count, at);
-    else if (at->text && !is_python(at->key)) note_left(s, left_name(s, table, count, at->key));
+    if (s->left_count < LEFT_TOLD &&
+        name_within(at->key, names_of(s, rows), rows->count - 1, 2) >= 0)
+        note_unknown(s, rows, at);
+    else if (at->text && !is_python(at->key)) note_left(s, left_name(s, rows, at->key));
 }
 
 // 4_096, as in TOML.
-static const char *without_underscores(struct settings *s, const char *text)
+static const char *without_underscores(struct settings *s, const struct setting_row *row,
+                                       const char *text)
 {
+    if (row->kind < SETTING_INT || row->kind > SETTING_SHARE) return text;
     char *copy = arena_copy_text(s->arena, text), *to = copy;
     for (const char *from = text; *from; from++)
         if (*from != '_') *to++ = *from;
@@ -173,40 +184,84 @@ static const char *without_underscores(struct settings *s, const char *text)
     return copy;
 }
 
-static enum status set_value(struct settings *s, const struct setting_known *known,
-                             const struct setting *at, void *to, struct error *err)
+enum { NUMBER_MOST = 1000000000 };
+
+static bool is_whole(const struct setting_row *row, const char *text, int64_t *value)
 {
-    static const char *const words[] = {[TAKE_FLAG] = "true or false",
-                                        [TAKE_COUNT] = "a whole number, 0 or more",
-                                        [TAKE_WHOLE] = "a whole number, -1 or more",
-                                        [TAKE_NUMBER] = "a number"};
-    const char *text = at->text, *number = without_underscores(s, text);
-    bool truth = !strcasecmp(text, "true");
-    if (known->kind == TAKE_FLAG && (truth || !strcasecmp(text, "false"))) *(bool *)to = truth;
-    else if (known->kind == TAKE_WHOLE && !strcmp(text, "-1")) *(int64_t *)to = -1;
-    else if ((known->kind == TAKE_WHOLE || known->kind == TAKE_COUNT) &&
-             word_is_whole(number, to)) {
-    } else if (known->kind == TAKE_NUMBER && word_is_number(number, to)) {
-    } else if (known->kind == TAKE_TEXT) *(const char **)to = text;
-    else
-        return settings_refuse(s, at->key, err, "expected %s, found \"%.60s\"", words[known->kind],
-                               text);
-    return OK;
+    if (row->kind == SETTING_WHOLE && !strcmp(text, "-1")) return *value = -1, true;
+    return word_is_whole(text, value) && *value <= NUMBER_MOST;
 }
 
-enum status settings_take(struct settings *s, const struct setting_known *table, int count,
-                          void *to, struct error *err)
+static bool is_truth(const struct settings *s, const char *text, bool *value)
 {
+    *value = s->flags || !strcasecmp(text, "true");
+    return *value || !strcasecmp(text, "false");
+}
+
+// Whether the text is a value of this kind.
+static bool set_value(const struct settings *s, const struct setting_row *row, const char *text,
+                      void *to, const char **expected)
+{
+    int64_t whole = 0;
+    int found = 0;
+    bool truth;
+    switch (row->kind) {
+    case SETTING_FLAG:
+    case SETTING_TRUE:
+    case SETTING_UNLESS:
+    case SETTING_SWITCH:
+        *expected = "true or false";
+        if (!is_truth(s, text, &truth)) return false;
+        if (row->kind == SETTING_SWITCH) *(int *)to = truth;
+        else *(bool *)to = truth != (row->kind == SETTING_UNLESS);
+        return true;
+    case SETTING_INT:
+    case SETTING_COUNT:
+    case SETTING_WHOLE:
+        *expected = row->kind == SETTING_WHOLE ? "a whole number from -1 to 1e9"
+                                               : "a whole number from 0 to 1e9";
+        if (!is_whole(row, text, &whole)) return false;
+        if (row->kind == SETTING_INT) *(int *)to = (int)whole;
+        else *(int64_t *)to = whole;
+        return true;
+    case SETTING_NUMBER:
+    case SETTING_ROUND:
+    case SETTING_SHARE: *expected = "a number"; return word_is_number(text, to);
+    case SETTING_NAMED:
+        for (found = 1; found && strcasecmp(row->names[found], text);) found--;
+        return *(bool *)to = found, true;
+    case SETTING_NAME:
+        *expected = "one of our names";
+        while (row->names[found] && strcasecmp(row->names[found], text)) found++;
+        return *(int *)to = found, row->names[found] != NULL;
+    case SETTING_TEXT:
+    case SETTING_RAW: *(const char **)to = text; return true;
+    case SETTING_LATER:
+    case SETTING_LEFT: break;
+    }
+    return true;
+}
+
+enum status settings_take(struct settings *s, const struct setting_rows *table, struct run *run,
+                          struct error *err)
+{
+    struct setting_rows all = setting_rows_of(table, s->arena), *rows = &all;
     for (int i = 0; i < s->count; i++) {
         const struct setting *at = &s->items[i];
-        int k = 0;
-        while (k < count && !is_known(&table[k], at->key)) k++;
-        if (k == count) note_unknown(s, table, count, at);
-        else if (!strcmp(table[k].key, "*")) note_rest(s, table, count - 1, at);
-        else if (table[k].kind == TAKE_NOT)
-            note_left(s, is_read(table, count, table[k].key) ? at->key : table[k].key);
-        else if (table[k].kind != TAKE_LATER && at->text && strcmp(at->text, "auto"))
-            TRY(set_value(s, &table[k], at, (char *)to + table[k].offset, err));
+        const struct setting_row *row = rows->rows, *end = row + rows->count;
+        const char *expected = "";
+        while (row < end && !is_known(row, at->key)) row++;
+        if (row == end) note_unknown(s, rows, at);
+        else if (!strcmp(row->key, "*")) note_rest(s, rows, at);
+        else if (row->kind == SETTING_LEFT || row->use == ONLY_WRITTEN)
+            note_left(s, is_read(rows, row->key) ? at->key : row->key);
+        else if (s->flags && !*at->text && row->kind > SETTING_SWITCH)
+            return settings_refuse(s, at->key, err, "a value is missing");
+        else if (at->text && strcmp(at->text, "auto") &&
+                 !set_value(s, row, without_underscores(s, row, at->text), (char *)run + row->at,
+                            &expected))
+            return settings_refuse(s, at->key, err, "expected %s, found \"%.60s\"", expected,
+                                   at->text);
     }
     return OK;
 }
@@ -221,7 +276,8 @@ struct job job_imported(const char *name, const struct settings *s)
                     .adam = true,
                     .budget = {-1, -1, -1, 0},
                     .memory_fraction = MEMORY_FRACTION_DEFAULT,
-                    .layout = {LAYOUT_PLAIN(1), .schedule = SCHEDULE_1F1B}};
+                    .layout = {LAYOUT_PLAIN(1), .tensor = 1, .context = 1,
+                               .schedule = SCHEDULE_1F1B, .fused_attention = true}};
     j.recompute[RECOMPUTE_NONE] = true;
     return j;
 }
@@ -233,17 +289,5 @@ enum status settings_divide(const struct settings *s, const char *what, int64_t 
         return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %lld, found %lld",
                     s->document.path, what, (long long)by, (long long)all);
     *to = (int)(all / by);
-    return OK;
-}
-
-enum status settings_save_job(struct settings *s, struct job *j, const char *output,
-                              struct error *err)
-{
-    struct source source = source_of("config", &s->document, output, s->arena);
-    TRY(job_check(j, err));
-    j->document.sources = &source;
-    j->document.source_count = 1;
-    TRY(job_save(j, output, s->arena, err));
-    settings_tell(s);
     return OK;
 }

@@ -1,6 +1,7 @@
-// A configuration of another program (TOML, YAML, JSON) as settings: one value each, under its keys
-// joined by dots; elements of a list have their index at the end, "parts[0][2]". A table defines
-// what happens to each key; keys that no table knows are reported, never ignored silently.
+// A configuration of another program (TOML, YAML, JSON, flags) as settings: one value each, under
+// its keys joined by dots; elements of a list have their index at the end, "parts[0][2]". A
+// framework's rows define what each key states; keys that no row has are reported, never ignored
+// silently.
 #ifndef PLUMBLINE_DATA_IMPORT_JOBS_SETTINGS_H
 #define PLUMBLINE_DATA_IMPORT_JOBS_SETTINGS_H
 
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/inputs/job.h"
+#include "data/frameworks/setting.h"
 #include "data/text/document.h"
 
 struct setting {
@@ -23,6 +24,7 @@ struct settings {
     struct setting *items; // in order
     int count, capacity;
     const char *left, *notes; // printed at the end
+    bool flags;               // of a command line: keys have two dashes, and no line
     int unknown, left_count;
     struct arena *arena;
 };
@@ -35,31 +37,18 @@ enum status settings_read_yaml(struct settings *s, const char *path, struct aren
                                struct error *err);
 enum status settings_read_json(struct settings *s, const char *path, struct arena *arena,
                                struct error *err); // allows comments, and a comma before ] or }
+enum status settings_read_flags(struct settings *s, const char *path, struct arena *arena,
+                                struct error *err); // of a Megatron-LM script or argument list
 
 const struct setting *setting_of(const struct settings *s, const char *key); // NULL: none
 // Whether the list `key` contains the text, case-insensitively.
 bool setting_lists(const struct settings *s, const char *key, const char *text);
 int setting_list_length(const struct settings *s, const char *key); // elements, 0: no such list
 
-enum setting_kind {
-    TAKE_FLAG,   // to: bool; true, false
-    TAKE_COUNT,  // to: int64_t; 0 and more
-    TAKE_WHOLE,  // the same, or -1
-    TAKE_NUMBER, // to: double
-    TAKE_TEXT,   // to: const char *
-    TAKE_LATER,  // read by the caller: a list, or a value of several possible kinds
-    TAKE_NOT,    // nothing for a job: left out, with a message. "section.*": everything below; "*":
-                 // everything that is not within two letters of a known key
-};
-struct setting_known {
-    const char *key;
-    enum setting_kind kind;
-    size_t offset;
-};
-// Stores the values in *to, at each key's offset; a setting without value leaves it unchanged. Keys
-// that are not in the table are noted with the nearest one. BAD_INPUT: a value of another kind.
-enum status settings_take(struct settings *s, const struct setting_known *table, int count,
-                          void *to, struct error *err);
+// Stores the values in *run; a setting without value leaves it unchanged. Keys that no row has are
+// noted with the nearest one. BAD_INPUT: a value of another kind.
+enum status settings_take(struct settings *s, const struct setting_rows *rows, struct run *run,
+                          struct error *err);
 
 // A line on stderr, after the result is written: what the job does not contain, or what was
 // changed.
@@ -77,9 +66,6 @@ struct job job_imported(const char *name, const struct settings *s);
 // all / by, which must be an integer and at least 1. `what`: in words, for the message.
 enum status settings_divide(const struct settings *s, const char *what, int64_t all, int64_t by,
                             int *to, struct error *err);
-// Checks and writes the job, then prints the notes.
-enum status settings_save_job(struct settings *s, struct job *j, const char *output,
-                              struct error *err);
 
 // ---- for the readers of the three syntaxes
 

@@ -1,35 +1,110 @@
-// Shared by the exports: notes of what a configuration does not express.
+// Shared by the exports: the plan as a run in a framework's words, how its rows are written, and
+// notes of what they do not express.
 #ifndef PLUMBLINE_SOLVE_REPORT_EXPORT_INTERNAL_H
 #define PLUMBLINE_SOLVE_REPORT_EXPORT_INTERNAL_H
 
+#include "data/frameworks/setting.h"
+#include "data/inputs/framework.h"
 #include "data/inputs/problem.h"
 #include "solve/report/export/export.h"
 
 struct export
 {
+    const char *name; // of the framework, as commonly written
+    enum framework framework;
+    enum trainer trainer; // whose prices match it
+    const char *runs;     // its schedule, if the plan's is none of its own; NULL: expressed
+    const char *logits, *scattered; // what it does with what is gathered, scattered; NULL: the same
+    bool flags;       // says only what Megatron-LM has flags for: fewer activations and factors
+    bool places_said; // where ranks stand is said elsewhere
+
     struct report_out *out;
-    const struct plan *plan;
-    const struct problem *problem;
-    const char *framework;   // as commonly written
-    enum trainer trainer;    // whose prices match it
-    const struct plan *told; // with the recomputation that is exported; NULL: the plan
     struct report_out notes; // comment lines: NOTE_MARK, the note
+    const struct plan *plan;
+    const struct problem *problem; // NULL: not available, or without some of the plan's layers
+    const struct plan *told;       // with the recomputation that is exported; NULL: the plan's
+    bool
+        by_rank; // each rank may have its own setting of recomputation; after export_recompute: has
+    int layer_count;
+    int *blocks, *further; // [stage]: decoder layers, layers that predict further tokens
+    bool *holds_embedding, *holds_head; // [stage]
+    int unknown_layers;                 // neither embedding, block nor head
 };
 
 #define NOTE_MARK "#   - "
 
-// BAD_INPUT: no stages, no problem, or layers other than the model's.
+// BAD_INPUT: no stages.
 enum status export_begin(struct export *e, struct report_out *out, const struct plan *plan,
-                         const struct problem *problem, struct arena *arena, struct error *err);
+                         const struct plan *told, const struct problem *problem,
+                         struct arena *arena, struct error *err);
+enum status export_need_problem(const struct export *e, struct error *err); // BAD_INPUT: none
+const char *export_headline(const struct export *e);
+char export_layer(const struct export *e, int layer); // report_layer_letter
+
+// The job, the layout, the batch; the rest is zero.
+struct run export_run(const struct export *e);
+
+// ---- recomputation
+
+// One setting for stages: none, selective, full, or the first layers of each (fewer where a stage
+// has fewer).
+struct recompute_setting {
+    enum recompute mode;
+    int layers; // of RECOMPUTE_FIRST_LAYERS
+};
+// Of stages first, first + step ... of what is told; false: they have not one.
+bool export_setting(const struct export *e, int first, int step, struct recompute_setting *to);
+// Of all stages. If they have none, full recomputation, and a note says so.
+struct recompute_setting export_recompute(struct export *e);
+
+// ---- files
+
+// How a line is written: in a section, or as a flag, or as an argument of a call.
+struct export_form {
+    struct setting_form values; // a `yes` of "" leaves the key alone on its line
+    const char *open, *close;   // around a section's name
+    const char *before, *between, *behind;
+    bool top_bare; // nothing before a key without section
+};
+// only: the section whose keys are written, without a heading; NULL: all.
+void export_rows(const struct export *e, const struct setting_rows *rows, const struct run *run,
+                 const struct export_form *form, const char *only);
+const char *export_json(const struct export *e, const struct setting_rows *rows,
+                        const struct run *run, size_t *length); // the notes at its end
+
+// ---- notes
+
 void export_note(struct export *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct export_note {
+    bool there;
+    const char *text;
+};
+void export_notes(struct export *e, const struct export_note *notes, size_t count);
+#define EXPORT_NOTES(e, notes) export_notes(e, notes, ARRAY_LENGTH(notes))
 // What no framework's configuration expresses: compression, slices, barrier ...
 void export_common_notes(struct export *e);
+void export_unfused_notes(struct export *e);     // where the code of the model decides it
 void export_print_notes(const struct export *e); // as comment lines
-const char *export_headline(const struct export *e);
 
-// The single mode of all stages. false: they differ, or a stage recomputes only some of its
-// layers; *mode is then the one exported instead, and a note says so.
-bool export_recompute(struct export *e, enum recompute *mode);
-char export_layer(const struct export *e, int layer); // report_layer_letter
+// ---- Megatron-LM, and frameworks built on Megatron Core
+
+struct run core_run(const struct export *e);
+const char *core_layout_text(const struct export *e); // Et*3|t*4L
+// Of the mixtures, where all are alike; NULL: none, or they differ.
+const struct expert_shape *core_experts(const struct export *e, bool *differ);
+void core_set_recompute(struct run *r, struct recompute_setting setting);
+void core_note(struct export *e, const struct run *r);
+void core_print_placement(const struct export *e);
+
+// How rotary positions are scaled.
+enum rotary_way { ROTARY_PLAIN, ROTARY_LLAMA3, ROTARY_LINEAR, ROTARY_YARN };
+struct core_rotary {
+    enum rotary_way way;
+    double factor;
+};
+// Returns what it cannot express of the shape's scaling, NULL: nothing; otherwise the way is
+// ROTARY_PLAIN. fractions: a factor of ROTARY_LINEAR need not be a whole number.
+const char *core_rotary_of(const struct shape *s, bool fractions, struct core_rotary *r,
+                           struct arena *arena);
 
 #endif

@@ -1,27 +1,223 @@
-// What no framework's configuration expresses of a plan, in words.
+// The beginning of every export, and what no framework's configuration expresses of a plan.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "solve/report/export/internal.h"
+#include "data/kinds/schedules.h"
+
+// ---- layers
+
+char report_layer_letter(const struct model *model, int layer)
+{
+    char by_place = layer == 0 ? 'E' : layer == model->layer_count - 1 ? 'L' : 't';
+    const struct layer_run *run = &model->runs[model_run_of(model, layer)];
+    if (run->shape || run->tokens) return '?';
+    if (run->mtp) return 'm';
+    switch (run->kind) {
+    case LAYER_EMBEDDING: return 'E';
+    case LAYER_BLOCK:
+    case LAYER_MOE: return 't';
+    case LAYER_MEMORY:
+    case LAYER_PROJECTOR: return '?';
+    case LAYER_HEAD: return 'L';
+    case LAYER_MEASURED: return run->recomputable ? 't' : by_place == 't' ? '?' : by_place;
+    }
+    return '?';
+}
+
+char export_layer(const struct export *e, int layer)
+{
+    if (e->problem) return report_layer_letter(&e->problem->model, layer);
+    return layer == 0 ? 'E' : layer == e->layer_count - 1 ? 'L' : 't';
+}
+
+static void count_layers(struct export *e, struct arena *arena)
+{
+    const struct plan *plan = e->plan;
+    e->blocks = TAKE(arena, plan->stage_count, int);
+    e->further = TAKE(arena, plan->stage_count, int);
+    e->holds_embedding = TAKE(arena, plan->stage_count, bool);
+    e->holds_head = TAKE(arena, plan->stage_count, bool);
+    for (int s = 0; s < plan->stage_count; s++)
+        for (int i = 0; i < plan->stages[s].layer_count; i++) {
+            char letter = export_layer(e, plan->stages[s].first_layer + i);
+            e->blocks[s] += letter == 't';
+            e->further[s] += letter == 'm';
+            e->holds_embedding[s] |= letter == 'E';
+            e->holds_head[s] |= letter == 'L';
+            e->unknown_layers += letter == '?';
+        }
+}
+
+// ---- beginning
+
+static void begin(struct export *e, const struct plan *plan, const struct problem *problem,
+                  struct arena *arena)
+{
+    const struct plan_stage *last = &plan->stages[plan->stage_count - 1];
+    e->plan = plan;
+    e->layer_count = last->first_layer + last->layer_count;
+    e->problem = problem && e->layer_count <= problem->model.layer_count ? problem : NULL;
+    count_layers(e, arena);
+}
 
 enum status export_begin(struct export *e, struct report_out *out, const struct plan *plan,
-                         const struct problem *problem, struct arena *arena, struct error *err)
+                         const struct plan *told, const struct problem *problem,
+                         struct arena *arena, struct error *err)
 {
     if (!plan->stage_count)
         return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
-    if (!problem)
-        return fail(err, BAD_INPUT,
-                    "%s: its problem is missing or has changed since: it gives model, precision "
-                    "and sequence",
-                    plan->document.path);
     report_out_begin(out, arena);
     report_out_begin(&e->notes, arena);
-    e->out = out, e->plan = plan, e->problem = problem;
+    e->out = out, e->told = told;
+    begin(e, plan, problem, arena);
     return OK;
 }
+
+enum status export_need_problem(const struct export *e, struct error *err)
+{
+    if (e->problem) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: its problem is missing or has changed since: it gives model, precision and "
+                "sequence",
+                e->plan->document.path);
+}
+
+const char *export_headline(const struct export *e)
+{
+    return arena_print(e->out->arena,
+                       "%s configuration of the plan %s: %s per iteration on %" PRId64
+                       " GPUs. By plumbline %s.",
+                       e->name, e->plan->name ? e->plan->name : "",
+                       report_time(e->plan->iteration_ns, e->out->arena),
+                       e->plan->layout.pipeline * e->plan->devices_per_stage, PLUMBLINE_VERSION);
+}
+
+struct run export_run(const struct export *e)
+{
+    struct run r = {.shaped = false};
+    if (e->problem) r.job = e->problem->job;
+    r.job.layout = e->plan->layout;
+    r.steps = e->plan->micro_batches;
+    r.micro_batch = r.job.layout.micro_batch;
+    r.global_batch = r.job.global_batch = plan_micro_batches_together(e->plan) * r.micro_batch;
+    return r;
+}
+
+// ---- recomputation
+
+// Layers of a stage that may be recomputed.
+static int all_layers_of(const struct export *e, int s) { return e->blocks[s] + e->further[s]; }
+
+static const struct plan_stage *told_stage(const struct export *e, int s)
+{
+    return &(e->told ? e->told : e->plan)->stages[s];
+}
+
+// The number that are recomputed in full; -1 for selective.
+static int full_layers(const struct export *e, int s)
+{
+    const struct plan_stage *stage = told_stage(e, s);
+    if (stage->recompute == RECOMPUTE_SELECTIVE) return -1;
+    if (stage->recompute == RECOMPUTE_FULL) return all_layers_of(e, s);
+    return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
+}
+
+// Recomputation of first layers includes no layer that predicts a further token.
+bool export_setting(const struct export *e, int first, int step, struct recompute_setting *to)
+{
+    int most = 0, selective = 0, count = 0;
+    bool all_layers = true, uniform = true;
+    *to = (struct recompute_setting){RECOMPUTE_NONE, 0};
+    for (int s = first; s < e->plan->stage_count; s += step, count++) {
+        if (told_stage(e, s)->recompute == RECOMPUTE_SWAP) return false;
+        int full = full_layers(e, s);
+        selective += full < 0;
+        if (full > most) most = full;
+        all_layers &= full == all_layers_of(e, s);
+    }
+    for (int s = first; s < e->plan->stage_count && !all_layers; s += step)
+        uniform &= full_layers(e, s) == (most < e->blocks[s] ? most : e->blocks[s]);
+    if (selective == count) return to->mode = RECOMPUTE_SELECTIVE, true;
+    if (!most && !selective) return true;
+    if (selective || !uniform) return false;
+    if (all_layers) to->mode = RECOMPUTE_FULL;
+    else *to = (struct recompute_setting){RECOMPUTE_FIRST_LAYERS, most};
+    return true;
+}
+
+static bool has_setting(const struct export *e, int first, int step)
+{
+    struct recompute_setting r;
+    return export_setting(e, first, step, &r) && framework_recomputes(e->framework, r.mode);
+}
+
+// Stage k is a chunk of rank k mod p, so each rank has one setting.
+static bool ranks_have_settings(const struct export *e)
+{
+    int ranks = e->plan->layout.pipeline;
+    for (int rank = 0; rank < ranks; rank++)
+        if (!has_setting(e, rank, ranks)) return false;
+    return true;
+}
+
+bool export_recomputes(const struct plan *plan, const struct problem *problem,
+                       enum framework framework, bool by_rank, struct arena *arena)
+{
+    struct export e = {.framework = framework};
+    begin(&e, plan, problem, arena);
+    return has_setting(&e, 0, 1) || (by_rank && ranks_have_settings(&e));
+}
+
+const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,
+                             struct arena *arena)
+{
+    const struct plan_stage *most = &told->stages[0];
+    for (int s = 1; s < told->stage_count; s++)
+        if (told->stages[s].recomputed_layers > most->recomputed_layers) most = &told->stages[s];
+    const char *mode = by_rank ? "each rank recomputes alike in all its stages"
+                       : most->recompute == RECOMPUTE_NONE      ? "nothing is recomputed"
+                       : most->recompute == RECOMPUTE_SELECTIVE ? "all stages recompute selectively"
+                       : most->recompute == RECOMPUTE_FULL
+                           ? "all layers are recomputed"
+                           : arena_print(arena, "the first %d layers of each stage are recomputed",
+                                         most->recomputed_layers);
+    return arena_print(arena,
+                       "%s instead, which fits into memory and takes %s per iteration, %+.3g %%",
+                       mode, report_time(told->iteration_ns, arena),
+                       100 * ((double)told->iteration_ns / (double)plan->iteration_ns - 1));
+}
+
+static const char *modes_text(const struct export *e)
+{
+    struct report_out text;
+    report_out_begin(&text, e->out->arena);
+    for (int s = 0; s < e->plan->stage_count; s++) {
+        const struct plan_stage *stage = &e->plan->stages[s];
+        report_print(&text, "%s stage %d %s", s ? "," : "", s,
+                     decision_recompute_text(&stage->decision, e->out->arena));
+    }
+    return text.text;
+}
+
+struct recompute_setting export_recompute(struct export *e)
+{
+    struct recompute_setting r;
+    bool one = export_setting(e, 0, 1, &r) && framework_recomputes(e->framework, r.mode);
+    e->by_rank &= !one && ranks_have_settings(e);
+    if (!one) r = (struct recompute_setting){RECOMPUTE_FULL, 0};
+    if (e->told || (!one && !e->by_rank))
+        export_note(e, "recomputation that differs between stages; %s. The plan:%s",
+                    e->told ? report_told_text(e->plan, e->told, e->by_rank, e->out->arena)
+                            : "all layers are recomputed, which takes more time",
+                    modes_text(e));
+    return r;
+}
+
+// ---- notes
 
 void export_note(struct export *e, const char *format, ...)
 {
@@ -36,135 +232,127 @@ void export_note(struct export *e, const char *format, ...)
     report_print(&e->notes, NOTE_MARK "%s\n", note);
 }
 
-static int64_t export_gpus(const struct plan *plan)
+void export_notes(struct export *e, const struct export_note *notes, size_t count)
 {
-    return plan->layout.pipeline * plan->devices_per_stage;
+    for (size_t i = 0; i < count; i++)
+        if (notes[i].there) export_note(e, "%s", notes[i].text);
 }
 
-char export_layer(const struct export *e, int layer)
+void export_print_notes(const struct export *e)
 {
-    return report_layer_letter(&e->problem->model, layer);
+    report_print(e->out, "\n# Not expressed by this configuration:\n%s",
+                 e->notes.length ? e->notes.text : "#   (nothing)\n");
 }
 
-const char *export_headline(const struct export *e)
+static bool factors(const struct compression_option *o)
 {
-    return arena_print(
-        e->out->arena,
-        "%s configuration of the plan %s: %s per iteration on %" PRId64 " GPUs. By plumbline %s.",
-        e->framework, e->plan->name ? e->plan->name : "",
-        report_time(e->plan->iteration_ns, e->out->arena), export_gpus(e->plan), PLUMBLINE_VERSION);
+    return o->form.method == COMPRESS_LOW_RANK;
 }
 
-// ---- recomputation
-
-static bool recomputes_all(const struct export *e, const struct plan_stage *stage)
+static void note_compression(struct export *e)
 {
-    int some = 0;
-    for (int i = 0; i < stage->layer_count; i++)
-        some += strchr("tm", export_layer(e, stage->first_layer + i)) != NULL;
-    return stage->recompute == RECOMPUTE_FULL ||
-           (stage->recompute == RECOMPUTE_FIRST_LAYERS && stage->recomputed_layers >= some);
-}
-
-static bool stages_agree(const struct export *e, enum recompute *mode)
-{
-    const struct plan_stage *stages = e->plan->stages;
-    *mode = recomputes_all(e, &stages[0]) ? RECOMPUTE_FULL : stages[0].recompute;
-    for (int s = 0; s < e->plan->stage_count; s++)
-        if (*mode == RECOMPUTE_FULL ? !recomputes_all(e, &stages[s]) : stages[s].recompute != *mode)
-            return false;
-    return *mode != RECOMPUTE_FIRST_LAYERS && *mode != RECOMPUTE_SWAP;
-}
-
-bool export_one_recompute(const struct plan *plan, const struct problem *problem)
-{
-    enum recompute mode;
-    const struct export e = {.plan = plan, .problem = problem};
-    return stages_agree(&e, &mode);
-}
-
-bool export_recompute(struct export *e, enum recompute *mode)
-{
-    struct report_out text;
-    if (stages_agree(e, mode)) return true;
-    *mode = e->told ? e->told->stages[0].recompute : RECOMPUTE_FULL;
-    report_out_begin(&text, e->out->arena);
-    for (int s = 0; s < e->plan->stage_count; s++) {
-        const struct plan_stage *stage = &e->plan->stages[s];
-        report_print(&text, "%s stage %d %s", s ? "," : "", s,
-                     decision_recompute_text(&stage->decision, e->out->arena));
+    const struct plan *plan = e->plan;
+    for (int s = 0; s < plan->stage_count; s++) {
+        const struct plan_stage *stage = &plan->stages[s];
+        const struct compression_option *gradient = &plan->gradient_options[stage->gradient_option];
+        const struct compression_option *boundary = &plan->boundary_options[stage->boundary_option];
+        if (gradient->form.amount)
+            export_note(e, "%sgradient sync of stage %d, %s", factors(gradient) ? "low-rank " : "",
+                        s, compression_text(gradient->form, e->out->arena));
+        if (gradient->offloaded_percent)
+            export_note(e, "%d %% of the optimizer's state of stage %d on the host",
+                        gradient->offloaded_percent, s);
+        if (boundary->form.amount)
+            export_note(e, "%sbackward transfers from stage %d to stage %d, %s%s",
+                        factors(boundary) ? "low-rank " : "", s, s - 1,
+                        compression_text(boundary->form, e->out->arena),
+                        boundary->epilogue_only ? ", in the drain only" : "");
     }
-    export_note(e,
-                "recomputation that differs between layers or stages: %s has only one setting; %s. "
-                "The plan:%s",
-                e->framework,
-                e->told ? report_told_text(e->plan, e->told, false, e->out->arena)
-                        : "all layers are recomputed, which takes more time",
-                text.text);
-    return false;
-}
-
-// ---- what no configuration expresses
-
-static void note_layout(struct export *e)
-{
-    const struct layout *l = &e->plan->layout;
-    if (!l->barrier) export_note(e, "iterations that follow each other without a barrier");
-    if (l->local_loss_every)
-        export_note(e, "local losses, one every %d stages: gradients go back over every boundary",
-                    l->local_loss_every);
-    if (l->slice_count > 1)
-        export_note(e, "%d slices of a sequence that follow each other: micro-batches go whole",
-                    l->slice_count);
-    if (l->fused_embedding_sync) export_note(e, "the fused embedding synchronisation");
 }
 
 static void note_places(struct export *e)
 {
     const struct plan *plan = e->plan;
     const struct plan_placement *x = plan->placement;
-    if (x)
-        export_note(e, "which node has which rank: plumbline report --format hostfile, rankfile or "
-                       "hosts");
-    for (int s = 1; !x && s < plan->stage_count; s++)
-        if (plan->stages[s].group != plan->stages[0].group) {
-            export_note(e, "stages on unlike node groups: set by the order of the hosts");
-            break;
-        }
+    struct report_out text;
+    report_out_begin(&text, e->out->arena);
+    const int *replicas = x && x->micro_batches ? report_data_ranks(plan, e->out->arena) : NULL;
+    for (int i = 0; replicas && i < x->replica_count; i++)
+        report_print(&text, " %d", x->micro_batches[replicas[i]]);
+    bool unlike = false;
+    for (int s = 1; s < plan->stage_count; s++)
+        unlike |= plan->stages[s].group != plan->stages[0].group;
+    const struct export_note notes[] = {
+        {replicas,
+         arena_print(e->out->arena,
+                     "micro-batches that differ between the data-parallel replicas:%s", text.text)},
+        {x && !e->places_said, "which node has which rank: plumbline report --format hostfile, "
+                               "rankfile or hosts"},
+        {!x && unlike, "stages on unlike node groups: set only by the order of the hosts"}};
+    EXPORT_NOTES(e, notes);
 }
 
-static void note_model(struct export *e)
+static void note_layout(struct export *e)
 {
+    const struct layout *l = &e->plan->layout;
+    struct arena *arena = e->out->arena;
+    const struct export_note notes[] = {
+        {e->runs,
+         arena_print(arena, "the %s schedule: %s runs %s; times and memory are another schedule's",
+                     schedule_names[l->schedule], e->name, e->runs ? e->runs : "")},
+        {l->virtual_stages > 1 && l->pipeline == 1,
+         "several stages on a single rank: they need two or more ranks"},
+        {!l->barrier, "iterations that follow each other without a barrier"},
+        {l->local_loss_every,
+         arena_print(arena,
+                     "local losses, one every %d stages: gradients go back over every boundary",
+                     l->local_loss_every)},
+        {l->slice_count > 1,
+         arena_print(arena,
+                     "%d slices of a sequence that follow each other: micro-batches go whole",
+                     l->slice_count)},
+        {l->fused_embedding_sync, "the fused embedding synchronisation"}};
+    EXPORT_NOTES(e, notes);
+}
+
+static void note_job(struct export *e)
+{
+    const struct job *job = &e->problem->job;
+    const struct layout *l = &e->plan->layout;
     const struct model *m = &e->problem->model;
-    bool frozen = false, unknown = false;
+    struct arena *arena = e->out->arena;
+    bool frozen = false;
     for (int i = 0; i < m->run_count; i++) frozen |= m->runs[i].frozen;
-    for (int i = 0; i < m->layer_count; i++) unknown |= export_layer(e, i) == '?';
-    if (frozen) export_note(e, "frozen layers and their adapters: set in the model's code");
-    if (unknown) export_note(e, "layers that are neither embedding, decoder layer nor head");
-    if (e->problem->job.trainer != e->trainer)
-        export_note(e, "the trainer %s: times and memory are priced for it, not for %s",
-                    trainer_names[e->problem->job.trainer], e->framework);
-}
-
-static void note_unfused(struct export *e)
-{
-    for (int i = 0; i < UNFUSED_COUNT; i++)
-        if (e->problem->job.unfused[i])
-            export_note(e, "%s in single steps: set in the model's code", unfused_names[i]);
+    const struct export_note notes[] = {
+        {job->trainer != e->trainer,
+         arena_print(arena, "the trainer %s: times and memory are priced for it, not for %s",
+                     trainer_names[job->trainer], e->name)},
+        {job->gathered_logits && l->tensor > 1 && e->logits,
+         arena_print(arena, "logits of the whole vocabulary on each tensor rank: %s",
+                     e->logits ? e->logits : "")},
+        {job->scattered_messages && l->tensor > 1 && l->pipeline > 1 && e->scattered,
+         arena_print(arena, "messages between stages of which each tensor rank sends its part%s",
+                     e->scattered ? e->scattered : "")},
+        {frozen, "frozen layers, their adapters and weights of few bits: all layers are trained "
+                 "whole"},
+        {e->unknown_layers,
+         arena_print(arena, "%d layers that are neither embedding, decoder layer nor head",
+                     e->unknown_layers)},
+        {!m->has_shape, "the model's shape: its layers were measured, not described"}};
+    EXPORT_NOTES(e, notes);
 }
 
 void export_common_notes(struct export *e)
 {
-    report_compression_notes(&e->notes, e->plan);
-    report_uneven_note(&e->notes, e->plan);
-    note_layout(e);
+    note_compression(e);
     note_places(e);
-    note_model(e);
-    note_unfused(e);
+    note_layout(e);
+    if (e->problem) note_job(e);
 }
 
-void export_print_notes(const struct export *e)
+void export_unfused_notes(struct export *e)
 {
-    report_print(e->out, "\n# Not expressed by this configuration:\n");
-    report_print(e->out, "%s", e->notes.length ? e->notes.text : "#   (nothing)\n");
+    for (int i = 0; i < UNFUSED_COUNT; i++)
+        if (e->problem->job.unfused[i])
+            export_note(e, "%s in single steps: set in the model's code", unfused_names[i]);
 }

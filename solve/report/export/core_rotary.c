@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solve/report/megatron.h"
+#include "solve/report/export/internal.h"
 
 enum { LLAMA3_POSITIONS = 8192, YARN_POSITIONS = 4096, BETA_FAST = 32 };
 
@@ -40,11 +40,11 @@ static const char *fixed_numbers(const struct shape *s, struct arena *arena)
     return NULL;
 }
 
-const char *megatron_rotary_of(const struct shape *s, bool fractions, struct megatron_rotary *r,
-                               struct arena *arena)
+const char *core_rotary_of(const struct shape *s, bool fractions, struct core_rotary *r,
+                           struct arena *arena)
 {
     const struct rotary_scaling *x = &s->rotary_scaling;
-    *r = (struct megatron_rotary){ROTARY_PLAIN, s->rotary_factor};
+    *r = (struct core_rotary){ROTARY_PLAIN, s->rotary_factor};
     if (s->positions || (!x->type && !(s->rotary_factor > 0))) return NULL;
     const char *fixed = fixed_numbers(s, arena);
     if (fixed) return fixed;

@@ -1,18 +1,27 @@
-// Splits a launch script into words and finds Megatron-LM's flags among them.
-#include "data/import/megatron_words.h"
-
+// A Megatron-LM argument list or launch script as settings: words as a shell reads them, as far as
+// such scripts need. NAME=value is stored and inserted for $NAME or ${NAME}, except in single
+// quotes; a value that contains flags is read as flags as well. Comments, line ends, brackets and
+// commands in $( ) are skipped.
 #include <ctype.h>
 #include <string.h>
 
+#include "data/import/jobs/settings.h"
+#include "data/import/text.h"
+
 enum { FLAGS_MAX = 1024, VARIABLES_MAX = 256, WORD_MAX = 1 << 16, DEPTH_MAX = 8 };
 
-struct variable {
-    const char *name, *value;
+struct words {
+    struct settings *s; // the flags: without dashes, '-' for '_', with their first value
+    struct variable {
+        const char *name, *value;
+    } * variables;
+    int variable_count;
+    struct arena *arena;
 };
 
 // ---- variables
 
-static const char *value_of(const struct megatron_words *w, const char *name, size_t length)
+static const char *value_of(const struct words *w, const char *name, size_t length)
 {
     for (int i = w->variable_count - 1; i >= 0; i--)
         if (strlen(w->variables[i].name) == length && !memcmp(w->variables[i].name, name, length))
@@ -36,7 +45,7 @@ static const char *behind_bracket(const char *s, char open, char close)
 }
 
 // Puts the value of the `$...` at s into the word; returns the position after it.
-static const char *expand(const struct megatron_words *w, const char *s, char *word, size_t *length)
+static const char *expand(const struct words *w, const char *s, char *word, size_t *length)
 {
     bool bracket = s[1] == '{';
     const char *name = s + (bracket ? 2 : 1), *end, *value;
@@ -58,27 +67,23 @@ static const char *expand(const struct megatron_words *w, const char *s, char *w
 
 // ---- words
 
-static enum status read_text(struct megatron_words *w, const char *text, int depth,
-                             struct error *err);
+static enum status read_text(struct words *w, const char *text, int depth, struct error *err);
 
-static enum status add_flag(struct megatron_words *w, const char *word, struct error *err)
+static enum status add_flag(struct words *w, const char *word, struct error *err)
 {
-    if (w->count == FLAGS_MAX) return fail(err, BAD_INPUT, "expected at most %d flags", FLAGS_MAX);
-    struct megatron_flag *flag = &w->flags[w->count++];
+    struct settings *s = w->s;
+    if (s->count == FLAGS_MAX)
+        return fail(err, BAD_INPUT, "%s: expected at most %d flags", s->document.path, FLAGS_MAX);
     const char *equals = strchr(word, '=');
     char *name = arena_copy_text(w->arena, word + 2);
-    if (equals) {
-        name[equals - word - 2] = '\0';
-        flag->values[flag->value_count++] = equals + 1;
-    }
+    if (equals) name[equals - word - 2] = '\0';
     for (char *c = name; *c; c++)
         if (*c == '_') *c = '-';
-    flag->name = name;
+    s->items[s->count++] = (struct setting){name, equals ? equals + 1 : "", 0};
     return OK;
 }
 
-static enum status add_word(struct megatron_words *w, const char *word, int depth,
-                            struct error *err)
+static enum status add_word(struct words *w, const char *word, int depth, struct error *err)
 {
     size_t n = name_length(word);
     if (!strncmp(word, "--", 2) && word[2]) return add_flag(w, word, err);
@@ -91,15 +96,13 @@ static enum status add_word(struct megatron_words *w, const char *word, int dept
                 (struct variable){name, flags ? "" : arena_copy_text(w->arena, word + n + 1)};
         return flags && depth < DEPTH_MAX ? read_text(w, word + n + 1, depth + 1, err) : OK;
     }
-    struct megatron_flag *last = w->count ? &w->flags[w->count - 1] : NULL;
-    if (last && last->value_count < FLAG_VALUES_MAX)
-        last->values[last->value_count++] = arena_copy_text(w->arena, word);
+    struct setting *last = w->s->count ? &w->s->items[w->s->count - 1] : NULL;
+    if (last && !*last->text) last->text = arena_copy_text(w->arena, word);
     return OK;
 }
 
 // Reads one word from s: removes quotes, inserts variables.
-static const char *take_word(const struct megatron_words *w, const char *s, char *word,
-                             bool *quoted)
+static const char *take_word(const struct words *w, const char *s, char *word, bool *quoted)
 {
     size_t length = 0;
     char quote = 0;
@@ -125,8 +128,7 @@ static const char *take_word(const struct megatron_words *w, const char *s, char
     return s;
 }
 
-static enum status read_text(struct megatron_words *w, const char *text, int depth,
-                             struct error *err)
+static enum status read_text(struct words *w, const char *text, int depth, struct error *err)
 {
     char *word = TAKE(w->arena, WORD_MAX + 1, char);
     bool quoted;
@@ -144,11 +146,31 @@ static enum status read_text(struct megatron_words *w, const char *text, int dep
     return OK;
 }
 
-enum status megatron_words_read(struct megatron_words *w, const char *text, struct arena *arena,
+// For a duplicate flag, Megatron uses the last one; different values are a mistake.
+static enum status check_twice(const struct settings *s, struct error *err)
+{
+    for (int i = 0; i < s->count; i++) {
+        const struct setting *at = &s->items[i], *before = setting_of(s, at->key);
+        if (*at->text && *before->text && strcmp(at->text, before->text))
+            return fail(err, BAD_INPUT, "%s: --%s appears twice, with %s and with %s",
+                        s->document.path, at->key, before->text, at->text);
+    }
+    return OK;
+}
+
+enum status settings_read_flags(struct settings *s, const char *path, struct arena *arena,
                                 struct error *err)
 {
-    *w = (struct megatron_words){.flags = TAKE(arena, FLAGS_MAX, struct megatron_flag),
-                                 .variables = TAKE(arena, VARIABLES_MAX, struct variable),
-                                 .arena = arena};
-    return read_text(w, text, 0, err);
+    const char *text;
+    size_t size;
+    *s = (struct settings){.arena = arena,
+                           .left = "",
+                           .notes = "",
+                           .flags = true,
+                           .items = TAKE(arena, FLAGS_MAX, struct setting)};
+    struct words words = {
+        .s = s, .variables = TAKE(arena, VARIABLES_MAX, struct variable), .arena = arena};
+    TRY(import_read(&s->document, path, &text, &size, arena, err));
+    TRY(read_text(&words, text, 0, err));
+    return check_twice(s, err);
 }

@@ -1,0 +1,50 @@
+// A run as a framework's configuration states it: the job with its layout, the shape of the model,
+// and what frameworks say in other words than our documents. Each key of a framework is a row
+// (setting.h) that names the member it states: imports read by the rows, exports write by them.
+#ifndef PLUMBLINE_DATA_FRAMEWORKS_RUN_H
+#define PLUMBLINE_DATA_FRAMEWORKS_RUN_H
+
+#include "data/inputs/job.h"
+#include "data/inputs/model/model.h"
+
+struct run {
+    const char *file; // that is read
+    struct job job;
+    struct shape shape;
+    struct expert_shape experts; // of the model's mixtures
+    // Which keys are written: those of a described model, of attention with latents or without, of
+    // heads that do not fill the width, of rotary positions, of mixtures, of layers that predict
+    // further tokens; of a form of the file.
+    bool shaped, latent, plain, odd_heads, rotary, plain_rotary, mixtures, further, toml, python;
+    int64_t gpus, processes, nodes; // processes: of a node
+    int64_t global_batch, micro_batch, steps;
+    bool bf16, fp16;
+    int mode; // of recomputation, for all stages
+    const char *precision, *optimizer, *gradients, *schedule;
+    const char *granularity, *method; // of recomputation
+    int64_t recomputed;
+    const char *stages; // which layers each has
+    int64_t layers_of_stage, stages_of_rank;
+
+    // Megatron-LM, NeMo
+    int64_t layers, mtp; // decoder layers, and those that predict further tokens
+    int64_t positions, data_sequence, padding, groups, plain_width, group;
+    double attention_dropout, hidden_dropout;
+    double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's
+    const char *position_type, *rope_type, *frequencies, *dispatcher, *backend, *fusion, *momentum,
+        *fp8;
+    const char *activation, *target; // its name, or the name of its function
+    bool grouped, swiglu, squared_relu, openai_gelu, qk_norm, stretched, padded, flash, selective,
+        gradients_in_fp32, gradients_in_bf16, precision_aware, gathers, distributed;
+
+    // DeepSpeed
+    const char *about, *sums, *offload, *old_offload, *parameters, *overlap;
+    bool old_bf16, amp, autocast, fp8_model, wide_sums, deep_compile, pinned;
+
+    // torchtitan
+    const char *model, *flavor, *converters, *filters, *dtype, *reshard, *csv, *components;
+    int64_t local_batch, micro_batches, replicas, shards, first_less, last_less, expert_tensor;
+    bool cpu_offload, early_step, compile;
+};
+
+#endif

@@ -1,0 +1,79 @@
+// Values of settings as a framework's file writes them.
+#include "data/frameworks/setting.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *count_text(int64_t value, struct arena *arena)
+{
+    return value ? arena_print(arena, "%" PRId64, value) : NULL;
+}
+
+static const char *number_text(double value, bool pointed, struct arena *arena)
+{
+    const char *text = arena_print(arena, "%.9g", value);
+    int whole = (int)strcspn(text, ".e");
+    if (!pointed || text[whole] == '.') return text;
+    return arena_print(arena, "%.*s.0%s", whole, text, text + whole);
+}
+
+static const char *quoted(const char *text, const struct setting_form *form, struct arena *arena)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    if (!text || (form->bare && !text[strspn(text, plain)])) return text;
+    return arena_print(arena, "%s%s%s", form->quote, text, form->quote);
+}
+
+static const char *value_text(const struct setting_row *row, const void *at,
+                              const struct setting_form *form, struct arena *arena)
+{
+    double number = 0;
+    switch (row->kind) {
+    case SETTING_FLAG: return *(const bool *)at ? form->yes : form->no;
+    case SETTING_TRUE: return *(const bool *)at ? form->yes : NULL;
+    case SETTING_UNLESS: return *(const bool *)at ? NULL : form->yes;
+    case SETTING_SWITCH: return *(const int *)at ? form->yes : form->no;
+    case SETTING_NAMED: return quoted(row->names[*(const bool *)at], form, arena);
+    case SETTING_NAME: return quoted(row->names[*(const int *)at], form, arena);
+    case SETTING_INT: return arena_print(arena, "%d", *(const int *)at);
+    case SETTING_COUNT:
+    case SETTING_WHOLE: return count_text(*(const int64_t *)at, arena);
+    case SETTING_NUMBER:
+    case SETTING_SHARE:
+        number = *(const double *)at;
+        return number > 0 || row->kind == SETTING_SHARE ? number_text(number, form->pointed, arena)
+                                                        : NULL;
+    case SETTING_ROUND: return count_text(llround(*(const double *)at), arena);
+    case SETTING_TEXT: return quoted(*(const char *const *)at, form, arena);
+    case SETTING_RAW: return *(const char *const *)at;
+    case SETTING_LATER:
+    case SETTING_LEFT: break;
+    }
+    return NULL;
+}
+
+const char *setting_text(const struct setting_row *row, const struct run *run,
+                         const struct setting_form *form, struct arena *arena)
+{
+    const char *members = (const char *)run;
+    if (row->use == ONLY_READ || (row->when && !*(const bool *)(members + row->when))) return NULL;
+    const char *text = value_text(row, members + row->at, form, arena);
+    return text || !row->null ? text : "null";
+}
+
+struct setting_rows setting_rows_of(const struct setting_rows *rows, struct arena *arena)
+{
+    int sections = 0, first = rows->section_rows, rest = rows->count - first;
+    while (rows->sections && rows->sections[sections]) sections++;
+    if (!sections) return *rows;
+    struct setting_row *all = TAKE(arena, sections * first + rest, struct setting_row), *to = all;
+    for (int k = 0; k < sections; k++)
+        for (int i = 0; i < first; i++, to++) {
+            *to = rows->rows[i];
+            to->key = arena_print(arena, "%s.%s", rows->sections[k], to->key);
+            if (k) to->use = ONLY_READ;
+        }
+    memcpy(to, rows->rows + first, (size_t)rest * sizeof *to);
+    return (struct setting_rows){.rows = all, .count = sections * first + rest};
+}

@@ -1,0 +1,301 @@
+// See core.h. Defaults and dependences are those of Megatron-LM's arguments.py.
+#include "data/import/jobs/core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/frameworks/setting.h"
+#include "data/import/text.h"
+#include "data/kinds/schedules.h"
+
+enum { DEGREE_MAX = 1000000 };
+
+// ---- contradictions
+
+enum status core_check(const struct run *r, struct error *err)
+{
+    const struct shape *s = &r->shape;
+    const struct layout *l = &r->job.layout;
+    const struct {
+        bool wrong;
+        const char *text;
+    } checks[] = {
+        {!r->layers || !s->hidden || !s->heads || !r->job.sequence,
+         "expected --num-layers, --hidden-size, --num-attention-heads and --seq-length"},
+        {!s->vocabulary,
+         "--vocab-size is missing (the tokenizer sets it): give it with --vocabulary"},
+        {r->bf16 && r->fp16, "--bf16 and --fp16: expected one of them"},
+        {r->swiglu && r->squared_relu, "--swiglu and --squared-relu: expected one of them"},
+        {r->groups && !r->grouped, "--num-query-groups without --group-query-attention"},
+        {r->latent && r->grouped, "--multi-latent-attention with --group-query-attention"},
+        {!r->latent && s->query_rank, "--q-lora-rank without --multi-latent-attention"},
+        {!r->experts.experts && (l->expert > 1 || r->frequencies || r->experts.shared_ffn),
+         "flags of experts without --num-experts"},
+        {r->layers_of_stage && r->stages_of_rank,
+         "--num-layers-per-virtual-pipeline-stage and --num-virtual-stages-per-pipeline-rank: "
+         "expected one of them"},
+        {r->stages && r->layers_of_stage,
+         "--pipeline-model-parallel-layout together with virtual stages: expected one of them"},
+        {(r->layers_of_stage || r->stages_of_rank) && l->pipeline < 2,
+         "virtual stages without a pipeline"},
+        {r->gradients_in_fp32 && r->gradients_in_bf16,
+         "--accumulate-allreduce-grads-in-fp32 and --grad-reduce-in-bf16: expected one of them"},
+        {r->selective && r->granularity && strcmp(r->granularity, "selective"),
+         "--recompute-activations with another --recompute-granularity"},
+        {r->recomputed && !r->granularity,
+         "--recompute-num-layers without --recompute-granularity"},
+        {l->tensor > DEGREE_MAX || l->pipeline > DEGREE_MAX || l->context > DEGREE_MAX ||
+             l->expert > DEGREE_MAX,
+         "expected degrees of at most 1e6"},
+        {!l->tensor || !l->pipeline || !l->context || !l->expert || !l->micro_batch,
+         "expected degrees and --micro-batch-size of at least 1"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(checks); i++)
+        if (checks[i].wrong) return fail(err, BAD_INPUT, "%s: %s", r->file, checks[i].text);
+    return OK;
+}
+
+// ---- the model
+
+// --moe-layer-freq: every n-th layer, or lists of 0s and 1s with factors, added up.
+static enum status read_mixtures(const struct run *r, bool *mixture, struct error *err)
+{
+    int64_t every = 1, at = 0;
+    const char *s = r->frequencies ? r->frequencies : "1";
+    if (word_is_whole(s, &every) && every > 0) {
+        for (int64_t i = 0; i < r->layers; i++) mixture[i] = i % every == 0;
+        return OK;
+    }
+    while ((s = strchr(s, '['))) {
+        const char *end = strchr(s, ']');
+        if (!end) break;
+        long times = end[1] == '*' ? strtol(end + 2, NULL, 10) : 1;
+        for (long t = 0; t < times && at <= r->layers; t++)
+            for (const char *c = s; c < end; c++)
+                if ((*c == '0' || *c == '1') && at < r->layers) mixture[at++] = *c == '1';
+                else if (*c == '0' || *c == '1') at++;
+        s = end;
+    }
+    if (at != r->layers)
+        return fail(err, BAD_INPUT,
+                    "%s: --moe-layer-freq: expected %lld layers, found %lld in \"%s\"", r->file,
+                    (long long)r->layers, (long long)at, r->frequencies);
+    return OK;
+}
+
+static enum status set_runs(struct model *m, const struct run *r,
+                            const struct expert_shape *experts, struct arena *arena,
+                            struct error *err)
+{
+    if (r->layers + r->mtp > LAYERS_MAX - 2)
+        return fail(err, BAD_INPUT, "%s: --num-layers: expected at most %d, found %lld", r->file,
+                    LAYERS_MAX - 2, (long long)(r->layers + r->mtp));
+    bool *mixture = TAKE(arena, r->layers, bool);
+    if (r->experts.experts) TRY(read_mixtures(r, mixture, err));
+    m->runs = TAKE(arena, r->layers + 3, struct layer_run);
+    m->runs[m->run_count++] =
+        (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
+    for (int64_t i = 0, end; i < r->layers; i = end) {
+        for (end = i; end < r->layers && mixture[end] == mixture[i];) end++;
+        struct layer_run *run = &m->runs[m->run_count++];
+        *run = (struct layer_run){.kind = mixture[i] ? LAYER_MOE : LAYER_BLOCK,
+                                  .count = (int)(end - i),
+                                  .recomputable = true};
+        run->name =
+            end - i == r->layers
+                ? "block"
+                : arena_print(arena, "%s-%d", mixture[i] ? "mixture" : "dense", m->run_count - 1);
+        if (mixture[i]) run->experts = *experts;
+    }
+    if (r->mtp) { // each like the last layer
+        struct layer_run *run = &m->runs[m->run_count++];
+        *run = m->runs[m->run_count - 2];
+        run->name = "mtp", run->mtp = true, run->count = (int)r->mtp;
+    }
+    m->runs[m->run_count++] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
+    m->layer_count = (int)(r->layers + r->mtp) + 2;
+    return OK;
+}
+
+// What flags leave open has Megatron's own values: those of Llama 3's method, and of latent
+// attention's, which are fixed there.
+static void set_rotary(struct shape *s, const struct run *r)
+{
+    struct rotary_scaling stated = s->rotary_scaling, *to = &s->rotary_scaling;
+    bool yarn = !strcmp(r->position_type, "yarn"), rope = !strcmp(r->position_type, "rope"),
+         plain = r->rope_type && !strcmp(r->rope_type, "rope");
+    *to = (struct rotary_scaling){.type = NULL};
+    if (!(s->rotary_share < 1)) s->rotary_share = 0;
+    if (!rope && !yarn) {
+        s->rotary_base = s->rotary_share = 0;
+    } else if (r->stretched) {
+        s->rotary_factor = r->stretch;
+        to->type = "llama3", to->original_positions = 8192;
+        to->low_freq_factor = 1, to->high_freq_factor = 4;
+    } else if (r->interpolation > 1) {
+        s->rotary_factor = r->interpolation, to->type = "linear";
+    } else if (r->yarn > 1 && !plain && (r->latent || yarn)) {
+        *to = stated, s->rotary_factor = r->yarn, to->type = "yarn";
+        if (!(to->beta_fast > 0)) to->beta_fast = 32;
+        if (!(to->beta_slow > 0)) to->beta_slow = 1;
+        if (!to->original_positions) to->original_positions = 4096;
+    }
+}
+
+static void set_latents(struct shape *s, const struct run *r)
+{
+    if (r->latent) s->head_width = r->plain_width + s->rotary_width;
+    else s->query_rank = s->kv_rank = s->rotary_width = s->value_width = 0;
+}
+
+enum status core_model(struct model *m, const struct run *r, struct arena *arena, struct error *err)
+{
+    struct shape *s = &m->shape;
+    struct expert_shape experts = r->experts;
+    *s = r->shape;
+    if (r->latent && !r->qk_norm)
+        fprintf(stderr, "norms of the latents are counted, which Megatron has only with "
+                        "--qk-layernorm\n");
+    if (!s->ffn) s->ffn = r->swiglu ? 4 * s->hidden * 2 / 3 / 64 * 64 : 4 * s->hidden;
+    if (!experts.ffn) experts.ffn = s->ffn;
+    if (!s->head_width && s->hidden % s->heads)
+        return fail(err, BAD_INPUT,
+                    "%s: --hidden-size: expected a multiple of the %lld heads, found %lld", r->file,
+                    (long long)s->heads, (long long)s->hidden);
+    if (!s->head_width) s->head_width = s->hidden / s->heads;
+    s->kv_heads = !r->grouped ? s->heads : r->groups ? r->groups : 1;
+    if (!strcmp(r->position_type, "learned_absolute")) s->positions = r->positions;
+    // A multiple that covers the whole vocabulary is how a launch states that nothing is padded.
+    if (r->padding > 1 && r->padding * r->job.layout.tensor != s->vocabulary)
+        s->vocabulary_multiple = r->padding;
+    s->qk_norm = r->qk_norm && !r->latent ? QK_NORM_HEAD : QK_NORM_NONE;
+    s->gated_ffn |= r->swiglu, s->qkv_bias |= s->linear_bias;
+    s->dropout = r->attention_dropout > 0 || r->hidden_dropout > 0;
+    if (!s->activation)
+        s->activation = r->swiglu         ? "silu"
+                        : r->squared_relu ? "relu2"
+                        : r->openai_gelu  ? "gelu_new"
+                                          : "gelu";
+    if (!r->mtp) s->mtp_loss_scale = 0;
+    set_rotary(s, r);
+    set_latents(s, r);
+    m->has_shape = true, m->document.path = r->file;
+    experts.imbalance = 1;
+    TRY(set_runs(m, r, &experts, arena, err));
+    return model_check(m, err);
+}
+
+// ---- the job
+
+static enum status divide(const struct run *r, const char *what, int64_t all, int64_t by, int *to,
+                          struct error *err)
+{
+    if (by < 1 || all < by || all % by || all / by > 1 << 30)
+        return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %lld, found %lld", r->file,
+                    what, (long long)by, (long long)all);
+    *to = (int)(all / by);
+    return OK;
+}
+
+static enum status set_recompute(struct run *r, struct error *err)
+{
+    const char *granularity = r->selective ? "selective" : r->granularity;
+    const struct megatron_mode *m = megatron_modes;
+    if (!granularity) return OK;
+    for (; m->mode != RECOMPUTE_COUNT; m++)
+        if (m->granularity && !strcmp(m->granularity, granularity) &&
+            (!m->method || (r->method && !strcmp(m->method, r->method))))
+            break;
+    if (m->mode == RECOMPUTE_COUNT)
+        return fail(err, BAD_INPUT,
+                    "%s: --recompute-granularity: expected selective or full, found \"%s\"",
+                    r->file, granularity);
+    r->job.recompute[m->mode] = true;
+    return OK;
+}
+
+// Counts the "|" of "Et*3|(tt|)*29|L", each of which ends a stage, up to the closing bracket or the
+// end.
+static int64_t count_strokes(const char **at)
+{
+    int64_t strokes = 0;
+    for (; **at && **at != ')'; ++*at) {
+        if (**at == '|') strokes++;
+        if (**at != '(') continue;
+        ++*at;
+        int64_t inside = count_strokes(at), times = 1;
+        if (!**at) return strokes + inside;
+        if ((*at)[1] == '*') times = strtol(*at + 2, NULL, 10);
+        strokes += times > 0 && times < LAYERS_MAX && inside < LAYERS_MAX ? times * inside : inside;
+    }
+    return strokes;
+}
+
+// Several stages per rank: Megatron-LM wants a last group that is full or has a micro-batch for
+// every rank (core/pipeline_parallel/schedules.py); a job has equal groups of one size.
+static enum status check_group(const struct run *r, int64_t micro_batches, struct error *err)
+{
+    int64_t group = r->group ? r->group : r->job.layout.pipeline, last = micro_batches % group;
+    if (micro_batches < r->job.layout.pipeline || micro_batches > MICRO_BATCHES_MAX)
+        return OK; // job_check
+    int own = schedule_group((int)micro_batches, (int)r->job.layout.pipeline);
+    const char *who = group < r->job.layout.pipeline || group > micro_batches ||
+                              (last && last < r->job.layout.pipeline)
+                          ? "Megatron-LM does not run them"
+                          : "a job has the smallest equal groups";
+    if (group == own) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: %lld micro-batches of a replica in groups of %lld on %lld pipeline ranks: %s; "
+                "expected --microbatch-group-size-per-virtual-pipeline-stage %d",
+                r->file, (long long)micro_batches, (long long)group,
+                (long long)r->job.layout.pipeline, who, own);
+}
+
+static enum status set_stages(struct run *r, struct error *err)
+{
+    struct layout *l = &r->job.layout;
+    const char *stages = r->stages ? r->stages : "";
+    l->virtual_stages = r->stages_of_rank ? (int)r->stages_of_rank : 1;
+    if (*stages)
+        TRY(divide(r, "stages of --pipeline-model-parallel-layout", count_strokes(&stages) + 1,
+                   l->pipeline, &l->virtual_stages, err));
+    if (r->stages && r->stages_of_rank && r->stages_of_rank != l->virtual_stages)
+        return fail(err, BAD_INPUT,
+                    "%s: --pipeline-model-parallel-layout together with virtual stages: expected "
+                    "%lld of them on each rank, found %d",
+                    r->file, (long long)r->stages_of_rank, l->virtual_stages);
+    if (r->layers_of_stage)
+        TRY(divide(r, "--num-layers", r->layers, r->layers_of_stage * l->pipeline,
+                   &l->virtual_stages, err));
+    l->schedule = l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    return OK;
+}
+
+enum status core_job(struct run *r, struct error *err)
+{
+    struct job *j = &r->job;
+    struct layout *l = &j->layout;
+    int micro_batches = 0;
+    int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
+    if (!gpus)
+        return fail(
+            err, BAD_INPUT,
+            "%s: the number of GPUs is missing (--nproc_per_node, --nnodes): give it with --gpus",
+            r->file);
+    TRY(divide(r, "GPUs over tensor x pipeline x context", gpus,
+               (int64_t)l->tensor * l->pipeline * l->context, &l->data, err));
+    TRY(set_stages(r, err));
+    if (!j->global_batch) j->global_batch = (int64_t)l->micro_batch * l->data;
+    TRY(divide(r, "--global-batch-size", j->global_batch, (int64_t)l->micro_batch * l->data,
+               &micro_batches, err));
+    if (l->virtual_stages > 1) TRY(check_group(r, micro_batches, err));
+    bool wide = r->gradients_in_fp32 || !r->fp16;
+    j->precision = r->fp8 ? FP8 : r->bf16 ? BF16 : r->fp16 ? FP16 : FP32;
+    j->gradient_bytes_per_value = wide && !r->gradients_in_bf16 ? 4 : 2;
+    j->adam = !strcmp(r->optimizer, "adam");
+    l->sequence_parallel &= l->tensor > 1;
+    l->fused_attention = r->flash || (strcmp(r->backend, "unfused") && strcmp(r->backend, "local"));
+    TRY(set_recompute(r, err));
+    return job_check(j, err);
+}

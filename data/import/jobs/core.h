@@ -1,0 +1,13 @@
+// Runs of Megatron-LM, and of frameworks built on Megatron Core, as a model and a job.
+#ifndef PLUMBLINE_DATA_IMPORT_JOBS_CORE_H
+#define PLUMBLINE_DATA_IMPORT_JOBS_CORE_H
+
+#include "data/frameworks/run.h"
+
+// BAD_INPUT, in the words of Megatron's flags: sizes are missing, or one flag contradicts another.
+enum status core_check(const struct run *r, struct error *err);
+enum status core_model(struct model *m, const struct run *r, struct arena *arena,
+                       struct error *err);
+enum status core_job(struct run *r, struct error *err); // r->job
+
+#endif

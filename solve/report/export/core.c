@@ -1,0 +1,171 @@
+// A plan as a run of Megatron Core. Layout grammar: stages separated by '|', E embedding, t decoder
+// layer, m layer that predicts a further token, L loss, x*n repeats; one E first, one L last, all m
+// in one stage. Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
+#include <math.h>
+#include <string.h>
+
+#include "solve/report/export/internal.h"
+#include "data/kinds/schedules.h"
+
+const char *core_layout_text(const struct export *e)
+{
+    struct report_out text;
+    int last = e->plan->stage_count - 1;
+    report_out_begin(&text, e->out->arena);
+    for (int s = 0; s <= last; s++) {
+        report_print(&text, "%s%s", s ? "|" : "", !s || e->holds_embedding[s] ? "E" : "");
+        if (e->blocks[s] == 1) report_print(&text, "t");
+        if (e->blocks[s] > 1) report_print(&text, "t*%d", e->blocks[s]);
+        if (e->further[s]) report_print(&text, "m");
+        if (e->further[s] > 1) report_print(&text, "*%d", e->further[s]);
+        if (s == last || e->holds_head[s]) report_print(&text, "L");
+    }
+    return text.text;
+}
+
+const struct expert_shape *core_experts(const struct export *e, bool *differ)
+{
+    const struct expert_shape *found = NULL;
+    *differ = false;
+    for (int i = 0; e->problem && i < e->problem->model.run_count; i++) {
+        const struct layer_run *run = &e->problem->model.runs[i];
+        const struct expert_shape *x = &run->experts;
+        if (run->kind != LAYER_MOE) continue;
+        if (!found) found = x;
+        *differ |= x->experts != found->experts || x->top_k != found->top_k ||
+                   x->ffn != found->ffn || x->shared_ffn != found->shared_ffn;
+    }
+    return *differ ? NULL : found;
+}
+
+// Which decoder layers are mixtures: runs of zeros and ones, in the syntax of --moe-layer-freq.
+static const char *mixtures_text(const struct export *e)
+{
+    const struct model *model = &e->problem->model;
+    const char *before = "(";
+    struct report_out text;
+    report_out_begin(&text, e->out->arena);
+    for (int i = 0; i < model->run_count; i++) {
+        enum layer_kind kind = model->runs[i].kind;
+        if ((kind != LAYER_BLOCK && kind != LAYER_MOE) || model->runs[i].mtp) continue;
+        report_print(&text, "%s[%d]*%d", before, kind == LAYER_MOE, model->runs[i].count);
+        before = "+";
+    }
+    report_print(&text, ")");
+    return text.text;
+}
+
+// ---- the model
+
+static void set_rotary(struct run *r, const struct shape *s, const struct export *e)
+{
+    struct core_rotary x;
+    core_rotary_of(s, !e->flags, &x, e->out->arena);
+    bool yarn = x.way == ROTARY_YARN;
+    if (!yarn) r->shape.rotary_scaling = (struct rotary_scaling){.type = NULL};
+    r->rotary = !s->positions, r->plain_rotary = r->rotary && r->plain;
+    r->position_type = s->positions ? "learned_absolute" : yarn && !s->kv_rank ? "yarn" : "rope";
+    r->stretched = x.way == ROTARY_LLAMA3;
+    *(x.way == ROTARY_LLAMA3   ? &r->stretch
+      : x.way == ROTARY_LINEAR ? &r->interpolation
+                               : &r->yarn) = x.way == ROTARY_PLAIN ? 0 : x.factor;
+    if (yarn) r->rope_type = "yarn";
+}
+
+static void set_attention(struct run *r, const struct shape *s)
+{
+    r->latent = s->kv_rank > 0, r->plain = !r->latent;
+    r->grouped = s->kv_heads != s->heads, r->groups = s->kv_heads;
+    r->odd_heads = r->plain && s->head_width * s->heads != s->hidden;
+    r->plain_width = r->latent ? s->head_width - s->rotary_width : 0;
+    r->shape.value_width = shape_value_width(s);
+    r->qk_norm = s->qk_norm == QK_NORM_HEAD || r->latent; // of the latents
+}
+
+static void set_activation(struct run *r, const struct shape *s)
+{
+    const char *name = s->activation ? s->activation : s->gated_ffn ? "silu" : "gelu";
+    const struct activation_name *a = nemo_activations;
+    while (a->name && strcmp(a->activation, name)) a++;
+    r->activation = a->name;
+    r->swiglu = s->gated_ffn && !strcmp(name, "silu");
+    r->openai_gelu = !s->gated_ffn && a->name && !strcmp(a->name, "fast_gelu");
+    r->squared_relu = !s->gated_ffn && !strcmp(name, "relu2");
+}
+
+static void set_model(struct run *r, const struct export *e)
+{
+    const struct shape *s = &e->problem->model.shape;
+    int64_t tensor = e->plan->layout.tensor;
+    bool differ;
+    const struct expert_shape *experts = core_experts(e, &differ);
+    r->shape = *s, r->shaped = true;
+    r->positions = s->positions ? s->positions : r->job.sequence;
+    set_attention(r, s);
+    set_rotary(r, s, e);
+    set_activation(r, s);
+    r->shape.qkv_bias |= s->linear_bias;
+    r->attention_dropout = r->hidden_dropout = s->dropout ? 0.1 : 0;
+    // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree, giving the
+    // model's.
+    r->padded = true;
+    r->padding = s->vocabulary_multiple > 1    ? s->vocabulary_multiple
+                 : s->vocabulary % tensor == 0 ? s->vocabulary / tensor
+                                               : 0;
+    if (!experts) return;
+    r->mixtures = true, r->experts = *experts;
+    r->dispatcher = "alltoall", r->frequencies = mixtures_text(e);
+}
+
+// ---- the job
+
+static void set_job(struct run *r)
+{
+    const struct job *job = &r->job;
+    bool wide = job->gradient_bytes_per_value == 4;
+    r->data_sequence = job->sequence;
+    r->bf16 = job->precision == BF16 || job->precision == FP8, r->fp16 = job->precision == FP16;
+    if (job->precision == FP8) r->fp8 = "hybrid";
+    r->gradients_in_fp32 = job->precision != FP32 && wide;
+    r->gradients_in_bf16 = r->bf16 && !wide;
+    if (job->fused_loss) r->fusion = "native";
+    r->optimizer = job->adam ? "adam" : "sgd";
+    if (!job->adam) r->momentum = "0";
+}
+
+// 0: as many as pipeline ranks, Megatron's default.
+static int group_of(const struct plan *plan)
+{
+    const struct layout *l = &plan->layout;
+    if (!schedule_kinds[l->schedule].in_groups) return 0;
+    int group = schedule_group(plan->micro_batches, l->pipeline);
+    return group == l->pipeline ? 0 : group;
+}
+
+struct run core_run(const struct export *e)
+{
+    struct run r = export_run(e);
+    struct layout *l = &r.job.layout;
+    for (int s = 0; s < e->plan->stage_count; s++) r.layers += e->blocks[s], r.mtp += e->further[s];
+    r.further = r.mtp > 0;
+    if (e->plan->stage_count > 1) r.stages = core_layout_text(e);
+    if (l->virtual_stages > 1) r.stages_of_rank = l->virtual_stages;
+    r.group = group_of(e->plan);
+    l->sequence_parallel &= l->tensor > 1;
+    // Offloading requires the distributed optimizer.
+    l->zero = l->zero >= 1 || l->offload_optimizer;
+    r.distributed = l->zero, r.precision_aware = l->offload_optimizer;
+    r.gathers = l->gradient_sync == SYNC_OVERLAPPED && l->zero;
+    r.backend = l->fused_attention ? "flash" : "unfused";
+    if (e->problem) set_job(&r);
+    if (e->problem && e->problem->model.has_shape) set_model(&r, e);
+    return r;
+}
+
+void core_set_recompute(struct run *r, struct recompute_setting setting)
+{
+    const struct megatron_mode *m = megatron_modes;
+    while (m->mode != setting.mode) m++;
+    r->granularity = m->granularity, r->method = m->method;
+    r->recomputed = setting.layers ? setting.layers : m->method ? 1 : 0;
+}

@@ -1,0 +1,85 @@
+// A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot express follows
+// as comments, so that an incomplete export is not mistaken for the plan.
+#include <inttypes.h>
+
+#include "solve/report/export/internal.h"
+
+// Each process reads its own flags, those of its pipeline rank, which is the outermost in the rank
+// order.
+static void put_rank_recompute(const struct export *e)
+{
+    int ranks = e->plan->layout.pipeline;
+    report_print(
+        e->out, "\n# Recomputation differs between ranks of the pipeline: torchrun runs this file, "
+                "which adds their own flags.\nMEGATRON_RECOMPUTE=(\n");
+    for (int rank = 0; rank < ranks; rank++) {
+        struct recompute_setting r;
+        struct run own = {.shaped = false};
+        export_setting(e, rank, ranks, &r);
+        core_set_recompute(&own, r);
+        report_print(e->out, "  '");
+        if (own.granularity) report_print(e->out, "--recompute-granularity %s", own.granularity);
+        if (own.method)
+            report_print(e->out, " --recompute-method %s --recompute-num-layers %d", own.method,
+                         (int)own.recomputed);
+        report_print(e->out, "'\n");
+    }
+    report_print(e->out,
+                 ")\nMEGATRON_RUN=(--no-python bash \"$(realpath \"${BASH_SOURCE[0]}\")\")\n"
+                 "if [ \"${BASH_SOURCE[0]}\" = \"$0\" ]; then\n"
+                 "    read -r -a own <<<\"${MEGATRON_RECOMPUTE[RANK * %d / WORLD_SIZE]}\"\n"
+                 "    exec \"${PYTHON:-python3}\" -u \"$@\" \"${own[@]}\"\n"
+                 "fi\n",
+                 ranks);
+}
+
+static void put_head(const struct export *e)
+{
+    const struct plan *plan = e->plan;
+    struct arena *arena = e->out->arena;
+    const char *bound = report_time(plan->bound_ns, arena);
+    if (plan->objective != OBJECTIVE_ITERATION_TIME)
+        bound = arena_print(arena, "%s of %s", bound, objective_names[plan->objective]);
+    report_print(
+        e->out,
+        "# Megatron-LM flags of the plan %s: %s per iteration, at least %s (%s). By plumbline %s.\n"
+        "# In bash: source this file, then run %spretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with "
+        "data, "
+        "tokenizer and learning rate\n"
+        "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
+        plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), bound,
+        plan_claim_words(plan, arena), PLUMBLINE_VERSION,
+        e->by_rank ? "torchrun OPTION ... \"${MEGATRON_RUN[@]}\" " : "",
+        plan->layout.pipeline * plan->devices_per_stage);
+}
+
+enum status report_megatron(const struct plan *plan, const struct plan *told,
+                            const struct problem *problem, const char **text, size_t *length,
+                            struct arena *arena, struct error *err)
+{
+    static const struct export_form form = {.values = {.yes = "", .quote = "'", .bare = true},
+                                            .before = "  --",
+                                            .between = " ",
+                                            .behind = "\n"};
+    struct report_out out;
+    struct export e = {.name = "Megatron-LM",
+                       .framework = FRAMEWORK_MEGATRON,
+                       .by_rank = true,
+                       .flags = true,
+                       .places_said = true};
+    TRY(export_begin(&e, &out, plan, told, problem, arena, err));
+    struct run run = core_run(&e);
+    struct recompute_setting one = export_recompute(&e);
+    if (!e.by_rank) core_set_recompute(&run, one);
+    if (!run.grouped) run.groups = 0;
+    put_head(&e);
+    export_rows(&e, &megatron_rows, &run, &form, NULL);
+    report_print(&out, ")\n");
+    if (e.by_rank) put_rank_recompute(&e);
+    core_print_placement(&e);
+    core_note(&e, &run);
+    export_print_notes(&e);
+    *text = out.text;
+    *length = out.length;
+    return OK;
+}

@@ -1,0 +1,131 @@
+// A plan as a Python function for torchtitan 0.3, with its names of modules, classes and arguments
+// (torchtitan/config/configs.py, distributed/pipeline_parallel.py).
+#include <inttypes.h>
+#include <string.h>
+
+#include "solve/report/export/torchtitan.h"
+
+static void put_imports(struct export *e, const struct torchtitan_flavor *flavor)
+{
+    const char *model = flavor ? flavor->model : "NAME_THE_MODEL";
+    bool further = model_mtp_depth(&e->problem->model) > 0,
+         eight = e->problem->job.precision == FP8;
+    report_print(e->out, "%sfrom torchtitan.config import CompileConfig, ParallelismConfig\n",
+                 further ? "" : "from torchtitan.components.loss import CrossEntropyLoss\n");
+    if (eight)
+        report_print(e->out, "from torchtitan.components.quantization import "
+                             "Float8LinearConverter\n");
+    report_print(e->out,
+                 "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n"
+                 "from torchtitan.models.common import RoPE\n"
+                 "from torchtitan.models.common.config_utils import decoder_vocab_size\n"
+                 "from torchtitan.models.%s import model_registry\n"
+                 "from torchtitan.models.%s.config_registry import %s as recipe\n",
+                 model, model, flavor ? flavor->recipe : "NAME_THE_RECIPE");
+    if (further) report_print(e->out, "from torchtitan.models.deepseek_v3.mtp import MTPLoss\n");
+    report_print(e->out, "from torchtitan.trainer import Trainer\n");
+}
+
+static void put_rope_number(const struct export *e, const char *key, double value)
+{
+    if (value > 0) report_print(e->out, "        rope.%s = %.9g\n", key, value);
+}
+
+// Independent of the flavor's.
+static void put_rope(struct export *e)
+{
+    const struct shape *m = &e->problem->model.shape;
+    const struct rotary_scaling *x = &m->rotary_scaling;
+    bool llama = x->type && !strcmp(x->type, "llama3"), yarn = x->type && !strcmp(x->type, "yarn");
+    if (m->positions) return;
+    report_print(e->out,
+                 "    for _, rope, _, _ in config.model_spec.model.traverse(RoPE.Config):\n"
+                 "        rope.scaling = \"%s\"\n",
+                 llama  ? "llama"
+                 : yarn ? "yarn"
+                        : "none");
+    put_rope_number(e, "theta", m->rotary_base);
+    if (llama || yarn)
+        put_rope_number(e, llama ? "scaling_factor" : "rope_factor", m->rotary_factor);
+    if (llama) {
+        put_rope_number(e, "low_freq_factor", x->low_freq_factor);
+        put_rope_number(e, "high_freq_factor", x->high_freq_factor);
+        put_rope_number(e, "original_max_position_embeddings", (double)x->original_positions);
+    } else if (yarn) {
+        put_rope_number(e, "beta_fast", x->beta_fast);
+        put_rope_number(e, "beta_slow", x->beta_slow);
+        put_rope_number(e, "original_seq_len", (double)x->original_positions);
+    } else if (m->rotary_factor > 0) {
+        export_note(e, "rotary positions scaled by %.9g (%s)", m->rotary_factor,
+                    x->type ? x->type : "the method is not stated");
+    }
+}
+
+static void put_model_spec(struct export *e, const struct torchtitan_flavor *flavor)
+{
+    const struct job *job = &e->problem->job;
+    int further = model_mtp_depth(&e->problem->model);
+    double scale = e->problem->model.shape.mtp_loss_scale;
+    report_print(e->out, "    config.model_spec = model_registry(\"%s\"",
+                 flavor ? flavor->name : "NAME-THE-FLAVOR");
+    if (further) report_print(e->out, ", num_mtp_layers=%d", further);
+    if (job->precision == FP8)
+        report_print(e->out,
+                     ", converters=[\n        Float8LinearConverter.Config(filter_fqns="
+                     "[\"lm_head\"], model_compile_enabled=%s)]",
+                     job->compiled ? "True" : "False");
+    report_print(e->out, ")\n");
+    put_rope(e);
+    report_print(e->out, "    config.loss = %s.Config(", further ? "MTPLoss" : "CrossEntropyLoss");
+    if (further && scale > 0) report_print(e->out, "mtp_scale=%.9g, ", scale);
+    report_print(e->out, "global_vocab_size=decoder_vocab_size(config.model_spec))\n");
+}
+
+enum status report_torchtitan_python(const struct plan *plan, const struct plan *told,
+                                     const struct problem *problem, const char **text,
+                                     size_t *length, struct arena *arena, struct error *err)
+{
+    static const struct export_form arguments = {
+        .values = {.yes = "True", .no = "False", .quote = "\""},
+        .before = "        ",
+        .between = "=",
+        .behind = ",\n"};
+    static const struct export_form assignments = {
+        .values = {.yes = "True", .no = "False", .quote = "\""},
+        .before = "    config.training.",
+        .between = " = ",
+        .behind = "\n"};
+    static const char *const policies[] = {[RECOMPUTE_NONE] = "None",
+                                           [RECOMPUTE_SELECTIVE] = "SelectiveAC.Config()",
+                                           [RECOMPUTE_FULL] = "FullAC.Config()"};
+    struct report_out out;
+    struct export e;
+    struct run run;
+    TRY(titan_begin(&e, &out, &run, true, plan, told, problem, arena, err));
+    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model);
+    report_print(&out,
+                 "# %s\n# Of torchtitan 0.3.0, whose configurations are functions; data, tokenizer "
+                 "and learning rate are the recipe's:\n"
+                 "#   PYTHONPATH=THIS-FOLDER torchrun ... -m torchtitan.train --module "
+                 "torchtitan_plan --config plan\n"
+                 "# where this file is called torchtitan_plan.py.\n",
+                 export_headline(&e));
+    titan_print_table(&e);
+    put_imports(&e, flavor);
+    report_print(&out, "\n\ndef plan() -> Trainer.Config:\n    config = recipe()\n"
+                       "    config.parallelism = ParallelismConfig(\n");
+    export_rows(&e, &torchtitan_rows, &run, &arguments, "parallelism");
+    report_print(&out, "    )\n");
+    put_model_spec(&e, flavor);
+    export_rows(&e, &torchtitan_rows, &run, &assignments, "training");
+    // What the plan's times include: the host starts kernels one by one; a pipeline requires it.
+    report_print(&out,
+                 "    config.training.disable_cuda_graphs = True\n"
+                 "    config.compile = CompileConfig(enable=%s, components=%s)\n"
+                 "    config.activation_checkpoint = %s\n    return config\n",
+                 run.compile ? "True" : "False", run.components, policies[run.mode]);
+    export_print_notes(&e);
+    *text = out.text;
+    *length = out.length;
+    return OK;
+}
