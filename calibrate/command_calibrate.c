@@ -6,7 +6,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/commands.h"
 #include "calibrate/draw.h"
-#include "calibrate/fit/layers.h"
+#include "calibrate/layers.h"
 #include "data/base/options_text.h"
 #include "data/base/shipped.h"
 

@@ -1,6 +1,5 @@
 // The table of back ends.
 #include <string.h>
-#include <time.h>
 
 #include "measure/sampling/backend.h"
 
@@ -19,16 +18,4 @@ const char *backend_names(struct arena *arena)
     for (int i = 0; backends[i]; i++)
         text = arena_print(arena, "%s%s%s", text, i ? ", " : "", backends[i]->name);
     return text;
-}
-
-double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-double backend_seconds(const struct backend *backend, void *session)
-{
-    return backend->clock ? backend->clock(session) : clock_seconds();
 }

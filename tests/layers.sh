@@ -30,7 +30,7 @@ measure/sampling     | data/base data/inputs data/numbers
 measure/cpu          | data/base data/inputs measure/sampling
 measure/cuda         | data/base data/inputs measure/sampling
 measure/links        | data/base data/inputs data/numbers measure/sampling measure/cuda
-calibrate            | data calibrate
+calibrate            | data formulate/price calibrate
 calibrate/fit        | data formulate/price calibrate/calibrate.h
 calibrate/runs       | data formulate/predict calibrate/fit
 formulate            | data formulate
@@ -58,7 +58,7 @@ solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h 
 solve/checker/space  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read
 solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read solve/checker/boxes solve/checker/space
 solve/checker/prices | data solve/checker solve/judge
-solve/certificate    | data formulate solve
+solve/certificate    | data formulate solve/boxes solve/tree solve/layout solve/layouts solve/places solve/process solve/checker
 solve/report         | data
 solve/report/html    | data solve/report
 solve/report/export  | data solve/report

@@ -79,6 +79,7 @@ solve/checker/places | "solve/checker/prices/prices.h"
 solve/checker/places | <math.h>
 solve/checker/prices | "formulate/price/price.h"
 solve/certificate    | "measure/commands.h"
+solve/certificate    | "solve/commands/verbs.h"
 solve/report         | "formulate/graph/longest.h"
 solve/report/html    | "formulate/price/price.h"
 data/import/hosts    | "data/inputs/job.h"

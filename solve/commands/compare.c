@@ -7,7 +7,7 @@
 #include "formulate/predict/predict.h"
 #include "formulate/price/price.h"
 #include "solve/commands/commands.h"
-#include "solve/commands/origin.h"
+#include "solve/commands/verbs.h"
 #include "solve/places/placed.h"
 #include "solve/report/compare/compare.h"
 

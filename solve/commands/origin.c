@@ -1,5 +1,5 @@
 // Finds the problem that a plan was made from.
-#include "solve/commands/origin.h"
+#include "solve/commands/verbs.h"
 
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "formulate/price/range.h"
 #include "solve/commands/nearest.h"
 #include "solve/commands/one_recompute.h"
-#include "solve/commands/origin.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
 #include "solve/report/html/html.h"

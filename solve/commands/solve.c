@@ -5,7 +5,6 @@
 
 #include "data/base/file.h"
 #include "data/results/bound.h"
-#include "solve/certificate/certify.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/resume.h"
 #include "solve/commands/solve_request.h"

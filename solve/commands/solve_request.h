@@ -3,6 +3,8 @@
 #define PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
 
 #include "data/base/options.h"
+#include "solve/certificate/space.h"
+#include "solve/commands/verbs.h"
 #include "solve/commands/what_if.h"
 #include "solve/layout/solve.h"
 #include "solve/layouts/layouts.h"
@@ -34,5 +36,16 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
 // What is left of it after the search. lost: only its plan is left, so there is nothing to
 // prove the bound from, and no time for more plans; says so.
 struct solve_request solve_request_left(const struct solve_request *r, bool lost);
+
+// ---- certify.c
+
+struct certify_request {
+    const struct solve_request *asked; // with a certificate_path
+    struct solved *solved;
+    const struct part_text *parts; // of --join
+};
+// Writes the certificate. Afterwards the results state what it proves: bound, outcome, claim.
+// SOLVER: nothing can be proven; they then state that nothing shows their bound.
+enum status solve_certify(const struct certify_request *c, struct arena *arena, struct error *err);
 
 #endif

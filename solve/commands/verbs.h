@@ -112,6 +112,20 @@ const char *solve_front_text(const struct front_point *points, int count, size_t
 void solve_advise(const struct solved *s, const struct solve_settings *settings,
                   struct arena *arena);
 
+// ---- origin.c: the problem that a plan was made from, at the place that the plan states
+
+// Whether the plan was made from the document as it is now ("model", "costs" ...).
+bool origin_matches(const struct plan *plan, const char *role, const struct document *now);
+// false: it is missing, or has changed. Does not include its costs.
+bool origin_problem(const struct plan *plan, struct problem *problem, struct arena *arena);
+// With its costs; NULL: missing, or changed.
+const struct problem *origin_whole_problem(const struct plan *plan, struct arena *arena);
+
+// BAD_INPUT: the plan's stages do not hold the layers of its problem, each once and in order. NULL:
+// the problem is missing.
+enum status origin_check_layers(const struct plan *plan, const struct problem *problem,
+                                struct error *err);
+
 // ---- report.c
 
 // What is in memory of a plan that is not in a file yet; NULL: searched for next to the plan's

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "calibrate/draw.h"
-#include "calibrate/fit/layers.h"
+#include "calibrate/layers.h"
 #include "data/text/svg.h"
 #include "formulate/price/price.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
-#include "calibrate/fit/layers.h"
+#include "calibrate/layers.h"
 #include "data/numbers/intervals.h"
 #include "formulate/price/price.h"
 #include "measure/request.h"

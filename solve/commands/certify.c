@@ -8,7 +8,7 @@
 #include "data/results/bound.h"
 #include "solve/certificate/certificate.h"
 #include "solve/certificate/places.h"
-#include "solve/certificate/certify.h"
+#include "solve/commands/solve_request.h"
 
 enum { SAYS_MAX = 256 };
 

@@ -1,7 +1,7 @@
 // Measured whole layers compared with the sum of their kernels: a check of all fits, and the time
 // of a layer's pass beyond its kernels.
-#ifndef PLUMBLINE_CALIBRATE_FIT_LAYERS_H
-#define PLUMBLINE_CALIBRATE_FIT_LAYERS_H
+#ifndef PLUMBLINE_CALIBRATE_LAYERS_H
+#define PLUMBLINE_CALIBRATE_LAYERS_H
 
 #include "calibrate/calibrate.h"
 #include "data/inputs/model/model.h"
