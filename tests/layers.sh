@@ -52,11 +52,12 @@ solve/places/space   | data formulate solve/places solve/layouts solve/layout so
 solve/judge          | data solve/judge/kinds solve/judge/price
 solve/judge/kinds    | data
 solve/judge/price    | data solve/judge/kinds
-solve/checker        | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/boxes
-solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/*
-solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/*
-solve/checker/space  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read
-solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read solve/checker/boxes solve/checker/space
+solve/checker        | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/layout solve/checker/boxes
+solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/layout
+solve/checker/layout | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read
+solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h
+solve/checker/space  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read solve/checker/layout
+solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read solve/checker/layout solve/checker/boxes solve/checker/space
 solve/checker/prices | data solve/checker solve/judge
 solve/certificate    | data formulate solve/boxes solve/tree solve/layout solve/layouts solve/places solve/process solve/checker
 solve/report         | data
@@ -81,7 +82,7 @@ nccl.h               | measure/links/nccl.c
 gmp.h                | tests/support/vipr/internal.h
 '
 # The files of judge and checker that may name a schedule.
-schedule_tables='solve/judge/kinds/kinds.c solve/checker/orders.c'
+schedule_tables='solve/judge/kinds/kinds.c solve/checker/read/orders.c'
 # The checker of proofs uses these of the C library and nothing else.
 checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
 time.h'

@@ -128,13 +128,13 @@ plants() {
         'what a rank holds pays, and nothing is granted for its limit'
     # ---- the greatest load: enumeration, the schedule's streams, forgeries
     bed=test_check_load
-    plant load-delays checker/load.c \
+    plant load-delays checker/layout/load.c \
         's/(l, sender, receiver, kind + PART_LINKS,/(l, sender, sender, kind + PART_DELAYS,/' \
         'a rank is busy while a message is on its way'
-    plant load-one-end checker/load.c \
+    plant load-one-end checker/layout/load.c \
         's/for (int i = 0; i < 2; i++) {/for (int i = 0; i < 1; i++) {/' \
         'a part that blocks counts at its sender alone'
-    plant load-dominated checker/choices.c \
+    plant load-dominated checker/layout/choices.c \
         's/return a->load <= b->load;/return a->sync <= b->sync;/' \
         'of two choices the one with the shorter sync is better, whatever its load'
     plant load-for-time checker/proof.c 's/(result->objective != (int)p->objective)/(0)/' \

@@ -68,7 +68,13 @@ solve/checker        | <math.h>
 solve/checker/boxes  | "solve/boxes/dynamic.h"
 solve/checker/boxes  | "solve/checker/prices/prices.h"
 solve/checker/boxes  | <math.h>
+solve/checker/boxes  | "solve/checker/proof.h"
+solve/checker/layout | "data/text/json.h"
+solve/checker/layout | "solve/checker/boxes/mix.h"
+solve/checker/layout | "solve/checker/prices/prices.h"
+solve/checker/layout | <math.h>
 solve/checker/read   | "data/text/json.h"
+solve/checker/read   | "solve/checker/check.h"
 solve/checker/read   | "solve/checker/prices/prices.h"
 solve/checker/read   | <math.h>
 solve/checker/space  | "solve/layouts/layouts.h"

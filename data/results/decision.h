@@ -1,7 +1,7 @@
 // The decisions of a stage, besides which layers it has and where it stands: one row each. What a
 // choice decides, a plan states, documents name and certificates record follows these rows. A new
 // decision is a member and a row here, and its price; the judge (solve/judge/decision.c) and the
-// checker (solve/checker/decision.h) have rows of their own.
+// checker (solve/checker/layout/decision.h) have rows of their own.
 #ifndef PLUMBLINE_DATA_RESULTS_DECISION_H
 #define PLUMBLINE_DATA_RESULTS_DECISION_H
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "solve/checker/plan.h"
+#include "solve/checker/layout/plan.h"
 
 enum { TRIES_MOST = 16, SLOPES_MOST = 4096 };
 #define PRICE_MOST 1e17

@@ -10,6 +10,7 @@
 
 #include "data/base/arena.h"
 #include "data/base/status.h"
+#include "solve/checker/read/text.h"
 
 enum { CHECK_REASON_MAX = 400 };
 
@@ -31,10 +32,6 @@ struct check_result {
     const struct check_problem *problem; // as read; NULL: it was not read
 };
 
-struct check_text {
-    const char *file, *text;
-    size_t size;
-};
 #define CHECK_WORK_DEFAULT 100000000000 // a few minutes
 
 // OK: audited, and *result says whether the claim is proven. BAD_INPUT: one of the two files

@@ -4,7 +4,7 @@
 
 #include "solve/checker/check.h"
 #include "solve/checker/boxes/mix.h"
-#include "solve/checker/plan.h"
+#include "solve/checker/layout/plan.h"
 
 // ---- proof.c
 enum status check_read_claims(const struct reader *r, const struct value *proof,

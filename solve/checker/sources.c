@@ -7,18 +7,6 @@
 
 enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
 
-enum status check_parse_text(const struct reader *r, const struct check_text *text,
-                             struct value **root, struct arena *arena)
-{
-    struct file_held *held = arena->files;
-    while (held && held->text != text->text) held = held->older;
-    if (!held) return check_parse(r, text->text, text->size, root, arena);
-    if (!held->parsed)
-        TRY(check_parse(r, text->text, text->size, (struct value **)&held->parsed, held->own));
-    *root = held->parsed;
-    return OK;
-}
-
 static enum status check_read_source(const struct reader *r, const struct value *v,
                                      const char **role, const char **path, const char **hash)
 {

@@ -4,14 +4,7 @@
 #define PLUMBLINE_SOLVE_CHECKER_SOURCES_H
 
 #include "solve/checker/check.h"
-#include "solve/checker/read/json.h"
 
-enum { CHECK_HASH = 65 };
-void check_hash(const char *text, size_t size, char hex[CHECK_HASH]); // SHA-256
-
-// The parsed text; a text that the arena holds is parsed only once.
-enum status check_parse_text(const struct reader *r, const struct check_text *text,
-                             struct value **root, struct arena *arena);
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
                                 struct value **root, struct arena *arena);
 // The path and hash that the list (NULL: none) states for a role, at most once; NULL: not stated.

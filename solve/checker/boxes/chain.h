@@ -4,7 +4,7 @@
 #ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_CHAIN_H
 #define PLUMBLINE_SOLVE_CHECKER_BOXES_CHAIN_H
 
-#include "solve/checker/choices.h"
+#include "solve/checker/layout/choices.h"
 
 // Device groups for chains that visit none twice, their nodes, and the prices of all messages
 // between them.

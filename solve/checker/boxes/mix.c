@@ -5,7 +5,7 @@
 
 #include "data/base/grow.h"
 #include "solve/checker/boxes/internal.h"
-#include "solve/checker/plan.h"
+#include "solve/checker/layout/plan.h"
 
 // ---- the sides of boundaries and the classes of uses
 

@@ -6,18 +6,9 @@
 #ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_H
 #define PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_H
 
-#include "solve/checker/choices.h"
+#include "solve/checker/layout/box.h"
 
 enum { WEIGHT_SHIFT = 40, PRICE_SHIFT = 20, RESOURCES_MOST = MOST_GROUPS + BUDGETS };
-
-struct check_span {
-    int least, most;
-};
-
-struct check_box {
-    int **left, *count;       // [stage]: numbers of the allowed choices, ascending
-    struct check_span *spans; // [rank]: how many layers its stages hold together
-};
 
 // Price of a byte of a rank at one of its fullest moments (check_peaks), including the working
 // memory of the stage of one turn.
@@ -42,11 +33,6 @@ struct check_mixer;
 // counted: resources whose use is tracked exactly in the rounds that require it.
 enum status check_open_mixer(struct check_mixer **m, const struct check_choices *c,
                              const bool *counted, struct arena *arena);
-
-struct check_box check_whole_box(const struct check_choices *c, struct arena *arena);
-// For ranks with several stages: removes choices that fit with no choices of the rank's other
-// stages.
-enum status check_couple_ranks(const struct check_choices *c, struct check_box *box);
 
 // Removes from the box what a plan below bound_ns cannot contain (bound_ns < 0: what no plan can
 // contain; weights are then absent). *closed: nothing is left.

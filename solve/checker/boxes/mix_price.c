@@ -1,7 +1,7 @@
 // The costs of a round: for every choice and boundary of a box the sum of coefficient x duration
 // and of the prices, in one unit in which all sums stay below 2^58, rounded down.
 #include "solve/checker/boxes/internal.h"
-#include "solve/checker/plan.h"
+#include "solve/checker/layout/plan.h"
 
 // Both in 2^-40 ns.
 static wide choice_value(const struct check_problem *p, int s, const struct check_choice *c,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/checker/choices.h"
+#include "solve/checker/layout/choices.h"
 
 struct check_tree {
     const struct check_places *x;

@@ -1,10 +1,20 @@
 // Reads a priced document strictly. It refuses unknown keys, wrong lengths, missing prices where a
 // stage could be, and numbers whose sums might not be exact.
-#include "solve/checker/proof.h"
-#include "solve/checker/sources.h"
+#include "solve/checker/read/problem.h"
+#include "solve/checker/read/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+const char *const check_mode_names[] = {"none", "selective", "full", "first_layers", "swap", NULL};
+const char *const check_objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
+
+const char *const *check_group_names(const struct check_problem *p, const char **names)
+{
+    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
+    names[p->group_count] = NULL;
+    return names;
+}
 
 // ---- the parts of the document
 

@@ -24,7 +24,7 @@ enum {
 #define MOST_NS ((int64_t)1 << 53)  // and bytes, of any one thing
 #define MOST_SUM ((int64_t)1 << 54) // of all operations of an iteration; of all bytes of a device
 
-// The checker's own table of schedules (solve/checker/orders.c); a `kind` is an index into it.
+// The checker's own table of schedules (solve/checker/read/orders.c); a `kind` is an index into it.
 struct check_schedule {
     int turns;            // stages of a rank; 0: two or more
     bool folds;           // the second stage of a rank is on the way back

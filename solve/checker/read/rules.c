@@ -1,9 +1,8 @@
-// The user's rules as stated in the priced document, and whether a stage's decision obeys them:
-// `require` needs all stated conditions to hold there, `forbid` rejects all of them together.
+// The user's rules as stated in the priced document.
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/choices.h"
+#include "solve/checker/read/problem.h"
 
 // The names in an array, as bits.
 static enum status read_set(const struct check_problem *p, const struct value *v, const char *where,
@@ -82,43 +81,4 @@ enum status check_read_rules(struct check_problem *p, const struct value *array,
         TRY(read_rule(p, v, where, &p->rules[p->rule_count]));
     }
     return OK;
-}
-
-// ---- one stage
-
-static int counted_layers(const struct check_problem *p, int run, int first, int count)
-{
-    if (run < 0) return count;
-    int from = p->run_begin[run] > first ? p->run_begin[run] : first, end = first + count;
-    if (end > p->run_begin[run + 1]) end = p->run_begin[run + 1];
-    return end > from ? end - from : 0;
-}
-
-static bool conditions_hold(const struct check_problem *p, const struct check_rule *r,
-                            const struct check_choice *c, int first)
-{
-    int last = first + c->layers - 1;
-    if (r->groups && !(r->groups >> c->group & 1)) return false;
-    if (r->holds_first >= 0 && (r->holds_first < first || r->holds_last > last)) return false;
-    if (r->layers_min >= 0 || r->layers_max >= 0) {
-        int count = counted_layers(p, r->run, first, c->layers);
-        if (count < r->layers_min || (r->layers_max >= 0 && count > r->layers_max)) return false;
-    }
-    if (r->modes_stated && !(r->modes >> c->mode & 1)) return false;
-    if (r->compresses_gradient >= 0 &&
-        (p->gradient[c->gradient].amount > 0) != r->compresses_gradient)
-        return false;
-    return r->compresses_boundary < 0 ||
-           (p->boundary[c->boundary].amount > 0) == r->compresses_boundary;
-}
-
-bool check_obeys_rules(const struct check_problem *p, int stage, const struct check_choice *c,
-                       int first)
-{
-    for (int i = 0; i < p->rule_count; i++) {
-        const struct check_rule *r = &p->rules[i];
-        if (r->stage >= 0 && r->stage != stage) continue;
-        if (conditions_hold(p, r, c, first) == r->forbids) return false;
-    }
-    return true;
 }

@@ -1,6 +1,6 @@
-// What the ranks hold, derived from the order of their passes (solve/checker/orders.c) and cached:
-// it depends only on schedule, ranks, stages of a rank and micro-batches. If all micro-batches run
-// forward before any runs backward, all of them are held.
+// What the ranks hold, derived from the order of their passes (solve/checker/read/orders.c) and
+// cached: it depends only on schedule, ranks, stages of a rank and micro-batches. If all
+// micro-batches run forward before any runs backward, all of them are held.
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "solve/checker/plan.h"
+#include "solve/checker/layout/plan.h"
 #include "tests/support/claims/proofs.h"
 
 enum { ROOMS = 1024 };

@@ -4,7 +4,7 @@
 
 #include <gmp.h>
 
-#include "solve/checker/choices.h"
+#include "solve/checker/layout/choices.h"
 #include "tests/support/vipr/vipr.h"
 
 enum {

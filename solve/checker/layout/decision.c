@@ -1,9 +1,9 @@
 // What is decided of a stage: see decision.h.
-#include "solve/checker/decision.h"
+#include "solve/checker/layout/decision.h"
 
 #include <stddef.h>
 
-#include "solve/checker/choices.h"
+#include "solve/checker/layout/choices.h"
 
 #define AT(member) offsetof(struct check_decision, member)
 const struct check_decision_row check_decision_rows[] = {

@@ -2,7 +2,7 @@
 // blocks both ends' compute, a part that occupies the link from rank to rank, a pure delay, and
 // overhead at its receiver. The last gradients are followed by syncs, embedding sync and
 // optimizer.
-#include "solve/checker/graph.h"
+#include "solve/checker/layout/graph.h"
 
 enum { OPERATIONS_MOST = 1 << 23 };
 

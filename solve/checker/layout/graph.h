@@ -2,10 +2,10 @@
 // dependences, and how many micro-batches are in flight. Operations are numbered by kind, stage or
 // boundary, micro-batch and slice, so that the successors of an operation have an order that a
 // certificate can refer to.
-#ifndef PLUMBLINE_SOLVE_CHECKER_GRAPH_H
-#define PLUMBLINE_SOLVE_CHECKER_GRAPH_H
+#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_GRAPH_H
+#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_GRAPH_H
 
-#include "solve/checker/read/problem.h"
+#include "solve/checker/read/orders.h"
 
 enum check_operation_kind {
     KIND_FORWARD,
@@ -21,16 +21,6 @@ enum check_operation_kind {
     KINDS,
 };
 extern const char *const check_kind_names[]; // ended by NULL
-
-enum check_pass { PASS_F, PASS_B, PASS_W };
-struct check_turn {
-    enum check_pass pass;
-    int micro_batch, turn, slice;
-}; // turn: which of the rank's stages
-
-// The order of one rank's passes: turns[check_turn_count].
-int check_turn_count(const struct check_problem *p);
-enum status check_order_turns(const struct check_problem *p, int rank, struct check_turn *turns);
 
 // The fullest moments of a rank: held[moment * turns + turn] micro-batches.
 struct check_peaks {

@@ -3,7 +3,7 @@
 // blocks and the work on it; the link from a rank to another by the link parts of what goes that
 // way. Delays occupy nothing, and syncs, optimizer steps and the drain's way of sending belong to
 // an iteration, not to a micro-batch.
-#include "solve/checker/plan.h"
+#include "solve/checker/layout/plan.h"
 
 struct list {
     struct check_loads *to;

@@ -1,23 +1,13 @@
 // The enumeration of choices: see choices.h. The order is that of docs/PROOFS.md 4: first layer,
 // number of layers, group, boundary option, gradient option, mode, recomputed layers; of equal
 // choices the first is kept.
-#include "solve/checker/boxes/mix.h"
+#include "solve/checker/layout/box.h"
 
 #include <string.h>
 
 #include "data/base/grow.h"
 
 enum { CHOICES_MOST = 2000000 };
-
-const char *const check_mode_names[] = {"none", "selective", "full", "first_layers", "swap", NULL};
-const char *const check_objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
-
-const char *const *check_group_names(const struct check_problem *p, const char **names)
-{
-    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
-    names[p->group_count] = NULL;
-    return names;
-}
 
 enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t amount)
 {

@@ -1,7 +1,7 @@
 // One stage's decision: times, bytes and quality cost, as sums of the document's integers over its
 // layers (docs/FORMULAS.md 7, 8 and 13).
 #include "data/base/least.h"
-#include "solve/checker/choices.h"
+#include "solve/checker/layout/choices.h"
 
 int check_recomputable(const struct check_problem *p, int first, int count)
 {

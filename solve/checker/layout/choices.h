@@ -1,11 +1,11 @@
 // The choices of each stage, enumerated by the checker itself: every span of layers, node group,
 // recomputation and compression that the document allows within rules and memory, except those
 // that another choice makes unnecessary (docs/PROOFS.md 4).
-#ifndef PLUMBLINE_SOLVE_CHECKER_CHOICES_H
-#define PLUMBLINE_SOLVE_CHECKER_CHOICES_H
+#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_CHOICES_H
+#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_CHOICES_H
 
-#include "solve/checker/decision.h"
-#include "solve/checker/graph.h"
+#include "solve/checker/layout/decision.h"
+#include "solve/checker/layout/graph.h"
 
 struct check_choice {
     CHECK_DECISION;

@@ -1,9 +1,9 @@
 // One complete decision: whether its parts fit together, and its iteration time, by replay of the
 // graph, or its greatest load.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PLAN_H
-#define PLUMBLINE_SOLVE_CHECKER_PLAN_H
+#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_PLAN_H
+#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_PLAN_H
 
-#include "solve/checker/choices.h"
+#include "solve/checker/layout/choices.h"
 
 // What couples the stages besides the layers: the slots of each group, then the budgets of
 // boundaries, stages and cost. Limit -1: none.

@@ -1,7 +1,7 @@
 // The checker's own table of what is decided of a stage: the keys of incumbents and of splits, and
 // what two choices are compared by.
-#ifndef PLUMBLINE_SOLVE_CHECKER_DECISION_H
-#define PLUMBLINE_SOLVE_CHECKER_DECISION_H
+#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_DECISION_H
+#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_DECISION_H
 
 #include "solve/checker/read/problem.h"
 

@@ -1,6 +1,6 @@
 // The checker's table of schedules: properties, and the order of passes on each rank
 // (docs/PROOFS.md 3).
-#include "solve/checker/graph.h"
+#include "solve/checker/read/orders.h"
 
 struct list {
     const struct check_problem *p;

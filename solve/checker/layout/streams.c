@@ -4,7 +4,7 @@
 // before it. Both are posted, the send first; of a pair that two neighbours exchange, the forward
 // message first. A transfer happens when it is first at both its ends. If all ranks wait, the
 // first transfer that both ends have posted happens, otherwise the first rank's send.
-#include "solve/checker/graph.h"
+#include "solve/checker/layout/graph.h"
 
 struct post {
     int operation, peer;

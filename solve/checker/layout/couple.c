@@ -2,7 +2,7 @@
 // from a box if the rank's other stages have no choice on its group, or if it does not fit
 // together with the least that they need there. That least is taken for each part of their memory
 // separately.
-#include "solve/checker/boxes/mix.h"
+#include "solve/checker/layout/box.h"
 
 // The least of each stage of a rank on one group, combined into one choice that need not exist.
 // Returns false where a stage has none.

@@ -1,7 +1,7 @@
 // Stages whose first layers' activations are swapped to the host: which of them exist, and what
 // swapping adds to a pass and to memory, from the sums of docs/FORMULAS.md 8.
 #include "data/base/least.h"
-#include "solve/checker/choices.h"
+#include "solve/checker/layout/choices.h"
 
 bool check_counts_layers(const struct check_problem *p, const struct check_choice *c, int first)
 {

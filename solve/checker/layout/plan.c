@@ -1,6 +1,6 @@
 // See plan.h. Without a barrier the time is the least t for which no cycle of the graph, repeated
 // for ever, is longer than t for each iteration that it passes through.
-#include "solve/checker/plan.h"
+#include "solve/checker/layout/plan.h"
 
 // ---- what couples the stages
 

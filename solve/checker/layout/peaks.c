@@ -1,6 +1,6 @@
 // The micro-batches that a rank's stages hold at its fullest moments, which is all that matters
 // for memory.
-#include "solve/checker/graph.h"
+#include "solve/checker/layout/graph.h"
 
 #define COMPARISONS_MOST ((int64_t)1 << 32)
 

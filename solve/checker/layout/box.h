@@ -1,0 +1,21 @@
+// A box: which choices each stage may still take, and how many layers each rank's stages may hold.
+#ifndef PLUMBLINE_SOLVE_CHECKER_LAYOUT_BOX_H
+#define PLUMBLINE_SOLVE_CHECKER_LAYOUT_BOX_H
+
+#include "solve/checker/layout/choices.h"
+
+struct check_span {
+    int least, most;
+};
+
+struct check_box {
+    int **left, *count;       // [stage]: numbers of the allowed choices, ascending
+    struct check_span *spans; // [rank]: how many layers its stages hold together
+};
+
+struct check_box check_whole_box(const struct check_choices *c, struct arena *arena);
+// For ranks with several stages: removes choices that fit with no choices of the rank's other
+// stages.
+enum status check_couple_ranks(const struct check_choices *c, struct check_box *box);
+
+#endif
