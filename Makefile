@@ -339,8 +339,9 @@ setup:
 test-asan:
 	@$(MAKE) --no-print-directory BUILD=asan test
 
-layers:
-	@sh tests/layers.sh
+# Includes, and what the objects use of each other.
+layers: all
+	@sh tests/layers.sh . $(OUT)
 
 # Files of a folder, lines of a file, the median function, first lines.
 sizes:

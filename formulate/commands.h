@@ -13,4 +13,10 @@ command_function command_models;
 command_function command_clusters;
 command_function command_costs;
 
+struct problem;
+// The problem of the command line of `plumbline example gpt`; argv[0] is its name, and -o is
+// ignored.
+enum status example_gpt(struct problem *problem, int argc, char **argv, struct arena *arena,
+                        struct error *err);
+
 #endif

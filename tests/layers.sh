@@ -1,12 +1,14 @@
 #!/bin/sh
-# The include rule of docs/ARCHITECTURE.md: which folder may include which, a folder's internal.h
-# (or X_internal.h) only from within it, one file for each foreign library; and schedules are named
-# only in the tables of judge and checker. usage: layers.sh [TREE]
+# The include rule of docs/ARCHITECTURE.md: which folder may include which, or use symbols of which;
+# no folders that use each other in a circle; a folder's internal.h (or X_internal.h) only from
+# within it; one file for each foreign library; and schedules are named only in the tables of judge
+# and checker. Symbols are those of the objects. usage: layers.sh [TREE [OBJECTS]]
 cd "${1:-.}" || exit 2
+objects=${2:-build/release}
 status=0
 
-# folder | what its files may include beside the folder's own: folders with all that is in them,
-# files, or FOLDER/*: the files of the folder itself, none of the folders inside it
+# folder | what its files may include, and use, beside the folder's own: folders with all that is in
+# them, files, or FOLDER/*: the files of the folder itself, none of the folders inside it
 rules='
 data/base            |
 data/text            | data/base
@@ -30,8 +32,8 @@ measure/sampling     | data/base data/inputs data/numbers
 measure/cpu          | data/base data/inputs measure/sampling
 measure/cuda         | data/base data/inputs measure/sampling
 measure/links        | data/base data/inputs data/numbers measure/sampling measure/cuda
-calibrate            | data formulate/price calibrate
-calibrate/fit        | data formulate/price calibrate/calibrate.h
+calibrate            | data formulate calibrate
+calibrate/fit        | data formulate/price
 calibrate/runs       | data formulate/predict calibrate/fit
 formulate            | data formulate
 formulate/choices    | data
@@ -65,8 +67,8 @@ solve/report/html    | data solve/report
 solve/report/export  | data solve/report
 solve/report/compare | data solve/report solve/report/html
 solve/commands       | data formulate solve
-solve/batch          | data formulate/example solve/report solve/commands
-library              | data solve/commands solve/checker/check.h
+solve/batch          | data formulate/commands.h formulate/example solve/report solve/commands
+library              | data solve/commands solve/layout solve/checker/check.h
 '
 # header | its only file
 libraries='
@@ -87,9 +89,31 @@ schedule_tables='solve/judge/kinds/kinds.c solve/checker/read/orders.c'
 checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
 time.h'
 
-find data measure calibrate formulate solve library plumbline.c -name '*.[ch]' -o -name '*.cu' \
-    -o -name '*.cuh' | sort |
-xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' |
+# Which symbols an object uses of another, as lines SOURCE:"OTHER SOURCE" SYMBOL. Stale objects, of
+# no source, are left out.
+symbols() {
+    find "$objects" -name '*.o' -not -path "$objects/tests/*" | sort | while read -r object; do
+        source=${object#"$objects/"} source=${source%.o}
+        [ -f "$source.c" ] || [ -f "$source.cu" ] || [ -f "$objects/$source.c" ] && echo "$object"
+    done | xargs nm -A -P -g | awk -v objects="$objects/" '
+        { source = substr($1, length(objects) + 1); sub(/\.o:$/, ".c", source) }
+        $3 == "U" || $3 == "w" { users[$2] = users[$2] " " source; next }
+        { homes[$2] = homes[$2] " " source }
+        END {
+            for (symbol in users) if (symbol in homes) {
+                n = split(users[symbol], user, " "); m = split(homes[symbol], home, " ")
+                for (i = 1; i <= n; i++)
+                    for (k = 1; k <= m; k++) print user[i] ":\"" home[k] "\" " symbol
+            }
+        }' | sort
+}
+
+{
+    find data measure calibrate formulate solve library plumbline.c -name '*.[ch]' -o -name '*.cu' \
+        -o -name '*.cuh' | sort |
+        xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]'
+    [ ! -d "$objects" ] || symbols
+} |
 RULES=$rules LIBRARIES=$libraries CHECKER=$checker_headers awk '
 function folder(path) { sub("/[^/]*$", "", path); return path }
 function within(path, room) { return path == room || index(path, room "/") == 1 }
@@ -107,6 +131,8 @@ BEGIN {
     at = index($0, ":"); file = substr($0, 1, at - 1); rest = substr($0, at + 1)
     match(rest, /[<"][^>"]*[>"]/)
     included = substr(rest, RSTART + 1, RLENGTH - 2); ours = substr(rest, RSTART, 1) == "\""
+    symbol = RSTART == 1 ? substr(rest, RLENGTH + 2) : ""
+    does = symbol ? "uses " symbol " of" : "includes"
     from = folder(file); to = folder(included)
     for (header in home)
         if (index(included, header) && file != home[header] && !(ours && header == "nettle"))
@@ -118,17 +144,51 @@ BEGIN {
         next
     }
     if (to == from) next
+    if (symbol) symbols++
+    if (!((from, to) in edge)) {
+        edge[from, to] = file " " does " " included
+        uses[from] = uses[from] " " to
+    }
     if (!(from in may) && !(parent_rule(from) in may)) { complain(from " has no rule"); next }
     rooms = (from in may) ? may[from] : may[parent_rule(from)]
     fits = 0
     m = split(rooms, room, " ")
-    for (k = 1; k <= m; k++) if (within(included, room[k]) || room[k] == to "/*") fits = 1
-    if (!fits) complain(file " includes " included "; beside its own folder it may include: " rooms)
+    for (k = 1; k <= m; k++)
+        if (within(included, room[k]) || room[k] == to "/*" ||
+            (symbol && room[k] ~ /\.h$/ && folder(room[k]) == to)) fits = 1
+    if (!fits) complain(file " " does " " included "; beside its own folder it may include: " rooms)
     else if (included ~ /[\/_]internal\.h$/ && !within(from, to))
         complain(file " includes " included ", which is for " to " alone")
 }
 function parent_rule(path) { return folder(path) }
-END { if (!bad) print "layers: the include rule holds" > "/dev/stderr"; exit bad }' || status=1
+# Folders that use none which may be in a circle are struck out, again and again; of those that are
+# left each leads into a circle.
+function find_circle(    round, room, to, n, i, at, place, way) {
+    for (round = 1; round; ) {
+        round = 0
+        for (room in uses) if (!(room in struck)) {
+            n = split(uses[room], to, " ")
+            for (i = 1; i <= n; i++) if (to[i] in uses && !(to[i] in struck)) break
+            if (i > n) { struck[room] = 1; round = 1 }
+        }
+    }
+    for (at in uses) if (!(at in struck)) break
+    if (at in struck || at == "") return
+    for (n = 1; !(at in place); n++) {
+        place[at] = n; way[n] = at
+        split(uses[at], to, " ")
+        for (i = 1; !(to[i] in uses) || to[i] in struck; i++) ;
+        at = to[i]
+    }
+    way[n] = at
+    for (i = place[at]; i < n; i++) complain("a circle of folders: " edge[way[i], way[i + 1]])
+}
+END {
+    if (!bad) find_circle()
+    if (!bad) print "layers: the include rule holds; no folders in a circle; " symbols + 0 \
+        " symbols used of other folders" > "/dev/stderr"
+    exit bad
+}' || status=1
 
 # ---- names of schedules, as constants and as words
 words=$(sed -n 's/^ *ROW([^,]*, "\([^"]*\)".*/\1/p' data/kinds/schedules.h | paste -sd'|' -)

@@ -1,7 +1,8 @@
 #!/bin/sh
-# make layers finds a wrong include of every kind and a schedule that judge or checker name: each is
-# planted alone in a copy of the sources, and must be the one that is named. Each folder and each
-# library that tests/layers.sh has a rule for needs a plant here.
+# make layers finds a wrong include of every kind, the use of a symbol that no include shows,
+# circles of folders, and a schedule that judge or checker name: each is planted alone in a copy of
+# the sources, and must be the one that is named. Each folder and each library that tests/layers.sh
+# has a rule for needs a plant here.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 tree=$root/build/test_layers.$$
@@ -152,6 +153,42 @@ $plants
 EOF
 plant solve/judge '"formulate/price/price.h"' ' '
 
+# use_symbol FOLDER OTHER WORDS: an object in FOLDER uses what an object in OTHER defines, which no
+# include says; it is refused, in these words. Without its source it is no part of the program.
+use_symbol() {
+    user=$1/planted.c home=$2/planted_home.c
+    count=$((count + 1))
+    mkdir -p "$objects/$1" "$objects/$2"
+    echo 'int planted(void); int asks(void); int asks(void) { return planted(); }' > "$tree/$user"
+    echo 'int planted(void); int planted(void) { return 1; }' > "$tree/$home"
+    for source in "$user" "$home"; do
+        ${CC:-cc} -c -o "$objects/${source%.c}.o" "$tree/$source" ||
+            complain "$source: not compiled"
+    done
+    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" &&
+        complain "$user uses $home: not found"
+    grep -q "^layers: .*$user uses planted of $home$3" "$tree/said" ||
+        complain "$user uses $home: not named: $(cat "$tree/said")"
+    rm "$tree/$user"
+    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" ||
+        complain "$user is gone: $(cat "$tree/said")"
+    rm -r "$tree/$home" "$tree/build"
+}
+objects=$tree/build/release
+use_symbol data/base data/text '; beside its own folder'
+use_symbol solve/judge formulate/price '; beside its own folder'
+use_symbol solve/checker/boxes solve/checker '; beside its own folder'
+# Where the rule permits both directions, the circle.
+use_symbol solve/commands solve/batch '$'
+echo '#include "solve/batch/batch.h"' > "$tree/solve/commands/planted.c"
+sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" && complain "no circle of includes is found"
+for way in 'solve/commands/planted.c includes solve/batch/batch.h' \
+    'solve/batch/.* includes solve/commands/'; do
+    grep -q "^layers: a circle of folders: $way" "$tree/said" ||
+        complain "an include: '$way' is not named: $(cat "$tree/said")"
+done
+rm "$tree/solve/commands/planted.c"
+
 # name_schedule FILE LINE: it is refused, by its place.
 name_schedule() {
     count=$((count + 1))
@@ -168,10 +205,10 @@ name_schedule solve/checker/prices/planted.c 'static int kind = SCHEDULE_ZB_V;'
 
 # By make, in the planted tree.
 echo '#include "formulate/price/price.h"' > "$tree/solve/judge/planted.c"
-MAKEFLAGS= make -s -C "$tree" layers > "$tree/said" 2>&1 &&
+MAKEFLAGS= make -s -o all -C "$tree" layers > "$tree/said" 2>&1 &&
     complain "make layers: passes with a wrong include"
 grep -q "^layers: solve/judge/planted.c includes formulate/price/price.h" "$tree/said" ||
     complain "make layers: $(cat "$tree/said")"
 
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }
-echo "$count wrong includes and names of schedules, each found and named"
+echo "$count wrong includes, uses, circles and names of schedules, each found and named"

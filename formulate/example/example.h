@@ -39,11 +39,6 @@ struct transformer_request {
 enum status example_transformer(struct problem *problem, const struct transformer_request *request,
                                 struct arena *arena, struct error *err);
 
-// The problem of the command line of `plumbline example gpt`; argv[0] is its name, and -o is
-// ignored.
-enum status example_gpt(struct problem *problem, int argc, char **argv, struct arena *arena,
-                        struct error *err);
-
 // A GPT on two clusters, one with InfiniBand and one with RoCE, with Ethernet between them; their
 // nodes have places.
 struct clusters_request {

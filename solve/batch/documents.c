@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/inputs/problem.h"
+#include "formulate/commands.h"
 #include "formulate/example/example.h"
 #include "solve/batch/manifest.h"
 
