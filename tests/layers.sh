@@ -84,7 +84,7 @@ nccl.h               | measure/links/nccl.c
 gmp.h                | tests/support/vipr/internal.h
 '
 # The files of judge and checker that may name a schedule.
-schedule_tables='solve/judge/kinds/kinds.c solve/checker/read/orders.c'
+schedule_tables='solve/judge/kinds/kinds.h solve/checker/read/orders.c'
 # The checker of proofs uses these of the C library and nothing else.
 checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
 time.h'

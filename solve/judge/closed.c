@@ -76,7 +76,7 @@ struct closed_form closed_form_of(const struct plan *p, const struct schedule_re
         return (struct closed_form){"one micro-batch: sum F + sum B + all messages",
                                     t.forward + t.backward + t.messages};
     if (!t.silent) return (struct closed_form){0};
-    const struct judged_kind *kind = &judged_kinds[r->kind];
-    bool holds = kind->closed_form && (t.equal || kind->form_of_unlike);
-    return holds ? kind->closed_form(p, r) : (struct closed_form){0};
+    judged_form *form = judged_forms[r->kind];
+    bool holds = form && (t.equal || judged_kinds[r->kind].form_of_unlike);
+    return holds ? form(p, r) : (struct closed_form){0};
 }

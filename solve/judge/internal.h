@@ -3,6 +3,7 @@
 #ifndef PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 #define PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 
+#include "data/schedule/schedule.h"
 #include "solve/judge/kinds/kinds.h"
 #include "solve/judge/verify.h"
 #include "solve/judge/places.h"

@@ -1,6 +1,6 @@
 // The compute streams of a table: turns in the schedule's written order (numbered by
-// solve/judge/kinds/kinds.c), what lies between turns, what a link carries, and what is held at the
-// fullest moments.
+// solve/judge/kinds/orders.c), what lies between turns, what a link carries, and what is held at
+// the fullest moments.
 #include <string.h>
 
 #include "solve/judge/table.h"
@@ -77,7 +77,7 @@ static bool check_turns(struct table *t, const struct stream *stream, int *turn_
             return FAULT(t, x.place, "compute stream of rank %d: operation %d is another rank's",
                          stream->rank, stream->operations[at]);
         struct place own_place = {x.pass, turn_of_stage(t->r, x.place), x.micro_batch, x.slice};
-        int64_t own = judged_kinds[t->r->kind].place(t->r, stream->rank, &own_place);
+        int64_t own = judged_places[t->r->kind](t->r, stream->rank, &own_place);
         if (own <= last)
             return FAULT(
                 t, x.place,

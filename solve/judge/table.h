@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_JUDGE_TABLE_H
 #define PLUMBLINE_SOLVE_JUDGE_TABLE_H
 
+#include "data/schedule/schedule.h"
 #include "solve/judge/kinds/kinds.h"
 #include "data/results/verdict.h"
 
