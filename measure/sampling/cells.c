@@ -5,6 +5,7 @@
 #include "data/base/grow.h"
 #include "measure/sampling/cells_take.h"
 
+#include <assert.h>
 #include <math.h>
 
 const char *const pass_names[] = {"forward", "backward", "backward selective", "backward full",
@@ -35,12 +36,17 @@ struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind,
 void cell_set_size(struct cell *cell, int count, int64_t d0, int64_t d1, int64_t d2, int64_t d3)
 {
     const int64_t d[4] = {d0, d1, d2, d3};
+    assert(count >= 1 && count <= 4);
     cell->sample.dimension_count = count;
-    for (int i = 0; i < count; i++) cell->sample.dimensions[i] = d[i];
+    for (int i = 0; i < count; i++) {
+        assert(d[i] > 0);
+        cell->sample.dimensions[i] = d[i];
+    }
 }
 
 int64_t cells_quarter(double seconds_per_unit, double largest_s, int64_t limit)
 {
+    assert(seconds_per_unit > 0 && limit > 0);
     double fits = largest_s / seconds_per_unit / 4;
     return larger(1, smaller(fits < 1e15 ? (int64_t)fits : limit, limit / 4));
 }
@@ -57,6 +63,7 @@ int64_t cells_largest(const struct cells_list *list)
 
 int64_t cells_smallest(const struct cells_list *list)
 {
+    assert(list->count > 0);
     int64_t smallest = list->values[0];
     for (int i = 1; i < list->count; i++) smallest = smaller(smallest, list->values[i]);
     return smallest;

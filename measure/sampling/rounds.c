@@ -6,6 +6,7 @@
 // first look the budget itself stops: one round is always taken, after warm-ups for half of it.
 #include "measure/sampling/rounds.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,8 +90,12 @@ static void repeat(struct run *r, struct cell *cell, bool first_of_stage)
     read_condition(r);
     note_condition(r, s, first_of_stage);
     double begin_s = r->result->elapsed_s;
-    s->seconds[s->repetitions++] = r->backend->repeat(r->session, cell);
+    assert(s->repetitions < cell->target && cell->target <= cell->capacity);
+    s->seconds[s->repetitions] = r->backend->repeat(r->session, cell);
+    assert(isfinite(s->seconds[s->repetitions]) && s->seconds[s->repetitions] >= 0);
+    s->repetitions++;
     look_at_clock(r);
+    assert(r->result->elapsed_s >= begin_s); // a clock that never goes back
     cell->spent_s += r->result->elapsed_s - begin_s;
     r->result->repetitions++;
 }
@@ -221,6 +226,7 @@ static bool plan_stage(struct run *r)
         if (cell->done || !next || next > r->settings->repetitions_max || left_s <= 0 ||
             cost_s > left_s)
             continue;
+        assert(next > cell->sample.repetitions && cost_s >= 0);
         cell->target = next;
         left_s -= cost_s;
         open = true;
@@ -255,6 +261,7 @@ static void finish(struct run *r)
                                                  : "budget";
         sample_flag_outliers(s, r->arena);
         r->result->outliers += s->outlier_count;
+        assert(s->outlier_count <= s->repetitions);
         for (int k = 0; k < s->repetitions; k++) r->result->throttled += sample_is_throttled(s, k);
     }
     look_at_clock(r);

@@ -1,6 +1,7 @@
 // The members sleep between tasks: spinning would take time from the work being measured.
 #include "measure/sampling/team.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static void close_team(void *of_team)
 enum status team_open(struct team **team, int threads, struct arena *arena, struct error *err)
 {
     struct team *t = *team = TAKE(arena, 1, struct team);
+    assert(threads >= 1);
     t->threads = threads;
     t->members = TAKE(arena, threads, struct member);
     pthread_mutex_init(&t->lock, NULL);
@@ -94,6 +96,7 @@ void team_run(struct team *t, void (*task)(void *argument, int member, int threa
 {
     if (t->threads > 1) {
         pthread_mutex_lock(&t->lock);
+        assert(!t->running && !t->closing);
         t->task = task, t->argument = argument;
         t->running = t->threads - 1;
         t->round++;
@@ -125,6 +128,7 @@ double team_busy_s(const struct team *t) { return thread_seconds() - t->reset_s 
 
 void team_share(int64_t count, int member, int threads, int64_t *begin, int64_t *end)
 {
+    assert(count >= 0 && member >= 0 && member < threads);
     *begin = count * member / threads;
     *end = count * (member + 1) / threads;
 }

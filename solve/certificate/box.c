@@ -56,6 +56,7 @@ struct check_decision proof_decision(const struct decision *d)
 static bool has_property(const struct maker *m, const struct proof_box *by, int number)
 {
     const struct check_choice *c = &m->choices.items[by->stage][number];
+    assert(by->end == END_SPLIT_LOAD || by->end == END_SPLIT_GROUP || by->end == END_SPLIT_CHOICE);
     if (by->end == END_SPLIT_LOAD) return c->load < by->load_ns;
     return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
 }
@@ -76,11 +77,13 @@ struct check_box maker_split(struct maker *m, struct check_box *box, const struc
 {
     struct check_box other = maker_copy_box(m, box, arena);
     if (by->end == END_SPLIT_RANK) {
+        assert(by->rank >= 0 && by->rank < m->p.ranks);
         struct check_span *below = &box->spans[by->rank], *others = &other.spans[by->rank];
         if (below->most >= by->layers) below->most = by->layers - 1;
         if (others->least < by->layers) others->least = by->layers;
         return other;
     }
+    assert(by->stage >= 0 && by->stage < m->p.stages);
     int kept = 0, others = 0;
     for (int i = 0; i < box->count[by->stage]; i++) {
         int number = box->left[by->stage][i];

@@ -1,6 +1,7 @@
 // The boxes: following the search's records, and going further where a box stays open. Every round
 // is applied to the box by the checker's own function; a round that changes nothing is not
 // written.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/certificate/internal.h"
@@ -25,9 +26,12 @@ static struct check_round read_round(struct maker *m, const struct proof_round *
                             .memory = round->memory,
                             .memory_count = round->memory_count};
     memset(m->coefficients, 0, (size_t)m->symbols * sizeof *m->coefficients);
-    for (int i = 0; i < round->path_count; i++)
+    for (int i = 0; i < round->path_count; i++) {
+        const struct proof_path *path = &m->proof->paths[round->paths[i]];
+        assert(round->paths[i] < m->proof->path_count && path->counts && round->weights[i] >= 0);
         for (int k = 0; k < m->symbols; k++)
-            m->coefficients[k] += round->weights[i] * m->proof->paths[round->paths[i]].counts[k];
+            m->coefficients[k] += round->weights[i] * path->counts[k];
+    }
     for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++)
         r.prices[i] = round->prices[i];
     return r;
@@ -379,6 +383,7 @@ static bool split_of_record(struct maker *m, const struct box_record *r, struct 
                             int64_t *first, int64_t *second)
 {
     if (r->first_part < 0 || !read_split(m, to, &r->split, r->branched)) return false;
+    assert(r->first_part + 1 < m->request->evidence->proof.count);
     *first = r->first_part + r->turned;
     *second = r->first_part + !r->turned;
     return true;
@@ -413,6 +418,7 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
     if (m->result->mended >= m->mended_most) m->failed = true;
     if (m->failed) return;
     const struct box_proof *proof = &m->request->evidence->proof;
+    assert(record < proof->count);
     int number = m->proof->box_count;
     struct proof_box *b = proof_add_box(m->proof), split = *b;
     if (m->request->shrink) {

@@ -1,5 +1,6 @@
 // Which of the layout-specific arguments closes each layout of a space: worker processes take a
 // range of layouts each. The result does not depend on their number.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/certificate/space_internal.h"
@@ -43,6 +44,7 @@ static void serve(void *context, struct message *in, struct message *out, struct
     uint64_t work = UINT64_MAX / 2;
     struct range r = {
         .request = request, .first = message_get_count(in), .end = message_get_count(in)};
+    assert(r.first >= 0 && r.first < r.end && r.end <= request->count);
     r.known = x->fates;
     r.fates = TAKE(arena, r.end - r.first, unsigned char);
     memcpy(r.fates, r.known + r.first, (size_t)(r.end - r.first));

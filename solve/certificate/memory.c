@@ -2,6 +2,7 @@
 // with so many layers to those that need less.
 #include "solve/certificate/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "solve/checker/layout/plan.h"
@@ -122,6 +123,7 @@ static void add_slopes(struct search *x, int turn)
     for (int i = 0; i < count && x->slope_count < SLOPES_MOST; i++) {
         const struct check_choice *c = choice_at(x, stage, i);
         int best = cheapest[c->layers] - 1;
+        assert(best >= 0 && costs[best] <= costs[i]);
         int64_t saved = bytes_of(x, turn, choice_at(x, stage, best)) - bytes_of(x, turn, c);
         if (saved > 0) x->slopes[x->slope_count++] = (costs[i] - costs[best]) / (double)saved + 1;
     }
@@ -164,6 +166,7 @@ int memory_price(struct check_memory_price **prices, const struct check_choices 
     *prices = TAKE(arena, p->ranks * (TRIES_MOST + 2), struct check_memory_price);
     x.slopes = TAKE(arena, SLOPES_MOST + 3, double);
     for (int rank = 0; rank < p->ranks; rank++) {
+        assert(box->count[0] > 0);
         const struct check_group *group = &p->groups[choice_at(&x, 0, 0)->group];
         int64_t limit = group->memory_limit - group->constant_bytes;
         double slopes[TRIES_MOST + 1];

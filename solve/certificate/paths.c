@@ -1,5 +1,6 @@
 // Converts paths of the planner's graph to the checker's: operations are the same in both, only
 // their numbers differ.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/certificate/internal.h"
@@ -14,6 +15,7 @@ static bool walk(const struct maker *m, struct proof_path *path)
         return check_count_load(&m->replay.loads, of, m->symbols, path->counts);
     int at = check_operation(&m->g, o->kind, o->place, o->micro_batch, o->slice), start = at,
         laps = m->p.barrier;
+    assert(at >= 0 && at < m->g.offset[KINDS]);
     if (m->p.barrier) path->counts[m->replay.symbol[at]]++;
     for (int i = 0; i < path->step_count; i++) {
         int edge = m->g.first[at] + path->successors[i];

@@ -6,6 +6,8 @@
 // prices.
 #include "solve/certificate/internal.h"
 
+#include <assert.h>
+
 struct taker {
     struct proof *p;
     const struct box_proof *records;
@@ -47,6 +49,7 @@ static bool take_paths(struct taker *t)
             const struct box_step *step = &t->records->records[i].steps[k];
             for (int j = 0; j < step->path_count; j++) {
                 const int *counts = t->records->path_counts + (size_t)step->ids[j] * (size_t)size;
+                assert(step->ids[j] >= 0 && step->ids[j] < t->records->paths);
                 struct proof_path *path = &p->paths[step->ids[j]];
                 if (!path->successors &&
                     !successors_find_path(successors, path, e->graph, counts,
@@ -109,6 +112,7 @@ static bool take_record(struct taker *t, int64_t number, int depth)
         return true;
     }
     if (r->first_part < 0) return false;
+    assert(r->first_part > number && r->first_part + 1 < t->records->count);
     take_split(&t->p->boxes[box], r);
     // In the file the half with the property comes first.
     return take_record(t, r->first_part + r->turned, depth + 1) &&

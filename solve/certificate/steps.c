@@ -1,6 +1,7 @@
 // Paths as the file writes them: where they start, and which successor comes next, step by step.
 // The successors of an operation come from the schedule's tables, in the order of docs/PROOFS.md
 // 3.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/certificate/internal.h"
@@ -18,6 +19,7 @@ struct successors {
 // For an operation of the schedule.
 static struct proof_operation proof_operation_of(const struct schedule *s, int operation)
 {
+    assert(operation >= 0 && operation < s->operation_count);
     const struct operation *o = &s->operations[operation];
     int stages = s->request.stage_count, kind = o->symbol / stages, base = symbol_base_kind(kind),
         place = o->symbol % stages;
@@ -44,6 +46,7 @@ static void enter_edge(struct successors *x, int before, int after, int lap)
     int first = x->first[before], at = x->end[before];
     for (int e = first; e < at; e++)
         if (x->next[e] == after && x->lap[e] == lap) return;
+    assert(at < x->first[before + 1]); // counted before
     x->end[before]++;
     for (; at > first && x->lap[at - 1] == lap && goes_before(x->s, after, x->next[at - 1]); at--) {
         x->next[at] = x->next[at - 1];

@@ -8,6 +8,8 @@
 #include "solve/checker/proof.h"
 #include "solve/checker/places/tree.h"
 
+#include <assert.h>
+
 enum { PARTS_MOST = 1500, BOXES_OF_PART = 30, BOXES_OF_WHOLE = 400 };
 
 struct tree_maker {
@@ -124,6 +126,7 @@ static enum status put_children(struct tree_maker *m, bool *proven, struct error
     json_put_bool(m->w, "branch", true);
     json_close_object(m->w);
     m->result->parts++;
+    assert(m->part.depth < m->places);
     for (int i = 0; i < count && *proven; i++) {
         m->part.node[m->part.depth++] = children[i];
         TRY(put_part(m, proven, err));
@@ -141,6 +144,7 @@ static enum status put_halves(struct tree_maker *m, int stage, int below, bool *
     json_put_count(m->w, "layers_below", below);
     json_close_object(m->w);
     m->result->parts++;
+    assert(m->part.range_count < TREE_RANGES_MOST && below > 0);
     struct check_layer_range *range = &m->part.ranges[m->part.range_count++];
     for (int half = 0; half < 2 && *proven; half++) {
         *range = half ? (struct check_layer_range){stage, below, MOST_LAYERS}

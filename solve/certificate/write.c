@@ -1,4 +1,5 @@
 // The file: claims, incumbent, what is counted, boxes in preorder, and the paths they use.
+#include <assert.h>
 #include <string.h>
 
 #include "data/base/grow.h"
@@ -48,6 +49,7 @@ static void put_incumbent(const struct proof *p, struct json_writer *w)
     json_open_array(w, "incumbent");
     for (int s = 0; s < p->request->plan->stage_count; s++) {
         const struct plan_stage *x = &plan->stages[s];
+        assert(x->layer_count > 0 && x->group >= 0 && x->group < p->request->priced->group_count);
         json_open_flat_object(w, NULL);
         json_put_count(w, "first_layer", x->first_layer);
         json_put_count(w, "layer_count", x->layer_count);
@@ -117,6 +119,7 @@ static void put_round(struct proof *p, struct json_writer *w, const struct proof
     if (round->path_count) json_open_array(w, "weights");
     for (int i = 0; i < round->path_count; i++) {
         if (!round->weights[i]) continue;
+        assert(round->weights[i] > 0 && round->paths[i] < p->path_count);
         struct proof_path *path = &p->paths[round->paths[i]];
         if (path->number < 0) path->number = (*next_path)++;
         put_pair(w, path->number, round->weights[i]);
@@ -154,6 +157,7 @@ static void put_end(const struct proof *p, struct json_writer *w, const struct p
         json_put_bool(w, b->end == END_CLOSED ? "closed" : "leaf", true);
         return;
     }
+    assert((b->end == END_SPLIT_RANK ? b->rank : b->stage) >= 0);
     json_open_object(w, "split");
     json_put_count(w, b->end == END_SPLIT_RANK ? "rank" : "stage",
                    b->end == END_SPLIT_RANK ? b->rank : b->stage);
@@ -237,7 +241,10 @@ static void put_paths(const struct proof *p, struct json_writer *w)
 {
     int used = 0, *by_number = TAKE(p->arena, p->path_count, int);
     for (int i = 0; i < p->path_count; i++)
-        if (p->paths[i].number >= 0) by_number[p->paths[i].number] = i, used++;
+        if (p->paths[i].number >= 0) {
+            assert(p->paths[i].number < p->path_count && p->paths[i].successors);
+            by_number[p->paths[i].number] = i, used++;
+        }
     json_open_array(w, "paths");
     for (int i = 0; i < used; i++) put_path(p, w, &p->paths[by_number[i]]);
     json_close_array(w);
@@ -254,6 +261,7 @@ static void put_proof(struct proof *p, struct json_writer *w)
     if (p->bound_ns < 0) json_put_bool(w, "infeasible", true);
     else json_put_count(w, "bound_ns", p->bound_ns);
     if (plan->stage_count) {
+        assert(p->bound_ns >= 0 && p->bound_ns <= plan_value_ns(plan));
         json_put_count(w, of_load ? "objective_ns" : "iteration_ns", plan_value_ns(plan));
         put_incumbent(p, w);
     }
