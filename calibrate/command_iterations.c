@@ -71,62 +71,70 @@ void name_sources(struct costs *costs, const char *role, const char *path, const
     costs->document.source_count = 2;
 }
 
-enum status command_iterations(int argc, char **argv, int *exit_code, struct arena *arena,
-                               struct error *err)
+struct options {
+    const char *data, *out, *fit, *rows, *set, *name, *like;
+    struct predict_settings settings;
+    struct run_choice choice;
+    bool iterations, likelihood;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const struct options defaults = {
+    .out = "-", .rows = "", .settings = {.margin = 0.8, .costs = "published"}};
+static const struct option_row rows[] = {
+    {"DATA.csv", OPTION_PATH, AT(data), .low = 1},
+    {"--iterations", OPTION_FLAG, AT(iterations), "fit to measured iterations"},
+    {"--fit", OPTION_TEXT, AT(fit), "numbers of the costs to fit: name,..."},
+    LIKELIHOOD_ROW(AT(likelihood)),
+    {"--rows", OPTION_TEXT, AT(rows),
+     "use only rows that meet all conditions, such as pp=1,hidden>1024,row%3=0"},
+    {"--exclude", OPTION_TEXT, AT(choice.exclude), "IDs of rows to leave out"},
+    {"--default", OPTION_TEXT, AT(choice.defaults), "values of blank cells: column=value,..."},
+    {"--cluster", OPTION_CLUSTER, AT(settings.cluster),
+     "shipped name or file (default: the shipped cluster with the row's GPU)"},
+    {"--costs", OPTION_COSTS, AT(settings.costs),
+     "start values, and all numbers that are not fitted (default: published)"},
+    {"--set", OPTION_TEXT, AT(set), "override numbers of these costs: name=value,..."},
+    {"--like", OPTION_TEXT, AT(like),
+     "NEW=GPU: start NEW, a GPU of the cluster that these costs lack, from the numbers of GPU"},
+    READ_NOTES_ROW(AT(choice.read_notes)),
+    {"--name", OPTION_TEXT, AT(name), "name of the costs"},
+    {"-o", OPTION_PATH, AT(out), "output file for the costs (default: standard output)"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *path, *output = "-", *fit_text = NULL, *rows = "", *set_text = NULL, *name = NULL,
-                      *like = NULL;
-    struct predict_settings settings = {.margin = 0.8, .costs = "published"};
-    struct run_choice choice = {0};
-    bool helped, iterations, likelihood;
-    const struct option options[] = {
-        {"--iterations", OPTION_FLAG, &iterations, 0, 0, NULL, "fit to measured iterations"},
-        {"--fit", OPTION_TEXT, &fit_text, 0, 0, NULL, "numbers of the costs to fit: name,..."},
-        OPTION_LIKELIHOOD(&likelihood),
-        {"--rows", OPTION_TEXT, &rows, 0, 0, NULL,
-         "use only rows that meet all conditions, such as pp=1,hidden>1024,row%3=0"},
-        {"--exclude", OPTION_TEXT, &choice.exclude, 0, 0, NULL, "IDs of rows to leave out"},
-        {"--default", OPTION_TEXT, &choice.defaults, 0, 0, NULL,
-         "values of blank cells: column=value,..."},
-        {"--cluster", OPTION_CLUSTER, &settings.cluster, 0, 0, NULL,
-         "shipped name or file (default: the shipped cluster with the row's GPU)"},
-        {"--costs", OPTION_COSTS, &settings.costs, 0, 0, NULL,
-         "start values, and all numbers that are not fitted (default: published)"},
-        {"--set", OPTION_TEXT, &set_text, 0, 0, NULL,
-         "override numbers of these costs: name=value,..."},
-        {"--like", OPTION_TEXT, &like, 0, 0, NULL,
-         "NEW=GPU: start NEW, a GPU of the cluster that these costs lack, from the numbers of GPU"},
-        OPTION_READ_NOTES(&choice.read_notes),
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the costs"},
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the costs (default: standard output)"},
-    };
+    struct options *o = options;
     (void)exit_code;
-    TRY(options_read(argc, argv,
-                     "plumbline calibrate --iterations DATA.csv --fit NAMES [OPTION ...]", options,
-                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    if (!fit_text)
-        return fail(err, BAD_INPUT,
-                    "calibrate --iterations: --fit is missing: the numbers to be fitted");
     struct fit_keys keys;
     struct run_set set = {.arena = arena};
     struct predictor *p;
     struct iterations_fit fit;
-    TRY(fit_keys_read(&keys, fit_text, arena, err));
-    TRY(fit_keys_by_likelihood(&keys, likelihood, err));
-    TRY(filter_read(&choice.rows, "--rows", rows, arena, err));
-    TRY(runs_add(&set, path, &choice, err));
-    TRY(predictor_open(&p, &settings, arena, err));
-    if (like) TRY(begin_like(p, like, arena, err));
-    if (set_text) TRY(predictor_set(p, set_text, err));
+    TRY(fit_keys_read(&keys, o->fit, arena, err));
+    TRY(fit_keys_by_likelihood(&keys, o->likelihood, err));
+    TRY(filter_read(&o->choice.rows, "--rows", o->rows, arena, err));
+    TRY(runs_add(&set, o->data, &o->choice, err));
+    TRY(predictor_open(&p, &o->settings, arena, err));
+    if (o->like) TRY(begin_like(p, o->like, arena, err));
+    if (o->set) TRY(predictor_set(p, o->set, err));
     bool *all = TAKE(arena, set.count, bool);
     for (int i = 0; i < set.count; i++) all[i] = true;
     TRY(fit_iterations(&fit, &keys, p, &set, all, arena, err));
     show(&fit);
     struct costs *costs = predictor_costs(p);
-    if (name) costs->name = name;
-    iterations_put(&fit, costs, source_of_rows(&fit, &set.files[0], &choice.rows, arena));
-    name_sources(costs, "runs", set.files[0].path, set.files[0].sha256, output, arena);
-    return costs_save(costs, output, arena, err);
+    if (o->name) costs->name = o->name;
+    iterations_put(&fit, costs, source_of_rows(&fit, &set.files[0], &o->choice.rows, arena));
+    name_sources(costs, "runs", set.files[0].path, set.files[0].sha256, o->out, arena);
+    return costs_save(costs, o->out, arena, err);
 }
+
+const struct command calibrate_iterations = {
+    .name = "--iterations",
+    .text = "measured runs -> costs",
+    .usage = "plumbline calibrate --iterations DATA.csv --fit NAMES [OPTION ...]",
+    .options = OPTION_TABLE(rows),
+    .needs = "--fit",
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

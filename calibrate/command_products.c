@@ -200,44 +200,57 @@ static enum status score(const char *path, const char *zeros, struct products_ta
     return OK;
 }
 
-enum status command_products(int argc, char **argv, int *exit_code, struct arena *arena,
-                             struct error *err)
+struct options {
+    const char *path, *out, *name, *other, *zeros;
+    struct predict_settings settings;
+    bool products;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const struct options defaults = {.out = "-",
+                                        .settings = {.margin = 0.8, .costs = "kernels-datasheet"}};
+static const struct option_row rows[] = {
+    {"SHAPES.csv", OPTION_PATH, AT(path), .low = 1},
+    {"--products", OPTION_FLAG, AT(products),
+     "fit to matrix products measured by shape: columns gpu, m, n, k, median_us"},
+    {"--costs", OPTION_COSTS, AT(settings.costs),
+     "start values, and all numbers that are not fitted (default: kernels-datasheet)"},
+    {"--score", OPTION_PATH, AT(other), "another such table: report the error of the fit on it"},
+    {"--zeros", OPTION_TEXT, AT(zeros),
+     "K,K,...: depths of products, in both tables, whose inputs were zeros"},
+    {"--name", OPTION_TEXT, AT(name), "name of the costs"},
+    {"-o", OPTION_PATH, AT(out), "output file for the costs (default: standard output)"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *path, *output = "-", *name = NULL, *other = NULL, *zeros = NULL;
-    struct predict_settings settings = {.margin = 0.8, .costs = "kernels-datasheet"};
-    bool helped, products;
-    const struct option options[] = {
-        {"--products", OPTION_FLAG, &products, 0, 0, NULL,
-         "fit to matrix products measured by shape: columns gpu, m, n, k, median_us"},
-        {"--costs", OPTION_COSTS, &settings.costs, 0, 0, NULL,
-         "start values, and all numbers that are not fitted (default: kernels-datasheet)"},
-        {"--score", OPTION_PATH, &other, 0, 0, NULL,
-         "another such table: report the error of the fit on it"},
-        {"--zeros", OPTION_TEXT, &zeros, 0, 0, NULL,
-         "K,K,...: depths of products, in both tables, whose inputs were zeros"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the costs"},
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the costs (default: standard output)"},
-    };
+    const struct options *o = options;
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline calibrate --products SHAPES.csv [OPTION ...]", options,
-                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
     struct products_table table = {0};
     struct predictor *p;
     struct costs *costs;
-    TRY(read_table(&table, path, zeros, arena, err));
-    TRY(predictor_open(&p, &settings, arena, err));
+    TRY(read_table(&table, o->path, o->zeros, arena, err));
+    TRY(predictor_open(&p, &o->settings, arena, err));
     costs = predictor_costs(p);
     for (int i = 0; i < table.count; i++) {
         int g = find_costs(costs, table.gpus[i].name);
         if (g < 0)
-            return fail(err, BAD_INPUT, "%s: the costs list no GPU like '%s'", path,
+            return fail(err, BAD_INPUT, "%s: the costs list no GPU like '%s'", o->path,
                         table.gpus[i].name);
-        TRY(fit_gpu(&table.gpus[i], &costs->gpus[g], path, arena, err));
+        TRY(fit_gpu(&table.gpus[i], &costs->gpus[g], o->path, arena, err));
     }
-    if (other) TRY(score(other, zeros, &table, costs, arena, err));
-    if (name) costs->name = name;
-    name_sources(costs, "products", path, table.sha256, output, arena);
-    return costs_save(costs, output, arena, err);
+    if (o->other) TRY(score(o->other, o->zeros, &table, costs, arena, err));
+    if (o->name) costs->name = o->name;
+    name_sources(costs, "products", o->path, table.sha256, o->out, arena);
+    return costs_save(costs, o->out, arena, err);
 }
+
+const struct command calibrate_products = {
+    .name = "--products",
+    .text = "table of matrix products -> costs",
+    .usage = "plumbline calibrate --products SHAPES.csv [OPTION ...]",
+    .options = OPTION_TABLE(rows),
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -2,13 +2,11 @@
 #ifndef PLUMBLINE_CALIBRATE_COMMANDS_H
 #define PLUMBLINE_CALIBRATE_COMMANDS_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "data/inputs/costs.h"
 
-command_function command_calibrate;
-command_function command_validate;
-command_function command_iterations; // calibrate --iterations
-command_function command_products;   // calibrate --products
+extern const struct command command_calibrate, command_validate;
+extern const struct command calibrate_iterations, calibrate_products; // its variants
 
 // Costs begin with those they were made from. Names these and the table that they were fitted to,
 // which has this role.

@@ -75,8 +75,10 @@ static enum status check_job_on_places(const struct job *job, struct error *err)
     return OK;
 }
 
-static enum status formulate(const struct request *r, struct arena *arena, struct error *err)
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
+    const struct request *r = options;
+    (void)exit_code;
     struct problem *problem = TAKE(arena, 1, struct problem);
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct schedule schedule;
@@ -112,23 +114,24 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     return OK;
 }
 
-enum status command_formulate(int argc, char **argv, int *exit_code, struct arena *arena,
-                              struct error *err)
-{
-    struct request r = {.paths_of = {TAKE(arena, argc, const char *), 0, argc}};
-    bool helped;
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &r.out, 0, 0, NULL,
-         "output file, .mps or .lp (default: LP on standard output)"},
-        {"--map", OPTION_PATH, &r.map, 0, 0, NULL,
-         "write the meaning of each column, and each choice removed and why, as JSON"},
-        {"--path-of", OPTION_TEXTS, &r.paths_of, 0, 0, NULL,
-         "also write a row for the longest path of this plan; may be repeated"},
-    };
-    TRY(options_read(argc, argv,
-                     "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] "
-                     "[--path-of PLAN.json]",
-                     options, ARRAY_LENGTH(options), &r.problem, 1, 1, NULL, &helped, err));
-    *exit_code = 0;
-    return helped ? OK : formulate(&r, arena, err);
-}
+#define AT(member) offsetof(struct request, member)
+static const struct option_row rows[] = {
+    {"PROBLEM", OPTION_PATH, AT(problem), .low = 1},
+    {"-o", OPTION_PATH, AT(out), "output file, .mps or .lp (default: LP on standard output)"},
+    {"--map", OPTION_PATH, AT(map),
+     "write the meaning of each column, and each choice removed and why, as JSON"},
+    {"--path-of", OPTION_PATH, AT(paths_of),
+     "also write a row for the longest path of this plan; may be repeated",
+     .many = OPTION_ANY_NUMBER},
+};
+
+const struct command command_formulate = {
+    .name = "formulate",
+    .text = "problem -> MILP as MPS or LP, with the meaning of each column",
+    .about = "Writes the program for another solver, or for inspection.",
+    .usage = "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] "
+             "[--path-of PLAN.json]",
+    .options = OPTION_TABLE(rows),
+    .size = sizeof(struct request),
+    .run = run,
+};

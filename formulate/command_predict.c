@@ -255,54 +255,72 @@ static enum status predict_file(struct predictor *p, const char *path, int mode,
     return answer_one(&prediction, path, o, err);
 }
 
-enum status command_predict(int argc, char **argv, int *exit_code, struct arena *arena,
-                            struct error *err)
+struct options {
+    struct option_texts words;
+    const char *defaults, *set;
+    struct predict_settings settings;
+    int mode;
+    bool json, read_notes, no_ranges;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const char *const modes[] = {"none", "selective", "full", NULL};
+static const struct options defaults = {.settings.margin = MEMORY_FRACTION_DEFAULT,
+                                        .mode = RECOMPUTE_NONE};
+static const struct option_row rows[] = {
+    {"ROWS.csv", OPTION_PATH, AT(words), .low = 1, .many = OPTION_ANY_NUMBER},
+    {"--json", OPTION_FLAG, AT(json), "print a JSON array instead of a table"},
+    {"--cluster", OPTION_CLUSTER, AT(settings.cluster),
+     "shipped name or file (default: the shipped cluster with the row's GPU)"},
+    {"--costs", OPTION_COSTS, AT(settings.costs), "shipped name or file (default: kernels)"},
+    {"--set", OPTION_TEXT, AT(set), "override numbers of the costs: name=value,..."},
+    {"--default", OPTION_TEXT, AT(defaults), "values of blank cells: column=value,..."},
+    {"--margin", OPTION_NUMBER, AT(settings.margin),
+     "usable share of a GPU's memory (default: 0.9)", 0.01, 1},
+    {"--margin-bytes", OPTION_INT, AT(settings.margin_bytes),
+     "bytes to keep free within that share (default: 0); a problem's job sets both", 0, 1LL << 50},
+    {"--no-ranges", OPTION_FLAG, AT(no_ranges),
+     "do not compute the ranges that the costs leave open (several times faster)"},
+    {"--read-notes", OPTION_FLAG, AT(read_notes),
+     "take missing columns from words in notes and source"},
+    {"--recompute", OPTION_NAME, AT(mode),
+     "recomputation on all stages of a problem (default: none)", .names = modes},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    enum { WORDS_MAX = 64 };
-    static const char *const modes[] = {"none", "selective", "full", NULL};
-    const char *words[WORDS_MAX], *defaults = NULL, *set = NULL;
-    struct predict_settings settings = {.margin = MEMORY_FRACTION_DEFAULT};
-    int count, mode = RECOMPUTE_NONE;
-    bool helped, json = false, read_notes = false, told = false, no_ranges = false;
-    struct option options[] = {
-        {"--json", OPTION_FLAG, &json, 0, 0, NULL, "print a JSON array instead of a table"},
-        {"--cluster", OPTION_CLUSTER, &settings.cluster, 0, 0, NULL,
-         "shipped name or file (default: the shipped cluster with the row's GPU)"},
-        {"--costs", OPTION_COSTS, &settings.costs, 0, 0, NULL,
-         "shipped name or file (default: kernels)"},
-        {"--set", OPTION_TEXT, &set, 0, 0, NULL, "override numbers of the costs: name=value,..."},
-        {"--default", OPTION_TEXT, &defaults, 0, 0, NULL,
-         "values of blank cells: column=value,..."},
-        {"--margin", OPTION_NUMBER, &settings.margin, 0.01, 1, NULL,
-         "usable share of a GPU's memory (default: 0.9)"},
-        {"--margin-bytes", OPTION_INT, &settings.margin_bytes, 0, 1LL << 50, NULL,
-         "bytes to keep free within that share (default: 0); a problem's job sets both"},
-        {"--no-ranges", OPTION_FLAG, &no_ranges, 0, 0, NULL,
-         "do not compute the ranges that the costs leave open (several times faster)"},
-        {"--read-notes", OPTION_FLAG, &read_notes, 0, 0, NULL,
-         "take missing columns from words in notes and source"},
-        {"--recompute", OPTION_NAME, &mode, 0, 0, modes,
-         "recomputation on all stages of a problem (default: none)"},
-    };
-    (void)exit_code;
-    TRY(options_read(argc, argv,
-                     "plumbline predict ROWS.csv | problem.json | column=value ... [OPTION ...]",
-                     options, ARRAY_LENGTH(options), words, 1, WORDS_MAX, &count, &helped, err));
-    if (helped) return OK;
-    settings.ranges = !no_ranges;
+    struct options *o = options;
+    const char *first = o->words.items[0];
     struct predictor *p;
-    struct output *o = TAKE(arena, 1, struct output);
-    o->json = json, o->first = true, o->read_notes = read_notes, o->arena = arena;
-    TRY(predictor_open(&p, &settings, arena, err));
-    if (set) TRY(predictor_set(p, set, err));
-    if (count == 1 && path_ends_with(path_of_document(words[0], "problem.json", arena), ".json"))
-        return predict_file(p, words[0], mode, o, arena, err);
-    if (count == 1 && !strchr(words[0], '='))
-        return predict_table(p, words[0], defaults, o, arena, err);
+    struct output *out = TAKE(arena, 1, struct output);
     struct run_row row;
     struct prediction prediction;
-    TRY(row_of_words(&row, words, count, arena, err));
-    if (!read_notes) row_drop_notes(&row, &told);
+    bool told = false;
+    (void)exit_code;
+    o->settings.ranges = !o->no_ranges;
+    out->json = o->json, out->first = true, out->read_notes = o->read_notes, out->arena = arena;
+    TRY(predictor_open(&p, &o->settings, arena, err));
+    if (o->set) TRY(predictor_set(p, o->set, err));
+    if (o->words.count == 1 &&
+        path_ends_with(path_of_document(first, "problem.json", arena), ".json"))
+        return predict_file(p, first, o->mode, out, arena, err);
+    if (o->words.count == 1 && !strchr(first, '='))
+        return predict_table(p, first, o->defaults, out, arena, err);
+    TRY(row_of_words(&row, o->words.items, o->words.count, arena, err));
+    if (!o->read_notes) row_drop_notes(&row, &told);
     predict_row(p, &row, &prediction);
-    return answer_one(&prediction, "configuration", o, err);
+    return answer_one(&prediction, "configuration", out, err);
 }
+
+const struct command command_predict = {
+    .name = "predict",
+    .text = "time and memory of one given configuration, or a table of thousands",
+    .about =
+        "Predicts a training run of each configuration, without a search. The operands are a CSV "
+        "file, or name=value words for one configuration.",
+    .usage = "plumbline predict ROWS.csv | problem.json | column=value ... [OPTION ...]",
+    .options = OPTION_TABLE(rows),
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

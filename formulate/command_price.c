@@ -19,27 +19,42 @@ void say_space(const struct problem *problem)
             l->context, l->data, l->pipeline, l->micro_batch, schedule_names[l->schedule]);
 }
 
-enum status command_price(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
+struct options {
+    const char *problem, *out;
+};
+#define AT(member) offsetof(struct options, member)
+static const struct options defaults = {.out = "-"};
+static const struct option_row rows[] = {
+    {"PROBLEM", OPTION_PATH, AT(problem), .low = 1},
+    {"-o", OPTION_PATH, AT(out), "output file (default: standard output)"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *path, *output = "-";
-    bool helped;
-    struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL, "output file (default: standard output)"},
-    };
+    const struct options *o = options;
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline price PROBLEM [-o FILE]", options,
-                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
     struct problem problem;
     struct priced priced;
-    TRY(problem_load(&problem, path, arena, err));
+    TRY(problem_load(&problem, o->problem, arena, err));
     const char *doubt = cluster_doubt(&problem.cluster, arena);
     if (doubt) fprintf(stderr, "warning: %s\n", doubt);
     say_space(&problem);
     TRY(price_problem(&priced, &problem, arena, err));
     priced.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
     priced.document.source_count =
-        problem_sources(&problem, output, priced.document.sources, arena);
-    return priced_save(&priced, output, arena, err);
+        problem_sources(&problem, o->out, priced.document.sources, arena);
+    return priced_save(&priced, o->out, arena, err);
 }
+
+const struct command command_price = {
+    .name = "price",
+    .text = "problem -> priced document (integer ns and bytes)",
+    .about = "Writes the cost of each layer, transfer and synchronisation in whole nanoseconds and "
+             "bytes: "
+             "the numbers that solve uses.",
+    .usage = "plumbline price PROBLEM [-o FILE]",
+    .options = OPTION_TABLE(rows),
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

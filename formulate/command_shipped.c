@@ -8,34 +8,29 @@
 #include "data/places/cluster.h"
 #include "formulate/commands.h"
 
-enum { DOCUMENTS_MAX = 64 };
-
 typedef enum status describe(const char *name, const char *path, struct arena *arena,
                              struct error *err);
 
-struct listing {
-    const char *folder, *usage, *heading;
-    enum option_type kind; // of the operands
-    describe *describe;
+struct options {
+    struct option_texts names;
 };
+#define NAMES_ROW(kind)                                                                            \
+    {                                                                                              \
+        "NAME", kind, offsetof(struct options, names), "shipped name or file",                     \
+            .many = OPTION_ANY_NUMBER                                                              \
+    }
 
 // Each of the operands, or each shipped document if there are none.
-static enum status list_documents(const struct listing *l, int argc, char **argv,
-                                  struct arena *arena, struct error *err)
+static enum status list_documents(const struct options *o, const char *folder, const char *heading,
+                                  describe *tell, struct arena *arena, struct error *err)
 {
-    const char *operands[DOCUMENTS_MAX], *path;
-    const char *const *names = operands;
-    int count;
-    bool helped;
-    const struct option operand = {"NAME", l->kind, NULL, 0, 0, NULL, "shipped name or file"};
-    TRY(options_read(argc, argv, l->usage, &operand, 1, operands, 0, DOCUMENTS_MAX, &count, &helped,
-                     err));
-    if (helped) return OK;
-    if (!count) TRY(shipped_list(&names, &count, l->folder, arena, err));
+    const char *const *names = o->names.items, *path;
+    int count = o->names.count;
+    if (!count) TRY(shipped_list(&names, &count, folder, arena, err));
     for (int i = 0; i < count; i++) {
-        TRY(shipped_find(&path, l->folder, names[i], arena, err));
-        if (i == 0) puts(l->heading);
-        TRY(l->describe(names[i], path, arena, err));
+        TRY(shipped_find(&path, folder, names[i], arena, err));
+        if (i == 0) puts(heading);
+        TRY(tell(names[i], path, arena, err));
     }
     return OK;
 }
@@ -59,17 +54,28 @@ static enum status describe_model(const char *name, const char *path, struct are
     return OK;
 }
 
-enum status command_models(int argc, char **argv, int *exit_code, struct arena *arena,
-                           struct error *err)
+static enum status list_models(void *options, int *exit_code, struct arena *arena,
+                               struct error *err)
 {
-    static const struct listing models = {
-        "models", "plumbline models [NAME|model.json ...]: the shipped ones, or those",
+    (void)exit_code;
+    return list_documents(
+        options, "models",
         "model                          parameters         a token's layers  hidden  heads kv "
         "heads",
-        OPTION_MODEL, describe_model};
-    (void)exit_code;
-    return list_documents(&models, argc, argv, arena, err);
+        describe_model, arena, err);
 }
+
+static const struct option_row models_rows[] = {NAMES_ROW(OPTION_MODEL)};
+const struct command command_models = {
+    .name = "models",
+    .text = "list shipped or given models: parameters, layers, widths",
+    .about =
+        "Prints one line per model. A name that is not that of a shipped model is taken as a file.",
+    .usage = "plumbline models [NAME|model.json ...]: the shipped ones, or those",
+    .options = OPTION_TABLE(models_rows),
+    .size = sizeof(struct options),
+    .run = list_models,
+};
 
 // ---- clusters
 
@@ -90,18 +96,30 @@ static enum status describe_cluster(const char *name, const char *path, struct a
     return OK;
 }
 
-enum status command_clusters(int argc, char **argv, int *exit_code, struct arena *arena,
-                             struct error *err)
+static enum status list_clusters(void *options, int *exit_code, struct arena *arena,
+                                 struct error *err)
 {
-    static const struct listing clusters = {
-        "clusters", "plumbline clusters [NAME|cluster.json ...]: the shipped ones, or those",
+    (void)exit_code;
+    return list_documents(
+        options, "clusters",
         "cluster              nodes x GPUs GPU             GB each  GB/s in a node, GB/s of its "
         "network "
         "cards",
-        OPTION_CLUSTER, describe_cluster};
-    (void)exit_code;
-    return list_documents(&clusters, argc, argv, arena, err);
+        describe_cluster, arena, err);
 }
+
+static const struct option_row clusters_rows[] = {NAMES_ROW(OPTION_CLUSTER)};
+const struct command command_clusters = {
+    .name = "clusters",
+    .text = "list shipped or given clusters: nodes, memory, links",
+    .about = "Prints one line per group of nodes. A name that is not that of a shipped cluster is "
+             "taken as "
+             "a file.",
+    .usage = "plumbline clusters [NAME|cluster.json ...]: the shipped ones, or those",
+    .options = OPTION_TABLE(clusters_rows),
+    .size = sizeof(struct options),
+    .run = list_clusters,
+};
 
 // ---- costs
 
@@ -121,14 +139,25 @@ static enum status describe_costs(const char *name, const char *path, struct are
     return OK;
 }
 
-enum status command_costs(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
+static enum status list_costs(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    static const struct listing costs = {
-        "costs", "plumbline costs [NAME|costs.json ...]: the shipped ones, or those",
+    (void)exit_code;
+    return list_documents(
+        options, "costs",
         "costs                GPU              at    TFLOP/s  origin and source of that rate of "
         "matrix products",
-        OPTION_COSTS, describe_costs};
-    (void)exit_code;
-    return list_documents(&costs, argc, argv, arena, err);
+        describe_costs, arena, err);
 }
+
+static const struct option_row costs_rows[] = {NAMES_ROW(OPTION_COSTS)};
+const struct command command_costs = {
+    .name = "costs",
+    .text = "list shipped or given costs: GPUs, rates, sources",
+    .about = "Prints one line per GPU and precision. A name that is not that of shipped costs is "
+             "taken as "
+             "a file.",
+    .usage = "plumbline costs [NAME|costs.json ...]: the shipped ones, or those",
+    .options = OPTION_TABLE(costs_rows),
+    .size = sizeof(struct options),
+    .run = list_costs,
+};

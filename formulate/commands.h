@@ -2,16 +2,10 @@
 #ifndef PLUMBLINE_FORMULATE_COMMANDS_H
 #define PLUMBLINE_FORMULATE_COMMANDS_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-command_function command_import;
-command_function command_example;
-command_function command_price;
-command_function command_formulate;
-command_function command_predict;
-command_function command_models;
-command_function command_clusters;
-command_function command_costs;
+extern const struct command command_import, command_example, command_price, command_formulate,
+    command_predict, command_models, command_clusters, command_costs;
 
 struct problem;
 // The problem of the command line of `plumbline example gpt`; argv[0] is its name, and -o is

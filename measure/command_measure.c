@@ -11,8 +11,8 @@ enum { PATH_LENGTH_MAX = 4096 };
 
 static const char program[] = "plumbline-measure";
 
-enum status command_measure(int argc, char **argv, int *exit_code, struct arena *arena,
-                            struct error *err)
+static enum status hand_over(int argc, char **argv, int *exit_code, struct arena *arena,
+                             struct error *err)
 {
     (void)exit_code;
     char **arguments = TAKE(arena, argc + 1, char *);
@@ -32,3 +32,12 @@ enum status command_measure(int argc, char **argv, int *exit_code, struct arena 
     return fail(err, UNAVAILABLE, "%s is neither next to plumbline nor in PATH (%s)", program,
                 strerror(errno));
 }
+
+const struct command command_measure = {
+    .name = "measure",
+    .text = "measure this machine -> samples (runs plumbline-measure)",
+    .about = "Times kernels, copies and messages on this machine and writes samples, from which "
+             "calibrate "
+             "makes costs. Runs plumbline-measure, which is next to plumbline or in PATH.",
+    .words = hand_over,
+};

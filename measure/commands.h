@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_MEASURE_COMMANDS_H
 #define PLUMBLINE_MEASURE_COMMANDS_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-command_function command_measure;
+extern const struct command command_measure;
 
 #endif

@@ -8,9 +8,45 @@
 
 static const double share_for_least_work = 0.4;
 
-static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code,
-                       struct arena *arena, struct error *err)
+struct options {
+    struct take_settings take;
+    struct request_settings asked;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const struct options defaults = {.take = {TAKE_DEFAULTS},
+                                        .asked = {.tensors = "1",
+                                                  .contexts = "1",
+                                                  .micro_batches = "1",
+                                                  .ranks = "4,16,64",
+                                                  .recompute = "none",
+                                                  .sequence = 1024,
+                                                  .precision = FP32}};
+static const struct option_row rows[] = {
+    {"--model", OPTION_MODEL, AT(asked.model),
+     "model whose messages are compressed (default: the width of GPT-2 XL)"},
+    {"--shape", OPTION_TEXT, AT(asked.shapes),
+     "the same in words: hidden=N,heads=N; separate several with ';'"},
+    {"--micro-batch", OPTION_TEXT, AT(asked.micro_batches),
+     "maximum sequences per message (default: 1)"},
+    {"--sequence", OPTION_INT, AT(asked.sequence), "tokens per sequence (default: 1024)", 1,
+     1 << 22},
+    {"--rank", OPTION_TEXT, AT(asked.ranks),
+     "ranks of the low-rank compression (default: 4,16,64)"},
+    {"--precision", OPTION_NAME, AT(asked.precision), "precision of the messages (default: fp32)",
+     .names = precision_names},
+    {"--quick", OPTION_FLAG, AT(asked.quick),
+     "measure two sizes instead of three, with defaults --budget-s 12 --width 0.1"},
+    {"--like", OPTION_PATH, AT(take.like),
+     "samples of another launch: measure the same sizes again, to merge the two"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
+    struct options *o = options;
+    struct take_settings *s = &o->take;
+    struct request_settings *asked = &o->asked;
+    take_complete(s, asked->quick);
     struct cells_request request = {.threads = (int)s->threads};
     struct take take;
     TRY(request_read(&request, asked, arena, err));
@@ -27,39 +63,15 @@ static enum status run(struct take_settings *s, struct request_settings *asked, 
     return take_save(&take, exit_code, arena, err);
 }
 
-enum status measure_compress(int argc, char **argv, int *exit_code, struct arena *arena,
-                             struct error *err)
-{
-    struct take_settings s = take_defaults(argc, argv, arena);
-    struct request_settings r = {.tensors = "1",
-                                 .contexts = "1",
-                                 .micro_batches = "1",
-                                 .ranks = "4,16,64",
-                                 .recompute = "none",
-                                 .sequence = 1024,
-                                 .precision = FP32};
-    const struct option options[] = {
-        {"--model", OPTION_MODEL, &r.model, 0, 0, NULL,
-         "model whose messages are compressed (default: the width of GPT-2 XL)"},
-        {"--shape", OPTION_TEXT, &r.shapes, 0, 0, NULL,
-         "the same in words: hidden=N,heads=N; separate several with ';'"},
-        {"--micro-batch", OPTION_TEXT, &r.micro_batches, 0, 0, NULL,
-         "maximum sequences per message (default: 1)"},
-        {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 22, NULL,
-         "tokens per sequence (default: 1024)"},
-        {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL,
-         "ranks of the low-rank compression (default: 4,16,64)"},
-        {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names,
-         "precision of the messages (default: fp32)"},
-        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL,
-         "measure two sizes instead of three, with defaults --budget-s 12 --width 0.1"},
-        {"--like", OPTION_PATH, &s.like, 0, 0, NULL,
-         "samples of another launch: measure the same sizes again, to merge the two"},
-        TAKE_OPTIONS(&s),
-    };
-    bool helped;
-    TRY(options_read(argc, argv, "plumbline measure compress [OPTION ...]", options,
-                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
-    take_complete(&s, r.quick);
-    return helped ? OK : run(&s, &r, exit_code, arena, err);
-}
+const struct command measure_compress = {
+    .name = "compress",
+    .text = "time compression of messages and gradients: low-rank, top-k, quantised",
+    .usage = "plumbline measure compress [OPTION ...]",
+    .options = OPTION_TABLE(rows),
+    .shared = &take_options,
+    .shared_at = AT(take),
+    .line = AT(take.line),
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_MEASURE_COMPRESS_H
 #define PLUMBLINE_MEASURE_COMPRESS_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-command_function measure_compress;
+extern const struct command measure_compress;
 
 #endif

@@ -28,9 +28,55 @@ static void tell_left_out(const struct cells_request *r, const struct cell *cell
         }
 }
 
-static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code,
-                       struct arena *arena, struct error *err)
+struct options {
+    struct take_settings take;
+    struct request_settings asked;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const struct options defaults = {.take = {TAKE_DEFAULTS},
+                                        .asked = {.tensors = "1",
+                                                  .contexts = "1",
+                                                  .micro_batches = "1",
+                                                  .ranks = "16",
+                                                  .recompute = "none,selective,full",
+                                                  .sequence = 1024,
+                                                  .precision = FP32}};
+static const struct option_row rows[] = {
+    {"--model", OPTION_MODEL, AT(asked.model),
+     "model whose layers are timed (default: the shape of GPT-2 XL)"},
+    {"--shape", OPTION_TEXT, AT(asked.shapes),
+     "the same in words: "
+     "hidden=N,heads=N[,ffn=N,kv_heads=N,head_width=N,vocabulary=N,positions=N,gated=1,rms=1]; "
+     "separate several with ';'"},
+    {"--tensor", OPTION_TEXT, AT(asked.tensors),
+     "tensor degrees to split the matrices by, such as 1,2,4 (default: 1)"},
+    {"--context", OPTION_TEXT, AT(asked.contexts),
+     "context degrees to split whole layers by (default: 1)"},
+    {"--micro-batch", OPTION_TEXT, AT(asked.micro_batches),
+     "sequences per pass of a whole layer, such as 1,2,4 (default: 1)"},
+    {"--sequence", OPTION_INT, AT(asked.sequence), "maximum tokens per sequence (default: 1024)", 1,
+     1 << 22},
+    {"--recompute", OPTION_TEXT, AT(asked.recompute),
+     "recomputation in the backward pass of whole blocks: none,selective,full (default: all)"},
+    {"--rank", OPTION_TEXT, AT(asked.ranks), "ranks of the low-rank compression (default: 16)"},
+    {"--precision", OPTION_NAME, AT(asked.precision), "(fp32)", .names = precision_names},
+    {"--fused", OPTION_FLAG, AT(asked.fused), "use a fused attention kernel if the device has one"},
+    {"--graphs", OPTION_FLAG, AT(asked.graphs),
+     "also time whole layers as captured graphs, if the device has them"},
+    {"--quick", OPTION_FLAG, AT(asked.quick),
+     "measure two sizes of each kernel instead of three, with defaults --budget-s 12 --width "
+     "0.1"},
+    {"--like", OPTION_PATH, AT(take.like),
+     "samples of another launch: measure the same sizes again, to merge the two"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
+    struct options *o = options;
+    struct take_settings *s = &o->take;
+    struct request_settings *asked = &o->asked;
+    take_complete(s, asked->quick);
     struct cells_request request = {.threads = (int)s->threads};
     struct take take;
     TRY(request_read(&request, asked, arena, err));
@@ -53,51 +99,15 @@ static enum status run(struct take_settings *s, struct request_settings *asked, 
     return take_save(&take, exit_code, arena, err);
 }
 
-enum status measure_compute(int argc, char **argv, int *exit_code, struct arena *arena,
-                            struct error *err)
-{
-    struct take_settings s = take_defaults(argc, argv, arena);
-    struct request_settings r = {.tensors = "1",
-                                 .contexts = "1",
-                                 .micro_batches = "1",
-                                 .ranks = "16",
-                                 .recompute = "none,selective,full",
-                                 .sequence = 1024,
-                                 .precision = FP32};
-    const struct option options[] = {
-        {"--model", OPTION_MODEL, &r.model, 0, 0, NULL,
-         "model whose layers are timed (default: the shape of GPT-2 XL)"},
-        {"--shape", OPTION_TEXT, &r.shapes, 0, 0, NULL,
-         "the same in words: "
-         "hidden=N,heads=N[,ffn=N,kv_heads=N,head_width=N,vocabulary=N,positions=N,gated=1,rms=1]; "
-         "separate several with ';'"},
-        {"--tensor", OPTION_TEXT, &r.tensors, 0, 0, NULL,
-         "tensor degrees to split the matrices by, such as 1,2,4 (default: 1)"},
-        {"--context", OPTION_TEXT, &r.contexts, 0, 0, NULL,
-         "context degrees to split whole layers by (default: 1)"},
-        {"--micro-batch", OPTION_TEXT, &r.micro_batches, 0, 0, NULL,
-         "sequences per pass of a whole layer, such as 1,2,4 (default: 1)"},
-        {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 22, NULL,
-         "maximum tokens per sequence (default: 1024)"},
-        {"--recompute", OPTION_TEXT, &r.recompute, 0, 0, NULL,
-         "recomputation in the backward pass of whole blocks: none,selective,full (default: all)"},
-        {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL,
-         "ranks of the low-rank compression (default: 16)"},
-        {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "(fp32)"},
-        {"--fused", OPTION_FLAG, &r.fused, 0, 0, NULL,
-         "use a fused attention kernel if the device has one"},
-        {"--graphs", OPTION_FLAG, &r.graphs, 0, 0, NULL,
-         "also time whole layers as captured graphs, if the device has them"},
-        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL,
-         "measure two sizes of each kernel instead of three, with defaults --budget-s 12 --width "
-         "0.1"},
-        {"--like", OPTION_PATH, &s.like, 0, 0, NULL,
-         "samples of another launch: measure the same sizes again, to merge the two"},
-        TAKE_OPTIONS(&s),
-    };
-    bool helped;
-    TRY(options_read(argc, argv, "plumbline measure compute [OPTION ...]", options,
-                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
-    take_complete(&s, r.quick);
-    return helped ? OK : run(&s, &r, exit_code, arena, err);
-}
+const struct command measure_compute = {
+    .name = "compute",
+    .text = "time kernels and whole transformer layers on this device",
+    .usage = "plumbline measure compute [OPTION ...]",
+    .options = OPTION_TABLE(rows),
+    .shared = &take_options,
+    .shared_at = AT(take),
+    .line = AT(take.line),
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_MEASURE_COMPUTE_H
 #define PLUMBLINE_MEASURE_COMPUTE_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-command_function measure_compute;
+extern const struct command measure_compute;
 
 #endif

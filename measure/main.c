@@ -8,20 +8,9 @@
 #include "measure/memory.h"
 #include "measure/merge.h"
 
-static const struct command commands[] = {
-    {"compute", measure_compute,
-     .text = "time kernels and whole transformer layers on this device"},
-    {"compress", measure_compress,
-     .text = "time compression of messages and gradients: low-rank, top-k, quantised"},
-    {"memory", measure_memory,
-     .text = "time copies and transfers of increasing size; measure a process's memory"},
-    {"links", measure_links,
-     .text = "time messages between every two ranks (under mpirun or srun)"},
-    {"collectives", measure_collectives,
-     .text = "time all-reduce and other collectives over groups of ranks (under mpirun or srun)"},
-    {"merge", measure_merge,
-     .text = "merge samples of several launches on one machine into one file"},
-};
+static const struct command *const commands[] = {&measure_compute,     &measure_compress,
+                                                 &measure_memory,      &measure_links,
+                                                 &measure_collectives, &measure_merge};
 
 static const struct exit_meaning exits[] = {
     {"0", "success"},
@@ -31,18 +20,15 @@ static const struct exit_meaning exits[] = {
     {"10", "interrupted by a signal; the samples so far were written"},
 };
 
-static const struct program program = {
-    {"plumbline measure", "measurement", "WHAT [OPTION ...]", commands, ARRAY_LENGTH(commands)},
-    "plumbline-measure",
-    "measures this machine and writes samples",
-    NULL,
-    exits,
-    ARRAY_LENGTH(exits)};
+static const struct command program = {
+    .program = "plumbline measure",
+    .executable = "plumbline-measure",
+    .text = "measures this machine and writes samples",
+    .what = "measurement",
+    .usage = "plumbline measure WHAT [OPTION ...]",
+    COMMAND_KINDS(commands),
+    .exits = exits,
+    .exit_count = ARRAY_LENGTH(exits),
+};
 
-static enum status run(int argc, char **argv, int *exit_code, struct arena *arena,
-                       struct error *err)
-{
-    return program_run(&program, argc, argv, exit_code, arena, err);
-}
-
-int main(int argc, char **argv) { return program_main(&program, run, argc, argv); }
+int main(int argc, char **argv) { return program_main(&program, argc, argv); }

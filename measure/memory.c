@@ -19,10 +19,26 @@ static void add_ladder(struct chooser *c, enum work work, enum sample_kind kind,
     }
 }
 
-static enum status run(struct take_settings *s, int64_t largest_mib, int *exit_code,
-                       struct arena *arena, struct error *err)
+struct options {
+    struct take_settings take;
+    int64_t largest_mib;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const struct options defaults = {.take = {TAKE_DEFAULTS}, .largest_mib = 256};
+static const struct option_row rows[] = {
+    {"--largest-mib", OPTION_INT, AT(largest_mib),
+     "largest copy or transfer in MiB: 64 KiB, then four times as large each, up to this "
+     "(default: 256)",
+     1, 1 << 16},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
+    struct options *o = options;
+    struct take_settings *s = &o->take;
     struct take take;
+    take_complete(s, false);
     TRY(take_open(&take, s, FP32, arena, err));
     // First, before the process takes any other memory.
     if (take.backend->observe)
@@ -30,7 +46,7 @@ static enum status run(struct take_settings *s, int64_t largest_mib, int *exit_c
                                   &take.samples.quantity_count, arena, err));
     struct cells_request request = {.precision = FP32};
     struct chooser c = {.request = &request, .arena = arena};
-    int64_t largest = largest_mib << 20;
+    int64_t largest = o->largest_mib << 20;
     add_ladder(&c, WORK_COPY, SAMPLE_MEMORY, "copy", largest);
     if (take.backend->has_host) {
         add_ladder(&c, WORK_TO_DEVICE_PINNED, SAMPLE_TRANSFER, "host to device, pinned", largest);
@@ -46,20 +62,15 @@ static enum status run(struct take_settings *s, int64_t largest_mib, int *exit_c
     return take_save(&take, exit_code, arena, err);
 }
 
-enum status measure_memory(int argc, char **argv, int *exit_code, struct arena *arena,
-                           struct error *err)
-{
-    struct take_settings s = take_defaults(argc, argv, arena);
-    int64_t largest_mib = 256;
-    const struct option options[] = {
-        {"--largest-mib", OPTION_INT, &largest_mib, 1, 1 << 16, NULL,
-         "largest copy or transfer in MiB: 64 KiB, then four times as large each, up to this "
-         "(default: 256)"},
-        TAKE_OPTIONS(&s),
-    };
-    bool helped;
-    TRY(options_read(argc, argv, "plumbline measure memory [OPTION ...]", options,
-                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
-    take_complete(&s, false);
-    return helped ? OK : run(&s, largest_mib, exit_code, arena, err);
-}
+const struct command measure_memory = {
+    .name = "memory",
+    .text = "time copies and transfers of increasing size; measure a process's memory",
+    .usage = "plumbline measure memory [OPTION ...]",
+    .options = OPTION_TABLE(rows),
+    .shared = &take_options,
+    .shared_at = AT(take),
+    .line = AT(take.line),
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

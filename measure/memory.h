@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_MEASURE_MEMORY_H
 #define PLUMBLINE_MEASURE_MEMORY_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-command_function measure_memory;
+extern const struct command measure_memory;
 
 #endif

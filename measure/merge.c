@@ -296,40 +296,47 @@ static void tell(const struct samples *s, struct arena *arena)
                         "standard errors to each side, 4.3 with three launches\n");
 }
 
-static enum status run(const char *const *paths, int count, const char *output, bool partial,
-                       bool quiet, struct arena *arena, struct error *err)
+struct options {
+    struct option_texts paths;
+    const char *output;
+    bool partial, quiet;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const struct options defaults = {.output = "-"};
+static const struct option_row rows[] = {
+    {"SAMPLES", OPTION_PATH, AT(paths), .low = 2, .many = DOCUMENTS_MAX},
+    {"--partial", OPTION_FLAG, AT(partial), "keep operations that are missing from some launches"},
+    {"--quiet", OPTION_FLAG, AT(quiet), "print nothing but errors on stderr"},
+    {"-o", OPTION_PATH, AT(output),
+     "output file for the merged samples (default: standard output)"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct samples *documents = TAKE(arena, count, struct samples), merged;
-    struct source *sources = TAKE(arena, count, struct source);
-    TRY(file_check_place(output, err));
-    for (int d = 0; d < count; d++) {
-        TRY(samples_load(&documents[d], paths[d], arena, err));
-        sources[d] = source_of("samples", &documents[d].document, output, arena);
+    const struct options *o = options;
+    (void)exit_code;
+    struct samples *documents = TAKE(arena, o->paths.count, struct samples), merged;
+    struct source *sources = TAKE(arena, o->paths.count, struct source);
+    TRY(file_check_place(o->output, err));
+    for (int d = 0; d < o->paths.count; d++) {
+        TRY(samples_load(&documents[d], o->paths.items[d], arena, err));
+        sources[d] = source_of("samples", &documents[d].document, o->output, arena);
     }
-    TRY(samples_merge(&merged, documents, count, partial, arena, err));
+    TRY(samples_merge(&merged, documents, o->paths.count, o->partial, arena, err));
     merged.document.sources = sources;
-    merged.document.source_count = count;
-    TRY(samples_save(&merged, output, arena, err));
-    if (!quiet) tell(&merged, arena);
+    merged.document.source_count = o->paths.count;
+    TRY(samples_save(&merged, o->output, arena, err));
+    if (!o->quiet) tell(&merged, arena);
     return OK;
 }
 
-enum status measure_merge(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
-{
-    (void)exit_code;
-    const char *output = "-", *paths[DOCUMENTS_MAX];
-    bool partial = false, quiet = false, helped;
-    int count;
-    const struct option options[] = {
-        {"--partial", OPTION_FLAG, &partial, 0, 0, NULL,
-         "keep operations that are missing from some launches"},
-        {"--quiet", OPTION_FLAG, &quiet, 0, 0, NULL, "print nothing but errors on stderr"},
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the merged samples (default: standard output)"},
-    };
-    TRY(options_read(argc, argv, "plumbline measure merge [OPTION ...] SAMPLES SAMPLES ...",
-                     options, ARRAY_LENGTH(options), paths, 2, DOCUMENTS_MAX, &count, &helped,
-                     err));
-    return helped ? OK : run(paths, count, output, partial, quiet, arena, err);
-}
+const struct command measure_merge = {
+    .name = "merge",
+    .text = "merge samples of several launches on one machine into one file",
+    .usage = "plumbline measure merge [OPTION ...] SAMPLES SAMPLES ...",
+    .options = OPTION_TABLE(rows),
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

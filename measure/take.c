@@ -17,18 +17,31 @@
 static const double busy_machine = 0.5, probe_share = 0.1; // of the budget
 enum { PROBE_REPETITIONS = 25 };
 
-struct take_settings take_defaults(int argc, char **argv, struct arena *arena)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return (struct take_settings){.backend = "cpu",
-                                  .output = "-",
-                                  .threads = processors > 0 ? processors : 1,
-                                  .seed = 1,
-                                  .command = record_command(argc, argv, arena)};
-}
+#define AT(member) offsetof(struct take_settings, member)
+static const struct option_row rows[] = {
+    {"--threads", OPTION_INT, AT(threads), "number of threads (default: all processors)", 1, 1024},
+    {"--budget-s", OPTION_NUMBER, AT(budget_s),
+     "seconds to spend; every operation is measured at least once (default: 20)", 0.01, 1e6},
+    {"--width", OPTION_NUMBER, AT(width),
+     "target width of the 95 % interval, relative to the median (default: 0.05)", 1e-6, 10},
+    {"--seed", OPTION_INT, AT(seed),
+     "seed for the operands' values and the order of repetitions (default: 1)", 0, 1e15},
+    {"--name", OPTION_TEXT, AT(name),
+     "device name in the costs (default: the name of the processor or device)"},
+    {"--backend", OPTION_TEXT, AT(backend),
+     "device to measure: cpu, cuda or simulated (default: cpu)"},
+    {"--simulate", OPTION_TEXT, AT(simulate), simulated_help},
+    {"--shared", OPTION_FLAG, AT(shared),
+     "the machine is shared with other programs: measure CPU time instead of elapsed time"},
+    {"--quiet", OPTION_FLAG, AT(quiet), "print nothing but errors on stderr"},
+    {"-o", OPTION_PATH, AT(output), "output file for the samples (default: standard output)"},
+};
+const struct option_table take_options = OPTION_TABLE(rows);
 
 void take_complete(struct take_settings *s, bool quick)
 {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!s->threads) s->threads = processors > 0 ? processors : 1;
     if (s->budget_s == 0) s->budget_s = quick ? 12 : 20;
     if (s->width == 0) s->width = quick ? 0.1 : 0.05;
 }
@@ -64,7 +77,7 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
     t->backend->describe(t->session, &t->samples.machine, arena);
     if (s->name) t->samples.machine.gpu = s->name;
     if (!t->samples.machine.taken_at) t->samples.machine.taken_at = record_time(arena);
-    record_launch(&t->samples, s->seed, s->command, arena);
+    record_launch(&t->samples, s->seed, record_command(s->line.argc, s->line.argv, arena), arena);
     return OK;
 }
 

@@ -3,16 +3,16 @@
 #ifndef PLUMBLINE_MEASURE_TAKE_H
 #define PLUMBLINE_MEASURE_TAKE_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "measure/sampling/backend.h"
 #include "measure/sampling/simulated.h"
 
 struct take_settings {
     const char *backend, *simulate, *output, *name;
-    const char *like;    // a samples file of another launch, whose sizes are used again; NULL: none
-    const char *command; // as given, for the document
-    int64_t threads, seed;
-    double budget_s, width; // 0: not given
+    const char *like; // a samples file of another launch, whose sizes are used again; NULL: none
+    struct command_line line; // as given, for the document
+    int64_t threads, seed;    // threads 0: all processors
+    double budget_s, width;   // 0: not given
     bool quiet, shared;
 };
 
@@ -27,67 +27,11 @@ struct take {
     bool interrupted;   // by a signal: the document has what was taken until then
 };
 
-struct take_settings take_defaults(int argc, char **argv, struct arena *arena);
-// Defaults for what was not given: 20 s and 5 %, or, quick, 12 s and 10 %.
+#define TAKE_DEFAULTS .backend = "cpu", .output = "-", .seed = 1
+// The options that every sub-command has, in its struct take_settings.
+extern const struct option_table take_options;
+// What was not given: 20 s and 5 %, or, quick, 12 s and 10 %; all processors.
 void take_complete(struct take_settings *settings, bool quick);
-
-// The options that every sub-command has, for its own table.
-#define TAKE_OPTIONS(s)                                                                            \
-    {"--threads",                                                                                  \
-     OPTION_INT,                                                                                   \
-     &(s)->threads,                                                                                \
-     1,                                                                                            \
-     1024,                                                                                         \
-     NULL,                                                                                         \
-     "number of threads (default: all processors)"},                                               \
-        {"--budget-s",                                                                             \
-         OPTION_NUMBER,                                                                            \
-         &(s)->budget_s,                                                                           \
-         0.01,                                                                                     \
-         1e6,                                                                                      \
-         NULL,                                                                                     \
-         "seconds to spend; every operation is measured at least once (default: 20)"},             \
-        {"--width",                                                                                \
-         OPTION_NUMBER,                                                                            \
-         &(s)->width,                                                                              \
-         1e-6,                                                                                     \
-         10,                                                                                       \
-         NULL,                                                                                     \
-         "target width of the 95 % interval, relative to the median (default: 0.05)"},             \
-        {"--seed",                                                                                 \
-         OPTION_INT,                                                                               \
-         &(s)->seed,                                                                               \
-         0,                                                                                        \
-         1e15,                                                                                     \
-         NULL,                                                                                     \
-         "seed for the operands' values and the order of repetitions (default: 1)"},               \
-        {"--name",                                                                                 \
-         OPTION_TEXT,                                                                              \
-         &(s)->name,                                                                               \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "device name in the costs (default: the name of the processor or device)"},               \
-        {"--backend",                                                                              \
-         OPTION_TEXT,                                                                              \
-         &(s)->backend,                                                                            \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "device to measure: cpu, cuda or simulated (default: cpu)"},                              \
-        {"--simulate", OPTION_TEXT, &(s)->simulate, 0, 0, NULL, simulated_help},                   \
-        {"--shared",                                                                               \
-         OPTION_FLAG,                                                                              \
-         &(s)->shared,                                                                             \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "the machine is shared with other programs: measure CPU time instead of elapsed time"},   \
-        {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "print nothing but errors on stderr"},   \
-    {                                                                                              \
-        "-o", OPTION_PATH, &(s)->output, 0, 0, NULL,                                               \
-            "output file for the samples (default: standard output)"                               \
-    }
 
 enum status take_open(struct take *t, const struct take_settings *settings,
                       enum precision precision, struct arena *arena, struct error *err);

@@ -54,12 +54,12 @@ solve/places/space   | data formulate solve/places solve/layouts solve/layout so
 solve/judge          | data solve/judge/kinds solve/judge/price
 solve/judge/kinds    | data
 solve/judge/price    | data solve/judge/kinds
-solve/checker        | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/layout solve/checker/boxes
-solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/layout
-solve/checker/layout | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read
-solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h
-solve/checker/space  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read solve/checker/layout
-solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read solve/checker/layout solve/checker/boxes solve/checker/space
+solve/checker        | data/base/status.h data/base/arena.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/layout solve/checker/boxes
+solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/layout
+solve/checker/layout | data/base/status.h data/base/arena.h data/base/least.h data/base/grow.h solve/checker/read
+solve/checker/read   | data/base/status.h data/base/arena.h data/base/least.h data/base/grow.h
+solve/checker/space  | data/base/status.h data/base/arena.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read solve/checker/layout
+solve/checker/places | data/base/status.h data/base/arena.h data/base/least.h data/base/grow.h solve/checker/* solve/checker/read solve/checker/layout solve/checker/boxes solve/checker/space
 solve/checker/prices | data solve/checker solve/judge
 solve/certificate    | data formulate solve/boxes solve/tree solve/layout solve/layouts solve/places solve/process solve/checker
 solve/report         | data

@@ -3,5 +3,5 @@
 
 int main(int argc, char **argv)
 {
-    return command_run("plumbline tests", "vipr_check", command_vipr_check, argc, argv);
+    return command_run("plumbline tests", "vipr_check", &command_vipr_check, argc, argv);
 }

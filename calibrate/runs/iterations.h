@@ -31,9 +31,9 @@ struct fitted {
     double value, low, high;
 }; // 95 % by the fit's own covariance, normal residuals assumed
 
-#define OPTION_LIKELIHOOD(to)                                                                      \
+#define LIKELIHOOD_ROW(offset)                                                                     \
     {                                                                                              \
-        "--likelihood", OPTION_FLAG, (to), 0, 0, NULL,                                             \
+        "--likelihood", OPTION_FLAG, offset,                                                       \
             "with --fit allocator_factor: fit to failed (metric oom) and completed runs as well "  \
             "as to peaks"                                                                          \
     }

@@ -47,10 +47,9 @@ struct run_choice {
     const char *defaults;   // for blank cells
     bool read_notes;        // interpret words in notes and source
 };
-#define OPTION_READ_NOTES(to)                                                                      \
+#define READ_NOTES_ROW(offset)                                                                     \
     {                                                                                              \
-        "--read-notes", OPTION_FLAG, (to), 0, 0, NULL,                                             \
-            "take missing columns from words in notes and source"                                  \
+        "--read-notes", OPTION_FLAG, offset, "take missing columns from words in notes and source" \
     }
 
 // Appends the file's rows. Rows without a value are excluded, with that reason.

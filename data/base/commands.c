@@ -8,25 +8,25 @@
 #include <unistd.h>
 
 #include "data/base/names.h"
-#include "data/base/options_text.h"
+#include "data/base/command_text.h"
 
-static const struct command *find(const struct command_table *t, const char *name)
+static const struct command *find(const struct command *t, const char *name)
 {
-    for (int i = 0; i < t->count; i++)
-        if (!strcmp(name, t->commands[i].name)) return &t->commands[i];
+    for (int i = 0; i < t->kind_count; i++)
+        if (!strcmp(name, t->kinds[i]->name)) return t->kinds[i];
     return NULL;
 }
 
-static enum status refuse(const struct command_table *t, const char *name, struct arena *arena,
+static enum status refuse(const struct command *t, const char *name, struct arena *arena,
                           struct error *err)
 {
-    const char **names = TAKE(arena, t->count, const char *), *known = "";
-    for (int i = 0; i < t->count; i++) {
-        names[i] = t->commands[i].name;
+    const char **names = TAKE(arena, t->kind_count, const char *), *known = "";
+    for (int i = 0; i < t->kind_count; i++) {
+        names[i] = t->kinds[i]->name;
         known = arena_print(arena, "%s%s%s", known, i ? ", " : "", names[i]);
     }
     if (!*name) return fail(err, BAD_INPUT, "a %s is missing: expected one of %s", t->what, known);
-    int meant = name_meant(name, names, t->count);
+    int meant = name_meant(name, names, t->kind_count);
     const char *what = *name == '-' ? "option" : t->what;
     if (meant < 0)
         return fail(err, BAD_INPUT, "unknown %s '%s': expected one of %s", what, name, known);
@@ -34,55 +34,49 @@ static enum status refuse(const struct command_table *t, const char *name, struc
                 names[meant], t->program);
 }
 
-static void print_list(FILE *to, const struct command_table *t)
+static void print_list(FILE *to, const struct command *t)
 {
-    for (int i = 0; i < t->count; i++)
-        fprintf(to, "  %-12s %s\n", t->commands[i].name, t->commands[i].text);
-}
-
-static const char *usage_of(const struct command_table *t, struct arena *arena)
-{
-    return arena_print(arena, "%s %s", t->program, t->usage);
+    for (int i = 0; i < t->kind_count; i++)
+        fprintf(to, "  %-12s %s\n", t->kinds[i]->name, t->kinds[i]->text);
 }
 
 // ---- manual pages
 
-// A section of the page, printed by a separate process, because some commands hand over to another
-// program.
-static void print_part(command_function *run, const char *name, const char *part, const char *about,
-                       struct arena *arena)
+// A page or section. A command that reads its words itself may hand over to another program, so it
+// prints them in a process of its own.
+static void print_part(const struct command *c, const char *part, struct arena *arena)
 {
-    fflush(stdout);
-    pid_t child = fork();
-    if (child > 0) waitpid(child, NULL, 0);
-    if (child) return;
-    char *words[] = {arena_copy_text(arena, name), arena_copy_text(arena, part),
-                     arena_copy_text(arena, about), NULL};
+    char *words[] = {arena_copy_text(arena, c->name), arena_copy_text(arena, part),
+                     arena_copy_text(arena, c->about ? c->about : ""), NULL};
     struct error err = {OK, ""};
     int exit_code = 0;
-    if (run(3, words, &exit_code, arena, &err) != OK) man_text(err.text);
     fflush(stdout);
-    _exit(0);
+    pid_t child = c->words ? fork() : 0;
+    if (child > 0) waitpid(child, NULL, 0);
+    if (child) return;
+    if (command_call(c, 3, words, &exit_code, arena, &err) != OK) man_text(err.text);
+    fflush(stdout);
+    if (c->words) _exit(0);
 }
 
-static void print_sections(const struct command_table *t, const char *about, struct arena *arena)
+static void print_sections(const struct command *t, const char *about, struct arena *arena)
 {
-    man_opening(usage_of(t, arena), about, false);
-    for (int i = 0; i < t->count; i++) {
-        const struct command *c = &t->commands[i];
+    man_opening(t->usage, about, false);
+    for (int i = 0; i < t->kind_count; i++) {
+        const struct command *c = t->kinds[i];
         printf(".SH \"%s %s\"\n", t->program, c->name);
         man_text(c->text);
         puts(".PP");
-        print_part(c->run, c->name, HELP_SECTION, c->about ? c->about : "", arena);
+        print_part(c, HELP_SECTION, arena);
     }
 }
 
 // ---- one command
 
-static void complete(const struct command_table *t, const char *begun)
+static void complete(const struct command *t, const char *begun)
 {
-    for (int i = 0; i < t->count; i++)
-        print_completion(begun, t->commands[i].name, t->commands[i].text);
+    for (int i = 0; i < t->kind_count; i++)
+        print_completion(begun, t->kinds[i]->name, t->kinds[i]->text);
     if (*begun == '-') print_completion(begun, "--help", "list the commands");
 }
 
@@ -91,8 +85,8 @@ static bool is_help(const char *word)
     return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
 }
 
-enum status commands_run(const struct command_table *t, int argc, char **argv, int *exit_code,
-                         struct arena *arena, struct error *err)
+static enum status run_kind(const struct command *t, int argc, char **argv, int *exit_code,
+                            struct arena *arena, struct error *err)
 {
     const char *name = argc > 1 ? argv[1] : "";
     bool completing = argc > 2 && !strcmp(argv[argc - 1], HELP_COMPLETE);
@@ -100,7 +94,7 @@ enum status commands_run(const struct command_table *t, int argc, char **argv, i
     if (completing && (argc == 3 || (argc == 4 && is_help(name)))) {
         complete(t, argv[argc - 2]);
     } else if (c) {
-        return c->run(argc - 1, argv + 1, exit_code, arena, err);
+        return command_call(c, argc - 1, argv + 1, exit_code, arena, err);
     } else if (!strcmp(name, HELP_PAGE)) {
         print_sections(t, argc > 2 ? argv[2] : "", arena);
     } else if (is_help(name) && argc > 2) {
@@ -109,9 +103,9 @@ enum status commands_run(const struct command_table *t, int argc, char **argv, i
         char **words = TAKE(arena, argc, char *);
         for (int i = 2; i < argc; i++) words[i - 2] = argv[i];
         words[argc - 2] = arena_copy_text(arena, "--help");
-        return asked->run(argc - 1, words, exit_code, arena, err);
+        return command_call(asked, argc - 1, words, exit_code, arena, err);
     } else if (is_help(name)) {
-        printf("usage: %s\n", usage_of(t, arena));
+        printf("usage: %s\n", t->usage);
         print_list(stdout, t);
     } else if (!completing) {
         return refuse(t, name, arena, err);
@@ -121,11 +115,11 @@ enum status commands_run(const struct command_table *t, int argc, char **argv, i
 
 // ---- programs
 
-static int usage(const struct program *p, FILE *to, int exit_code)
+static int usage(const struct command *p, FILE *to, int exit_code)
 {
-    const struct command_table *t = &p->table;
-    fprintf(to, "%s " PLUMBLINE_VERSION ": %s\n\nusage: %s %s; %s help NAME lists its options\n\n",
-            p->name, p->text, t->program, t->usage, t->program);
+    const struct command *t = p;
+    fprintf(to, "%s " PLUMBLINE_VERSION ": %s\n\nusage: %s; %s help NAME lists its options\n\n",
+            p->executable, t->text, t->usage, t->program);
     print_list(to, t);
     fprintf(to, "\nexit codes:\n");
     for (int i = 0; i < p->exit_count; i++)
@@ -146,33 +140,33 @@ static void print_title(const char *program, const char *name, const char *text,
     puts(".ad l");
 }
 
-static void print_tail(const struct program *p)
+static void print_tail(const struct command *p)
 {
     puts(".SH \"EXIT STATUS\"");
     for (int i = 0; i < p->exit_count; i++) man_item(p->exits[i].code, "", p->exits[i].text);
     puts(".SH \"SEE ALSO\"");
-    for (int i = 0; i < p->table.count; i++)
-        printf(".BR %s\\-%s (1)%s\n", p->table.program, p->table.commands[i].name,
-               i + 1 < p->table.count ? "," : "");
+    for (int i = 0; i < p->kind_count; i++)
+        printf(".BR %s\\-%s (1)%s\n", p->program, p->kinds[i]->name,
+               i + 1 < p->kind_count ? "," : "");
 }
 
-static void print_own_page(const struct program *p, struct arena *arena)
+static void print_own_page(const struct command *p, struct arena *arena)
 {
-    const struct command_table *t = &p->table;
-    print_title(t->program, "", p->text, arena);
-    man_opening(usage_of(t, arena), p->about, false);
+    const struct command *t = p;
+    print_title(t->program, "", t->text, arena);
+    man_opening(t->usage, t->about, false);
     puts(".SH COMMANDS");
-    for (int i = 0; i < t->count; i++) man_item(t->commands[i].name, "", t->commands[i].text);
+    for (int i = 0; i < t->kind_count; i++) man_item(t->kinds[i]->name, "", t->kinds[i]->text);
 }
 
-static enum status print_page(const struct program *p, const char *name, struct arena *arena,
+static enum status print_page(const struct command *p, const char *name, struct arena *arena,
                               struct error *err)
 {
-    const struct command *c = find(&p->table, name);
-    if (*name && !c) return refuse(&p->table, name, arena, err);
+    const struct command *c = find(p, name);
+    if (*name && !c) return refuse(p, name, arena, err);
     if (c) {
-        print_title(p->table.program, name, c->text, arena);
-        print_part(c->run, name, HELP_PAGE, c->about ? c->about : "", arena);
+        print_title(p->program, name, c->text, arena);
+        print_part(c, HELP_PAGE, arena);
     } else {
         print_own_page(p, arena);
     }
@@ -180,27 +174,35 @@ static enum status print_page(const struct program *p, const char *name, struct 
     return OK;
 }
 
-enum status program_run(const struct program *p, int argc, char **argv, int *exit_code,
-                        struct arena *arena, struct error *err)
+// The words of a program that are no command; *done: it was one.
+static enum status run_own_word(const struct command *p, int argc, char **argv, bool *done,
+                                struct arena *arena, struct error *err)
 {
-    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version")) {
-        bool json = argc > 2 && !strcmp(argv[2], "--json");
-        if (argc > 2 && !json)
-            return fail(err, BAD_INPUT, "%s: expected --json or nothing after it, found '%s'",
-                        argv[1], argv[2]);
-        printf(json ? "{\"name\": \"%s\", \"version\": \"%s\"}\n" : "%s %s\n", p->name,
-               PLUMBLINE_VERSION);
-        return OK;
-    }
+    bool json = argc > 2 && !strcmp(argv[2], "--json");
+    *done = true;
     if (is_help(argv[1]) && argc > 2 && !strcmp(argv[2], "--man"))
         return print_page(p, argc > 3 ? argv[3] : "", arena, err);
-    return commands_run(&p->table, argc, argv, exit_code, arena, err);
+    *done = !strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version");
+    if (*done && argc > 2 && !json)
+        return fail(err, BAD_INPUT, "%s: expected --json or nothing after it, found '%s'", argv[1],
+                    argv[2]);
+    if (*done)
+        printf(json ? "{\"name\": \"%s\", \"version\": \"%s\"}\n" : "%s %s\n", p->executable,
+               PLUMBLINE_VERSION);
+    return OK;
 }
 
-int program_main(const struct program *p, command_function *run, int argc, char **argv)
+int program_main(const struct command *p, int argc, char **argv)
 {
     if (argc < 2) return usage(p, stderr, 2);
     if (is_help(argv[1]) && argc == 2) return usage(p, stdout, 0);
-    const char *name = find(&p->table, argv[1]) ? argv[1] : NULL;
-    return command_run(p->table.program, name, run, argc, argv);
+    return command_run(p->program, find(p, argv[1]) ? argv[1] : NULL, p, argc, argv);
+}
+
+enum status commands_run(const struct command *t, int argc, char **argv, int *exit_code,
+                         struct arena *arena, struct error *err)
+{
+    bool done = false;
+    if (t->executable && argc > 1) TRY(run_own_word(t, argc, argv, &done, arena, err));
+    return done ? OK : run_kind(t, argc, argv, exit_code, arena, err);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/base/options.h"
 #include "data/import/import.h"
 #include "data/import/text.h"
 #include "data/inputs/costs.h"
@@ -146,7 +145,7 @@ enum status import_collectives(int argc, char **argv, int *exit_code, struct are
                                struct error *err)
 {
     const char *output = "-", *into = NULL, *name = NULL, *path, *text, *costs_path;
-    struct option_texts gpus = {TAKE(arena, argc, const char *), 0, argc};
+    struct option_texts gpus = {TAKE(arena, argc, const char *), 0};
     size_t size;
     bool helped, inside = false;
     struct costs c;

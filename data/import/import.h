@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_DATA_IMPORT_IMPORT_H
 #define PLUMBLINE_DATA_IMPORT_IMPORT_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
 command_function import_hf;
 command_function import_megatron;
@@ -21,5 +21,22 @@ command_function import_nccl_topology;
 command_function import_torchtitan;
 command_function import_deepspeed;
 command_function import_nemo;
+
+// ---- options of a reader (text.c)
+
+enum { OPTION_TEXTS = 100 }; // struct option_texts *
+
+struct option {
+    const char *name;
+    int type;
+    void *to;
+    double low, high;
+    const char *const *names;
+    const char *help;
+};
+
+enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
+                         size_t option_count, const char **operands, int operand_min,
+                         int operand_max, int *operand_count, bool *helped, struct error *err);
 
 #endif

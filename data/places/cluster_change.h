@@ -4,7 +4,7 @@
 #define PLUMBLINE_DATA_PLACES_CLUSTER_CHANGE_H
 
 #include "data/places/cluster.h"
-#include "data/base/options.h"
+#include "data/base/command.h"
 
 struct cluster_change {
     struct option_texts

@@ -6,25 +6,33 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
-#include "data/base/options.h"
 #include "measure/sampling/cells.h"
 #include "measure/sampling/interrupts.h"
 #include "measure/sampling/record.h"
 
 enum { REPETITIONS_MAX = 2000 };
 
-struct assembly_settings assembly_defaults(int argc, char **argv, int64_t smallest)
-{
-    return (struct assembly_settings){.output = "-",
-                                      .smallest = smallest,
-                                      .largest = 1 << 24,
-                                      .factor = 4,
-                                      .seed = 1,
-                                      .budget_s = 60,
-                                      .width = 0.05,
-                                      .argc = argc,
-                                      .argv = argv};
-}
+#define AT(member) offsetof(struct assembly_settings, member)
+static const struct option_row rows[] = {
+    {"--largest", OPTION_INT, AT(largest), "bytes of the longest (default: 16777216)", 1,
+     MESSAGE_BYTES_MAX},
+    {"--factor", OPTION_INT, AT(factor), "factor from one length to the next (default: 4)", 2,
+     1024},
+    {"--wait", OPTION_NAME, AT(wait),
+     "how to wait; auto: sleep between polls if there are more processes than processors "
+     "(default: auto)",
+     .names = wait_names},
+    {"--budget-s", OPTION_NUMBER, AT(budget_s),
+     "seconds to spend; every operation is measured at least once (default: 60)", 0.01, 1e6},
+    {"--width", OPTION_NUMBER, AT(width),
+     "target width of the 95 % interval, relative to the median (default: 0.05)", 1e-6, 10},
+    {"--seed", OPTION_INT, AT(seed), "seed for the order and the messages' content (default: 1)", 0,
+     1e9},
+    {"--name", OPTION_TEXT, AT(name), "device name in the costs (default: the processor's name)"},
+    {"--quiet", OPTION_FLAG, AT(quiet), "print nothing but errors on stderr"},
+    {"-o", OPTION_PATH, AT(output), "output file for the samples (default: standard output)"},
+};
+const struct option_table assembly_options = OPTION_TABLE(rows);
 
 static enum status check_start(const struct assembly_settings *s, const struct ranks *ranks,
                                struct error *err)
@@ -48,7 +56,7 @@ enum status assembly_run(const struct assembly_settings *s, assembly_body *body,
     enum status status = check_start(s, ranks, err);
     if (status == OK) status = body(settings, ranks, exit_code, arena, err);
     if (status != OK && ranks_count(ranks) > 1) {
-        fprintf(stderr, "plumbline measure %s: %s\n", s->argv[0], err->text);
+        fprintf(stderr, "plumbline measure %s: %s\n", s->line.argv[0], err->text);
         fflush(stderr);
         ranks_abort(ranks, status == BAD_INPUT || status == UNAVAILABLE ? 2 : 1);
     }
@@ -86,7 +94,7 @@ enum status assembly_take(struct samples *samples, const struct assembly_setting
     for (int i = 0; i < joint->cell_count; i++) samples->samples[i] = joint->cells[i].sample;
     roster_describe(samples, roster, s->name, arena);
     samples->machine.taken_at = record_time(arena);
-    record_launch(samples, s->seed, record_command(s->argc, s->argv, arena), arena);
+    record_launch(samples, s->seed, record_command(s->line.argc, s->line.argv, arena), arena);
     TRY(samples_save(samples, s->output, arena, err));
     if (!s->quiet)
         fprintf(stderr,

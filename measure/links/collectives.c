@@ -20,8 +20,7 @@ static const char *const collective_names[] = {"all_reduce", "reduce_scatter", "
 
 struct settings {
     struct assembly_settings common;
-    const char *words[WORDS_MAX];
-    int word_count;
+    struct option_texts words;
     bool nccl;
 };
 
@@ -177,9 +176,10 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     struct roster roster;
     struct groups groups;
     static const char *const everybody[] = {"all"};
-    roster_gather(&roster, ranks, (enum wait)s->common.wait, arena);
-    TRY(groups_read(&groups, s->word_count ? s->words : everybody,
-                    s->word_count ? s->word_count : 1, roster.endpoints, roster.count, arena, err));
+    roster_gather(&roster, ranks, s->common.wait, arena);
+    TRY(groups_read(&groups, s->words.count ? s->words.items : everybody,
+                    s->words.count ? s->words.count : 1, roster.endpoints, roster.count, arena,
+                    err));
     size_t bytes = (size_t)whole_shares(s->common.largest, roster.count);
     struct stage stage = {.ranks = ranks, .roster = &roster, .groups = &groups};
     stage.in = arena_take(arena, bytes, 1);
@@ -193,21 +193,33 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
                          arena, err);
 }
 
-enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena,
-                                struct error *err)
+#define AT(member) offsetof(struct settings, member)
+static const struct settings defaults = {.common = {ASSEMBLY_DEFAULTS, .smallest = sizeof(float)}};
+static const struct option_row rows[] = {
+    {"--smallest", OPTION_INT, AT(common.smallest),
+     "bytes of the shortest whole array, rounded up to one float per member (default: 4)", 1,
+     MESSAGE_BYTES_MAX},
+    {"--nccl", OPTION_FLAG, AT(nccl),
+     "measure between CUDA devices through NCCL, one device per rank"},
+    {"GROUP", OPTION_TEXT, AT(words), .many = WORDS_MAX},
+};
+
+static enum status run_all(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct settings s = {.common = assembly_defaults(argc, argv, sizeof(float))};
-    const struct option options[] = {
-        {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL,
-         "bytes of the shortest whole array, rounded up to one float per member (default: 4)"},
-        ASSEMBLY_OPTIONS(&s.common),
-        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL,
-         "measure between CUDA devices through NCCL, one device per rank"},
-    };
-    bool helped;
-    TRY(options_read(
-        argc, argv,
-        "mpirun -n RANKS plumbline-measure collectives [all|hosts|across|0,1,4-7 ...] [OPTION ...]",
-        options, ARRAY_LENGTH(options), s.words, 0, WORDS_MAX, &s.word_count, &helped, err));
-    return helped ? OK : assembly_run(&s.common, run, &s, exit_code, arena, err);
+    const struct settings *s = options;
+    return assembly_run(&s->common, run, options, exit_code, arena, err);
 }
+
+const struct command measure_collectives = {
+    .name = "collectives",
+    .text = COLLECTIVES_TEXT,
+    .usage =
+        "mpirun -n RANKS plumbline-measure collectives [all|hosts|across|0,1,4-7 ...] [OPTION ...]",
+    .options = OPTION_TABLE(rows),
+    .shared = &assembly_options,
+    .shared_at = AT(common),
+    .line = AT(common.line),
+    .size = sizeof(struct settings),
+    .defaults = &defaults,
+    .run = run_all,
+};

@@ -183,7 +183,7 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
 {
     const struct settings *s = settings;
     struct roster roster;
-    roster_gather(&roster, ranks, (enum wait)s->common.wait, arena);
+    roster_gather(&roster, ranks, s->common.wait, arena);
     struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char),
                         TAKE(arena, s->common.largest, unsigned char), NULL};
     if (s->nccl) TRY(devices_open(&wire.devices, ranks, &roster, s->common.largest, arena, err));
@@ -196,21 +196,33 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     return OK;
 }
 
-enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
+#define AT(member) offsetof(struct settings, member)
+static const struct settings defaults = {.common = {ASSEMBLY_DEFAULTS, .smallest = 1}, .alone = 4};
+static const struct option_row rows[] = {
+    {"--smallest", OPTION_INT, AT(common.smallest), "bytes of the shortest message (default: 1)", 1,
+     MESSAGE_BYTES_MAX},
+    {"--alone", OPTION_INT, AT(alone),
+     "number of pairs, drawn by the seed, to measure again with no other traffic (default: 4)", 0,
+     1e6},
+    {"--nccl", OPTION_FLAG, AT(nccl),
+     "measure between CUDA devices through NCCL, one device per rank"},
+};
+
+static enum status run_all(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct settings s = {assembly_defaults(argc, argv, 1), 4, false};
-    const struct option options[] = {
-        {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL,
-         "bytes of the shortest message (default: 1)"},
-        ASSEMBLY_OPTIONS(&s.common),
-        {"--alone", OPTION_INT, &s.alone, 0, 1e6, NULL,
-         "number of pairs, drawn by the seed, to measure again with no other traffic (default: 4)"},
-        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL,
-         "measure between CUDA devices through NCCL, one device per rank"},
-    };
-    bool helped;
-    TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure links [OPTION ...]", options,
-                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
-    return helped ? OK : assembly_run(&s.common, run, &s, exit_code, arena, err);
+    const struct settings *s = options;
+    return assembly_run(&s->common, run, options, exit_code, arena, err);
 }
+
+const struct command measure_links = {
+    .name = "links",
+    .text = LINKS_TEXT,
+    .usage = "mpirun -n RANKS plumbline-measure links [OPTION ...]",
+    .options = OPTION_TABLE(rows),
+    .shared = &assembly_options,
+    .shared_at = AT(common),
+    .line = AT(common.line),
+    .size = sizeof(struct settings),
+    .defaults = &defaults,
+    .run = run_all,
+};

@@ -2,8 +2,11 @@
 #ifndef PLUMBLINE_MEASURE_LINKS_LINKS_H
 #define PLUMBLINE_MEASURE_LINKS_LINKS_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-command_function measure_links, measure_collectives;
+#define LINKS_TEXT "time messages between every two ranks (under mpirun or srun)"
+#define COLLECTIVES_TEXT                                                                           \
+    "time all-reduce and other collectives over groups of ranks (under mpirun or srun)"
+extern const struct command measure_links, measure_collectives;
 
 #endif

@@ -9,8 +9,10 @@
 
 enum { PATH_LENGTH_MAX = 4096, SUFFIX_BYTES_MAX = 8 };
 
-static enum status hand_over(int argc, char **argv, struct arena *arena, struct error *err)
+static enum status hand_over(int argc, char **argv, int *exit_code, struct arena *arena,
+                             struct error *err)
 {
+    (void)exit_code;
     const char *suffix = "-mpi";
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--nccl")) suffix = "-nccl";
@@ -31,16 +33,6 @@ static enum status hand_over(int argc, char **argv, struct arena *arena, struct 
                 strcmp(suffix, "-mpi") ? " and CUDA with NCCL" : "");
 }
 
-enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
-{
-    (void)exit_code;
-    return hand_over(argc, argv, arena, err);
-}
-
-enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena,
-                                struct error *err)
-{
-    (void)exit_code;
-    return hand_over(argc, argv, arena, err);
-}
+const struct command measure_links = {.name = "links", .text = LINKS_TEXT, .words = hand_over},
+                     measure_collectives = {
+                         .name = "collectives", .text = COLLECTIVES_TEXT, .words = hand_over};

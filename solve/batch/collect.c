@@ -10,23 +10,18 @@ struct asked {
     struct option_texts where;
     const char *folder, *sort, *group, *columns, *to;
     int format, plot;
-    bool helped;
 };
 
-#define WHERE_OPTION(a)                                                                            \
-    {                                                                                              \
-        "--where", OPTION_TEXTS, &(a)->where, 0, 0, NULL,                                          \
-            "keep rows with KEY=VALUE, also != < <= > >= and ~ (contains); if repeated, all must " \
-            "hold"                                                                                 \
-    }
-#define SORT_OPTION(a)                                                                             \
-    {                                                                                              \
-        "--sort", OPTION_TEXT, &(a)->sort, 0, 0, NULL, "sort by KEY,KEY,...; -KEY: descending"     \
-    }
-#define GROUP_OPTION(a)                                                                            \
-    {                                                                                              \
-        "--group", OPTION_TEXT, &(a)->group, 0, 0, NULL, "group rows by KEY"                       \
-    }
+#define AT(member) offsetof(struct asked, member)
+static const struct option_row choice_rows[] = {
+    {"FOLDER", OPTION_PATH, AT(folder), .low = 1},
+    {"--where", OPTION_TEXT, AT(where),
+     "keep rows with KEY=VALUE, also != < <= > >= and ~ (contains); if repeated, all must hold",
+     .many = OPTION_ANY_NUMBER},
+    {"--sort", OPTION_TEXT, AT(sort), "sort by KEY,KEY,...; -KEY: descending"},
+    {"--group", OPTION_TEXT, AT(group), "group rows by KEY"},
+};
+static const struct option_table choice = OPTION_TABLE(choice_rows);
 
 static enum status fill(struct batch_table *t, struct batch *b, const struct asked *a,
                         struct arena *arena, struct error *err)
@@ -55,67 +50,76 @@ static enum status choose_columns(const struct batch_table *t, const struct aske
     return OK;
 }
 
-enum status batch_collect(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
+static const struct asked defaults = {.to = "-", .format = -1, .plot = -1};
+static const struct option_row collect_rows[] = {
+    {"-o", OPTION_TEXT, AT(to),
+     "output file, whose extension sets the format: .csv, .tex or .html (default: standard "
+     "output)"},
+    {"--format", OPTION_NAME, AT(format), "format, regardless of the file's extension",
+     .names = format_names},
+    {"--columns", OPTION_TEXT, AT(columns),
+     "KEY,KEY,... (default: all in CSV, otherwise those that differ or have content)"},
+};
+
+static enum status collect(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
     static void (*const write[])(const struct batch_table *t, const int *columns, int count,
                                  const char **text,
                                  size_t *length) = {table_csv, table_tex, table_page};
-    struct asked a = {.to = "-", .format = -1};
+    const struct asked *a = options;
+    int format = a->format >= 0 ? a->format : format_of(a->to), *columns, count;
     struct batch b;
     struct batch_table t;
     const char *text;
     size_t length;
-    int *columns, count;
     (void)exit_code;
-    a.where = (struct option_texts){TAKE(arena, argc, const char *), 0, argc};
-    const struct option options[] = {
-        {"-o", OPTION_TEXT, &a.to, 0, 0, NULL,
-         "output file, whose extension sets the format: .csv, .tex or .html (default: standard "
-         "output)"},
-        {"--format", OPTION_NAME, &a.format, 0, 0, format_names,
-         "format, regardless of the file's extension"},
-        WHERE_OPTION(&a),
-        SORT_OPTION(&a),
-        GROUP_OPTION(&a),
-        {"--columns", OPTION_TEXT, &a.columns, 0, 0, NULL,
-         "KEY,KEY,... (default: all in CSV, otherwise those that differ or have content)"},
-    };
-    TRY(options_read(argc, argv, "plumbline batch collect FOLDER [-o TABLE.csv|.tex|.html]",
-                     options, ARRAY_LENGTH(options), &a.folder, 1, 1, NULL, &a.helped, err));
-    if (a.helped) return OK;
-    int format = a.format >= 0 ? a.format : format_of(a.to);
-    TRY(fill(&t, &b, &a, arena, err));
-    t.to = a.to;
-    TRY(choose_columns(&t, &a, format, &columns, &count, err));
+    TRY(fill(&t, &b, a, arena, err));
+    t.to = a->to;
+    TRY(choose_columns(&t, a, format, &columns, &count, err));
     write[format](&t, columns, count, &text, &length);
-    return file_write(a.to, text, length, err);
+    return file_write(a->to, text, length, err);
 }
 
-enum status batch_plot(int argc, char **argv, int *exit_code, struct arena *arena,
-                       struct error *err)
+const struct command batch_collect = {
+    .name = "collect",
+    .text = "make a table with one row per instance: CSV, LaTeX or HTML",
+    .usage = "plumbline batch collect FOLDER [-o TABLE.csv|.tex|.html]",
+    .options = OPTION_TABLE(collect_rows),
+    .shared = &choice,
+    .size = sizeof(struct asked),
+    .defaults = &defaults,
+    .run = collect,
+};
+
+static const struct option_row plot_rows[] = {
+    {"--of", OPTION_NAME, AT(plot),
+     "time or scaling: against GPUs; pareto: time against price; gap: over time",
+     .names = plot_names},
+    {"-o", OPTION_TEXT, AT(to), "output file, .svg (default: standard output)"},
+};
+
+static enum status plot(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct asked a = {.to = "-", .plot = -1};
+    const struct asked *a = options;
     struct batch b;
     struct batch_table t;
     const char *text, *lacking;
     size_t length;
     (void)exit_code;
-    a.where = (struct option_texts){TAKE(arena, argc, const char *), 0, argc};
-    const struct option options[] = {
-        {"--of", OPTION_NAME, &a.plot, 0, 0, plot_names,
-         "time or scaling: against GPUs; pareto: time against price; gap: over time"},
-        {"-o", OPTION_TEXT, &a.to, 0, 0, NULL, "output file, .svg (default: standard output)"},
-        WHERE_OPTION(&a),
-        SORT_OPTION(&a),
-        GROUP_OPTION(&a),
-    };
-    TRY(options_read(argc, argv, "plumbline batch plot FOLDER --of time|pareto|gap|scaling",
-                     options, ARRAY_LENGTH(options), &a.folder, 1, 1, NULL, &a.helped, err));
-    if (a.helped) return OK;
-    if (a.plot < 0) return fail(err, BAD_INPUT, "--of time, pareto, gap or scaling is missing");
-    TRY(fill(&t, &b, &a, arena, err));
-    if (!table_plot(&t, (enum plot)a.plot, &text, &length, &lacking))
-        return fail(err, BAD_INPUT, "%s: expected %s, found none", a.folder, lacking);
-    return file_write(a.to, text, length, err);
+    TRY(fill(&t, &b, a, arena, err));
+    if (!table_plot(&t, (enum plot)a->plot, &text, &length, &lacking))
+        return fail(err, BAD_INPUT, "%s: expected %s, found none", a->folder, lacking);
+    return file_write(a->to, text, length, err);
 }
+
+const struct command batch_plot = {
+    .name = "plot",
+    .text = "plot time, gap, scaling, or time against price",
+    .usage = "plumbline batch plot FOLDER --of time|pareto|gap|scaling",
+    .options = OPTION_TABLE(plot_rows),
+    .shared = &choice,
+    .needs = "--of",
+    .size = sizeof(struct asked),
+    .defaults = &defaults,
+    .run = plot,
+};

@@ -23,46 +23,64 @@ static int cores(void)
     return count > 0 ? (int)count : 1;
 }
 
-static enum status run(int argc, char **argv, int *exit_code, struct arena *arena,
-                       struct error *err)
+struct run_options {
+    const char *manifest, *out;
+    int jobs, engine;
+    struct slurm_request slurm;
+};
+#define AT(member) offsetof(struct run_options, member)
+
+static const struct run_options run_defaults = {.engine = ENGINE_LOCAL,
+                                                .slurm = {.before_limit_s = 60, .submissions = 5}};
+static const struct option_row run_rows[] = {
+    {"MANIFEST.jsonl", OPTION_PATH, AT(manifest), .low = 1},
+    {"-o", OPTION_PATH, AT(out), "folder for the results, created if missing"},
+    {"--jobs", OPTION_COUNT, AT(jobs),
+     "maximum concurrent threads (default: the machine's cores); slurm: concurrent tasks "
+     "(default: 1000)",
+     1, 4096},
+    {"--engine", OPTION_NAME, AT(engine), "run as processes on this machine or as Slurm job arrays",
+     .names = engine_names},
+    {"--sbatch", OPTION_TEXT, AT(slurm.sbatch),
+     "slurm: option to pass to sbatch, as in --sbatch=--time=60; may be repeated",
+     .many = OPTION_ANY_NUMBER},
+    {"--before-limit-s", OPTION_COUNT, AT(slurm.before_limit_s),
+     "slurm: seconds before a job's time limit at which its instance is told to stop (default: "
+     "60)",
+     1, 65535},
+    {"--submissions", OPTION_COUNT, AT(slurm.submissions),
+     "slurm: maximum submissions of one instance whose jobs end without a result (default: 5)", 1,
+     1000},
+    {"--resume", OPTION_FLAG, AT(slurm.resume),
+     "start from the plans of attempts that were told to stop"},
+    {"--quiet", OPTION_FLAG, AT(slurm.quiet), "print no progress on stderr"},
+};
+#undef AT
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct batch b = {0};
-    const char *manifest;
-    int64_t jobs = 0;
-    int engine = ENGINE_LOCAL;
-    struct slurm_request slurm = {.before_limit_s = 60, .submissions = 5};
-    bool helped;
-    slurm.sbatch = (struct option_texts){TAKE(arena, argc, const char *), 0, argc};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &b.folder, 0, 0, NULL, "folder for the results, created if missing"},
-        {"--jobs", OPTION_INT, &jobs, 1, 4096, NULL,
-         "maximum concurrent threads (default: the machine's cores); slurm: concurrent tasks "
-         "(default: 1000)"},
-        {"--engine", OPTION_NAME, &engine, 0, 0, engine_names,
-         "run as processes on this machine or as Slurm job arrays"},
-        {"--sbatch", OPTION_TEXTS, &slurm.sbatch, 0, 0, NULL,
-         "slurm: option to pass to sbatch, as in --sbatch=--time=60; may be repeated"},
-        {"--before-limit-s", OPTION_INT, &slurm.before_limit_s, 1, 65535, NULL,
-         "slurm: seconds before a job's time limit at which its instance is told to stop (default: "
-         "60)"},
-        {"--submissions", OPTION_INT, &slurm.submissions, 1, 1000, NULL,
-         "slurm: maximum submissions of one instance whose jobs end without a result (default: 5)"},
-        {"--resume", OPTION_FLAG, &slurm.resume, 0, 0, NULL,
-         "start from the plans of attempts that were told to stop"},
-        {"--quiet", OPTION_FLAG, &slurm.quiet, 0, 0, NULL, "print no progress on stderr"},
-    };
-    TRY(options_read(argc, argv, "plumbline batch run MANIFEST.jsonl -o FOLDER", options,
-                     ARRAY_LENGTH(options), &manifest, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    if (!b.folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
-    TRY(batch_read(&b, manifest, arena, err));
+    struct run_options *o = options;
+    struct batch b = {.folder = o->out};
+    TRY(batch_read(&b, o->manifest, arena, err));
     TRY(batch_save(&b, arena, err));
-    if (engine == ENGINE_LOCAL)
-        return batch_solve_all(exit_code, &b, jobs ? (int)jobs : cores(), slurm.resume, slurm.quiet,
-                               arena, err);
-    slurm.jobs = jobs ? (int)jobs : SLURM_TASKS;
-    return batch_slurm(exit_code, &b, &slurm, arena, err);
+    if (o->engine == ENGINE_LOCAL)
+        return batch_solve_all(exit_code, &b, o->jobs ? o->jobs : cores(), o->slurm.resume,
+                               o->slurm.quiet, arena, err);
+    o->slurm.jobs = o->jobs ? o->jobs : SLURM_TASKS;
+    return batch_slurm(exit_code, &b, &o->slurm, arena, err);
 }
+
+static const struct command run_command = {
+    .name = "run",
+    .text = "solve, verify and check every instance without a result (exit codes: 0 every "
+            "instance has a result; 1 some failed; 30 stopped by a signal, rerun to continue)",
+    .usage = "plumbline batch run MANIFEST.jsonl -o FOLDER",
+    .options = OPTION_TABLE(run_rows),
+    .needs = "-o",
+    .size = sizeof(struct run_options),
+    .defaults = &run_defaults,
+    .run = run,
+};
 
 // ---- one
 
@@ -84,32 +102,50 @@ static enum status id_of_task(const char **id, const char *tasks, int64_t index,
     return OK;
 }
 
-static enum status one(int argc, char **argv, int *exit_code, struct arena *arena,
-                       struct error *err)
+struct one_options {
+    const char *folder, *id, *tasks;
+    int64_t index;
+    bool resume;
+};
+#define AT(member) offsetof(struct one_options, member)
+
+static const struct one_options one_defaults = {.index = -1};
+static const struct option_row one_rows[] = {
+    {"FOLDER", OPTION_PATH, AT(folder), .low = 1},
+    {"--id", OPTION_TEXT, AT(id), "ID of the instance, as printed by batch status",
+     .excludes = "--tasks"},
+    {"--tasks", OPTION_TEXT, AT(tasks), "file of IDs, one per line, instead of --id",
+     .needs = "--index"},
+    {"--index", OPTION_INT, AT(index), "with --tasks: line of the file, from 0", 0, 1 << 24,
+     .needs = "--tasks"},
+    {"--resume", OPTION_FLAG, AT(resume),
+     "start from the plan of an attempt that was told to stop"},
+};
+#undef AT
+
+static enum status one(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
+    const struct one_options *o = options;
+    const char *id = o->id;
     struct batch b;
-    const char *folder, *id = NULL, *tasks = NULL;
-    int64_t index = -1;
-    bool resume = false, helped;
-    const struct option options[] = {
-        {"--id", OPTION_TEXT, &id, 0, 0, NULL, "ID of the instance, as printed by batch status"},
-        {"--tasks", OPTION_TEXT, &tasks, 0, 0, NULL, "file of IDs, one per line, instead of --id"},
-        {"--index", OPTION_INT, &index, 0, 1 << 24, NULL, "with --tasks: line of the file, from 0"},
-        {"--resume", OPTION_FLAG, &resume, 0, 0, NULL,
-         "start from the plan of an attempt that was told to stop"},
-    };
-    TRY(options_read(argc, argv, "plumbline batch one FOLDER --id ID", options,
-                     ARRAY_LENGTH(options), &folder, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    if (!id == !tasks || !tasks != (index < 0))
-        return fail(err, BAD_INPUT, "expected --id ID, or --tasks FILE and --index N");
-    if (tasks) TRY(id_of_task(&id, tasks, index, arena, err));
-    TRY(batch_load(&b, folder, arena, err));
+    if (o->tasks) TRY(id_of_task(&id, o->tasks, o->index, arena, err));
+    TRY(batch_load(&b, o->folder, arena, err));
     const struct instance *i = batch_find(&b, id);
-    if (!i) return fail(err, BAD_INPUT, "--id: expected one of %s, found '%.40s'", folder, id);
+    if (!i) return fail(err, BAD_INPUT, "--id: expected one of %s, found '%.40s'", o->folder, id);
     signals_listen();
-    return batch_solve_one(exit_code, &b, i, resume, arena, err);
+    return batch_solve_one(exit_code, &b, i, o->resume, arena, err);
 }
+
+static const struct command one_command = {
+    .name = "one",
+    .text = "run one instance (used by the other commands)",
+    .usage = "plumbline batch one FOLDER --id ID",
+    .options = OPTION_TABLE(one_rows),
+    .needs = "--id|--tasks",
+    .size = sizeof(struct one_options),
+    .defaults = &one_defaults,
+    .run = one,
+};
 
 // ---- status, lines
 
@@ -128,18 +164,23 @@ static const char *state_detail(const struct batch *b, const char *id, enum stat
     return state == STATE_DONE ? r.outcome : r.reason;
 }
 
-static enum status tell_status(int argc, char **argv, int *exit_code, struct arena *arena,
+struct folder_options {
+    const char *manifest, *folder;
+};
+#define AT(member) offsetof(struct folder_options, member)
+
+static const struct option_row status_rows[] = {
+    {"FOLDER", OPTION_PATH, AT(folder), .low = 1},
+};
+
+static enum status tell_status(void *options, int *exit_code, struct arena *arena,
                                struct error *err)
 {
+    const struct folder_options *o = options;
     struct batch b;
-    const char *folder;
     int counts[STATE_FAILED + 1] = {0};
-    bool helped;
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline batch status FOLDER", NULL, 0, &folder, 1, 1, NULL,
-                     &helped, err));
-    if (helped) return OK;
-    TRY(batch_load(&b, folder, arena, err));
+    TRY(batch_load(&b, o->folder, arena, err));
     const char *const *varying = batch_varying(&b, arena);
     for (int i = 0; i < b.count; i++) {
         const struct instance *of = &b.items[i];
@@ -155,21 +196,26 @@ static enum status tell_status(int argc, char **argv, int *exit_code, struct are
     return OK;
 }
 
-static enum status tell_lines(int argc, char **argv, int *exit_code, struct arena *arena,
-                              struct error *err)
+static const struct command status_command = {
+    .name = "status",
+    .text = "print one line per instance",
+    .usage = "plumbline batch status FOLDER",
+    .options = OPTION_TABLE(status_rows),
+    .size = sizeof(struct folder_options),
+    .run = tell_status,
+};
+
+static const struct option_row lines_rows[] = {
+    {"MANIFEST.jsonl", OPTION_PATH, AT(manifest), .low = 1},
+    {"-o", OPTION_TEXT, AT(folder), "folder for the results, created if missing"},
+};
+
+static enum status tell_lines(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct batch b = {0};
-    const char *manifest;
-    bool helped;
+    const struct folder_options *o = options;
+    struct batch b = {.folder = o->folder};
     (void)exit_code;
-    const struct option options[] = {
-        {"-o", OPTION_TEXT, &b.folder, 0, 0, NULL, "folder for the results, created if missing"},
-    };
-    TRY(options_read(argc, argv, "plumbline batch lines MANIFEST.jsonl -o FOLDER", options,
-                     ARRAY_LENGTH(options), &manifest, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    if (!b.folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
-    TRY(batch_read(&b, manifest, arena, err));
+    TRY(batch_read(&b, o->manifest, arena, err));
     TRY(batch_save(&b, arena, err));
     for (int i = 0; i < b.count; i++)
         if (!batch_has(&b, b.items[i].id, "result", arena))
@@ -177,25 +223,29 @@ static enum status tell_lines(int argc, char **argv, int *exit_code, struct aren
     return OK;
 }
 
+static const struct command lines_command = {
+    .name = "lines",
+    .text = "print the remaining work as command lines, e.g. for GNU parallel",
+    .usage = "plumbline batch lines MANIFEST.jsonl -o FOLDER",
+    .options = OPTION_TABLE(lines_rows),
+    .needs = "-o",
+    .size = sizeof(struct folder_options),
+    .run = tell_lines,
+};
+
 // ---- which
 
-enum status command_batch(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
-{
-    static const struct command commands[] = {
-        {"run", run,
-         .text =
-             "solve, verify and check every instance without a result (exit codes: 0 every "
-             "instance has a result; 1 some failed; 30 stopped by a signal, rerun to continue)"},
-        {"status", tell_status, .text = "print one line per instance"},
-        {"collect", batch_collect,
-         .text = "make a table with one row per instance: CSV, LaTeX or HTML"},
-        {"plot", batch_plot, .text = "plot time, gap, scaling, or time against price"},
-        {"lines", tell_lines,
-         .text = "print the remaining work as command lines, e.g. for GNU parallel"},
-        {"one", one, .text = "run one instance (used by the other commands)"},
-    };
-    static const struct command_table table = {
-        "plumbline batch", "command", "COMMAND [ARGUMENT ...]", commands, ARRAY_LENGTH(commands)};
-    return commands_run(&table, argc, argv, exit_code, arena, err);
-}
+static const struct command *const kinds[] = {&run_command, &status_command, &batch_collect,
+                                              &batch_plot,  &lines_command,  &one_command};
+
+const struct command command_batch = {
+    .name = "batch",
+    .text = "many problems -> all solved and checked, tables, plots",
+    .about = "Solves, verifies and checks each problem of a manifest in its own process, resumes "
+             "after an "
+             "interruption, and makes tables and plots of the results.",
+    .program = "plumbline batch",
+    .what = "command",
+    .usage = "plumbline batch COMMAND [ARGUMENT ...]",
+    COMMAND_KINDS(kinds),
+};

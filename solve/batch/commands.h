@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_SOLVE_BATCH_COMMANDS_H
 #define PLUMBLINE_SOLVE_BATCH_COMMANDS_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-command_function command_batch;
+extern const struct command command_batch;
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "data/base/watch.h"
 #include "data/inputs/problem.h"
 #include "data/results/plan.h"

@@ -6,6 +6,7 @@
 #include "data/base/names.h"
 #include "data/inputs/space.h"
 #include "solve/batch/manifest.h"
+#include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
 
 static const char certificate_key[] = "certificate", parts_key[] = "parts";
@@ -74,7 +75,8 @@ enum status point_options(struct instance *i, const struct point *c, struct aren
 static enum status ask(struct instance *i, const struct problem *p, bool certified,
                        struct arena *arena, struct error *err)
 {
-    struct solve_request r = {0};
+    struct solve_request r;
+    bool helped;
     char **argv = TAKE(arena, i->word_count + 9, char *);
     int argc = 0;
     argv[argc++] = arena_copy_text(arena, "solve");
@@ -88,7 +90,8 @@ static enum status ask(struct instance *i, const struct problem *p, bool certifi
     }
     if (certified) argv[argc++] = arena_copy_text(arena, "--certificate");
     if (certified) argv[argc++] = arena_copy_text(arena, "certificate.json");
-    TRY(solve_request_read(&r, argc, argv, arena, err));
+    TRY(command_read(&command_solve, &r, argc, argv, &helped, arena, err));
+    TRY(solve_request_complete(&r, err));
     i->threads = r.settings.threads;
     return solve_request_suits(&r, p, err);
 }

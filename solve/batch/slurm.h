@@ -2,14 +2,14 @@
 #ifndef PLUMBLINE_SOLVE_BATCH_SLURM_H
 #define PLUMBLINE_SOLVE_BATCH_SLURM_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "solve/batch/batch.h"
 
 struct slurm_request {
     struct option_texts sbatch; // words for sbatch
     int jobs;                   // maximum number of running tasks
-    int64_t submissions;        // of one instance, at most
-    int64_t before_limit_s;     // a task is stopped this long before the job's time limit
+    int submissions;            // of one instance, at most
+    int before_limit_s;         // a task is stopped this long before the job's time limit
     bool resume, quiet;
 };
 

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_BATCH_TABLE_H
 #define PLUMBLINE_SOLVE_BATCH_TABLE_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "solve/batch/batch.h"
 
 enum column {
@@ -117,6 +117,6 @@ bool table_plot(const struct batch_table *t, enum plot plot, const char **text, 
                 const char **lacking);
 
 // collect.c
-command_function batch_collect, batch_plot;
+extern const struct command batch_collect, batch_plot;
 
 #endif

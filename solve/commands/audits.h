@@ -29,6 +29,7 @@ struct check_request {
     const char *certificate, *against; // against: priced document or problem, NULL: not given
     const char *verdict, *statement;   // files to write; NULL: none
     uint64_t work_limit;
+    int64_t memory_mib; // for the command
 };
 // Prints the findings to `to`.
 enum status check_run(bool *proven, const struct check_request *r, FILE *to, struct arena *arena,

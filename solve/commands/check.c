@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "data/base/file.h"
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "solve/commands/audits.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/sources.h"
@@ -13,11 +13,6 @@
 #include "solve/checker/space/space.h"
 #include "solve/checker/verdict.h"
 #include "solve/checker/prices/open.h"
-
-command_function command_check;
-
-static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o "
-                            "CHECKED.json] [--statement FILE]";
 
 static int64_t microseconds_since(const struct timespec *start)
 {
@@ -453,43 +448,50 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
     return audits[kind](proven, r, &certificate, to, &start, arena, err);
 }
 
-static enum status check(int argc, char **argv, int *exit_code, struct arena *arena,
-                         struct error *err)
+#define AT(member) offsetof(struct check_request, member)
+static const struct check_request defaults = {.work_limit = CHECK_WORK_DEFAULT,
+                                              .memory_mib = MEMORY_BASE_MIB};
+static const struct option_row rows[] = {
+    {"CERTIFICATE.json", OPTION_PATH, AT(certificate), .low = 1},
+    {"PROBLEM.json", OPTION_PATH, AT(against)},
+    {"-o", OPTION_PATH, AT(verdict),
+     "write the verdict to this file, for plumbline report --format latex or csv"},
+    {"--statement", OPTION_PATH, AT(statement),
+     "write a readable statement of what is certified, with the hashes of all inputs"},
+    {"--work-limit", OPTION_INT, AT(work_limit),
+     "maximum number of steps; beyond it nothing counts as certified (default: 10^11)", 1, 1e18},
+    MEMORY_ROW(AT(memory_mib), "48"),
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *paths[2] = {NULL, NULL};
-    int count;
-    int64_t work_limit = CHECK_WORK_DEFAULT, memory_mib = MEMORY_BASE_MIB;
-    bool helped, proven = false;
-    struct check_request r = {0};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &r.verdict, 0, 0, NULL,
-         "write the verdict to this file, for plumbline report --format latex or csv"},
-        {"--statement", OPTION_PATH, &r.statement, 0, 0, NULL,
-         "write a readable statement of what is certified, with the hashes of all inputs"},
-        {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
-         "maximum number of steps; beyond it nothing counts as certified (default: 10^11)"},
-        MEMORY_OPTION(&memory_mib, "48"),
-    };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count,
-                     &helped, err));
-    if (helped) return OK;
-    memory_limit((size_t)memory_mib << 20);
-    r.certificate = paths[0];
-    r.against = paths[1] ? path_of_document(paths[1], "problem.json", arena) : NULL;
-    r.work_limit = (uint64_t)work_limit;
-    if (is_stdout(r.verdict) && is_stdout(r.statement))
+    struct check_request *r = options;
+    bool proven = false;
+    memory_limit((size_t)r->memory_mib << 20);
+    if (r->against) r->against = path_of_document(r->against, "problem.json", arena);
+    if (is_stdout(r->verdict) && is_stdout(r->statement))
         return fail(err, BAD_INPUT, "--statement: - is already used by -o");
     // A document on standard output must be the only thing there.
-    FILE *to = is_stdout(r.verdict) || is_stdout(r.statement) ? stderr : stdout;
-    TRY(check_run(&proven, &r, to, arena, err));
-    if (r.statement && !proven)
+    FILE *to = is_stdout(r->verdict) || is_stdout(r->statement) ? stderr : stdout;
+    TRY(check_run(&proven, r, to, arena, err));
+    if (r->statement && !proven)
         fprintf(stderr, "plumbline check: nothing is certified, so no statement is written\n");
     *exit_code = proven ? 0 : 1;
     return OK;
 }
 
-enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
-{
-    return command_audit(check, argc, argv, exit_code, arena, err);
-}
+extern const struct command command_check;
+const struct command command_check = {
+    .name = "check",
+    .text = "check that a certificate proves its claim",
+    .about =
+        "Audits a certificate of solve --certificate against a priced document or a problem, with "
+        "independent code.",
+    .usage = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o "
+             "CHECKED.json] [--statement FILE]",
+    .options = OPTION_TABLE(rows),
+    .audits = true,
+    .size = sizeof(struct check_request),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -2,15 +2,9 @@
 #ifndef PLUMBLINE_SOLVE_COMMANDS_COMMANDS_H
 #define PLUMBLINE_SOLVE_COMMANDS_COMMANDS_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-command_function command_plan;
-command_function command_offers;
-command_function command_solve;
-command_function command_verify;
-command_function command_report;
-command_function command_compare;
-command_function command_check;
-command_function command_vipr;
+extern const struct command command_plan, command_offers, command_solve, command_verify,
+    command_report, command_compare, command_check, command_vipr;
 
 #endif

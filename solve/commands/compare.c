@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "data/base/file.h"
-#include "data/base/options.h"
 #include "formulate/predict/predict.h"
 #include "formulate/price/price.h"
 #include "solve/commands/commands.h"
@@ -14,10 +13,10 @@
 enum { PLANS_MOST = 20, BASELINES = 3 };
 
 struct compare_request {
-    const char *files[PLANS_MOST], *split, *problem;
-    int file_count, recompute, format;
+    struct option_texts files;
+    const char *split, *problem, *to;
+    int recompute, format;
     bool uniform, in_order;
-    const char *to;
 };
 
 static const char *const recompute_choices[] = {"none", "selective", "full", NULL};
@@ -29,23 +28,23 @@ static const char *const format_names[] = {"text", "html", "latex", "csv", NULL}
 static void name_plans(struct compared *items, const struct compare_request *r, struct arena *arena)
 {
     bool alike = false;
-    for (int i = 0; i < r->file_count; i++)
+    for (int i = 0; i < r->files.count; i++)
         for (int k = 0; k < i; k++)
-            alike = alike || !strcmp(path_name(r->files[i]), path_name(r->files[k]));
-    for (int i = 0; i < r->file_count; i++)
-        items[i].name = path_stem(alike ? r->files[i] : path_name(r->files[i]), arena);
+            alike = alike || !strcmp(path_name(r->files.items[i]), path_name(r->files.items[k]));
+    for (int i = 0; i < r->files.count; i++)
+        items[i].name = path_stem(alike ? r->files.items[i] : path_name(r->files.items[i]), arena);
 }
 
 static enum status load_plans(struct compared *items, const struct compare_request *r,
                               struct arena *arena, struct error *err)
 {
     name_plans(items, r, arena);
-    for (int i = 0; i < r->file_count; i++) {
+    for (int i = 0; i < r->files.count; i++) {
         struct plan *plan = TAKE(arena, 1, struct plan);
-        TRY(plan_load(plan, r->files[i], arena, err));
+        TRY(plan_load(plan, r->files.items[i], arena, err));
         if (!plan->stage_count)
             return fail(err, BAD_INPUT, "%s: stages: expected a plan with stages, found none",
-                        r->files[i]);
+                        r->files.items[i]);
         items[i].plan = plan;
         items[i].problem = origin_whole_problem(plan, arena);
         TRY(origin_check_layers(plan, items[i].problem, err));
@@ -70,7 +69,7 @@ static enum status find_problem(const struct problem **problem, const struct com
         return fail(err, BAD_INPUT,
                     "%s: the problem it was made from is not where it says, or has changed since; "
                     "expected --problem FILE",
-                    r->files[0]);
+                    r->files.items[0]);
     *one = problem_with_layout(whole, &first->plan->layout);
     *problem = one;
     return OK;
@@ -111,13 +110,13 @@ static enum status make_order(struct compared *item, const struct problem *probl
         return fail(err, BAD_INPUT,
                     "--in-order: %s: placement: expected a plan for a cluster with places, found "
                     "one for groups",
-                    r->files[0]);
+                    r->files.items[0]);
     TRY(price_problem(priced, problem, arena, err));
     TRY(placed_in_order(plan, &found, of, priced, arena, err));
     if (!found)
         return fail(err, BAD_INPUT,
                     "--in-order: %s: its layers do not fit onto the nodes in the framework's order",
-                    r->files[0]);
+                    r->files.items[0]);
     *item = (struct compared){"nodes in order", plan, problem};
     return OK;
 }
@@ -133,49 +132,60 @@ static enum status make_baselines(struct compared *items, int *count,
         return fail(err, BAD_INPUT,
                     "%s: a split is compared on groups of nodes, and its cluster has places; "
                     "--in-order compares its order of nodes",
-                    r->files[0]);
+                    r->files.items[0]);
     if (r->uniform) TRY(make_split(&items[(*count)++], problem, r, NULL, arena, err));
     if (r->split) TRY(make_split(&items[(*count)++], problem, r, r->split, arena, err));
     if (r->in_order) TRY(make_order(&items[(*count)++], problem, r, items[0].plan, arena, err));
     return OK;
 }
 
-enum status command_compare(int argc, char **argv, int *exit_code, struct arena *arena,
-                            struct error *err)
+#define AT(member) offsetof(struct compare_request, member)
+static const struct compare_request defaults = {.recompute = -1, .to = "-"};
+static const struct option_row rows[] = {
+    {"--uniform", OPTION_FLAG, AT(uniform),
+     "also compare the first plan's layout with layers spread equally over its stages"},
+    {"--split", OPTION_TEXT, AT(split),
+     "also compare it with this many layers on each stage, such as 8,8,9,7; embedding and head "
+     "are on the first and the last"},
+    {"--recompute", OPTION_NAME, AT(recompute),
+     "recomputation of these, on all stages (default: the least that fits in memory)",
+     .names = recompute_choices, .needs = "--uniform|--split"},
+    {"--in-order", OPTION_FLAG, AT(in_order),
+     "also compare the first plan with its ranks on the nodes in a framework's order"},
+    {"--problem", OPTION_PATH, AT(problem),
+     "problem of the first plan, if it is not where the plan says"},
+    {"--format", OPTION_NAME, AT(format),
+     "output format: text (default), web page, table for a paper, or values",
+     .names = format_names},
+    {"-o", OPTION_PATH, AT(to), "output file (default: -, standard output)"},
+    {"PLAN", OPTION_PATH, AT(files), .low = 1, .many = PLANS_MOST},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct compare_request r = {.recompute = -1, .to = "-"};
-    bool helped;
-    const struct option options[] = {
-        {"--uniform", OPTION_FLAG, &r.uniform, 0, 0, NULL,
-         "also compare the first plan's layout with layers spread equally over its stages"},
-        {"--split", OPTION_TEXT, &r.split, 0, 0, NULL,
-         "also compare it with this many layers on each stage, such as 8,8,9,7; embedding and head "
-         "are on the first and the last"},
-        {"--recompute", OPTION_NAME, &r.recompute, 0, 0, recompute_choices,
-         "recomputation of these, on all stages (default: the least that fits in memory)"},
-        {"--in-order", OPTION_FLAG, &r.in_order, 0, 0, NULL,
-         "also compare the first plan with its ranks on the nodes in a framework's order"},
-        {"--problem", OPTION_PATH, &r.problem, 0, 0, NULL,
-         "problem of the first plan, if it is not where the plan says"},
-        {"--format", OPTION_NAME, &r.format, 0, 0, format_names,
-         "output format: text (default), web page, table for a paper, or values"},
-        {"-o", OPTION_PATH, &r.to, 0, 0, NULL, "output file (default: -, standard output)"},
-    };
+    const struct compare_request *r = options;
     struct compared items[PLANS_MOST + BASELINES];
     const char *text;
     size_t length;
-    TRY(options_read(argc, argv,
-                     "plumbline compare [--uniform] [--split LAYERS,...] [--in-order] "
-                     "[--format text|html|latex|csv] [-o FILE] PLAN...",
-                     options, ARRAY_LENGTH(options), r.files, 1, PLANS_MOST, &r.file_count, &helped,
-                     err));
-    *exit_code = 0;
-    if (helped) return OK;
-    if (r.recompute >= 0 && !r.uniform && !r.split)
-        return fail(err, BAD_INPUT, "--recompute: requires --uniform or --split");
-    int count = r.file_count;
-    TRY(load_plans(items, &r, arena, err));
-    TRY(make_baselines(items, &count, &r, arena, err));
-    TRY(report_compare(items, count, (enum compare_format)r.format, &text, &length, arena, err));
-    return file_write(r.to, text, length, err);
+    int count = r->files.count;
+    (void)exit_code;
+    TRY(load_plans(items, r, arena, err));
+    TRY(make_baselines(items, &count, r, arena, err));
+    TRY(report_compare(items, count, (enum compare_format)r->format, &text, &length, arena, err));
+    return file_write(r->to, text, length, err);
 }
+
+const struct command command_compare = {
+    .name = "compare",
+    .text = "compare plans side by side, and with the uniform split",
+    .about = "Compares time, memory, where the time goes and what is placed elsewhere with the "
+             "first plan; "
+             "on request also with its layout under equal or given stages, or with its nodes in a "
+             "framework's order.",
+    .usage = "plumbline compare [--uniform] [--split LAYERS,...] [--in-order] "
+             "[--format text|html|latex|csv] [-o FILE] PLAN...",
+    .options = OPTION_TABLE(rows),
+    .size = sizeof(struct compare_request),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -194,7 +194,7 @@ static enum status solve_attempt(const struct search *s, struct attempt *attempt
     char *argv[ARRAY_LENGTH(words) + 1] = {NULL};
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++) argv[i] = arena_copy_text(s->arena, words[i]);
     TRY(write_problem(s, &job, err));
-    TRY(command_solve((int)ARRAY_LENGTH(words), argv, exit_code, s->arena, err));
+    TRY(command_call(&command_solve, (int)ARRAY_LENGTH(words), argv, exit_code, s->arena, err));
     TRY(plan_load(found, file_in(s, "plan.json"), s->arena, err));
     TRY(problem_load(of, file_in(s, "problem.json"), s->arena, err));
     attempt->value_ns = found->stage_count ? plan_value_ns(found) : 0;

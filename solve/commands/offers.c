@@ -105,54 +105,6 @@ static enum status read_offer(struct offers_request *r, const char *text, struct
     return OK;
 }
 
-static enum status read_request(struct offers_request *r, int argc, char **argv, bool *helped,
-                                struct arena *arena, struct error *err)
-{
-    r->offers = (struct option_texts){TAKE(arena, OFFERS_MOST, const char *), 0, OFFERS_MOST};
-    const struct option options[] = {
-        {"--model", OPTION_MODEL, &r->model, 0, 0, NULL, "shipped name or file"},
-        {"--offer", OPTION_TEXTS, &r->offers, 0, 0, NULL,
-         "MACHINE:NODES[,NODES ...]:PRICE: GPU model, such as h100-80gb, or cluster file; numbers "
-         "of nodes; price of one GPU hour; may be repeated"},
-        {"--tokens", OPTION_NUMBER, &r->tokens, 1, 1e18, NULL,
-         "number of training tokens (default: 1e6: prices are per million tokens)"},
-        {"--within-hours", OPTION_NUMBER, &r->within_hours, 0, 1e9, NULL,
-         "find the cheapest plan that takes at most X hours (default: no limit)"},
-        {"--budget", OPTION_NUMBER, &r->budget, 0, 1e15, NULL,
-         "find the fastest plan that costs at most X, instead of the cheapest"},
-        {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL,
-         "tokens per sequence (default: 2048)"},
-        {"--global-batch", OPTION_INT, &r->global_batch, 1, 1 << 30, NULL,
-         "sequences per iteration (default: 1024)"},
-        {"--precision", OPTION_NAME, &r->precision, 0, 0, precision_names,
-         "precision of weights and activations (default: bf16)"},
-        {"--for", OPTION_NAME, &r->framework, 0, 0, framework_names,
-         "target framework (default: megatron); any: whichever layout is fastest"},
-        {"--costs", OPTION_COSTS, &r->costs, 0, 0, NULL, "shipped name or file (default: kernels)"},
-        {"--gap", OPTION_NUMBER, &r->gap, 0, 1, NULL,
-         "maximum relative distance from each machine's optimum (default: 0.01)"},
-        {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
-         "time limit of each machine's search in seconds (default: 45; 0: none)"},
-        {"-o", OPTION_PATH, &r->folder, 0, 0, NULL,
-         "output folder for each machine's problem and plan, and offers.csv"},
-        {"--force", OPTION_FLAG, &r->force, 0, 0, NULL,
-         "overwrite documents whose content differs"},
-    };
-    TRY(options_read(argc, argv,
-                     "plumbline offers --model NAME --offer MACHINE:NODES:PRICE ... -o FOLDER",
-                     options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped, err));
-    if (*helped) return OK;
-    if (!r->model)
-        return fail(err, BAD_INPUT, "--model NAME is missing; plumbline models lists them");
-    if (!r->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
-    if (!r->offers.count) return fail(err, BAD_INPUT, "--offer MACHINE:NODES:PRICE is missing");
-    if (r->budget > 0 && !r->tokens)
-        return fail(err, BAD_INPUT, "--budget: requires --tokens N, which it is to pay for");
-    if (!r->tokens) r->tokens = 1e6;
-    for (int i = 0; i < r->offers.count; i++) TRY(read_offer(r, r->offers.items[i], arena, err));
-    return OK;
-}
-
 // ---- one machine
 
 static void add(char **words, int *count, const char *option, const char *value,
@@ -185,7 +137,7 @@ static enum status write_problem(const struct offers_request *r, struct offer *o
     add(words, &count, "-o", o->folder, arena);
     words[count++] = arena_copy_text(arena, "--quiet");
     if (r->force) words[count++] = arena_copy_text(arena, "--force");
-    TRY(command_example(count, words, &exit_code, arena, err));
+    TRY(command_call(&command_example, count, words, &exit_code, arena, err));
     TRY(problem_load(&o->problem, arena_print(arena, "%s/problem.json", o->folder), arena, err));
     o->gpus = problem_space_limits(&o->problem).devices;
     return OK;
@@ -414,33 +366,80 @@ static int exit_code_of(const struct offers_request *r, const struct offer *best
     return EXIT_INFEASIBLE;
 }
 
-enum status command_offers(int argc, char **argv, int *exit_code, struct arena *arena,
-                           struct error *err)
+#define AT(member) offsetof(struct offers_request, member)
+static const struct offers_request defaults = {.costs = "kernels",
+                                               .global_batch = 1024,
+                                               .precision = BF16,
+                                               .framework = FRAMEWORK_MEGATRON,
+                                               .gap = 0.01,
+                                               .time_limit_s = 45};
+static const struct option_row rows[] = {
+    {"--model", OPTION_MODEL, AT(model), "shipped name or file"},
+    {"--offer", OPTION_TEXT, AT(offers),
+     "MACHINE:NODES[,NODES ...]:PRICE: GPU model, such as h100-80gb, or cluster file; numbers "
+     "of nodes; price of one GPU hour; may be repeated",
+     .many = OFFERS_MOST},
+    {"--tokens", OPTION_NUMBER, AT(tokens),
+     "number of training tokens (default: 1e6: prices are per million tokens)", 1, 1e18},
+    {"--within-hours", OPTION_NUMBER, AT(within_hours),
+     "find the cheapest plan that takes at most X hours (default: no limit)", 0, 1e9},
+    {"--budget", OPTION_NUMBER, AT(budget),
+     "find the fastest plan that costs at most X, instead of the cheapest", 0, 1e15,
+     .needs = "--tokens"},
+    {"--sequence", OPTION_INT, AT(sequence), "tokens per sequence (default: 2048)", 1, 1 << 30},
+    {"--global-batch", OPTION_INT, AT(global_batch), "sequences per iteration (default: 1024)", 1,
+     1 << 30},
+    {"--precision", OPTION_NAME, AT(precision),
+     "precision of weights and activations (default: bf16)", .names = precision_names},
+    {"--for", OPTION_NAME, AT(framework),
+     "target framework (default: megatron); any: whichever layout is fastest",
+     .names = framework_names},
+    {"--costs", OPTION_COSTS, AT(costs), "shipped name or file (default: kernels)"},
+    {"--gap", OPTION_NUMBER, AT(gap),
+     "maximum relative distance from each machine's optimum (default: 0.01)", 0, 1},
+    {"--time-limit-s", OPTION_NUMBER, AT(time_limit_s),
+     "time limit of each machine's search in seconds (default: 45; 0: none)", 0, 1e9},
+    {"-o", OPTION_PATH, AT(folder),
+     "output folder for each machine's problem and plan, and offers.csv"},
+    {"--force", OPTION_FLAG, AT(force), "overwrite documents whose content differs"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct offers_request r = {.costs = "kernels",
-                               .global_batch = 1024,
-                               .precision = BF16,
-                               .framework = FRAMEWORK_MEGATRON,
-                               .gap = 0.01,
-                               .time_limit_s = 45};
+    struct offers_request *r = options;
     const struct offer *best = NULL;
     const volatile int *stop;
-    bool helped;
-    TRY(read_request(&r, argc, argv, &helped, arena, err));
-    if (helped) return OK;
-    if (mkdir(r.folder, 0777) && errno != EEXIST)
-        return fail(err, BAD_INPUT, "%s: cannot be created: %s", r.folder, strerror(errno));
-    for (int i = 0; i < r.count; i++) TRY(write_problem(&r, &r.items[i], arena, err));
-    for (int i = 0; i < r.count; i++) {
-        fprintf(stderr, "%s (%d of %d)\n", r.items[i].name, i + 1, r.count);
-        TRY(search_offer(&r, &r.items[i], best, arena, err));
-        if (is_better(&r, &r.items[i], best)) best = &r.items[i];
+    if (!r->tokens) r->tokens = 1e6;
+    for (int i = 0; i < r->offers.count; i++) TRY(read_offer(r, r->offers.items[i], arena, err));
+    if (mkdir(r->folder, 0777) && errno != EEXIST)
+        return fail(err, BAD_INPUT, "%s: cannot be created: %s", r->folder, strerror(errno));
+    for (int i = 0; i < r->count; i++) TRY(write_problem(r, &r->items[i], arena, err));
+    for (int i = 0; i < r->count; i++) {
+        fprintf(stderr, "%s (%d of %d)\n", r->items[i].name, i + 1, r->count);
+        TRY(search_offer(r, &r->items[i], best, arena, err));
+        if (is_better(r, &r->items[i], best)) best = &r->items[i];
     }
-    print_table(&r, best, arena);
-    print_answer(&r, best);
-    TRY(write_table(&r, best, arena, err));
-    *exit_code = exit_code_of(&r, best);
+    print_table(r, best, arena);
+    print_answer(r, best);
+    TRY(write_table(r, best, arena, err));
+    *exit_code = exit_code_of(r, best);
     TRY(supervision_stop(&stop, err));
     if (!*exit_code && *stop) *exit_code = EXIT_OPEN;
     return OK;
 }
+
+const struct command command_offers = {
+    .name = "offers",
+    .text = "machines for hire -> the cheapest or fastest one and its plan",
+    .about =
+        "Searches all layouts on each offered machine for the cheapest way to train on a number of "
+        "tokens within a time, or the fastest within a budget, with a proven bound over all "
+        "machines. "
+        "Each machine is searched only for plans that beat those of the machines before it.",
+    .usage = "plumbline offers --model NAME --offer MACHINE:NODES:PRICE ... -o FOLDER",
+    .options = OPTION_TABLE(rows),
+    .needs = "--model -o --offer",
+    .size = sizeof(struct offers_request),
+    .defaults = &defaults,
+    .run = run,
+};

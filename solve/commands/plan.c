@@ -17,7 +17,7 @@
 enum { WORDS_MAX = 40 };
 
 struct step {
-    command_function *run;
+    const struct command *command;
     const char *words[WORDS_MAX]; // the command's name first
     int count;
     bool may_fail; // if it fails it is left out
@@ -45,10 +45,10 @@ struct plan_request {
     bool force;
 };
 
-static struct step *begin_step(struct steps *s, command_function *run, const char *name)
+static struct step *begin_step(struct steps *s, const struct command *command)
 {
     struct step *step = &s->items[s->count++];
-    *step = (struct step){.run = run, .words = {name}, .count = 1};
+    *step = (struct step){.command = command, .words = {command->name}, .count = 1};
     return step;
 }
 
@@ -82,57 +82,7 @@ static enum status run_step(struct step *step, int *exit_code, struct arena *are
     char *argv[WORDS_MAX + 1] = {NULL};
     for (int i = 0; i < step->count; i++) argv[i] = arena_copy_text(arena, step->words[i]);
     *exit_code = 0;
-    return step->run(step->count, argv, exit_code, arena, err);
-}
-
-// ---- the request
-
-static enum status read_request(struct plan_request *r, int argc, char **argv, bool *helped,
-                                struct error *err)
-{
-    const struct option options[] = {
-        {"--model", OPTION_MODEL, &r->model, 0, 0, NULL, "shipped name or file"},
-        {"--gpu", OPTION_GPU, &r->gpu, 0, 0, NULL,
-         "GPU model, such as h100-80gb, in the nodes it is sold in"},
-        {"--nodes", OPTION_INT, &r->nodes, 1, 1 << 20, NULL, "number of nodes"},
-        {"--gpus", OPTION_INT, &r->gpus, 1, 1 << 20, NULL, "or number of GPUs"},
-        {"--cluster", OPTION_CLUSTER, &r->cluster, 0, 0, NULL,
-         "instead of --gpu: shipped name or file"},
-        {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL,
-         "tokens per sequence (default: 2048)"},
-        {"--global-batch", OPTION_INT, &r->global_batch, 1, 1 << 30, NULL,
-         "sequences per iteration (default: 1024)"},
-        {"--precision", OPTION_NAME, &r->precision, 0, 0, precision_names,
-         "precision of weights and activations (default: bf16)"},
-        {"--for", OPTION_NAME, &r->runner, 0, 0, runner_names,
-         "target framework (default: megatron); any: whichever layout is fastest"},
-        {"--costs", OPTION_COSTS, &r->costs, 0, 0, NULL,
-         "shipped name, or file from plumbline calibrate (default: kernels)"},
-        {"--gpu-hour-price", OPTION_NUMBER, &r->gpu_hour_price, 0, 1e6, NULL,
-         "price of one GPU hour"},
-        {"--gap", OPTION_NUMBER, &r->gap, 0, 1, NULL,
-         "maximum relative distance from the optimum (default: 0.01)"},
-        {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
-         "time limit of the search in seconds (default: 45; 0: none)"},
-        {"-o", OPTION_PATH, &r->folder, 0, 0, NULL,
-         "output folder for all files, created if missing"},
-        {"--force", OPTION_FLAG, &r->force, 0, 0, NULL,
-         "overwrite documents whose content differs"},
-    };
-    TRY(options_read(argc, argv,
-                     "plumbline plan --model NAME --gpu NAME --nodes N [OPTION ...] -o FOLDER",
-                     options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped, err));
-    if (*helped) return OK;
-    if (!r->model)
-        return fail(err, BAD_INPUT, "--model NAME is missing; plumbline models lists them");
-    if (!r->gpu == !r->cluster)
-        return fail(
-            err, BAD_INPUT,
-            "expected --gpu NAME --nodes N or --cluster NAME; plumbline clusters lists them");
-    if (r->gpu && !r->nodes == !r->gpus)
-        return fail(err, BAD_INPUT, "--gpu %s: requires --nodes N or --gpus N", r->gpu);
-    if (!r->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
-    return OK;
+    return command_call(step->command, step->count, argv, exit_code, arena, err);
 }
 
 // ---- the steps
@@ -144,7 +94,7 @@ static const char *file_in(const struct plan_request *r, const char *name, struc
 
 static void problem_step(struct steps *s, const struct plan_request *r, struct arena *arena)
 {
-    struct step *step = begin_step(s, command_example, "example");
+    struct step *step = begin_step(s, &command_example);
     add(step, "gpt");
     add_text(step, "--model", r->model);
     add_text(step, "--cluster", r->cluster);
@@ -164,7 +114,7 @@ static void problem_step(struct steps *s, const struct plan_request *r, struct a
 
 static void solve_step(struct steps *s, const struct plan_request *r, struct arena *arena)
 {
-    struct step *step = begin_step(s, command_solve, "solve");
+    struct step *step = begin_step(s, &command_solve);
     add(step, file_in(r, "problem.json", arena));
     add_number(step, "--gap", r->gap, arena);
     add_number(step, "--time-limit-s", r->time_limit_s, arena);
@@ -174,7 +124,7 @@ static void solve_step(struct steps *s, const struct plan_request *r, struct are
 static void report_step(struct steps *s, const struct plan_request *r, const char *format,
                         const char *file, struct arena *arena)
 {
-    struct step *step = begin_step(s, command_report, "report");
+    struct step *step = begin_step(s, &command_report);
     add(step, file_in(r, "plan.json", arena));
     add_text(step, "--format", format);
     add_text(step, "-o", file_in(r, file, arena));
@@ -262,41 +212,83 @@ static enum status run_later_step(struct steps *s, int *i, struct arena *arena, 
     return OK;
 }
 
-enum status command_plan(int argc, char **argv, int *exit_code, struct arena *arena,
-                         struct error *err)
+#define AT(member) offsetof(struct plan_request, member)
+static const struct plan_request defaults = {.costs = "kernels",
+                                             .global_batch = 1024,
+                                             .precision = BF16,
+                                             .runner = RUNNER_MEGATRON,
+                                             .gap = 0.01,
+                                             .time_limit_s = 45};
+static const struct option_row rows[] = {
+    {"--model", OPTION_MODEL, AT(model), "shipped name or file"},
+    {"--gpu", OPTION_GPU, AT(gpu), "GPU model, such as h100-80gb, in the nodes it is sold in",
+     .needs = "--nodes|--gpus", .excludes = "--cluster"},
+    {"--nodes", OPTION_INT, AT(nodes), "number of nodes", 1, 1 << 20, .excludes = "--gpus"},
+    {"--gpus", OPTION_INT, AT(gpus), "or number of GPUs", 1, 1 << 20},
+    {"--cluster", OPTION_CLUSTER, AT(cluster), "instead of --gpu: shipped name or file"},
+    {"--sequence", OPTION_INT, AT(sequence), "tokens per sequence (default: 2048)", 1, 1 << 30},
+    {"--global-batch", OPTION_INT, AT(global_batch), "sequences per iteration (default: 1024)", 1,
+     1 << 30},
+    {"--precision", OPTION_NAME, AT(precision),
+     "precision of weights and activations (default: bf16)", .names = precision_names},
+    {"--for", OPTION_NAME, AT(runner),
+     "target framework (default: megatron); any: whichever layout is fastest",
+     .names = runner_names},
+    {"--costs", OPTION_COSTS, AT(costs),
+     "shipped name, or file from plumbline calibrate (default: kernels)"},
+    {"--gpu-hour-price", OPTION_NUMBER, AT(gpu_hour_price), "price of one GPU hour", 0, 1e6},
+    {"--gap", OPTION_NUMBER, AT(gap), "maximum relative distance from the optimum (default: 0.01)",
+     0, 1},
+    {"--time-limit-s", OPTION_NUMBER, AT(time_limit_s),
+     "time limit of the search in seconds (default: 45; 0: none)", 0, 1e9},
+    {"-o", OPTION_PATH, AT(folder), "output folder for all files, created if missing"},
+    {"--force", OPTION_FLAG, AT(force), "overwrite documents whose content differs"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct plan_request r = {.costs = "kernels",
-                             .global_batch = 1024,
-                             .precision = BF16,
-                             .runner = RUNNER_MEGATRON,
-                             .gap = 0.01,
-                             .time_limit_s = 45};
+    const struct plan_request *r = options;
     struct steps steps = {.count = 0};
-    bool helped;
     int solved;
-    TRY(read_request(&r, argc, argv, &helped, err));
-    if (helped) return OK;
-    problem_step(&steps, &r, arena);
+    problem_step(&steps, r, arena);
     TRY(run_step(&steps.items[0], exit_code, arena, err));
-    solve_step(&steps, &r, arena);
+    solve_step(&steps, r, arena);
     TRY(run_step(&steps.items[1], &solved, arena, err));
     if (solved == EXIT_LOST) return *exit_code = solved, OK; // the plan is on standard output
     solve_goes_on("the writing of report and launch files", 0, false, solved);
     if (!solved || solved == EXIT_OPEN) {
-        struct step *verify = begin_step(&steps, command_verify, "verify");
-        add(verify, file_in(&r, "plan.json", arena));
-        report_step(&steps, &r, "html", "report.html", arena);
-        if (r.runner != RUNNER_ANY) TRY(make_launch_folder(&r, arena, err));
-        launch_steps(&steps, &r, arena);
+        struct step *verify = begin_step(&steps, &command_verify);
+        add(verify, file_in(r, "plan.json", arena));
+        report_step(&steps, r, "html", "report.html", arena);
+        if (r->runner != RUNNER_ANY) TRY(make_launch_folder(r, arena, err));
+        launch_steps(&steps, r, arena);
     }
     for (int i = 2; i < steps.count; i++) TRY(run_later_step(&steps, &i, arena, err));
-    TRY(answer(&r, &steps, arena, err));
-    if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(&r, arena, err));
+    TRY(answer(r, &steps, arena, err));
+    if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(r, arena, err));
     if (solved == EXIT_NO_PLAN)
         printf(
             "\nNeither a plan nor a proof that there is none within %.9g s: --time-limit-s gives "
             "the search more (0: as long as it takes)\n",
-            r.time_limit_s);
+            r->time_limit_s);
     *exit_code = solved;
     return OK;
 }
+
+const struct command command_plan = {
+    .name = "plan",
+    .text = "model and cluster names -> problem, plan, report, launch files",
+    .about =
+        "Makes the five documents of a problem from shipped names (listed by plumbline models, "
+        "clusters and costs) or files, searches all layouts, verifies the plan, and writes a "
+        "report "
+        "and launch files next to it. It only runs other commands in sequence, and prints them. "
+        "The "
+        "exit status is that of solve.",
+    .usage = "plumbline plan --model NAME --gpu NAME --nodes N [OPTION ...] -o FOLDER",
+    .options = OPTION_TABLE(rows),
+    .needs = "--model --gpu|--cluster -o",
+    .size = sizeof(struct plan_request),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -5,38 +5,14 @@
 #include <string.h>
 
 #include "data/base/file.h"
-#include "data/base/options.h"
 #include "data/results/verdict.h"
-#include "formulate/price/range.h"
+#include "solve/commands/commands.h"
 #include "solve/commands/nearest.h"
 #include "solve/commands/one_recompute.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
-#include "solve/report/html/html.h"
 #include "solve/report/report.h"
 
-command_function command_report;
-
-enum format {
-    FORMAT_TEXT,
-    FORMAT_TRACE,
-    FORMAT_MEGATRON,
-    FORMAT_SBATCH,
-    FORMAT_TORCHRUN,
-    FORMAT_TORCHTITAN,
-    FORMAT_TORCHTITAN_PYTHON,
-    FORMAT_PYTORCH_SCHEDULE,
-    FORMAT_DEEPSPEED,
-    FORMAT_NEMO,
-    FORMAT_CSV,
-    FORMAT_LATEX,
-    FORMAT_LINKS,
-    FORMAT_HEATMAP,
-    FORMAT_HTML,
-    FORMAT_HOSTFILE,
-    FORMAT_RANKFILE,
-    FORMAT_HOSTS
-};
 static const char *const format_names[] = {"text",
                                            "trace",
                                            "megatron",
@@ -114,163 +90,6 @@ static enum status write_table(const char *const *files, int count, bool csv, co
     return file_write(to, text, length, err);
 }
 
-// ---- plans with a placement
-
-enum { LINKS_SHOWN = 10 };
-
-struct about_links {
-    const char *problem;
-    int64_t top;
-    int format, node_order;
-    const struct report_request *at_hand; // NULL: everything shown comes from files
-};
-
-// NULL: it is not where the plan says, or has changed.
-static enum status find_problem(const struct problem **problem, const struct plan *plan,
-                                const struct about_links *about, struct arena *arena,
-                                struct error *err)
-{
-    *problem = about->at_hand && about->at_hand->problem ? about->at_hand->problem
-                                                         : origin_whole_problem(plan, arena);
-    return origin_check_layers(plan, *problem, err);
-}
-
-// The links of a placement; *found stays false if its problem is not available and was not named.
-static enum status find_links(struct report_links *links, bool *found, const struct plan *plan,
-                              const struct about_links *about, struct arena *arena,
-                              struct error *err)
-{
-    const char *named = about->problem;
-    struct problem *problem = TAKE(arena, 1, struct problem);
-    *found = false;
-    if (!plan->placement) return OK;
-    if (about->at_hand && about->at_hand->problem) {
-        *problem = *about->at_hand->problem;
-    } else if (named) {
-        TRY(problem_load(problem, named, arena, err));
-        if (!origin_matches(plan, "cluster", &problem->cluster.document) ||
-            !origin_matches(plan, "costs", &problem->costs.document))
-            return fail(err, BAD_INPUT,
-                        "%s: its cluster or its costs are not those that %s was made from", named,
-                        plan->document.path);
-    } else if (!origin_problem(plan, problem, arena) ||
-               !origin_matches(plan, "costs", &problem->costs.document)) {
-        return OK;
-    }
-    *found = true;
-    return report_links_find(links, plan, problem, arena, err);
-}
-
-// A text, a table or a map with links; the text is made without them if they are not available.
-static enum status make_with_links(const struct plan *plan, const struct about_links *about,
-                                   const char **text, size_t *length, struct arena *arena,
-                                   struct error *err)
-{
-    struct report_links links;
-    const struct problem *problem;
-    bool found;
-    TRY(find_problem(&problem, plan, about, arena, err));
-    TRY(find_links(&links, &found, plan, about, arena, err));
-    if (about->format == FORMAT_TEXT)
-        return report_text(plan, problem, found ? &links : NULL,
-                           about->top < 0 ? LINKS_SHOWN : about->top, text, length, arena, err);
-    if (!plan->placement)
-        return fail(
-            err, BAD_INPUT,
-            "%s: placement: expected a plan for a cluster with places, found one for groups",
-            plan->document.path);
-    if (!found)
-        return fail(err, BAD_INPUT,
-                    "%s: the problem it was made from is not where it says, or has changed since; "
-                    "expected --problem FILE",
-                    plan->document.path);
-    if (about->format == FORMAT_LINKS) report_links_csv(&links, text, length, arena);
-    else report_heatmap(&links, about->node_order == 1, text, length, arena);
-    return OK;
-}
-
-// ---- the page
-
-enum { LAYOUTS_SHOWN = 200 };
-
-// For a plan whose problem is available; nothing if its times are not those of the stages alone, or
-// if some end of the cost ranges cannot be priced.
-static enum status find_sensitivity(struct report_page *page, struct arena *arena,
-                                    struct error *err)
-{
-    struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
-    struct report_sensitivity *found = TAKE(arena, COST_GROUPS, struct report_sensitivity);
-    int64_t ns[COST_GROUPS * COST_ENDS];
-    int count = 0;
-    if (!page->problem || !page->plan->stage_count || page->plan->placement) return OK;
-    struct problem problem = problem_with_layout(page->problem, &page->plan->layout);
-    range_move_costs(moved, &problem.costs, arena);
-    TRY(range_times(ns, moved, page->plan, &problem, arena, err));
-    for (int i = 0; i < moved->count; i++) {
-        const struct moved_costs *m = &moved->items[i];
-        if (!ns[i]) return OK;
-        if (!count || found[count - 1].group != m->group) found[count++].group = m->group;
-        found[count - 1].ns[m->end] = ns[i];
-    }
-    page->sensitivity = found;
-    page->sensitivity_count = count;
-    return OK;
-}
-
-// The named layouts, or those that solve wrote next to the plan, if they are of its problem.
-static enum status find_layouts(struct report_page *page, const char *named, struct arena *arena,
-                                struct error *err)
-{
-    struct layouts *l = TAKE(arena, 1, struct layouts);
-    struct error unread = {OK, ""};
-    const struct document *of = &page->plan->document;
-    const char *path = named ? named
-                             : arena_print(arena, "%s.layouts.json", path_stem(of->path, arena));
-    enum status status = layouts_load(l, path, arena, named ? err : &unread);
-    if (status != OK) return named ? status : OK;
-    for (int i = 0; i < l->document.source_count; i++) {
-        const struct source *s = &l->document.sources[i];
-        const char *hash = source_hash(of, s->role);
-        if (hash && !strcmp(hash, s->sha256)) continue;
-        if (!named) return OK;
-        return fail(err, BAD_INPUT, "%s: made_from: its %s is not the one that %s was made from",
-                    path, s->role, of->path);
-    }
-    page->layouts = l;
-    return OK;
-}
-
-static enum status make_page(const struct plan *plan, const struct about_links *about,
-                             const char *layouts, const char *progress, const char **text,
-                             size_t *length, struct arena *arena, struct error *err)
-{
-    struct report_links links;
-    struct report_page page = {.plan = plan,
-                               .top = LINKS_SHOWN,
-                               .layouts_top = about->top < 0 ? LAYOUTS_SHOWN : about->top};
-    bool found;
-    TRY(find_problem(&page.problem, plan, about, arena, err));
-    TRY(find_links(&links, &found, plan, about, arena, err));
-    if (found) page.links = &links;
-    if (about->at_hand && about->at_hand->layouts) page.layouts = about->at_hand->layouts;
-    else if (layouts || plan->document.path) TRY(find_layouts(&page, layouts, arena, err));
-    TRY(find_sensitivity(&page, arena, err));
-    if (progress && plan->placement)
-        return fail(err, BAD_INPUT,
-                    "--progress: expected a plan without a placement: lines of its search are of "
-                    "relaxations");
-    if (progress) TRY(report_history_read(&page, progress, arena, err));
-    return report_html(&page, text, length, arena, err);
-}
-
-enum status report_run(const struct report_request *r, const char **text, size_t *length,
-                       struct arena *arena, struct error *err)
-{
-    const struct about_links about = {.top = -1, .format = FORMAT_TEXT, .at_hand = r};
-    return r->html ? make_page(r->plan, &about, NULL, NULL, text, length, arena, err)
-                   : make_with_links(r->plan, &about, text, length, arena, err);
-}
-
 // The first word of each line that is neither empty nor a comment.
 static enum status read_hosts(struct launch_request *r, const char *path, struct arena *arena,
                               struct error *err)
@@ -318,8 +137,6 @@ static enum status find_nearest(struct plan *plan, struct problem *problem, int 
                                 struct nearest_request *request, int *exit_code,
                                 struct arena *arena, struct error *err)
 {
-    if (format < FORMAT_MEGATRON || format > LAUNCHERS_LAST)
-        return fail(err, BAD_INPUT, "--nearest: requires a framework's --format");
     if (!plan->stage_count)
         return fail(err, BAD_INPUT, "%s: the plan has no stages (%s), so there is no nearest plan",
                     plan->document.path, outcome_names[plan->outcome]);
@@ -368,120 +185,177 @@ static enum status take_verdict(struct plan *plan, const char *verdict, struct a
     return OK;
 }
 
-enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena,
-                           struct error *err)
+// ---- the command
+
+struct options {
+    struct about_links about; // format is set later
+    int64_t cores;
+    int format, order;
+    struct option_texts files;
+    const char *to, *layouts, *verdict, *progress, *hosts;
+    struct nearest_request nearest;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const char *const node_orders[] = {"cluster", "plan", NULL};
+static const struct options defaults = {.about.top = -1,
+                                        .cores = 1,
+                                        .order = RANK_ORDER_DATA_FIRST,
+                                        .to = "-",
+                                        .nearest.time_limit_s = 45};
+static const struct option_row rows[] = {
+    {"--format", OPTION_NAME, AT(format),
+     "output format. For reading: text (default), html (one page). trace: Chrome/Perfetto "
+     "JSON. For launching: megatron (Megatron-LM flags), sbatch (Slurm script), torchrun "
+     "(script to run on each node), torchtitan (TOML, 0.2), torchtitan-python (0.3), "
+     "pytorch-schedule (CSV of passes for torch.distributed.pipelining), deepspeed (JSON), "
+     "nemo (YAML of NeMo's Megatron Bridge). csv, latex: table of plans and verdicts. For a "
+     "placement: links (links in use, as CSV), heatmap (all links, as SVG). Hosts of ranks: "
+     "hostfile (SLURM_HOSTFILE), rankfile (Open MPI), hosts (torchrun's order)",
+     .names = format_names},
+    {"--hosts", OPTION_PATH, AT(hosts),
+     "for hostfile, rankfile and hosts, if the cluster does not name its nodes: file with one "
+     "node name per line (default: GROUP-0, GROUP-1 ...)",
+     .needs = "--format=hostfile|rankfile|hosts"},
+    {"--rank-order", OPTION_NAME, AT(order),
+     "how the framework numbers ranks: Megatron-LM's default, or its --use-tp-pp-dp-mapping",
+     .names = rank_order_names},
+    {"--cores-per-rank", OPTION_INT, AT(cores),
+     "for a rankfile: number of host cores bound to each rank (default: 1)", 1, 4096},
+    {"--layouts", OPTION_PATH, AT(layouts),
+     "report the layouts of a space instead of a plan; with html, in addition to it (default: "
+     "the file that solve wrote next to the plan)"},
+    {"--top", OPTION_INT, AT(about.top),
+     "with --layouts: number of lines, best first (default: text 20, html 200, csv all; 0: "
+     "all); for a placement: number of messages, longest first (default: 10)",
+     0, 1e9},
+    {"--node-order", OPTION_NAME, AT(about.node_order),
+     "for heatmap: order nodes by switches as in the cluster, or by replica as in the plan",
+     .names = node_orders},
+    {"--problem", OPTION_PATH, AT(about.problem),
+     "for a placement: its problem, if it is not where the plan says"},
+    {"--verdict", OPTION_PATH, AT(verdict),
+     "verdict of verify --certificate: what it confirms is reported as certified; without "
+     "one, the bound is reported as not audited",
+     .excludes = "--format=latex|csv"},
+    {"--progress", OPTION_PATH, AT(progress),
+     "with html: stderr of solve --progress, to plot best plan and bound over time",
+     .needs = "--format=html"},
+    {"--nearest", OPTION_PATH, AT(nearest.folder),
+     "with a framework's format: if it cannot express the plan, solve for the nearest plan "
+     "that it can, report the cost and the changes, and export that; its problem and plan are "
+     "written to this folder",
+     .needs = "--format=megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-schedule|"
+              "deepspeed|nemo"},
+    {"--time-limit-s", OPTION_NUMBER, AT(nearest.time_limit_s),
+     "with --nearest: time limit of each solve in seconds (default: 45; 0: none)", 0, 1e9},
+    {"-o", OPTION_PATH, AT(to), "output file (default: -, standard output)"},
+    {"PLAN", OPTION_PATH, AT(files), .many = FILES_MOST},
+};
+
+static bool is_launch(int format) { return format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST; }
+
+static enum status check_options(const struct options *o, struct error *err)
 {
-    static const char *const node_orders[] = {"cluster", "plan", NULL};
-    struct about_links about = {.top = -1};
-    int64_t cores = 1;
-    int format = FORMAT_TEXT, order = RANK_ORDER_DATA_FIRST, operands;
-    bool helped;
-    const char *to = "-", *files[FILES_MOST], *layouts = NULL, *verdict = NULL, *progress = NULL,
-               *text;
-    const char *hosts = NULL;
-    struct nearest_request nearest = {.time_limit_s = 45};
-    size_t length;
-    const struct option options[] = {
-        {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "output format. For reading: text (default), html (one page). trace: Chrome/Perfetto "
-         "JSON. For launching: megatron (Megatron-LM flags), sbatch (Slurm script), torchrun "
-         "(script to run on each node), torchtitan (TOML, 0.2), torchtitan-python (0.3), "
-         "pytorch-schedule (CSV of passes for torch.distributed.pipelining), deepspeed (JSON), "
-         "nemo (YAML of NeMo's Megatron Bridge). csv, latex: table of plans and verdicts. For a "
-         "placement: links (links in use, as CSV), heatmap (all links, as SVG). Hosts of ranks: "
-         "hostfile (SLURM_HOSTFILE), rankfile (Open MPI), hosts (torchrun's order)"},
-        {"--hosts", OPTION_PATH, &hosts, 0, 0, NULL,
-         "for hostfile, rankfile and hosts, if the cluster does not name its nodes: file with one "
-         "node name per line (default: GROUP-0, GROUP-1 ...)"},
-        {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names,
-         "how the framework numbers ranks: Megatron-LM's default, or its --use-tp-pp-dp-mapping"},
-        {"--cores-per-rank", OPTION_INT, &cores, 1, 4096, NULL,
-         "for a rankfile: number of host cores bound to each rank (default: 1)"},
-        {"--layouts", OPTION_PATH, &layouts, 0, 0, NULL,
-         "report the layouts of a space instead of a plan; with html, in addition to it (default: "
-         "the file that solve wrote next to the plan)"},
-        {"--top", OPTION_INT, &about.top, 0, 1e9, NULL,
-         "with --layouts: number of lines, best first (default: text 20, html 200, csv all; 0: "
-         "all); for a placement: number of messages, longest first (default: 10)"},
-        {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders,
-         "for heatmap: order nodes by switches as in the cluster, or by replica as in the plan"},
-        {"--problem", OPTION_PATH, &about.problem, 0, 0, NULL,
-         "for a placement: its problem, if it is not where the plan says"},
-        {"--verdict", OPTION_PATH, &verdict, 0, 0, NULL,
-         "verdict of verify --certificate: what it confirms is reported as certified; without "
-         "one, the bound is reported as not audited"},
-        {"--progress", OPTION_PATH, &progress, 0, 0, NULL,
-         "with html: stderr of solve --progress, to plot best plan and bound over time"},
-        {"--nearest", OPTION_PATH, &nearest.folder, 0, 0, NULL,
-         "with a framework's format: if it cannot express the plan, solve for the nearest plan "
-         "that it can, report the cost and the changes, and export that; its problem and plan are "
-         "written to this folder"},
-        {"--time-limit-s", OPTION_NUMBER, &nearest.time_limit_s, 0, 1e9, NULL,
-         "with --nearest: time limit of each solve in seconds (default: 45; 0: none)"},
-        {"-o", OPTION_PATH, &to, 0, 0, NULL, "output file (default: -, standard output)"},
-    };
+    bool table = o->format == FORMAT_LATEX || o->format == FORMAT_CSV,
+         page = o->format == FORMAT_HTML;
+    if (page ? !o->files.count : (o->files.count > 0) == (o->layouts != NULL))
+        return fail(err, BAD_INPUT,
+                    page ? "expected a PLAN" : "expected a PLAN, or --layouts FILE");
+    if (o->files.count > 1 && !table)
+        return fail(err, BAD_INPUT,
+                    "unexpected operand '%s': more than one plan requires --format latex or csv",
+                    o->files.items[1]);
+    if (o->verdict && o->layouts && !page)
+        return fail(err, BAD_INPUT, "--verdict: expected a single plan");
+    if (table && !o->layouts && o->about.top >= 0)
+        return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
+    return OK;
+}
+
+// The plan's problem, unless it is missing or has changed; the plan becomes the nearest one where
+// that is requested. *problem NULL: the format needs none, or there is none.
+static enum status find_plan(const struct problem **problem, struct plan *plan, struct options *o,
+                             int *exit_code, struct arena *arena, struct error *err)
+{
+    struct problem *own = TAKE(arena, 1, struct problem);
+    bool known = (is_launch(o->format) || o->format >= FORMAT_HOSTFILE) &&
+                 origin_problem(plan, own, arena);
+    *problem = known ? own : NULL;
+    TRY(origin_check_layers(plan, *problem, err));
+    if (layout_has_grid(&plan->layout) && !o->nearest.folder && is_launch(o->format))
+        return fail(err, BAD_INPUT,
+                    "%s: layout.tensor_grid: no framework that plans leave for runs a tensor grid; "
+                    "expected a plan without (--nearest FOLDER finds one)",
+                    plan->document.path);
+    if (!o->nearest.folder) return OK;
+    return find_nearest(plan, known ? own : NULL, o->format, &o->nearest, exit_code, arena, err);
+}
+
+static enum status make(const struct plan *plan, const struct problem *problem,
+                        const struct options *o, const char **text, size_t *length,
+                        struct arena *arena, struct error *err)
+{
+    struct launch_request launch = {.format = (enum launch_format)(o->format - FORMAT_HOSTFILE),
+                                    .order = (enum rank_order)o->order,
+                                    .cores_per_rank = (int)o->cores};
+    switch (o->format) {
+    case FORMAT_HTML:
+        return make_page(plan, &o->about, o->layouts, o->progress, text, length, arena, err);
+    case FORMAT_TEXT:
+    case FORMAT_LINKS:
+    case FORMAT_HEATMAP: return make_with_links(plan, &o->about, text, length, arena, err);
+    case FORMAT_TRACE: return report_trace(plan, text, length, arena, err);
+    case FORMAT_HOSTFILE:
+    case FORMAT_RANKFILE:
+    case FORMAT_HOSTS:
+        return make_hosts(plan, problem, o->hosts, &launch, text, length, arena, err);
+    default: return make_launch(plan, problem, o->format, text, length, arena, err);
+    }
+}
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+{
+    struct options *o = options;
     struct plan plan;
-    struct problem problem;
-    bool known = false;
-    TRY(options_read(
-        argc, argv,
+    const struct problem *problem;
+    const char *text;
+    size_t length;
+    TRY(check_options(o, err));
+    if (o->layouts && o->format != FORMAT_HTML)
+        return write_layouts(o->layouts,
+                             o->about.top < 0 && o->format == FORMAT_TEXT ? 20 : o->about.top,
+                             o->format, o->to, arena, err);
+    if (o->format == FORMAT_LATEX || o->format == FORMAT_CSV)
+        return write_table(o->files.items, o->files.count, o->format == FORMAT_CSV, o->to, arena,
+                           err);
+    TRY(plan_load(&plan, o->files.items[0], arena, err));
+    if (o->verdict) TRY(take_verdict(&plan, o->verdict, arena, err));
+    o->about.format = o->format;
+    TRY(find_plan(&problem, &plan, o, exit_code, arena, err));
+    if (*exit_code && *exit_code != EXIT_OPEN) return OK;
+    if (o->about.top >= 0 && o->format != FORMAT_HTML &&
+        (o->format != FORMAT_TEXT || !plan.placement))
+        return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
+    TRY(make(&plan, problem, o, &text, &length, arena, err));
+    return file_write(o->to, text, length, err);
+}
+
+const struct command command_report = {
+    .name = "report",
+    .text = "plan -> text, page, trace, launcher flags; plans -> tables",
+    .about =
+        "Writes a plan for people (text, html), a trace viewer (trace) or a launcher (megatron, "
+        "sbatch, hostfile, rankfile), or several plans and verdicts as a table (latex, csv).",
+    .usage =
         "plumbline report [--format "
         "text|html|trace|megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-schedule|"
         "deepspeed|nemo|"
         "links|heatmap|hostfile|rankfile|hosts] "
         "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",
-        options, ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
-    *exit_code = 0;
-    if (helped) return OK;
-    bool table = format == FORMAT_LATEX || format == FORMAT_CSV, page = format == FORMAT_HTML;
-    if (page ? !operands : (operands > 0) == (layouts != NULL))
-        return fail(err, BAD_INPUT,
-                    page ? "expected a PLAN" : "expected a PLAN, or --layouts FILE");
-    if (operands > 1 && !table)
-        return fail(err, BAD_INPUT,
-                    "unexpected operand '%s': more than one plan requires --format latex or csv",
-                    files[1]);
-    if (verdict && ((layouts && !page) || table))
-        return fail(err, BAD_INPUT, "--verdict: expected a single plan");
-    if (progress && !page) return fail(err, BAD_INPUT, "--progress: requires --format html");
-    if (layouts && !page)
-        return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top,
-                             format, to, arena, err);
-    if (table && about.top >= 0)
-        return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
-    if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
-    TRY(plan_load(&plan, files[0], arena, err));
-    if (verdict) TRY(take_verdict(&plan, verdict, arena, err));
-    about.format = format;
-    if (hosts && format < FORMAT_HOSTFILE)
-        return fail(err, BAD_INPUT, "--hosts: requires --format hostfile, rankfile or hosts");
-    if ((format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST) || format >= FORMAT_HOSTFILE)
-        known = origin_problem(&plan, &problem, arena);
-    TRY(origin_check_layers(&plan, known ? &problem : NULL, err));
-    if (layout_has_grid(&plan.layout) && !nearest.folder && format >= FORMAT_MEGATRON &&
-        format <= LAUNCHERS_LAST)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.tensor_grid: no framework that plans leave for runs a tensor grid; "
-                    "expected a plan without (--nearest FOLDER finds one)",
-                    plan.document.path);
-    if (nearest.folder) {
-        TRY(find_nearest(&plan, known ? &problem : NULL, format, &nearest, exit_code, arena, err));
-        if (*exit_code && *exit_code != EXIT_OPEN) return OK;
-    }
-    if (about.top >= 0 && !page && (format != FORMAT_TEXT || !plan.placement))
-        return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
-    if (page) TRY(make_page(&plan, &about, layouts, progress, &text, &length, arena, err));
-    else if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP)
-        TRY(make_with_links(&plan, &about, &text, &length, arena, err));
-    else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
-    else if (format >= FORMAT_HOSTFILE)
-        TRY(make_hosts(
-            &plan, known ? &problem : NULL, hosts,
-            &(struct launch_request){.format = (enum launch_format)(format - FORMAT_HOSTFILE),
-                                     .order = (enum rank_order)order,
-                                     .cores_per_rank = (int)cores},
-            &text, &length, arena, err));
-    else TRY(make_launch(&plan, known ? &problem : NULL, format, &text, &length, arena, err));
-    return file_write(to, text, length, err);
-}
+    .options = OPTION_TABLE(rows),
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,5 +1,5 @@
 // Takes over the results of earlier searches of a problem, for --resume and --part.
-#include "solve/commands/resume.h"
+#include "solve/commands/solve_request.h"
 
 #include <dirent.h>
 #include <stdio.h>

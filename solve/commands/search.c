@@ -7,7 +7,7 @@
 
 #include "data/base/file.h"
 #include "data/base/least.h"
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "formulate/price/extrapolate.h"
 #include "formulate/price/price.h"
 #include "formulate/price/range.h"

@@ -6,7 +6,6 @@
 #include "data/base/file.h"
 #include "data/results/bound.h"
 #include "solve/commands/commands.h"
-#include "solve/commands/resume.h"
 #include "solve/commands/solve_request.h"
 #include "solve/commands/verbs.h"
 #include "solve/process/supervise.h"
@@ -415,33 +414,33 @@ static enum status say_other_layouts(const struct solve_request *r, const struct
     return file_write("-", text, length, err);
 }
 
-enum status command_solve(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
+enum status solve_request_run(void *request, int *exit_code, struct arena *arena, struct error *err)
 {
+    struct solve_request *r = request;
     bool unwritten = false;
-    struct solve_request r = {.unwritten = &unwritten};
-    TRY(solve_request_read(&r, argc, argv, arena, err));
-    if (r.helped) return OK;
-    TRY(supervision_stop(&r.stop, err));
-    r.problem_path = path_of_document(r.problem_path, "problem.json", arena);
+    r->unwritten = &unwritten;
+    TRY(solve_request_complete(r, err));
+    TRY(supervision_stop(&r->stop, err));
+    r->problem_path = path_of_document(r->problem_path, "problem.json", arena);
     struct problem *problem = TAKE(arena, 1, struct problem);
-    TRY(solve_request_check_places(&r, err));
-    TRY(problem_load(problem, r.problem_path, arena, err));
-    struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
-    if (start) TRY(plan_load(start, r.start_path, arena, err));
+    TRY(solve_request_check_places(r, err));
+    TRY(problem_load(problem, r->problem_path, arena, err));
+    struct plan *start = r->start_path ? TAKE(arena, 1, struct plan) : NULL;
+    if (start) TRY(plan_load(start, r->start_path, arena, err));
     const struct problem *asked = problem;
     const char *doubt = cluster_doubt(&problem->cluster, arena);
     if (doubt) fprintf(stderr, "warning: %s\n", doubt);
-    TRY(change_problem(&r, &problem, start, arena, err));
+    TRY(change_problem(r, &problem, start, arena, err));
     struct solved solved;
-    r.settings.map_problem = problem;
+    r->settings.map_problem = problem;
     TRY(solve_prepare(&solved, problem, arena, err));
-    if (problem->job.space.given) return solve_space(&r, &solved, exit_code, arena, err);
-    if (r.certificate_path && !r.priced_path && !problem->cluster.places.node_count)
-        r.priced_path = arena_print(arena, "%s.priced.json", path_stem(r.certificate_path, arena));
-    if (r.priced_path) TRY(file_check_place(r.priced_path, err));
-    TRY(solve_layout(&r, &solved, start, exit_code, arena, err));
-    return asked->job.space.given && cluster_change_any(&r.change)
-               ? say_other_layouts(&r, asked, &solved.result->plan, arena, err)
+    if (problem->job.space.given) return solve_space(r, &solved, exit_code, arena, err);
+    if (r->certificate_path && !r->priced_path && !problem->cluster.places.node_count)
+        r->priced_path =
+            arena_print(arena, "%s.priced.json", path_stem(r->certificate_path, arena));
+    if (r->priced_path) TRY(file_check_place(r->priced_path, err));
+    TRY(solve_layout(r, &solved, start, exit_code, arena, err));
+    return asked->job.space.given && cluster_change_any(&r->change)
+               ? say_other_layouts(r, asked, &solved.result->plan, arena, err)
                : OK;
 }

@@ -8,8 +8,6 @@
 #include "solve/commands/solve_request.h"
 #include "solve/layout/steps.h"
 
-static const char usage[] = "plumbline solve PROBLEM.json [-o PLAN.json]";
-
 // "What if" answers on standard output; its files go next to the plan.
 static enum status read_change(struct solve_request *r, struct error *err)
 {
@@ -39,11 +37,6 @@ static enum status read_part(struct solve_request *r, struct error *err)
 {
     int end = 0;
     struct space_part *p = &r->part;
-    if (r->resume.count && (r->start_path || cluster_change_any(&r->change)))
-        return fail(err, BAD_INPUT, "--resume: expected no --start, --without or --degrade");
-    if (r->join.count && !r->certificate_path)
-        return fail(err, BAD_INPUT, "--join: requires --certificate");
-    if (r->share_path && !r->part_text) return fail(err, BAD_INPUT, "--share: requires --part");
     if (!r->part_text) return OK;
     if (sscanf(r->part_text, "%d/%d%n", &p->index, &p->count, &end) != 2 || r->part_text[end] ||
         p->count < 1 || p->count > SPACE_PARTS_MAX || p->index < 1 || p->index > p->count)
@@ -51,103 +44,104 @@ static enum status read_part(struct solve_request *r, struct error *err)
                     "--part: expected I/N, such as 3/8, with N at most %d, found %s",
                     SPACE_PARTS_MAX, r->part_text);
     p->index--;
-    if (cluster_change_any(&r->change))
-        return fail(err, BAD_INPUT, "--part: expected no --without or --degrade");
-    if (!r->plan_path || !strcmp(r->plan_path, "-"))
-        return fail(err, BAD_INPUT, "--part: requires -o PLAN.json");
     return OK;
 }
 
-enum status solve_request_read(struct solve_request *r, int argc, char **argv, struct arena *arena,
-                               struct error *err)
+#define AT(member) offsetof(struct solve_request, member)
+static const struct solve_request defaults = {.settings = {SOLVE_DEFAULTS, .alternatives = 1}};
+static const struct option_row rows[] = {
+    {"PROBLEM.json", OPTION_PATH, AT(problem_path), .low = 1},
+    {"-o", OPTION_PATH, AT(plan_path), "output file for the plan (default: standard output)"},
+    {"--time-limit-s", OPTION_NUMBER, AT(settings.time_limit_s),
+     "stop after X seconds with the best plan so far and its bound (0: no limit)", 0, 1e9},
+    {"--gap", OPTION_NUMBER, AT(settings.gap),
+     "stop when (iteration - bound) / iteration is at most X (default: 0, proven optimal)", 0, 1},
+    {"--threads", OPTION_COUNT, AT(settings.threads),
+     "number of worker processes (default: 1; 0: no separate process); the plan does not "
+     "depend on it",
+     0, 64},
+    {"--seed", OPTION_INT, AT(settings.seed), "random seed of the incumbent search", 0,
+     9007199254740992.0},
+    {"--start", OPTION_PATH, AT(start_path), "plan to start from"},
+    {"--resume", OPTION_PATH, AT(resume),
+     "continue from this plan, and for a space from PLAN.layouts.json next to it, keeping what "
+     "was proven; for a space may be repeated, such as with the plans of its parts",
+     .many = OPTION_ANY_NUMBER, .excludes = "--start --without --degrade"},
+    {"--join", OPTION_PATH, AT(join),
+     "with --certificate: adopt the arguments of this certificate of a part; may be repeated",
+     .many = OPTION_ANY_NUMBER, .needs = "--certificate"},
+    {"--part", OPTION_TEXT, AT(part_text),
+     "I/N: search only part I of N of the space; --resume with the plans of all parts joins "
+     "them",
+     .needs = "-o", .excludes = "--without --degrade"},
+    {"--share", OPTION_PATH, AT(share_path),
+     "with --part: folder through which the searches of the parts share their best plans",
+     .needs = "--part"},
+    {"--without", OPTION_TEXT, AT(change.without),
+     "solve as if this node were gone (GROUP=N if nodes have no names); reports what is lost "
+     "and what moves relative to --start",
+     .many = OPTION_ANY_NUMBER},
+    {"--degrade", OPTION_TEXT, AT(change.degrade),
+     "solve with changed bandwidth: A:B=X: from node A to node B times X; A=X: all links of A",
+     .many = OPTION_ANY_NUMBER},
+    {"--alternatives", OPTION_COUNT, AT(settings.alternatives),
+     "also write the N best distinct plans, as PLAN-2.json ...", 1, 1000, .needs = "-o",
+     .excludes = "--engine=glpk"},
+    {"--front", OPTION_INT, AT(front),
+     "write N points of time against quality, if compression costs quality, as PLAN-2.json "
+     "...",
+     1, 1000, .needs = "-o", .excludes = "--alternatives"},
+    {"--engine", OPTION_NAME, AT(settings.engine),
+     "tree (default): boxes, then a tree of our own; or glpk: GLPK's branch and bound, each "
+     "node ended by an exact bound",
+     .names = engine_names},
+    {"--progress", OPTION_FLAG, AT(progress), "print progress even if stderr is not a terminal"},
+    {"--quiet", OPTION_FLAG, AT(quiet), "print no progress"},
+    {"--program", OPTION_PATH, AT(settings.program_path),
+     "write the program after elimination, with all path rows (.mps or .lp)"},
+    {"--map", OPTION_PATH, AT(settings.map_path),
+     "with --program: write the meaning of its columns", .needs = "--program"},
+    {"--priced", OPTION_PATH, AT(priced_path),
+     "write the priced problem to this file, and name it in the plan"},
+    {"--layouts", OPTION_PATH, AT(layouts_path),
+     "output file for the outcome of every layout, for a job with a space (default: "
+     "PLAN.layouts.json)"},
+    {"--certificate", OPTION_PATH, AT(certificate_path),
+     "write the proof of the bound to this file, for plumbline check, and the priced problem "
+     "next to it (or to --priced)"},
+    {"--shrink-certificate", OPTION_FLAG, AT(shrink),
+     "with --certificate: drop everything that the proof does not need; takes time",
+     .needs = "--certificate"},
+    {"--recheck", OPTION_FLAG, AT(settings.recheck),
+     "evaluate the whole proof again from its stored numbers"},
+    {"--memory-limit-mib", OPTION_INT, AT(memory_limit_mib),
+     "limit on the address space of a worker process in MiB (0: no limit)", 0, 1 << 24},
+};
+const struct command command_solve = {
+    .name = "solve",
+    .text = "problem -> plan with a proven bound",
+    .about = "Searches the job's layout, or all layouts of its space, until the plan is proven "
+             "optimal or "
+             "within --gap, or until --time-limit-s expires. The judge of verify audits the plan "
+             "before it "
+             "is written. With --without and --degrade it reports what is lost, and what moves, if "
+             "nodes "
+             "are lost or links degrade.",
+    .usage = "plumbline solve PROBLEM.json [-o PLAN.json]",
+    .options = OPTION_TABLE(rows),
+    .defaults = &defaults,
+    .size = sizeof(struct solve_request),
+    .run = solve_request_run,
+};
+
+enum status solve_request_complete(struct solve_request *r, struct error *err)
 {
     struct solve_settings *s = &r->settings;
-    solve_defaults(s);
-    r->threads = s->threads;
-    r->change.without = r->change.degrade = (struct option_texts){.most = argc};
-    r->resume = (struct option_texts){.most = argc};
-    r->join = r->resume;
-    r->join.items = TAKE(arena, argc, const char *);
-    r->resume.items = TAKE(arena, argc, const char *);
-    r->change.without.items = TAKE(arena, argc, const char *);
-    r->change.degrade.items = TAKE(arena, argc, const char *);
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &r->plan_path, 0, 0, NULL,
-         "output file for the plan (default: standard output)"},
-        {"--time-limit-s", OPTION_NUMBER, &s->time_limit_s, 0, 1e9, NULL,
-         "stop after X seconds with the best plan so far and its bound (0: no limit)"},
-        {"--gap", OPTION_NUMBER, &s->gap, 0, 1, NULL,
-         "stop when (iteration - bound) / iteration is at most X (default: 0, proven optimal)"},
-        {"--threads", OPTION_INT, &r->threads, 0, 64, NULL,
-         "number of worker processes (default: 1; 0: no separate process); the plan does not "
-         "depend on it"},
-        {"--seed", OPTION_INT, &s->seed, 0, 9007199254740992.0, NULL,
-         "random seed of the incumbent search"},
-        {"--start", OPTION_PATH, &r->start_path, 0, 0, NULL, "plan to start from"},
-        {"--resume", OPTION_TEXTS, &r->resume, 0, 0, NULL,
-         "continue from this plan, and for a space from PLAN.layouts.json next to it, keeping what "
-         "was proven; for a space may be repeated, such as with the plans of its parts"},
-        {"--join", OPTION_TEXTS, &r->join, 0, 0, NULL,
-         "with --certificate: adopt the arguments of this certificate of a part; may be repeated"},
-        {"--part", OPTION_TEXT, &r->part_text, 0, 0, NULL,
-         "I/N: search only part I of N of the space; --resume with the plans of all parts joins "
-         "them"},
-        {"--share", OPTION_PATH, &r->share_path, 0, 0, NULL,
-         "with --part: folder through which the searches of the parts share their best plans"},
-        {"--without", OPTION_TEXTS, &r->change.without, 0, 0, NULL,
-         "solve as if this node were gone (GROUP=N if nodes have no names); reports what is lost "
-         "and what moves relative to --start"},
-        {"--degrade", OPTION_TEXTS, &r->change.degrade, 0, 0, NULL,
-         "solve with changed bandwidth: A:B=X: from node A to node B times X; A=X: all links of A"},
-        {"--alternatives", OPTION_INT, &r->alternatives, 1, 1000, NULL,
-         "also write the N best distinct plans, as PLAN-2.json ..."},
-        {"--front", OPTION_INT, &r->front, 1, 1000, NULL,
-         "write N points of time against quality, if compression costs quality, as PLAN-2.json "
-         "..."},
-        {"--engine", OPTION_NAME, &r->engine, 0, 0, engine_names,
-         "tree (default): boxes, then a tree of our own; or glpk: GLPK's branch and bound, each "
-         "node ended by an exact bound"},
-        {"--progress", OPTION_FLAG, &r->progress, 0, 0, NULL,
-         "print progress even if stderr is not a terminal"},
-        {"--quiet", OPTION_FLAG, &r->quiet, 0, 0, NULL, "print no progress"},
-        {"--program", OPTION_PATH, &s->program_path, 0, 0, NULL,
-         "write the program after elimination, with all path rows (.mps or .lp)"},
-        {"--map", OPTION_PATH, &s->map_path, 0, 0, NULL,
-         "with --program: write the meaning of its columns"},
-        {"--priced", OPTION_PATH, &r->priced_path, 0, 0, NULL,
-         "write the priced problem to this file, and name it in the plan"},
-        {"--layouts", OPTION_PATH, &r->layouts_path, 0, 0, NULL,
-         "output file for the outcome of every layout, for a job with a space (default: "
-         "PLAN.layouts.json)"},
-        {"--certificate", OPTION_PATH, &r->certificate_path, 0, 0, NULL,
-         "write the proof of the bound to this file, for plumbline check, and the priced problem "
-         "next to it (or to --priced)"},
-        {"--shrink-certificate", OPTION_FLAG, &r->shrink, 0, 0, NULL,
-         "with --certificate: drop everything that the proof does not need; takes time"},
-        {"--recheck", OPTION_FLAG, &s->recheck, 0, 0, NULL,
-         "evaluate the whole proof again from its stored numbers"},
-        {"--memory-limit-mib", OPTION_INT, &r->memory_limit_mib, 0, 1 << 24, NULL,
-         "limit on the address space of a worker process in MiB (0: no limit)"},
-    };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1,
-                     NULL, &r->helped, err));
     TRY(read_change(r, err));
     TRY(read_part(r, err));
     if (!r->plan_path) r->plan_path = "-";
-    if (s->map_path && !s->program_path) return fail(err, BAD_INPUT, "--map: requires --program");
-    if (r->alternatives > 1 && !strcmp(r->plan_path, "-"))
-        return fail(err, BAD_INPUT, "--alternatives: requires -o PLAN.json");
-    if (r->alternatives > 1 && r->engine == ENGINE_GLPK)
-        return fail(err, BAD_INPUT, "--alternatives: expected --engine tree, found glpk");
-    if (r->front && (r->alternatives || !strcmp(r->plan_path, "-")))
-        return fail(err, BAD_INPUT, "--front: requires -o PLAN.json and no --alternatives");
-    if (r->shrink && !r->certificate_path)
-        return fail(err, BAD_INPUT, "--shrink-certificate: requires --certificate");
     s->evidence = r->certificate_path != NULL;
-    s->threads = (int)r->threads;
-    s->alternatives = (int)r->alternatives;
     s->memory_limit_bytes = r->memory_limit_mib << 20;
-    s->engine = (enum engine)r->engine;
     s->progress = r->quiet ? 0 : r->progress ? 1 : -1;
     return OK;
 }
@@ -182,7 +176,7 @@ static enum status refuse_single(const struct solve_request *r, const char *expe
                                  struct error *err)
 {
     const struct given single[] = {{r->shrink, "--shrink-certificate"},
-                                   {r->alternatives > 1, "--alternatives"},
+                                   {r->settings.alternatives > 1, "--alternatives"},
                                    {r->settings.program_path, "--program"}};
     return refuse_given(single, ARRAY_LENGTH(single), expected, err);
 }

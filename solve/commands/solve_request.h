@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
 #define PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "solve/certificate/space.h"
 #include "solve/commands/verbs.h"
 #include "solve/commands/what_if.h"
@@ -13,10 +13,9 @@ struct solve_request {
     const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path,
         *certificate_path;
     struct solve_settings settings;
-    int64_t threads, alternatives, front, memory_limit_mib;
-    int engine;
+    int64_t front, memory_limit_mib;
     bool *unwritten; // set where a document could not be written
-    bool progress, quiet, helped, shrink;
+    bool progress, quiet, shrink;
     struct cluster_change change;
     struct option_texts resume, join;
     const char *part_text, *share_path;
@@ -25,8 +24,11 @@ struct solve_request {
     bool answer_only;         // "what if", with no file for the plan
 };
 
-enum status solve_request_read(struct solve_request *r, int argc, char **argv, struct arena *arena,
-                               struct error *err);
+// What follows from the options as they were read.
+enum status solve_request_complete(struct solve_request *r, struct error *err);
+// Solves, and writes what was requested (solve.c).
+enum status solve_request_run(void *request, int *exit_code, struct arena *arena,
+                              struct error *err);
 // Checks that all files can be written: before hours of work, not after them.
 enum status solve_request_check_places(const struct solve_request *r, struct error *err);
 // Refuses options that do not apply to the problem, before anything is written.
@@ -47,5 +49,39 @@ struct certify_request {
 // Writes the certificate. Afterwards the results state what it proves: bound, outcome, claim.
 // SOLVER: nothing can be proven; they then state that nothing shows their bound.
 enum status solve_certify(const struct certify_request *c, struct arena *arena, struct error *err);
+
+// ---- resume.c: --resume and --part, the results of earlier searches of the same problem, and of
+// concurrent ones
+
+struct resume {
+    struct layouts_task task;         // of a space
+    const struct plan *plan;          // the best earlier one, with its bound; NULL: none
+    const struct document **rests_on; // [rests_on_count]: plans, or layouts documents of a space
+    int rests_on_count;
+};
+
+// Reads the plans that --resume names and, for a space, the layouts documents next to them.
+// BAD_INPUT unless each was made from these very documents by this version, and the judge accepts
+// it.
+enum status resume_read(struct resume *resume, const struct solve_request *r,
+                        const struct problem *problem, struct arena *arena, struct error *err);
+
+// States in the results that their bound rests on these documents.
+void resume_claim(struct solved *s, const struct resume *resume, const struct solve_request *r,
+                  struct arena *arena);
+
+// Plans of searches that share a folder: each writes its best as FOLDER/best-ID.json and reads the
+// others', which it takes if the judge accepts them.
+struct share {
+    const char *folder, *own;
+    const struct problem *problem;
+    int64_t told_ns;
+    struct share_seen *seen;
+    int seen_count, seen_capacity;
+    struct arena *arena;
+};
+enum status share_open(struct share *s, const char *folder, const struct problem *problem,
+                       struct arena *arena, struct error *err);
+layouts_exchange share_exchange; // argument: struct share *
 
 #endif

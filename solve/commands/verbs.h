@@ -139,4 +139,43 @@ struct report_request {
 enum status report_run(const struct report_request *r, const char **text, size_t *length,
                        struct arena *arena, struct error *err);
 
+// ---- report_page.c: a plan as text, links, heatmap or page, with what is next to it
+
+enum format {
+    FORMAT_TEXT,
+    FORMAT_TRACE,
+    FORMAT_MEGATRON,
+    FORMAT_SBATCH,
+    FORMAT_TORCHRUN,
+    FORMAT_TORCHTITAN,
+    FORMAT_TORCHTITAN_PYTHON,
+    FORMAT_PYTORCH_SCHEDULE,
+    FORMAT_DEEPSPEED,
+    FORMAT_NEMO,
+    FORMAT_CSV,
+    FORMAT_LATEX,
+    FORMAT_LINKS,
+    FORMAT_HEATMAP,
+    FORMAT_HTML,
+    FORMAT_HOSTFILE,
+    FORMAT_RANKFILE,
+    FORMAT_HOSTS
+};
+
+struct about_links {
+    const char *problem;
+    int64_t top;
+    int format, node_order;
+    const struct report_request *at_hand; // NULL: everything shown comes from files
+};
+
+// FORMAT_TEXT, _LINKS, _HEATMAP.
+enum status make_with_links(const struct plan *plan, const struct about_links *about,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err);
+// FORMAT_HTML. layouts, progress: files to read; NULL: none, and the layouts next to the plan.
+enum status make_page(const struct plan *plan, const struct about_links *about, const char *layouts,
+                      const char *progress, const char **text, size_t *length, struct arena *arena,
+                      struct error *err);
+
 #endif

@@ -3,16 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "solve/commands/audits.h"
 #include "solve/commands/solution.h"
 #include "solve/judge/verify.h"
-
-command_function command_verify;
-
-static const char usage[] =
-    "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json], or "
-    "--solution FILE --map MAP.json [-o PLAN.json]";
 
 enum { SOURCES_MOST = 64 };
 
@@ -270,64 +264,64 @@ static enum status verify_solution(struct verify_request *r, const struct soluti
     return OK;
 }
 
-static enum status check_operands(const struct solution_request *from, int count, struct error *err)
-{
-    if (from->map_path && !from->solution_path)
-        return fail(err, BAD_INPUT, "--map: requires --solution");
-    if (from->solution_path && !from->map_path)
-        return fail(err, BAD_INPUT,
-                    "--solution: requires --map MAP.json, which formulate --map and solve --map "
-                    "write next to the program");
-    if (from->solution_path && count)
-        return fail(err, BAD_INPUT, "--solution: expected no PLAN.json, since -o writes it");
-    return !from->solution_path && !count
-               ? fail(err, BAD_INPUT, "missing operand; usage: %s", usage)
-               : OK;
-}
+struct options {
+    const char *plan, *problem, *certificate, *solution, *map, *out;
+    int64_t memory_mib;
+};
+#define AT(member) offsetof(struct options, member)
 
-static enum status verify(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
+static const struct options defaults = {
+    .memory_mib = 1024}; // a small file may plan millions of operations
+static const struct option_row rows[] = {
+    {"PLAN.json", OPTION_PATH, AT(plan)},
+    {"--problem", OPTION_PATH, AT(problem),
+     "use this problem instead of the one that the plan names"},
+    {"--certificate", OPTION_PATH, AT(certificate),
+     "also judge the plan's bound by this proof, audited as by plumbline check"},
+    {"--solution", OPTION_PATH, AT(solution),
+     "judge another solver's solution of a written program as a plan (glpsol, CBC, HiGHS, "
+     "SCIP, Gurobi, MIPLIB)",
+     .needs = "--map", .excludes = "PLAN.json"},
+    {"--map", OPTION_PATH, AT(map),
+     "with --solution: the map that formulate --map or solve --map wrote with the program",
+     .needs = "--solution"},
+    {"-o", OPTION_PATH, AT(out),
+     "also write the verdict to this file; with --solution the plan, if it is accepted"},
+    MEMORY_ROW(AT(memory_mib), "1024"),
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    int64_t memory_mib = 1024; // a small file may plan millions of operations
-    const char *plan_path, *verdict_path = NULL;
-    struct verify_request r = {0};
-    struct solution_request from = {0};
-    int operand_count;
-    bool helped;
-    const struct option options[] = {
-        {"--problem", OPTION_PATH, &r.problem_path, 0, 0, NULL,
-         "use this problem instead of the one that the plan names"},
-        {"--certificate", OPTION_PATH, &r.certificate, 0, 0, NULL,
-         "also judge the plan's bound by this proof, audited as by plumbline check"},
-        {"--solution", OPTION_PATH, &from.solution_path, 0, 0, NULL,
-         "judge another solver's solution of a written program as a plan (glpsol, CBC, HiGHS, "
-         "SCIP, Gurobi, MIPLIB)"},
-        {"--map", OPTION_PATH, &from.map_path, 0, 0, NULL,
-         "with --solution: the map written with the program"},
-        {"-o", OPTION_PATH, &verdict_path, 0, 0, NULL,
-         "also write the verdict to this file; with --solution the plan, if it is accepted"},
-        MEMORY_OPTION(&memory_mib, "1024"),
-    };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 0, 1,
-                     &operand_count, &helped, err));
-    if (helped) return OK;
-    TRY(check_operands(&from, operand_count, err));
-    memory_limit((size_t)memory_mib << 20);
-    from.problem_path = r.problem_path;
-    if (from.solution_path) return verify_solution(&r, &from, verdict_path, exit_code, arena, err);
+    const struct options *o = options;
+    struct verify_request r = {.problem_path = o->problem, .certificate = o->certificate};
+    const struct solution_request from = {
+        .solution_path = o->solution, .map_path = o->map, .problem_path = o->problem};
     struct plan plan;
     struct verdict verdict;
-    TRY(plan_load(&plan, plan_path, arena, err));
+    memory_limit((size_t)o->memory_mib << 20);
+    if (o->solution) return verify_solution(&r, &from, o->out, exit_code, arena, err);
+    TRY(plan_load(&plan, o->plan, arena, err));
     TRY(verify_run(&verdict, &plan, &r, arena, err));
-    if (verdict_path) TRY(write_verdict(&verdict, &plan, &r, verdict_path, arena, err));
-    if (!verdict_path || strcmp(verdict_path, "-"))
-        verify_print(stdout, &verdict, &plan, r.certificate, arena);
+    if (o->out) TRY(write_verdict(&verdict, &plan, &r, o->out, arena, err));
+    if (!o->out || strcmp(o->out, "-")) verify_print(stdout, &verdict, &plan, r.certificate, arena);
     *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
     return OK;
 }
 
-enum status command_verify(int argc, char **argv, int *exit_code, struct arena *arena,
-                           struct error *err)
-{
-    return command_audit(verify, argc, argv, exit_code, arena, err);
-}
+extern const struct command command_verify;
+const struct command command_verify = {
+    .name = "verify",
+    .text = "judge a plan with independent code",
+    .about = "Reads the plan and the documents that it was made from, and checks prices, memory, "
+             "schedule "
+             "and time with independent code; with --certificate also the bound.",
+    .usage =
+        "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json], or "
+        "--solution FILE --map MAP.json [-o PLAN.json]",
+    .options = OPTION_TABLE(rows),
+    .needs = "PLAN.json|--solution",
+    .audits = true,
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

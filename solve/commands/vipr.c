@@ -12,34 +12,11 @@
 #include "solve/layout/steps.h"
 #include "solve/certificate/vipr/vipr.h"
 
-static const char usage[] = "plumbline vipr CERTIFICATE.json [PRICED.json] [-o FILE.vipr]";
-
 struct request {
-    const char *paths[2], *out;
-    int count;
+    const char *certificate, *priced, *out;
     double time_limit_s;
     int64_t threads, memory_mib;
-    bool helped;
 };
-
-static enum status read_request(struct request *r, int argc, char **argv, struct error *err)
-{
-    *r = (struct request){.out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &r->out, 0, 0, NULL,
-         "output file for the proof (default: standard output)"},
-        {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
-         "time limit in seconds of the tree that closes the boxes by rows (default: 600; 0: none)"},
-        {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,
-         "number of worker processes; the proof does not depend on it"},
-        {"--memory-limit-mib", OPTION_INT, &r->memory_mib, 1, 1e7, NULL,
-         "memory limit in MiB for writing the proof (default: 1024); the audit of the certificate "
-         "has the limit of plumbline check"},
-    };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), r->paths, 1, 2, &r->count,
-                     &r->helped, err));
-    return r->helped ? OK : file_check_place(r->out, err);
-}
 
 static enum status read_text(struct check_text *to, const char *path, struct arena *arena,
                              struct error *err)
@@ -118,10 +95,27 @@ static enum status begin_apart(const struct request *r, struct arena *arena, str
                 s.late ? "at its limit" : "by a signal");
 }
 
-static enum status vipr(int argc, char **argv, int *exit_code, struct arena *arena,
-                        struct error *err)
+#define AT(member) offsetof(struct request, member)
+static const struct request defaults = {
+    .out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024};
+static const struct option_row rows[] = {
+    {"CERTIFICATE.json", OPTION_PATH, AT(certificate), .low = 1},
+    {"PRICED.json", OPTION_PATH, AT(priced)},
+    {"-o", OPTION_PATH, AT(out), "output file for the proof (default: standard output)"},
+    {"--time-limit-s", OPTION_NUMBER, AT(time_limit_s),
+     "time limit in seconds of the tree that closes the boxes by rows (default: 600; 0: none)", 0,
+     1e9},
+    {"--threads", OPTION_INT, AT(threads),
+     "number of worker processes; the proof does not depend on it", 1, 64},
+    {"--memory-limit-mib", OPTION_INT, AT(memory_mib),
+     "memory limit in MiB for writing the proof (default: 1024); the audit of the certificate "
+     "has the limit of plumbline check",
+     1, 1e7},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct request r;
+    const struct request *r = options;
     struct check_text certificate, priced_text;
     struct check_result checked;
     struct priced *priced = TAKE(arena, 1, struct priced);
@@ -129,33 +123,32 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
     struct vipr_result made;
     double begin_s = clock_s();
     const char *path;
-    *exit_code = 0;
-    TRY(read_request(&r, argc, argv, err));
-    if (r.helped) return OK;
+    (void)exit_code;
+    TRY(file_check_place(r->out, err));
     memory_limit((size_t)MEMORY_BASE_MIB << 20);
-    TRY(read_text(&certificate, r.paths[0], arena, err));
+    TRY(read_text(&certificate, r->certificate, arena, err));
     TRY(check_priced_path(&path, &certificate, arena, err));
-    path = r.count > 1 ? r.paths[1] : path_beside(r.paths[0], path, arena);
+    path = r->priced ? r->priced : path_beside(r->certificate, path, arena);
     struct error unread = {OK, ""};
     if (read_text(&priced_text, path, arena, &unread) != OK)
-        return fail(err, unread.status, "%s%s%s", r.count > 1 ? "" : r.paths[0],
-                    r.count > 1 ? "" : ": made_from: ", unread.text);
+        return fail(err, unread.status, "%s%s%s", r->priced ? "" : r->certificate,
+                    r->priced ? "" : ": made_from: ", unread.text);
     TRY(check_certificate(&checked, &certificate, &priced_text, CHECK_WORK_DEFAULT, arena, err));
     if (!checked.accepted)
-        return fail(err, SOLVER, "%s: not certified: %.300s", r.paths[0], checked.reason);
+        return fail(err, SOLVER, "%s: not certified: %.300s", r->certificate, checked.reason);
     TRY(priced_load(priced, path, arena, err));
     if (priced->objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT, "%s: is about the objective %s: expected iteration_time",
-                    r.paths[0], objective_names[priced->objective]);
+                    r->certificate, objective_names[priced->objective]);
     bool has_plan = checked.iteration_ns >= 0;
     if (has_plan) TRY(read_incumbent(&plan, &certificate, priced, arena, err));
     struct vipr_request request = {priced,           has_plan ? &plan : NULL,   checked.infeasible,
-                                   checked.bound_ns, comment_of(priced, arena), r.time_limit_s,
-                                   (int)r.threads};
-    memory_limit((size_t)r.memory_mib << 20);
-    TRY(begin_apart(&r, arena, err));
+                                   checked.bound_ns, comment_of(priced, arena), r->time_limit_s,
+                                   (int)r->threads};
+    memory_limit((size_t)r->memory_mib << 20);
+    TRY(begin_apart(r, arena, err));
     TRY(vipr_make(&made, &request, arena, err));
-    TRY(file_write(r.out, made.text, made.size, err));
+    TRY(file_write(r->out, made.text, made.size, err));
     fprintf(stderr,
             "vipr: %d columns, %d rows (%d of paths), %d derived rows, %zu bytes; %lld boxes in "
             "%.2f s\n",
@@ -164,8 +157,14 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
     return OK;
 }
 
-enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *arena,
-                         struct error *err)
-{
-    return command_audit(vipr, argc, argv, exit_code, arena, err);
-}
+const struct command command_vipr = {
+    .name = "vipr",
+    .text = "certificate -> VIPR: the same proof in rows of the integer program",
+    .about = "Writes the proof for a third-party checker.",
+    .usage = "plumbline vipr CERTIFICATE.json [PRICED.json] [-o FILE.vipr]",
+    .options = OPTION_TABLE(rows),
+    .audits = true,
+    .size = sizeof(struct request),
+    .defaults = &defaults,
+    .run = run,
+};

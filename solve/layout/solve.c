@@ -15,11 +15,7 @@ enum { BOUND_ROUNDS = 6 }; // of the dynamic programme, for a quick bound
 
 const char *const engine_names[] = {"tree", "glpk", NULL};
 
-void solve_defaults(struct solve_settings *s)
-{
-    *s = (struct solve_settings){
-        .threads = 1, .progress = -1, .start_search = true, .eliminate = true};
-}
+void solve_defaults(struct solve_settings *s) { *s = (struct solve_settings){SOLVE_DEFAULTS}; }
 
 bool solving_should_stop(void *solving)
 {

@@ -44,7 +44,7 @@ struct solve_settings {
     void (*rechecks)(void *argument, bool begins);
     void *keep_argument;
     const void *keep_of;
-    int alternatives;  // 0, or how many of the best distinct plans are wanted
+    int alternatives;  // how many of the best distinct plans are wanted; 0: one
     bool evidence;     // return what a certificate is made of
     bool recheck;      // evaluate every closed box a second time from the stored numbers
     bool start_search; // false: no incumbent search (for tests of the tree)
@@ -57,6 +57,7 @@ struct solve_settings {
     const struct problem *map_problem; // that the map says it was made from; NULL: none
     int64_t memory_limit_bytes;        // of one worker; 0: none
 };
+#define SOLVE_DEFAULTS .threads = 1, .progress = -1, .start_search = true, .eliminate = true
 void solve_defaults(struct solve_settings *s);
 bool solve_tells(const struct solve_settings *s); // whether progress is wanted
 void solve_tell(const struct solve_settings *s, const struct solve_progress *p); // if it is wanted

@@ -17,7 +17,7 @@
 #endif
 
 #include "data/base/file.h"
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "data/base/watch.h"
 
 static const double look_s = 0.1;         // at the clock

@@ -189,7 +189,7 @@ bad 'unknown key "help"' \
     '{"sweep": {"model": "gpt2-xl", "gpu": "a100-80gb", "nodes": 1, "help": true}}'
 grep -q 'line 1: .*line 1: ' err && complain "the line is named twice"
 bad 'expected an instance, found none' '# nothing'
-refuses '-o FOLDER is missing' run m.jsonl
+refuses '-o is missing' run m.jsonl
 refuses 'did you mean status' statsu plain
 refuses 'nowhere' status nowhere
 refuses "expected one of plain" one plain --id 0000000000000000

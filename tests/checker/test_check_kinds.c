@@ -2,13 +2,13 @@
 // names the problem, and whatever was removed from the priced document. The kinds beside them,
 // which have one, are audited.
 #include "data/base/file.h"
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 #include "tests/support/folder.h"
 #include "tests/support/oracle/placements.h"
 
-command_function command_check;
+extern const struct command command_check;
 
 struct files {
     struct arena arena;
@@ -94,7 +94,7 @@ static enum status check(struct files *f, const char *given, int *exit_code)
     char *arguments[4] = {NULL};
     f->err = (struct error){OK, ""};
     for (int i = 0; words[i]; i++) arguments[i] = arena_copy_text(&f->arena, words[i]);
-    return command_check(given ? 3 : 2, arguments, exit_code, &f->arena, &f->err);
+    return command_call(&command_check, given ? 3 : 2, arguments, exit_code, &f->arena, &f->err);
 }
 
 static void must_refuse(struct files *f, const char *given, const char *what)

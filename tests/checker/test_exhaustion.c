@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "tests/support/folder.h"
 #include "tests/support/vipr/command.h"
 
 #include "tests/support/check.h"
 
-command_function command_check, command_verify, command_vipr;
+extern const struct command command_check, command_verify, command_vipr;
 
 enum { OUTSIDE_BYTES = 64 * 1000 * 1000, LINE_BYTES = 2000 };
 
@@ -358,10 +358,10 @@ static void audit(const char *command, const char *file)
     snprintf(path, sizeof path, "%s/%s", folder, file);
     snprintf(out, sizeof out, "%s/out", folder);
     char *words[] = {(char *)command, path, "-o", "/dev/null"};
-    command_function *run = !strcmp(command, "check")        ? command_check
-                            : !strcmp(command, "vipr")       ? command_vipr
-                            : !strcmp(command, "vipr_check") ? command_vipr_check
-                                                             : command_verify;
+    const struct command *run = !strcmp(command, "check")        ? &command_check
+                                : !strcmp(command, "vipr")       ? &command_vipr
+                                : !strcmp(command, "vipr_check") ? &command_vipr_check
+                                                                 : &command_verify;
     if (!freopen(out, "w", stdout) || dup2(fileno(stdout), STDERR_FILENO) < 0) _exit(99);
     setvbuf(stdout, NULL, _IONBF, 0);
 #if !defined(__SANITIZE_ADDRESS__)
@@ -369,7 +369,7 @@ static void audit(const char *command, const char *file)
     struct rlimit limit = {most, most};
     if (address_space() && setrlimit(RLIMIT_AS, &limit)) _exit(98);
 #endif
-    _exit(command_run("plumbline", command, run, run == command_vipr ? 4 : 2, words));
+    _exit(command_run("plumbline", command, run, run == &command_vipr ? 4 : 2, words));
 }
 
 static void read_line(char line[LINE_BYTES])

@@ -17,7 +17,7 @@ static char *in_folder(struct arena *arena, const char *name)
 }
 
 // As the front door runs a command; *exit_code receives what the shell would see.
-static enum status run(command_function *command, int argc, char **argv, int *exit_code,
+static enum status run(const struct command *command, int argc, char **argv, int *exit_code,
                        struct error *err)
 {
     struct arena arena;
@@ -25,12 +25,12 @@ static enum status run(command_function *command, int argc, char **argv, int *ex
     *err = (struct error){OK, ""};
     arena_open(&arena, &exhausted);
     if (setjmp(exhausted)) (fail)(err, SYSTEM, "out of memory");
-    else command(argc, argv, exit_code, &arena, err);
+    else command_call(command, argc, argv, exit_code, &arena, err);
     arena_close(&arena);
     return err->status;
 }
 
-static void sweep(command_function *command, int argc, char **argv, const char *output)
+static void sweep(const struct command *command, int argc, char **argv, const char *output)
 {
     struct error err;
     int exit_code = 0;
@@ -61,20 +61,20 @@ TEST(every_taking_may_fail)
     assert_non_null(mkdtemp(folder));
     char *example[] = {"example", "chain", "--layers",        "6", "--stages", "2",
                        "--types", "2",     "--micro-batches", "4", "-o",       folder};
-    if (run(command_example, ARRAY_LENGTH(example), example, &exit_code, &err) != OK)
+    if (run(&command_example, ARRAY_LENGTH(example), example, &exit_code, &err) != OK)
         fail_msg("%s", err.text);
     char *problem = in_folder(arena, "problem.json"), *plan = in_folder(arena, "plan.json"),
          *out = in_folder(arena, "out");
     char *solve[] = {"solve", problem, "-o", plan, "--threads", "1", "--time-limit-s", "60"};
-    sweep(command_solve, ARRAY_LENGTH(solve), solve, plan);
+    sweep(&command_solve, ARRAY_LENGTH(solve), solve, plan);
     char *verify[] = {"verify", plan, "-o", out};
-    sweep(command_verify, ARRAY_LENGTH(verify), verify, out);
+    sweep(&command_verify, ARRAY_LENGTH(verify), verify, out);
     char *report[] = {"report", plan, "-o", out};
-    sweep(command_report, ARRAY_LENGTH(report), report, out);
+    sweep(&command_report, ARRAY_LENGTH(report), report, out);
     char *trace[] = {"report", plan, "--format", "trace", "-o", out};
-    sweep(command_report, ARRAY_LENGTH(trace), trace, out);
+    sweep(&command_report, ARRAY_LENGTH(trace), trace, out);
     char *formulate[] = {"formulate", problem, "-o", in_folder(arena, "f.lp")};
-    sweep(command_formulate, ARRAY_LENGTH(formulate), formulate, formulate[3]);
+    sweep(&command_formulate, ARRAY_LENGTH(formulate), formulate, formulate[3]);
     static const char *const left[] = {"problem.json", "model.json", "cluster.json", "costs.json",
                                        "job.json",     "plan.json",  "out",          "f.lp"};
     for (size_t i = 0; i < ARRAY_LENGTH(left); i++) unlink(in_folder(arena, left[i]));

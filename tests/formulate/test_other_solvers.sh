@@ -145,8 +145,8 @@ echo 'no such thing' > bad; refused 'expected a solution as glpsol' bad
 printf 'Optimal - objective value 1\n 0 T\n' > bad; refused 'expected INDEX NAME VALUE, as CBC' bad
 answers 2 'requires --map' verify --solution scip.sol
 answers 2 'requires --solution' verify --map $map
-answers 2 'expected no PLAN.json' verify $plan --solution scip.sol --map $map
-answers 2 'missing operand' verify
+answers 2 'cannot be combined with PLAN.json' verify $plan --solution scip.sol --map $map
+answers 2 'PLAN.json or --solution is missing' verify
 answers 2 'expected a plan of this problem' formulate chain-2/problem.json \
     --path-of chain-8/plan.json
 [ -e bad.json ] && complain "a refused solution left a plan"

@@ -3,7 +3,7 @@
 // for a file that is not a plan.
 #include <unistd.h>
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
 #include "formulate/price/price.h"
@@ -11,7 +11,7 @@
 
 #include "tests/support/check.h"
 
-command_function command_verify;
+extern const struct command command_verify;
 
 struct folder {
     struct arena arena;
@@ -150,7 +150,8 @@ static int verify(struct folder *f, const char *option, const char *value)
     for (int i = 0; i < count; i++) arguments[i] = arena_copy_text(&f->arena, words[i]);
     arguments[count] = NULL;
     f->err = (struct error){OK, ""};
-    enum status status = command_verify(count, arguments, &exit_code, &f->arena, &f->err);
+    enum status status =
+        command_call(&command_verify, count, arguments, &exit_code, &f->arena, &f->err);
     return status == BAD_INPUT ? 2 : status == OK ? exit_code : 1;
 }
 

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "data/results/plan.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"

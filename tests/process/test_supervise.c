@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "solve/process/supervise.h"
 #include "tests/support/check.h"
 

@@ -167,7 +167,7 @@ static enum status run_report(const char *format, const char *from, const char *
                     NULL};
     int exit_code = -1;
     *err = (struct error){OK, ""};
-    enum status status = command_report(6, argv, &exit_code, arena, err);
+    enum status status = command_call(&command_report, 6, argv, &exit_code, arena, err);
     if (status == OK) assert_int_equal(exit_code, 0);
     return status;
 }

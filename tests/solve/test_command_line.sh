@@ -71,8 +71,8 @@ gives 0 validate runs.csv --json
 says '"kendall_tau": ' out
 gives 0 validate runs.csv --fit gemm --folds 2 --list
 [ "$(wc -l < out)" = 9 ] || complain "validate --list: expected a header and eight rows"
-refuses "rows are not scored with constants fitted on them" validate runs.csv --fit gemm
-refuses "--fit-rows and --folds: require --fit" validate runs.csv --folds 5
+refuses "--fit: requires --folds or --fit-rows" validate runs.csv --fit gemm
+refuses "--folds: requires --fit" validate runs.csv --folds 5
 refuses "there is no column colour" validate runs.csv --rows colour=red
 refuses "--fit is missing" calibrate --iterations runs.csv
 gives 0 calibrate --iterations runs.csv --fit gemm -o fitted.json
@@ -106,7 +106,7 @@ refuses "--cluster-out: requires --cluster" calibrate samples.json --cluster-out
 for command in calibrate import price formulate solve verify report; do
     gives 0 $command --help
     case $command in report) missing="expected a PLAN, or --layouts FILE" ;;
-    import) missing="a format is missing" ;; *) missing="missing operand" ;; esac
+    import | verify) missing=" is missing" ;; *) missing="missing operand" ;; esac
     refuses "$missing" $command
     refuses "unknown option '--bogus'" $command --bogus
     [ $command = calibrate ] || refuses "unexpected operand" $command hf b c
@@ -565,8 +565,8 @@ refuses "objective: expected iteration_time: no program is written for pipette" 
     pipette/problem.json
 refuses "--stages: expected a divisor of the 4 nodes" example pipette --matrix matrix.json \
     --stages 3 $small -o no
-refuses "--matrix FILE is missing" example pipette --stages 2 -o no
-refuses "--stages P is missing" example pipette --matrix matrix.json -o no
+refuses "--matrix is missing" example pipette --stages 2 -o no
+refuses "--stages is missing" example pipette --matrix matrix.json -o no
 refuses "expected a cluster with places" example gpt --objective pipette -o no
 gives 0 example pipette --matrix matrix.json --stages 2 $small --objective iteration_time -o exact
 gives 0 solve exact/problem.json -o exact/plan.json --quiet

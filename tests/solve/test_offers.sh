@@ -86,9 +86,9 @@ mkdir "$work/drawn"
 python3 "$(dirname "$0")/offers_drawn.py" "$plumbline" "$work/drawn" 5 >"$work/out" \
     2>"$work/log" || wrong "$(cat "$work/log")"
 
-refuse "requires --tokens N" --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --budget 4000
-refuse "model NAME is missing" --offer h100-80gb:1:2
-refuse "offer MACHINE:NODES:PRICE is missing" --model llama-3.1-8b
+refuse "requires --tokens" --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --budget 4000
+refuse "model is missing" --offer h100-80gb:1:2
+refuse "offer is missing" --model llama-3.1-8b
 refuse "PRICE above 0" --model llama-3.1-8b --offer h100-80gb:1:free
 refuse "NODES from 1" --model llama-3.1-8b --offer h100-80gb:none:2
 refuse "with two colons" --model llama-3.1-8b --offer h100-80gb

@@ -171,9 +171,9 @@ expect "has 6 nodes with names" 2 --model llama-3.1-8b --cluster "$work/named.js
     -o "$work/x"
 expect "did you mean h100-80gb" 2 --model llama-3.1-8b --gpu h100 --nodes 2 -o "$work/x"
 expect "llama-3.1-8b" 2 --model llama-3.1-8c --gpu h100-80gb --nodes 2 -o "$work/x"
-expect "--nodes N or --gpus N" 2 --model llama-3.1-8b --gpu h100-80gb -o "$work/x"
-expect "--gpu NAME" 2 --model llama-3.1-8b -o "$work/x"
-expect "-o FOLDER is missing" 2 --model llama-3.1-8b --gpu h100-80gb --nodes 1
+expect "requires --nodes or --gpus" 2 --model llama-3.1-8b --gpu h100-80gb -o "$work/x"
+expect "--gpu or --cluster is missing" 2 --model llama-3.1-8b -o "$work/x"
+expect "-o is missing" 2 --model llama-3.1-8b --gpu h100-80gb --nodes 1
 expect "expected fewer, or a multiple" 2 --model llama-3.1-8b --gpu h100-80gb --gpus 12 -o "$work/x"
 expect "= 2 GPUs" 0 --model llama-3.2-1b --gpu h100-80gb --gpus 2 --gap 0.1 -o "$work/two"
 expect "time-limit-s gives the search more" 12 --model llama-3.1-405b --gpu h100-80gb --nodes 20 \

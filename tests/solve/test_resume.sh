@@ -83,7 +83,8 @@ refuse 'expected an existing folder' -o "$work/x.json" --part 1/3 --share "$work
 refuse '--join: requires --certificate' -o "$work/x.json" --join "$work/part1.c.json"
 refuse 'kind: expected' -o "$work/x.json" --resume "$work/part1.json" \
     --certificate "$work/x.c.json" --join "$work/joined.c.json"
-refuse 'no --start' -o "$work/x.json" --resume "$work/part1.json" --start "$work/part1.json"
+refuse 'combined with --start' -o "$work/x.json" --resume "$work/part1.json" \
+    --start "$work/part1.json"
 cp "$work/part1.json" "$work/alone.json"
 refuse 'alone.layouts.json' -o "$work/x.json" --resume "$work/alone.json"
 for file in part1 part1.layouts; do

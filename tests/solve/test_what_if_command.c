@@ -32,7 +32,8 @@ static enum status run_solve(struct told *told, const char *folder, const char *
     assert_true(kept >= 0 && log >= 0 && file >= 0 && nothing >= 0);
     dup2(file, 1);
     dup2(nothing, 2);
-    enum status status = command_solve(count + 1, argv, &told->exit_code, arena, &told->err);
+    enum status status =
+        command_call(&command_solve, count + 1, argv, &told->exit_code, arena, &told->err);
     fflush(stdout);
     dup2(kept, 1);
     dup2(log, 2);

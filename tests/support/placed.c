@@ -11,8 +11,8 @@
 struct cluster_change cluster_change_of(const char *words, struct arena *arena)
 {
     enum { MOST = 9 };
-    struct cluster_change x = {{TAKE(arena, MOST, const char *), 0, MOST},
-                               {TAKE(arena, MOST, const char *), 0, MOST}};
+    struct cluster_change x = {{TAKE(arena, MOST, const char *), 0},
+                               {TAKE(arena, MOST, const char *), 0}};
     char *copy = arena_copy_text(arena, words), *rest = NULL;
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         if (*word == '-') x.without.items[x.without.count++] = word + 1;

@@ -4,7 +4,7 @@
 // one of the reasons below, each of which is tested. No command ends by a signal.
 // usage: test_keys [EVERY [KIND]]: every EVERY-th edit (default 499; 1: all), and what verify says
 // of a plan with each of its keys edited in each way once.
-#include "data/base/options.h"
+#include "data/base/command.h"
 #include "tests/support/sweep/edits.h"
 #include "tests/support/sweep/kinds.h"
 #include "tests/support/sweep/run.h"

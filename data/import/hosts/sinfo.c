@@ -253,7 +253,7 @@ enum status import_sinfo(int argc, char **argv, int *exit_code, struct arena *ar
     const char *output = "-", *name = "slurm", *path, *text, *types[GROUPS_MAX];
     size_t size;
     bool helped;
-    struct likes likes = {.said = {likes.items, 0, LIKES_MOST}};
+    struct likes likes = {.said = {likes.items, 0}};
     struct sinfo s = {.arena = arena};
     struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
     const struct option options[] = {

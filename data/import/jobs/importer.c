@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/base/options.h"
 #include "data/import/import.h"
 #include "data/inputs/model/size.h"
 #include "data/kinds/schedules.h"

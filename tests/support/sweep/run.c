@@ -17,17 +17,10 @@
 
 enum { WORDS_MAX = 30, LONGEST_S = 60 };
 
-static const struct {
-    const char *name;
-    command_function *run;
-} commands[] = {
-    {"calibrate", command_calibrate}, {"check", command_check},
-    {"clusters", command_clusters},   {"compare", command_compare},
-    {"costs", command_costs},         {"formulate", command_formulate},
-    {"models", command_models},       {"predict", command_predict},
-    {"price", command_price},         {"report", command_report},
-    {"solve", command_solve},         {"validate", command_validate},
-    {"verify", command_verify},       {"vipr", command_vipr},
+static const struct command *const commands[] = {
+    &command_calibrate, &command_check,    &command_clusters, &command_compare, &command_costs,
+    &command_formulate, &command_models,   &command_predict,  &command_price,   &command_report,
+    &command_solve,     &command_validate, &command_verify,   &command_vipr,
 };
 
 static void send_to(const char *file, int where)
@@ -60,8 +53,8 @@ static void be_command(const char *folder, const char *program, char *line)
     send_to("err", STDERR_FILENO);
     alarm(LONGEST_S);
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-        if (!strcmp(commands[i].name, words[0]))
-            _exit(command_run("plumbline", words[0], commands[i].run, count, words));
+        if (!strcmp(commands[i]->name, words[0]))
+            _exit(command_run("plumbline", words[0], commands[i], count, words));
     be_program(program, words);
     _exit(99);
 }

@@ -20,33 +20,38 @@ static void print_result(const struct check_vipr_result *r, struct arena *arena)
            r->combinations, r->roundings, r->disjunctions);
 }
 
-static enum status check_file(int argc, char **argv, int *exit_code, struct arena *arena,
-                              struct error *err)
-{
+struct options {
     const char *path;
-    int count;
-    bool helped;
-    int64_t work_limit = CHECK_WORK_DEFAULT;
-    const struct option options[] = {
-        {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
-         "maximum number of steps; beyond it nothing counts as proven (default: 10^11)"},
-    };
-    struct check_text file;
+    int64_t work_limit;
+};
+#define AT(member) offsetof(struct options, member)
+
+static const struct options defaults = {.work_limit = CHECK_WORK_DEFAULT};
+static const struct option_row rows[] = {
+    {"FILE.vipr", OPTION_PATH, AT(path), .low = 1},
+    {"--work-limit", OPTION_INT, AT(work_limit),
+     "maximum number of steps; beyond it nothing counts as proven (default: 10^11)", 1, 1e18},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+{
+    const struct options *o = options;
+    struct check_text file = {.file = o->path};
     struct check_vipr_result result;
-    TRY(options_read(argc, argv, "vipr_check FILE.vipr", options, ARRAY_LENGTH(options), &path, 1,
-                     1, &count, &helped, err));
-    if (helped) return OK;
     memory_limit((size_t)MEMORY_BASE_MIB << 20);
-    file.file = path;
-    TRY(file_read(path, &file.text, &file.size, arena, err));
-    TRY(check_vipr(&result, &file, (uint64_t)work_limit, arena, err));
+    TRY(file_read(o->path, &file.text, &file.size, arena, err));
+    TRY(check_vipr(&result, &file, (uint64_t)o->work_limit, arena, err));
     print_result(&result, arena);
     *exit_code = result.accepted ? 0 : 1;
     return OK;
 }
 
-enum status command_vipr_check(int argc, char **argv, int *exit_code, struct arena *arena,
-                               struct error *err)
-{
-    return command_audit(check_file, argc, argv, exit_code, arena, err);
-}
+const struct command command_vipr_check = {
+    .name = "vipr_check",
+    .usage = "vipr_check FILE.vipr",
+    .options = OPTION_TABLE(rows),
+    .audits = true,
+    .size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -2,9 +2,9 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_COMMAND_H
 #define PLUMBLINE_TESTS_SUPPORT_VIPR_COMMAND_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
 // Says what a VIPR file proves. Exit code 0: proven; 1: not; 2: not a file of this format.
-command_function command_vipr_check;
+extern const struct command command_vipr_check;
 
 #endif

@@ -1,17 +1,13 @@
-// A table of options as text: help, a section of a manual page, words that complete a command line.
-#ifndef PLUMBLINE_DATA_BASE_OPTIONS_TEXT_H
-#define PLUMBLINE_DATA_BASE_OPTIONS_TEXT_H
+// A command's rows as text: help, a section of a manual page, words that complete a command line.
+#ifndef PLUMBLINE_DATA_BASE_COMMAND_TEXT_H
+#define PLUMBLINE_DATA_BASE_COMMAND_TEXT_H
 
-#include "data/base/options.h"
+#include "data/base/command.h"
 
-struct options_table {
-    const char *usage; // lines, the first without "usage: "
-    const struct option *options;
-    size_t count;
-};
-
-// The option of that name, or NULL.
-const struct option *options_find(const struct options_table *t, const char *word, size_t length);
+// Its rows, from 0, the shared ones last; NULL after the last.
+const struct option_row *command_row(const struct command *c, int i);
+// The row of that name, or NULL.
+const struct option_row *command_find(const struct command *c, const char *name, size_t length);
 
 // Words that replace --help and request another text. The first two come right after the command's
 // name. The last comes after the words of a line, and the word before it is to be completed.
@@ -23,9 +19,9 @@ const struct option *options_find(const struct options_table *t, const char *wor
 
 // Whether argv[at] is --help, -h or one of the first two; if so, prints the text on standard
 // output.
-bool options_told(const struct options_table *table, int argc, char **argv, int at);
+bool command_helped(const struct command *c, char **argv, int at);
 // Whether the line ends with the last one; if so, prints the words on standard output.
-bool options_completed(const struct options_table *table, int argc, char **argv);
+bool command_completed(const struct command *c, int argc, char **argv);
 
 // Prints a word that completes `begun`, if it starts with it.
 void print_completion(const char *begun, const char *word, const char *text);

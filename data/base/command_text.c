@@ -1,5 +1,5 @@
-// Help, manual sections and completion words of a table of options.
-#include "data/base/options_text.h"
+// Help, manual sections and completion words of a command's rows.
+#include "data/base/command_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,29 +17,46 @@ static const struct {
     [OPTION_CLUSTER] = {"CLUSTER", "clusters"},
     [OPTION_COSTS] = {"COSTS", "costs"},
     [OPTION_GPU] = {"GPU", NULL},
-    [OPTION_TEXTS] = {"TEXT", NULL},
     [OPTION_INT] = {"N", NULL},
+    [OPTION_COUNT] = {"N", NULL},
     [OPTION_NUMBER] = {"X", NULL},
     [OPTION_NAME] = {"NAME", NULL},
 };
 
+const struct option_row *command_row(const struct command *c, int i)
+{
+    if (i < c->options.count) return &c->options.rows[i];
+    i -= c->options.count;
+    return c->shared && i < c->shared->count ? &c->shared->rows[i] : NULL;
+}
+
+const struct option_row *command_find(const struct command *c, const char *name, size_t length)
+{
+    const struct option_row *row;
+    for (int i = 0; (row = command_row(c, i)); i++)
+        if (strlen(row->name) == length && !strncmp(row->name, name, length)) return row;
+    return NULL;
+}
+
 // ---- help
 
-static int print_head(const struct option *o)
+static int print_head(const struct option_row *row)
 {
-    int width = printf("  %s", o->name);
-    if (o->type == OPTION_FLAG || *o->name != '-') return width;
-    if (o->type != OPTION_NAME) return width + printf(" %s", kinds[o->type].value);
-    for (int k = 0; o->names[k]; k++) width += printf("%s%s", k ? "|" : " ", o->names[k]);
+    int width = printf("  %s", row->name);
+    if (row->type == OPTION_FLAG || *row->name != '-') return width;
+    if (row->type != OPTION_NAME) return width + printf(" %s", kinds[row->type].value);
+    for (int k = 0; row->names[k]; k++) width += printf("%s%s", k ? "|" : " ", row->names[k]);
     return width;
 }
 
-static void print_help(const struct options_table *table)
+static void print_help(const struct command *c)
 {
-    printf("usage: %s\n", table->usage);
-    for (size_t i = 0; i < table->count; i++) {
-        int width = print_head(&table->options[i]);
-        printf("%*s  %s\n", width < 28 ? 28 - width : 0, "", table->options[i].help);
+    const struct option_row *row;
+    printf("usage: %s\n", c->usage);
+    for (int i = 0; (row = command_row(c, i)); i++) {
+        if (!row->help) continue;
+        int width = print_head(row);
+        printf("%*s  %s\n", width < 28 ? 28 - width : 0, "", row->help);
     }
 }
 
@@ -98,14 +115,19 @@ static void print_choice(const char *const *names)
     }
 }
 
-static void print_page(const struct options_table *table, const char *description, bool section)
+static void print_page(const struct command *c, bool section)
 {
-    man_opening(table->usage, description, section);
-    if (!section && table->count) puts(".SH OPTIONS");
-    for (size_t i = 0; i < table->count; i++) {
-        const struct option *o = &table->options[i];
-        man_item(o->name, *o->name == '-' ? kinds[o->type].value : "", o->help);
-        if (o->type == OPTION_NAME) print_choice(o->names);
+    const struct option_row *row;
+    man_opening(c->usage, c->about, section);
+    if (!section && command_row(c, 0)) puts(".SH OPTIONS");
+    for (int i = 0; (row = command_row(c, i)); i++) {
+        if (!row->help) continue;
+        man_item(row->name, *row->name == '-' ? kinds[row->type].value : "", row->help);
+        if (row->type == OPTION_NAME) print_choice(row->names);
+    }
+    for (int i = 0; i < c->variant_count; i++) {
+        printf(".SH \"Options with %s\"\n", c->variants[i]->name);
+        print_page(c->variants[i], true);
     }
 }
 
@@ -135,7 +157,7 @@ static void print_shipped(const char *before, const char *begun, shipped_lister 
 }
 
 // before: "--option=", if the value follows it in the same word.
-static void print_values(const struct option *o, const char *before, const char *begun)
+static void print_values(const struct option_row *o, const char *before, const char *begun)
 {
     if (o->type == OPTION_NAME)
         for (int k = 0; o->names[k]; k++) {
@@ -149,53 +171,51 @@ static void print_values(const struct option *o, const char *before, const char 
     if (folder || o->type == OPTION_PATH) puts(COMPLETE_FILES);
 }
 
-const struct option *options_find(const struct options_table *t, const char *word, size_t length)
+static const struct option_row *first_operand(const struct command *c)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (strlen(t->options[i].name) == length && !strncmp(t->options[i].name, word, length))
-            return &t->options[i];
+    const struct option_row *row;
+    for (int i = 0; (row = command_row(c, i)); i++)
+        if (*row->name != '-') return row;
     return NULL;
 }
 
 // The word `begun` after `before`.
-static void complete(const struct options_table *t, const char *before, const char *begun)
+static void complete(const struct command *c, const char *before, const char *begun)
 {
-    const struct option *o = options_find(t, before, strlen(before));
-    if (o && o->type != OPTION_FLAG) {
+    const struct option_row *o = command_find(c, before, strlen(before));
+    if (o && o->type != OPTION_FLAG && *o->name == '-') {
         print_values(o, "", begun);
         return;
     }
     const char *equals = *begun == '-' ? strchr(begun, '=') : NULL;
-    if (equals && (o = options_find(t, begun, (size_t)(equals - begun)))) {
+    if (equals && (o = command_find(c, begun, (size_t)(equals - begun)))) {
         char name[64];
         snprintf(name, sizeof name, "%s=", o->name);
         print_values(o, name, begun);
     } else if (*begun == '-') {
-        for (size_t i = 0; i < t->count; i++)
-            if (*t->options[i].name == '-')
-                print_completion(begun, t->options[i].name, t->options[i].help);
+        for (int i = 0; (o = command_row(c, i)); i++)
+            if (*o->name == '-') print_completion(begun, o->name, o->help);
         print_completion(begun, "--help", "list the options");
-    } else if (t->count && *t->options[0].name != '-') {
-        print_values(&t->options[0], "", begun);
+    } else if ((o = first_operand(c))) {
+        print_values(o, "", begun);
     } else {
         puts(COMPLETE_FILES);
     }
 }
 
-bool options_told(const struct options_table *table, int argc, char **argv, int at)
+bool command_helped(const struct command *c, char **argv, int at)
 {
     const char *word = argv[at];
     bool section = !strcmp(word, HELP_SECTION);
-    if (!strcmp(word, "--help") || !strcmp(word, "-h")) print_help(table);
-    else if (at == 1 && (section || !strcmp(word, HELP_PAGE)))
-        print_page(table, argc > 2 ? argv[2] : NULL, section);
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) print_help(c);
+    else if (at == 1 && (section || !strcmp(word, HELP_PAGE))) print_page(c, section);
     else return false;
     return true;
 }
 
-bool options_completed(const struct options_table *table, int argc, char **argv)
+bool command_completed(const struct command *c, int argc, char **argv)
 {
     if (argc < 3 || strcmp(argv[argc - 1], HELP_COMPLETE)) return false;
-    complete(table, argv[argc - 3], argv[argc - 2]);
+    complete(c, argv[argc - 3], argv[argc - 2]);
     return true;
 }

@@ -1,0 +1,160 @@
+// Finds what a report shows besides the plan: its problem, links, layouts, what its costs leave
+// open.
+#include "solve/commands/verbs.h"
+
+#include <string.h>
+
+#include "data/base/file.h"
+#include "formulate/price/range.h"
+#include "solve/report/html/html.h"
+#include "solve/report/report.h"
+
+// ---- plans with a placement
+
+enum { LINKS_SHOWN = 10 };
+
+// NULL: it is not where the plan says, or has changed.
+static enum status find_problem(const struct problem **problem, const struct plan *plan,
+                                const struct about_links *about, struct arena *arena,
+                                struct error *err)
+{
+    *problem = about->at_hand && about->at_hand->problem ? about->at_hand->problem
+                                                         : origin_whole_problem(plan, arena);
+    return origin_check_layers(plan, *problem, err);
+}
+
+// The links of a placement; *found stays false if its problem is not available and was not named.
+static enum status find_links(struct report_links *links, bool *found, const struct plan *plan,
+                              const struct about_links *about, struct arena *arena,
+                              struct error *err)
+{
+    const char *named = about->problem;
+    struct problem *problem = TAKE(arena, 1, struct problem);
+    *found = false;
+    if (!plan->placement) return OK;
+    if (about->at_hand && about->at_hand->problem) {
+        *problem = *about->at_hand->problem;
+    } else if (named) {
+        TRY(problem_load(problem, named, arena, err));
+        if (!origin_matches(plan, "cluster", &problem->cluster.document) ||
+            !origin_matches(plan, "costs", &problem->costs.document))
+            return fail(err, BAD_INPUT,
+                        "%s: its cluster or its costs are not those that %s was made from", named,
+                        plan->document.path);
+    } else if (!origin_problem(plan, problem, arena) ||
+               !origin_matches(plan, "costs", &problem->costs.document)) {
+        return OK;
+    }
+    *found = true;
+    return report_links_find(links, plan, problem, arena, err);
+}
+
+// A text, a table or a map with links; the text is made without them if they are not available.
+enum status make_with_links(const struct plan *plan, const struct about_links *about,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err)
+{
+    struct report_links links;
+    const struct problem *problem;
+    bool found;
+    TRY(find_problem(&problem, plan, about, arena, err));
+    TRY(find_links(&links, &found, plan, about, arena, err));
+    if (about->format == FORMAT_TEXT)
+        return report_text(plan, problem, found ? &links : NULL,
+                           about->top < 0 ? LINKS_SHOWN : about->top, text, length, arena, err);
+    if (!plan->placement)
+        return fail(
+            err, BAD_INPUT,
+            "%s: placement: expected a plan for a cluster with places, found one for groups",
+            plan->document.path);
+    if (!found)
+        return fail(err, BAD_INPUT,
+                    "%s: the problem it was made from is not where it says, or has changed since; "
+                    "expected --problem FILE",
+                    plan->document.path);
+    if (about->format == FORMAT_LINKS) report_links_csv(&links, text, length, arena);
+    else report_heatmap(&links, about->node_order == 1, text, length, arena);
+    return OK;
+}
+
+// ---- the page
+
+enum { LAYOUTS_SHOWN = 200 };
+
+// For a plan whose problem is available; nothing if its times are not those of the stages alone, or
+// if some end of the cost ranges cannot be priced.
+static enum status find_sensitivity(struct report_page *page, struct arena *arena,
+                                    struct error *err)
+{
+    struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
+    struct report_sensitivity *found = TAKE(arena, COST_GROUPS, struct report_sensitivity);
+    int64_t ns[COST_GROUPS * COST_ENDS];
+    int count = 0;
+    if (!page->problem || !page->plan->stage_count || page->plan->placement) return OK;
+    struct problem problem = problem_with_layout(page->problem, &page->plan->layout);
+    range_move_costs(moved, &problem.costs, arena);
+    TRY(range_times(ns, moved, page->plan, &problem, arena, err));
+    for (int i = 0; i < moved->count; i++) {
+        const struct moved_costs *m = &moved->items[i];
+        if (!ns[i]) return OK;
+        if (!count || found[count - 1].group != m->group) found[count++].group = m->group;
+        found[count - 1].ns[m->end] = ns[i];
+    }
+    page->sensitivity = found;
+    page->sensitivity_count = count;
+    return OK;
+}
+
+// The named layouts, or those that solve wrote next to the plan, if they are of its problem.
+static enum status find_layouts(struct report_page *page, const char *named, struct arena *arena,
+                                struct error *err)
+{
+    struct layouts *l = TAKE(arena, 1, struct layouts);
+    struct error unread = {OK, ""};
+    const struct document *of = &page->plan->document;
+    const char *path = named ? named
+                             : arena_print(arena, "%s.layouts.json", path_stem(of->path, arena));
+    enum status status = layouts_load(l, path, arena, named ? err : &unread);
+    if (status != OK) return named ? status : OK;
+    for (int i = 0; i < l->document.source_count; i++) {
+        const struct source *s = &l->document.sources[i];
+        const char *hash = source_hash(of, s->role);
+        if (hash && !strcmp(hash, s->sha256)) continue;
+        if (!named) return OK;
+        return fail(err, BAD_INPUT, "%s: made_from: its %s is not the one that %s was made from",
+                    path, s->role, of->path);
+    }
+    page->layouts = l;
+    return OK;
+}
+
+enum status make_page(const struct plan *plan, const struct about_links *about, const char *layouts,
+                      const char *progress, const char **text, size_t *length, struct arena *arena,
+                      struct error *err)
+{
+    struct report_links links;
+    struct report_page page = {.plan = plan,
+                               .top = LINKS_SHOWN,
+                               .layouts_top = about->top < 0 ? LAYOUTS_SHOWN : about->top};
+    bool found;
+    TRY(find_problem(&page.problem, plan, about, arena, err));
+    TRY(find_links(&links, &found, plan, about, arena, err));
+    if (found) page.links = &links;
+    if (about->at_hand && about->at_hand->layouts) page.layouts = about->at_hand->layouts;
+    else if (layouts || plan->document.path) TRY(find_layouts(&page, layouts, arena, err));
+    TRY(find_sensitivity(&page, arena, err));
+    if (progress && plan->placement)
+        return fail(err, BAD_INPUT,
+                    "--progress: expected a plan without a placement: lines of its search are of "
+                    "relaxations");
+    if (progress) TRY(report_history_read(&page, progress, arena, err));
+    return report_html(&page, text, length, arena, err);
+}
+
+enum status report_run(const struct report_request *r, const char **text, size_t *length,
+                       struct arena *arena, struct error *err)
+{
+    const struct about_links about = {.top = -1, .format = FORMAT_TEXT, .at_hand = r};
+    return r->html ? make_page(r->plan, &about, NULL, NULL, text, length, arena, err)
+                   : make_with_links(r->plan, &about, text, length, arena, err);
+}
