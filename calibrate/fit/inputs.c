@@ -33,8 +33,7 @@ static void join_samples(struct inputs *in, int document, const int *map, struct
         in->index_in[at] = i;
         if (s->from >= 0) s->from = map[s->from];
         if (s->to >= 0) s->to = map[s->to];
-        s->members = arena_grow(arena, s->members, (size_t)s->member_count, (size_t)s->member_count,
-                                sizeof *s->members);
+        s->members = TAKE_COPY(arena, s->members, s->member_count);
         for (int k = 0; k < s->member_count; k++) s->members[k] = map[s->members[k]];
     }
 }

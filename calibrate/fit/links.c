@@ -147,8 +147,7 @@ static enum status spread_class(struct channel_class *k, const struct link_fits 
         const struct segmented *own = &f->channels[k->channels[i]].fit;
         struct segmented like;
         struct arena_mark mark = arena_set_mark(arena);
-        struct fit_point *points = arena_grow(arena, own->points, (size_t)own->point_count,
-                                              (size_t)own->point_count, sizeof *points);
+        struct fit_point *points = TAKE_COPY(arena, own->points, own->point_count);
         TRY(fit_segments_like(&like, &k->fit, own->name, points, own->point_count, arena, err));
         arena_reset(arena, mark);
         for (int s = 0; s < k->fit.segment_count; s++) {
@@ -298,7 +297,7 @@ enum status links_fit(struct link_fits *f, const struct inputs *in, struct arena
     TRY(inputs_points(&points, &count, in, is_link, NULL, bytes_of, arena, err));
     if (!count) return OK;
     qsort(points, (size_t)count, sizeof *points, compare_channels);
-    struct fit_point *all = arena_grow(arena, points, (size_t)count, (size_t)count, sizeof *all);
+    struct fit_point *all = TAKE_COPY(arena, points, count);
     f->channels = TAKE(arena, count, struct channel);
     for (int i = 0, n; i < count; i += n) {
         n = 1;

@@ -69,6 +69,9 @@ struct arena_mark arena_set_mark(struct arena *arena);
 void arena_reset(struct arena *arena, struct arena_mark mark);
 
 #define TAKE(arena, count, type) ((type *)arena_take((arena), (size_t)(count), sizeof(type)))
+// A copy of items[0..count).
+#define TAKE_COPY(arena, items, count)                                                             \
+    arena_grow((arena), (items), (size_t)(count), (size_t)(count), sizeof *(items))
 
 // For tests: the n-th allocation (from 1) after the call fails, and all after it; 0: none fails.
 void memory_fail_at(long n);

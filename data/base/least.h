@@ -1,4 +1,4 @@
-// The larger and the smaller of two.
+// The larger and the smaller of two; the order of numbers for qsort.
 #ifndef PLUMBLINE_DATA_BASE_LEAST_H
 #define PLUMBLINE_DATA_BASE_LEAST_H
 
@@ -9,5 +9,11 @@ static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int larger_int(int a, int b) { return a > b ? a : b; }
 static inline int smaller_int(int a, int b) { return a < b ? a : b; }
 static inline double larger_double(double a, double b) { return a > b ? a : b; }
+
+static inline int int64_ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
 
 #endif

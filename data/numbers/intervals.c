@@ -70,7 +70,7 @@ static struct median median_of_launch(const double *seconds, int count, bool loo
 {
     struct median m = {.launches = 1};
     struct arena_mark mark = arena_set_mark(arena);
-    double *sorted = arena_grow(arena, seconds, (size_t)count, (size_t)count, sizeof *sorted);
+    double *sorted = TAKE_COPY(arena, seconds, count);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
     m.coverage =
         fmin(coverage, median_interval(sorted, count, coverage, &m.value, &m.low, &m.high));

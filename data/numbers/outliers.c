@@ -18,8 +18,7 @@ static double median_of(double *values, int count)
 static void flag_launch(struct sample *s, int first, int count, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    double *scratch =
-        arena_grow(arena, s->seconds + first, (size_t)count, (size_t)count, sizeof *scratch);
+    double *scratch = TAKE_COPY(arena, s->seconds + first, count);
     double median = median_of(scratch, count);
     for (int i = 0; i < count; i++) scratch[i] = fabs(s->seconds[first + i] - median);
     double far = deviations_far *

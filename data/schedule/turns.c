@@ -89,8 +89,7 @@ static void note_peak(struct builder *b, int first, int rank, const int *held)
     s->peaks = kept < s->peak_count ? s->peaks
                                     : arena_grow(b->arena, s->peaks, (size_t)kept, (size_t)kept + 1,
                                                  sizeof *s->peaks);
-    s->peaks[kept] =
-        (struct peak){rank, arena_grow(b->arena, held, (size_t)turns, (size_t)turns, sizeof *held)};
+    s->peaks[kept] = (struct peak){rank, TAKE_COPY(b->arena, held, turns)};
     s->peak_count = kept + 1;
 }
 

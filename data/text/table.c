@@ -156,8 +156,7 @@ enum status table_open_text(struct table *t, const char *path, const char *text,
         return fail(err, BAD_INPUT, "%s: expected a line with the columns' names, found nothing",
                     path);
     TRY(read_line(t, columns, TABLE_COLUMNS_MAX, &t->column_count, err));
-    t->columns = TAKE(arena, t->column_count, struct cell);
-    memcpy(t->columns, columns, (size_t)t->column_count * sizeof *columns);
+    t->columns = TAKE_COPY(arena, columns, t->column_count);
     t->cells = TAKE(arena, t->column_count, struct cell);
     return check_header(t, err);
 }

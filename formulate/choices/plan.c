@@ -49,13 +49,9 @@ static void put_names(struct plan *plan, const struct priced *p, struct arena *a
         plan->group_gpus[g] = arena_copy_text(arena, p->groups[g].gpu);
     }
     plan->boundary_option_count = p->boundary_option_count;
-    plan->boundary_options =
-        arena_grow(arena, p->boundary_options, (size_t)p->boundary_option_count,
-                   (size_t)p->boundary_option_count, sizeof *p->boundary_options);
+    plan->boundary_options = TAKE_COPY(arena, p->boundary_options, p->boundary_option_count);
     plan->gradient_option_count = p->gradient_option_count;
-    plan->gradient_options =
-        arena_grow(arena, p->gradient_options, (size_t)p->gradient_option_count,
-                   (size_t)p->gradient_option_count, sizeof *p->gradient_options);
+    plan->gradient_options = TAKE_COPY(arena, p->gradient_options, p->gradient_option_count);
 }
 
 void choices_to_plan(struct plan *plan, const struct choices *c, const int *chosen,

@@ -22,8 +22,7 @@ static struct gpu_costs slower(const struct gpu_costs *like, double by, struct a
 {
     struct gpu_costs g = *like;
     g.gpu = slower_name;
-    g.precisions = arena_grow(arena, like->precisions, (size_t)like->precision_count,
-                              (size_t)like->precision_count, sizeof *g.precisions);
+    g.precisions = TAKE_COPY(arena, like->precisions, like->precision_count);
     for (int i = 0; i < g.precision_count; i++) {
         struct precision_costs *p = &g.precisions[i];
         struct estimate *const rates[] = {&p->gemm_flop_per_s,

@@ -80,8 +80,5 @@ void graph_remember_path(struct graph *g, const int *counts, const int *operatio
 {
     struct path_memory *m = g->memory;
     if (!m || path_pool_find(&m->pool, counts) >= 0) return;
-    add_path(m, counts,
-             arena_grow(m->arena, operations, (size_t)operation_count, (size_t)operation_count,
-                        sizeof *operations),
-             operation_count);
+    add_path(m, counts, TAKE_COPY(m->arena, operations, operation_count), operation_count);
 }

@@ -130,8 +130,7 @@ static void find_transports(struct pricing *x, int *numbers)
         numbers[p->transport_count] = t;
         p->transports[p->transport_count++] =
             (struct priced_transport){t == TRANSPORT_NONE ? "none" : nic_kind_names[t],
-                                      arena_grow(x->arena, rates[t], (size_t)cluster->group_count,
-                                                 (size_t)cluster->group_count, sizeof rates[t][0])};
+                                      TAKE_COPY(x->arena, rates[t], cluster->group_count)};
     }
 }
 

@@ -36,12 +36,6 @@ static void add_same_group(struct rank_rows *r)
 
 // ---- working memory
 
-static int by_size(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void find_levels(struct rank_rows *r)
 {
     const struct choices *c = r->b->c;
@@ -60,7 +54,7 @@ static void find_levels(struct rank_rows *r)
         }
         r->base_bytes = larger(r->base_bytes, least);
     }
-    qsort(all, (size_t)total, sizeof *all, by_size);
+    qsort(all, (size_t)total, sizeof *all, int64_ascending);
     for (int i = 0; i < total; i++)
         if (all[i] > (kept ? all[kept - 1] : r->base_bytes)) all[kept++] = all[i];
     r->level_bytes = all;

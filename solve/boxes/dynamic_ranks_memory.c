@@ -220,12 +220,6 @@ void rank_trace(const struct dynamic *d, int rank, int number, int layers, int *
 
 // ---- prices
 
-static int compare_prices(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 enum { SLOPES_MAX = 64 };
 
 // Clamped to 0 .. 2^60, which no price in use reaches.
@@ -280,7 +274,7 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
         slopes[count++] = byte_price(whole / (double)k->limit *
                                      (double)((int64_t)1 << (BYTE_PRICE_BITS - 2 - 4 * i))) +
                           1;
-    qsort(slopes, (size_t)count, sizeof *slopes, compare_prices);
+    qsort(slopes, (size_t)count, sizeof *slopes, int64_ascending);
     int distinct = 0;
     for (int i = 0; i < count; i++)
         if (slopes[i] > 0 && slopes[i] < most &&

@@ -16,16 +16,10 @@ int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count
     *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char),
                              .parent = -1,
                              .first_part = -1};
-    if (spans)
-        r->spans = arena_grow(arena, spans, (size_t)rank_count, (size_t)rank_count, sizeof *spans);
+    if (spans) r->spans = TAKE_COPY(arena, spans, rank_count);
     for (int i = 0; i < choice_count; i++)
         if (allowed[i]) r->given[i / 8] = (unsigned char)(r->given[i / 8] | 1u << i % 8);
     return p->count++;
-}
-
-static void *copy(const void *items, int count, size_t size, struct arena *arena)
-{
-    return arena_grow(arena, items, (size_t)count, (size_t)count, size);
 }
 
 void box_proof_take_paths(struct box_proof *p, const struct box_closer *closer, int symbols,
@@ -38,24 +32,20 @@ void box_proof_take_paths(struct box_proof *p, const struct box_closer *closer, 
     p->counted = counted;
     p->sure = !box_closer_is_by_ranks(closer);
     p->paths = box_closer_path_count(closer);
-    p->path_counts = copy(box_closer_path(closer, 0), p->paths * path_size(symbols),
-                          sizeof *p->path_counts, arena);
+    p->path_counts = TAKE_COPY(arena, box_closer_path(closer, 0), p->paths * path_size(symbols));
 }
 
 const struct box_step *box_steps_copy(const struct box_step *steps, int count, int resources,
                                       struct arena *arena)
 {
-    struct box_step *copies = copy(steps, count, sizeof *steps, arena);
+    struct box_step *copies = TAKE_COPY(arena, steps, count);
     for (int i = 0; i < count; i++) {
-        copies[i].ids = copy(steps[i].ids, steps[i].path_count, sizeof *steps[i].ids, arena);
-        copies[i].weights =
-            copy(steps[i].weights, steps[i].path_count, sizeof *steps[i].weights, arena);
-        copies[i].memory = steps[i].memory_count ? copy(steps[i].memory, steps[i].memory_count,
-                                                        sizeof *steps[i].memory, arena)
-                                                 : NULL;
-        copies[i].prices = steps[i].prices
-                               ? copy(steps[i].prices, resources, sizeof *steps[i].prices, arena)
-                               : NULL;
+        const struct box_step *step = &steps[i];
+        copies[i].ids = TAKE_COPY(arena, step->ids, step->path_count);
+        copies[i].weights = TAKE_COPY(arena, step->weights, step->path_count);
+        copies[i].memory = step->memory_count ? TAKE_COPY(arena, step->memory, step->memory_count)
+                                              : NULL;
+        copies[i].prices = step->prices ? TAKE_COPY(arena, step->prices, resources) : NULL;
     }
     return copies;
 }

@@ -147,8 +147,8 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     r->split = a->split;
     r->turned = a->split.by == SPLIT_CHOICE || a->split.by == SPLIT_GROUP;
     if (a->split.by == SPLIT_CHOICE)
-        r->branched = arena_grow(s->result_arena, &s->c->stages[a->split.at].items[a->split.value],
-                                 1, 1, sizeof *r->branched);
+        r->branched =
+            TAKE_COPY(s->result_arena, &s->c->stages[a->split.at].items[a->split.value], 1);
     push(s, other);
 }
 

@@ -3,19 +3,14 @@
 
 #include "solve/certificate/internal.h"
 
-static void *copy(const void *items, int count, size_t size, struct arena *arena)
-{
-    return arena_grow(arena, items, (size_t)count, (size_t)count, size);
-}
-
 struct check_box maker_copy_box(const struct maker *m, const struct check_box *box,
                                 struct arena *arena)
 {
     struct check_box other = {TAKE(arena, m->p.stages, int *),
-                              copy(box->count, m->p.stages, sizeof *box->count, arena),
-                              copy(box->spans, m->p.ranks, sizeof *box->spans, arena)};
+                              TAKE_COPY(arena, box->count, m->p.stages),
+                              TAKE_COPY(arena, box->spans, m->p.ranks)};
     for (int s = 0; s < m->p.stages; s++)
-        other.left[s] = copy(box->left[s], box->count[s], sizeof *box->left[s], arena);
+        other.left[s] = TAKE_COPY(arena, box->left[s], box->count[s]);
     return other;
 }
 

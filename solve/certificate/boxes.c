@@ -69,7 +69,7 @@ static bool use_memory(struct maker *m, struct check_box *box, struct check_box 
     struct check_memory_price *prices;
     int count = memory_price(&prices, &m->choices, given, &r, m->scratch);
     priced.memory_count = count;
-    priced.memory = arena_grow(m->arena, prices, (size_t)count, (size_t)count, sizeof *prices);
+    priced.memory = TAKE_COPY(m->arena, prices, count);
     bool closed = count && maker_use(m, given, &priced);
     if (!closed && (!count || maker_left_in(m, given) >= left)) return false;
     put_box(m, box, given);
@@ -172,8 +172,7 @@ static struct proof_round round_of(struct maker *m, const struct check_box *box,
     }
     if (!by_ranks) proof_take_memory(&round, step, m->arena);
     if (!has_prices(m, step->prices)) return round;
-    round.prices = prices = arena_grow(m->arena, step->prices, (size_t)check_resource_count(&m->p),
-                                       (size_t)check_resource_count(&m->p), sizeof *step->prices);
+    round.prices = prices = TAKE_COPY(m->arena, step->prices, check_resource_count(&m->p));
     for (int r = 0; r < check_resource_count(&m->p); r++)
         if (check_resource_limit(&m->p, r) < 0) prices[r] = 0;
     return round;

@@ -46,8 +46,7 @@ static void serve(void *context, struct message *in, struct message *out, struct
         .request = request, .first = message_get_count(in), .end = message_get_count(in)};
     assert(r.first >= 0 && r.first < r.end && r.end <= request->count);
     r.known = x->fates;
-    r.fates = TAKE(arena, r.end - r.first, unsigned char);
-    memcpy(r.fates, r.known + r.first, (size_t)(r.end - r.first));
+    r.fates = TAKE_COPY(arena, r.known + r.first, r.end - r.first);
     r.layouts = (struct check_layouts){.space = request->space,
                                        .pricer = request->pricer,
                                        .reader = {"prices", &why},

@@ -30,11 +30,6 @@ struct attempt {
 
 // ---- the checker's problem as a priced document
 
-static int64_t *copy(const int64_t *of, int count, struct arena *arena)
-{
-    return arena_grow(arena, of, (size_t)count, (size_t)count, sizeof *of);
-}
-
 static int64_t *copy_parts(const int64_t *of, int count, struct arena *arena)
 {
     static const int part_of[PART_COUNT] = {[PART_BLOCKING] = PART_BLOCKS,
@@ -59,31 +54,30 @@ static void put_groups(struct priced *to, const struct check_problem *p, struct 
             .memory_limit_bytes = from->memory_limit,
             .constant_bytes = from->constant_bytes,
             .excluded = from->excluded ? "it can hold no rank" : NULL,
-            .sync_constant_ns = copy(from->sync_constant, p->gradient_count, arena)};
+            .sync_constant_ns = TAKE_COPY(arena, from->sync_constant, p->gradient_count)};
     }
 }
 
 static void put_runs(struct priced *to, const struct check_problem *p, struct arena *arena)
 {
     int groups = p->group_count, passes = p->slices * groups;
-    to->runs =
-        arena_grow(arena, to->runs, (size_t)to->run_count, (size_t)to->run_count, sizeof *to->runs);
+    to->runs = TAKE_COPY(arena, to->runs, to->run_count);
     for (int i = 0; i < to->run_count; i++) {
         const struct check_run *from = &p->runs[i];
         struct priced_run *r = &to->runs[i];
         r->cut = from->cut;
-        r->forward_ns = copy(from->forward, passes, arena),
-        r->backward_ns = copy(from->backward, passes, arena);
-        r->selective_ns = copy(from->selective, passes, arena),
-        r->full_ns = copy(from->full, passes, arena);
-        r->weight_ns = copy(from->weight, groups, arena),
-        r->optimizer_ns = copy(from->optimizer[0], groups, arena);
+        r->forward_ns = TAKE_COPY(arena, from->forward, passes),
+        r->backward_ns = TAKE_COPY(arena, from->backward, passes);
+        r->selective_ns = TAKE_COPY(arena, from->selective, passes),
+        r->full_ns = TAKE_COPY(arena, from->full, passes);
+        r->weight_ns = TAKE_COPY(arena, from->weight, groups),
+        r->optimizer_ns = TAKE_COPY(arena, from->optimizer[0], groups);
         if (r->offloaded_ns) r->offloaded_ns = TAKE(arena, p->gradient_count, int64_t *);
         for (int o = 0; r->offloaded_ns && o < p->gradient_count; o++)
-            r->offloaded_ns[o] = copy(from->optimizer[o], groups, arena);
+            r->offloaded_ns[o] = TAKE_COPY(arena, from->optimizer[o], groups);
         r->sync_ns = TAKE(arena, p->gradient_count, int64_t *);
         for (int o = 0; o < p->gradient_count; o++)
-            r->sync_ns[o] = copy(from->sync[o], groups, arena);
+            r->sync_ns[o] = TAKE_COPY(arena, from->sync[o], groups);
     }
 }
 
@@ -95,7 +89,7 @@ static void put_cuts(struct priced *to, const struct check_problem *p, struct ar
     for (int c = 0; c < p->cut_count; c++) {
         const struct check_cut *from = &p->cuts[c];
         to->cuts[c] = (struct priced_cut){
-            from->message_bytes, copy(from->feedback, p->boundary_count, arena),
+            from->message_bytes, TAKE_COPY(arena, from->feedback, p->boundary_count),
             copy_parts(from->forward, prices, arena), TAKE(arena, p->boundary_count, int64_t *)};
         for (int o = 0; o < p->boundary_count; o++)
             to->cuts[c].backward_ns[o] = copy_parts(from->backward[o], prices, arena);
@@ -143,7 +137,7 @@ void certificate_places_priced(struct priced *to, const struct priced *base,
     put_cuts(to, p, arena);
     put_rules(to, p, arena);
     if (p->embedding)
-        to->embedding_sync_ns = copy(p->embedding, p->group_count * p->group_count, arena);
+        to->embedding_sync_ns = TAKE_COPY(arena, p->embedding, p->group_count * p->group_count);
 }
 
 // ---- one proof

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/certificate/internal.h"
 
 struct shrinker {
@@ -68,12 +69,6 @@ static void drop_rounds(struct maker *m, struct proof_box *b, const struct check
     }
 }
 
-static int compare_weight(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // The paths whose weight is above `least`, with weights scaled up so that they sum to one again,
 // times laps.
 static struct proof_round without_light(const struct maker *m, const struct proof_round *round,
@@ -104,9 +99,8 @@ static void drop_weights(struct maker *m, struct proof_box *b, int number,
     struct proof_round given = b->rounds[number], best = given;
     int count = given.path_count, most = count; // this many cannot be dropped
     if (count < 2) return;
-    int64_t *sorted =
-        arena_grow(m->arena, given.weights, (size_t)count, (size_t)count, sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_weight);
+    int64_t *sorted = TAKE_COPY(m->arena, given.weights, count);
+    qsort(sorted, (size_t)count, sizeof *sorted, int64_ascending);
     for (int can = 0; most - can > 1;) {
         int middle = can + (most - can) / 2;
         b->rounds[number] = without_light(m, &given, sorted[middle - 1]);
@@ -178,8 +172,7 @@ static int shrink_from(struct shrinker *k, int from)
     int at = k->box_count++, next = from + 1;
     struct proof_box *b = &k->boxes[at];
     *b = k->m->proof->boxes[from];
-    b->rounds = arena_grow(k->m->arena, b->rounds, (size_t)b->round_count, (size_t)b->round_count,
-                           sizeof *b->rounds); // the parts keep their rounds
+    b->rounds = TAKE_COPY(k->m->arena, b->rounds, b->round_count); // the parts keep their rounds
     if (k->boxes[at].end != END_CLOSED && k->boxes[at].end != END_LEAF) {
         next = shrink_from(k, next);
         next = shrink_from(k, next);

@@ -142,8 +142,7 @@ static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool 
 {
     const struct chains *c = b->c;
     int *part = TAKE(b->arena, c->node_count, int);
-    bool *in = TAKE(b->arena, c->node_count, bool);
-    memcpy(in, among, (size_t)c->node_count * sizeof *in);
+    bool *in = TAKE_COPY(b->arena, among, c->node_count);
     int parts = rings_within(c->ring, c->node_count, c->chain_count, high, in, part, b->arena);
     bool apart = b->count + parts <= BOXES_MAX;
     for (int i = 0; i < parts && (apart || !i); i++) {

@@ -139,12 +139,6 @@ int rings_within(const int64_t *link, int node_count, int size, int64_t limit, b
     return find_rings(link, node_count, size, limit, in, part, false, arena);
 }
 
-static int compare_links(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // The distinct costs of the links among them, cheapest first.
 static int list_costs(int64_t *sorted, const int64_t *link, int node_count, const bool *among)
 {
@@ -155,7 +149,7 @@ static int list_costs(int64_t *sorted, const int64_t *link, int node_count, cons
             if (i == j || !among[i] || !among[j] || cost >= CHAIN_NONE) continue;
             if (!count || cost != sorted[count - 1]) sorted[count++] = cost;
         }
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_links);
+    qsort(sorted, (size_t)count, sizeof *sorted, int64_ascending);
     for (int i = 0; i < count; i++)
         if (!i || sorted[i] != sorted[distinct - 1]) sorted[distinct++] = sorted[i];
     return distinct;

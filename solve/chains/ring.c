@@ -94,19 +94,13 @@ static bool can_close(struct around *x)
     return (x->ends[all] << 1 & x->before[0]) != 0;
 }
 
-static int compare_links(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // The costs of the links, cheapest first: the slowest link of a ring is one of them.
 static int sort_links(const struct around *x, int64_t *sorted)
 {
     int count = 0;
     for (int i = 0; i < x->size * x->size; i++)
         if (x->link[i] < CHAIN_NONE && i / x->size != i % x->size) sorted[count++] = x->link[i];
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_links);
+    qsort(sorted, (size_t)count, sizeof *sorted, int64_ascending);
     return count;
 }
 

@@ -388,8 +388,7 @@ void chains_search(struct chains_result *r, const struct chains *c,
 {
     struct search s = open_search(c, settings->seed, arena);
     if (c->length > 1) list_near(&s, arena);
-    int *best = TAKE(arena, c->node_count, int);
-    memcpy(best, s.now, (size_t)c->node_count * sizeof *best);
+    int *best = TAKE_COPY(arena, s.now, c->node_count);
     r->value = chains_value(c, best);
     for (int start = 0; start < settings->starts && !is_over(settings); start++) {
         if (start) shuffle(&s);

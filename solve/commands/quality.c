@@ -37,8 +37,7 @@ static int64_t worth_of(struct quality q) { return q.cost * TAKEN_MOST + q.taken
 static struct compression_option *weigh(const struct compression_option *options, int count,
                                         struct arena *arena)
 {
-    struct compression_option *weighed =
-        arena_grow(arena, options, (size_t)count, (size_t)count, sizeof *options);
+    struct compression_option *weighed = TAKE_COPY(arena, options, count);
     for (int i = 0; i < count; i++)
         weighed[i].quality_cost = worth_of((struct quality){options[i].quality_cost, 1});
     return weighed;

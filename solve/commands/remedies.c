@@ -73,8 +73,7 @@ static int64_t least_amount(const struct remedies *r, change_function *change, i
 static struct node_group *copy_groups(const struct remedies *r, struct problem *changed)
 {
     struct cluster *c = &changed->cluster;
-    return c->groups = arena_grow(r->arena, c->groups, (size_t)c->group_count,
-                                  (size_t)c->group_count, sizeof *c->groups);
+    return c->groups = TAKE_COPY(r->arena, c->groups, c->group_count);
 }
 
 // amount: for the first group; the other groups grow by the same factor, rounded up.

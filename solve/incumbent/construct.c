@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/incumbent/internal.h"
 
 // The table is large (at most 256 MB) because repairs fail where the slots of several groups bind.
@@ -27,12 +28,6 @@ struct construction {
     int start_count, starts_max;
 };
 
-static int compare_times(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // The distinct loads of all choices, ascending.
 static int64_t *sort_loads(const struct search *s, int *count)
 {
@@ -43,7 +38,7 @@ static int64_t *sort_loads(const struct search *s, int *count)
     for (int i = 0; i < s->stage_count; i++)
         for (int k = 0; k < s->c->stages[i].count; k++)
             loads[all++] = s->c->stages[i].items[k].load_ns;
-    qsort(loads, (size_t)all, sizeof *loads, compare_times);
+    qsort(loads, (size_t)all, sizeof *loads, int64_ascending);
     *count = 0;
     for (int i = 0; i < all; i++)
         if (*count == 0 || loads[i] != loads[*count - 1]) loads[(*count)++] = loads[i];

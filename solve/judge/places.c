@@ -85,14 +85,14 @@ static void make_plan(struct replica *r, const struct audit *h, int replica)
     r->plan = *h->plan;
     r->plan.placement = NULL;
     r->plan.micro_batches = micro_batches_of(h, replica);
-    r->plan.stages = arena_grow(h->arena, h->plan->stages, count, count, sizeof *r->plan.stages);
+    r->plan.stages = TAKE_COPY(h->arena, h->plan->stages, count);
     r->plan.group_names = TAKE(h->arena, ranks, const char *);
     r->plan.group_count = ranks;
     for (int rank = 0; rank < ranks; rank++)
         r->plan.group_names[rank] = r->problem.cluster.groups[rank].name;
     for (int s = 0; s < h->plan->stage_count; s++) {
         struct plan_stage *stage = &r->plan.stages[s];
-        stage->slices = arena_grow(h->arena, stage->slices, slices, slices, sizeof *stage->slices);
+        stage->slices = TAKE_COPY(h->arena, stage->slices, slices);
         stage->group = schedule_rank_of(&h->request, s);
         stage->recompute = (enum recompute)x->recompute[replica * h->plan->stage_count + s];
         stage->recomputed_layers = x->recomputed_layers[replica * h->plan->stage_count + s];

@@ -11,10 +11,9 @@ static struct plan copy_of(const struct plan *plan, struct arena *arena)
 {
     struct plan copy = *plan;
     size_t count = (size_t)plan->stage_count, slices = (size_t)plan->layout.slice_count;
-    copy.stages = arena_grow(arena, plan->stages, count, count, sizeof *copy.stages);
+    copy.stages = TAKE_COPY(arena, plan->stages, count);
     for (int s = 0; s < plan->stage_count && slices; s++)
-        copy.stages[s].slices = arena_grow(arena, plan->stages[s].slices, slices, slices,
-                                           sizeof *copy.stages[s].slices);
+        copy.stages[s].slices = TAKE_COPY(arena, plan->stages[s].slices, slices);
     return copy;
 }
 

@@ -290,8 +290,7 @@ static bool check_dependences(struct table *t)
     const struct schedule_request *r = t->r;
     size_t given_count = (size_t)t->s->dependence_count,
            each = (size_t)r->stage_count * (size_t)r->micro_batches * (size_t)r->slice_count;
-    struct dependence *given =
-        arena_grow(t->arena, t->s->dependences, given_count, given_count, sizeof *given);
+    struct dependence *given = TAKE_COPY(t->arena, t->s->dependences, given_count);
     t->needed = TAKE(t->arena, each * (4 + 2 * (pieces_of(r) + 1)) + 8 * (size_t)r->stage_count,
                      struct dependence);
     for (int stage = 0; stage < r->stage_count; stage++)

@@ -15,8 +15,7 @@ static void relax_family(struct priced *p, enum family family, struct arena *are
     if (family == FAMILY_BUDGET)
         p->budget.boundaries_max = p->budget.stages_max = p->budget.cost_max = -1;
     if (family == FAMILY_RULES) p->rule_count = 0;
-    p->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count,
-                           sizeof *p->groups);
+    p->groups = TAKE_COPY(arena, p->groups, p->group_count);
     for (int g = 0; g < p->group_count; g++) {
         if (family == FAMILY_SLOTS) p->groups[g].slots = p->stage_count;
         if (family == FAMILY_MEMORY) p->groups[g].memory_limit_bytes = (int64_t)1 << 60;

@@ -51,8 +51,8 @@ static enum status begin(struct solving *s, struct solve_result *r, const struct
     if (!settings->evidence) return OK;
     graph_keep_paths(s->graph, arena);
     r->evidence = TAKE(arena, 1, struct solve_evidence);
-    *r->evidence = (struct solve_evidence){
-        .schedule = arena_grow(arena, &s->schedule, 1, 1, sizeof s->schedule), .graph = s->graph};
+    *r->evidence =
+        (struct solve_evidence){.schedule = TAKE_COPY(arena, &s->schedule, 1), .graph = s->graph};
     return OK;
 }
 

@@ -81,7 +81,7 @@ static int falling(const void *a, const void *b) { return *(const int *)b - *(co
 
 static void sum_up(struct kept *kept, int turns, struct arena *arena)
 {
-    int *sorted = arena_grow(arena, kept->by_turn, (size_t)turns, (size_t)turns, sizeof(int));
+    int *sorted = TAKE_COPY(arena, kept->by_turn, turns);
     qsort(sorted, (size_t)turns, sizeof *sorted, falling);
     kept->least = sorted[turns - 1];
     kept->most = TAKE(arena, turns + 1, int);

@@ -73,21 +73,6 @@ static void end_of_replica(struct exact *e, int replica, int64_t left)
     if (e->now.time_ns < e->best->time_ns) placed_plan_copy(p, e->best, &e->now);
 }
 
-// Sets the choices of the replica's stages on its nodes with its number of micro-batches. false:
-// they do not fit.
-static bool choose(struct exact *e, int replica)
-{
-    struct placed *p = e->p;
-    const struct placed_variant *v = placed_variant(p, e->now.micro_batches[replica]);
-    for (int stage = 0; stage < p->stages; stage++) {
-        int group = p->priced->places->nodes[e->now.node[replica * p->ranks + stage]].group;
-        int chosen = placed_choice_in(v, stage, &p->c->stages[stage].items[e->like[stage]], group);
-        if (chosen < 0) return false;
-        e->now.chosen[replica * p->stages + stage] = chosen;
-    }
-    return true;
-}
-
 // Tries every number of micro-batches that leaves the later replicas a feasible number.
 static void try_micro_batches(struct exact *e, int replica)
 {
@@ -99,7 +84,7 @@ static void try_micro_batches(struct exact *e, int replica)
     if (least < p->unit) least = p->unit;
     for (int64_t m = least; m <= most && !is_over(e); m += p->unit) {
         e->now.micro_batches[replica] = (int)m;
-        if (choose(e, replica)) end_of_replica(e, replica, left - m);
+        if (placed_fit(p, &e->now, replica, e->like)) end_of_replica(e, replica, left - m);
     }
     e->together = left;
 }

@@ -25,8 +25,7 @@ enum status placed_in_order(struct plan *to, bool *found, const struct plan *of,
     int *like = TAKE(arena, p->stages, int);
     if (of->stage_count != p->stages || !choices_from_plan(like, p->c, of)) return OK;
     struct placed_plan plan = placed_plan_empty(p, arena);
-    if (!stand_in_order(&plan, p) || !placed_choose(p, &plan, like) || !placed_fits_ranks(p, &plan))
-        return OK;
+    if (!stand_in_order(&plan, p) || !placed_fit_all(p, &plan, like)) return OK;
     placed_evaluate(p, &plan, INT64_MAX);
     if (p->status != OK) return *err = p->error, p->status;
     if (plan.time_ns == INT64_MAX) return OK;

@@ -130,9 +130,10 @@ void placed_improve_ring(const int64_t *links, int *ring, int count, int64_t eno
 void placed_spread(const struct placed *p, struct placed_plan *plan);
 // Gives a replica another number of micro-batches, with its choices. false: that does not fit.
 bool placed_give(struct placed *p, struct placed_plan *plan, int replica, int micro_batches);
-// Chooses the layers and options of like[stage] (choices for p's own number of micro-batches) on
-// the plan's nodes. false: they do not fit.
-bool placed_choose(struct placed *p, struct placed_plan *plan, const int *like);
+// Chooses the layers and options of like[stage] (choices for p's own number of micro-batches; NULL:
+// of the plan's own) on the plan's nodes. false: they do not fit.
+bool placed_fit(struct placed *p, struct placed_plan *plan, int replica, const int *like);
+bool placed_fit_all(struct placed *p, struct placed_plan *plan, const int *like);
 bool placed_schedules_nest(const struct priced *priced); // struct placed, nested
 
 // Raises a bound on all plans towards the one wanted (share.c). On entry it is a bound on any

@@ -95,27 +95,12 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
 
 // ---- unnecessary moves
 
-// Chooses the same layers and options on the groups of the current nodes. false: there are none, or
-// they do not fit.
-static bool fit_nodes(struct placed *p, struct placed_plan *plan)
-{
-    for (int i = 0; i < p->replicas * p->stages; i++) {
-        int replica = i / p->stages, stage = i % p->stages,
-            node = plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
-        const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
-        plan->chosen[i] = placed_choice_in(v, stage, placed_choice_of(p, plan, replica, stage),
-                                           p->priced->places->nodes[node].group);
-        if (plan->chosen[i] < 0) return false;
-    }
-    return placed_fits_ranks(p, plan);
-}
-
 // Takes `next` if it is no slower, or fast enough.
 static bool take_if_fast(struct placed *p, struct placed_plan *plan, struct placed_plan *next,
                          int64_t enough_ns)
 {
     int64_t most = plan->time_ns > enough_ns ? plan->time_ns : enough_ns;
-    if (!fit_nodes(p, next)) return false;
+    if (!placed_fit_all(p, next, NULL)) return false;
     next->slowest = plan->slowest;
     placed_evaluate(p, next, most + 1);
     if (next->time_ns > most) return false;
@@ -157,7 +142,7 @@ void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, 
     struct placed_plan next = placed_plan_empty(p, p->arena);
     int64_t most_ns = plan->time_ns > enough_ns ? plan->time_ns : enough_ns;
     placed_plan_copy(p, &next, plan);
-    if (placed_choose(p, &next, like)) take_if_fast(p, plan, &next, enough_ns);
+    if (placed_fit_all(p, &next, like)) take_if_fast(p, plan, &next, enough_ns);
     rename_replicas(p, plan, before);
     go_back(p, plan, before, enough_ns, &next);
     rename_replicas(p, plan, before);

@@ -107,12 +107,6 @@ static void search_up_to(struct rows *r, int64_t inner_ns)
     arena_reset(r->arena, mark);
 }
 
-static int compare_prices(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void search(struct rows *r)
 {
     int nodes = r->priced->places->node_count, count = 0;
@@ -121,7 +115,7 @@ static void search(struct rows *r)
     r->value = r->bound = CHAIN_NONE;
     for (int node = 0; node < nodes; node++)
         if (fits(r, 0, node)) prices[count++] = r->prices->inner_ns[node];
-    if (count) qsort(prices, (size_t)count, sizeof *prices, compare_prices);
+    if (count) qsort(prices, (size_t)count, sizeof *prices, int64_ascending);
     for (int i = 0; i < count; i++)
         if (i + 1 == count || prices[i + 1] > prices[i]) search_up_to(r, prices[i]);
 }

@@ -113,16 +113,14 @@ static void relax_blocking(struct priced *relaxed, struct arena *arena)
     size_t count = (size_t)(relaxed->slice_count * relaxed->group_count * relaxed->group_count) *
                    PART_COUNT;
     relaxed->places = NULL; // there the part has prices still
-    relaxed->cuts = arena_grow(arena, relaxed->cuts, (size_t)relaxed->cut_count,
-                               (size_t)relaxed->cut_count, sizeof *relaxed->cuts);
+    relaxed->cuts = TAKE_COPY(arena, relaxed->cuts, relaxed->cut_count);
     for (int i = 0; i < relaxed->cut_count; i++) {
         struct priced_cut *cut = &relaxed->cuts[i];
-        cut->forward_ns = arena_grow(arena, cut->forward_ns, count, count, sizeof *cut->forward_ns);
+        cut->forward_ns = TAKE_COPY(arena, cut->forward_ns, count);
         move_blocking(cut->forward_ns, count);
         int64_t **backward = TAKE(arena, relaxed->boundary_option_count, int64_t *);
         for (int option = 0; option < relaxed->boundary_option_count; option++) {
-            backward[option] =
-                arena_grow(arena, cut->backward_ns[option], count, count, sizeof **backward);
+            backward[option] = TAKE_COPY(arena, cut->backward_ns[option], count);
             move_blocking(backward[option], count);
         }
         cut->backward_ns = backward;
@@ -137,10 +135,8 @@ void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *
     if (p->layout.data == 1) return;
     bool *counts = TAKE(arena, (size_t)p->group_count * priced_ring_links(x), bool);
     placed_ring_links(counts, p, arena);
-    relaxed->runs =
-        arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
-    relaxed->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count,
-                                 sizeof *p->groups);
+    relaxed->runs = TAKE_COPY(arena, p->runs, p->run_count);
+    relaxed->groups = TAKE_COPY(arena, p->groups, p->group_count);
     for (int g = 0; g < p->group_count; g++) {
         relaxed->groups[g].sync_constant_ns = TAKE(arena, p->gradient_option_count, int64_t);
         for (int o = 0; o < p->gradient_option_count; o++)

@@ -32,33 +32,11 @@ static bool is_over(const struct search *s)
 
 // ---- choices that depend on the nodes
 
-static bool fit_choice(struct placed *p, struct placed_plan *plan, int replica, int stage)
-{
-    const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
-    int *chosen = &plan->chosen[replica * p->stages + stage];
-    int group =
-        p->priced->places->nodes[plan->node[replica * p->ranks + choices_rank_of(p->c, stage)]]
-            .group;
-    *chosen = placed_choice_in(v, stage, &v->choices->stages[stage].items[*chosen], group);
-    return *chosen >= 0;
-}
-
-static bool fit_replica(struct placed *p, struct placed_plan *plan, int replica)
-{
-    for (int stage = 0; stage < p->stages; stage++)
-        if (!fit_choice(p, plan, replica, stage)) return false;
-    for (int rank = 0; rank < p->ranks && p->stages > p->ranks; rank++)
-        if (!choices_rank_fits(placed_variant(p, plan->micro_batches[replica])->choices,
-                               plan->chosen + replica * p->stages, rank))
-            return false;
-    return true;
-}
-
 // Sets another number of micro-batches, and choices that fit with it.
 static bool give(struct placed *p, struct placed_plan *plan, int replica, int micro_batches)
 {
     if (micro_batches < p->unit || micro_batches > p->most) return false;
-    return placed_give(p, plan, replica, micro_batches) && fit_replica(p, plan, replica);
+    return placed_give(p, plan, replica, micro_batches) && placed_fit(p, plan, replica, NULL);
 }
 
 // Time of a micro-batch on the replica's busiest rank.
@@ -144,8 +122,8 @@ static bool swap_nodes(struct search *s)
     if (*from == *to) return false;
     *from = *to;
     *to = kept;
-    return fit_replica(p, &s->next, a / p->ranks) &&
-           (b >= places || fit_replica(p, &s->next, b / p->ranks));
+    return placed_fit(p, &s->next, a / p->ranks, NULL) &&
+           (b >= places || placed_fit(p, &s->next, b / p->ranks, NULL));
 }
 
 static bool reverse_nodes(struct search *s)
@@ -163,7 +141,7 @@ static bool reverse_nodes(struct search *s)
         int kept = node[a];
         node[a] = node[b], node[b] = kept;
     }
-    return fit_replica(p, &s->next, replica);
+    return placed_fit(p, &s->next, replica, NULL);
 }
 
 // Exchanges the nodes of two ranks in all replicas; their rings move unchanged.
@@ -174,7 +152,7 @@ static bool swap_ranks(struct search *s)
     for (int replica = 0; replica < p->replicas && a != b; replica++) {
         int *node = s->next.node + replica * p->ranks, kept = node[a];
         node[a] = node[b], node[b] = kept;
-        if (!fit_replica(p, &s->next, replica)) return false;
+        if (!placed_fit(p, &s->next, replica, NULL)) return false;
     }
     return a != b;
 }
@@ -198,7 +176,7 @@ static bool move_layer(struct search *s, int a, int b)
             layer += count;
         }
         assert(layer == p->priced->layer_count);
-        if (!fit_replica(p, &s->next, replica)) return false;
+        if (!placed_fit(p, &s->next, replica, NULL)) return false;
     }
     return true;
 }
@@ -346,7 +324,7 @@ static bool begin(struct search *s, const int *chosen, bool in_proportion)
     for (int replica = 0; replica < p->replicas; replica++) {
         s->next.micro_batches[replica] = p->priced->micro_batches;
         memcpy(s->next.chosen + replica * p->stages, chosen, (size_t)p->stages * sizeof *chosen);
-        if (!fit_replica(p, &s->next, replica)) return false;
+        if (!placed_fit(p, &s->next, replica, NULL)) return false;
     }
     if (in_proportion) return share_micro_batches(s, &s->next);
     struct placed_plan even = placed_plan_empty(p, p->arena);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "data/base/least.h"
 #include "solve/places/internal.h"
 #include "solve/layout/steps.h"
 
@@ -163,19 +164,13 @@ static bool can_share(struct share *x, int64_t time_ns)
     return x->reach[x->states - 1] >= x->wanted;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // The least time in which that is possible, by what is known. INT64_MAX: in none.
 static int64_t proven_ns(struct share *x)
 {
     struct arena_mark mark = arena_set_mark(x->arena);
     int count = x->parts * x->units, low = 0, high = count;
-    int64_t *values = arena_grow(x->arena, x->least, (size_t)count, (size_t)count, sizeof *values);
-    qsort(values, (size_t)count, sizeof *values, by_value);
+    int64_t *values = TAKE_COPY(x->arena, x->least, count);
+    qsort(values, (size_t)count, sizeof *values, int64_ascending);
     while (low < high) {
         int middle = (low + high) / 2;
         if (values[middle] < INT64_MAX && !can_share(x, values[middle])) low = middle + 1;
@@ -196,8 +191,7 @@ static enum status solve_part(struct share *x, int part, int units, int64_t goal
     struct solve_settings settings = *x->settings->solve;
     struct solve_result r;
     one.micro_batches = units * x->p->unit;
-    one.groups = arena_grow(x->arena, one.groups, (size_t)one.group_count, (size_t)one.group_count,
-                            sizeof *one.groups);
+    one.groups = TAKE_COPY(x->arena, one.groups, one.group_count);
     for (int g = 0; g < one.group_count; g++) one.groups[g].slots = slots_of(x, g);
     for (int k = 0; k < x->kinds; k++) {
         struct priced_group *group = &one.groups[x->group[k]];

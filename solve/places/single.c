@@ -37,8 +37,7 @@ static int64_t *on_node(const struct priced *p, const int64_t *of_pairs, struct 
 
 static void put_runs(struct priced *to, const struct priced *p, struct arena *arena)
 {
-    to->runs =
-        arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
+    to->runs = TAKE_COPY(arena, p->runs, p->run_count);
     for (int i = 0; i < p->run_count; i++) {
         const struct priced_run *from = &p->runs[i];
         struct priced_run *run = &to->runs[i];
@@ -77,8 +76,7 @@ static void put_groups(struct priced *to, const struct priced *p, struct arena *
 static int64_t *embedding_of(const struct priced *p, bool one_rank, struct arena *arena)
 {
     int nodes = p->places->node_count;
-    int64_t *ns = arena_grow(arena, p->places->embedding_sync_ns, (size_t)nodes * (size_t)nodes,
-                             (size_t)nodes * (size_t)nodes, sizeof *ns);
+    int64_t *ns = TAKE_COPY(arena, p->places->embedding_sync_ns, nodes * nodes);
     for (int i = 0; i < nodes && one_rank; i++)
         ns[i * nodes + i] = p->embedding_sync_ns[p->places->nodes[i].group * p->group_count +
                                                  p->places->nodes[i].group];
@@ -92,8 +90,7 @@ static void put_nodes(struct priced *to, const struct placed *p, struct arena *a
     to->places = NULL;
     put_runs(to, from, arena);
     put_groups(to, from, arena);
-    to->cuts = arena_grow(arena, from->cuts, (size_t)from->cut_count, (size_t)from->cut_count,
-                          sizeof *from->cuts);
+    to->cuts = TAKE_COPY(arena, from->cuts, from->cut_count);
     for (int cut = 0; cut < from->cut_count; cut++) {
         to->cuts[cut].forward_ns = from->places->cuts[cut].forward_ns;
         to->cuts[cut].backward_ns = from->places->cuts[cut].backward_ns;

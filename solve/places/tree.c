@@ -171,7 +171,7 @@ static int64_t try_plan(struct place_tree *t, const int *node, const int *chosen
 {
     struct placed *p = t->p;
     memcpy(t->now.node, node, (size_t)t->places * sizeof *node);
-    if (!placed_choose(p, &t->now, chosen) || !placed_fits_ranks(p, &t->now)) return INT64_MAX;
+    if (!placed_fit_all(p, &t->now, chosen)) return INT64_MAX;
     t->now.slowest = 0;
     placed_evaluate(p, &t->now, INT64_MAX);
     placed_improve_rings(p, &t->now);

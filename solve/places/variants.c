@@ -16,8 +16,7 @@ static struct priced *priced_for(const struct placed *p, int micro_batches)
     struct priced *priced = TAKE(p->arena, 1, struct priced);
     *priced = *p->priced;
     priced->micro_batches = micro_batches;
-    priced->groups = arena_grow(p->arena, priced->groups, (size_t)priced->group_count,
-                                (size_t)priced->group_count, sizeof *priced->groups);
+    priced->groups = TAKE_COPY(p->arena, priced->groups, priced->group_count);
     for (int g = 0; g < priced->group_count; g++) priced->groups[g].slots = 0;
     for (int i = 0; i < p->nodes; i++)
         priced->groups[priced->places->nodes[i].group].slots += priced->places->nodes[i].slots;
@@ -217,15 +216,26 @@ bool placed_give(struct placed *p, struct placed_plan *plan, int replica, int mi
     return true;
 }
 
-bool placed_choose(struct placed *p, struct placed_plan *plan, const int *like)
+bool placed_fit(struct placed *p, struct placed_plan *plan, int replica, const int *like)
 {
-    for (int i = 0; i < p->replicas * p->stages; i++) {
-        int replica = i / p->stages, stage = i % p->stages,
-            node = plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
-        const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
-        plan->chosen[i] = placed_choice_in(v, stage, &p->c->stages[stage].items[like[stage]],
-                                           p->priced->places->nodes[node].group);
-        if (plan->chosen[i] < 0) return false;
+    const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
+    int *chosen = plan->chosen + replica * p->stages;
+    const int *node = plan->node + replica * p->ranks;
+    for (int stage = 0; stage < p->stages; stage++) {
+        const struct choice *x = like ? &p->c->stages[stage].items[like[stage]]
+                                      : &v->choices->stages[stage].items[chosen[stage]];
+        int group = p->priced->places->nodes[node[choices_rank_of(p->c, stage)]].group;
+        chosen[stage] = placed_choice_in(v, stage, x, group);
+        if (chosen[stage] < 0) return false;
     }
+    for (int rank = 0; rank < p->ranks && p->stages > p->ranks; rank++)
+        if (!choices_rank_fits(v->choices, chosen, rank)) return false;
+    return true;
+}
+
+bool placed_fit_all(struct placed *p, struct placed_plan *plan, const int *like)
+{
+    for (int replica = 0; replica < p->replicas; replica++)
+        if (!placed_fit(p, plan, replica, like)) return false;
     return true;
 }

@@ -146,8 +146,7 @@ static struct priced_cut *boundary_cuts(const struct view_making *m, int boundar
     int a = choices_rank_of(m->x->p->c, boundary), b = choices_rank_of(m->x->p->c, boundary + 1);
     size_t size = (size_t)(priced->slice_count * priced->group_count * priced->group_count) *
                   PART_COUNT;
-    struct priced_cut *cuts = arena_grow(m->arena, priced->cuts, (size_t)priced->cut_count,
-                                         (size_t)priced->cut_count, sizeof *cuts);
+    struct priced_cut *cuts = TAKE_COPY(m->arena, priced->cuts, priced->cut_count);
     for (int cut = 0; cut < priced->cut_count; cut++) {
         cuts[cut].forward_ns = TAKE(m->arena, size, int64_t);
         cuts[cut].backward_ns = TAKE(m->arena, priced->boundary_option_count, int64_t *);
@@ -281,8 +280,7 @@ static void make_groups(const struct view_making *m)
 {
     const struct placed *p = m->x->p;
     const struct priced *priced = p->priced;
-    m->v->priced.groups = arena_grow(m->arena, priced->groups, (size_t)priced->group_count,
-                                     (size_t)priced->group_count, sizeof *priced->groups);
+    m->v->priced.groups = TAKE_COPY(m->arena, priced->groups, priced->group_count);
     for (int g = 0; g < priced->group_count; g++) m->v->priced.groups[g].slots = 0;
     for (int i = 0; i < p->nodes; i++) {
         assert(m->part->left[i] >= 0 && m->part->left[i] <= priced->places->nodes[i].slots);

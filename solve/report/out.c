@@ -60,8 +60,7 @@ void report_table_begin(struct report_table *t, const char *const *headings, con
                         struct arena *arena)
 {
     *t = (struct report_table){.align = align, .column_count = (int)strlen(align), .arena = arena};
-    t->headings = TAKE(arena, t->column_count, const char *);
-    memcpy(t->headings, headings, (size_t)t->column_count * sizeof *headings);
+    t->headings = TAKE_COPY(arena, headings, t->column_count);
 }
 
 void report_cell(struct report_table *t, const char *text)

@@ -128,7 +128,7 @@ static double best_ring(const struct problem *p, int replicas, struct arena *are
                 rates[from * count + to] = link.link.bytes_per_s;
         }
     }
-    double *sorted = arena_grow(arena, rates, (size_t)pairs, (size_t)pairs, sizeof *rates);
+    double *sorted = TAKE_COPY(arena, rates, pairs);
     qsort(sorted, (size_t)pairs, sizeof *sorted, descending);
     int low = -1, high = pairs - 1; // sorted[low] is too fast for any ring
     if (goes_round(rates, slots, count, sorted[high], replicas, arena)) {

@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-static uint64_t *copy_bits(const uint64_t *bits, const struct program *p, struct arena *arena)
-{
-    uint64_t *copy = TAKE(arena, box_words(p), uint64_t);
-    memcpy(copy, bits, (size_t)box_words(p) * sizeof *copy);
-    return copy;
-}
-
 int box_allowed_count(const struct box *b, const struct program *p, int stage)
 {
     int count = 0;
@@ -31,7 +24,7 @@ void box_whole(struct box *b, const struct program *p, struct arena *arena)
 void box_copy(struct box *to, const struct box *from, const struct program *p, struct arena *arena)
 {
     *to = *from;
-    to->allowed = copy_bits(from->allowed, p, arena);
+    to->allowed = TAKE_COPY(arena, from->allowed, box_words(p));
 }
 
 int box_single(const struct box *b, const struct program *p, int *chosen)
@@ -106,7 +99,7 @@ struct record *record_add(struct record_list *list, enum record_kind kind, const
                          .box = b->number,
                          .bound_ns = b->bound_ns,
                          .ample = b->ample,
-                         .allowed = copy_bits(b->allowed, p, arena)};
+                         .allowed = TAKE_COPY(arena, b->allowed, box_words(p))};
     return r;
 }
 

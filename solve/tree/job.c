@@ -32,8 +32,7 @@ void note_plan(struct subtree *t, const int *chosen)
     if (time_ns < 0 || time_ns >= t->best_ns) return;
     GROW(t->arena, r->plans, r->plan_count, r->plan_capacity, 4);
     assert(time_ns >= t->job->box.bound_ns); // else that bound was false
-    r->plans[r->plan_count].chosen =
-        arena_grow(t->arena, chosen, (size_t)stages, (size_t)stages, sizeof *chosen);
+    r->plans[r->plan_count].chosen = TAKE_COPY(t->arena, chosen, stages);
     r->plans[r->plan_count++].time_ns = time_ns;
     if (!t->job->keep_target) set_target(t, time_ns);
 }

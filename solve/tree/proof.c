@@ -86,8 +86,7 @@ static void add_split(struct translation *t, const struct record *of)
     r->split = of->split.by_load ? (struct box_split){SPLIT_LOAD, stage, of->split.load_ns}
                                  : (struct box_split){SPLIT_CHOICE, stage, choice};
     if (!of->split.by_load)
-        r->branched = arena_grow(t->arena, &p->choices->stages[stage].items[choice], 1, 1,
-                                 sizeof *r->branched);
+        r->branched = TAKE_COPY(t->arena, &p->choices->stages[stage].items[choice], 1);
 }
 
 static void add_record(struct translation *t, const struct record *of)

@@ -34,8 +34,7 @@ struct search {
 static void push(struct tree *t, const struct box *box)
 {
     assert(box->number >= 0 && box->number < t->next_number);
-    frontier_push(&t->frontier, box->bound_ns, box->number,
-                  arena_grow(t->frontier.arena, box, 1, 1, sizeof *box));
+    frontier_push(&t->frontier, box->bound_ns, box->number, TAKE_COPY(t->frontier.arena, box, 1));
 }
 
 // ---- plans

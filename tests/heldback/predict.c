@@ -35,8 +35,7 @@ enum status heldback_shapes(struct heldback_shapes *h, const struct samples *sam
         .sequence = 1};
     struct cells_request request = {.threads = 1};
     TRY(request_read(&request, &settings, arena, err));
-    h->shapes = arena_grow(arena, request.shapes, (size_t)request.shape_count,
-                           (size_t)request.shape_count, sizeof *h->shapes);
+    h->shapes = TAKE_COPY(arena, request.shapes, request.shape_count);
     h->count = request.shape_count;
     h->of_sample = TAKE(arena, samples->sample_count, int);
     int shape = -1;

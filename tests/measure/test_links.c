@@ -278,7 +278,7 @@ static const char *report(struct samples *all, struct arena *arena)
 
 TEST(test_report)
 {
-    struct samples all = {.endpoints = arena_grow(arena, four, 4, 4, sizeof *four),
+    struct samples all = {.endpoints = TAKE_COPY(arena, four, 4),
                           .endpoint_count = 4,
                           .samples = TAKE(arena, 64, struct sample)};
     for (int a = 0; a < 4; a++)

@@ -21,7 +21,7 @@ static bool sample_is_outlier(const struct sample *s, int repetition)
 
 static struct median fixed_median(const double *seconds, int count, struct arena *arena)
 {
-    double *sorted = arena_grow(arena, seconds, (size_t)count, (size_t)count, sizeof *sorted);
+    double *sorted = TAKE_COPY(arena, seconds, count);
     struct median m;
     qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
     m.coverage = median_interval(sorted, count, 0.95, &m.value, &m.low, &m.high);

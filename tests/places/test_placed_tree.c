@@ -33,7 +33,7 @@ static void all_nodes(struct all *a, int place)
         return;
     }
     a->looked_at++;
-    if (!placed_choose(a->p, &a->plan, a->like) || !placed_fits_ranks(a->p, &a->plan)) return;
+    if (!placed_fit_all(a->p, &a->plan, a->like)) return;
     a->plan.slowest = 0;
     placed_evaluate(a->p, &a->plan, INT64_MAX);
     if (a->plan.time_ns < a->best) a->best = a->plan.time_ns;

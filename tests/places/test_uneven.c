@@ -198,18 +198,13 @@ static struct plan copy_plan(const struct plan *plan, struct arena *arena)
     struct plan copy = *plan;
     const struct plan_placement *x = plan->placement;
     size_t replicas = (size_t)x->replica_count, stages = (size_t)plan->stage_count;
-    copy.stages = arena_grow(arena, plan->stages, stages, stages, sizeof *copy.stages);
-    copy.placement = arena_grow(arena, x, 1, 1, sizeof *x);
-    copy.placement->micro_batches =
-        arena_grow(arena, x->micro_batches, replicas, replicas, sizeof *x->micro_batches);
-    copy.placement->iteration_ns =
-        arena_grow(arena, x->iteration_ns, replicas, replicas, sizeof *x->iteration_ns);
-    copy.placement->rings =
-        arena_grow(arena, x->rings, stages * replicas, stages * replicas, sizeof *x->rings);
-    copy.placement->nodes = arena_grow(arena, x->nodes, replicas * (size_t)x->rank_count,
-                                       replicas * (size_t)x->rank_count, sizeof *x->nodes);
-    copy.placement->recompute =
-        arena_grow(arena, x->recompute, replicas * stages, replicas * stages, sizeof *x->recompute);
+    copy.stages = TAKE_COPY(arena, plan->stages, stages);
+    copy.placement = TAKE_COPY(arena, x, 1);
+    copy.placement->micro_batches = TAKE_COPY(arena, x->micro_batches, replicas);
+    copy.placement->iteration_ns = TAKE_COPY(arena, x->iteration_ns, replicas);
+    copy.placement->rings = TAKE_COPY(arena, x->rings, stages * replicas);
+    copy.placement->nodes = TAKE_COPY(arena, x->nodes, replicas * (size_t)x->rank_count);
+    copy.placement->recompute = TAKE_COPY(arena, x->recompute, replicas * stages);
     return copy;
 }
 

@@ -36,7 +36,7 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
         left -= c->groups[g].nodes;
         c->groups[g].gpus_per_node = p->job.layout.tensor * p->job.layout.context *
                                      (int)random_between(rng, 1, 2);
-        c->groups[g].nics = arena_grow(arena, cards, 2, 2, sizeof *cards);
+        c->groups[g].nics = TAKE_COPY(arena, cards, 2);
         c->groups[g].nic_count = (int)random_between(rng, 1, 2);
         for (int i = 0; i < c->groups[g].nodes; i++) {
             struct cluster_node *n = &x->nodes[x->node_count];

@@ -189,8 +189,7 @@ static void check_eliminate(struct prepared *p, struct random *rng, struct arena
     struct stage_choices *before = TAKE(arena, stages, struct stage_choices);
     for (int s = 0; s < stages; s++) {
         before[s].count = p->choices.stages[s].count;
-        before[s].items = arena_grow(arena, p->choices.stages[s].items, (size_t)before[s].count,
-                                     (size_t)before[s].count, sizeof(struct choice));
+        before[s].items = TAKE_COPY(arena, p->choices.stages[s].items, before[s].count);
     }
     int64_t bound =
         eliminate(&p->choices, p->graph, target, NULL, NULL, 0, NULL, NULL, NULL, arena);

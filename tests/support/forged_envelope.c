@@ -57,11 +57,9 @@ bool prices_rounded(struct forgery *f)
     struct priced other = f->t->priced;
     if (!has_plan(f)) return false;
     const struct plan_stage *first = &f->t->best[0];
-    other.runs = arena_grow(f->arena, other.runs, (size_t)other.run_count, (size_t)other.run_count,
-                            sizeof *other.runs);
+    other.runs = TAKE_COPY(f->arena, other.runs, other.run_count);
     int prices = other.slice_count * other.group_count;
-    other.runs[0].forward_ns = arena_grow(f->arena, other.runs[0].forward_ns, (size_t)prices,
-                                          (size_t)prices, sizeof(int64_t));
+    other.runs[0].forward_ns = TAKE_COPY(f->arena, other.runs[0].forward_ns, prices);
     for (int i = first->group; i < prices; i += other.group_count)
         other.runs[0].forward_ns[i] += 1000;
     adopt_priced(f, &other);
@@ -71,8 +69,7 @@ bool memory_shrunk(struct forgery *f)
 {
     struct priced other = f->t->priced;
     if (!has_plan(f)) return false;
-    other.groups = arena_grow(f->arena, other.groups, (size_t)other.group_count,
-                              (size_t)other.group_count, sizeof *other.groups);
+    other.groups = TAKE_COPY(f->arena, other.groups, other.group_count);
     other.groups[f->t->best[0].group].memory_limit_bytes = 0;
     other.groups[f->t->best[0].group].constant_bytes = 1;
     adopt_priced(f, &other);

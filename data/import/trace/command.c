@@ -76,8 +76,7 @@ static struct row *make_rows(const struct trace *t, const char *prefix, int *cou
     for (int n = 0; n < t->names.count; n++) {
         struct row *row = &rows[n];
         if (!row->calls || (prefix && strncmp(row->name, prefix, strlen(prefix)))) continue;
-        double *sorted =
-            arena_grow(arena, row->each, (size_t)row->calls, (size_t)row->calls, sizeof *sorted);
+        double *sorted = TAKE_COPY(arena, row->each, row->calls);
         qsort(sorted, (size_t)row->calls, sizeof *sorted, compare_seconds);
         row->median = (sorted[(row->calls - 1) / 2] + sorted[row->calls / 2]) / 2;
         rows[(*count)++] = *row;

@@ -22,8 +22,7 @@ static struct node copy_node(const struct vipr_maker *m, const struct node *of)
     const struct program *p = program_of(m);
     struct node n = *of;
     box_copy(&n.box, &of->box, p, m->arena);
-    n.fact = arena_grow(m->arena, of->fact, (size_t)p->stage_count, (size_t)p->stage_count,
-                        sizeof *of->fact);
+    n.fact = TAKE_COPY(m->arena, of->fact, p->stage_count);
     return n;
 }
 

@@ -176,7 +176,7 @@ static enum status visit_stage(struct visit *v, int stage)
 static void settle_items(struct check_choices *c, int stage)
 {
     size_t count = (size_t)c->count[stage], slices = (size_t)c->p->slices;
-    struct check_choice *items = arena_grow(c->arena, c->items[stage], count, count, sizeof *items);
+    struct check_choice *items = TAKE_COPY(c->arena, c->items[stage], count);
     int64_t *times = TAKE(c->arena, 2 * count * slices, int64_t);
     for (size_t i = 0; i < count; i++, times += 2 * slices) {
         memcpy(times, items[i].forward, 2 * slices * sizeof *times);

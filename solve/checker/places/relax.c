@@ -64,8 +64,7 @@ static int64_t *spread(const struct relaxing *m, const int64_t *of_groups, int r
 static void spread_runs(struct relaxing *m)
 {
     struct check_problem *to = m->to;
-    to->runs = arena_grow(m->arena, m->p->runs, (size_t)to->run_count, (size_t)to->run_count,
-                          sizeof *to->runs);
+    to->runs = TAKE_COPY(m->arena, m->p->runs, to->run_count);
     for (int i = 0; i < to->run_count; i++) {
         struct check_run *r = &to->runs[i];
         r->forward = spread(m, r->forward, to->slices),
@@ -88,8 +87,7 @@ static void spread_rules(struct relaxing *m)
 {
     const unsigned of_none = 1u << 31;
     struct check_problem *to = m->to;
-    to->rules = arena_grow(m->arena, m->p->rules, (size_t)to->rule_count, (size_t)to->rule_count,
-                           sizeof *to->rules);
+    to->rules = TAKE_COPY(m->arena, m->p->rules, to->rule_count);
     for (int i = 0; i < to->rule_count; i++) {
         if (!to->rules[i].groups) continue;
         to->rules[i].groups = of_none;
@@ -134,8 +132,7 @@ static void open_pair(struct relaxing *m)
     int targets = m->to->group_count, parts = p->slices * PARTS, table = parts * targets * targets;
     m->pair.forward = TAKE(m->arena, p->cut_count * parts, int64_t);
     m->pair.backward = TAKE(m->arena, p->cut_count * p->boundary_count * parts, int64_t);
-    m->to->cuts =
-        arena_grow(m->arena, p->cuts, (size_t)p->cut_count, (size_t)p->cut_count, sizeof *p->cuts);
+    m->to->cuts = TAKE_COPY(m->arena, p->cuts, p->cut_count);
     for (int c = 0; c < p->cut_count; c++) {
         m->to->cuts[c].forward = take_none(table, m->arena);
         m->to->cuts[c].backward = TAKE(m->arena, p->boundary_count, int64_t *);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/checker/places/places.h"
 
 enum { WALKS_MOST = 64, SETS_MOST = 16 }; // nodes, for closed walks; device groups, for sets
@@ -151,12 +152,6 @@ static bool may_exist(struct rings *x, int64_t limit)
     return false;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // Where a node can hold a whole ring, another ring may leave it over any link.
 static bool holds_ring(const int *slots, int count, int size)
 {
@@ -182,7 +177,7 @@ int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int cou
                       .ends = TAKE(arena, 1 << SETS_MOST, uint32_t)};
     for (size_t i = 0; i < pairs; i++)
         if (weights[i] >= 0) sorted[high++] = weights[i];
-    qsort(sorted, high, sizeof *sorted, by_value);
+    qsort(sorted, high, sizeof *sorted, int64_ascending);
     size_t all = high;
     if (holds_ring(slots, count, size)) high = low;
     while (low < high) { // none exists within the weights before low

@@ -345,17 +345,14 @@ static void put_sync(const struct check_tree *t, struct check_problem *to, const
 static void copy_syncs(const struct check_tree *t, struct check_problem *to, struct arena *arena)
 {
     int options = t->p.gradient_count, n = t->p.group_count;
-    to->groups = arena_grow(arena, t->p.groups, (size_t)n, (size_t)n, sizeof *to->groups);
-    to->runs = arena_grow(arena, t->p.runs, (size_t)t->p.run_count, (size_t)t->p.run_count,
-                          sizeof *to->runs);
+    to->groups = TAKE_COPY(arena, t->p.groups, n);
+    to->runs = TAKE_COPY(arena, t->p.runs, t->p.run_count);
     for (int i = 0; i < n; i++)
-        to->groups[i].sync_constant = arena_grow(arena, t->p.groups[i].sync_constant,
-                                                 (size_t)options, (size_t)options, sizeof(int64_t));
+        to->groups[i].sync_constant = TAKE_COPY(arena, t->p.groups[i].sync_constant, options);
     for (int run = 0; run < t->p.run_count; run++) {
         to->runs[run].sync = TAKE(arena, options, int64_t *);
         for (int o = 0; o < options; o++)
-            to->runs[run].sync[o] =
-                arena_grow(arena, t->p.runs[run].sync[o], (size_t)n, (size_t)n, sizeof(int64_t));
+            to->runs[run].sync[o] = TAKE_COPY(arena, t->p.runs[run].sync[o], n);
     }
 }
 

@@ -63,7 +63,7 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
     static const struct nic slow = {NIC_ETHERNET, 1, {1e9, 1e-3}};
     int64_t latency_most = random_chance(rng, 30) ? 0 : 5;
     for (int g = 0; g < c->group_count && !latency_most; g++) {
-        c->groups[g].nics = arena_grow(arena, &slow, 1, 1, sizeof slow);
+        c->groups[g].nics = TAKE_COPY(arena, &slow, 1);
         c->groups[g].nic_count = 1;
         c->link_count = 0;
         memset(p->costs.transfer_share, 0, sizeof p->costs.transfer_share);

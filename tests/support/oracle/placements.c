@@ -433,8 +433,7 @@ static struct number *number_of(const struct priced *p, int micro_batches, struc
     struct error err = {OK, ""};
     n->priced = *p;
     n->priced.micro_batches = micro_batches;
-    n->priced.groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count,
-                                  sizeof *p->groups);
+    n->priced.groups = TAKE_COPY(arena, p->groups, p->group_count);
     for (int g = 0; g < p->group_count; g++)
         n->priced.groups[g].slots = 2 * NODES; // nodes are counted one by one
     if (p->places->embedding_ring_ns) n->priced.places = without_pairs(p->places, arena);

@@ -377,12 +377,10 @@ static void put_split(struct maker *m, int stage, int64_t load, const struct che
 static struct check_box copy_box(struct maker *m, const struct check_box *box)
 {
     struct check_box copy = {TAKE(m->arena, m->p->stages, int *), TAKE(m->arena, m->p->stages, int),
-                             arena_grow(m->arena, box->spans, (size_t)m->p->ranks,
-                                        (size_t)m->p->ranks, sizeof *box->spans)};
+                             TAKE_COPY(m->arena, box->spans, m->p->ranks)};
     for (int s = 0; s < m->p->stages; s++) {
         copy.count[s] = box->count[s];
-        copy.left[s] = arena_grow(m->arena, box->left[s], (size_t)box->count[s],
-                                  (size_t)box->count[s], sizeof *box->left[s]);
+        copy.left[s] = TAKE_COPY(m->arena, box->left[s], box->count[s]);
     }
     return copy;
 }
