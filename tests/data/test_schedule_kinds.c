@@ -140,8 +140,12 @@ TEST(test_tables_agree)
         assert_int_equal(x->holds_all, y->holds_all);
         assert_int_equal(x->in_groups, y->in_groups);
         assert_int_equal(x->nests, y->fewer);
-        assert_non_null(judged_kinds[kind].place);
+        assert_int_equal(x->layered, y->layered);
+        assert_int_equal(x->in_megatron, y->in_megatron);
+        assert_non_null(judged_places[kind]);
         assert_int_equal(x->in_groups, judged_kinds[kind].in_groups);
+        assert_int_equal(x->turns_at_once, judged_kinds[kind].turns_at_once);
+        assert_int_equal(x->layered, judged_kinds[kind].gathers_by_stage);
         assert_true(x->virtual_stages == 2 || !x->folds);
         assert_true(x->nests != NESTS_ALWAYS || x->virtual_stages == 1);
     }
