@@ -1,42 +1,12 @@
 #!/bin/sh
-# import torchtitan, import deepspeed, import nemo: our own exports come back as the job that was
-# planned, configurations of others as what their programs make of them (EXPORT_PYTHON with
-# DeepSpeed: its own reader says the batch sizes); what a job does not hold is named, a wrong line
-# is told by its number.
+# import torchtitan, import deepspeed, import nemo: configurations are what their programs make of
+# them (EXPORT_PYTHON with DeepSpeed: its own reader says the batch sizes); what a job does not hold
+# is named, a wrong line is told by its number. Our own exports: tests/report/test_frameworks.c.
 BIN=${BIN:-bin} work=build/test_import_jobs.$$
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
 
 wrong() { echo "import of jobs: $*" >&2; : >"$work/failed"; } # behind a pipe, too
-
-# round FRAMEWORK OPTION ...: the job of the plan, but for its name and the modes that the plan did
-# not take
-round() {
-    framework=$1; shift
-    rm -rf "$work/p"
-    "$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 \
-        --global-batch 64 --framework "$framework" "$@" -o "$work/p" >"$work/log" 2>&1 &&
-        "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" \
-        2>"$work/log" &&
-        "$plumbline" report --format "$framework" "$work/p/plan.json" -o "$work/p/out" &&
-        "$plumbline" import "$framework" "$work/p/out" -o "$work/p/back.json" 2>"$work/log" ||
-        { wrong "$framework $*: $(cat "$work/log")"; return; }
-    grep -q "not known" "$work/log" &&
-        wrong "$framework $*: a key of our own is not known: $(cat "$work/log")"
-    python3 - "$work/p" <<'END' || wrong "$framework $*"
-import json, sys
-job, back, plan = (json.load(open(f"{sys.argv[1]}/{name}.json"))
-                   for name in ("job", "back", "plan"))
-for d in (job, back): d.pop("made_from", 0), d.pop("name")
-modes = {s["recompute"] for s in plan["stages"]}
-if len(modes) > 1:  # the export has one for all
-    modes, planned = set(back["recompute"]) - {"none"}, modes
-    assert len(modes) == 1 and modes <= planned | {"full"}, (modes, planned)
-job["recompute"] = sorted(modes | {"none"})
-back["recompute"].sort()
-assert job == back, [(k, job[k], back[k]) for k in job if job[k] != back[k]]
-END
-}
 
 # job FORMAT ASSERTIONS OPTION ...: standard input as a job j, layout l, of which the assertions
 # hold; stderr is kept
@@ -65,18 +35,6 @@ refuse() {
     grep -q -- "$words" "$work/err" || wrong "$format: not said: $words: $(cat "$work/err")"
     [ ! -e "$work/no.json" ] || wrong "$format: written all the same: $(cat "$work/in")"
 }
-
-round torchtitan --tensor 2 --pipeline 4 --data 4 --zero 3
-round torchtitan --tensor 1 --pipeline 1 --data 32 --zero 3
-round torchtitan --tensor 2 --context 2 --pipeline 1 --data 8 --zero 2
-round torchtitan --tensor 2 --pipeline 4 --data 4 --zero 2 --schedule interleaved --virtual-stages 2
-round torchtitan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2
-round torchtitan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule gpipe --micro-batch 2
-round torchtitan --tensor 2 --pipeline 4 --data 4 --zero 3 --precision fp8
-round deepspeed --tensor 1 --pipeline 1 --data 32 --zero 3
-round deepspeed --tensor 4 --pipeline 1 --data 8 --zero 2 --micro-batch 2
-round deepspeed --tensor 2 --pipeline 4 --data 4 --zero 1 --offload-optimizer
-round deepspeed --tensor 4 --pipeline 1 --data 8 --zero 1 --precision fp16
 
 # ---- torchtitan's: a configuration of every kind of value, with defaults of its job_config.py
 { printf '\357\273\277# with the mark of byte order, and ends of lines as elsewhere\r\n[model]\r\n'

@@ -118,6 +118,8 @@ static void note_job(struct export *e, const struct run *r)
     bool differ;
     core_experts(e, &differ);
     const struct export_note notes[] = {
+        {e->flags && job->precision == FP32 && job->gradient_bytes_per_value == 2,
+         "gradients of 2 bytes: in fp32 they have 4"},
         {job->attention_kernel == ATTENTION_TRITON,
          "attention in Triton: its backend is the one above"},
         {job->unfused[UNFUSED_NORMS], "norms in single steps: Transformer Engine's are fused"},

@@ -42,6 +42,8 @@ static void note_states(struct export *e)
         {job->gradient_bytes_per_value == 4 && !l->zero && job->precision != FP32,
          "gradients of 4 bytes: without ZeRO, DeepSpeed sums them in those of the weights' 2 "
          "bytes"},
+        {job->gradient_bytes_per_value == 2 && job->precision == FP32,
+         "gradients of 2 bytes: in fp32 they have 4"},
         {l->offload_optimizer && !l->zero,
          "optimizer state in host memory: DeepSpeed offloads it from ZeRO 1 on"},
         {l->zero >= 2 && l->pipeline > 1,

@@ -71,6 +71,9 @@ enum status report_nemo(const struct plan *plan, const struct plan *told,
     if (!plan->layout.fused_attention)
         export_note(&e,
                     "attention that keeps its scores: model.attention_backend is set in Python");
+    if (run.shape.positions && run.shape.positions != run.job.sequence)
+        export_note(&e, "learned positions for %lld tokens: the provider has a sequence's",
+                    (long long)run.shape.positions);
     export_rows(&e, &nemo_rows, &run, &form, NULL);
     core_print_placement(&e);
     core_note(&e, &run);

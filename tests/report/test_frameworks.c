@@ -1,0 +1,321 @@
+// A framework's configuration of a plan, imported, is the plan's own settings: over drawn plans of
+// drawn models. Whatever an export does not note as not expressed comes back as it was. Knows
+// nothing of the frameworks' keys.
+#include "data/inputs/framework.h"
+#include "data/inputs/space.h"
+#include "data/kinds/schedules.h"
+#include "formulate/commands.h"
+#include "solve/report/export/export.h"
+#include "tests/support/folder.h"
+#include "tests/support/problems.h"
+
+#include "tests/support/check.h"
+
+AROUND_ALL(folder_open, folder_close)
+
+enum { BLOCKS = 16 };
+
+static const struct target {
+    const char *name;
+    enum framework runs;
+    enum trainer trainer;
+    export_function *export;
+    bool model;            // is in the configuration
+    const char *leaves[2]; // words of notes of what is left to the model's code
+} targets[] = {
+    {"megatron", FRAMEWORK_MEGATRON, TRAINER_MEGATRON, report_megatron, true, {"none", "none"}},
+    {"nemo", FRAMEWORK_MEGATRON, TRAINER_MEGATRON, report_nemo, true, {"none", "none"}},
+    {"torchtitan",
+     FRAMEWORK_TORCHTITAN,
+     TRAINER_TORCHTITAN,
+     report_torchtitan,
+     false,
+     {"the model: ", "share a matrix"}},
+    {"deepspeed",
+     FRAMEWORK_DEEPSPEED,
+     TRAINER_DEEPSPEED,
+     report_deepspeed,
+     false,
+     {"'s code", "script"}}};
+
+// ---- drawing
+
+static bool coin(struct random *r) { return random_chance(r, 50); }
+static int power(struct random *r, int most) { return 1 << random_between(r, 0, most); }
+
+static void draw_model(struct model *m, struct random *r, struct arena *arena)
+{
+    bool latent = random_chance(r, 25), gated = coin(r), bias = coin(r), mixtures = coin(r);
+    static const char *const plain[] = {"gelu", "gelu_new", "relu2"};
+    *m = (struct model){.name = "drawn", .has_shape = true, .layer_count = BLOCKS + 2};
+    m->shape = (struct shape){.hidden = 256,
+                              .ffn = 64 * random_between(r, 1, 20),
+                              .heads = 8,
+                              .kv_heads = latent ? 8 : power(r, 3),
+                              .head_width = latent || coin(r) ? 32 : 48,
+                              .vocabulary = 128 * random_between(r, 1, 100),
+                              .qk_norm = !latent && coin(r) ? QK_NORM_HEAD : QK_NORM_NONE,
+                              .positions = !latent && random_chance(r, 20) ? 4096 : 0,
+                              .gated_ffn = gated,
+                              .rms_norm = coin(r),
+                              .qkv_bias = bias || (!latent && coin(r)),
+                              .linear_bias = bias,
+                              .dropout = coin(r),
+                              .tied_embeddings = coin(r),
+                              .activation = gated ? "silu" : plain[random_between(r, 0, 2)],
+                              .norm_epsilon = coin(r) ? 1e-5 : 1e-6};
+    if (!m->shape.positions) {
+        m->shape.rotary_base = coin(r) ? 10000 : 500000;
+        m->shape.rotary_share = coin(r) ? 0 : 0.5;
+    }
+    if (latent) {
+        m->shape.query_rank = coin(r) ? 0 : 96, m->shape.kv_rank = 64;
+        m->shape.rotary_width = 16, m->shape.value_width = 24;
+    }
+    if (!m->shape.positions && coin(r)) {
+        m->shape.rotary_factor = 4;
+        m->shape.rotary_scaling.type = "linear";
+    }
+    static const struct layer_run ends[] = {
+        {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
+        {.name = "head", .kind = LAYER_HEAD, .count = 1}};
+    m->runs = TAKE(arena, 4, struct layer_run);
+    m->runs[m->run_count++] = ends[0];
+    int dense = mixtures ? (int)random_between(r, 0, BLOCKS - 1) : BLOCKS;
+    if (dense)
+        m->runs[m->run_count++] = (struct layer_run){
+            .name = "dense", .kind = LAYER_BLOCK, .count = dense, .recomputable = true};
+    if (mixtures)
+        m->runs[m->run_count++] =
+            (struct layer_run){.name = "mixture",
+                               .kind = LAYER_MOE,
+                               .count = BLOCKS - dense,
+                               .recomputable = true,
+                               .experts = {.experts = 8,
+                                           .top_k = random_between(r, 1, 8),
+                                           .ffn = 64 * random_between(r, 1, 9),
+                                           .shared_ffn = coin(r) ? 0 : 128,
+                                           .imbalance = 1}};
+    m->runs[m->run_count++] = ends[1];
+}
+
+static void draw_job(struct job *j, const struct target *target, struct random *r)
+{
+    bool titan = target->trainer == TRAINER_TORCHTITAN, deep = target->trainer == TRAINER_DEEPSPEED;
+    *j = (struct job){.name = target->name,
+                      .sequence = 1024 * random_between(r, 1, 8),
+                      .precision = (enum precision)random_between(r, 0, PRECISION_COUNT - 1),
+                      .gradient_bytes_per_value = coin(r) ? 2 : 4,
+                      .adam = deep || coin(r),
+                      .trainer = target->trainer,
+                      .fused_loss = coin(r),
+                      .compiled = (titan || deep) && coin(r),
+                      .budget = {-1, -1, -1, 0},
+                      .memory_fraction = MEMORY_FRACTION_DEFAULT};
+    j->gathered_logits = (titan || deep) && coin(r);
+    j->whole_gradient_sums = deep && coin(r);
+    if (!titan) j->unfused[UNFUSED_ROTARY] = deep && coin(r), j->unfused[UNFUSED_NORMS] = coin(r);
+}
+
+static void draw_layout(struct layout *l, struct random *r)
+{
+    *l = (struct layout){LAYOUT_PLAIN(power(r, 3)),
+                         .tensor = power(r, 2),
+                         .context = power(r, 1),
+                         .data = power(r, 2),
+                         .micro_batch = power(r, 2),
+                         .schedule = (int)random_between(r, 0, SCHEDULE_KIND_COUNT - 1),
+                         .fused_attention = coin(r),
+                         .gradient_sync = coin(r) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
+                         .zero = (int)random_between(r, 0, 3),
+                         .offload_optimizer = random_chance(r, 20)};
+    int of_rank = schedule_kinds[l->schedule].virtual_stages;
+    l->virtual_stages = of_rank ? of_rank : 2;
+    l->sequence_parallel = l->tensor > 1 && coin(r);
+}
+
+// All stages recompute alike, and hold equal numbers of blocks.
+static void draw_plan(struct plan *p, struct random *r, const struct target *target, int micro,
+                      struct arena *arena)
+{
+    static const char *names[] = {"a100"}, *gpus[] = {"A100-80"};
+    static struct compression_option none[1];
+    const struct layout *l = &p->layout;
+    enum recompute mode;
+    do mode = (enum recompute)random_between(r, 0, RECOMPUTE_COUNT - 1);
+    while (!framework_recomputes(target->runs, mode) ||
+           (mode == RECOMPUTE_FIRST_LAYERS && layout_stage_count(l) == BLOCKS)); // that is all
+    p->name = "drawn", p->iteration_ns = 1000000000, p->bound_ns = 900000000;
+    p->micro_batches = micro;
+    p->devices_per_stage = (int64_t)l->tensor * l->context * l->data;
+    p->group_names = names, p->group_gpus = gpus, p->group_count = 1;
+    p->gradient_options = p->boundary_options = none;
+    p->gradient_option_count = p->boundary_option_count = 1;
+    p->stage_count = layout_stage_count(l);
+    p->stages = TAKE(arena, p->stage_count, struct plan_stage);
+    for (int s = 0, first = 0; s < p->stage_count; s++) {
+        int layers = BLOCKS / p->stage_count + (s == 0) + (s == p->stage_count - 1);
+        p->stages[s].first_layer = first, p->stages[s].layer_count = layers;
+        p->stages[s].recompute = mode;
+        if (mode == RECOMPUTE_FIRST_LAYERS) p->stages[s].recomputed_layers = 1;
+        first += layers;
+    }
+}
+
+// ---- there and back
+
+// Whether every note is of what this framework leaves to the model's code.
+static bool expressed(const char *text, const struct target *target)
+{
+    const char *notes = strstr(text, "ot expressed by this"), *end;
+    if (!notes) notes = strstr(text, "not_expressed");
+    for (const char *at = strchr(notes, '\n'); at && at[1]; at = end) {
+        end = strchr(at + 1, '\n');
+        if (!end) break;
+        const char *line = arena_print(&own_arena, "%.*s", (int)(end - at), at);
+        if (strlen(line) < 10 || strstr(line, "(nothing)")) continue;
+        if (!strstr(line, target->leaves[0]) && !strstr(line, target->leaves[1])) return false;
+    }
+    return true;
+}
+
+static void import(const struct target *target, const struct plan *p, const struct model *m,
+                   const char *from, const char *job, const char *model, bool by_table,
+                   struct arena *arena)
+{
+    struct error err = {OK, ""};
+    int exit_code = 0;
+    const char *gpus =
+        arena_print(arena, "%lld", (long long)p->devices_per_stage * p->layout.pipeline);
+    const char *words[12] = {"import", target->name, from, "--gpus", gpus, "-o"};
+    int argc = 6;
+    words[argc++] = target->model ? model : job;
+    if (target->model) {
+        words[argc++] = "--job", words[argc++] = job, words[argc++] = "--vocabulary";
+        words[argc++] = arena_print(arena, "%lld", (long long)m->shape.vocabulary);
+    }
+    if (by_table) words[argc++] = "--schedule", words[argc++] = schedule_names[p->layout.schedule];
+    char *argv[ARRAY_LENGTH(words) + 1] = {NULL};
+    for (int i = 0; i < argc; i++) argv[i] = arena_copy_text(arena, words[i]);
+    CHECK_OK(command_call(&command_import, argc, argv, &exit_code, arena, &err));
+}
+
+static void same_job(const struct job *was, const struct job *now, enum recompute mode)
+{
+    assert_true(layout_equal(&was->layout, &now->layout));
+    assert_int_equal(was->sequence, now->sequence);
+    assert_int_equal(was->global_batch, now->global_batch);
+    assert_int_equal(was->precision, now->precision);
+    assert_int_equal(was->gradient_bytes_per_value, now->gradient_bytes_per_value);
+    assert_int_equal(was->adam, now->adam);
+    assert_int_equal(was->trainer, now->trainer);
+    assert_int_equal(was->fused_loss, now->fused_loss);
+    assert_int_equal(was->compiled, now->compiled);
+    assert_memory_equal(was->unfused, now->unfused, sizeof was->unfused);
+    if (was->layout.tensor > 1) assert_int_equal(was->gathered_logits, now->gathered_logits);
+    if (!was->layout.zero && was->gradient_bytes_per_value == 2 && was->precision != FP32)
+        assert_int_equal(was->whole_gradient_sums, now->whole_gradient_sums);
+    for (int i = 0; i < RECOMPUTE_COUNT; i++)
+        assert_int_equal(now->recompute[i], i == RECOMPUTE_NONE || i == (int)mode);
+}
+
+static void same_model(const struct model *was, const struct model *now)
+{
+    const struct shape *a = &was->shape, *b = &now->shape;
+    const struct {
+        int64_t was, now;
+    } counts[] = {{a->hidden, b->hidden},
+                  {a->ffn, b->ffn},
+                  {a->heads, b->heads},
+                  {a->kv_heads, b->kv_heads},
+                  {a->head_width, b->head_width},
+                  {a->vocabulary, b->vocabulary},
+                  {a->query_rank, b->query_rank},
+                  {a->kv_rank, b->kv_rank},
+                  {a->rotary_width, b->rotary_width},
+                  {a->value_width, b->value_width},
+                  {a->qk_norm, b->qk_norm},
+                  {a->positions, b->positions},
+                  {a->vocabulary_multiple, b->vocabulary_multiple},
+                  {a->gated_ffn, b->gated_ffn},
+                  {a->rms_norm, b->rms_norm},
+                  {a->qkv_bias, b->qkv_bias},
+                  {a->linear_bias, b->linear_bias},
+                  {a->dropout, b->dropout},
+                  {a->tied_embeddings, b->tied_embeddings},
+                  {was->run_count, now->run_count},
+                  {was->layer_count, now->layer_count}};
+    const struct {
+        double was, now;
+    } numbers[] = {{a->norm_epsilon, b->norm_epsilon},
+                   {a->rotary_base, b->rotary_base},
+                   {a->rotary_share, b->rotary_share},
+                   {a->rotary_factor, b->rotary_factor}};
+    for (size_t i = 0; i < ARRAY_LENGTH(counts); i++)
+        assert_int_equal(counts[i].was, counts[i].now);
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+        assert_true(fabs(numbers[i].was - numbers[i].now) <= 1e-6 * numbers[i].was);
+    assert_string_equal(a->activation, b->activation);
+    for (int i = 0; i < was->run_count; i++) {
+        assert_int_equal(was->runs[i].kind, now->runs[i].kind);
+        assert_int_equal(was->runs[i].count, now->runs[i].count);
+        if (was->runs[i].kind == LAYER_MOE)
+            assert_memory_equal(&was->runs[i].experts, &now->runs[i].experts,
+                                sizeof was->runs[i].experts);
+    }
+}
+
+// Returns whether all of the plan was expressed, and has come back.
+static bool there_and_back(const struct target *target, struct random *r, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct problem problem = {.name = "drawn"};
+    struct plan plan = {.name = "drawn"};
+    struct job job;
+    struct model model;
+    const char *text;
+    size_t length;
+    int micro = power(r, 4);
+    draw_model(&problem.model, r, arena);
+    draw_job(&problem.job, target, r);
+    do draw_layout(&plan.layout, r);
+    while (framework_refusal(target->runs, &plan.layout, BLOCKS + 2, micro) ||
+           (plan.layout.zero && plan.layout.data * plan.layout.context == 1) || // the same as 0
+           micro % layout_micro_batch_unit(&plan.layout) ||
+           BLOCKS % layout_stage_count(&plan.layout));
+    if (problem.model.runs[problem.model.run_count - 2].kind == LAYER_MOE && coin(r))
+        plan.layout.expert = plan.layout.data;
+    draw_plan(&plan, r, target, micro, arena);
+    problem.job.layout = plan.layout;
+    problem.job.global_batch = (int64_t)micro * plan.layout.data * plan.layout.micro_batch;
+    CHECK_OK(target->export(&plan, NULL, &problem, &text, &length, arena, &err));
+    const char *file = arena_print(arena, "%s/%s", own_folder, target->name);
+    CHECK_OK(file_write(file, text, length, &err));
+    const char *job_path = arena_print(arena, "%s/job.json", own_folder),
+               *model_path = arena_print(arena, "%s/model.json", own_folder);
+    import(target, &plan, &problem.model, file, job_path, model_path, strstr(text, "schedule.csv"),
+           arena);
+    CHECK_OK(job_load(&job, job_path, arena, &err));
+    assert_int_equal(job.layout.tensor, plan.layout.tensor);
+    assert_int_equal(job.layout.pipeline, plan.layout.pipeline);
+    if (!expressed(text, target)) return false;
+    same_job(&problem.job, &job, plan.stages[0].recompute);
+    if (target->model) CHECK_OK(model_load(&model, model_path, arena, &err));
+    if (target->model) same_model(&problem.model, &model);
+    return true;
+}
+
+TEST(test_there_and_back)
+{
+    struct random r = {17};
+    for (size_t k = 0; k < ARRAY_LENGTH(targets); k++) {
+        int all = 0;
+        for (int round = 0; round < 400; round++) {
+            struct arena_mark mark = arena_set_mark(arena);
+            all += there_and_back(&targets[k], &r, arena);
+            arena_reset(arena, mark);
+        }
+        print_message("%s: %d of 400 plans are expressed\n", targets[k].name, all);
+        assert_true(all > 10);
+    }
+}
