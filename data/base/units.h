@@ -21,6 +21,16 @@ enum recompute {
     RECOMPUTE_COUNT
 };
 extern const char *const recompute_names[]; // "none", "selective", "full", "first_layers", "swap"
+// Whether a single layer runs in the mode; the others treat the layers of a stage differently.
+static inline bool recompute_of_layer(enum recompute mode)
+{
+    return mode != RECOMPUTE_FIRST_LAYERS && mode != RECOMPUTE_SWAP;
+}
+// Whether a layer in the mode keeps more than its input and recomputes something.
+static inline bool recompute_in_part(enum recompute mode)
+{
+    return recompute_of_layer(mode) && mode != RECOMPUTE_NONE && mode != RECOMPUTE_FULL;
+}
 // Whether a decision with the mode states how many layers are recomputed in full.
 static inline bool recompute_counts_layers(enum recompute mode)
 {

@@ -122,6 +122,11 @@ bool priced_compresses_sync(const struct priced *p, int gradient_option)
     return p->gradient_options[gradient_option].form.amount > 0;
 }
 
+bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode)
+{
+    return run->recomputable && p->recompute[mode] && recompute_in_part(mode);
+}
+
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option)
 {
     return run->offloaded_bytes ? run->offloaded_bytes[gradient_option] : run->optimizer_bytes;
@@ -176,6 +181,14 @@ static enum status check_swap(const struct priced *p, int i, struct error *err)
     return OK;
 }
 
+static int64_t least_again_ns(const struct priced_run *r, int pass)
+{
+    int64_t least = 0;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (r->again_ns[mode]) least = smaller(least, r->again_ns[mode][pass]);
+    return least;
+}
+
 static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
@@ -195,7 +208,7 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
         bool missing = r->weight_ns[g] < 0 || r->optimizer_ns[g] < 0;
         for (int pass = g; pass < p->slice_count * p->group_count; pass += p->group_count)
             missing = missing || r->forward_ns[pass] < 0 || r->backward_ns[pass] < 0 ||
-                      r->selective_ns[pass] < 0 || r->full_ns[pass] < 0;
+                      least_again_ns(r, pass) < 0;
         for (int o = 0; o < p->gradient_option_count; o++)
             missing = missing || r->sync_ns[o][g] < 0 || priced_optimizer_ns(r, o, g) < 0;
         if (missing && !p->groups[g].excluded)
@@ -300,8 +313,9 @@ static double longest_iteration(const struct priced *p)
             for (int o = 0; o < p->gradient_option_count; o++)
                 sync = larger_double(sync, (double)run->sync_ns[o][g] +
                                                (double)priced_optimizer_ns(run, o, g));
-            double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g] +
-                            (double)run->selective_ns[g] + (double)run->full_ns[g];
+            double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g];
+            for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+                if (run->again_ns[mode]) passes += (double)run->again_ns[mode][g];
             if (run->swap_ns && run->swap_ns[g] > 0) passes += 2 * (double)run->swap_ns[g];
             worst = larger_double(worst, m * passes + sync);
         }
@@ -333,7 +347,7 @@ static double largest_memory(const struct priced *p)
     for (int r = 0; r < p->run_count; r++) {
         const struct priced_run *run = &p->runs[r];
         double stash = 0, feedback = 0;
-        for (int mode = 0; mode < 3; mode++) {
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
             stash = larger_double(stash, (double)run->stash_bytes[mode]);
             working = larger_double(working, (double)run->working_bytes[mode]);
         }

@@ -83,12 +83,12 @@ TABLES(feedbacks, p->boundary_option_count, link_count(p))
 GET_MEMBER(get_modes)
 {
     int64_t *values;
-    TRY(priced_prices_get(value, 3, 0, &values, arena, err));
-    memcpy(to, values, 3 * sizeof *values);
+    TRY(priced_prices_get(value, RECOMPUTE_FULL + 1, 0, &values, arena, err));
+    memcpy(to, values, (RECOMPUTE_FULL + 1) * sizeof *values);
     return OK;
 }
 
-PUT_MEMBER(put_modes) { priced_prices_put(w, key, from, 3); }
+PUT_MEMBER(put_modes) { priced_prices_put(w, key, from, RECOMPUTE_FULL + 1); }
 
 PUT_MEMBER(put_weights)
 {
@@ -145,6 +145,7 @@ PUT_MEMBER(put_offloaded)
     if (priced_offloads(context)) put_syncs(w, key, from, context);
 }
 
+#define AGAIN(mode) offsetof(struct priced_run, again_ns[RECOMPUTE_##mode])
 static const struct member run_rows[] = {
     KEY_TEXT(priced_run, name, REQUIRED),
     KEY_INT(priced_run, count, REQUIRED, ALWAYS_WRITTEN, 1, LAYERS_MAX),
@@ -161,8 +162,8 @@ static const struct member run_rows[] = {
     KEY_PRICES(priced_run, backward_ns, REQUIRED, passes),
     KEY_PART("weight_ns", JSON_ARRAY, OPTIONAL, offsetof(struct priced_run, weight_ns), get_groups,
              put_weights),
-    KEY_PRICES(priced_run, selective_ns, REQUIRED, passes),
-    KEY_PRICES(priced_run, full_ns, REQUIRED, passes),
+    KEY_PART("selective_ns", JSON_ARRAY, REQUIRED, AGAIN(SELECTIVE), get_passes, put_passes),
+    KEY_PART("full_ns", JSON_ARRAY, REQUIRED, AGAIN(FULL), get_passes, put_passes),
     KEY_PRICES(priced_run, swap_ns, OPTIONAL, swaps),
     KEY_PRICES(priced_run, optimizer_ns, REQUIRED, groups),
     KEY_PRICES(priced_run, sync_ns, REQUIRED, syncs),

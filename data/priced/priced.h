@@ -18,16 +18,19 @@ struct priced_run {
     int count;
     bool recomputable;
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
-    int64_t stash_bytes[3]; // by enum recompute (none, selective, full), per micro-batch in flight
-    int64_t working_bytes[3]; // while one layer runs; a stage needs the maximum over its layers
-    int64_t unsharded_bytes;  // while its stage runs, in addition: the sum over all its layers
-    int64_t *feedback_bytes;  // [gradient_option]: error feedback of the compressed gradient sync
-    int cut;                  // class of the message after a layer of this run
+    // By the mode in which a layer runs: per micro-batch in flight; and while one layer runs, of
+    // which a stage needs the maximum over its layers.
+    int64_t stash_bytes[RECOMPUTE_COUNT], working_bytes[RECOMPUTE_COUNT];
+    int64_t unsharded_bytes; // while its stage runs, in addition: the sum over all its layers
+    int64_t *feedback_bytes; // [gradient_option]: error feedback of the compressed gradient sync
+    int cut;                 // class of the message after a layer of this run
     // By node group; meaningless if the group is excluded.
-    int64_t *forward_ns, *backward_ns; // [slice * group_count + group], like selective and full
+    int64_t *forward_ns, *backward_ns; // [slice * group_count + group]
     int64_t *
         weight_ns; // [group]: the weight gradient where the schedule splits it off backward, else 0
-    int64_t *selective_ns, *full_ns; // added to backward
+    // [mode][slice * group_count + group]: added to backward; NULL for mode none, and for modes in
+    // which no layer runs or that are not priced.
+    int64_t *again_ns[RECOMPUTE_COUNT];
     // Time to move its activations to the host, or back: PRICE_NONE if the group has no link to it.
     // NULL: no stage may swap.
     int64_t *swap_ns;
@@ -170,6 +173,8 @@ bool priced_uses_optimizer(const struct priced *p);
 bool priced_offloads(const struct priced *p); // an option with a share of the state on the host
 bool priced_swaps_on(const struct priced *p, int group); // stages there may swap
 bool priced_compresses_sync(const struct priced *p, int gradient_option);
+// Whether layers of the run may run in the mode, in which they keep a part (recompute_in_part).
+bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode);
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);
 int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group);
 int64_t priced_least_states(const struct priced *p, const struct priced_run *run); // minimum over

@@ -71,15 +71,13 @@ static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int 
     w->backward_behind_ns += count * backward_ns;
 }
 
-// Backward of one layer and one slice; mode: none, selective or full.
+// Backward of one layer and one slice, in a mode in which a layer runs.
 static int64_t layer_backward_ns(const struct priced_run *run, int price, enum recompute mode)
 {
-    return run->backward_ns[price] + (mode == RECOMPUTE_SELECTIVE ? run->selective_ns[price]
-                                      : mode == RECOMPUTE_FULL    ? run->full_ns[price]
-                                                                  : 0);
+    return run->backward_ns[price] + (mode == RECOMPUTE_NONE ? 0 : run->again_ns[mode][price]);
 }
 
-// mode: none, selective or full, for these layers. The last pass over a layer in a micro-batch
+// The last pass over a layer in a micro-batch
 // makes its gradient final.
 static void add_layers(const struct choices *c, struct choice *x, struct walk *w,
                        const struct swap_piece *of)

@@ -54,7 +54,8 @@ static struct stage_least least_of_stage(const struct choices *c, int stage)
         least.resident_bytes =
             smaller(least.resident_bytes,
                     run->weight_bytes + run->gradient_bytes + priced_least_states(p, run));
-        for (int mode = 0; mode < (run->recomputable ? 3 : 1); mode++) {
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+            if (mode != RECOMPUTE_NONE && (!run->recomputable || !run->again_ns[mode])) continue;
             bool away = run->recomputable && p->recompute[RECOMPUTE_SWAP];
             least.stash_bytes = smaller(least.stash_bytes, away ? 0 : run->stash_bytes[mode]);
             least.working_bytes =

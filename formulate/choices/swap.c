@@ -37,7 +37,7 @@ static void pass_pieces(struct swap_pass *w, const struct swap_piece *pieces, in
 {
     for (int i = 0; i < count; i++) {
         const struct priced_run *run = pieces[i].run;
-        int64_t again = pieces[i].mode == RECOMPUTE_FULL ? run->full_ns[group] : 0,
+        int64_t again = pieces[i].mode == RECOMPUTE_FULL ? run->again_ns[RECOMPUTE_FULL][group] : 0,
                 pass = backward ? run->backward_ns[group] + again : run->forward_ns[group];
         for (int layer = 0; layer < pieces[i].count; layer++)
             pass_layer(w, pass, run->swap_ns[group], piece_bytes(&pieces[i]), pieces[i].swapped);

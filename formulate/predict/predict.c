@@ -354,10 +354,9 @@ static void find_block(const struct predictor *p, const struct priced *priced,
         if (!run->recomputable) continue;
         prediction->block_forward_ns = run->forward_ns[group];
         prediction->block_backward_ns = run->backward_ns[group];
-        if (p->placement.recompute == RECOMPUTE_SELECTIVE)
-            prediction->block_backward_ns += run->selective_ns[group];
-        if (p->placement.recompute >= RECOMPUTE_FULL)
-            prediction->block_backward_ns += run->full_ns[group];
+        enum recompute mode = p->placement.recompute;
+        if (!recompute_of_layer(mode)) mode = RECOMPUTE_FULL;
+        if (mode != RECOMPUTE_NONE) prediction->block_backward_ns += run->again_ns[mode][group];
         return;
     }
 }

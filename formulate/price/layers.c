@@ -325,8 +325,8 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                                   gathers.weights_s + gathers.gradients_s);
     }
     if (is_layered(run)) {
-        seconds.selective = selective_s(x, run, group, slice, &work, c.attention);
-        seconds.full = forward;
+        seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention);
+        seconds.again[RECOMPUTE_FULL] = forward;
     }
     return seconds;
 }
@@ -336,8 +336,11 @@ static struct layer_seconds as_measured(const struct pricing *x, const struct la
 {
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
     real weight = !split ? 0 : t->weight_s > 0 ? t->weight_s : t->backward_s / 2;
-    return (struct layer_seconds){share * t->forward_s, share * (t->backward_s - weight),
-                                  share * weight, share * t->selective_s, share * t->full_s};
+    return (struct layer_seconds){
+        share * t->forward_s,
+        share * (t->backward_s - weight),
+        share * weight,
+        {[RECOMPUTE_SELECTIVE] = share * t->selective_s, [RECOMPUTE_FULL] = share * t->full_s}};
 }
 
 struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,
@@ -356,9 +359,10 @@ struct layer_seconds seconds_of_layer(const struct pricing *x, const struct laye
 static const char *name_of_terms(const struct pricing *x, const struct layer_run *run,
                                  const struct node_group *nodes, const struct layer_seconds *s)
 {
-    bool counted = s->forward + s->backward + s->weight + s->selective + s->full < 1e6;
-    return counted ? run->name
-                   : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
+    real sum = s->forward + s->backward + s->weight;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) sum += s->again[mode];
+    return sum < 1e6 ? run->name
+                     : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
 }
 
 static enum status price_slice(struct pricing *x, int run, int group, int slice, struct error *err)
@@ -370,9 +374,10 @@ static enum status price_slice(struct pricing *x, int run, int group, int slice,
     const char *of = name_of_terms(x, layers, &x->problem->cluster.groups[group], &seconds);
     TRY(round_time(&to->forward_ns[at], seconds.forward, "forward time", of, err));
     TRY(round_time(&to->backward_ns[at], seconds.backward, "backward time", of, err));
-    TRY(round_time(&to->selective_ns[at], seconds.selective, "selective recomputation time", of,
-                   err));
-    TRY(round_time(&to->full_ns[at], seconds.full, "full recomputation time", of, err));
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (to->again_ns[mode])
+            TRY(round_time(&to->again_ns[mode][at], seconds.again[mode], "recomputation time", of,
+                           err));
     return slice
                ? OK
                : round_time(&to->weight_ns[group], seconds.weight, "weight gradient time", of, err);

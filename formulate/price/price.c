@@ -217,7 +217,7 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
         TRY(round_bytes(&to->offloaded_bytes[o], bytes.optimizer - share * bytes.movable,
                         "optimizer state", name, err));
     }
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         TRY(round_bytes(&to->stash_bytes[mode], bytes.stash[mode], "activations", name, err));
         TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name,
                         err));
@@ -252,8 +252,6 @@ static void copy_prices(struct priced *priced, int from_run, int to_run)
         int count;
     } arrays[] = {{own.forward_ns, from->forward_ns, passes},
                   {own.backward_ns, from->backward_ns, passes},
-                  {own.selective_ns, from->selective_ns, passes},
-                  {own.full_ns, from->full_ns, passes},
                   {own.weight_ns, from->weight_ns, groups},
                   {own.swap_ns, from->swap_ns, own.swap_ns ? groups : 0},
                   {own.optimizer_ns, from->optimizer_ns, groups},
@@ -261,6 +259,9 @@ static void copy_prices(struct priced *priced, int from_run, int to_run)
     for (size_t i = 0; i < ARRAY_LENGTH(arrays); i++)
         if (arrays[i].count)
             memcpy(arrays[i].to, arrays[i].from, (size_t)arrays[i].count * sizeof(int64_t));
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (own.again_ns[mode])
+            memcpy(own.again_ns[mode], from->again_ns[mode], (size_t)passes * sizeof(int64_t));
     for (int i = 0; i < priced->gradient_option_count; i++) {
         memcpy(own.sync_ns[i], from->sync_ns[i], (size_t)groups * sizeof(int64_t));
         if (!from->offloaded_ns) continue;
@@ -285,8 +286,8 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     to->forward_ns = TAKE(x->arena, passes, int64_t);
     to->backward_ns = TAKE(x->arena, passes, int64_t);
     to->weight_ns = TAKE(x->arena, priced->group_count, int64_t);
-    to->selective_ns = TAKE(x->arena, passes, int64_t);
-    to->full_ns = TAKE(x->arena, passes, int64_t);
+    for (int mode = RECOMPUTE_NONE + 1; mode < RECOMPUTE_COUNT; mode++)
+        if (mode <= RECOMPUTE_FULL) to->again_ns[mode] = TAKE(x->arena, passes, int64_t);
     if (priced->recompute[RECOMPUTE_SWAP])
         to->swap_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);

@@ -81,7 +81,8 @@ struct layer_parameters {
 
 // What one layer of a run occupies, before rounding (sections 4 and 5).
 struct layer_bytes {
-    real weight, gradient, optimizer, stash[3], working[3], unsharded, message;
+    real weight, gradient, optimizer, stash[RECOMPUTE_COUNT], working[RECOMPUTE_COUNT], unsharded,
+        message;
     real state;   // Adam's state, wherever it is; 0: there is none
     real movable; // part of optimizer that can be on the host
     real matrix_rows,
@@ -114,7 +115,7 @@ struct attention {
 
 // One pass of one slice over one layer, before rounding (section 3).
 struct layer_seconds {
-    real forward, backward, weight, selective, full;
+    real forward, backward, weight, again[RECOMPUTE_COUNT]; // again: added by recomputation
 };
 
 // Work of a forward pass on one device: FLOP of matrices, of adapters and of attention; bytes, and

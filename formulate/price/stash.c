@@ -116,14 +116,15 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
 {
     real kept = stash_of_block(x, run), scores = scores_kept(x, run),
          transient = transient_of_block(x, run, has_gradient);
-    real stash[3] = {kept + scores, kept,
-                     x->e * x->n * x->h * x->u * (run->cross_attention || run->mtp ? 2 : 1)},
-         again[3] = {0, scores, kept + scores};
+    real stash[RECOMPUTE_COUNT] = {kept + scores, kept,
+                                   x->e * x->n * x->h * x->u *
+                                       (run->cross_attention || run->mtp ? 2 : 1)},
+         again[RECOMPUTE_COUNT] = {0, scores, kept + scores};
     if (x->problem->job.trainer == TRAINER_TORCHTITAN) {
         stash[RECOMPUTE_SELECTIVE] = stash_of_operators(x, run);
         again[RECOMPUTE_SELECTIVE] = fmaxl(0, stash[0] - stash[RECOMPUTE_SELECTIVE]);
     }
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         bytes->stash[mode] = has_gradient ? stash[mode] : 0;
         bytes->working[mode] = transient + (has_gradient ? again[mode] : 0);
     }
@@ -155,7 +156,7 @@ static void head(const struct pricing *x, bool has_gradient, struct layer_bytes 
     real logits = gathered ? x->n * x->v : own,
          all = bytes_of_loss(x) * logits + (gathered ? x->e * own : 0) + input,
          stash = one || !has_gradient ? 0 : input + 4 * logits;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         bytes->stash[mode] = x->predicted * stash;
         bytes->working[mode] = x->predicted * (all - stash);
     }
@@ -168,7 +169,7 @@ static void pool(const struct pricing *x, const struct pool_shape *p, bool has_g
     real stash = message +
                  n * ((real)p->heads * (real)p->key_width * x->e +
                       8 * (real)p->heads * (real)p->top_k + width * x->e * (p->gated ? 3 : 1));
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         bytes->stash[mode] = has_gradient ? stash : 0;
         bytes->working[mode] = message + n * width * x->e;
     }
@@ -182,7 +183,7 @@ static void projector(const struct pricing *x, const struct layer_run *run, bool
     const struct projector_shape *p = &run->projector;
     real inner = (real)p->inner / x->t,
          kept = run->frozen ? inner : (real)p->inputs * x->u + 2 * inner;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         bytes->stash[mode] = has_gradient ? x->e * x->n * kept : 0;
         bytes->working[mode] = x->e * x->n * ((real)p->outputs * x->u + 2 * inner);
     }
@@ -198,7 +199,8 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     else if (run->kind == LAYER_MEMORY) pool(x, &run->pool, has_gradient, bytes);
     else if (run->kind == LAYER_PROJECTOR) projector(x, run, has_gradient, bytes);
     else if (has_gradient && x->shape->dropout)
-        for (int mode = 0; mode < 3; mode++) bytes->stash[mode] = x->n * x->h * x->u * (x->e / 2);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+            bytes->stash[mode] = x->n * x->h * x->u * (x->e / 2);
     // Sharded values are whole while the layer runs; overlapped gathers are one layer ahead. For
     // FSDP2's end layers, gathers are not working memory. If layered, the values of all layers of a
     // stage are whole.
@@ -213,6 +215,6 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     if (x->t3 > 1) sharded += grid_gathered_bytes(x, run);
     // A gradient that is added to an existing one is freed at the end of the pass.
     real table = sums_apart(x) ? 0 : table_gradient_bytes(x, run);
-    for (int mode = 0; mode < 3; mode++)
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         bytes->working[mode] = fmaxl(bytes->working[mode] + sharded, table);
 }

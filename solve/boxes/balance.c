@@ -59,7 +59,7 @@ static void add_full(struct balance *k, int stage, double layers)
     int slices = k->b->c->priced->slice_count, groups = k->b->c->priced->group_count;
     for (int slice = 0; slice < slices; slice++)
         add_to(k, symbol_of_slice(slice, SYMBOL_BACKWARD), stage,
-               layers * (double)k->run->full_ns[slice * groups + k->group]);
+               layers * (double)k->run->again_ns[RECOMPUTE_FULL][slice * groups + k->group]);
     k->shift_full[stage] += layers;
 }
 

@@ -68,8 +68,8 @@ static void put_runs(struct priced *to, const struct check_problem *p, struct ar
         r->cut = from->cut;
         r->forward_ns = TAKE_COPY(arena, from->forward, passes),
         r->backward_ns = TAKE_COPY(arena, from->backward, passes);
-        r->selective_ns = TAKE_COPY(arena, from->selective, passes),
-        r->full_ns = TAKE_COPY(arena, from->full, passes);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+            if (from->again[mode]) r->again_ns[mode] = TAKE_COPY(arena, from->again[mode], passes);
         r->weight_ns = TAKE_COPY(arena, from->weight, groups),
         r->optimizer_ns = TAKE_COPY(arena, from->optimizer[0], groups);
         if (r->offloaded_ns) r->offloaded_ns = TAKE(arena, p->gradient_count, int64_t *);

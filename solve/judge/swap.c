@@ -30,13 +30,14 @@ static struct timed *layers_of(const struct audit *h, int stage)
             priced_run = run;
         }
         bool again = mode == RECOMPUTE_FULL;
-        layers[i] = (struct timed){.forward_ns = d.forward_ns,
-                                   .backward_ns = d.backward_ns + (again ? d.full_ns : 0),
-                                   .transfer_ns = transfer > 0 ? transfer : 0,
-                                   .bytes = b.stash[again ? RECOMPUTE_FULL : RECOMPUTE_NONE],
-                                   .away = mode == RECOMPUTE_SWAP,
-                                   .may_go = h->problem->model.runs[run].recomputable,
-                                   .whole = b.stash[RECOMPUTE_NONE]};
+        layers[i] =
+            (struct timed){.forward_ns = d.forward_ns,
+                           .backward_ns = d.backward_ns + (again ? d.again_ns[RECOMPUTE_FULL] : 0),
+                           .transfer_ns = transfer > 0 ? transfer : 0,
+                           .bytes = b.stash[again ? RECOMPUTE_FULL : RECOMPUTE_NONE],
+                           .away = mode == RECOMPUTE_SWAP,
+                           .may_go = h->problem->model.runs[run].recomputable,
+                           .whole = b.stash[RECOMPUTE_NONE]};
     }
     return layers;
 }

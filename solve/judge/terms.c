@@ -109,12 +109,16 @@ struct stage_times {
     struct sum forward, backward, weight, optimizer;
 };
 
+static bool recomputes(enum recompute mode)
+{
+    return mode != RECOMPUTE_NONE && mode != RECOMPUTE_SWAP;
+}
+
 static void add_layer(struct stage_times *t, const struct layer_duration *d, enum recompute mode)
 {
     sum_add(&t->forward, d->forward_ns);
     sum_add(&t->backward, d->backward_ns);
-    if (mode != RECOMPUTE_NONE && mode != RECOMPUTE_SWAP)
-        sum_add(&t->backward, mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns);
+    if (recomputes(mode)) sum_add(&t->backward, d->again_ns[mode]);
     sum_add(&t->weight, d->weight_ns);
     sum_add(&t->optimizer, d->optimizer_ns);
 }
@@ -124,10 +128,8 @@ static struct layer_terms terms_of_layer(const struct audit *h, const struct lay
 {
     if (schedule_splits_backward(h->request.kind))
         return (struct layer_terms){d->weight_ns, sync_ns, 0};
-    if (mode == RECOMPUTE_NONE || mode == RECOMPUTE_SWAP)
-        return (struct layer_terms){d->backward_ns, sync_ns, 0};
-    return (struct layer_terms){
-        d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns, 0};
+    return (struct layer_terms){d->backward_ns + (recomputes(mode) ? d->again_ns[mode] : 0),
+                                sync_ns, 0};
 }
 
 // Of one slice; layers, if not NULL, receives what the stage's sync depends on, over what joins

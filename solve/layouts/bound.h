@@ -14,8 +14,11 @@ enum { BOUND_SHARES_MAX = 4096 };
 // model (the main layers), and of the first and the last layer where they differ from these.
 struct layer_terms {
     int64_t forward_ns, backward_ns, weight_ns; // of all slices
-    int64_t selective_ns, full_ns, optimizer_ns, sync_ns;
+    int64_t optimizer_ns, sync_ns;
+    // Recomputation: the least of the modes that keep a part, in full, and the most of all.
+    int64_t selective_ns, full_ns, most_again_ns;
 };
+// In mode none, in the best of the modes that keep a part, and in full.
 struct layer_room {
     int64_t fixed_bytes, stash_bytes[3], working_bytes[3];
 };

@@ -38,6 +38,16 @@ static bool same_graph(const struct priced *a, const struct priced *b)
     return x->barrier <= y->barrier; // a barrier only adds waits
 }
 
+// Recomputation in every mode that is priced.
+static bool again_compares(const struct priced_run *u, const struct priced_run *v, int passes,
+                           bool (*compares)(const int64_t *, const int64_t *, int))
+{
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (u->again_ns[mode] && !compares(u->again_ns[mode], v->again_ns[mode], passes))
+            return false;
+    return true;
+}
+
 // Whether syncs can be compared, given how a sync's exposed tail follows from its parts. The tail
 // shrinks as backward grows, so different backwards cannot be compared, except where a path to the
 // sync goes through the stage's last backward, which has grown by as much.
@@ -53,8 +63,7 @@ static bool syncs_comparable(const struct priced *a, const struct priced *b)
             int n = a->group_count * a->slice_count;
             if (!all_equal(u->backward_ns, v->backward_ns, n) ||
                 !all_equal(u->weight_ns, v->weight_ns, a->group_count) ||
-                !all_equal(u->selective_ns, v->selective_ns, n) ||
-                !all_equal(u->full_ns, v->full_ns, n))
+                !again_compares(u, v, n, all_equal))
                 return false;
         }
         return true;
@@ -80,8 +89,8 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
     if (u->weight_bytes > v->weight_bytes || u->gradient_bytes > v->gradient_bytes ||
         u->unsharded_bytes > v->unsharded_bytes)
         return false;
-    if (!none_above(u->stash_bytes, v->stash_bytes, 3) ||
-        !none_above(u->working_bytes, v->working_bytes, 3))
+    if (!none_above(u->stash_bytes, v->stash_bytes, RECOMPUTE_COUNT) ||
+        !none_above(u->working_bytes, v->working_bytes, RECOMPUTE_COUNT))
         return false;
     for (int option = 0; option < a->gradient_option_count; option++)
         if (!none_above(u->sync_ns[option], v->sync_ns[option], groups) ||
@@ -90,8 +99,7 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
     return none_above(u->feedback_bytes, v->feedback_bytes, a->gradient_option_count) &&
            none_above(u->forward_ns, v->forward_ns, n) &&
            none_above(u->backward_ns, v->backward_ns, n) &&
-           none_above(u->weight_ns, v->weight_ns, groups) &&
-           none_above(u->selective_ns, v->selective_ns, n) && none_above(u->full_ns, v->full_ns, n);
+           none_above(u->weight_ns, v->weight_ns, groups) && again_compares(u, v, n, none_above);
 }
 
 // How long passes wait for room depends on bytes and times together: layouts whose stages may swap
@@ -105,8 +113,8 @@ static bool swaps_alike(const struct priced *a, const struct priced *b)
         if (!all_equal(u->swap_ns, v->swap_ns, groups) ||
             !all_equal(u->forward_ns, v->forward_ns, groups) ||
             !all_equal(u->backward_ns, v->backward_ns, groups) ||
-            !all_equal(u->full_ns, v->full_ns, groups) ||
-            !all_equal(u->stash_bytes, v->stash_bytes, 3))
+            !all_equal(u->again_ns[RECOMPUTE_FULL], v->again_ns[RECOMPUTE_FULL], groups) ||
+            !all_equal(u->stash_bytes, v->stash_bytes, RECOMPUTE_FULL + 1))
             return false;
     }
     return true;

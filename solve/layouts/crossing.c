@@ -65,8 +65,11 @@ static int64_t least_again_ns(const struct layout_sketch *s, int run, int slice)
     for (int g = 0; g < p->group_count; g++) {
         int at = slice * p->group_count + g;
         if (!usable(p, g)) continue;
-        if (s->selective) least = smaller(least, p->runs[run].selective_ns[at]);
-        if (s->full || s->partly) least = smaller(least, p->runs[run].full_ns[at]);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+            if (mode == RECOMPUTE_FULL
+                    ? s->full || s->partly
+                    : s->selective && p->recompute[mode] && recompute_in_part((enum recompute)mode))
+                least = smaller(least, p->runs[run].again_ns[mode][at]);
     }
     return least == INT64_MAX ? 0 : least;
 }

@@ -24,6 +24,30 @@ static int64_t of_one_slice(const int64_t *prices, const struct priced *p, int g
     return least;
 }
 
+// Whether the sketch's numbers of modes that keep a part include the mode: those offered, or the
+// selective one where none is.
+static bool is_sketched(const struct priced *p, int mode)
+{
+    bool any = false;
+    for (int m = 0; m < RECOMPUTE_COUNT; m++)
+        any = any || (p->recompute[m] && recompute_in_part((enum recompute)m));
+    return any ? p->recompute[mode] && recompute_in_part((enum recompute)mode)
+               : mode == RECOMPUTE_SELECTIVE;
+}
+
+static void sketch_again(struct layer_terms *t, const struct priced *p, int run, int g)
+{
+    int64_t *const *again = p->runs[run].again_ns;
+    t->selective_ns = INT64_MAX;
+    t->full_ns = t->most_again_ns = of_slices(again[RECOMPUTE_FULL], p, g);
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+        if (!is_sketched(p, mode)) continue;
+        int64_t ns = of_slices(again[mode], p, g);
+        t->selective_ns = smaller(t->selective_ns, ns);
+        t->most_again_ns = larger(t->most_again_ns, ns);
+    }
+}
+
 static struct layer_terms terms_of(const struct priced *p, int run, int g)
 {
     const struct priced_run *r = &p->runs[run];
@@ -31,9 +55,8 @@ static struct layer_terms terms_of(const struct priced *p, int run, int g)
                             .backward_ns = of_slices(r->backward_ns, p, g),
                             .weight_ns = r->weight_ns[g],
                             .optimizer_ns = priced_optimizer_ns(r, 0, g),
-                            .sync_ns = INT64_MAX,
-                            .selective_ns = of_slices(r->selective_ns, p, g),
-                            .full_ns = of_slices(r->full_ns, p, g)};
+                            .sync_ns = INT64_MAX};
+    sketch_again(&t, p, run, g);
     for (int option = 0; option < p->gradient_option_count; option++) {
         t.sync_ns = smaller(t.sync_ns, r->sync_ns[option][g]);
         t.optimizer_ns = smaller(t.optimizer_ns, priced_optimizer_ns(r, option, g));
@@ -47,9 +70,15 @@ static struct layer_room room_of(const struct priced *p, int run)
     struct layer_room room = {.fixed_bytes = r->weight_bytes + r->gradient_bytes +
                                              priced_least_states(p, r)};
     for (int mode = 0; mode < 3; mode++) {
-        int real = r->recomputable ? mode : 0;
-        room.stash_bytes[mode] = r->stash_bytes[real];
-        room.working_bytes[mode] = r->working_bytes[real];
+        int real = r->recomputable && mode == 2 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+        room.stash_bytes[mode] = mode == 1 ? INT64_MAX : r->stash_bytes[real];
+        room.working_bytes[mode] = mode == 1 ? INT64_MAX : r->working_bytes[real];
+    }
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+        int real = r->recomputable ? mode : RECOMPUTE_NONE;
+        if (!is_sketched(p, mode)) continue;
+        room.stash_bytes[1] = smaller(room.stash_bytes[1], r->stash_bytes[real]);
+        room.working_bytes[1] = smaller(room.working_bytes[1], r->working_bytes[real]);
     }
     // The entry of mode full is the least of a layer that is recomputed in full or swapped.
     if (r->recomputable && p->recompute[RECOMPUTE_SWAP]) {
@@ -122,7 +151,8 @@ static void gather_layers(struct layout_sketch *s, const struct priced *p, int r
     s->only_ends = s->others == 0;
     assert(s->main_count > 0 && s->others >= 0);
     s->main = room_of(p, run), s->first = room_of(p, 0), s->last = room_of(p, last);
-    s->selective = p->recompute[RECOMPUTE_SELECTIVE] && p->runs[run].recomputable;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        s->selective = s->selective || priced_keeps_part(p, &p->runs[run], (enum recompute)mode);
     s->full = p->recompute[RECOMPUTE_FULL] && p->runs[run].recomputable;
     s->swaps = p->recompute[RECOMPUTE_SWAP] && p->runs[run].recomputable;
     s->partly = s->swaps || (p->recompute[RECOMPUTE_FIRST_LAYERS] && p->runs[run].recomputable);
@@ -152,6 +182,7 @@ static void lower_terms(struct layer_terms *to, const struct layer_terms *from)
     to->weight_ns = smaller(to->weight_ns, from->weight_ns);
     to->selective_ns = smaller(to->selective_ns, from->selective_ns);
     to->full_ns = smaller(to->full_ns, from->full_ns);
+    to->most_again_ns = larger(to->most_again_ns, from->most_again_ns);
     to->optimizer_ns = smaller(to->optimizer_ns, from->optimizer_ns);
     to->sync_ns = smaller(to->sync_ns, from->sync_ns);
 }
@@ -167,7 +198,7 @@ static void gather_others(struct layout_sketch *s, const struct priced *p, int m
         struct layer_room room = room_of(p, r);
         struct layer_terms terms = terms_of(p, r, g);
         counted = counted && (p->runs[main].recomputable || !p->runs[r].recomputable);
-        if (!p->runs[r].recomputable) terms.selective_ns = terms.full_ns = 0;
+        if (!p->runs[r].recomputable) terms.selective_ns = terms.full_ns = terms.most_again_ns = 0;
         if (any) lower_room(&s->other, &room), lower_terms(to, &terms);
         else s->other = room, *to = terms;
         int64_t forward = of_one_slice(p->runs[r].forward_ns, p, g),

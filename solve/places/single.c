@@ -43,8 +43,9 @@ static void put_runs(struct priced *to, const struct priced *p, struct arena *ar
         struct priced_run *run = &to->runs[i];
         run->forward_ns = spread(p, from->forward_ns, p->slice_count, arena);
         run->backward_ns = spread(p, from->backward_ns, p->slice_count, arena);
-        run->selective_ns = spread(p, from->selective_ns, p->slice_count, arena);
-        run->full_ns = spread(p, from->full_ns, p->slice_count, arena);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+            if (from->again_ns[mode])
+                run->again_ns[mode] = spread(p, from->again_ns[mode], p->slice_count, arena);
         run->weight_ns = spread(p, from->weight_ns, 1, arena);
         run->optimizer_ns = spread(p, from->optimizer_ns, 1, arena);
         if (from->offloaded_ns)

@@ -150,8 +150,10 @@ static void same_passes(const struct place_trial *t)
             if (p->groups[i % p->group_count].excluded) continue;
             same_price(t, "forward", r->forward_ns[i], own->forward[i]);
             same_price(t, "backward", r->backward_ns[i], own->backward[i]);
-            same_price(t, "selective recomputation", r->selective_ns[i], own->selective[i]);
-            same_price(t, "full recomputation", r->full_ns[i], own->full[i]);
+            for (int mode = 0; mode < MODES; mode++)
+                if (r->again_ns[mode])
+                    same_price(t, check_mode_names[mode], r->again_ns[mode][i],
+                               own->again[mode][i]);
             if (i >= p->group_count) continue;
             same_price(t, "weight gradient", r->weight_ns[i], own->weight[i]);
             same_price(t, "optimizer", r->optimizer_ns[i], own->optimizer[0][i]);

@@ -341,8 +341,8 @@ static void same_runs(const struct check_problem *a, const struct check_problem 
             for (int k = g; k < passes; k += a->group_count) {
                 same("forward", x->forward[k], y->forward[k]),
                     same("backward", x->backward[k], y->backward[k]);
-                same("selective", x->selective[k], y->selective[k]),
-                    same("full", x->full[k], y->full[k]);
+                for (int mode = 0; mode < MODES; mode++)
+                    if (x->again[mode]) same("again", x->again[mode][k], y->again[mode][k]);
             }
             same("weight gradient", x->weight[g], y->weight[g]);
             for (int o = 0; o < a->gradient_count; o++)

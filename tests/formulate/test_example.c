@@ -75,8 +75,8 @@ TEST(chain_is_as_described)
     assert_int_equal(p->groups[2].memory_limit_bytes, 80000000000);
     const struct priced_run *block = &p->runs[1];
     assert_int_equal(block->forward_ns[0], 1000000);
-    assert_int_equal(block->backward_ns[1], 3636364); // 2 / 0.55 ms
-    assert_int_equal(block->full_ns[2], 1333333);     // 1 / 0.75 ms
+    assert_int_equal(block->backward_ns[1], 3636364);              // 2 / 0.55 ms
+    assert_int_equal(block->again_ns[RECOMPUTE_FULL][2], 1333333); // 1 / 0.75 ms
     assert_int_equal(p->runs[0].forward_ns[0], 300000);
     assert_int_equal(p->runs[2].backward_ns[1], 4363636); // 2.4 / 0.55 ms
     assert_int_equal(block->weight_bytes, 4666666666);    // 28e9 x 8 / 48, down
@@ -178,8 +178,8 @@ TEST(published_layer_times)
         demand(b, price_problem(&b->priced, &b->problem, &b->arena, &b->err));
         const struct priced_run *block = &b->priced.runs[1];
         int64_t extra = rows[i].mode == 0   ? 0
-                        : rows[i].mode == 1 ? block->selective_ns[0]
-                                            : block->full_ns[0];
+                        : rows[i].mode == 1 ? block->again_ns[RECOMPUTE_SELECTIVE][0]
+                                            : block->again_ns[RECOMPUTE_FULL][0];
         double forward = (double)block->forward_ns[0] / 1e6 / rows[i].forward_ms,
                backward = (double)(block->backward_ns[0] + extra) / 1e6 / rows[i].backward_ms;
         assert_true(forward > 0.88 && forward < 1.12);

@@ -130,9 +130,10 @@ static int64_t by_replay(struct predictor *p, struct arena *arena)
             bool block = layer > 0 && layer < q.layer_count - 1;
             t->forward += run->forward_ns[0];
             t->backward += run->backward_ns[0];
-            if (block && p->placement.recompute == RECOMPUTE_FULL) t->backward += run->full_ns[0];
+            if (block && p->placement.recompute == RECOMPUTE_FULL)
+                t->backward += run->again_ns[RECOMPUTE_FULL][0];
             if (block && p->placement.recompute == RECOMPUTE_SELECTIVE)
-                t->backward += run->selective_ns[0];
+                t->backward += run->again_ns[RECOMPUTE_SELECTIVE][0];
             t->ending += run->sync_ns[0][0];
             optimizer[s] += run->optimizer_ns[0];
         }

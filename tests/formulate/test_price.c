@@ -20,8 +20,9 @@ TEST(block_time_by_hand)
                      449060); // 257.69803776 + 42.94967296 + 138.412032 + 10 = 449.05974272
     assert_int_equal(block->backward_ns[0],
                      888119); // 2 x (257.69803776 + 42.94967296 + 138.412032) + 10 = 888.11948544
-    assert_int_equal(block->selective_ns[0], 143613); // 42.94967296 + 100.663296 = 143.61296896
-    assert_int_equal(block->full_ns[0], 449060);
+    assert_int_equal(block->again_ns[RECOMPUTE_SELECTIVE][0],
+                     143613); // 42.94967296 + 100.663296 = 143.61296896
+    assert_int_equal(block->again_ns[RECOMPUTE_FULL][0], 449060);
     // P = 12 582 912 + norms 4096 = 12 587 008; (2 x 12 + 4 + 2) P / 1e12 = 377.61024 us
     assert_int_equal(block->optimizer_ns[0], 377610);
     // embedding: FM = 2 x 1024 x 1024 x 2 = 4 194 304: 4.194304, no overhead; backward twice
@@ -31,7 +32,7 @@ TEST(block_time_by_hand)
     // x 32000 = 397 410 304: 397.410304
     assert_int_equal(b.priced.runs[HEAD].forward_ns[0], 1078499);  // 1078.498944
     assert_int_equal(b.priced.runs[HEAD].backward_ns[0], 2146998); // 2146.997888
-    assert_int_equal(b.priced.runs[HEAD].full_ns[0], 0);
+    assert_int_equal(b.priced.runs[HEAD].again_ns[RECOMPUTE_FULL][0], 0);
     bench_end(&b);
 }
 
@@ -81,7 +82,7 @@ TEST(fused_attention_and_context)
                      326922); // 257.69803776 + 21.47483648 + 37.748736 + 10 = 326.92161024
     assert_int_equal(block->backward_ns[0],
                      654581); // 515.39607552 + 2.5 x 21.47483648 + 75.497472 + 10 = 654.58063872
-    assert_int_equal(block->selective_ns[0], 21475);
+    assert_int_equal(block->again_ns[RECOMPUTE_SELECTIVE][0], 21475);
     b.problem.job.layout.context = 2;
     // n = 512: half of everything but the overhead, and one message of 2 x 512 x 1024 x 2 = 2 097
     // 152 B: 20.97152 + 1 us
@@ -106,8 +107,8 @@ TEST(measured_times_taken_outright)
     const struct priced_run *block = &price(&b)->runs[BLOCK];
     assert_int_equal(block->forward_ns[0], 1000000);
     assert_int_equal(block->backward_ns[0], 2000000);
-    assert_int_equal(block->selective_ns[0], 100000);
-    assert_int_equal(block->full_ns[0], 300000);
+    assert_int_equal(block->again_ns[RECOMPUTE_SELECTIVE][0], 100000);
+    assert_int_equal(block->again_ns[RECOMPUTE_FULL][0], 300000);
     assert_int_equal(block->optimizer_ns[0], 400000);
     assert_int_equal(block->forward_ns[1], 449060); // the other GPU by formula
     bench_end(&b);

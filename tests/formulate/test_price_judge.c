@@ -462,10 +462,11 @@ static struct numbers numbers_of(const struct check_problem *p, struct arena *ar
     for (int i = 0; i < p->run_count; i++) {
         const struct check_run *r = &p->runs[i];
         const int64_t bytes[] = {r->weight_bytes, r->gradient_bytes};
-        add(&n, bytes, 2), add(&n, r->optimizer_bytes, p->gradient_count), add(&n, r->stash, 3),
-            add(&n, r->working, 3), add(&n, r->feedback, p->gradient_count);
-        add(&n, r->forward, passes), add(&n, r->backward, passes), add(&n, r->selective, passes),
-            add(&n, r->full, passes);
+        add(&n, bytes, 2), add(&n, r->optimizer_bytes, p->gradient_count), add(&n, r->stash, MODES),
+            add(&n, r->working, MODES), add(&n, r->feedback, p->gradient_count);
+        add(&n, r->forward, passes), add(&n, r->backward, passes);
+        for (int mode = 0; mode < MODES; mode++)
+            if (r->again[mode]) add(&n, r->again[mode], passes);
         add(&n, r->weight, p->group_count);
         for (int o = 0; o < p->gradient_count; o++)
             add(&n, r->optimizer[o], p->group_count), add(&n, r->sync[o], p->group_count);

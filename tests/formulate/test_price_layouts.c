@@ -94,7 +94,7 @@ TEST(gathers_of_sharded_weights)
     struct priced_run three = block_of(&b);
     near_to(three.forward_ns[0], plain.forward_ns[0] + gather);
     near_to(three.backward_ns[0], plain.backward_ns[0] + 2 * gather);
-    near_to(three.full_ns[0], plain.full_ns[0]);
+    near_to(three.again_ns[RECOMPUTE_FULL][0], plain.again_ns[RECOMPUTE_FULL][0]);
     assert_int_equal(three.sync_ns[0][0], 0);
     assert_int_equal(b.priced.groups[0].sync_constant_ns[0], 0);
     l->gradient_sync = SYNC_OVERLAPPED;
@@ -370,19 +370,22 @@ TEST(single_operators_are_recomputed)
     assert_int_equal(block.working_bytes[RECOMPUTE_SELECTIVE] - block.working_bytes[RECOMPUTE_NONE],
                      block.stash_bytes[RECOMPUTE_NONE] - kept);
     // Keys, attention's projection and the second of the gated layer's; all that moves memory.
-    near_to(block.selective_ns[0], llround(2.0 * 1024 * 1024 * (512 + 1024 + 4096) / 1e5 +
-                                           1024 * 2 * (10 * 1024 + 3 * 4096) / 1e3));
+    near_to(block.again_ns[RECOMPUTE_SELECTIVE][0],
+            llround(2.0 * 1024 * 1024 * (512 + 1024 + 4096) / 1e5 +
+                    1024 * 2 * (10 * 1024 + 3 * 4096) / 1e3));
     // Not compiled: two norms of 18 passes instead of 2, rotations, gates of 5 instead of 3.
     b.problem.job.compiled = false;
     int64_t eager_ns = llround(1024 * 2 * (2 * 16 * 1024 + 10 * (1024 + 512) + 2 * 4096) / 1e3);
-    near_to(block_of(&b).selective_ns[0], block.selective_ns[0] + eager_ns);
+    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0],
+            block.again_ns[RECOMPUTE_SELECTIVE][0] + eager_ns);
     near_to(block_of(&b).forward_ns[0], block.forward_ns[0] + eager_ns);
     b.problem.job.compiled = true;
     b.problem.job.layout.tensor = 2;
     struct priced_run half = block_of(&b);
     assert_int_equal(half.stash_bytes[RECOMPUTE_SELECTIVE],
                      2 * 2 * 1024 * 1024 + (kept - 2 * 1024 * 1024) / 2);
-    assert_true(half.selective_ns[0] > block.selective_ns[0] / 2 + 20000); // an all-reduce of 2 MiB
+    assert_true(half.again_ns[RECOMPUTE_SELECTIVE][0] >
+                block.again_ns[RECOMPUTE_SELECTIVE][0] / 2 + 20000); // an all-reduce of 2 MiB
     bench_end(&b);
 }
 

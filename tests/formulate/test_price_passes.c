@@ -184,7 +184,7 @@ TEST(slices_add_up)
         int64_t forward = 0, backward = 0, full = 0, sent = 0;
         for (int i = 0; i < 3; i++) {
             forward += sliced.forward_ns[i], backward += sliced.backward_ns[i],
-                full += sliced.full_ns[i];
+                full += sliced.again_ns[RECOMPUTE_FULL][i];
             sent += b.priced.cuts[sliced.cut].forward_ns[i * PART_COUNT + PART_LINK];
         }
         near_to(sent, message);
@@ -192,7 +192,8 @@ TEST(slices_add_up)
         assert_in_range(llabs(forward - whole.forward_ns[0]), 0, fused ? 2 : whole.forward_ns[0]);
         assert_in_range(llabs(backward - whole.backward_ns[0]), 0,
                         fused ? 2 : whole.backward_ns[0]);
-        assert_in_range(llabs(full - whole.full_ns[0]), 0, fused ? 2 : whole.full_ns[0]);
+        assert_in_range(llabs(full - whole.again_ns[RECOMPUTE_FULL][0]), 0,
+                        fused ? 2 : whole.again_ns[RECOMPUTE_FULL][0]);
         // 2 sequences x 256 tokens x (0 + 128), 192 x (256 + 96), 64 x (448 + 32): the middle one
         // has the most scores
         int64_t equal_linear = sliced.forward_ns[0] * 192 / 256;
@@ -210,7 +211,7 @@ TEST(launches_bound_small_layers)
     b.gpus[0].layer_launch_s = exactly((double)free.forward_ns[0] * 1e-9 + 1e-6);
     struct priced_run bound = block_of(&b);
     assert_int_equal(bound.forward_ns[0], free.forward_ns[0] + 1000);
-    assert_int_equal(bound.full_ns[0], bound.forward_ns[0]);
+    assert_int_equal(bound.again_ns[RECOMPUTE_FULL][0], bound.forward_ns[0]);
     assert_int_equal(
         bound.backward_ns[0],
         2 * bound.forward_ns[0]);    // the GPU's own is less than twice forward: one overhead

@@ -68,7 +68,8 @@ static void check_same(int name, const struct priced *x, int run, const struct p
     const struct priced_run *a = &x->runs[run], *b = &y->runs[0];
     SAME(weight_bytes), SAME(gradient_bytes), SAME(optimizer_bytes), SAME(unsharded_bytes);
     for (int mode = 0; mode < 3; mode++) SAME(stash_bytes[mode]), SAME(working_bytes[mode]);
-    SAME(forward_ns[0]), SAME(backward_ns[0]), SAME(selective_ns[0]), SAME(full_ns[0]);
+    SAME(forward_ns[0]), SAME(backward_ns[0]), SAME(again_ns[RECOMPUTE_SELECTIVE][0]),
+        SAME(again_ns[RECOMPUTE_FULL][0]);
     SAME(optimizer_ns[0]), SAME(swap_ns[0]);
     for (int o = 0; o < x->gradient_option_count; o++) SAME(sync_ns[o][0]), SAME(feedback_bytes[o]);
     assert_int_equal(x->cuts[a->cut].message_bytes, y->cuts[b->cut].message_bytes);

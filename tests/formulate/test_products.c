@@ -158,7 +158,7 @@ TEST(passes_of_a_block)
                       24e-6;
     near_to(block_of(&b).forward_ns[0], 1e9 * 1.1 * (forward + 10e-6));
     near_to(block_of(&b).backward_ns[0], 1e9 * 1.1 * (backward + 10e-6));
-    near_to(block_of(&b).selective_ns[0], 1e9 * 1.1 * attention);
+    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], 1e9 * 1.1 * attention);
     double logits = by_hand(&usual, 1, 1024, 32000, 1024, 2),
            loss = (2.0 * 1024 * 1024 * 2 + 12.0 * 1024 * 32000) / 1e12;
     near_to(b.priced.runs[HEAD].forward_ns[0], 1e9 * 1.1 * (logits + loss + 20e-6));
@@ -168,21 +168,21 @@ TEST(passes_of_a_block)
     b.problem.job.layout.fused_attention = false;
     double scores = by_hand(&usual, 32, 512, 512, 64, 2),
            context = by_hand(&usual, 32, 512, 64, 512, 2);
-    near_to(block_of(&b).selective_ns[0],
+    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0],
             1e9 * 1.1 * (scores + context + 6.0 * 2 * 16 * 512 * 512 * 2 / 1e12));
     // Who is not known does as Megatron-LM, at a factor of its own where there is one.
-    int64_t known = block_of(&b).selective_ns[0];
+    int64_t known = block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0];
     b.problem.job.trainer = TRAINER_OTHER;
-    assert_int_equal(block_of(&b).selective_ns[0], known);
+    assert_int_equal(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], known);
     b.gpus[0].other_step_factor = exactly(1.65);
-    near_to(block_of(&b).selective_ns[0], 1.5 * (double)known);
+    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], 1.5 * (double)known);
     b.problem.job.trainer = TRAINER_MEGATRON;
-    assert_int_equal(block_of(&b).selective_ns[0], known);
+    assert_int_equal(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], known);
     // The factor of sharded weights replaces the trainer's.
     b.gpus[0].sharded_step_factor = exactly(2.2);
-    int64_t before = block_of(&b).selective_ns[0];
+    int64_t before = block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0];
     b.problem.job.layout.zero = 3;
-    near_to(block_of(&b).selective_ns[0], 2.0 * (double)before);
+    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], 2.0 * (double)before);
     bench_end(&b);
 }
 

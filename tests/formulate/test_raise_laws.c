@@ -121,8 +121,8 @@ static void note_run(struct numbers *n, const struct priced *p, struct priced_ru
     int groups = p->group_count, passes = groups * p->slice_count;
     note(n, FORWARD, r->forward_ns, passes);
     note(n, BACKWARD, r->backward_ns, passes);
-    note(n, SELECTIVE, r->selective_ns, passes);
-    note(n, FULL, r->full_ns, passes);
+    note(n, SELECTIVE, r->again_ns[RECOMPUTE_SELECTIVE], passes);
+    note(n, FULL, r->again_ns[RECOMPUTE_FULL], passes);
     note(n, WEIGHT, r->weight_ns, groups);
     note(n, OPTIMIZER, r->optimizer_ns, groups);
     note(n, SWAP, r->swap_ns, groups);
@@ -383,7 +383,8 @@ static void turn_groups(struct priced *p, uint64_t *state, struct arena *arena)
     p->groups = groups;
     for (int r = 0; r < p->run_count; r++) {
         struct priced_run *x = &p->runs[r];
-        int64_t **passes[] = {&x->forward_ns, &x->backward_ns, &x->selective_ns, &x->full_ns};
+        int64_t **passes[] = {&x->forward_ns, &x->backward_ns, &x->again_ns[RECOMPUTE_SELECTIVE],
+                              &x->again_ns[RECOMPUTE_FULL]};
         for (int i = 0; i < 4; i++) *passes[i] = in_order(*passes[i], slices, order, n, 1, arena);
         x->weight_ns = in_order(x->weight_ns, 1, order, n, 1, arena);
         x->optimizer_ns = in_order(x->optimizer_ns, 1, order, n, 1, arena);

@@ -152,8 +152,8 @@ static enum status predict_layer(double *seconds, const struct costs *costs,
     const struct priced_run *run = &priced.runs[run_of(s)];
     double ns =
         (double)(strstr(s->operation, "forward") ? run->forward_ns[0] : run->backward_ns[0]);
-    if (strstr(s->operation, "selective")) ns += (double)run->selective_ns[0];
-    if (strstr(s->operation, "full")) ns += (double)run->full_ns[0];
+    if (strstr(s->operation, "selective")) ns += (double)run->again_ns[RECOMPUTE_SELECTIVE][0];
+    if (strstr(s->operation, "full")) ns += (double)run->again_ns[RECOMPUTE_FULL][0];
     *seconds = 1e-9 * ns;
     return OK;
 }

@@ -125,7 +125,8 @@ static bool recompute_claimed(struct trial *t)
     x->recompute = RECOMPUTE_FULL;
     t->problem.job.recompute[RECOMPUTE_FULL] = true;
     for (int r = 0; r < t->problem.model.run_count; r++)
-        if (!t->problem.model.runs[r].recomputable || t->priced.runs[r].full_ns[x->group] < 100)
+        if (!t->problem.model.runs[r].recomputable ||
+            t->priced.runs[r].again_ns[RECOMPUTE_FULL][x->group] < 100)
             return false;
     return t->problem.job.rule_count == 0;
 }

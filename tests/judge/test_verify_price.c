@@ -173,8 +173,8 @@ TEST(test_by_hand)
     struct layer_duration d = layer_duration_of(&a, 1, 0, 0);
     assert_int_equal(d.forward_ns, 6144 + 512 + 1536 + 1000);
     assert_int_equal(d.backward_ns, 2 * 6144 + 2 * 512 + 2 * 1536 + 1000);
-    assert_int_equal(d.selective_ns, 512 + 384);
-    assert_int_equal(d.full_ns, d.forward_ns);
+    assert_int_equal(d.again_ns[RECOMPUTE_SELECTIVE], 512 + 384);
+    assert_int_equal(d.again_ns[RECOMPUTE_FULL], d.forward_ns);
     assert_int_equal(d.optimizer_ns, 872 * (2 * 12 + 4 + 2));
     // Network: a message through one NIC of two, at half of 1e9 B/s: 64 B take 128 ns, half on the
     // link, half delay.

@@ -47,8 +47,8 @@ static void scale_runs(struct trial *t)
         struct priced_run *run = &p->runs[r];
         scale(t, &run->forward_ns, 1, passes);
         scale(t, &run->backward_ns, 1, passes);
-        scale(t, &run->full_ns, 1, passes);
-        scale(t, &run->selective_ns, 1, passes);
+        scale(t, &run->again_ns[RECOMPUTE_FULL], 1, passes);
+        scale(t, &run->again_ns[RECOMPUTE_SELECTIVE], 1, passes);
         scale(t, &run->optimizer_ns, 1, p->group_count);
         scale(t, run->sync_ns, p->gradient_option_count, p->group_count);
         if (schedule_splits_backward(p->layout.schedule))
@@ -94,8 +94,8 @@ static void clear_kinds(struct trial *t)
         if (kinds & 8) clear(run->optimizer_ns, p->group_count);
         for (int o = 0; o < p->gradient_option_count && kinds & 16; o++)
             clear(run->sync_ns[o], p->group_count);
-        if (kinds & 32) clear(run->full_ns, passes);
-        if (kinds & 64) clear(run->selective_ns, passes);
+        if (kinds & 32) clear(run->again_ns[RECOMPUTE_FULL], passes);
+        if (kinds & 64) clear(run->again_ns[RECOMPUTE_SELECTIVE], passes);
     }
 }
 
@@ -110,7 +110,8 @@ static void make_groups_equal(struct priced *p)
     int groups = p->group_count;
     for (int r = 0; r < p->run_count; r++) {
         int64_t *const passes[] = {p->runs[r].forward_ns, p->runs[r].backward_ns,
-                                   p->runs[r].full_ns, p->runs[r].selective_ns},
+                                   p->runs[r].again_ns[RECOMPUTE_FULL],
+                                   p->runs[r].again_ns[RECOMPUTE_SELECTIVE]},
                        *const once[] = {p->runs[r].weight_ns, p->runs[r].optimizer_ns};
         for (size_t i = 0; i < ARRAY_LENGTH(passes); i++)
             for (int slice = 0; slice < p->slice_count; slice++)
@@ -341,8 +342,8 @@ static bool alike(const struct priced *p, int a, int b)
                      y->weight_bytes + y->gradient_bytes + y->optimizer_bytes &&
                  same_sums(p, x->forward_ns, y->forward_ns) &&
                  same_sums(p, x->backward_ns, y->backward_ns) &&
-                 same_sums(p, x->selective_ns, y->selective_ns) &&
-                 same_sums(p, x->full_ns, y->full_ns) &&
+                 same_sums(p, x->again_ns[RECOMPUTE_SELECTIVE], y->again_ns[RECOMPUTE_SELECTIVE]) &&
+                 same_sums(p, x->again_ns[RECOMPUTE_FULL], y->again_ns[RECOMPUTE_FULL]) &&
                  same(x->weight_ns, y->weight_ns, p->group_count) &&
                  same(x->optimizer_ns, y->optimizer_ns, p->group_count));
     for (int o = 0; like && o < p->gradient_option_count; o++)

@@ -73,8 +73,8 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
         run->backward_ns = numbers(arena, state, passes, 40);
         run->weight_ns = splits ? numbers(arena, state, p->group_count, 30)
                                 : TAKE(arena, p->group_count, int64_t);
-        run->selective_ns = numbers(arena, state, passes, 6);
-        run->full_ns = numbers(arena, state, passes, 20);
+        run->again_ns[RECOMPUTE_SELECTIVE] = numbers(arena, state, passes, 6);
+        run->again_ns[RECOMPUTE_FULL] = numbers(arena, state, passes, 20);
         run->optimizer_ns = numbers(arena, state, p->group_count, optimizer ? 9 : 1);
         run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++)
@@ -382,8 +382,8 @@ static void chain_run(struct priced_run *run, struct arena *arena, int types, co
                                .count = count,
                                .forward_ns = times(arena, types, factor),
                                .backward_ns = times(arena, types, 2 * factor),
-                               .selective_ns = TAKE(arena, types, int64_t),
-                               .full_ns = times(arena, types, factor),
+                               .again_ns[RECOMPUTE_SELECTIVE] = TAKE(arena, types, int64_t),
+                               .again_ns[RECOMPUTE_FULL] = times(arena, types, factor),
                                .optimizer_ns = TAKE(arena, types, int64_t),
                                .weight_ns = TAKE(arena, types, int64_t),
                                .feedback_bytes = TAKE(arena, 1, int64_t),

@@ -46,9 +46,7 @@ static void extend_tail(struct tail *t, int64_t gradient, int64_t sync, int64_t 
 
 static int64_t backward_of(const struct check_run *r, int price, int mode)
 {
-    return r->backward[price] + (mode == MODE_SELECTIVE ? r->selective[price]
-                                 : mode == MODE_FULL    ? r->full[price]
-                                                        : 0);
+    return r->backward[price] + (mode == MODE_NONE ? 0 : r->again[mode][price]);
 }
 
 static void add_layers(const struct check_problem *p, struct check_choice *c, struct tail *t,

@@ -34,7 +34,7 @@ static struct place place_of(const struct check_problem *p, const struct check_c
 static int64_t pass_of(const struct place *x, int group, bool backward)
 {
     if (!backward) return x->run->forward[group];
-    return x->run->backward[group] + (x->again ? x->run->full[group] : 0);
+    return x->run->backward[group] + (x->again ? x->run->again[MODE_FULL][group] : 0);
 }
 
 static int64_t bytes_of(const struct place *x)

@@ -69,8 +69,8 @@ static void spread_runs(struct relaxing *m)
         struct check_run *r = &to->runs[i];
         r->forward = spread(m, r->forward, to->slices),
         r->backward = spread(m, r->backward, to->slices);
-        r->selective = spread(m, r->selective, to->slices),
-        r->full = spread(m, r->full, to->slices);
+        for (int mode = 0; mode < MODES; mode++)
+            if (r->again[mode]) r->again[mode] = spread(m, r->again[mode], to->slices);
         r->weight = spread(m, r->weight, 1);
         int64_t *const *optimizer = r->optimizer;
         r->optimizer = TAKE(m->arena, to->gradient_count, int64_t *);

@@ -85,14 +85,14 @@ static void read_options(struct check_problem *p, const struct job *j, struct ar
     p->rank_min = j->budget.rank_min;
 }
 
-static unsigned bits_of_modes(const bool modes[RECOMPUTE_COUNT])
+// The document's modes and the checker's have the same numbers.
+static uint64_t bits_of_modes(const bool modes[RECOMPUTE_COUNT])
 {
-    unsigned bits = 0;
-    bits |= (unsigned)modes[RECOMPUTE_NONE] << MODE_NONE | (unsigned)modes[RECOMPUTE_SELECTIVE]
-                                                               << MODE_SELECTIVE;
-    return bits | (unsigned)modes[RECOMPUTE_FULL] << MODE_FULL |
-           (unsigned)modes[RECOMPUTE_FIRST_LAYERS] << MODE_FIRST_LAYERS |
-           (unsigned)modes[RECOMPUTE_SWAP] << MODE_SWAP;
+    uint64_t bits = 0;
+    _Static_assert((int)RECOMPUTE_COUNT == (int)MODES && (int)RECOMPUTE_SWAP == (int)MODE_SWAP,
+                   "the modes of the inputs are numbered as the checker's");
+    for (int mode = 0; mode < MODES; mode++) bits |= (uint64_t)modes[mode] << mode;
+    return bits;
 }
 
 static void read_rule(struct check_rule *to, const struct rule *r, const struct problem *problem)
@@ -143,11 +143,12 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
         *r = (struct check_run){.name = m->runs[i].name,
                                 .count = m->runs[i].count,
                                 .recomputable = m->runs[i].recomputable};
-        r->stash = take_numbers(3, arena), r->working = take_numbers(3, arena),
+        r->stash = take_numbers(MODES, arena), r->working = take_numbers(MODES, arena),
         r->feedback = take_numbers(p->gradient_count, arena);
-        r->forward = take_numbers(passes, arena), r->backward = take_numbers(passes, arena),
-        r->selective = take_numbers(passes, arena);
-        r->full = take_numbers(passes, arena), r->weight = take_numbers(p->group_count, arena),
+        r->forward = take_numbers(passes, arena), r->backward = take_numbers(passes, arena);
+        r->again[MODE_SELECTIVE] = take_numbers(passes, arena);
+        r->again[MODE_FULL] = take_numbers(passes, arena);
+        r->weight = take_numbers(p->group_count, arena),
         r->optimizer_bytes = take_numbers(p->gradient_count, arena);
         r->optimizer = take_tables(p->gradient_count, p->group_count, arena);
         r->sync = take_tables(p->gradient_count, p->group_count, arena);
@@ -242,7 +243,7 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
         struct check_run *r = &p->runs[i];
         r->weight_bytes = note(x, b.weight), r->gradient_bytes = note(x, b.gradient),
         r->unsharded_bytes = note(x, b.unsharded);
-        for (int mode = 0; mode < 3; mode++)
+        for (int mode = 0; mode <= MODE_FULL; mode++)
             r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
         for (int o = 0; o < p->gradient_count; o++)
             if (p->gradient[o].remembers)
@@ -270,7 +271,8 @@ static void price_run(struct prices *x, int run, int g)
         int at = slice * p->group_count + g;
         if (has) d = layer_duration_of(&x->price_audit, run, g, slice);
         r->forward[at] = note(x, d.forward_ns), r->backward[at] = note(x, d.backward_ns);
-        r->selective[at] = note(x, d.selective_ns), r->full[at] = note(x, d.full_ns);
+        for (int mode = 0; mode < MODES; mode++)
+            if (r->again[mode]) r->again[mode][at] = note(x, d.again_ns[mode]);
         if (slice == 0) r->weight[g] = note(x, d.weight_ns);
     }
     if (r->swap) r->swap[g] = has ? note(x, swap_ns_of(&x->price_audit, run, g)) : 0;
@@ -365,7 +367,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     x->one.job.space = (struct space){.given = false};
     x->price_audit = price_audit_of(&x->one);
     x->price_audit.doubts = &x->doubts;
-    unsigned modes = bits_of_modes(problem->job.recompute);
+    uint64_t modes = bits_of_modes(problem->job.recompute);
     for (int mode = 0; mode < MODES; mode++)
         p->modes[mode] = mode == MODE_NONE || modes >> mode & 1;
     read_options(p, &problem->job, arena);

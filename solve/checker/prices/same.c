@@ -147,14 +147,14 @@ static enum status same_rule(struct comparison *c, int i)
     const struct pair pairs[] = {
         {"action forbid", a->forbids, b->forbids},
         {"stage", a->stage, b->stage},
-        {"groups as bits", a->groups, b->groups},
+        {"groups as bits", (int64_t)a->groups, (int64_t)b->groups},
         {"holds_first", a->holds_first, b->holds_first},
         {"holds_last", a->holds_last, b->holds_last},
         {"run", a->run, b->run},
         {"layers_min", a->layers_min, b->layers_min},
         {"layers_max", a->layers_max, b->layers_max},
         {"recompute stated", a->modes_stated, b->modes_stated},
-        {"recompute as bits", a->modes, b->modes},
+        {"recompute as bits", (int64_t)a->modes, (int64_t)b->modes},
         {"compresses_gradient", a->compresses_gradient, b->compresses_gradient},
         {"compresses_boundary", a->compresses_boundary, b->compresses_boundary},
     };
@@ -190,7 +190,7 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     TRY(same(c, "weight_bytes", a->weight_bytes, b->weight_bytes));
     TRY(same(c, "gradient_bytes", a->gradient_bytes, b->gradient_bytes));
     TRY(same(c, "unsharded_bytes", a->unsharded_bytes, b->unsharded_bytes));
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < MODES; mode++) {
         TRY(same(c, "stash_bytes", a->stash[mode], b->stash[mode]));
         TRY(same(c, "working_bytes", a->working[mode], b->working[mode]));
     }
@@ -218,8 +218,9 @@ static enum status same_run(struct comparison *c, int i)
                   p->groups[g].name);
             TRY(same(c, "forward_ns", a->forward[at], b->forward[at]));
             TRY(same(c, "backward_ns", a->backward[at], b->backward[at]));
-            TRY(same(c, "selective_ns", a->selective[at], b->selective[at]));
-            TRY(same(c, "full_ns", a->full[at], b->full[at]));
+            for (int mode = 0; mode < MODES; mode++)
+                if (b->again[mode])
+                    TRY(same(c, check_mode_names[mode], a->again[mode][at], b->again[mode][at]));
         }
         WHERE(c, "runs[%d] \"%.40s\" on \"%.40s\"", i, b->name, p->groups[g].name);
         TRY(same(c, "weight_ns", a->weight[g], b->weight[g]));

@@ -38,7 +38,7 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
 {
     struct check_run *r = &p->runs[i];
     const struct value *sync, *left = NULL, *offloaded = NULL;
-    int64_t states, *step;
+    int64_t states, *step, *stash, *working;
     int groups = p->group_count, passes = p->slices * groups;
     char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
@@ -48,16 +48,16 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
         {"weight_bytes", 0, MOST_NS, .large = &r->weight_bytes},
         {"gradient_bytes", 0, MOST_NS, .large = &r->gradient_bytes},
         {"optimizer_bytes", 0, MOST_NS, .large = &states},
-        {"stash_bytes", 0, MOST_NS, .numbers = &r->stash, .count = 3},
-        {"working_bytes", 0, MOST_NS, .numbers = &r->working, .count = 3},
+        {"stash_bytes", 0, MOST_NS, .numbers = &stash, .count = 3},
+        {"working_bytes", 0, MOST_NS, .numbers = &working, .count = 3},
         {"?unsharded_bytes", 0, MOST_NS, .large = &r->unsharded_bytes},
         {"feedback_bytes", 0, MOST_NS, .numbers = &r->feedback, .count = p->gradient_count},
         {"cut", 0, p->cut_count - 1, .small = &r->cut},
         {"forward_ns", -1, MOST_NS, .numbers = &r->forward, .count = passes},
         {"backward_ns", -1, MOST_NS, .numbers = &r->backward, .count = passes},
         {"?weight_ns", -1, MOST_NS, .numbers = &r->weight, .count = groups},
-        {"selective_ns", -1, MOST_NS, .numbers = &r->selective, .count = passes},
-        {"full_ns", -1, MOST_NS, .numbers = &r->full, .count = passes},
+        {"selective_ns", -1, MOST_NS, .numbers = &r->again[MODE_SELECTIVE], .count = passes},
+        {"full_ns", -1, MOST_NS, .numbers = &r->again[MODE_FULL], .count = passes},
         {"?swap_ns", -1, MOST_NS, .numbers = &r->swap, .count = groups},
         {"optimizer_ns", -1, MOST_NS, .numbers = &step, .count = groups},
         {"sync_ns", .value = &sync},
@@ -67,6 +67,8 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
     };
     snprintf(where, sizeof where, "runs[%d]", i);
     TRY(value_fields(&p->reader, v, where, fields, arena));
+    r->stash = TAKE(arena, MODES, int64_t), r->working = TAKE(arena, MODES, int64_t);
+    memcpy(r->stash, stash, 3 * sizeof *stash), memcpy(r->working, working, 3 * sizeof *working);
     if (!r->weight) r->weight = TAKE(arena, groups, int64_t);
     TRY(read_tables(p, sync, where, p->gradient_count, groups, &r->sync, arena));
     if (!r->swap != !p->modes[MODE_SWAP])

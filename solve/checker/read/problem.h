@@ -47,6 +47,11 @@ extern const struct check_schedule check_schedules[];
 extern const char *const check_schedule_names[]; // by kind, ended by NULL
 extern const int check_schedule_count, check_schedule_default;
 enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODE_SWAP, MODES };
+// Whether layers in the mode are recomputed, but keep more than their inputs.
+static inline bool check_keeps_part(int mode)
+{
+    return mode != MODE_NONE && mode != MODE_FULL && mode != MODE_FIRST_LAYERS && mode != MODE_SWAP;
+}
 extern const char *const check_mode_names[];
 
 // What a job minimises, by its names in jobs and priced documents. A proof about one layout is of
@@ -88,11 +93,12 @@ struct check_run {
     int count, cut;
     bool recomputable;
     int64_t weight_bytes, gradient_bytes, unsharded_bytes;
-    int64_t *optimizer_bytes;                       // [gradient option]
-    int64_t *stash, *working;                       // [none, selective, full]
-    int64_t *feedback;                              // [gradient option]
-    int64_t *forward, *backward, *selective, *full; // [slice * groups + group]
-    int64_t *weight;                                // [group]
+    int64_t *optimizer_bytes;    // [gradient option]
+    int64_t *stash, *working;    // [mode]
+    int64_t *feedback;           // [gradient option]
+    int64_t *forward, *backward; // [slice * groups + group]
+    int64_t *again[MODES];       // [mode][the same]: more backward; NULL: no layer runs in the mode
+    int64_t *weight;             // [group]
     int64_t *swap; // [group], its activations to the host or back; -1: no link. NULL: no swapping
     int64_t **sync, **optimizer; // [gradient option][group]
 };
@@ -126,10 +132,10 @@ struct check_option {
 struct check_rule {
     bool forbids;
     int stage;                   // -1: every stage
-    unsigned groups;             // bit g; 0: not stated
+    uint64_t groups;             // bit g; 0: not stated
     int holds_first, holds_last; // -1: not stated, as for the two below
     int run, layers_min, layers_max;
-    unsigned modes; // bit mode; 0: not stated
+    uint64_t modes; // bit mode; 0: not stated
     bool modes_stated;
     int compresses_gradient, compresses_boundary;
 };

@@ -6,12 +6,12 @@
 
 // The names in an array, as bits.
 static enum status read_set(const struct check_problem *p, const struct value *v, const char *where,
-                            const char *const *names, unsigned *set)
+                            const char *const *names, uint64_t *set)
 {
     int name;
     for (const struct value *e = v ? v->first : NULL; e; e = e->next) {
         TRY(value_name(&p->reader, e, where, names, &name));
-        *set |= 1u << name;
+        *set |= (uint64_t)1 << name;
     }
     return OK;
 }

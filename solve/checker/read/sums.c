@@ -5,6 +5,22 @@
 
 static wide larger(wide a, wide b) { return a > b ? a : b; }
 
+static wide most_again_ns(const struct check_run *r, int at)
+{
+    wide sum = 0;
+    for (int mode = 0; mode < MODES; mode++)
+        if (r->again[mode]) sum += larger(r->again[mode][at], 0);
+    return sum;
+}
+
+static bool lacks_again(const struct check_run *r, int at)
+{
+    bool lacks = false;
+    for (int mode = 0; mode < MODES; mode++)
+        lacks = lacks || (r->again[mode] && r->again[mode][at] < 0);
+    return lacks;
+}
+
 // The most that the passes, syncs and optimizer steps of a run's layer can take, and its bytes.
 static wide most_ns_of_run(const struct check_problem *p, const struct check_run *r)
 {
@@ -13,8 +29,7 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
         wide passes = r->weight[g], sync = 0;
         if (r->swap) passes += 2 * larger(r->swap[g], 0); // both ways
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
-            passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) +
-                      larger(r->selective[k], 0) + larger(r->full[k], 0);
+            passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) + most_again_ns(r, k);
         for (int o = 0; o < p->gradient_count; o++)
             sync = larger(sync, (wide)r->sync[o][g] + r->optimizer[o][g]);
         ns = larger(ns, p->micro_batches * passes + sync);
@@ -25,7 +40,7 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
 static wide most_bytes_of_run(const struct check_problem *p, const struct check_run *r)
 {
     wide stash = 0, feedback = 0;
-    for (int i = 0; i < 3; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
+    for (int i = 0; i < MODES; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
     for (int o = 0; o < p->gradient_count; o++)
         feedback = larger(feedback, (wide)r->feedback[o] + r->optimizer_bytes[o]);
     return (wide)r->weight_bytes + r->gradient_bytes + r->unsharded_bytes +
@@ -78,8 +93,7 @@ enum status check_run_prices(const struct check_problem *p, int i)
     for (int g = 0; g < p->group_count; g++) {
         bool missing = r->weight[g] < 0;
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
-            missing = missing || r->forward[k] < 0 || r->backward[k] < 0 || r->selective[k] < 0 ||
-                      r->full[k] < 0;
+            missing = missing || r->forward[k] < 0 || r->backward[k] < 0 || lacks_again(r, k);
         for (int o = 0; o < p->gradient_count; o++)
             missing = missing || r->sync[o][g] < 0 || r->optimizer[o][g] < 0 ||
                       p->groups[g].sync_constant[o] < 0;

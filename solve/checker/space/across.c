@@ -93,10 +93,10 @@ static int64_t recomputed(const struct check_sketch *s, int run, int slice)
     int64_t least = INT64_MAX;
     for (int g = 0; g < p->group_count && p->runs[run].recomputable; g++) {
         if (!check_is_usable(p, g)) continue;
-        int64_t selective = p->runs[run].selective[slice * p->group_count + g],
-                full = p->runs[run].full[slice * p->group_count + g];
-        if (s->selective) least = smaller(least, selective);
-        if (s->full || s->partly) least = smaller(least, full);
+        for (int mode = 0; mode < MODES; mode++)
+            if (mode == MODE_FULL ? s->full || s->partly
+                                  : s->selective && check_keeps_part(mode) && p->modes[mode])
+                least = smaller(least, p->runs[run].again[mode][slice * p->group_count + g]);
     }
     return least == INT64_MAX ? 0 : least;
 }

@@ -41,11 +41,13 @@ enum status check_find_held(struct check_held_cache *c, const struct check_probl
 // ---- bound.c
 
 struct check_terms {
-    int64_t forward, backward, weight, selective, full, optimizer, sync;
+    int64_t forward, backward, weight, optimizer, sync;
+    // Recomputation: the least of the modes that keep a part, in full, the most of all.
+    int64_t selective, full, most_again;
 }; // ns of a layer, over all slices
 struct check_room {
-    int64_t fixed, stash[3], working[3];
-}; // bytes
+    int64_t fixed, stash[3], working[3]; // [none, the best of those that keep a part, full]
+};                                       // bytes
 
 // With slices: the path of one slice through the pipeline, forward and back (docs/PROOFS.md 8,
 // crossing). A rank's work on it depends on whether there are ranks before and after it: [there

@@ -78,9 +78,10 @@ static bool same_gradients(const struct check_problem *a, const struct check_pro
     for (int r = 0; r < a->run_count; r++) {
         const struct check_run *x = &a->runs[r], *y = &b->runs[r];
         if (!all_equal(x->backward, y->backward, passes) ||
-            !all_equal(x->weight, y->weight, a->group_count) ||
-            !all_equal(x->selective, y->selective, passes) || !all_equal(x->full, y->full, passes))
+            !all_equal(x->weight, y->weight, a->group_count))
             return false;
+        for (int mode = 0; mode < MODES; mode++)
+            if (x->again[mode] && !all_equal(x->again[mode], y->again[mode], passes)) return false;
     }
     return true;
 }
@@ -95,7 +96,7 @@ static bool same_swaps(const struct check_problem *a, const struct check_problem
     for (int r = 0; r < a->run_count; r++) {
         const struct check_run *x = &a->runs[r], *y = &b->runs[r];
         if (!all_equal(x->swap, y->swap, groups) || !all_equal(x->forward, y->forward, groups) ||
-            !all_equal(x->stash, y->stash, 3))
+            !all_equal(x->stash, y->stash, MODES))
             return false;
     }
     return true;
@@ -109,15 +110,15 @@ static bool run_no_worse(const struct check_problem *p, const struct check_run *
         if (!none_above(a->sync[o], b->sync[o], groups) ||
             !none_above(a->optimizer[o], b->optimizer[o], groups))
             return false;
+    for (int mode = 0; mode < MODES; mode++)
+        if (a->again[mode] && !none_above(a->again[mode], b->again[mode], passes)) return false;
     return a->weight_bytes <= b->weight_bytes && a->gradient_bytes <= b->gradient_bytes &&
            none_above(a->optimizer_bytes, b->optimizer_bytes, p->gradient_count) &&
-           a->unsharded_bytes <= b->unsharded_bytes && none_above(a->stash, b->stash, 3) &&
-           none_above(a->working, b->working, 3) &&
+           a->unsharded_bytes <= b->unsharded_bytes && none_above(a->stash, b->stash, MODES) &&
+           none_above(a->working, b->working, MODES) &&
            none_above(a->feedback, b->feedback, p->gradient_count) &&
            none_above(a->forward, b->forward, passes) &&
-           none_above(a->backward, b->backward, passes) &&
-           none_above(a->weight, b->weight, groups) &&
-           none_above(a->selective, b->selective, passes) && none_above(a->full, b->full, passes);
+           none_above(a->backward, b->backward, passes) && none_above(a->weight, b->weight, groups);
 }
 
 static bool group_no_worse(const struct check_problem *p, const struct check_group *a,

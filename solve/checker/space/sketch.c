@@ -16,19 +16,30 @@ bool check_has_slots(const struct check_problem *p)
     return slots >= p->ranks;
 }
 
+// Whether layers may keep a part of their activations in the mode.
+static bool is_part(const struct check_problem *p, const struct check_run *r, int mode)
+{
+    return check_keeps_part(mode) && p->modes[mode] && r->again[mode] && r->recomputable;
+}
+
 static struct check_room room_of(const struct check_problem *p, const struct check_run *r)
 {
     int64_t states = INT64_MAX;
     for (int o = 0; o < p->gradient_count; o++) states = smaller(states, r->optimizer_bytes[o]);
     struct check_room room = {.fixed = r->weight_bytes + r->gradient_bytes + states};
+    bool full = r->recomputable && (p->modes[MODE_FULL] || p->modes[MODE_FIRST_LAYERS]),
+         any = false;
     for (int mode = 0; mode < 3; mode++) {
-        bool offered = mode == MODE_NONE ||
-                       (mode == MODE_SELECTIVE
-                            ? p->modes[mode]
-                            : p->modes[MODE_FULL] || p->modes[MODE_FIRST_LAYERS]);
-        int real = r->recomputable && offered ? mode : MODE_NONE;
+        int real = mode == MODE_FULL && full ? mode : MODE_NONE;
         room.stash[mode] = r->stash[real];
         room.working[mode] = r->working[real];
+    }
+    for (int mode = 0; mode < MODES; mode++) {
+        if (!is_part(p, r, mode)) continue;
+        int64_t *stash = &room.stash[MODE_SELECTIVE], *working = &room.working[MODE_SELECTIVE];
+        *stash = any ? smaller(*stash, r->stash[mode]) : r->stash[mode];
+        *working = any ? smaller(*working, r->working[mode]) : r->working[mode];
+        any = true;
     }
     if (r->recomputable && p->modes[MODE_SWAP]) {
         room.stash[MODE_FULL] = 0; // swapped layers may keep nothing
@@ -69,8 +80,15 @@ static struct check_terms terms_of(const struct check_problem *p, int run, int g
                             .weight = r->weight[g],
                             .optimizer = INT64_MAX,
                             .sync = INT64_MAX};
-    if (r->recomputable)
-        t.selective = of_slices(p, r->selective, g), t.full = of_slices(p, r->full, g);
+    if (r->recomputable) t.full = t.most_again = of_slices(p, r->again[MODE_FULL], g);
+    bool any = false;
+    for (int mode = 0; mode < MODES; mode++) {
+        if (!is_part(p, r, mode)) continue;
+        int64_t ns = of_slices(p, r->again[mode], g);
+        t.selective = any ? smaller(t.selective, ns) : ns;
+        t.most_again = larger(t.most_again, ns);
+        any = true;
+    }
     for (int o = 0; o < p->gradient_count; o++) {
         t.sync = smaller(t.sync, r->sync[o][g]);
         t.optimizer = smaller(t.optimizer, r->optimizer[o][g]);
@@ -84,8 +102,8 @@ static bool same_times(const struct check_problem *p, int a, int b)
         struct check_terms x = terms_of(p, a, g), y = terms_of(p, b, g);
         if (!check_is_usable(p, g)) continue;
         if (x.forward != y.forward || x.backward != y.backward || x.weight != y.weight ||
-            x.selective != y.selective || x.full != y.full || x.optimizer != y.optimizer ||
-            x.sync != y.sync)
+            x.selective != y.selective || x.full != y.full || x.most_again != y.most_again ||
+            x.optimizer != y.optimizer || x.sync != y.sync)
             return false;
     }
     return true;
@@ -132,7 +150,9 @@ static void find_main(struct check_sketch *s, bool times)
     s->first = room_of(p, &p->runs[0]);
     s->last = room_of(p, &p->runs[last]);
     bool recomputable = p->runs[run].recomputable;
-    s->selective = recomputable && p->modes[MODE_SELECTIVE];
+    s->selective = false;
+    for (int mode = 0; mode < MODES; mode++)
+        s->selective = s->selective || is_part(p, &p->runs[run], mode);
     s->full = recomputable && p->modes[MODE_FULL];
     s->swaps = recomputable && p->modes[MODE_SWAP];
     s->partly = s->swaps || (recomputable && p->modes[MODE_FIRST_LAYERS]);
@@ -228,6 +248,7 @@ static struct check_terms least_terms(struct check_terms a, struct check_terms b
                                 .weight = smaller(a.weight, b.weight),
                                 .selective = smaller(a.selective, b.selective),
                                 .full = smaller(a.full, b.full),
+                                .most_again = larger(a.most_again, b.most_again),
                                 .optimizer = smaller(a.optimizer, b.optimizer),
                                 .sync = smaller(a.sync, b.sync)};
 }

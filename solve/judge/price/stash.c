@@ -129,7 +129,7 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
 }
 
 struct needs {
-    long double stash[3], working[3];
+    long double stash[RECOMPUTE_COUNT], working[RECOMPUTE_COUNT];
 };
 
 static struct needs layered_needs(const struct price_audit *a, int run)
@@ -138,7 +138,7 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     bool learns = passes_gradient(a, run);
     long double kept = layered_stash(a, run), scores = score_stash(a, run),
                 moving = layered_gradients(a, run, learns);
-    struct needs x;
+    struct needs x = {0};
     x.stash[RECOMPUTE_NONE] = kept + scores;
     x.stash[RECOMPUTE_SELECTIVE] = kept;
     x.stash[RECOMPUTE_FULL] = (r->mtp ? 2 : attentions_of(r)) * a->value_bytes * a->tokens *
@@ -156,7 +156,10 @@ static struct needs layered_needs(const struct price_audit *a, int run)
 
 static struct needs even_needs(long double stash, long double working)
 {
-    return (struct needs){{stash, stash, stash}, {working, working, working}};
+    struct needs x;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        x.stash[mode] = stash, x.working[mode] = working;
+    return x;
 }
 
 static struct needs head_needs(const struct price_audit *a, bool learns)
@@ -246,7 +249,7 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
                    (a->value_bytes + a->problem->job.gradient_bytes_per_value);
     // Unless it is kept for the fp32 sums, it lives only during the pass.
     if (!keeps_two_gradients(a)) dense = dense_table_bytes(a, r, &w);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < RECOMPUTE_COUNT; i++) {
         b->stash[i] = passes_gradient(a, run) ? judged_whole(a, x.stash[i]) : 0;
         b->working[i] = judged_whole(a, greatest(x.working[i] + unsharded + gathered, dense));
     }

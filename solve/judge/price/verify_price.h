@@ -189,7 +189,8 @@ struct piece piece_of(const struct price_audit *a, int slice);
 
 // ---- a layer of a run (sections 3 to 5)
 struct layer_duration {
-    int64_t forward_ns, backward_ns, weight_ns, selective_ns, full_ns, optimizer_ns;
+    int64_t forward_ns, backward_ns, weight_ns, optimizer_ns;
+    int64_t again_ns[RECOMPUTE_COUNT]; // by the layer's mode: recomputation before backward
 };
 struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group,
                                         int slice); // group: not excluded
@@ -259,9 +260,9 @@ long double matrix_values(const struct price_audit *a, long double ffn); // of a
 
 struct layer_bytes {
     int64_t weight, gradient, optimizer;
-    int64_t stash[3], working[3]; // by enum recompute: none, selective, full
-    int64_t unsharded;            // while the stage runs, for each of its layers
-    int64_t message;              // after the layer
+    int64_t stash[RECOMPUTE_COUNT], working[RECOMPUTE_COUNT]; // by the layer's mode
+    int64_t unsharded; // while the stage runs, for each of its layers
+    int64_t message;   // after the layer
 };
 struct layer_bytes layer_bytes_of(const struct price_audit *a, int run);
 // Time to move its activations to the host, or back; -1: the group has no link to one.
@@ -310,7 +311,8 @@ long double gathered_matrices(const struct price_audit *a, int run); // values o
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,
                     long double attention_s);
 struct passes {
-    long double forward_s, backward_s, weight_s, selective_s, full_s, lost_s, selective_lost_s;
+    long double forward_s, backward_s, weight_s, lost_s;
+    struct computed again[RECOMPUTE_COUNT]; // seconds
 };
 struct passes passes_of(const struct price_audit *a, int run, int group, int slice);
 

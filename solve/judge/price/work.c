@@ -365,13 +365,11 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
                 weight = 0;
     if (schedule_splits_backward(layout_of(a)->schedule))
         weight = t->weight_s > 0 ? t->weight_s : t->backward_s / 2.0L;
-    return (struct passes){t->forward_s * part,
-                           (t->backward_s - weight) * part,
-                           weight * part,
-                           t->selective_s * part,
-                           t->full_s * part,
-                           0,
-                           0};
+    return (struct passes){.forward_s = t->forward_s * part,
+                           .backward_s = (t->backward_s - weight) * part,
+                           .weight_s = weight * part,
+                           .again = {[RECOMPUTE_SELECTIVE] = {t->selective_s * part, 0},
+                                     [RECOMPUTE_FULL] = {t->full_s * part, 0}}};
 }
 
 // The backward pass of a layer that gradients pass through.
@@ -422,8 +420,9 @@ static void recompute_selected(const struct price_audit *a, int run, int group, 
     long double again = w->repeated;
     if (operators)
         again = w->memory + w->small + w->dropped + every_second_product_s(a, run, group, p);
-    s->selective_s = w->step_factor * w->forward_factor * again + (operators ? talk->reduce_s : 0);
-    s->selective_lost_s = operators ? talk->reduce_lost_s : 0;
+    s->again[RECOMPUTE_SELECTIVE] = (struct computed){w->step_factor * w->forward_factor * again +
+                                                          (operators ? talk->reduce_s : 0),
+                                                      operators ? talk->reduce_lost_s : 0};
 }
 
 struct passes passes_of(const struct price_audit *of_all, int run, int group, int slice)
@@ -451,19 +450,20 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
     go_back(a, run, &w, &said, &g, &s);
     if (!is_layered(a, run)) return s;
     recompute_selected(a, run, group, p, &w, &talk, &s);
-    s.full_s = forward;
+    s.again[RECOMPUTE_FULL] = (struct computed){forward, s.lost_s};
     return s;
 }
 
 struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice)
 {
     struct passes s = passes_of(a, run, group, slice);
-    return (struct layer_duration){
+    struct layer_duration d = {
         .forward_ns = judged_nanoseconds(a, (struct computed){s.forward_s, s.lost_s}),
         .backward_ns = judged_nanoseconds(a, (struct computed){s.backward_s, s.lost_s}),
         .weight_ns = judged_nanoseconds(a, (struct computed){s.weight_s, s.lost_s}),
-        .selective_ns = judged_nanoseconds(a, (struct computed){s.selective_s, s.selective_lost_s}),
-        .full_ns = judged_nanoseconds(a, (struct computed){s.full_s, s.lost_s}),
         .optimizer_ns = optimizer_ns_of(a, run, group),
     };
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        d.again_ns[mode] = judged_nanoseconds(a, s.again[mode]);
+    return d;
 }

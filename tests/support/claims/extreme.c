@@ -97,7 +97,8 @@ static void draw_run(struct priced *p, const struct extreme *x, int count, struc
     r->forward_ns = values(x, rng, passes, arena), r->backward_ns = values(x, rng, passes, arena);
     r->weight_ns = splits ? values(x, rng, p->group_count, arena)
                           : TAKE(arena, p->group_count, int64_t);
-    r->selective_ns = values(x, rng, passes, arena), r->full_ns = values(x, rng, passes, arena);
+    r->again_ns[RECOMPUTE_SELECTIVE] = values(x, rng, passes, arena),
+    r->again_ns[RECOMPUTE_FULL] = values(x, rng, passes, arena);
     r->optimizer_ns = steps ? values(x, rng, p->group_count, arena)
                             : TAKE(arena, p->group_count, int64_t);
     r->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
@@ -241,7 +242,8 @@ static void copy_arrays(struct priced *p, struct arena *arena)
     for (int i = 0; i < p->run_count; i++) {
         struct priced_run *r = &p->runs[i];
         COPY(arena, r->forward_ns, passes), COPY(arena, r->backward_ns, passes),
-            COPY(arena, r->selective_ns, passes), COPY(arena, r->full_ns, passes);
+            COPY(arena, r->again_ns[RECOMPUTE_SELECTIVE], passes),
+            COPY(arena, r->again_ns[RECOMPUTE_FULL], passes);
         if (r->swap_ns) COPY(arena, r->swap_ns, p->group_count);
         COPY(arena, r->weight_ns, p->group_count), COPY(arena, r->optimizer_ns, p->group_count),
             COPY(arena, r->sync_ns, p->gradient_option_count);
@@ -268,8 +270,8 @@ static int64_t *some_time(struct priced *p, struct random *rng)
                               &r->backward_ns[at],
                               &r->forward_ns[at],
                               &r->backward_ns[at],
-                              &r->selective_ns[at],
-                              &r->full_ns[at],
+                              &r->again_ns[RECOMPUTE_SELECTIVE][at],
+                              &r->again_ns[RECOMPUTE_FULL][at],
                               &r->optimizer_ns[g],
                               &r->optimizer_ns[g],
                               &r->sync_ns[0][g],

@@ -39,8 +39,8 @@ static void copy_run(struct priced_run *to, const struct check_run *r,
     to->feedback_bytes = copy(r->feedback, p->gradient_count, arena);
     to->forward_ns = copy(r->forward, passes, arena),
     to->backward_ns = copy(r->backward, passes, arena);
-    to->selective_ns = copy(r->selective, passes, arena),
-    to->full_ns = copy(r->full, passes, arena);
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (r->again[mode]) to->again_ns[mode] = copy(r->again[mode], passes, arena);
     if (p->modes[MODE_SWAP]) to->swap_ns = copy(r->swap, p->group_count, arena);
     to->weight_ns = copy(r->weight, p->group_count, arena),
     to->optimizer_ns = copy(r->optimizer[0], p->group_count, arena);
@@ -183,11 +183,10 @@ static void fill_runs(struct check_problem *to, const struct priced *p, struct a
                                          .feedback = r->feedback_bytes,
                                          .forward = r->forward_ns,
                                          .backward = r->backward_ns,
-                                         .selective = r->selective_ns,
-                                         .full = r->full_ns,
                                          .weight = r->weight_ns,
                                          .swap = r->swap_ns,
                                          .sync = r->sync_ns};
+        memcpy(to->runs[i].again, r->again_ns, sizeof r->again_ns);
         to->runs[i].optimizer_bytes = TAKE(arena, p->gradient_option_count, int64_t);
         to->runs[i].optimizer = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++) {

@@ -38,7 +38,8 @@ static bool same_run(const struct priced_run *a, const struct priced_run *b, con
            same(a->feedback_bytes, b->feedback_bytes, p->gradient_option_count) &&
            same(a->forward_ns, b->forward_ns, passes) &&
            same(a->backward_ns, b->backward_ns, passes) &&
-           same(a->selective_ns, b->selective_ns, passes) && same(a->full_ns, b->full_ns, passes) &&
+           same(a->again_ns[RECOMPUTE_SELECTIVE], b->again_ns[RECOMPUTE_SELECTIVE], passes) &&
+           same(a->again_ns[RECOMPUTE_FULL], b->again_ns[RECOMPUTE_FULL], passes) &&
            same(a->weight_ns, b->weight_ns, p->group_count) &&
            (!a->swap_ns || same(a->swap_ns, b->swap_ns, p->group_count)) &&
            same(a->optimizer_ns, b->optimizer_ns, p->group_count);

@@ -50,8 +50,10 @@ static void draw_kind(struct priced *p, struct priced_run *run, bool heavy, enum
     for (int mode = 0; mode < 3; mode++) run->working_bytes[mode] = some(state, heavy ? 6 : 2);
     run->forward_ns = passes(p, weight, state, arena);
     run->backward_ns = passes(p, 2 * weight, state, arena);
-    run->full_ns = passes(p, factors[below(state, contrast ? 4 : 3)] * weight, state, arena);
-    run->selective_ns = below(state, 2) ? run->full_ns : passes(p, weight, state, arena);
+    run->again_ns[RECOMPUTE_FULL] =
+        passes(p, factors[below(state, contrast ? 4 : 3)] * weight, state, arena);
+    run->again_ns[RECOMPUTE_SELECTIVE] = below(state, 2) ? run->again_ns[RECOMPUTE_FULL]
+                                                         : passes(p, weight, state, arena);
     if (!heavy && below(state, 2)) {
         run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++)
@@ -66,13 +68,14 @@ static void draw_kind(struct priced *p, struct priced_run *run, bool heavy, enum
     }
     if (!heavy && contrast == CONTRAST_CHEAP)
         run->stash_bytes[0] = run->stash_bytes[1] = 30 + below(state, 20),
-        run->full_ns = passes(p, 2, state, arena);
+        run->again_ns[RECOMPUTE_FULL] = passes(p, 2, state, arena);
 }
 
 // Equal in the sum of slices, and not in each.
 static void turn_slices(struct priced *p, struct priced_run *run, struct arena *arena)
 {
-    int64_t **prices[] = {&run->forward_ns, &run->backward_ns, &run->full_ns, &run->selective_ns};
+    int64_t **prices[] = {&run->forward_ns, &run->backward_ns, &run->again_ns[RECOMPUTE_FULL],
+                          &run->again_ns[RECOMPUTE_SELECTIVE]};
     for (size_t i = 0; i < ARRAY_LENGTH(prices); i++) {
         int64_t *values = TAKE(arena, p->slice_count * p->group_count, int64_t);
         for (int slice = 0; slice < p->slice_count; slice++)

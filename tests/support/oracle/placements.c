@@ -142,9 +142,7 @@ static int64_t link_sync(const struct oracle *o, const struct choice *x, int fir
         if (mode == RECOMPUTE_FIRST_LAYERS)
             mode = before < x->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
         int64_t backward = run->backward_ns[x->group] +
-                           (mode == RECOMPUTE_FULL        ? run->full_ns[x->group]
-                            : mode == RECOMPUTE_SELECTIVE ? run->selective_ns[x->group]
-                                                          : 0);
+                           (run->again_ns[mode] ? run->again_ns[mode][x->group] : 0);
         if (schedule_splits_backward(p->layout.schedule)) backward = run->weight_ns[x->group];
         if (overlapped) gradient += backward;
         sync = larger(sync, gradient) +

@@ -107,8 +107,10 @@ static void compare_times(struct comparison *c, int run, int group)
         int at = slice * p->group_count + group;
         same(c, "forward", of, slice, theirs->forward_ns[at], d.forward_ns);
         same(c, "backward", of, slice, theirs->backward_ns[at], d.backward_ns);
-        same(c, "selective", of, slice, theirs->selective_ns[at], d.selective_ns);
-        same(c, "full", of, slice, theirs->full_ns[at], d.full_ns);
+        same(c, "selective", of, slice, theirs->again_ns[RECOMPUTE_SELECTIVE][at],
+             d.again_ns[RECOMPUTE_SELECTIVE]);
+        same(c, "full", of, slice, theirs->again_ns[RECOMPUTE_FULL][at],
+             d.again_ns[RECOMPUTE_FULL]);
         if (slice) continue;
         same(c, "weight gradient", of, group, theirs->weight_ns[group], d.weight_ns);
         same(c, "optimizer", of, group, theirs->optimizer_ns[group], d.optimizer_ns);

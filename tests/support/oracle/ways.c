@@ -22,9 +22,7 @@ static int64_t backward_of_layer(const struct priced *p, const struct plan_stage
     const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
     enum recompute mode = mode_of_layer(p, d, layer);
     int at = slice * p->group_count + d->group;
-    return r->backward_ns[at] + (mode == RECOMPUTE_SELECTIVE ? r->selective_ns[at]
-                                 : mode == RECOMPUTE_FULL    ? r->full_ns[at]
-                                                             : 0);
+    return r->backward_ns[at] + (r->again_ns[mode] ? r->again_ns[mode][at] : 0);
 }
 
 static int64_t pass_of_layer(const struct priced *p, const struct plan_stage *d, int layer,

@@ -46,7 +46,8 @@ static int64_t most_layer_sum(const struct textbook *t, int kind, int group, int
     int64_t most = 0;
     for (int r = 0; r < t->p->run_count; r++) {
         const struct priced_run *run = &t->p->runs[r];
-        int64_t extra = recomputes(kind) ? larger(run->full_ns[price], run->selective_ns[price])
+        int64_t extra = recomputes(kind) ? larger(run->again_ns[RECOMPUTE_FULL][price],
+                                                  run->again_ns[RECOMPUTE_SELECTIVE][price])
                                          : 0;
         most += run->count * (layer_price(t, run, kind, group, option) + extra);
     }
@@ -65,8 +66,8 @@ static void add_layer_row(struct textbook *t, int column, int kind, int stage, i
         const struct priced_run *run = textbook_run(t, l);
         textbook_put(t, TEXTBOOK_HOLDS, stage, l, -layer_price(t, run, kind, g, option));
         if (!recomputes(kind)) continue;
-        textbook_put(t, TEXTBOOK_FULL, stage, l, -run->full_ns[price]);
-        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, -run->selective_ns[price]);
+        textbook_put(t, TEXTBOOK_FULL, stage, l, -run->again_ns[RECOMPUTE_FULL][price]);
+        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, -run->again_ns[RECOMPUTE_SELECTIVE][price]);
     }
     textbook_put(t, TEXTBOOK_GROUP, stage, g, -most);
     if (switches > 1) textbook_put(t, TEXTBOOK_GRADIENT, stage, option, -most);
@@ -120,8 +121,10 @@ static void add_sync_row(struct textbook *t, int column, int stage, int option, 
         int64_t value = -run->sync_ns[option][group];
         if (!exposed && l < last) {
             value += splits ? run->weight_ns[group] : run->backward_ns[group];
-            textbook_put(t, TEXTBOOK_FULL, stage, l, splits ? 0 : run->full_ns[group]);
-            textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, splits ? 0 : run->selective_ns[group]);
+            textbook_put(t, TEXTBOOK_FULL, stage, l,
+                         splits ? 0 : run->again_ns[RECOMPUTE_FULL][group]);
+            textbook_put(t, TEXTBOOK_SELECTIVE, stage, l,
+                         splits ? 0 : run->again_ns[RECOMPUTE_SELECTIVE][group]);
         }
         if (l == last) value -= most;
         textbook_put(t, TEXTBOOK_HOLDS, stage, l, value);
