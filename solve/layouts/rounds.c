@@ -194,8 +194,7 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
     bool whole = layouts_ask(s, requests, count, answers);
     for (int i = 0; i < count; i++) {
         struct layout_answer answer;
-        if (answers[i].used && !answers[i].broken &&
-            answer_look(&answers[i], &answer, s->problem, s->arena)) {
+        if (layout_answer_get(&answers[i], &answer, s->problem, s->arena) && answer.status == OK) {
             take_answer(s, round[i], &answer, request);
             continue;
         }

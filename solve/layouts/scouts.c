@@ -96,8 +96,7 @@ void layouts_scout(struct search *s)
     layouts_ask(s, requests, count, answers);
     for (int i = 0; i < count; i++) {
         struct layout_answer a;
-        if (!answers[i].used || answers[i].broken ||
-            !answer_look(&answers[i], &a, s->problem, s->arena) || !a.plan.stage_count)
+        if (!layout_answer_get(&answers[i], &a, s->problem, s->arena) || !a.plan.stage_count)
             continue;
         layouts_take_plan(s, &a.plan, round[i]->number);
         layouts_note_work(s, round[i]->number, a.plan.iteration_ns, -1, a.plan.effort.boxes);
@@ -124,8 +123,8 @@ static void look_first(struct search *s, struct candidate *c)
     struct layout_answer a;
     message_begin(&request, s->arena);
     request_look(&request, REQUEST_FIRST, &c->layout, 0, 0, 0);
-    if (!layouts_ask(s, &request, 1, &answer) || answer.broken ||
-        !answer_look(&answer, &a, s->problem, s->arena) || !a.plan.stage_count)
+    if (!layouts_ask(s, &request, 1, &answer) ||
+        !layout_answer_get(&answer, &a, s->problem, s->arena) || !a.plan.stage_count)
         return;
     if (s->first.stage_count && a.plan.iteration_ns >= s->first.iteration_ns) return;
     s->first = a.plan, s->first_number = c->number;

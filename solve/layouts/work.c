@@ -361,40 +361,35 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     return OK;
 }
 
+void layout_answer_put(struct message *m, const struct layout_answer *a)
+{
+    assert(!a->plan.stage_count || a->infeasible || a->bound_ns <= a->plan.iteration_ns);
+    message_put(m, a, sizeof *a);
+    message_put_text(m, a->reason);
+    message_put_text(m, a->sidelined);
+    layouts_put_plan(m, &a->plan);
+}
+
+bool layout_answer_get(struct message *m, struct layout_answer *a, const struct problem *problem,
+                       struct arena *arena)
+{
+    message_get(m, a, sizeof *a);
+    if (m->broken) return false;
+    a->reason = message_get_text(m, arena);
+    a->sidelined = message_get_text(m, arena);
+    if (!*a->sidelined) a->sidelined = NULL;
+    layouts_get_plan(m, &a->plan, problem, arena);
+    return !m->broken;
+}
+
 static void serve_look(const struct layouts_context *c, enum layouts_request request,
                        struct message *in, struct message *out, struct arena *arena)
 {
     struct layout_answer a = {0};
     struct error err = {0};
     enum status status = look(&a, c, request, in, arena, &err);
-    message_put_count(out, status == OK);
-    message_put_text(out, status == OK ? a.reason : err.text);
-    if (status != OK) return;
-    assert(!a.plan.stage_count || a.infeasible || a.bound_ns <= a.plan.iteration_ns);
-    message_put_count(out, a.finished);
-    message_put_count(out, a.limited);
-    message_put_count(out, a.infeasible);
-    message_put_count(out, a.bound_ns);
-    message_put_text(out, a.sidelined);
-    layouts_put_plan(out, &a.plan);
-}
-
-bool answer_look(struct message *m, struct layout_answer *a, const struct problem *problem,
-                 struct arena *arena)
-{
-    *a = (struct layout_answer){0};
-    bool well = message_get_count(m) && !m->broken;
-    a->reason = message_get_text(m, arena);
-    if (!well) return false;
-    a->finished = message_get_count(m);
-    a->limited = message_get_count(m);
-    a->infeasible = message_get_count(m);
-    a->bound_ns = message_get_count(m);
-    a->sidelined = message_get_text(m, arena);
-    if (!*a->sidelined) a->sidelined = NULL;
-    layouts_get_plan(m, &a->plan, problem, arena);
-    a->plan.reason = NULL;
-    return !m->broken;
+    if (status != OK) a = (struct layout_answer){.status = status, .reason = err.text};
+    layout_answer_put(out, &a);
 }
 
 void layouts_serve(void *context, struct message *in, struct message *out, struct arena *arena)

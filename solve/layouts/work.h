@@ -52,24 +52,26 @@ void request_sharpen(struct message *m, int64_t enough, const struct layout *con
 bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count);
 
 struct layout_answer {
+    enum status status; // not OK: reason is the error's text, and there is nothing else
     bool finished; // solved to the gap, or proven to have no plan better than the cutoff, or none
                    // at all
-    bool infeasible;
+    bool infeasible, cut_off;
     bool limited;       // more boxes may prove more
-    const char *reason; // why infeasible
+    const char *reason; // why there is no plan
     int64_t bound_ns;
     struct plan plan; // stage_count 0: none
     const char *sidelined;
 };
+void layout_answer_put(struct message *m, const struct layout_answer *answer);
+// false: the worker died, or was stopped.
+bool layout_answer_get(struct message *m, struct layout_answer *answer,
+                       const struct problem *problem, struct arena *arena);
 // request: REQUEST_FIRST (any plan, quickly), REQUEST_SCOUT (only a plan), REQUEST_ROOT (a first
 // look) or REQUEST_SOLVE. Times here and in answers are values (problem_layout_worth). cutoff_ns:
 // of the best plan known; 0: none. seconds: a time limit; 0: none. solves: how often the layout was
 // solved before without being closed; each time may take twice as many boxes.
 void request_look(struct message *m, enum layouts_request request, const struct layout *layout,
                   int64_t cutoff_ns, double seconds, int solves);
-bool answer_look(struct message *m, struct layout_answer *answer, const struct problem *problem,
-                 struct arena *arena);
-
 // Prices a layout that problem_check_layout accepts.
 enum status layout_price(struct priced *priced, const struct problem *problem,
                          const struct layout *layout, struct arena *arena, struct error *err);

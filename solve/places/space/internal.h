@@ -32,15 +32,4 @@ void placed_request_bound(struct message *m, const struct layout *layout, int64_
 void placed_request_plan(struct message *m, const struct layout *layout, int64_t closing_ns,
                          const struct placed_effort *effort, double seconds);
 
-struct placed_answer {
-    enum status status; // with the error's text
-    const char *text;   // or why there is no plan
-    int64_t bound_ns;   // INT64_MAX, for a bound: there is no room
-    bool infeasible, cut_off, finished;
-    struct plan plan; // stage_count 0: none
-};
-// false: the worker died, or was stopped.
-bool placed_get_answer(struct message *m, struct placed_answer *a, const struct problem *problem,
-                       struct arena *arena);
-
 #endif

@@ -159,11 +159,11 @@ static void ask(struct placed_space *s, struct round *round)
 // ---- a bound with the actual links
 
 static enum status take_bound(struct placed_space *s, struct placed_layout *c,
-                              const struct placed_answer *a, struct error *err)
+                              const struct layout_answer *a, struct error *err)
 {
-    if (a->status != OK && a->status != BAD_INPUT) return fail(err, a->status, "%s", a->text);
+    if (a->status != OK && a->status != BAD_INPUT) return fail(err, a->status, "%s", a->reason);
     bool refused = a->status == BAD_INPUT;
-    if (refused) put_refused(s, c->number, a->text);
+    if (refused) put_refused(s, c->number, a->reason);
     else if (a->bound_ns == INT64_MAX) put_no_room(s, c->number, NULL);
     else if (a->bound_ns > c->bound_ns) put_fate(s, c->number, FATE_OPEN, leaves_room, a->bound_ns);
     c->bound_ns = refused ? INT64_MAX : larger(c->bound_ns, a->bound_ns);
@@ -201,8 +201,8 @@ static enum status look_at_all(struct placed_space *s, struct error *err)
         if (!round->count) break;
         ask(s, round);
         for (int i = 0; i < round->count; i++) {
-            struct placed_answer a;
-            if (placed_get_answer(&round->answers[i], &a, s->problem, s->round))
+            struct layout_answer a;
+            if (layout_answer_get(&round->answers[i], &a, s->problem, s->round))
                 TRY(take_bound(s, round->candidates[i], &a, err));
         }
     }
@@ -255,23 +255,23 @@ static void show_progress(const struct placed_space *s, int64_t looked_at, int64
 
 // again: the answer's message, not yet read.
 static enum status take_plan(struct placed_space *s, struct placed_layout *c,
-                             const struct placed_answer *a, struct message again, struct error *err)
+                             const struct layout_answer *a, struct message again, struct error *err)
 {
-    struct placed_answer kept;
+    struct layout_answer kept;
     const struct plan *plan = &a->plan;
-    if (a->status != OK) return fail(err, a->status, "%s", a->text);
+    if (a->status != OK) return fail(err, a->status, "%s", a->reason);
     if (plan->stage_count && plan->iteration_ns < c->bound_ns)
         return layouts_refuse_known(s->known, c->number, err);
     int64_t bound_ns = larger(a->bound_ns, c->bound_ns);
     if (plan->stage_count) bound_ns = smaller(bound_ns, plan->iteration_ns);
     note_work(s, c, plan);
-    if (a->infeasible) put_fate(s, c->number, FATE_INFEASIBLE, a->text, 0);
+    if (a->infeasible) put_fate(s, c->number, FATE_INFEASIBLE, a->reason, 0);
     else if (a->cut_off || !a->finished) put_fate(s, c->number, FATE_OPEN, leaves_room, bound_ns);
     else put_fate(s, c->number, FATE_SOLVED, "its best plan is known to the gap asked", bound_ns);
     c->bound_ns = a->infeasible ? INT64_MAX : bound_ns;
     if (!plan->stage_count || (s->best.stage_count && plan->iteration_ns >= s->best.iteration_ns))
         return OK;
-    if (!placed_get_answer(&again, &kept, s->problem, s->arena)) return OK;
+    if (!layout_answer_get(&again, &kept, s->problem, s->arena)) return OK;
     s->best = kept.plan;
     s->best_number = c->number;
     solve_keep_plan(s->clock.settings, s->problem, &s->best, s->best.iteration_ns);
@@ -288,9 +288,9 @@ static enum status solve_round(struct placed_space *s, struct round *round,
                             effort, seconds);
     ask(s, round);
     for (int i = 0; i < round->count; i++) {
-        struct placed_answer a;
+        struct layout_answer a;
         struct message again = round->answers[i];
-        if (placed_get_answer(&round->answers[i], &a, s->problem, s->round))
+        if (layout_answer_get(&round->answers[i], &a, s->problem, s->round))
             TRY(take_plan(s, round->candidates[i], &a, again, err));
     }
     return OK;

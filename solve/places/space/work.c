@@ -29,7 +29,7 @@ int64_t placed_bound_by_prices(struct kept_cache *kept, const struct priced *gro
     return bound < closing_ns ? layout_filling_bound(&sketch, closing_ns) : bound;
 }
 
-static enum status find_bound(struct placed_answer *a, struct placed_work *w,
+static enum status find_bound(struct layout_answer *a, struct placed_work *w,
                               const struct layout *layout, int64_t closing_ns, struct arena *arena,
                               struct error *err)
 {
@@ -48,7 +48,7 @@ static enum status find_bound(struct placed_answer *a, struct placed_work *w,
 
 // ---- a plan
 
-static enum status find_plan(struct placed_answer *a, struct placed_work *w, struct message *in,
+static enum status find_plan(struct layout_answer *a, struct placed_work *w, struct message *in,
                              const struct layout *layout, int64_t closing_ns, struct arena *arena,
                              struct error *err)
 {
@@ -68,7 +68,7 @@ static enum status find_plan(struct placed_answer *a, struct placed_work *w, str
     *one = problem_with_layout(w->problem, layout);
     TRY(price_problem(priced, one, arena, err));
     TRY(placed_solve_with(&r, priced, &settings, NULL, &effort, w->clock.watch.stop, arena, err));
-    *a = (struct placed_answer){.text = r.plan.reason,
+    *a = (struct layout_answer){.reason = r.plan.reason,
                                 .bound_ns = r.plan.bound_ns,
                                 .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
                                 .cut_off = r.cut_off,
@@ -103,7 +103,7 @@ void placed_request_plan(struct message *m, const struct layout *layout, int64_t
 void placed_serve(void *context, struct message *in, struct message *out, struct arena *arena)
 {
     struct placed_work *w = context;
-    struct placed_answer a = {0};
+    struct layout_answer a = {0};
     struct error err = {OK, ""};
     struct layout layout;
     if (is_over(w)) return; // an empty answer says nothing
@@ -112,27 +112,6 @@ void placed_serve(void *context, struct message *in, struct message *out, struct
     int64_t closing_ns = message_get_count(in);
     a.status = request == REQUEST_BOUND ? find_bound(&a, w, &layout, closing_ns, arena, &err)
                                         : find_plan(&a, w, in, &layout, closing_ns, arena, &err);
-    message_put_count(out, 1);
-    message_put_count(out, a.status);
-    message_put_text(out, a.status == OK ? a.text : err.text);
-    message_put_count(out, a.bound_ns);
-    message_put_count(out, a.infeasible);
-    message_put_count(out, a.cut_off);
-    message_put_count(out, a.finished);
-    layouts_put_plan(out, &a.plan);
-}
-
-bool placed_get_answer(struct message *m, struct placed_answer *a, const struct problem *problem,
-                       struct arena *arena)
-{
-    *a = (struct placed_answer){0};
-    if (!message_get_count(m) || m->broken) return false;
-    a->status = (enum status)message_get_count(m);
-    a->text = message_get_text(m, arena);
-    a->bound_ns = message_get_count(m);
-    a->infeasible = message_get_count(m);
-    a->cut_off = message_get_count(m);
-    a->finished = message_get_count(m);
-    layouts_get_plan(m, &a->plan, problem, arena);
-    return !m->broken;
+    if (a.status != OK) a = (struct layout_answer){.status = a.status, .reason = err.text};
+    layout_answer_put(out, &a);
 }
