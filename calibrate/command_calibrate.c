@@ -11,7 +11,7 @@
 
 static const double mebibyte = 1048576;
 
-struct request {
+struct options {
     struct option_texts paths;
     const char *output, *name, *costs, *cluster, *cluster_output, *model, *drawing;
     bool iterations, products; // they select the variants
@@ -19,36 +19,34 @@ struct request {
     double constant_mib;
 };
 
-#define AT(member) offsetof(struct request, member)
-static const struct request defaults = {.constant_mib = 512};
 static const struct option_row rows[] = {
-    {"SAMPLES", OPTION_PATH, AT(paths), .low = 1, .many = OPTION_ANY_NUMBER},
-    {"-o", OPTION_PATH, AT(output),
+    {"SAMPLES", OPTION_PATH, OPT(paths), .low = 1, .many = OPTION_ANY_NUMBER},
+    {"-o", OPTION_PATH, OPT(output),
      "output file for the costs (default: standard output, unless --show or --svg is given)"},
-    {"--iterations", OPTION_FLAG, AT(iterations),
+    {"--iterations", OPTION_FLAG, OPT(iterations),
      "fit to measured iterations instead; see calibrate --iterations --help"},
-    {"--products", OPTION_FLAG, AT(products),
+    {"--products", OPTION_FLAG, OPT(products),
      "fit to a table of matrix products instead; see calibrate --products --help"},
-    {"--show", OPTION_FLAG, AT(show), "print each fit next to its samples, and outlying links"},
-    {"--name", OPTION_TEXT, AT(name), "device name in the costs (default: as in the samples)"},
-    {"--costs", OPTION_COSTS, AT(costs), "costs to use for everything that was not measured"},
-    {"--svg", OPTION_PATH, AT(drawing),
+    {"--show", OPTION_FLAG, OPT(show), "print each fit next to its samples, and outlying links"},
+    {"--name", OPTION_TEXT, OPT(name), "device name in the costs (default: as in the samples)"},
+    {"--costs", OPTION_COSTS, OPT(costs), "costs to use for everything that was not measured"},
+    {"--svg", OPTION_PATH, OPT(drawing),
      "write an SVG plot of each fit and its samples to this file"},
-    {"--model", OPTION_MODEL, AT(model),
+    {"--model", OPTION_MODEL, OPT(model),
      "model whose layers' time outside kernels is fitted: to samples of its own shape if there "
      "are any, otherwise to all that state a shape"},
-    {"--cluster", OPTION_CLUSTER, AT(cluster),
+    {"--cluster", OPTION_CLUSTER, OPT(cluster),
      "cluster whose links were measured; gives the achieved share of nominal bandwidth"},
-    {"--cluster-out", OPTION_PATH, AT(cluster_output),
+    {"--cluster-out", OPTION_PATH, OPT(cluster_output),
      "write that cluster with measured latencies and node-to-node links to this file",
      .needs = "--cluster"},
-    {"--constant-mib", OPTION_NUMBER, AT(constant_mib),
+    {"--constant-mib", OPTION_NUMBER, OPT(constant_mib),
      "MiB to assume for the process itself if not measured (default: 512)", 0, 1e9},
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct request *r = options;
+    struct options *r = options;
     (void)exit_code;
     struct inputs inputs;
     struct costs base;
@@ -93,10 +91,8 @@ const struct command command_calibrate = {
         "With --iterations it fits to measured iterations, with --products to a table of matrix "
         "products; follow either with --help for its options.",
     .usage = "plumbline calibrate SAMPLES ... [OPTION ...]",
-    .options = OPTION_TABLE(rows),
+    READS(struct options, rows, {.constant_mib = 512}),
     .variants = variants,
     .variant_count = ARRAY_LENGTH(variants),
-    .size = sizeof(struct request),
-    .defaults = &defaults,
     .run = run,
 };

@@ -77,29 +77,26 @@ struct options {
     struct run_choice choice;
     bool iterations, likelihood;
 };
-#define AT(member) offsetof(struct options, member)
 
-static const struct options defaults = {
-    .out = "-", .rows = "", .settings = {.margin = 0.8, .costs = "published"}};
 static const struct option_row rows[] = {
-    {"DATA.csv", OPTION_PATH, AT(data), .low = 1},
-    {"--iterations", OPTION_FLAG, AT(iterations), "fit to measured iterations"},
-    {"--fit", OPTION_TEXT, AT(fit), "numbers of the costs to fit: name,..."},
-    LIKELIHOOD_ROW(AT(likelihood)),
-    {"--rows", OPTION_TEXT, AT(rows),
+    {"DATA.csv", OPTION_PATH, OPT(data), .low = 1},
+    {"--iterations", OPTION_FLAG, OPT(iterations), "fit to measured iterations"},
+    {"--fit", OPTION_TEXT, OPT(fit), "numbers of the costs to fit: name,..."},
+    LIKELIHOOD_ROW(OPT(likelihood)),
+    {"--rows", OPTION_TEXT, OPT(rows),
      "use only rows that meet all conditions, such as pp=1,hidden>1024,row%3=0"},
-    {"--exclude", OPTION_TEXT, AT(choice.exclude), "IDs of rows to leave out"},
-    {"--default", OPTION_TEXT, AT(choice.defaults), "values of blank cells: column=value,..."},
-    {"--cluster", OPTION_CLUSTER, AT(settings.cluster),
+    {"--exclude", OPTION_TEXT, OPT(choice.exclude), "IDs of rows to leave out"},
+    {"--default", OPTION_TEXT, OPT(choice.defaults), "values of blank cells: column=value,..."},
+    {"--cluster", OPTION_CLUSTER, OPT(settings.cluster),
      "shipped name or file (default: the shipped cluster with the row's GPU)"},
-    {"--costs", OPTION_COSTS, AT(settings.costs),
+    {"--costs", OPTION_COSTS, OPT(settings.costs),
      "start values, and all numbers that are not fitted (default: published)"},
-    {"--set", OPTION_TEXT, AT(set), "override numbers of these costs: name=value,..."},
-    {"--like", OPTION_TEXT, AT(like),
+    {"--set", OPTION_TEXT, OPT(set), "override numbers of these costs: name=value,..."},
+    {"--like", OPTION_TEXT, OPT(like),
      "NEW=GPU: start NEW, a GPU of the cluster that these costs lack, from the numbers of GPU"},
-    READ_NOTES_ROW(AT(choice.read_notes)),
-    {"--name", OPTION_TEXT, AT(name), "name of the costs"},
-    {"-o", OPTION_PATH, AT(out), "output file for the costs (default: standard output)"},
+    READ_NOTES_ROW(OPT(choice.read_notes)),
+    {"--name", OPTION_TEXT, OPT(name), "name of the costs"},
+    {"-o", OPTION_PATH, OPT(out), "output file for the costs (default: standard output)"},
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
@@ -132,9 +129,8 @@ const struct command calibrate_iterations = {
     .name = "--iterations",
     .text = "measured runs -> costs",
     .usage = "plumbline calibrate --iterations DATA.csv --fit NAMES [OPTION ...]",
-    .options = OPTION_TABLE(rows),
+    READS(struct options, rows,
+          {.out = "-", .rows = "", .settings = {.margin = 0.8, .costs = "published"}}),
     .needs = "--fit",
-    .size = sizeof(struct options),
-    .defaults = &defaults,
     .run = run,
 };

@@ -205,21 +205,18 @@ struct options {
     struct predict_settings settings;
     bool products;
 };
-#define AT(member) offsetof(struct options, member)
 
-static const struct options defaults = {.out = "-",
-                                        .settings = {.margin = 0.8, .costs = "kernels-datasheet"}};
 static const struct option_row rows[] = {
-    {"SHAPES.csv", OPTION_PATH, AT(path), .low = 1},
-    {"--products", OPTION_FLAG, AT(products),
+    {"SHAPES.csv", OPTION_PATH, OPT(path), .low = 1},
+    {"--products", OPTION_FLAG, OPT(products),
      "fit to matrix products measured by shape: columns gpu, m, n, k, median_us"},
-    {"--costs", OPTION_COSTS, AT(settings.costs),
+    {"--costs", OPTION_COSTS, OPT(settings.costs),
      "start values, and all numbers that are not fitted (default: kernels-datasheet)"},
-    {"--score", OPTION_PATH, AT(other), "another such table: report the error of the fit on it"},
-    {"--zeros", OPTION_TEXT, AT(zeros),
+    {"--score", OPTION_PATH, OPT(other), "another such table: report the error of the fit on it"},
+    {"--zeros", OPTION_TEXT, OPT(zeros),
      "K,K,...: depths of products, in both tables, whose inputs were zeros"},
-    {"--name", OPTION_TEXT, AT(name), "name of the costs"},
-    {"-o", OPTION_PATH, AT(out), "output file for the costs (default: standard output)"},
+    {"--name", OPTION_TEXT, OPT(name), "name of the costs"},
+    {"-o", OPTION_PATH, OPT(out), "output file for the costs (default: standard output)"},
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
@@ -249,8 +246,7 @@ const struct command calibrate_products = {
     .name = "--products",
     .text = "table of matrix products -> costs",
     .usage = "plumbline calibrate --products SHAPES.csv [OPTION ...]",
-    .options = OPTION_TABLE(rows),
-    .size = sizeof(struct options),
-    .defaults = &defaults,
+    READS(struct options, rows,
+          {.out = "-", .settings = {.margin = 0.8, .costs = "kernels-datasheet"}}),
     .run = run,
 };

@@ -5,7 +5,7 @@
 #include "calibrate/commands.h"
 #include "calibrate/runs/validate.h"
 
-struct wishes {
+struct options {
     struct option_texts tables;
     const char *set, *fit, *fit_rows, *rows;
     int64_t folds;
@@ -17,7 +17,7 @@ struct wishes {
     struct predict_settings predict;
 };
 
-static enum status read_mode(struct validate_settings *s, struct wishes *w, struct arena *arena,
+static enum status read_mode(struct validate_settings *s, struct options *w, struct arena *arena,
                              struct error *err)
 {
     *s = (struct validate_settings){.by = (enum fold_by)w->by,
@@ -37,7 +37,7 @@ static enum status read_mode(struct validate_settings *s, struct wishes *w, stru
 
 // --fit-rows gives conditions on the current tables, or a table of its own, all of whose rows are
 // used for fitting.
-static enum status load_runs(struct run_set *set, struct wishes *w, struct error *err)
+static enum status load_runs(struct run_set *set, struct options *w, struct error *err)
 {
     struct run_choice *choice = &w->choice;
     TRY(filter_read(&choice->rows, "--rows", w->rows ? w->rows : "", set->arena, err));
@@ -53,48 +53,46 @@ static enum status load_runs(struct run_set *set, struct wishes *w, struct error
     return runs_add(set, w->fit_rows, &all, err);
 }
 
-#define AT(member) offsetof(struct wishes, member)
-static const struct wishes defaults = {.folds = -1, .margin = 0.8, .predict = {.margin = 0.8}};
 static const struct option_row rows[] = {
-    {"DATA.csv", OPTION_PATH, AT(tables), .low = 1, .many = OPTION_ANY_NUMBER},
-    {"--json", OPTION_FLAG, AT(json),
+    {"DATA.csv", OPTION_PATH, OPT(tables), .low = 1, .many = OPTION_ANY_NUMBER},
+    {"--json", OPTION_FLAG, OPT(json),
      "print a JSON array with one object for each source and metric"},
-    {"--list", OPTION_FLAG, AT(list), "print a table of all rows, measured and predicted"},
-    {"--rows", OPTION_TEXT, AT(rows),
+    {"--list", OPTION_FLAG, OPT(list), "print a table of all rows, measured and predicted"},
+    {"--rows", OPTION_TEXT, OPT(rows),
      "use only rows that meet all conditions, such as pp>1,hidden=1024,notes~fp16,row%5=0"},
-    {"--exclude", OPTION_TEXT, AT(choice.exclude),
+    {"--exclude", OPTION_TEXT, OPT(choice.exclude),
      "IDs of rows to exclude from scoring and fitting; they are listed"},
-    {"--default", OPTION_TEXT, AT(choice.defaults), "values of blank cells: column=value,..."},
-    {"--cluster", OPTION_CLUSTER, AT(predict.cluster),
+    {"--default", OPTION_TEXT, OPT(choice.defaults), "values of blank cells: column=value,..."},
+    {"--cluster", OPTION_CLUSTER, OPT(predict.cluster),
      "shipped name or file (default: the shipped cluster with the row's GPU)"},
-    {"--costs", OPTION_COSTS, AT(predict.costs),
+    {"--costs", OPTION_COSTS, OPT(predict.costs),
      "shipped name or file (default: kernels; with --fit or --table: published)"},
-    {"--set", OPTION_TEXT, AT(set), "override numbers of the costs: name=value,..."},
-    {"--fit", OPTION_TEXT, AT(fit),
+    {"--set", OPTION_TEXT, OPT(set), "override numbers of the costs: name=value,..."},
+    {"--fit", OPTION_TEXT, OPT(fit),
      "numbers of the costs to fit: name,... (a+b: one constant for both)",
      .needs = "--folds|--fit-rows"},
-    LIKELIHOOD_ROW(AT(likelihood)),
-    {"--folds", OPTION_INT, AT(folds),
+    LIKELIHOOD_ROW(OPT(likelihood)),
+    {"--folds", OPTION_INT, OPT(folds),
      "score each of N folds with constants fitted on the others (0: every cell or model is a "
      "fold)",
      0, 1000, .needs = "--fit", .excludes = "--fit-rows"},
-    {"--by", OPTION_NAME, AT(by), "what stays together in one fold (row: row number modulo N)",
+    {"--by", OPTION_NAME, OPT(by), "what stays together in one fold (row: row number modulo N)",
      .names = fold_by_names},
-    {"--fit-rows", OPTION_TEXT, AT(fit_rows),
+    {"--fit-rows", OPTION_TEXT, OPT(fit_rows),
      "fit on these rows (conditions, or another table) and score the others", .needs = "--fit"},
-    {"--table", OPTION_FLAG, AT(table),
+    {"--table", OPTION_FLAG, OPT(table),
      "take layer times from the rows with pp=1, cell by cell, and score the rows with pp>1",
      .excludes = "--fit --fit-rows --folds"},
-    {"--margin", OPTION_NUMBER, AT(margin),
+    {"--margin", OPTION_NUMBER, OPT(margin),
      "usable share of a GPU's memory: the lowest of five up to 1 (default: 0.8)", 0.01, 1},
-    {"--margin-bytes", OPTION_INT, AT(margin_bytes),
+    {"--margin-bytes", OPTION_INT, OPT(margin_bytes),
      "bytes to keep free within that share (default: 0)", 0, 1LL << 50},
-    READ_NOTES_ROW(AT(choice.read_notes)),
+    READ_NOTES_ROW(OPT(choice.read_notes)),
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct wishes *w = options;
+    struct options *w = options;
     (void)exit_code;
     struct validate_settings settings;
     struct run_set set = {.arena = arena};
@@ -118,8 +116,6 @@ const struct command command_validate = {
     .text = "predictions against measured runs: error tables by source",
     .about = "Predicts each row of tables of measured runs and reports the prediction errors.",
     .usage = "plumbline validate DATA.csv ... [OPTION ...]",
-    .options = OPTION_TABLE(rows),
-    .size = sizeof(struct wishes),
-    .defaults = &defaults,
+    READS(struct options, rows, {.folds = -1, .margin = 0.8, .predict = {.margin = 0.8}}),
     .run = run,
 };

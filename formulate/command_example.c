@@ -36,8 +36,6 @@ struct chain_options {
     struct destination to;
 };
 #define AT(member) offsetof(struct chain_options, member)
-static const struct chain_options chain_defaults = {
-    .request = {.layers = 48, .stages = 8, .types = 2, .micro_batches = 32}};
 static const struct option_row chain_rows[] = {
     {"--layers", OPTION_COUNT, AT(request.layers), "number of identical blocks (default: 48)", 1,
      LAYERS_MAX - 2},
@@ -62,12 +60,10 @@ static const struct command chain = {
     .name = "chain",
     .text = "identical measured blocks on GPU types of different speeds",
     .usage = "plumbline example chain [OPTION ...] -o FOLDER",
-    .options = OPTION_TABLE(chain_rows),
-    .shared = &destination_options,
-    .shared_at = offsetof(struct chain_options, to),
+    READS(struct chain_options, chain_rows,
+          {.request = {.layers = 48, .stages = 8, .types = 2, .micro_batches = 32}}),
+    SHARES(destination_options, struct chain_options, to),
     .needs = "-o",
-    .size = sizeof(struct chain_options),
-    .defaults = &chain_defaults,
     .run = run_chain,
 };
 
@@ -204,27 +200,19 @@ static enum status run_transformer(void *options, int *exit_code, struct arena *
     .context = 1, LAYOUT_PLAIN(8), .micro_batch = 1, .schedule = SCHEDULE_1F1B,                    \
     .zero = AS_ITS_FRAMEWORK, .gradient_sync = (enum gradient_sync)AS_ITS_FRAMEWORK
 
-static const struct transformer_options gpt_defaults = {
-    .request = {COMMON_REQUEST, .model = "gpt3-175b", .cluster = "a100-16x8", .precision = BF16,
-                .layout = {.tensor = 8, COMMON_LAYOUT}}};
-
 // Half precision in the format that both GPU types have. Four GPUs share a layer, so that a replica
 // spans both types.
-static const struct transformer_options mixed_defaults = {
-    .request = {COMMON_REQUEST, .model = "llama-3.1-70b", .cluster = "mixed-a100-v100",
-                .sequence = 4096, .precision = FP16, .layout = {.tensor = 4, COMMON_LAYOUT}}};
 #undef AT
 
 static const struct command gpt = {
     .name = "gpt",
     .text = "GPT-3 175B, or another shipped model, on a shipped cluster",
     .usage = "plumbline example gpt [OPTION ...] -o FOLDER",
-    .options = OPTION_TABLE(transformer_rows),
-    .shared = &destination_options,
-    .shared_at = offsetof(struct transformer_options, to),
+    READS(struct transformer_options, transformer_rows,
+          {.request = {COMMON_REQUEST, .model = "gpt3-175b", .cluster = "a100-16x8",
+                       .precision = BF16, .layout = {.tensor = 8, COMMON_LAYOUT}}}),
+    SHARES(destination_options, struct transformer_options, to),
     .needs = "-o",
-    .size = sizeof(struct transformer_options),
-    .defaults = &gpt_defaults,
     .run = run_transformer,
 };
 
@@ -232,12 +220,12 @@ static const struct command mixed = {
     .name = "mixed",
     .text = "Llama-3.1 70B in fp16 on A100 and V100 nodes",
     .usage = "plumbline example mixed [OPTION ...] -o FOLDER",
-    .options = OPTION_TABLE(transformer_rows),
-    .shared = &destination_options,
-    .shared_at = offsetof(struct transformer_options, to),
+    READS(
+        struct transformer_options, transformer_rows,
+        {.request = {COMMON_REQUEST, .model = "llama-3.1-70b", .cluster = "mixed-a100-v100",
+                     .sequence = 4096, .precision = FP16, .layout = {.tensor = 4, COMMON_LAYOUT}}}),
+    SHARES(destination_options, struct transformer_options, to),
     .needs = "-o",
-    .size = sizeof(struct transformer_options),
-    .defaults = &mixed_defaults,
     .run = run_transformer,
 };
 
@@ -282,11 +270,9 @@ static const struct command four = {
     .name = "four",
     .text = "GPT-2 XL on four machines of a calibrated kind",
     .usage = "plumbline example four --costs FILE [--memory-gb X] -o FOLDER",
-    .options = OPTION_TABLE(four_rows),
-    .shared = &destination_options,
-    .shared_at = offsetof(struct four_options, to),
+    READS(struct four_options, four_rows, {0}),
+    SHARES(destination_options, struct four_options, to),
     .needs = "--costs -o",
-    .size = sizeof(struct four_options),
     .run = run_four,
 };
 
@@ -295,25 +281,6 @@ struct pipette_options {
     struct destination to;
 };
 #define AT(member) offsetof(struct pipette_options, member)
-static const struct pipette_options pipette_defaults = {
-    .request = {.costs = "published",
-                .precision = FP32,
-                .objective = OBJECTIVE_PIPETTE,
-                .tensor = 8,
-                .layers = 64,
-                .hidden = 3072,
-                .heads = 32,
-                .vocabulary = 50256,
-                .sequence = 1024,
-                .micro_batch = 4,
-                .global_batch = 128,
-                .nodes = {.like = "a100-16x8",
-                          .intra_latency_us = -1,
-                          .latency_us = -1,
-                          .rows = ROWS_BY_TABLE,
-                          .table = TABLE_ONLY,
-                          .unit = MATRIX_BY_FORM,
-                          .published = true}}};
 static const struct option_row pipette_rows[] = {
     {"--matrix", OPTION_PATH, AT(request.matrix),
      "file of measured bandwidths that import matrix reads"},
@@ -366,12 +333,27 @@ static const struct command pipette = {
     .text = "a GPT on the nodes of a measured matrix, with the objective of the published "
             "planner",
     .usage = "plumbline example pipette --matrix FILE --stages P [OPTION ...] -o FOLDER",
-    .options = OPTION_TABLE(pipette_rows),
-    .shared = &destination_options,
-    .shared_at = offsetof(struct pipette_options, to),
+    READS(struct pipette_options, pipette_rows,
+          {.request = {.costs = "published",
+                       .precision = FP32,
+                       .objective = OBJECTIVE_PIPETTE,
+                       .tensor = 8,
+                       .layers = 64,
+                       .hidden = 3072,
+                       .heads = 32,
+                       .vocabulary = 50256,
+                       .sequence = 1024,
+                       .micro_batch = 4,
+                       .global_batch = 128,
+                       .nodes = {.like = "a100-16x8",
+                                 .intra_latency_us = -1,
+                                 .latency_us = -1,
+                                 .rows = ROWS_BY_TABLE,
+                                 .table = TABLE_ONLY,
+                                 .unit = MATRIX_BY_FORM,
+                                 .published = true}}}),
+    SHARES(destination_options, struct pipette_options, to),
     .needs = "--matrix --stages -o",
-    .size = sizeof(struct pipette_options),
-    .defaults = &pipette_defaults,
     .run = run_pipette,
 };
 
@@ -380,18 +362,6 @@ struct clusters_options {
     struct destination to;
 };
 #define AT(member) offsetof(struct clusters_options, member)
-static const struct clusters_options clusters_defaults = {.request = {.costs = "published",
-                                                                      .share = 0.55,
-                                                                      .layers = 30,
-                                                                      .hidden = 3072,
-                                                                      .heads = 32,
-                                                                      .nodes = 4,
-                                                                      .gpus_per_node = 8,
-                                                                      .tensor = 4,
-                                                                      .pipeline = 2,
-                                                                      .micro_batch = 2,
-                                                                      .micro_batches = 32,
-                                                                      .sequence = 2048}};
 static const struct option_row clusters_rows[] = {
     {"--layers", OPTION_COUNT, AT(request.layers), "number of blocks (default: 30)", 2,
      LAYERS_MAX - 2},
@@ -431,12 +401,21 @@ static const struct command clusters = {
     .name = "clusters",
     .text = "a GPT on an InfiniBand and a RoCE cluster with Ethernet between them",
     .usage = "plumbline example clusters [OPTION ...] -o FOLDER",
-    .options = OPTION_TABLE(clusters_rows),
-    .shared = &destination_options,
-    .shared_at = offsetof(struct clusters_options, to),
+    READS(struct clusters_options, clusters_rows,
+          {.request = {.costs = "published",
+                       .share = 0.55,
+                       .layers = 30,
+                       .hidden = 3072,
+                       .heads = 32,
+                       .nodes = 4,
+                       .gpus_per_node = 8,
+                       .tensor = 4,
+                       .pipeline = 2,
+                       .micro_batch = 2,
+                       .micro_batches = 32,
+                       .sequence = 2048}}),
+    SHARES(destination_options, struct clusters_options, to),
     .needs = "-o",
-    .size = sizeof(struct clusters_options),
-    .defaults = &clusters_defaults,
     .run = run_clusters,
 };
 

@@ -10,7 +10,7 @@
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
 
-struct request {
+struct options {
     const char *problem, *out, *map;
     struct option_texts paths_of; // plans
 };
@@ -34,7 +34,7 @@ static void add_starting_rows(struct formulation *f, struct graph *graph, struct
 
 // Rows of the longest paths of plans, such as those made from another solver's solutions.
 static enum status add_paths_of_plans(struct formulation *f, struct graph *graph,
-                                      const struct request *r, struct arena *arena,
+                                      const struct options *r, struct arena *arena,
                                       struct error *err)
 {
     int symbols = graph_symbol_count(graph), *counts = TAKE(arena, symbols + 1, int),
@@ -53,7 +53,7 @@ static enum status add_paths_of_plans(struct formulation *f, struct graph *graph
     return OK;
 }
 
-static enum status write(const struct formulation *f, const struct request *r,
+static enum status write(const struct formulation *f, const struct options *r,
                          const struct problem *problem, struct arena *arena, struct error *err)
 {
     if (r->map)
@@ -77,7 +77,7 @@ static enum status check_job_on_places(const struct job *job, struct error *err)
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const struct request *r = options;
+    const struct options *r = options;
     (void)exit_code;
     struct problem *problem = TAKE(arena, 1, struct problem);
     struct priced *priced = TAKE(arena, 1, struct priced);
@@ -114,13 +114,12 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     return OK;
 }
 
-#define AT(member) offsetof(struct request, member)
 static const struct option_row rows[] = {
-    {"PROBLEM", OPTION_PATH, AT(problem), .low = 1},
-    {"-o", OPTION_PATH, AT(out), "output file, .mps or .lp (default: LP on standard output)"},
-    {"--map", OPTION_PATH, AT(map),
+    {"PROBLEM", OPTION_PATH, OPT(problem), .low = 1},
+    {"-o", OPTION_PATH, OPT(out), "output file, .mps or .lp (default: LP on standard output)"},
+    {"--map", OPTION_PATH, OPT(map),
      "write the meaning of each column, and each choice removed and why, as JSON"},
-    {"--path-of", OPTION_PATH, AT(paths_of),
+    {"--path-of", OPTION_PATH, OPT(paths_of),
      "also write a row for the longest path of this plan; may be repeated",
      .many = OPTION_ANY_NUMBER},
 };
@@ -131,7 +130,6 @@ const struct command command_formulate = {
     .about = "Writes the program for another solver, or for inspection.",
     .usage = "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] "
              "[--path-of PLAN.json]",
-    .options = OPTION_TABLE(rows),
-    .size = sizeof(struct request),
+    READS(struct options, rows, {0}),
     .run = run,
 };

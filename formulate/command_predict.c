@@ -262,28 +262,25 @@ struct options {
     int mode;
     bool json, read_notes, no_ranges;
 };
-#define AT(member) offsetof(struct options, member)
 
 static const char *const modes[] = {"none", "selective", "full", NULL};
-static const struct options defaults = {.settings.margin = MEMORY_FRACTION_DEFAULT,
-                                        .mode = RECOMPUTE_NONE};
 static const struct option_row rows[] = {
-    {"ROWS.csv", OPTION_PATH, AT(words), .low = 1, .many = OPTION_ANY_NUMBER},
-    {"--json", OPTION_FLAG, AT(json), "print a JSON array instead of a table"},
-    {"--cluster", OPTION_CLUSTER, AT(settings.cluster),
+    {"ROWS.csv", OPTION_PATH, OPT(words), .low = 1, .many = OPTION_ANY_NUMBER},
+    {"--json", OPTION_FLAG, OPT(json), "print a JSON array instead of a table"},
+    {"--cluster", OPTION_CLUSTER, OPT(settings.cluster),
      "shipped name or file (default: the shipped cluster with the row's GPU)"},
-    {"--costs", OPTION_COSTS, AT(settings.costs), "shipped name or file (default: kernels)"},
-    {"--set", OPTION_TEXT, AT(set), "override numbers of the costs: name=value,..."},
-    {"--default", OPTION_TEXT, AT(defaults), "values of blank cells: column=value,..."},
-    {"--margin", OPTION_NUMBER, AT(settings.margin),
+    {"--costs", OPTION_COSTS, OPT(settings.costs), "shipped name or file (default: kernels)"},
+    {"--set", OPTION_TEXT, OPT(set), "override numbers of the costs: name=value,..."},
+    {"--default", OPTION_TEXT, OPT(defaults), "values of blank cells: column=value,..."},
+    {"--margin", OPTION_NUMBER, OPT(settings.margin),
      "usable share of a GPU's memory (default: 0.9)", 0.01, 1},
-    {"--margin-bytes", OPTION_INT, AT(settings.margin_bytes),
+    {"--margin-bytes", OPTION_INT, OPT(settings.margin_bytes),
      "bytes to keep free within that share (default: 0); a problem's job sets both", 0, 1LL << 50},
-    {"--no-ranges", OPTION_FLAG, AT(no_ranges),
+    {"--no-ranges", OPTION_FLAG, OPT(no_ranges),
      "do not compute the ranges that the costs leave open (several times faster)"},
-    {"--read-notes", OPTION_FLAG, AT(read_notes),
+    {"--read-notes", OPTION_FLAG, OPT(read_notes),
      "take missing columns from words in notes and source"},
-    {"--recompute", OPTION_NAME, AT(mode),
+    {"--recompute", OPTION_NAME, OPT(mode),
      "recomputation on all stages of a problem (default: none)", .names = modes},
 };
 
@@ -319,8 +316,7 @@ const struct command command_predict = {
         "Predicts a training run of each configuration, without a search. The operands are a CSV "
         "file, or name=value words for one configuration.",
     .usage = "plumbline predict ROWS.csv | problem.json | column=value ... [OPTION ...]",
-    .options = OPTION_TABLE(rows),
-    .size = sizeof(struct options),
-    .defaults = &defaults,
+    READS(struct options, rows,
+          {.settings.margin = MEMORY_FRACTION_DEFAULT, .mode = RECOMPUTE_NONE}),
     .run = run,
 };

@@ -22,11 +22,9 @@ void say_space(const struct problem *problem)
 struct options {
     const char *problem, *out;
 };
-#define AT(member) offsetof(struct options, member)
-static const struct options defaults = {.out = "-"};
 static const struct option_row rows[] = {
-    {"PROBLEM", OPTION_PATH, AT(problem), .low = 1},
-    {"-o", OPTION_PATH, AT(out), "output file (default: standard output)"},
+    {"PROBLEM", OPTION_PATH, OPT(problem), .low = 1},
+    {"-o", OPTION_PATH, OPT(out), "output file (default: standard output)"},
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
@@ -53,8 +51,6 @@ const struct command command_price = {
              "bytes: "
              "the numbers that solve uses.",
     .usage = "plumbline price PROBLEM [-o FILE]",
-    .options = OPTION_TABLE(rows),
-    .size = sizeof(struct options),
-    .defaults = &defaults,
+    READS(struct options, rows, {.out = "-"}),
     .run = run,
 };

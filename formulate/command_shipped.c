@@ -72,8 +72,7 @@ const struct command command_models = {
     .about =
         "Prints one line per model. A name that is not that of a shipped model is taken as a file.",
     .usage = "plumbline models [NAME|model.json ...]: the shipped ones, or those",
-    .options = OPTION_TABLE(models_rows),
-    .size = sizeof(struct options),
+    READS(struct options, models_rows, {.names = {0}}),
     .run = list_models,
 };
 
@@ -116,8 +115,7 @@ const struct command command_clusters = {
              "taken as "
              "a file.",
     .usage = "plumbline clusters [NAME|cluster.json ...]: the shipped ones, or those",
-    .options = OPTION_TABLE(clusters_rows),
-    .size = sizeof(struct options),
+    READS(struct options, clusters_rows, {.names = {0}}),
     .run = list_clusters,
 };
 
@@ -157,7 +155,6 @@ const struct command command_costs = {
              "taken as "
              "a file.",
     .usage = "plumbline costs [NAME|costs.json ...]: the shipped ones, or those",
-    .options = OPTION_TABLE(costs_rows),
-    .size = sizeof(struct options),
+    READS(struct options, costs_rows, {.names = {0}}),
     .run = list_costs,
 };

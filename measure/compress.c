@@ -12,32 +12,23 @@ struct options {
     struct take_settings take;
     struct request_settings asked;
 };
-#define AT(member) offsetof(struct options, member)
 
-static const struct options defaults = {.take = {TAKE_DEFAULTS},
-                                        .asked = {.tensors = "1",
-                                                  .contexts = "1",
-                                                  .micro_batches = "1",
-                                                  .ranks = "4,16,64",
-                                                  .recompute = "none",
-                                                  .sequence = 1024,
-                                                  .precision = FP32}};
 static const struct option_row rows[] = {
-    {"--model", OPTION_MODEL, AT(asked.model),
+    {"--model", OPTION_MODEL, OPT(asked.model),
      "model whose messages are compressed (default: the width of GPT-2 XL)"},
-    {"--shape", OPTION_TEXT, AT(asked.shapes),
+    {"--shape", OPTION_TEXT, OPT(asked.shapes),
      "the same in words: hidden=N,heads=N; separate several with ';'"},
-    {"--micro-batch", OPTION_TEXT, AT(asked.micro_batches),
+    {"--micro-batch", OPTION_TEXT, OPT(asked.micro_batches),
      "maximum sequences per message (default: 1)"},
-    {"--sequence", OPTION_INT, AT(asked.sequence), "tokens per sequence (default: 1024)", 1,
+    {"--sequence", OPTION_INT, OPT(asked.sequence), "tokens per sequence (default: 1024)", 1,
      1 << 22},
-    {"--rank", OPTION_TEXT, AT(asked.ranks),
+    {"--rank", OPTION_TEXT, OPT(asked.ranks),
      "ranks of the low-rank compression (default: 4,16,64)"},
-    {"--precision", OPTION_NAME, AT(asked.precision), "precision of the messages (default: fp32)",
+    {"--precision", OPTION_NAME, OPT(asked.precision), "precision of the messages (default: fp32)",
      .names = precision_names},
-    {"--quick", OPTION_FLAG, AT(asked.quick),
+    {"--quick", OPTION_FLAG, OPT(asked.quick),
      "measure two sizes instead of three, with defaults --budget-s 12 --width 0.1"},
-    {"--like", OPTION_PATH, AT(take.like),
+    {"--like", OPTION_PATH, OPT(take.like),
      "samples of another launch: measure the same sizes again, to merge the two"},
 };
 
@@ -67,11 +58,16 @@ const struct command measure_compress = {
     .name = "compress",
     .text = "time compression of messages and gradients: low-rank, top-k, quantised",
     .usage = "plumbline measure compress [OPTION ...]",
-    .options = OPTION_TABLE(rows),
-    .shared = &take_options,
-    .shared_at = AT(take),
-    .line = AT(take.line),
-    .size = sizeof(struct options),
-    .defaults = &defaults,
+    READS(struct options, rows,
+          {.take = {TAKE_DEFAULTS},
+           .asked = {.tensors = "1",
+                     .contexts = "1",
+                     .micro_batches = "1",
+                     .ranks = "4,16,64",
+                     .recompute = "none",
+                     .sequence = 1024,
+                     .precision = FP32}}),
+    SHARES(take_options, struct options, take),
+    .line = OPT(take.line),
     .run = run,
 };

@@ -23,11 +23,9 @@ struct options {
     struct take_settings take;
     int64_t largest_mib;
 };
-#define AT(member) offsetof(struct options, member)
 
-static const struct options defaults = {.take = {TAKE_DEFAULTS}, .largest_mib = 256};
 static const struct option_row rows[] = {
-    {"--largest-mib", OPTION_INT, AT(largest_mib),
+    {"--largest-mib", OPTION_INT, OPT(largest_mib),
      "largest copy or transfer in MiB: 64 KiB, then four times as large each, up to this "
      "(default: 256)",
      1, 1 << 16},
@@ -66,11 +64,8 @@ const struct command measure_memory = {
     .name = "memory",
     .text = "time copies and transfers of increasing size; measure a process's memory",
     .usage = "plumbline measure memory [OPTION ...]",
-    .options = OPTION_TABLE(rows),
-    .shared = &take_options,
-    .shared_at = AT(take),
-    .line = AT(take.line),
-    .size = sizeof(struct options),
-    .defaults = &defaults,
+    READS(struct options, rows, {.take = {TAKE_DEFAULTS}, .largest_mib = 256}),
+    SHARES(take_options, struct options, take),
+    .line = OPT(take.line),
     .run = run,
 };

@@ -301,14 +301,12 @@ struct options {
     const char *output;
     bool partial, quiet;
 };
-#define AT(member) offsetof(struct options, member)
 
-static const struct options defaults = {.output = "-"};
 static const struct option_row rows[] = {
-    {"SAMPLES", OPTION_PATH, AT(paths), .low = 2, .many = DOCUMENTS_MAX},
-    {"--partial", OPTION_FLAG, AT(partial), "keep operations that are missing from some launches"},
-    {"--quiet", OPTION_FLAG, AT(quiet), "print nothing but errors on stderr"},
-    {"-o", OPTION_PATH, AT(output),
+    {"SAMPLES", OPTION_PATH, OPT(paths), .low = 2, .many = DOCUMENTS_MAX},
+    {"--partial", OPTION_FLAG, OPT(partial), "keep operations that are missing from some launches"},
+    {"--quiet", OPTION_FLAG, OPT(quiet), "print nothing but errors on stderr"},
+    {"-o", OPTION_PATH, OPT(output),
      "output file for the merged samples (default: standard output)"},
 };
 
@@ -335,8 +333,6 @@ const struct command measure_merge = {
     .name = "merge",
     .text = "merge samples of several launches on one machine into one file",
     .usage = "plumbline measure merge [OPTION ...] SAMPLES SAMPLES ...",
-    .options = OPTION_TABLE(rows),
-    .size = sizeof(struct options),
-    .defaults = &defaults,
+    READS(struct options, rows, {.output = "-"}),
     .run = run,
 };

@@ -94,6 +94,11 @@ struct command {
     int variant_count;
     command_function *words; // or reads its words itself
 };
+// The options that a command reads: their struct, their rows, its usual values ({...}).
+#define READS(type, of, ...)                                                                       \
+    .options = OPTION_TABLE(of), .size = sizeof(type), .defaults = &(const type)__VA_ARGS__
+#define SHARES(table, type, member) .shared = &table, .shared_at = offsetof(type, member)
+#define OPT(member) offsetof(struct options, member) // for a file with one such struct
 #define COMMAND_KINDS(of) .kinds = of, .kind_count = ARRAY_LENGTH(of)
 
 struct command_line {

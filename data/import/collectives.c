@@ -141,45 +141,51 @@ static enum status import_gpu(struct costs *c, const char *text, bool inside,
     return add_tables(c, &in, file->path, err);
 }
 
-enum status import_collectives(int argc, char **argv, int *exit_code, struct arena *arena,
-                               struct error *err)
+struct options {
+    struct import_files in;
+    const char *into;
+    struct option_texts gpus;
+    bool inside;
+};
+
+static const struct option_row rows[] = {
+    {"--into", OPTION_COSTS, OPT(into), "costs to add the tables to: shipped name or file"},
+    {"--gpu", OPTION_TEXT, OPT(gpus),
+     "GPU of the costs that was measured; CLUSTER=GPU: for rows with this value in column "
+     "cluster",
+     .many = OPTION_ANY_NUMBER},
+    {"--inside", OPTION_FLAG, OPT(inside),
+     "use only rows within one node (nodes are joined by another network)"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *output = "-", *into = NULL, *name = NULL, *path, *text, *costs_path;
-    struct option_texts gpus = {TAKE(arena, argc, const char *), 0};
+    struct options *o = options;
+    const char *text, *costs_path;
     size_t size;
-    bool helped, inside = false;
     struct costs c;
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the costs (default: -, standard output)"},
-        {"--into", OPTION_COSTS, &into, 0, 0, NULL,
-         "costs to add the tables to: shipped name or file"},
-        {"--gpu", OPTION_TEXTS, &gpus, 0, 0, NULL,
-         "GPU of the costs that was measured; CLUSTER=GPU: for rows with this value in column "
-         "cluster"},
-        {"--inside", OPTION_FLAG, &inside, 0, 0, NULL,
-         "use only rows within one node (nodes are joined by another network)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the costs (default: unchanged)"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv,
-                     "plumbline import collectives FILE.csv --into COSTS --gpu NAME [options]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    if (!into || !gpus.count)
-        return fail(err, BAD_INPUT, "%s is missing: tables are added to costs, for a GPU of them",
-                    into ? "--gpu" : "--into");
-    TRY(shipped_find(&costs_path, "costs", into, arena, err));
+    TRY(shipped_find(&costs_path, "costs", o->into, arena, err));
     TRY(costs_load(&c, costs_path, arena, err));
     struct source *sources = TAKE(arena, 2, struct source);
     struct document table;
-    TRY(import_read(&table, path, &text, &size, arena, err));
-    for (int i = 0; i < gpus.count; i++)
-        TRY(import_gpu(&c, gpus.items[i], inside, &table, text, size, arena, err));
-    sources[0] = source_of("costs", &c.document, output, arena);
-    sources[1] = source_of("collectives", &table, output, arena);
-    c.document = (struct document){.path = output, .sources = sources, .source_count = 2};
-    if (name) c.name = name;
+    TRY(import_read(&table, o->in.path, &text, &size, arena, err));
+    for (int i = 0; i < o->gpus.count; i++)
+        TRY(import_gpu(&c, o->gpus.items[i], o->inside, &table, text, size, arena, err));
+    sources[0] = source_of("costs", &c.document, o->in.output, arena);
+    sources[1] = source_of("collectives", &table, o->in.output, arena);
+    c.document = (struct document){.path = o->in.output, .sources = sources, .source_count = 2};
+    if (o->in.name) c.name = o->in.name;
     TRY(costs_check(&c, err));
-    return costs_save(&c, output, arena, err);
+    return costs_save(&c, o->in.output, arena, err);
 }
+
+const struct command import_collectives = {
+    .name = "collectives",
+    .text = "table of measured collectives -> costs with their times",
+    .usage = "plumbline import collectives FILE.csv --into COSTS --gpu NAME [options]",
+    READS(struct options, rows, {.in = IMPORT_TO(NULL)}),
+    SHARES(import_options, struct options, in),
+    .needs = "--into --gpu",
+    .run = run,
+};

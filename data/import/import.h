@@ -5,38 +5,18 @@
 
 #include "data/base/command.h"
 
-command_function import_hf;
-command_function import_megatron;
-command_function import_matrix;
-command_function import_layers;
-command_function import_collectives;
-command_function import_nccl;
-command_function import_nvbandwidth;
-command_function import_topo;
-command_function import_trace;
-command_function import_hostfile;
-command_function import_slurm;
-command_function import_sinfo;
-command_function import_nccl_topology;
-command_function import_torchtitan;
-command_function import_deepspeed;
-command_function import_nemo;
-
-// ---- options of a reader (text.c)
-
-enum { OPTION_TEXTS = 100 }; // struct option_texts *
-
-struct option {
-    const char *name;
-    int type;
-    void *to;
-    double low, high;
-    const char *const *names;
-    const char *help;
+// What most readers ask: the file, where the document goes, the name of what it describes.
+struct import_files {
+    const char *path, *output, *name;
 };
+extern const struct option_table import_options;
+#define IMPORT_TO(usual_name)                                                                      \
+    {                                                                                              \
+        .output = "-", .name = usual_name                                                          \
+    }
 
-enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
-                         size_t option_count, const char **operands, int operand_min,
-                         int operand_max, int *operand_count, bool *helped, struct error *err);
+extern const struct command import_hf, import_megatron, import_torchtitan, import_deepspeed,
+    import_nemo, import_matrix, import_layers, import_collectives, import_nccl, import_nvbandwidth,
+    import_topo, import_hostfile, import_slurm, import_sinfo, import_nccl_topology, import_trace;
 
 #endif

@@ -318,49 +318,54 @@ static void say_doubts(const struct layers_import *in)
     }
 }
 
-enum status import_layers(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
+struct options {
+    struct import_files in;
+    struct layers_request r;
+};
+
+static const struct option_row rows[] = {
+    {"--model", OPTION_TEXT, OPT(r.model), "model in the table, if there are several"},
+    {"--gpu", OPTION_TEXT, OPT(r.gpu), "GPU in the table (default: all)"},
+    {"--as", OPTION_TEXT, OPT(r.as),
+     "name of that GPU in the costs and the cluster (default: as in the table)", .needs = "--gpu"},
+    {"--tensor", OPTION_INT, OPT(r.tensor), "read only this tensor degree", 1, 1 << 20},
+    {"--micro-batch", OPTION_INT, OPT(r.micro_batch), "read only this micro-batch", 1, 1 << 20},
+    {"--head-layers", OPTION_INT, OPT(r.head_layers),
+     "number of layers at the end that form the head (default: 1; 2: with a separate norm)", 1,
+     1024},
+    {"--into", OPTION_COSTS, OPT(r.into),
+     "costs to add these layers to: shipped name or file (default: placeholders for everything "
+     "else)"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct layers_request r = {.head_layers = 1};
-    struct layers_import in = {.request = &r};
-    const char *output = "-", *path, *text, *model;
+    struct options *o = options;
+    struct layers_import in = {.request = &o->r};
+    const char *text, *model;
     size_t size;
-    bool helped;
     struct json root;
     struct costs c;
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the costs (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &r.name, 0, 0, NULL,
-         "name of the costs (default: the model's name in the table)"},
-        {"--model", OPTION_TEXT, &r.model, 0, 0, NULL, "model in the table, if there are several"},
-        {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "GPU in the table (default: all)"},
-        {"--as", OPTION_TEXT, &r.as, 0, 0, NULL,
-         "name of that GPU in the costs and the cluster (default: as in the table)"},
-        {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 20, NULL, "read only this tensor degree"},
-        {"--micro-batch", OPTION_INT, &r.micro_batch, 1, 1 << 20, NULL,
-         "read only this micro-batch"},
-        {"--head-layers", OPTION_INT, &r.head_layers, 1, 1024, NULL,
-         "number of layers at the end that form the head (default: 1; 2: with a separate norm)"},
-        {"--into", OPTION_COSTS, &r.into, 0, 0, NULL,
-         "costs to add these layers to: shipped name or file (default: placeholders for everything "
-         "else)"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import layers FILE.json [-o costs.json] [options]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    if (r.as && !r.gpu) return fail(err, BAD_INPUT, "--as: requires --gpu");
     struct document table;
-    TRY(import_read(&table, path, &text, &size, arena, err));
+    TRY(import_read(&table, o->in.path, &text, &size, arena, err));
     TRY(json_parse(&root, table.path, text, size, arena, err));
     TRY(read_profiles(&in, &root, &model, arena, err));
-    TRY(make_costs(&c, &in, output, &table, arena, err));
-    c.name = r.name ? r.name : model;
-    TRY(costs_save(&c, output, arena, err));
-    if (!r.into)
+    TRY(make_costs(&c, &in, o->in.output, &table, arena, err));
+    c.name = o->in.name ? o->in.name : model;
+    TRY(costs_save(&c, o->in.output, arena, err));
+    if (!o->r.into)
         fprintf(stderr, "the table has only layers: rates, memory and constant bytes are "
                         "placeholders (--into COSTS takes them from costs)\n");
     say_doubts(&in);
     return OK;
 }
+
+const struct command import_layers = {
+    .name = "layers",
+    .text = "table of measured layers (Sailor) -> costs with layer times",
+    .usage = "plumbline import layers FILE.json [-o costs.json] [options]",
+    READS(struct options, rows, {.in = IMPORT_TO(NULL), .r = {.head_layers = 1}}),
+    SHARES(import_options, struct options, in),
+    .run = run,
+};

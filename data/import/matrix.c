@@ -268,53 +268,64 @@ enum status matrix_cluster(struct cluster *c, const char *path, const struct mat
     return cluster_check(c, err);
 }
 
-enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *arena,
-                          struct error *err)
+struct options {
+    struct import_files in;
+    struct matrix_request r;
+};
+
+static const struct option_row rows[] = {
+    {"--rows", OPTION_NAME, OPT(r.rows),
+     "what a row stands for (default: receiver; of a Send table: sender)",
+     .names = matrix_row_names},
+    {"--table", OPTION_NAME, OPT(r.table), "which of mpiGraph's two tables to read (default: recv)",
+     .names = matrix_table_names},
+    {"--unit", OPTION_NAME, OPT(r.unit),
+     "unit: 1e9 bytes/s, 1000 x 2^20 (default for one table), 2^20 (default for mpiGraph's "
+     "two), 1e6",
+     .names = matrix_unit_names},
+    {"--latency-us", OPTION_NUMBER, OPT(r.latency_us),
+     "latency of every link, as the matrix has none (default: that of --like's network cards, "
+     "else 0)",
+     0, 1e9},
+    {"--like", OPTION_CLUSTER, OPT(r.like),
+     "cluster whose first group describes the nodes, unless options say otherwise: shipped "
+     "name or file"},
+    {"--gpu", OPTION_GPU, OPT(r.gpu), "name of the GPU in the costs"},
+    {"--gpus-per-node", OPTION_INT, OPT(r.gpus_per_node), "GPUs per node", 1, 1024},
+    {"--memory-gb", OPTION_NUMBER, OPT(r.memory_gb), "memory of one GPU in GB (1e9 bytes)", 0.001,
+     1e6},
+    {"--intra-gb-s", OPTION_NUMBER, OPT(r.intra_gb_per_s),
+     "bandwidth between two GPUs of a node, one direction, in GB/s (1e9 bytes/s)", 1e-6, 1e9},
+    {"--intra-latency-us", OPTION_NUMBER, OPT(r.intra_latency_us),
+     "latency between two GPUs of a node (default: 0)", 0, 1e9},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct matrix_request r = {.name = "measured",
-                               .intra_latency_us = -1,
-                               .latency_us = -1,
-                               .rows = ROWS_BY_TABLE,
-                               .table = TABLE_ONLY,
-                               .unit = MATRIX_BY_FORM};
-    const char *output = "-", *path;
-    bool helped;
+    struct options *o = options;
     struct cluster c;
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the cluster (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &r.name, 0, 0, NULL, "name of the cluster (default: measured)"},
-        {"--rows", OPTION_NAME, &r.rows, 0, 0, matrix_row_names,
-         "what a row stands for (default: receiver; of a Send table: sender)"},
-        {"--table", OPTION_NAME, &r.table, 0, 0, matrix_table_names,
-         "which of mpiGraph's two tables to read (default: recv)"},
-        {"--unit", OPTION_NAME, &r.unit, 0, 0, matrix_unit_names,
-         "unit: 1e9 bytes/s, 1000 x 2^20 (default for one table), 2^20 (default for mpiGraph's "
-         "two), 1e6"},
-        {"--latency-us", OPTION_NUMBER, &r.latency_us, 0, 1e9, NULL,
-         "latency of every link, as the matrix has none (default: that of --like's network cards, "
-         "else 0)"},
-        {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
-         "cluster whose first group describes the nodes, unless options say otherwise: shipped "
-         "name or file"},
-        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "name of the GPU in the costs"},
-        {"--gpus-per-node", OPTION_INT, &r.gpus_per_node, 1, 1024, NULL, "GPUs per node"},
-        {"--memory-gb", OPTION_NUMBER, &r.memory_gb, 0.001, 1e6, NULL,
-         "memory of one GPU in GB (1e9 bytes)"},
-        {"--intra-gb-s", OPTION_NUMBER, &r.intra_gb_per_s, 1e-6, 1e9, NULL,
-         "bandwidth between two GPUs of a node, one direction, in GB/s (1e9 bytes/s)"},
-        {"--intra-latency-us", OPTION_NUMBER, &r.intra_latency_us, 0, 1e9, NULL,
-         "latency between two GPUs of a node (default: 0)"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import matrix FILE [-o cluster.json] [options]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    TRY(matrix_cluster(&c, path, &r, arena, err));
-    struct source source = source_of("matrix", &c.document, output, arena);
+    o->r.name = o->in.name;
+    TRY(matrix_cluster(&c, o->in.path, &o->r, arena, err));
+    struct source source = source_of("matrix", &c.document, o->in.output, arena);
     c.document.sources = &source;
     c.document.source_count = 1;
-    TRY(cluster_save(&c, output, arena, err));
+    TRY(cluster_save(&c, o->in.output, arena, err));
     say_range(&c.places);
     return OK;
 }
+
+const struct command import_matrix = {
+    .name = "matrix",
+    .text = "measured bandwidths between nodes (mpiGraph, Pipette) -> cluster",
+    .usage = "plumbline import matrix FILE [-o cluster.json] [options]",
+    READS(struct options, rows,
+          {.in = IMPORT_TO("measured"),
+           .r = {.intra_latency_us = -1,
+                 .latency_us = -1,
+                 .rows = ROWS_BY_TABLE,
+                 .table = TABLE_ONLY,
+                 .unit = MATRIX_BY_FORM}}),
+    SHARES(import_options, struct options, in),
+    .run = run,
+};

@@ -313,32 +313,31 @@ static void describe(struct nccl_import *n, const struct document *file, const c
     s->document.source_count = 1;
 }
 
-enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *arena,
-                        struct error *err)
+struct options {
+    struct import_files in;
+    int operation;
+    bool in_place;
+};
+
+static const struct option_row rows[] = {
+    {"--operation", OPTION_NAME, OPT(operation), "collective, if an old file does not name it",
+     .names = operation_names},
+    {"--in-place", OPTION_FLAG, OPT(in_place), "read the in-place times (default: out of place)"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *output = "-", *path, *text;
-    int operation = -1;
-    bool helped;
+    struct options *o = options;
+    const char *text;
     size_t size;
     struct document file;
-    struct nccl_settings settings = {0};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the samples (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &settings.gpu, 0, 0, NULL,
-         "name of the GPU (default: the device's)"},
-        {"--operation", OPTION_NAME, &operation, 0, 0, operation_names,
-         "collective, if an old file does not name it"},
-        {"--in-place", OPTION_FLAG, &settings.in_place, 0, 0, NULL,
-         "read the in-place times (default: out of place)"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import nccl-tests FILE [-o samples.json] [options]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    if (operation >= 0) settings.operation = operation_names[operation];
+    const struct nccl_settings settings = {
+        .gpu = o->in.name,
+        .in_place = o->in_place,
+        .operation = o->operation < 0 ? NULL : operation_names[o->operation]};
     struct nccl_import n = {.settings = &settings, .arena = arena};
-    TRY(import_read(&file, path, &text, &size, arena, err));
+    TRY(import_read(&file, o->in.path, &text, &size, arena, err));
     bool json = text[strspn(text, " \t\r\n")] == '{';
     TRY((json ? nccl_read_json : nccl_read_text)(&n, file.path, text, size, err));
     if (!n.samples.sample_count)
@@ -346,8 +345,17 @@ enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *are
                     "%s: expected results of float, half, bfloat16 or 8-bit floats, found none "
                     "that can be imported",
                     file.path);
-    describe(&n, &file, output);
-    TRY(samples_save(&n.samples, output, arena, err));
+    describe(&n, &file, o->in.output);
+    TRY(samples_save(&n.samples, o->in.output, arena, err));
     say_what_came(&n, file.path);
     return OK;
 }
+
+const struct command import_nccl = {
+    .name = "nccl-tests",
+    .text = "nccl-tests output or JSON -> samples of collectives",
+    .usage = "plumbline import nccl-tests FILE [-o samples.json] [options]",
+    READS(struct options, rows, {.in = IMPORT_TO(NULL), .operation = -1}),
+    SHARES(import_options, struct options, in),
+    .run = run,
+};

@@ -313,49 +313,55 @@ static enum status make_group(struct node_group *g, const struct node *n, const 
     return OK;
 }
 
-enum status import_nccl_topology(int argc, char **argv, int *exit_code, struct arena *arena,
-                                 struct error *err)
+struct options {
+    struct import_files in;
+    struct request r;
+};
+
+static const struct option_row rows[] = {
+    {"--like", OPTION_CLUSTER, OPT(r.like),
+     "cluster whose first group gives GPU, memory and latencies: shipped name or file"},
+    {"--gpu", OPTION_GPU, OPT(r.gpu), "name of the GPU in the costs"},
+    {"--memory-gb", OPTION_NUMBER, OPT(r.memory_gb), "memory of one GPU in GB (1e9 bytes)", 0.001,
+     1e6},
+    {"--nodes", OPTION_INT, OPT(r.nodes), "number of identical nodes (default: 1)", 1, 1000000},
+    {"--link-bytes-per-s", OPTION_NUMBER, OPT(r.link_bytes_per_s),
+     "bandwidth of one NVLink or xGMI link, one direction (default: NVLink's, by the GPU's "
+     "generation)",
+     1, 1e18},
+    {"--intra-bytes-per-s", OPTION_NUMBER, OPT(r.intra_bytes_per_s),
+     "bandwidth between two GPUs, one direction (default: links x that)", 1, 1e18},
+    {"--intra-latency-us", OPTION_NUMBER, OPT(r.latency_us),
+     "latency between two GPUs (default: that of --like, else 0)", 0, 1e9},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct request r = {.name = "node", .nodes = 1, .latency_us = -1};
-    const char *output = "-", *path, *text;
-    bool helped;
+    struct options *o = options;
+    const char *text;
     size_t size;
     struct node_group group;
     struct cluster c = {.groups = &group, .group_count = 1};
     struct node n = {.arena = arena};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the cluster (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &r.name, 0, 0, NULL,
-         "name of the cluster and its group (default: node)"},
-        {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
-         "cluster whose first group gives GPU, memory and latencies: shipped name or file"},
-        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "name of the GPU in the costs"},
-        {"--memory-gb", OPTION_NUMBER, &r.memory_gb, 0.001, 1e6, NULL,
-         "memory of one GPU in GB (1e9 bytes)"},
-        {"--nodes", OPTION_INT, &r.nodes, 1, 1000000, NULL,
-         "number of identical nodes (default: 1)"},
-        {"--link-bytes-per-s", OPTION_NUMBER, &r.link_bytes_per_s, 1, 1e18, NULL,
-         "bandwidth of one NVLink or xGMI link, one direction (default: NVLink's, by the GPU's "
-         "generation)"},
-        {"--intra-bytes-per-s", OPTION_NUMBER, &r.intra_bytes_per_s, 1, 1e18, NULL,
-         "bandwidth between two GPUs, one direction (default: links x that)"},
-        {"--intra-latency-us", OPTION_NUMBER, &r.latency_us, 0, 1e9, NULL,
-         "latency between two GPUs (default: that of --like, else 0)"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv,
-                     "plumbline import nccl-topology FILE.xml --like CLUSTER [-o cluster.json]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    TRY(import_read(&c.document, path, &text, &size, arena, err));
+    TRY(import_read(&c.document, o->in.path, &text, &size, arena, err));
     n.path = c.document.path;
     TRY(read_node(&n, text, size, err));
     count_hosts(&n);
-    TRY(make_group(&group, &n, &r, arena, err));
-    struct source source = source_of("topology", &c.document, output, arena);
+    o->r.name = o->in.name;
+    TRY(make_group(&group, &n, &o->r, arena, err));
+    struct source source = source_of("topology", &c.document, o->in.output, arena);
     c.document.sources = &source, c.document.source_count = 1;
-    c.name = r.name;
+    c.name = o->in.name;
     TRY(cluster_check(&c, err));
-    return cluster_save(&c, output, arena, err);
+    return cluster_save(&c, o->in.output, arena, err);
 }
+
+const struct command import_nccl_topology = {
+    .name = "nccl-topology",
+    .text = "NCCL_TOPO_DUMP_FILE XML -> cluster of such nodes",
+    .usage = "plumbline import nccl-topology FILE.xml --like CLUSTER [-o cluster.json]",
+    READS(struct options, rows, {.in = IMPORT_TO("node"), .r = {.nodes = 1, .latency_us = -1}}),
+    SHARES(import_options, struct options, in),
+    .run = run,
+};

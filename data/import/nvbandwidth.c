@@ -283,44 +283,51 @@ static void say_what_came(const struct bandwidths *b, const char *path)
                 path, 100 * b->asymmetry);
 }
 
-enum status import_nvbandwidth(int argc, char **argv, int *exit_code, struct arena *arena,
-                               struct error *err)
+struct options {
+    struct import_files in;
+    int64_t buffer_mib;
+    bool against_arrow;
+};
+
+static const struct option_row rows[] = {
+    {"--buffer-mib", OPTION_INT, OPT(buffer_mib),
+     "nvbandwidth's --bufferSize, which its file does not state (default: 512)", 1, 1 << 20},
+    {"--against-arrow", OPTION_FLAG, OPT(against_arrow),
+     "take copies between devices against the arrow of the description"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *output = "-", *name = NULL, *path, *text;
-    int64_t buffer_mib = DEFAULT_BUFFER_MIB;
-    bool helped;
+    struct options *o = options;
+    const char *text;
     size_t size;
     struct document file;
     struct json root;
-    struct bandwidths b = {.arena = arena};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the samples (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the GPU (default: the device's)"},
-        {"--buffer-mib", OPTION_INT, &buffer_mib, 1, 1 << 20, NULL,
-         "nvbandwidth's --bufferSize, which its file does not state (default: 512)"},
-        {"--against-arrow", OPTION_FLAG, &b.against_arrow, 0, 0, NULL,
-         "take copies between devices against the arrow of the description"},
-    };
+    struct bandwidths b = {.arena = arena, .against_arrow = o->against_arrow};
     (void)exit_code;
-    TRY(options_read(argc, argv,
-                     "plumbline import nvbandwidth FILE.json [-o samples.json] [options]", options,
-                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    b.bytes = buffer_mib * (int64_t)bytes_per_mib;
-    TRY(import_read(&file, path, &text, &size, arena, err));
+    b.bytes = o->buffer_mib * (int64_t)bytes_per_mib;
+    TRY(import_read(&file, o->in.path, &text, &size, arena, err));
     TRY(json_parse(&root, file.path, text, size, arena, err));
     TRY(read_root(&b, &root, err));
     struct machine *m = &b.samples.machine;
-    m->gpu = name ? name : m->gpu ? m->gpu : "unknown";
+    m->gpu = o->in.name ? o->in.name : m->gpu ? m->gpu : "unknown";
     m->threads = 1;
     b.samples.launch_count = 1;
     b.samples.launches = TAKE(arena, 1, struct launch);
     b.samples.launches[0] = (struct launch){.host = m->host, .command = "nvbandwidth"};
     b.samples.document.sources = TAKE(arena, 1, struct source);
-    b.samples.document.sources[0] = source_of("nvbandwidth", &file, output, arena);
+    b.samples.document.sources[0] = source_of("nvbandwidth", &file, o->in.output, arena);
     b.samples.document.source_count = 1;
-    TRY(samples_save(&b.samples, output, arena, err));
+    TRY(samples_save(&b.samples, o->in.output, arena, err));
     say_what_came(&b, file.path);
     return OK;
 }
+
+const struct command import_nvbandwidth = {
+    .name = "nvbandwidth",
+    .text = "nvbandwidth JSON -> samples of transfers and links",
+    .usage = "plumbline import nvbandwidth FILE.json [-o samples.json] [options]",
+    READS(struct options, rows, {.in = IMPORT_TO(NULL), .buffer_mib = DEFAULT_BUFFER_MIB}),
+    SHARES(import_options, struct options, in),
+    .run = run,
+};

@@ -117,39 +117,10 @@ enum status import_read(struct document *d, const char *path, const char **text,
 
 // ---- options of a reader
 
-enum { ROWS_MOST = 64 };
-
-enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
-                         size_t option_count, const char **operands, int operand_min,
-                         int operand_max, int *operand_count, bool *helped, struct error *err)
-{
-    struct arena arena;
-    jmp_buf exhausted;
-    struct option_row rows[ROWS_MOST];
-    struct option_texts given = {operands, 0};
-    int count = 0;
-    for (size_t i = 0; i < option_count; i++) {
-        const struct option *o = &options[i];
-        bool many = o->type == OPTION_TEXTS;
-        rows[count++] = (struct option_row){.name = o->name,
-                                            .type = many ? OPTION_TEXT : (enum option_type)o->type,
-                                            .at = (size_t)(uintptr_t)o->to,
-                                            .help = o->help,
-                                            .low = o->low,
-                                            .high = o->high,
-                                            .names = o->names,
-                                            .many = many ? OPTION_ANY_NUMBER : 0};
-    }
-    rows[count++] = (struct option_row){.name = "FILE",
-                                        .type = OPTION_PATH,
-                                        .at = (size_t)(uintptr_t)&given,
-                                        .low = operand_min,
-                                        .many = operand_max};
-    const struct command c = {.usage = usage,
-                              .about = argc > 2 ? argv[2] : NULL,
-                              .options = {rows, operand_max ? count : count - 1}};
-    arena_open(&arena, &exhausted);
-    enum status status = command_read(&c, NULL, argc, argv, helped, &arena, err);
-    if (operand_count) *operand_count = given.count;
-    return status;
-}
+#define AT(member) offsetof(struct import_files, member)
+static const struct option_row rows[] = {
+    {"FILE", OPTION_PATH, AT(path), .low = 1},
+    {"-o", OPTION_PATH, AT(output), "output file (default: -, standard output)"},
+    {"--name", OPTION_TEXT, AT(name), "name of what is made (default: from the file, or its kind)"},
+};
+const struct option_table import_options = OPTION_TABLE(rows);

@@ -259,47 +259,53 @@ static enum status write_cluster(const struct topology *t, const struct numbers 
     return OK;
 }
 
-enum status import_topo(int argc, char **argv, int *exit_code, struct arena *arena,
-                        struct error *err)
+struct options {
+    const char *path, *output;
+    struct numbers n;
+};
+
+static const struct option_row rows[] = {
+    {"FILE", OPTION_PATH, OPT(path), .low = 1},
+    {"-o", OPTION_PATH, OPT(output),
+     "output file for a cluster, - for standard output (default: print a table)"},
+    {"--name", OPTION_TEXT, OPT(n.name), "name of the cluster and its group (default: node)"},
+    {"--gpu", OPTION_GPU, OPT(n.gpu), "name of the GPU in the costs"},
+    {"--memory-bytes", OPTION_INT, OPT(n.memory_bytes), "memory of one GPU in bytes", 1, 1e15},
+    {"--intra-bytes-per-s", OPTION_NUMBER, OPT(n.intra_bytes_per_s),
+     "bandwidth between two GPUs, one direction", 1, 1e18},
+    {"--intra-latency-s", OPTION_NUMBER, OPT(n.intra_latency_s),
+     "latency between two GPUs (default: 0)", 0, 1},
+    {"--nodes", OPTION_INT, OPT(n.nodes), "number of identical nodes (default: 1)", 1, 65536},
+    {"--nics", OPTION_INT, OPT(n.nics), "NICs per node (default: those nearest to a GPU)", 0, 64},
+    {"--nic-kind", OPTION_NAME, OPT(n.nic_kind), "kind of network (default: infiniband)",
+     .names = nic_kind_names},
+    {"--nic-bytes-per-s", OPTION_NUMBER, OPT(n.nic_bytes_per_s),
+     "bandwidth of one NIC, one direction", 1, 1e18},
+    {"--nic-latency-s", OPTION_NUMBER, OPT(n.nic_latency_s),
+     "latency between two nodes (default: 0)", 0, 1},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *output = NULL, *path, *text;
-    bool helped;
+    struct options *o = options;
+    const char *text;
     size_t size;
     struct document file;
     struct topology t = {.arena = arena};
-    struct numbers n = {.name = "node", .nodes = 1, .nics = -1};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for a cluster, - for standard output (default: print a table)"},
-        {"--name", OPTION_TEXT, &n.name, 0, 0, NULL,
-         "name of the cluster and its group (default: node)"},
-        {"--gpu", OPTION_GPU, &n.gpu, 0, 0, NULL, "name of the GPU in the costs"},
-        {"--memory-bytes", OPTION_INT, &n.memory_bytes, 1, 1e15, NULL,
-         "memory of one GPU in bytes"},
-        {"--intra-bytes-per-s", OPTION_NUMBER, &n.intra_bytes_per_s, 1, 1e18, NULL,
-         "bandwidth between two GPUs, one direction"},
-        {"--intra-latency-s", OPTION_NUMBER, &n.intra_latency_s, 0, 1, NULL,
-         "latency between two GPUs (default: 0)"},
-        {"--nodes", OPTION_INT, &n.nodes, 1, 65536, NULL, "number of identical nodes (default: 1)"},
-        {"--nics", OPTION_INT, &n.nics, 0, 64, NULL,
-         "NICs per node (default: those nearest to a GPU)"},
-        {"--nic-kind", OPTION_NAME, &n.nic_kind, 0, 0, nic_kind_names,
-         "kind of network (default: infiniband)"},
-        {"--nic-bytes-per-s", OPTION_NUMBER, &n.nic_bytes_per_s, 1, 1e18, NULL,
-         "bandwidth of one NIC, one direction"},
-        {"--nic-latency-s", OPTION_NUMBER, &n.nic_latency_s, 0, 1, NULL,
-         "latency between two nodes (default: 0)"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv,
-                     "plumbline import topo FILE [-o cluster.json --gpu NAME --memory-bytes B "
-                     "--intra-bytes-per-s R]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    TRY(import_read(&file, path, &text, &size, arena, err));
+    TRY(import_read(&file, o->path, &text, &size, arena, err));
     t.path = file.path;
     TRY(read_topology(&t, text, size, err));
-    if (output) return write_cluster(&t, &n, &file, output, err);
+    if (o->output) return write_cluster(&t, &o->n, &file, o->output, err);
     print_topology(&t);
     return OK;
 }
+
+const struct command import_topo = {
+    .name = "topo",
+    .text = "nvidia-smi topo -m output -> table, or cluster with the bandwidths you give",
+    .usage = "plumbline import topo FILE [-o cluster.json --gpu NAME --memory-bytes B "
+             "--intra-bytes-per-s R]",
+    READS(struct options, rows, {.n = {.name = "node", .nodes = 1, .nics = -1}}),
+    .run = run,
+};

@@ -18,7 +18,7 @@ enum { WORDS_MAX = 256, VALUE_RANGE = 512, RANKS_MAX = 4096 };
 static const char *const collective_names[] = {"all_reduce", "reduce_scatter", "all_gather",
                                                "all_to_all", "send_recv"};
 
-struct settings {
+struct options {
     struct assembly_settings common;
     struct option_texts words;
     bool nccl;
@@ -133,7 +133,7 @@ static void add_turn(struct joint *j, const struct groups *groups, int first, in
         }
 }
 
-static void choose_cells(struct joint *j, const struct settings *s, const struct groups *groups,
+static void choose_cells(struct joint *j, const struct options *s, const struct groups *groups,
                          int endpoint_count, struct arena *arena)
 {
     int64_t sizes[LADDER_MAX];
@@ -170,7 +170,7 @@ static enum status open_groups(struct stage *s, struct arena *arena, struct erro
 static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena,
                        struct error *err)
 {
-    const struct settings *s = settings;
+    const struct options *s = settings;
     if (ranks_count(ranks) > RANKS_MAX)
         return fail(err, BAD_INPUT, "collectives of more than %d ranks", RANKS_MAX);
     struct roster roster;
@@ -193,20 +193,18 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
                          arena, err);
 }
 
-#define AT(member) offsetof(struct settings, member)
-static const struct settings defaults = {.common = {ASSEMBLY_DEFAULTS, .smallest = sizeof(float)}};
 static const struct option_row rows[] = {
-    {"--smallest", OPTION_INT, AT(common.smallest),
+    {"--smallest", OPTION_INT, OPT(common.smallest),
      "bytes of the shortest whole array, rounded up to one float per member (default: 4)", 1,
      MESSAGE_BYTES_MAX},
-    {"--nccl", OPTION_FLAG, AT(nccl),
+    {"--nccl", OPTION_FLAG, OPT(nccl),
      "measure between CUDA devices through NCCL, one device per rank"},
-    {"GROUP", OPTION_TEXT, AT(words), .many = WORDS_MAX},
+    {"GROUP", OPTION_TEXT, OPT(words), .many = WORDS_MAX},
 };
 
 static enum status run_all(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const struct settings *s = options;
+    const struct options *s = options;
     return assembly_run(&s->common, run, options, exit_code, arena, err);
 }
 
@@ -215,11 +213,8 @@ const struct command measure_collectives = {
     .text = COLLECTIVES_TEXT,
     .usage =
         "mpirun -n RANKS plumbline-measure collectives [all|hosts|across|0,1,4-7 ...] [OPTION ...]",
-    .options = OPTION_TABLE(rows),
-    .shared = &assembly_options,
-    .shared_at = AT(common),
-    .line = AT(common.line),
-    .size = sizeof(struct settings),
-    .defaults = &defaults,
+    READS(struct options, rows, {.common = {ASSEMBLY_DEFAULTS, .smallest = sizeof(float)}}),
+    SHARES(assembly_options, struct options, common),
+    .line = OPT(common.line),
     .run = run_all,
 };

@@ -17,7 +17,7 @@
 
 enum { EMPTY_EXCHANGES = 3 };
 
-struct settings {
+struct options {
     struct assembly_settings common;
     int64_t alone;
     bool nccl;
@@ -158,7 +158,7 @@ static void add_alone(struct joint *j, int count, int wanted, uint64_t seed, con
     }
 }
 
-static void choose_cells(struct joint *j, const struct settings *s, int count, struct arena *arena)
+static void choose_cells(struct joint *j, const struct options *s, int count, struct arena *arena)
 {
     int64_t sizes[LADDER_MAX];
     int size_count = ladder_sizes(s->common.smallest, s->common.largest, s->common.factor, sizes);
@@ -181,7 +181,7 @@ static void choose_cells(struct joint *j, const struct settings *s, int count, s
 static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena,
                        struct error *err)
 {
-    const struct settings *s = settings;
+    const struct options *s = settings;
     struct roster roster;
     roster_gather(&roster, ranks, s->common.wait, arena);
     struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char),
@@ -196,21 +196,19 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     return OK;
 }
 
-#define AT(member) offsetof(struct settings, member)
-static const struct settings defaults = {.common = {ASSEMBLY_DEFAULTS, .smallest = 1}, .alone = 4};
 static const struct option_row rows[] = {
-    {"--smallest", OPTION_INT, AT(common.smallest), "bytes of the shortest message (default: 1)", 1,
-     MESSAGE_BYTES_MAX},
-    {"--alone", OPTION_INT, AT(alone),
+    {"--smallest", OPTION_INT, OPT(common.smallest), "bytes of the shortest message (default: 1)",
+     1, MESSAGE_BYTES_MAX},
+    {"--alone", OPTION_INT, OPT(alone),
      "number of pairs, drawn by the seed, to measure again with no other traffic (default: 4)", 0,
      1e6},
-    {"--nccl", OPTION_FLAG, AT(nccl),
+    {"--nccl", OPTION_FLAG, OPT(nccl),
      "measure between CUDA devices through NCCL, one device per rank"},
 };
 
 static enum status run_all(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const struct settings *s = options;
+    const struct options *s = options;
     return assembly_run(&s->common, run, options, exit_code, arena, err);
 }
 
@@ -218,11 +216,8 @@ const struct command measure_links = {
     .name = "links",
     .text = LINKS_TEXT,
     .usage = "mpirun -n RANKS plumbline-measure links [OPTION ...]",
-    .options = OPTION_TABLE(rows),
-    .shared = &assembly_options,
-    .shared_at = AT(common),
-    .line = AT(common.line),
-    .size = sizeof(struct settings),
-    .defaults = &defaults,
+    READS(struct options, rows, {.common = {ASSEMBLY_DEFAULTS, .smallest = 1}, .alone = 4}),
+    SHARES(assembly_options, struct options, common),
+    .line = OPT(common.line),
     .run = run_all,
 };

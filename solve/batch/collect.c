@@ -6,24 +6,23 @@
 
 static const char *const format_names[] = {"csv", "tex", "html", NULL};
 
-struct asked {
+struct options {
     struct option_texts where;
     const char *folder, *sort, *group, *columns, *to;
     int format, plot;
 };
 
-#define AT(member) offsetof(struct asked, member)
 static const struct option_row choice_rows[] = {
-    {"FOLDER", OPTION_PATH, AT(folder), .low = 1},
-    {"--where", OPTION_TEXT, AT(where),
+    {"FOLDER", OPTION_PATH, OPT(folder), .low = 1},
+    {"--where", OPTION_TEXT, OPT(where),
      "keep rows with KEY=VALUE, also != < <= > >= and ~ (contains); if repeated, all must hold",
      .many = OPTION_ANY_NUMBER},
-    {"--sort", OPTION_TEXT, AT(sort), "sort by KEY,KEY,...; -KEY: descending"},
-    {"--group", OPTION_TEXT, AT(group), "group rows by KEY"},
+    {"--sort", OPTION_TEXT, OPT(sort), "sort by KEY,KEY,...; -KEY: descending"},
+    {"--group", OPTION_TEXT, OPT(group), "group rows by KEY"},
 };
 static const struct option_table choice = OPTION_TABLE(choice_rows);
 
-static enum status fill(struct batch_table *t, struct batch *b, const struct asked *a,
+static enum status fill(struct batch_table *t, struct batch *b, const struct options *a,
                         struct arena *arena, struct error *err)
 {
     TRY(batch_load(b, a->folder, arena, err));
@@ -41,7 +40,7 @@ static int format_of(const char *path)
 }
 
 // Files have all columns, pages those with content.
-static enum status choose_columns(const struct batch_table *t, const struct asked *a, int format,
+static enum status choose_columns(const struct batch_table *t, const struct options *a, int format,
                                   int **columns, int *count, struct error *err)
 {
     TRY(table_columns(t, a->columns, columns, count, err));
@@ -50,14 +49,13 @@ static enum status choose_columns(const struct batch_table *t, const struct aske
     return OK;
 }
 
-static const struct asked defaults = {.to = "-", .format = -1, .plot = -1};
 static const struct option_row collect_rows[] = {
-    {"-o", OPTION_TEXT, AT(to),
+    {"-o", OPTION_TEXT, OPT(to),
      "output file, whose extension sets the format: .csv, .tex or .html (default: standard "
      "output)"},
-    {"--format", OPTION_NAME, AT(format), "format, regardless of the file's extension",
+    {"--format", OPTION_NAME, OPT(format), "format, regardless of the file's extension",
      .names = format_names},
-    {"--columns", OPTION_TEXT, AT(columns),
+    {"--columns", OPTION_TEXT, OPT(columns),
      "KEY,KEY,... (default: all in CSV, otherwise those that differ or have content)"},
 };
 
@@ -66,7 +64,7 @@ static enum status collect(void *options, int *exit_code, struct arena *arena, s
     static void (*const write[])(const struct batch_table *t, const int *columns, int count,
                                  const char **text,
                                  size_t *length) = {table_csv, table_tex, table_page};
-    const struct asked *a = options;
+    const struct options *a = options;
     int format = a->format >= 0 ? a->format : format_of(a->to), *columns, count;
     struct batch b;
     struct batch_table t;
@@ -84,23 +82,21 @@ const struct command batch_collect = {
     .name = "collect",
     .text = "make a table with one row per instance: CSV, LaTeX or HTML",
     .usage = "plumbline batch collect FOLDER [-o TABLE.csv|.tex|.html]",
-    .options = OPTION_TABLE(collect_rows),
+    READS(struct options, collect_rows, {.to = "-", .format = -1, .plot = -1}),
     .shared = &choice,
-    .size = sizeof(struct asked),
-    .defaults = &defaults,
     .run = collect,
 };
 
 static const struct option_row plot_rows[] = {
-    {"--of", OPTION_NAME, AT(plot),
+    {"--of", OPTION_NAME, OPT(plot),
      "time or scaling: against GPUs; pareto: time against price; gap: over time",
      .names = plot_names},
-    {"-o", OPTION_TEXT, AT(to), "output file, .svg (default: standard output)"},
+    {"-o", OPTION_TEXT, OPT(to), "output file, .svg (default: standard output)"},
 };
 
 static enum status plot(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const struct asked *a = options;
+    const struct options *a = options;
     struct batch b;
     struct batch_table t;
     const char *text, *lacking;
@@ -116,10 +112,8 @@ const struct command batch_plot = {
     .name = "plot",
     .text = "plot time, gap, scaling, or time against price",
     .usage = "plumbline batch plot FOLDER --of time|pareto|gap|scaling",
-    .options = OPTION_TABLE(plot_rows),
+    READS(struct options, plot_rows, {.to = "-", .format = -1, .plot = -1}),
     .shared = &choice,
     .needs = "--of",
-    .size = sizeof(struct asked),
-    .defaults = &defaults,
     .run = plot,
 };

@@ -30,8 +30,6 @@ struct run_options {
 };
 #define AT(member) offsetof(struct run_options, member)
 
-static const struct run_options run_defaults = {.engine = ENGINE_LOCAL,
-                                                .slurm = {.before_limit_s = 60, .submissions = 5}};
 static const struct option_row run_rows[] = {
     {"MANIFEST.jsonl", OPTION_PATH, AT(manifest), .low = 1},
     {"-o", OPTION_PATH, AT(out), "folder for the results, created if missing"},
@@ -75,10 +73,9 @@ static const struct command run_command = {
     .text = "solve, verify and check every instance without a result (exit codes: 0 every "
             "instance has a result; 1 some failed; 30 stopped by a signal, rerun to continue)",
     .usage = "plumbline batch run MANIFEST.jsonl -o FOLDER",
-    .options = OPTION_TABLE(run_rows),
+    READS(struct run_options, run_rows,
+          {.engine = ENGINE_LOCAL, .slurm = {.before_limit_s = 60, .submissions = 5}}),
     .needs = "-o",
-    .size = sizeof(struct run_options),
-    .defaults = &run_defaults,
     .run = run,
 };
 
@@ -109,7 +106,6 @@ struct one_options {
 };
 #define AT(member) offsetof(struct one_options, member)
 
-static const struct one_options one_defaults = {.index = -1};
 static const struct option_row one_rows[] = {
     {"FOLDER", OPTION_PATH, AT(folder), .low = 1},
     {"--id", OPTION_TEXT, AT(id), "ID of the instance, as printed by batch status",
@@ -140,10 +136,8 @@ static const struct command one_command = {
     .name = "one",
     .text = "run one instance (used by the other commands)",
     .usage = "plumbline batch one FOLDER --id ID",
-    .options = OPTION_TABLE(one_rows),
+    READS(struct one_options, one_rows, {.index = -1}),
     .needs = "--id|--tasks",
-    .size = sizeof(struct one_options),
-    .defaults = &one_defaults,
     .run = one,
 };
 
@@ -200,8 +194,7 @@ static const struct command status_command = {
     .name = "status",
     .text = "print one line per instance",
     .usage = "plumbline batch status FOLDER",
-    .options = OPTION_TABLE(status_rows),
-    .size = sizeof(struct folder_options),
+    READS(struct folder_options, status_rows, {0}),
     .run = tell_status,
 };
 
@@ -227,9 +220,8 @@ static const struct command lines_command = {
     .name = "lines",
     .text = "print the remaining work as command lines, e.g. for GNU parallel",
     .usage = "plumbline batch lines MANIFEST.jsonl -o FOLDER",
-    .options = OPTION_TABLE(lines_rows),
+    READS(struct folder_options, lines_rows, {0}),
     .needs = "-o",
-    .size = sizeof(struct folder_options),
     .run = tell_lines,
 };
 

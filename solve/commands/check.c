@@ -449,8 +449,6 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
 }
 
 #define AT(member) offsetof(struct check_request, member)
-static const struct check_request defaults = {.work_limit = CHECK_WORK_DEFAULT,
-                                              .memory_mib = MEMORY_BASE_MIB};
 static const struct option_row rows[] = {
     {"CERTIFICATE.json", OPTION_PATH, AT(certificate), .low = 1},
     {"PROBLEM.json", OPTION_PATH, AT(against)},
@@ -489,9 +487,8 @@ const struct command command_check = {
         "independent code.",
     .usage = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o "
              "CHECKED.json] [--statement FILE]",
-    .options = OPTION_TABLE(rows),
+    READS(struct check_request, rows,
+          {.work_limit = CHECK_WORK_DEFAULT, .memory_mib = MEMORY_BASE_MIB}),
     .audits = true,
-    .size = sizeof(struct check_request),
-    .defaults = &defaults,
     .run = run,
 };

@@ -12,7 +12,7 @@
 
 enum { PLANS_MOST = 20, BASELINES = 3 };
 
-struct compare_request {
+struct options {
     struct option_texts files;
     const char *split, *problem, *to;
     int recompute, format;
@@ -25,7 +25,7 @@ static const char *const format_names[] = {"text", "html", "latex", "csv", NULL}
 // ---- plans as they are
 
 // File names, if they distinguish the plans; else the given paths.
-static void name_plans(struct compared *items, const struct compare_request *r, struct arena *arena)
+static void name_plans(struct compared *items, const struct options *r, struct arena *arena)
 {
     bool alike = false;
     for (int i = 0; i < r->files.count; i++)
@@ -35,8 +35,8 @@ static void name_plans(struct compared *items, const struct compare_request *r, 
         items[i].name = path_stem(alike ? r->files.items[i] : path_name(r->files.items[i]), arena);
 }
 
-static enum status load_plans(struct compared *items, const struct compare_request *r,
-                              struct arena *arena, struct error *err)
+static enum status load_plans(struct compared *items, const struct options *r, struct arena *arena,
+                              struct error *err)
 {
     name_plans(items, r, arena);
     for (int i = 0; i < r->files.count; i++) {
@@ -55,8 +55,7 @@ static enum status load_plans(struct compared *items, const struct compare_reque
 // ---- the alternatives
 
 static enum status find_problem(const struct problem **problem, const struct compared *first,
-                                const struct compare_request *r, struct arena *arena,
-                                struct error *err)
+                                const struct options *r, struct arena *arena, struct error *err)
 {
     const struct problem *whole = first->problem;
     struct problem *one = TAKE(arena, 1, struct problem);
@@ -78,8 +77,8 @@ static enum status find_problem(const struct problem **problem, const struct com
 // The least recomputation, the same on all stages, with which it fits into memory; if none fits,
 // the most.
 static enum status make_split(struct compared *item, const struct problem *problem,
-                              const struct compare_request *r, const char *split,
-                              struct arena *arena, struct error *err)
+                              const struct options *r, const char *split, struct arena *arena,
+                              struct error *err)
 {
     struct plan *plan = TAKE(arena, 1, struct plan);
     struct placement placement;
@@ -100,8 +99,8 @@ static enum status make_split(struct compared *item, const struct problem *probl
 }
 
 static enum status make_order(struct compared *item, const struct problem *problem,
-                              const struct compare_request *r, const struct plan *of,
-                              struct arena *arena, struct error *err)
+                              const struct options *r, const struct plan *of, struct arena *arena,
+                              struct error *err)
 {
     struct plan *plan = TAKE(arena, 1, struct plan);
     struct priced *priced = TAKE(arena, 1, struct priced);
@@ -121,9 +120,8 @@ static enum status make_order(struct compared *item, const struct problem *probl
     return OK;
 }
 
-static enum status make_baselines(struct compared *items, int *count,
-                                  const struct compare_request *r, struct arena *arena,
-                                  struct error *err)
+static enum status make_baselines(struct compared *items, int *count, const struct options *r,
+                                  struct arena *arena, struct error *err)
 {
     const struct problem *problem = NULL;
     if (!r->uniform && !r->split && !r->in_order) return OK;
@@ -139,31 +137,29 @@ static enum status make_baselines(struct compared *items, int *count,
     return OK;
 }
 
-#define AT(member) offsetof(struct compare_request, member)
-static const struct compare_request defaults = {.recompute = -1, .to = "-"};
 static const struct option_row rows[] = {
-    {"--uniform", OPTION_FLAG, AT(uniform),
+    {"--uniform", OPTION_FLAG, OPT(uniform),
      "also compare the first plan's layout with layers spread equally over its stages"},
-    {"--split", OPTION_TEXT, AT(split),
+    {"--split", OPTION_TEXT, OPT(split),
      "also compare it with this many layers on each stage, such as 8,8,9,7; embedding and head "
      "are on the first and the last"},
-    {"--recompute", OPTION_NAME, AT(recompute),
+    {"--recompute", OPTION_NAME, OPT(recompute),
      "recomputation of these, on all stages (default: the least that fits in memory)",
      .names = recompute_choices, .needs = "--uniform|--split"},
-    {"--in-order", OPTION_FLAG, AT(in_order),
+    {"--in-order", OPTION_FLAG, OPT(in_order),
      "also compare the first plan with its ranks on the nodes in a framework's order"},
-    {"--problem", OPTION_PATH, AT(problem),
+    {"--problem", OPTION_PATH, OPT(problem),
      "problem of the first plan, if it is not where the plan says"},
-    {"--format", OPTION_NAME, AT(format),
+    {"--format", OPTION_NAME, OPT(format),
      "output format: text (default), web page, table for a paper, or values",
      .names = format_names},
-    {"-o", OPTION_PATH, AT(to), "output file (default: -, standard output)"},
-    {"PLAN", OPTION_PATH, AT(files), .low = 1, .many = PLANS_MOST},
+    {"-o", OPTION_PATH, OPT(to), "output file (default: -, standard output)"},
+    {"PLAN", OPTION_PATH, OPT(files), .low = 1, .many = PLANS_MOST},
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const struct compare_request *r = options;
+    const struct options *r = options;
     struct compared items[PLANS_MOST + BASELINES];
     const char *text;
     size_t length;
@@ -184,8 +180,6 @@ const struct command command_compare = {
              "framework's order.",
     .usage = "plumbline compare [--uniform] [--split LAYERS,...] [--in-order] "
              "[--format text|html|latex|csv] [-o FILE] PLAN...",
-    .options = OPTION_TABLE(rows),
-    .size = sizeof(struct compare_request),
-    .defaults = &defaults,
+    READS(struct options, rows, {.recompute = -1, .to = "-"}),
     .run = run,
 };

@@ -39,7 +39,7 @@ struct offer {
     bool lost; // its plan could not be written
 };
 
-struct offers_request {
+struct options {
     const char *model, *costs, *folder;
     struct option_texts offers;
     int64_t sequence, global_batch;
@@ -60,7 +60,7 @@ static enum status bad_offer(const char *text, const char *expected, struct erro
                 expected, text);
 }
 
-static void add_offer(struct offers_request *r, const char *machine, long nodes, double price,
+static void add_offer(struct options *r, const char *machine, long nodes, double price,
                       struct arena *arena)
 {
     GROW(arena, r->items, r->count, r->capacity, 8);
@@ -80,7 +80,7 @@ static void add_offer(struct offers_request *r, const char *machine, long nodes,
 }
 
 // MACHINE:NODES[,NODES ...]:PRICE, the price per GPU hour.
-static enum status read_offer(struct offers_request *r, const char *text, struct arena *arena,
+static enum status read_offer(struct options *r, const char *text, struct arena *arena,
                               struct error *err)
 {
     char *machine = arena_copy_text(arena, text), *last = strrchr(machine, ':'), *end;
@@ -116,8 +116,8 @@ static void add(char **words, int *count, const char *option, const char *value,
 }
 
 // The machine's five documents, as plumbline plan writes them.
-static enum status write_problem(const struct offers_request *r, struct offer *o,
-                                 struct arena *arena, struct error *err)
+static enum status write_problem(const struct options *r, struct offer *o, struct arena *arena,
+                                 struct error *err)
 {
     char *words[WORDS_MAX + 1] = {NULL};
     int count = 0, exit_code = 0;
@@ -146,12 +146,12 @@ static enum status write_problem(const struct offers_request *r, struct offer *o
 // More than a job may state, and more than any plan takes.
 static const double iteration_limit_most_s = 1e6;
 
-static double iterations_of(const struct offers_request *r, const struct problem *p)
+static double iterations_of(const struct options *r, const struct problem *p)
 {
     return r->tokens / ((double)p->job.sequence * (double)p->job.global_batch);
 }
 
-static double hours_of(const struct offers_request *r, const struct problem *p, int64_t ns)
+static double hours_of(const struct options *r, const struct problem *p, int64_t ns)
 {
     return iterations_of(r, p) * (double)ns / 3600e9;
 }
@@ -163,8 +163,8 @@ static double price_of(const struct offer *o, double hours)
 
 // The hours of interest: within the request, and better than the best. *asked: within the request
 // only.
-static double hours_limit(const struct offers_request *r, const struct offer *o,
-                          const struct offer *best, double *asked)
+static double hours_limit(const struct options *r, const struct offer *o, const struct offer *best,
+                          double *asked)
 {
     double an_hour = price_of(o, 1), limit = INFINITY;
     if (r->within_hours > 0) limit = r->within_hours;
@@ -174,7 +174,7 @@ static double hours_limit(const struct offers_request *r, const struct offer *o,
     return fmin(limit, r->budget > 0 ? best->hours : best->price / an_hour);
 }
 
-static void take_plan(const struct offers_request *r, struct offer *o, const struct plan *plan,
+static void take_plan(const struct options *r, struct offer *o, const struct plan *plan,
                       double limit, double asked)
 {
     bool found = plan->stage_count > 0;
@@ -220,8 +220,8 @@ static enum status write_plan(struct offer *o, struct plan *plan, const struct s
     return keep_plan(plan, path, &o->lost, arena, err);
 }
 
-static enum status search_offer(const struct offers_request *r, struct offer *o,
-                                const struct offer *best, struct arena *arena, struct error *err)
+static enum status search_offer(const struct options *r, struct offer *o, const struct offer *best,
+                                struct arena *arena, struct error *err)
 {
     struct problem limited = o->problem;
     struct solve_settings settings;
@@ -246,8 +246,7 @@ static enum status search_offer(const struct offers_request *r, struct offer *o,
 
 // ---- the answer
 
-static bool is_better(const struct offers_request *r, const struct offer *o,
-                      const struct offer *best)
+static bool is_better(const struct options *r, const struct offer *o, const struct offer *best)
 {
     if (o->state != OFFER_PLAN) return false;
     if (!best) return true;
@@ -256,7 +255,7 @@ static bool is_better(const struct offers_request *r, const struct offer *o,
 
 // The bound on all plans of all machines: hours under a budget, else a price. Machines without a
 // plan within the request do not count.
-static double bound_of(const struct offers_request *r)
+static double bound_of(const struct options *r)
 {
     double bound = INFINITY;
     for (int i = 0; i < r->count; i++) {
@@ -268,7 +267,7 @@ static double bound_of(const struct offers_request *r)
 }
 
 // What stands behind the least of several claims: the weakest of theirs.
-static enum bound_claim claim_of(const struct offers_request *r)
+static enum bound_claim claim_of(const struct options *r)
 {
     enum bound_claim weakest = CLAIM_PROVEN;
     for (int i = 0; i < r->count; i++)
@@ -295,8 +294,7 @@ static const char *state_text(const struct offer *o)
     return texts[o->state];
 }
 
-static void print_table(const struct offers_request *r, const struct offer *best,
-                        struct arena *arena)
+static void print_table(const struct options *r, const struct offer *best, struct arena *arena)
 {
     printf("%-24s %6s %12s %14s %14s  %s\n", "machine", "GPUs", "hours", "price", "at least",
            "what");
@@ -315,7 +313,7 @@ static void print_table(const struct offers_request *r, const struct offer *best
     }
 }
 
-static void print_answer(const struct offers_request *r, const struct offer *best)
+static void print_answer(const struct options *r, const struct offer *best)
 {
     if (!best) {
         bool open = false;
@@ -334,7 +332,7 @@ static void print_answer(const struct offers_request *r, const struct offer *bes
     printf("plan: %s/plan.json\n", best->folder);
 }
 
-static enum status write_table(const struct offers_request *r, const struct offer *best,
+static enum status write_table(const struct options *r, const struct offer *best,
                                struct arena *arena, struct error *err)
 {
     const char *text = "machine,nodes,gpus,gpu_hour_price,state,best,hours,hours_at_least,price,"
@@ -356,7 +354,7 @@ static enum status write_table(const struct offers_request *r, const struct offe
     return file_write(arena_print(arena, "%s/offers.csv", r->folder), text, strlen(text), err);
 }
 
-static int exit_code_of(const struct offers_request *r, const struct offer *best)
+static int exit_code_of(const struct options *r, const struct offer *best)
 {
     for (int i = 0; i < r->count; i++)
         if (r->items[i].lost) return EXIT_LOST;
@@ -366,47 +364,40 @@ static int exit_code_of(const struct offers_request *r, const struct offer *best
     return EXIT_INFEASIBLE;
 }
 
-#define AT(member) offsetof(struct offers_request, member)
-static const struct offers_request defaults = {.costs = "kernels",
-                                               .global_batch = 1024,
-                                               .precision = BF16,
-                                               .framework = FRAMEWORK_MEGATRON,
-                                               .gap = 0.01,
-                                               .time_limit_s = 45};
 static const struct option_row rows[] = {
-    {"--model", OPTION_MODEL, AT(model), "shipped name or file"},
-    {"--offer", OPTION_TEXT, AT(offers),
+    {"--model", OPTION_MODEL, OPT(model), "shipped name or file"},
+    {"--offer", OPTION_TEXT, OPT(offers),
      "MACHINE:NODES[,NODES ...]:PRICE: GPU model, such as h100-80gb, or cluster file; numbers "
      "of nodes; price of one GPU hour; may be repeated",
      .many = OFFERS_MOST},
-    {"--tokens", OPTION_NUMBER, AT(tokens),
+    {"--tokens", OPTION_NUMBER, OPT(tokens),
      "number of training tokens (default: 1e6: prices are per million tokens)", 1, 1e18},
-    {"--within-hours", OPTION_NUMBER, AT(within_hours),
+    {"--within-hours", OPTION_NUMBER, OPT(within_hours),
      "find the cheapest plan that takes at most X hours (default: no limit)", 0, 1e9},
-    {"--budget", OPTION_NUMBER, AT(budget),
+    {"--budget", OPTION_NUMBER, OPT(budget),
      "find the fastest plan that costs at most X, instead of the cheapest", 0, 1e15,
      .needs = "--tokens"},
-    {"--sequence", OPTION_INT, AT(sequence), "tokens per sequence (default: 2048)", 1, 1 << 30},
-    {"--global-batch", OPTION_INT, AT(global_batch), "sequences per iteration (default: 1024)", 1,
+    {"--sequence", OPTION_INT, OPT(sequence), "tokens per sequence (default: 2048)", 1, 1 << 30},
+    {"--global-batch", OPTION_INT, OPT(global_batch), "sequences per iteration (default: 1024)", 1,
      1 << 30},
-    {"--precision", OPTION_NAME, AT(precision),
+    {"--precision", OPTION_NAME, OPT(precision),
      "precision of weights and activations (default: bf16)", .names = precision_names},
-    {"--for", OPTION_NAME, AT(framework),
+    {"--for", OPTION_NAME, OPT(framework),
      "target framework (default: megatron); any: whichever layout is fastest",
      .names = framework_names},
-    {"--costs", OPTION_COSTS, AT(costs), "shipped name or file (default: kernels)"},
-    {"--gap", OPTION_NUMBER, AT(gap),
+    {"--costs", OPTION_COSTS, OPT(costs), "shipped name or file (default: kernels)"},
+    {"--gap", OPTION_NUMBER, OPT(gap),
      "maximum relative distance from each machine's optimum (default: 0.01)", 0, 1},
-    {"--time-limit-s", OPTION_NUMBER, AT(time_limit_s),
+    {"--time-limit-s", OPTION_NUMBER, OPT(time_limit_s),
      "time limit of each machine's search in seconds (default: 45; 0: none)", 0, 1e9},
-    {"-o", OPTION_PATH, AT(folder),
+    {"-o", OPTION_PATH, OPT(folder),
      "output folder for each machine's problem and plan, and offers.csv"},
-    {"--force", OPTION_FLAG, AT(force), "overwrite documents whose content differs"},
+    {"--force", OPTION_FLAG, OPT(force), "overwrite documents whose content differs"},
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct offers_request *r = options;
+    struct options *r = options;
     const struct offer *best = NULL;
     const volatile int *stop;
     if (!r->tokens) r->tokens = 1e6;
@@ -437,9 +428,13 @@ const struct command command_offers = {
         "machines. "
         "Each machine is searched only for plans that beat those of the machines before it.",
     .usage = "plumbline offers --model NAME --offer MACHINE:NODES:PRICE ... -o FOLDER",
-    .options = OPTION_TABLE(rows),
+    READS(struct options, rows,
+          {.costs = "kernels",
+           .global_batch = 1024,
+           .precision = BF16,
+           .framework = FRAMEWORK_MEGATRON,
+           .gap = 0.01,
+           .time_limit_s = 45}),
     .needs = "--model -o --offer",
-    .size = sizeof(struct offers_request),
-    .defaults = &defaults,
     .run = run,
 };

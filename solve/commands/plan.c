@@ -37,7 +37,7 @@ static const enum framework runner_frameworks[] = {FRAMEWORK_ANY, FRAMEWORK_MEGA
                                                    FRAMEWORK_TORCHTITAN, FRAMEWORK_DEEPSPEED,
                                                    FRAMEWORK_MEGATRON};
 
-struct plan_request {
+struct options {
     const char *model, *cluster, *gpu, *costs, *folder;
     int64_t nodes, gpus, sequence, global_batch;
     int runner, precision;
@@ -87,12 +87,12 @@ static enum status run_step(struct step *step, int *exit_code, struct arena *are
 
 // ---- the steps
 
-static const char *file_in(const struct plan_request *r, const char *name, struct arena *arena)
+static const char *file_in(const struct options *r, const char *name, struct arena *arena)
 {
     return arena_print(arena, "%s/%s", r->folder, name);
 }
 
-static void problem_step(struct steps *s, const struct plan_request *r, struct arena *arena)
+static void problem_step(struct steps *s, const struct options *r, struct arena *arena)
 {
     struct step *step = begin_step(s, &command_example);
     add(step, "gpt");
@@ -112,7 +112,7 @@ static void problem_step(struct steps *s, const struct plan_request *r, struct a
     if (r->force) add(step, "--force");
 }
 
-static void solve_step(struct steps *s, const struct plan_request *r, struct arena *arena)
+static void solve_step(struct steps *s, const struct options *r, struct arena *arena)
 {
     struct step *step = begin_step(s, &command_solve);
     add(step, file_in(r, "problem.json", arena));
@@ -121,7 +121,7 @@ static void solve_step(struct steps *s, const struct plan_request *r, struct are
     add_text(step, "-o", file_in(r, "plan.json", arena));
 }
 
-static void report_step(struct steps *s, const struct plan_request *r, const char *format,
+static void report_step(struct steps *s, const struct options *r, const char *format,
                         const char *file, struct arena *arena)
 {
     struct step *step = begin_step(s, &command_report);
@@ -143,7 +143,7 @@ static const struct launch_file {
                     {RUNNER_DEEPSPEED, "deepspeed", "launch/deepspeed.json", false},
                     {RUNNER_NEMO, "nemo", "launch/nemo.yaml", false}};
 
-static void launch_steps(struct steps *s, const struct plan_request *r, struct arena *arena)
+static void launch_steps(struct steps *s, const struct options *r, struct arena *arena)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(launch_files); i++) {
         const struct launch_file *f = &launch_files[i];
@@ -157,7 +157,7 @@ static void launch_steps(struct steps *s, const struct plan_request *r, struct a
     report_step(s, r, "hostfile", "launch/hostfile", arena);
 }
 
-static enum status make_launch_folder(const struct plan_request *r, struct arena *arena,
+static enum status make_launch_folder(const struct options *r, struct arena *arena,
                                       struct error *err)
 {
     const char *path = file_in(r, "launch", arena);
@@ -166,7 +166,7 @@ static enum status make_launch_folder(const struct plan_request *r, struct arena
     return OK;
 }
 
-static enum status answer(const struct plan_request *r, const struct steps *s, struct arena *arena,
+static enum status answer(const struct options *r, const struct steps *s, struct arena *arena,
                           struct error *err)
 {
     struct plan plan;
@@ -183,8 +183,7 @@ static enum status answer(const struct plan_request *r, const struct steps *s, s
 }
 
 // Why no layout has a plan, as far as there is a reason common to all.
-static enum status tell_reasons(const struct plan_request *r, struct arena *arena,
-                                struct error *err)
+static enum status tell_reasons(const struct options *r, struct arena *arena, struct error *err)
 {
     struct layouts l;
     TRY(layouts_load(&l, file_in(r, "plan.layouts.json", arena), arena, err));
@@ -212,42 +211,35 @@ static enum status run_later_step(struct steps *s, int *i, struct arena *arena, 
     return OK;
 }
 
-#define AT(member) offsetof(struct plan_request, member)
-static const struct plan_request defaults = {.costs = "kernels",
-                                             .global_batch = 1024,
-                                             .precision = BF16,
-                                             .runner = RUNNER_MEGATRON,
-                                             .gap = 0.01,
-                                             .time_limit_s = 45};
 static const struct option_row rows[] = {
-    {"--model", OPTION_MODEL, AT(model), "shipped name or file"},
-    {"--gpu", OPTION_GPU, AT(gpu), "GPU model, such as h100-80gb, in the nodes it is sold in",
+    {"--model", OPTION_MODEL, OPT(model), "shipped name or file"},
+    {"--gpu", OPTION_GPU, OPT(gpu), "GPU model, such as h100-80gb, in the nodes it is sold in",
      .needs = "--nodes|--gpus", .excludes = "--cluster"},
-    {"--nodes", OPTION_INT, AT(nodes), "number of nodes", 1, 1 << 20, .excludes = "--gpus"},
-    {"--gpus", OPTION_INT, AT(gpus), "or number of GPUs", 1, 1 << 20},
-    {"--cluster", OPTION_CLUSTER, AT(cluster), "instead of --gpu: shipped name or file"},
-    {"--sequence", OPTION_INT, AT(sequence), "tokens per sequence (default: 2048)", 1, 1 << 30},
-    {"--global-batch", OPTION_INT, AT(global_batch), "sequences per iteration (default: 1024)", 1,
+    {"--nodes", OPTION_INT, OPT(nodes), "number of nodes", 1, 1 << 20, .excludes = "--gpus"},
+    {"--gpus", OPTION_INT, OPT(gpus), "or number of GPUs", 1, 1 << 20},
+    {"--cluster", OPTION_CLUSTER, OPT(cluster), "instead of --gpu: shipped name or file"},
+    {"--sequence", OPTION_INT, OPT(sequence), "tokens per sequence (default: 2048)", 1, 1 << 30},
+    {"--global-batch", OPTION_INT, OPT(global_batch), "sequences per iteration (default: 1024)", 1,
      1 << 30},
-    {"--precision", OPTION_NAME, AT(precision),
+    {"--precision", OPTION_NAME, OPT(precision),
      "precision of weights and activations (default: bf16)", .names = precision_names},
-    {"--for", OPTION_NAME, AT(runner),
+    {"--for", OPTION_NAME, OPT(runner),
      "target framework (default: megatron); any: whichever layout is fastest",
      .names = runner_names},
-    {"--costs", OPTION_COSTS, AT(costs),
+    {"--costs", OPTION_COSTS, OPT(costs),
      "shipped name, or file from plumbline calibrate (default: kernels)"},
-    {"--gpu-hour-price", OPTION_NUMBER, AT(gpu_hour_price), "price of one GPU hour", 0, 1e6},
-    {"--gap", OPTION_NUMBER, AT(gap), "maximum relative distance from the optimum (default: 0.01)",
+    {"--gpu-hour-price", OPTION_NUMBER, OPT(gpu_hour_price), "price of one GPU hour", 0, 1e6},
+    {"--gap", OPTION_NUMBER, OPT(gap), "maximum relative distance from the optimum (default: 0.01)",
      0, 1},
-    {"--time-limit-s", OPTION_NUMBER, AT(time_limit_s),
+    {"--time-limit-s", OPTION_NUMBER, OPT(time_limit_s),
      "time limit of the search in seconds (default: 45; 0: none)", 0, 1e9},
-    {"-o", OPTION_PATH, AT(folder), "output folder for all files, created if missing"},
-    {"--force", OPTION_FLAG, AT(force), "overwrite documents whose content differs"},
+    {"-o", OPTION_PATH, OPT(folder), "output folder for all files, created if missing"},
+    {"--force", OPTION_FLAG, OPT(force), "overwrite documents whose content differs"},
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const struct plan_request *r = options;
+    const struct options *r = options;
     struct steps steps = {.count = 0};
     int solved;
     problem_step(&steps, r, arena);
@@ -286,9 +278,13 @@ const struct command command_plan = {
         "The "
         "exit status is that of solve.",
     .usage = "plumbline plan --model NAME --gpu NAME --nodes N [OPTION ...] -o FOLDER",
-    .options = OPTION_TABLE(rows),
+    READS(struct options, rows,
+          {.costs = "kernels",
+           .global_batch = 1024,
+           .precision = BF16,
+           .runner = RUNNER_MEGATRON,
+           .gap = 0.01,
+           .time_limit_s = 45}),
     .needs = "--model --gpu|--cluster -o",
-    .size = sizeof(struct plan_request),
-    .defaults = &defaults,
     .run = run,
 };

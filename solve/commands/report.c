@@ -195,16 +195,10 @@ struct options {
     const char *to, *layouts, *verdict, *progress, *hosts;
     struct nearest_request nearest;
 };
-#define AT(member) offsetof(struct options, member)
 
 static const char *const node_orders[] = {"cluster", "plan", NULL};
-static const struct options defaults = {.about.top = -1,
-                                        .cores = 1,
-                                        .order = RANK_ORDER_DATA_FIRST,
-                                        .to = "-",
-                                        .nearest.time_limit_s = 45};
 static const struct option_row rows[] = {
-    {"--format", OPTION_NAME, AT(format),
+    {"--format", OPTION_NAME, OPT(format),
      "output format. For reading: text (default), html (one page). trace: Chrome/Perfetto "
      "JSON. For launching: megatron (Megatron-LM flags), sbatch (Slurm script), torchrun "
      "(script to run on each node), torchtitan (TOML, 0.2), torchtitan-python (0.3), "
@@ -213,44 +207,44 @@ static const struct option_row rows[] = {
      "placement: links (links in use, as CSV), heatmap (all links, as SVG). Hosts of ranks: "
      "hostfile (SLURM_HOSTFILE), rankfile (Open MPI), hosts (torchrun's order)",
      .names = format_names},
-    {"--hosts", OPTION_PATH, AT(hosts),
+    {"--hosts", OPTION_PATH, OPT(hosts),
      "for hostfile, rankfile and hosts, if the cluster does not name its nodes: file with one "
      "node name per line (default: GROUP-0, GROUP-1 ...)",
      .needs = "--format=hostfile|rankfile|hosts"},
-    {"--rank-order", OPTION_NAME, AT(order),
+    {"--rank-order", OPTION_NAME, OPT(order),
      "how the framework numbers ranks: Megatron-LM's default, or its --use-tp-pp-dp-mapping",
      .names = rank_order_names},
-    {"--cores-per-rank", OPTION_INT, AT(cores),
+    {"--cores-per-rank", OPTION_INT, OPT(cores),
      "for a rankfile: number of host cores bound to each rank (default: 1)", 1, 4096},
-    {"--layouts", OPTION_PATH, AT(layouts),
+    {"--layouts", OPTION_PATH, OPT(layouts),
      "report the layouts of a space instead of a plan; with html, in addition to it (default: "
      "the file that solve wrote next to the plan)"},
-    {"--top", OPTION_INT, AT(about.top),
+    {"--top", OPTION_INT, OPT(about.top),
      "with --layouts: number of lines, best first (default: text 20, html 200, csv all; 0: "
      "all); for a placement: number of messages, longest first (default: 10)",
      0, 1e9},
-    {"--node-order", OPTION_NAME, AT(about.node_order),
+    {"--node-order", OPTION_NAME, OPT(about.node_order),
      "for heatmap: order nodes by switches as in the cluster, or by replica as in the plan",
      .names = node_orders},
-    {"--problem", OPTION_PATH, AT(about.problem),
+    {"--problem", OPTION_PATH, OPT(about.problem),
      "for a placement: its problem, if it is not where the plan says"},
-    {"--verdict", OPTION_PATH, AT(verdict),
+    {"--verdict", OPTION_PATH, OPT(verdict),
      "verdict of verify --certificate: what it confirms is reported as certified; without "
      "one, the bound is reported as not audited",
      .excludes = "--format=latex|csv"},
-    {"--progress", OPTION_PATH, AT(progress),
+    {"--progress", OPTION_PATH, OPT(progress),
      "with html: stderr of solve --progress, to plot best plan and bound over time",
      .needs = "--format=html"},
-    {"--nearest", OPTION_PATH, AT(nearest.folder),
+    {"--nearest", OPTION_PATH, OPT(nearest.folder),
      "with a framework's format: if it cannot express the plan, solve for the nearest plan "
      "that it can, report the cost and the changes, and export that; its problem and plan are "
      "written to this folder",
      .needs = "--format=megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-schedule|"
               "deepspeed|nemo"},
-    {"--time-limit-s", OPTION_NUMBER, AT(nearest.time_limit_s),
+    {"--time-limit-s", OPTION_NUMBER, OPT(nearest.time_limit_s),
      "with --nearest: time limit of each solve in seconds (default: 45; 0: none)", 0, 1e9},
-    {"-o", OPTION_PATH, AT(to), "output file (default: -, standard output)"},
-    {"PLAN", OPTION_PATH, AT(files), .many = FILES_MOST},
+    {"-o", OPTION_PATH, OPT(to), "output file (default: -, standard output)"},
+    {"PLAN", OPTION_PATH, OPT(files), .many = FILES_MOST},
 };
 
 static bool is_launch(int format) { return format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST; }
@@ -354,8 +348,11 @@ const struct command command_report = {
         "links|heatmap|hostfile|rankfile|hosts] "
         "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",
-    .options = OPTION_TABLE(rows),
-    .size = sizeof(struct options),
-    .defaults = &defaults,
+    READS(struct options, rows,
+          {.about.top = -1,
+           .cores = 1,
+           .order = RANK_ORDER_DATA_FIRST,
+           .to = "-",
+           .nearest.time_limit_s = 45}),
     .run = run,
 };

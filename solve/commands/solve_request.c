@@ -48,7 +48,6 @@ static enum status read_part(struct solve_request *r, struct error *err)
 }
 
 #define AT(member) offsetof(struct solve_request, member)
-static const struct solve_request defaults = {.settings = {SOLVE_DEFAULTS, .alternatives = 1}};
 static const struct option_row rows[] = {
     {"PROBLEM.json", OPTION_PATH, AT(problem_path), .low = 1},
     {"-o", OPTION_PATH, AT(plan_path), "output file for the plan (default: standard output)"},
@@ -128,9 +127,7 @@ const struct command command_solve = {
              "nodes "
              "are lost or links degrade.",
     .usage = "plumbline solve PROBLEM.json [-o PLAN.json]",
-    .options = OPTION_TABLE(rows),
-    .defaults = &defaults,
-    .size = sizeof(struct solve_request),
+    READS(struct solve_request, rows, {.settings = {SOLVE_DEFAULTS, .alternatives = 1}}),
     .run = solve_request_run,
 };
 

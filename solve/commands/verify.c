@@ -268,26 +268,23 @@ struct options {
     const char *plan, *problem, *certificate, *solution, *map, *out;
     int64_t memory_mib;
 };
-#define AT(member) offsetof(struct options, member)
 
-static const struct options defaults = {
-    .memory_mib = 1024}; // a small file may plan millions of operations
 static const struct option_row rows[] = {
-    {"PLAN.json", OPTION_PATH, AT(plan)},
-    {"--problem", OPTION_PATH, AT(problem),
+    {"PLAN.json", OPTION_PATH, OPT(plan)},
+    {"--problem", OPTION_PATH, OPT(problem),
      "use this problem instead of the one that the plan names"},
-    {"--certificate", OPTION_PATH, AT(certificate),
+    {"--certificate", OPTION_PATH, OPT(certificate),
      "also judge the plan's bound by this proof, audited as by plumbline check"},
-    {"--solution", OPTION_PATH, AT(solution),
+    {"--solution", OPTION_PATH, OPT(solution),
      "judge another solver's solution of a written program as a plan (glpsol, CBC, HiGHS, "
      "SCIP, Gurobi, MIPLIB)",
      .needs = "--map", .excludes = "PLAN.json"},
-    {"--map", OPTION_PATH, AT(map),
+    {"--map", OPTION_PATH, OPT(map),
      "with --solution: the map that formulate --map or solve --map wrote with the program",
      .needs = "--solution"},
-    {"-o", OPTION_PATH, AT(out),
+    {"-o", OPTION_PATH, OPT(out),
      "also write the verdict to this file; with --solution the plan, if it is accepted"},
-    MEMORY_ROW(AT(memory_mib), "1024"),
+    MEMORY_ROW(OPT(memory_mib), "1024"),
 };
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
@@ -318,10 +315,8 @@ const struct command command_verify = {
     .usage =
         "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json], or "
         "--solution FILE --map MAP.json [-o PLAN.json]",
-    .options = OPTION_TABLE(rows),
+    READS(struct options, rows, {.memory_mib = 1024}),
     .needs = "PLAN.json|--solution",
     .audits = true,
-    .size = sizeof(struct options),
-    .defaults = &defaults,
     .run = run,
 };

@@ -12,7 +12,7 @@
 #include "solve/layout/steps.h"
 #include "solve/certificate/vipr/vipr.h"
 
-struct request {
+struct options {
     const char *certificate, *priced, *out;
     double time_limit_s;
     int64_t threads, memory_mib;
@@ -82,7 +82,7 @@ static const char *comment_of(const struct priced *p, struct arena *arena)
 
 // The proof is made by a process of its own, which this one ends if it does not end by itself: it
 // has as long for the rows behind the search as solve has for a certificate.
-static enum status begin_apart(const struct request *r, struct arena *arena, struct error *err)
+static enum status begin_apart(const struct options *r, struct arena *arena, struct error *err)
 {
     const struct supervise_settings how = {
         "the proof", r->time_limit_s + solve_time_behind_s(r->time_limit_s), SUPERVISE_GRACE_S};
@@ -95,19 +95,16 @@ static enum status begin_apart(const struct request *r, struct arena *arena, str
                 s.late ? "at its limit" : "by a signal");
 }
 
-#define AT(member) offsetof(struct request, member)
-static const struct request defaults = {
-    .out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024};
 static const struct option_row rows[] = {
-    {"CERTIFICATE.json", OPTION_PATH, AT(certificate), .low = 1},
-    {"PRICED.json", OPTION_PATH, AT(priced)},
-    {"-o", OPTION_PATH, AT(out), "output file for the proof (default: standard output)"},
-    {"--time-limit-s", OPTION_NUMBER, AT(time_limit_s),
+    {"CERTIFICATE.json", OPTION_PATH, OPT(certificate), .low = 1},
+    {"PRICED.json", OPTION_PATH, OPT(priced)},
+    {"-o", OPTION_PATH, OPT(out), "output file for the proof (default: standard output)"},
+    {"--time-limit-s", OPTION_NUMBER, OPT(time_limit_s),
      "time limit in seconds of the tree that closes the boxes by rows (default: 600; 0: none)", 0,
      1e9},
-    {"--threads", OPTION_INT, AT(threads),
+    {"--threads", OPTION_INT, OPT(threads),
      "number of worker processes; the proof does not depend on it", 1, 64},
-    {"--memory-limit-mib", OPTION_INT, AT(memory_mib),
+    {"--memory-limit-mib", OPTION_INT, OPT(memory_mib),
      "memory limit in MiB for writing the proof (default: 1024); the audit of the certificate "
      "has the limit of plumbline check",
      1, 1e7},
@@ -115,7 +112,7 @@ static const struct option_row rows[] = {
 
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const struct request *r = options;
+    const struct options *r = options;
     struct check_text certificate, priced_text;
     struct check_result checked;
     struct priced *priced = TAKE(arena, 1, struct priced);
@@ -162,9 +159,8 @@ const struct command command_vipr = {
     .text = "certificate -> VIPR: the same proof in rows of the integer program",
     .about = "Writes the proof for a third-party checker.",
     .usage = "plumbline vipr CERTIFICATE.json [PRICED.json] [-o FILE.vipr]",
-    .options = OPTION_TABLE(rows),
+    READS(struct options, rows,
+          {.out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024}),
     .audits = true,
-    .size = sizeof(struct request),
-    .defaults = &defaults,
     .run = run,
 };

@@ -26,7 +26,7 @@ static enum status import(struct cluster *c, const char *text, const char *const
     fputs(text, file);
     fclose(file);
     *err = (struct error){OK, ""};
-    TRY(import_matrix(count, arguments, &exit_code, arena, err));
+    TRY(command_call(&import_matrix, count, arguments, &exit_code, arena, err));
     return cluster_load(c, output, arena, err);
 }
 

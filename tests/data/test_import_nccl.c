@@ -33,7 +33,7 @@ static const char *example(const char *name, size_t *size)
 }
 
 // stdout and stderr of the import go to a file "log" in the folder.
-static enum status import(command_function *function, const char *path, const char *options)
+static enum status import(const struct command *command, const char *path, const char *options)
 {
     char *argv[40] = {"import", (char *)(uintptr_t)path};
     int argc = 2, exit_code = 0;
@@ -45,7 +45,7 @@ static enum status import(command_function *function, const char *path, const ch
     int out = dup(1), log = dup(2);
     assert_non_null(freopen(in_folder("log"), "w", stderr));
     assert_true(dup2(2, 1) == 1);
-    enum status status = function(argc, argv, &exit_code, &own_arena, &own_err);
+    enum status status = command_call(command, argc, argv, &exit_code, &own_arena, &own_err);
     fflush(stdout);
     fflush(stderr);
     assert_true(dup2(out, 1) == 1 && dup2(log, 2) == 2);
@@ -54,7 +54,7 @@ static enum status import(command_function *function, const char *path, const ch
     return status;
 }
 
-static enum status import_text(command_function *function, const char *text, size_t size,
+static enum status import_text(const struct command *command, const char *text, size_t size,
                                const char *options)
 {
     const char *path = in_folder("in");
@@ -62,7 +62,7 @@ static enum status import_text(command_function *function, const char *text, siz
     assert_non_null(f);
     assert_int_equal(fwrite(text, 1, size, f), size);
     assert_int_equal(fclose(f), 0);
-    return import(function, path, options);
+    return import(command, path, options);
 }
 
 static bool logged(const char *text)
@@ -74,11 +74,11 @@ static bool logged(const char *text)
            strstr(log, text);
 }
 
-static void import_samples(struct samples *s, command_function *function, const char *name,
+static void import_samples(struct samples *s, const struct command *command, const char *name,
                            const char *options)
 {
     const char *output = in_folder("out.json");
-    if (import(function, arena_print(&own_arena, "tests/imports/%s", name),
+    if (import(command, arena_print(&own_arena, "tests/imports/%s", name),
                arena_print(&own_arena, "-o %s %s", output, options)) != OK)
         fail_msg("%s", own_err.text);
     if (samples_load(s, output, &own_arena, &own_err) != OK) fail_msg("%s", own_err.text);
@@ -115,7 +115,7 @@ TEST(test_nccl_text)
     static const int64_t bytes[] = {1024, 1048576, 268435456, 8589934592};
     struct samples s;
     for (int side = 0; side < 2; side++) {
-        import_samples(&s, import_nccl, "nccl_all_reduce.txt", side ? "--in-place" : "");
+        import_samples(&s, &import_nccl, "nccl_all_reduce.txt", side ? "--in-place" : "");
         assert_int_equal(s.sample_count, 4);
         for (int i = 0; i < 4; i++) {
             expect_collective(&s.samples[i], "all_reduce", bytes[i], 4, FP32, true);
@@ -134,7 +134,7 @@ TEST(test_nccl_text)
 TEST(test_nccl_groups)
 {
     struct samples s;
-    import_samples(&s, import_nccl, "nccl_groups.txt", "--name h100");
+    import_samples(&s, &import_nccl, "nccl_groups.txt", "--name h100");
     assert_int_equal(s.sample_count, 1);
     expect_collective(&s.samples[0], "send_recv", 4194304, 2, BF16, false);
     expect_seconds(&s.samples[0], (const double[]){110, 112}, 2);
@@ -148,14 +148,14 @@ TEST(test_nccl_groups)
 TEST(test_nccl_old)
 {
     struct samples s;
-    import_samples(&s, import_nccl, "nccl_old.txt", "--operation all_to_all");
+    import_samples(&s, &import_nccl, "nccl_old.txt", "--operation all_to_all");
     assert_int_equal(s.sample_count, 2);
     expect_collective(&s.samples[1], "all_to_all", 4194304, 8, FP32, true);
     expect_seconds(&s.samples[1], (const double[]){80.2}, 1);
-    assert_int_equal(import(import_nccl, "tests/imports/nccl_old.txt", ""), BAD_INPUT);
+    assert_int_equal(import(&import_nccl, "tests/imports/nccl_old.txt", ""), BAD_INPUT);
     assert_non_null(strstr(own_err.text, "--operation"));
     // What the file's own bandwidths contradict.
-    assert_int_equal(import(import_nccl, "tests/imports/nccl_old.txt", "--operation all_reduce"),
+    assert_int_equal(import(&import_nccl, "tests/imports/nccl_old.txt", "--operation all_reduce"),
                      BAD_INPUT);
     assert_non_null(strstr(own_err.text, "nccl_old.txt: line 16: busbw / algbw"));
 }
@@ -169,7 +169,8 @@ TEST(test_nccl_several)
     struct samples s;
     char *both = arena_print(&own_arena, "%s%s%s", first, second, first);
     assert_int_equal(
-        import_text(import_nccl, both, strlen(both), arena_print(&own_arena, "-o %s", output)), OK);
+        import_text(&import_nccl, both, strlen(both), arena_print(&own_arena, "-o %s", output)),
+        OK);
     assert_int_equal(samples_load(&s, output, &own_arena, &own_err), OK);
     assert_int_equal(s.sample_count, 5);
     assert_int_equal(s.endpoint_count, 6);
@@ -185,7 +186,7 @@ TEST(test_nccl_json)
     const char *text;
     size_t size;
     struct samples s;
-    import_samples(&s, import_nccl, "nccl_reduce_scatter.json", "");
+    import_samples(&s, &import_nccl, "nccl_reduce_scatter.json", "");
     assert_int_equal(s.sample_count, 2);
     expect_collective(&s.samples[0], "reduce_scatter", 1048576, 8, FP32, true);
     expect_seconds(&s.samples[0], (const double[]){61.5, 60.25, 62, 60.75}, 4);
@@ -203,7 +204,7 @@ TEST(test_nccl_json)
     assert_null(strstr(text, "do-not-copy"));
     assert_null(strstr(text, "API_TOKEN"));
     assert_null(strstr(text, "/opt/tests"));
-    import_samples(&s, import_nccl, "nccl_reduce_scatter.json", "--in-place");
+    import_samples(&s, &import_nccl, "nccl_reduce_scatter.json", "--in-place");
     assert_int_equal(s.sample_count, 3);
 }
 
@@ -228,7 +229,7 @@ static void expect_rate(const struct sample *s, int repetition, double gb_per_s)
 TEST(test_nvbandwidth)
 {
     struct samples s;
-    import_samples(&s, import_nvbandwidth, "nvbandwidth.json", "");
+    import_samples(&s, &import_nvbandwidth, "nvbandwidth.json", "");
     assert_int_equal(s.sample_count, 2 + 6);
     assert_int_equal(s.samples[0].kind, SAMPLE_TRANSFER);
     assert_string_equal(s.samples[0].operation, "host to device, pinned");
@@ -245,7 +246,7 @@ TEST(test_nvbandwidth)
     assert_string_equal(s.machine.gpu, "NVIDIA H100 80GB HBM3");
     assert_true(logged("--against-arrow") && logged("1 test skipped") &&
                 logged("1 test had not passed"));
-    import_samples(&s, import_nvbandwidth, "nvbandwidth.json",
+    import_samples(&s, &import_nvbandwidth, "nvbandwidth.json",
                    "--against-arrow --buffer-mib 64 --name h100");
     expect_rate(link_between(&s, 0, 2), 0, 120.25);
     assert_int_equal(s.samples[0].dimensions[0], 64 << 20);
@@ -258,22 +259,22 @@ TEST(test_topo)
 {
     struct cluster c;
     const char *output = in_folder("out.json"), *path = "tests/imports/topo.txt";
-    assert_int_equal(import(import_topo, path, ""), OK);
+    assert_int_equal(import(&import_topo, path, ""), OK);
     assert_true(logged("4 GPUs, 3 NICs") && logged("NV12              2") &&
                 logged("SYS               4"));
     assert_true(logged("GPU1   NIC0 (PXB)") && logged("GPU2   NIC1 (PXB)") &&
                 logged("has no bandwidth"));
-    assert_int_equal(import(import_topo, path, arena_print(&own_arena, "-o %s", output)),
+    assert_int_equal(import(&import_topo, path, arena_print(&own_arena, "-o %s", output)),
                      BAD_INPUT);
     assert_non_null(strstr(own_err.text, "--intra-bytes-per-s"));
     const char *numbers = arena_print(&own_arena,
                                       "-o %s --gpu h100 --memory-bytes 80000000000 "
                                       "--intra-bytes-per-s 4e11 --nodes 3 --name east",
                                       output);
-    assert_int_equal(import(import_topo, path, numbers), BAD_INPUT);
+    assert_int_equal(import(&import_topo, path, numbers), BAD_INPUT);
     assert_non_null(strstr(own_err.text, "--nic-bytes-per-s"));
     assert_int_equal(
-        import(import_topo, path,
+        import(&import_topo, path,
                arena_print(&own_arena, "%s --nic-bytes-per-s 5e10 --nic-kind roce", numbers)),
         OK);
     assert_true(logged("several kinds of path") && logged("2 of 3 NICs"));
@@ -348,11 +349,11 @@ static const struct damage damages[] = {
     {"topo.txt", "\tGPU1\tGPU2", "\tGPU1\tGPU1", "line 1: GPU1 appears twice"},
 };
 
-static command_function *function_of(const char *file)
+static const struct command *command_of(const char *file)
 {
-    return strstr(file, "nvb")    ? import_nvbandwidth
-           : strstr(file, "topo") ? import_topo
-                                  : import_nccl;
+    return strstr(file, "nvb")    ? &import_nvbandwidth
+           : strstr(file, "topo") ? &import_topo
+                                  : &import_nccl;
 }
 
 static const char *options_of(const char *file)
@@ -381,7 +382,7 @@ TEST(test_damages)
         size_t before = size - strlen(found);
         const char *damaged = arena_print(&own_arena, "%.*s%s%s", (int)before, text, d->to,
                                           text + before + strlen(d->from));
-        expect_refused(d->file, import_text(function_of(d->file), damaged, strlen(damaged),
+        expect_refused(d->file, import_text(command_of(d->file), damaged, strlen(damaged),
                                             options_of(d->file)));
         if (!strstr(own_err.text, d->where))
             fail_msg("'%s' -> '%s': \"%s\" does not say %s", d->from, d->to, own_err.text,
@@ -407,8 +408,7 @@ TEST(test_cut_at_every_byte)
         if (*ends[f] == 'N') enough--; // the blank after the last X is not needed
         for (size_t cut = 0; cut < size; cut++) {
             struct arena_mark each = arena_set_mark(&own_arena);
-            enum status status =
-                import_text(function_of(files[f]), text, cut, options_of(files[f]));
+            enum status status = import_text(command_of(files[f]), text, cut, options_of(files[f]));
             if (cut <= enough - 1) expect_refused(files[f], status);
             else if (cut > enough && status != OK)
                 fail_msg("%s cut at %zu: %s", files[f], cut, own_err.text);
@@ -433,7 +433,7 @@ TEST(test_random_bytes)
                 text[(seed >> 20) % size] = put[(seed >> 50) % (sizeof put - 1)];
             }
             enum status status =
-                import_text(function_of(files[f]), text, size, options_of(files[f]));
+                import_text(command_of(files[f]), text, size, options_of(files[f]));
             if (status != OK) expect_refused(files[f], status);
             remove(in_folder("hostile.json"));
             arena_reset(&own_arena, mark);
@@ -446,19 +446,19 @@ TEST(test_too_much)
     struct {
         const char *head, *each, *tail;
         int times;
-        command_function *function;
+        const struct command *command;
         const char *where;
     } cases[] = {
         {"# nThread 1\n", "# Rank 0 Pid 1 on a device 0 [0] X\n# nThread 1\n# Avg bus\n", "", 3000,
-         import_nccl, "expected "},
+         &import_nccl, "expected "},
         {"# nThread 1\n# Rank 0 Pid 1 on a device 0 [0] X\n# Rank 1 Pid 1 on a device 1 [0] X\n# "
          "size count type time algbw busbw\n",
-         "8 2 float 1 0 0\n", "# Avg bus\n", 20000, import_nccl, "expected at most 16384 rows"},
-        {"", "a ", "\n", 3000, import_nccl, "line 1: expected at most 1024 words"},
-        {"", "aaaaaaaaaa", "\n", 10000, import_topo,
+         "8 2 float 1 0 0\n", "# Avg bus\n", 20000, &import_nccl, "expected at most 16384 rows"},
+        {"", "a ", "\n", 3000, &import_nccl, "line 1: expected at most 1024 words"},
+        {"", "aaaaaaaaaa", "\n", 10000, &import_topo,
          "line 1: expected lines of at most 65536 bytes"},
-        {"GPU0 ", "GPU1 ", "\n", 300, import_topo, "line 1: expected at most 256 GPUs and NICs"},
-        {"{\"nvbandwidth\": ", "[", "", 3000, import_nvbandwidth, "in"},
+        {"GPU0 ", "GPU1 ", "\n", 300, &import_topo, "line 1: expected at most 256 GPUs and NICs"},
+        {"{\"nvbandwidth\": ", "[", "", 3000, &import_nvbandwidth, "in"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t head = strlen(cases[i].head), each = strlen(cases[i].each),
@@ -468,10 +468,10 @@ TEST(test_too_much)
         for (int k = 0; k < cases[i].times; k++, size += each)
             memcpy(text + size, cases[i].each, each);
         memcpy(text + size, cases[i].tail, tail);
-        const char *operation = cases[i].function == import_nccl ? " --operation all_reduce" : "";
+        const char *operation = cases[i].command == &import_nccl ? " --operation all_reduce" : "";
         expect_refused(
             cases[i].where,
-            import_text(cases[i].function, text, size + tail,
+            import_text(cases[i].command, text, size + tail,
                         arena_print(&own_arena, "-o %s%s", in_folder("hostile.json"), operation)));
         if (!strstr(own_err.text, cases[i].where))
             fail_msg("\"%s\" does not say %s", own_err.text, cases[i].where);

@@ -26,7 +26,7 @@ static void write_input(const char *text, size_t size)
 }
 
 // Runs the import of `path`, "-o output" and the words given (separated by blanks).
-static enum status import(command_function *function, const char *path, const char *words)
+static enum status import(const struct command *command, const char *path, const char *words)
 {
     char *argv[40] = {"import", (char *)(uintptr_t)path, "-o", output};
     int argc = 4, exit_code = 0;
@@ -34,15 +34,15 @@ static enum status import(command_function *function, const char *path, const ch
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
     own_err = (struct error){OK, ""};
     remove(output);
-    return function(argc, argv, &exit_code, &own_arena, &own_err);
+    return command_call(command, argc, argv, &exit_code, &own_arena, &own_err);
 }
 
 // Refused in one line that has `word` in it, with nothing written.
-static void assert_refused(command_function *function, const char *text, size_t size,
+static void assert_refused(const struct command *command, const char *text, size_t size,
                            const char *words, const char *word)
 {
     write_input(text, size);
-    assert_int_equal(import(function, input, words), BAD_INPUT);
+    assert_int_equal(import(command, input, words), BAD_INPUT);
     if (!strstr(own_err.text, word)) print_error("'%s' is not in: %s\n", word, own_err.text);
     assert_non_null(strstr(own_err.text, word));
     assert_null(strchr(own_err.text, '\n'));
@@ -75,7 +75,7 @@ static const char two_tables[] =
 static void load_matrix(struct cluster *c, const char *text, const char *words)
 {
     write_input(text, strlen(text));
-    assert_int_equal(import(import_matrix, input, words), OK);
+    assert_int_equal(import(&import_matrix, input, words), OK);
     assert_int_equal(cluster_load(c, output, &own_arena, &own_err), OK);
 }
 
@@ -155,10 +155,10 @@ TEST(test_wrong_matrices)
         {"\x1f\x8b\x08\x01\x02\x03", NODES, "in.json"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_refused(import_matrix, cases[i].text, strlen(cases[i].text), cases[i].words,
+        assert_refused(&import_matrix, cases[i].text, strlen(cases[i].text), cases[i].words,
                        cases[i].word);
     for (size_t n = 0; n < strlen(one_table); n++)
-        assert_refused(import_matrix, one_table, n, NODES, "in.json");
+        assert_refused(&import_matrix, one_table, n, NODES, "in.json");
 }
 
 // The measured matrix that we may not ship, if it is next to the repository.
@@ -169,7 +169,7 @@ TEST(test_published_matrix)
     FILE *file = fopen(path, "r");
     if (!file) skip();
     fclose(file);
-    assert_int_equal(import(import_matrix, path, "--like a100-16x8"), OK);
+    assert_int_equal(import(&import_matrix, path, "--like a100-16x8"), OK);
     assert_int_equal(cluster_load(&c, output, &own_arena, &own_err), OK);
     assert_int_equal(c.places.node_count, 16);
     assert_rate(&c, "agpu1478", "agpu1475", 19.635358500000002 * 1.048576e9);
@@ -192,7 +192,7 @@ static const char layers_text[] =
 static void load_costs(struct costs *c, const char *text, const char *words)
 {
     write_input(text, strlen(text));
-    assert_int_equal(import(import_layers, input, words), OK);
+    assert_int_equal(import(&import_layers, input, words), OK);
     assert_int_equal(costs_load(c, output, &own_arena, &own_err), OK);
 }
 
@@ -287,13 +287,13 @@ TEST(test_wrong_layers)
         {"[1]", "", "in.json"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_refused(import_layers, cases[i].text, strlen(cases[i].text), cases[i].words,
+        assert_refused(&import_layers, cases[i].text, strlen(cases[i].text), cases[i].words,
                        cases[i].word);
     for (size_t n = 0; n < strlen(layers_text); n++)
-        assert_refused(import_layers, layers_text, n, "", "in.json");
+        assert_refused(&import_layers, layers_text, n, "", "in.json");
     char deep[4000];
     memset(deep, '[', sizeof deep);
-    assert_refused(import_layers, deep, sizeof deep, "", "nested deeper");
+    assert_refused(&import_layers, deep, sizeof deep, "", "nested deeper");
 }
 
 // The published table, if it is next to the repository; the shipped costs of GH200 are made from it
@@ -305,11 +305,11 @@ TEST(test_published_layers)
     if (!file) skip();
     fclose(file);
     // A table under another model's name, a norm that is no block.
-    assert_int_equal(import(import_layers, path, "--model GPT-Neo-2.7"), BAD_INPUT);
+    assert_int_equal(import(&import_layers, path, "--model GPT-Neo-2.7"), BAD_INPUT);
     assert_non_null(strstr(own_err.text, "26 layers, but 34"));
-    assert_int_equal(import(import_layers, path, "--model LLAMA-3-8"), BAD_INPUT);
+    assert_int_equal(import(&import_layers, path, "--model LLAMA-3-8"), BAD_INPUT);
     assert_non_null(strstr(own_err.text, "--head-layers"));
-    assert_int_equal(import(import_layers, path, "--model LLAMA-3-8 --head-layers 2"), OK);
+    assert_int_equal(import(&import_layers, path, "--model LLAMA-3-8 --head-layers 2"), OK);
 }
 
 AROUND_ALL(open_all, folder_close)

@@ -48,7 +48,7 @@ static enum status import(const char *words)
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
     own_err = (struct error){OK, ""};
     remove(output);
-    return import_trace(argc, argv, &exit_code, &own_arena, &own_err);
+    return command_call(&import_trace, argc, argv, &exit_code, &own_arena, &own_err);
 }
 
 static double seconds_of(const struct trace *t, const char *name)

@@ -62,47 +62,57 @@ static int group_of(struct cluster *c, const struct node_group *like, int slots,
     return g;
 }
 
-enum status import_hostfile(int argc, char **argv, int *exit_code, struct arena *arena,
-                            struct error *err)
+struct options {
+    struct import_files in;
+    const char *like;
+};
+
+static const struct option_row rows[] = {
+    {"--like", OPTION_CLUSTER, OPT(like),
+     "cluster whose first group describes the nodes: shipped name or file; slots are GPUs"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *output = "-", *like = NULL, *name = "hosts", *path, *text;
+    struct options *o = options;
+    const char *text;
     size_t size;
-    bool helped, more;
+    bool more;
     struct text_lines t;
     struct hosts h = {.names = {.arena = arena}};
     struct node_group nodes;
     struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the cluster (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the cluster (default: hosts)"},
-        {"--like", OPTION_CLUSTER, &like, 0, 0, NULL,
-         "cluster whose first group describes the nodes: shipped name or file; slots are GPUs"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import hostfile FILE --like CLUSTER [-o cluster.json]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    TRY(host_group(&nodes, like, arena, err));
-    TRY(import_read(&c.document, path, &text, &size, arena, err));
+    TRY(host_group(&nodes, o->like, arena, err));
+    TRY(import_read(&c.document, o->in.path, &text, &size, arena, err));
     text_open(&t, c.document.path, text, size, arena);
     while (true) {
         TRY(text_next(&t, &more, err));
         if (!more) break;
         if (t.word_count && *t.words[0] != '#') TRY(read_line(&h, &t, arena, err));
     }
-    if (!h.names.count) return fail(err, BAD_INPUT, "%s: expected a host a line, found none", path);
-    c.name = name;
+    if (!h.names.count)
+        return fail(err, BAD_INPUT, "%s: expected a host a line, found none", o->in.path);
+    c.name = o->in.name;
     c.places.node_count = h.names.count;
     c.places.nodes = TAKE(arena, h.names.count, struct cluster_node);
     for (int i = 0; i < h.names.count; i++) {
         int group = group_of(&c, &nodes, h.slots[i], arena);
         if (group < 0)
-            return fail(err, BAD_INPUT, "%s: more than %d unlike numbers of slots", path,
+            return fail(err, BAD_INPUT, "%s: more than %d unlike numbers of slots", o->in.path,
                         GROUPS_MAX);
         c.places.nodes[i] = (struct cluster_node){.name = h.names.items[i], .group = group};
     }
-    TRY(host_cluster_save(&c, "hostfile", output, arena, err));
-    fprintf(stderr, "%d nodes as in %s\n", h.names.count, like);
+    TRY(host_cluster_save(&c, "hostfile", o->in.output, arena, err));
+    fprintf(stderr, "%d nodes as in %s\n", h.names.count, o->like);
     return OK;
 }
+
+const struct command import_hostfile = {
+    .name = "hostfile",
+    .text = "hostfile (Open MPI, MPICH, DeepSpeed) -> cluster with its host names",
+    .usage = "plumbline import hostfile FILE --like CLUSTER [-o cluster.json]",
+    READS(struct options, rows, {.in = IMPORT_TO("hosts")}),
+    SHARES(import_options, struct options, in),
+    .run = run,
+};

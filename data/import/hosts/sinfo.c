@@ -11,8 +11,6 @@
 #include "data/import/hosts/names.h"
 #include "data/import/import.h"
 
-enum { LIKES_MOST = GROUPS_MAX };
-
 struct slurm_node {
     const char *name, *type; // type "": the file does not state it
     int gpus;
@@ -200,16 +198,11 @@ static enum status read_file(struct sinfo *s, const char *path, const char *text
 // ---- the cluster
 
 // "h100=h100-128x8", or a cluster for all that have none of their own.
-struct likes {
-    const char *items[LIKES_MOST];
-    struct option_texts said;
-};
-
-static const char *like_of(const struct likes *likes, const char *type)
+static const char *like_of(const struct option_texts *likes, const char *type)
 {
     const char *any = NULL;
     size_t length = strlen(type);
-    for (int i = 0; i < likes->said.count; i++) {
+    for (int i = 0; i < likes->count; i++) {
         const char *like = likes->items[i], *equals = strchr(like, '=');
         if (!equals) any = like;
         else if ((size_t)(equals - like) == length && !strncasecmp(like, type, length))
@@ -219,8 +212,8 @@ static const char *like_of(const struct likes *likes, const char *type)
 }
 
 static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
-                              const struct slurm_node *node, const struct likes *likes, int *group,
-                              struct arena *arena, struct error *err)
+                              const struct slurm_node *node, const struct option_texts *likes,
+                              int *group, struct arena *arena, struct error *err)
 {
     int g = 0;
     while (g < c->group_count &&
@@ -247,40 +240,40 @@ static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
     return OK;
 }
 
-enum status import_sinfo(int argc, char **argv, int *exit_code, struct arena *arena,
-                         struct error *err)
+struct options {
+    struct import_files in;
+    struct option_texts likes;
+    bool all;
+};
+
+static const struct option_row rows[] = {
+    {"--like", OPTION_TEXT, OPT(likes),
+     "cluster whose first group describes the nodes: shipped name or file; TYPE=CLUSTER: for "
+     "nodes with GPUs of this gres type; may be repeated",
+     .many = GROUPS_MAX},
+    {"--all", OPTION_FLAG, OPT(all), "include nodes that are down or drained"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *output = "-", *name = "slurm", *path, *text, *types[GROUPS_MAX];
+    struct options *o = options;
+    const char *text, *types[GROUPS_MAX];
     size_t size;
-    bool helped;
-    struct likes likes = {.said = {likes.items, 0}};
-    struct sinfo s = {.arena = arena};
+    struct sinfo s = {.arena = arena, .all = o->all};
     struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the cluster (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the cluster (default: slurm)"},
-        {"--like", OPTION_TEXTS, &likes.said, 0, 0, NULL,
-         "cluster whose first group describes the nodes: shipped name or file; TYPE=CLUSTER: for "
-         "nodes with GPUs of this gres type; may be repeated"},
-        {"--all", OPTION_FLAG, &s.all, 0, 0, NULL, "include nodes that are down or drained"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    TRY(import_read(&c.document, path, &text, &size, arena, err));
+    TRY(import_read(&c.document, o->in.path, &text, &size, arena, err));
     TRY(read_file(&s, c.document.path, text, size, err));
-    c.name = name;
+    c.name = o->in.name;
     c.places.node_count = s.count;
     c.places.nodes = TAKE(arena, s.count, struct cluster_node);
     for (int i = 0; i < s.count; i++) {
         int group;
-        TRY(find_group(&c, types, &s.nodes[i], &likes, &group, arena, err));
+        TRY(find_group(&c, types, &s.nodes[i], &o->likes, &group, arena, err));
         c.groups[group].nodes++;
         c.places.nodes[i] = (struct cluster_node){.name = s.nodes[i].name, .group = group};
     }
-    TRY(host_cluster_save(&c, "sinfo", output, arena, err));
+    TRY(host_cluster_save(&c, "sinfo", o->in.output, arena, err));
     fprintf(stderr, "%d nodes in %d group%s", s.count, c.group_count,
             c.group_count == 1 ? "" : "s");
     if (s.away) fprintf(stderr, "; %d down or drained left out (--all includes them)", s.away);
@@ -288,3 +281,12 @@ enum status import_sinfo(int argc, char **argv, int *exit_code, struct arena *ar
     fputc('\n', stderr);
     return OK;
 }
+
+const struct command import_sinfo = {
+    .name = "sinfo",
+    .text = "sinfo -N or scontrol show node output -> cluster of these nodes",
+    .usage = "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",
+    READS(struct options, rows, {.in = IMPORT_TO("slurm")}),
+    SHARES(import_options, struct options, in),
+    .run = run,
+};

@@ -239,35 +239,34 @@ static void put_nodes(struct places *p, const struct tree *tree, int levels, con
     }
 }
 
-enum status import_slurm(int argc, char **argv, int *exit_code, struct arena *arena,
-                         struct error *err)
+struct options {
+    struct import_files in;
+    const char *like, *times;
+};
+
+static const struct option_row rows[] = {
+    {"--like", OPTION_CLUSTER, OPT(like),
+     "cluster with nodes of these names, otherwise one whose first group describes the nodes: "
+     "shipped name or file"},
+    {"--oversubscription", OPTION_TEXT, OPT(times),
+     "oversubscription of each switch level, nearest first, such as 1,4: divides the bandwidth "
+     "of a node's cards (default: 1)"},
+};
+
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *output = "-", *like = NULL, *name = "slurm", *times = NULL, *path, *text;
+    struct options *o = options;
+    const char *text;
     size_t size;
-    bool helped, more;
+    bool more;
     int levels;
     struct text_lines t;
     struct tree tree = {.nodes = {.arena = arena}, .arena = arena};
     struct cluster c = {0}, known;
     int number[GROUPS_MAX] = {0};
-    const struct option options[] = {
-        {"-o", OPTION_PATH, &output, 0, 0, NULL,
-         "output file for the cluster (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "name of the cluster (default: slurm)"},
-        {"--like", OPTION_CLUSTER, &like, 0, 0, NULL,
-         "cluster with nodes of these names, otherwise one whose first group describes the nodes: "
-         "shipped name or file"},
-        {"--oversubscription", OPTION_TEXT, &times, 0, 0, NULL,
-         "oversubscription of each switch level, nearest first, such as 1,4: divides the bandwidth "
-         "of a node's cards (default: 1)"},
-    };
     (void)exit_code;
-    TRY(options_read(argc, argv,
-                     "plumbline import slurm topology.conf --like CLUSTER [-o cluster.json]",
-                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    TRY(host_cluster(&known, like, arena, err));
-    TRY(import_read(&c.document, path, &text, &size, arena, err));
+    TRY(host_cluster(&known, o->like, arena, err));
+    TRY(import_read(&c.document, o->in.path, &text, &size, arena, err));
     text_open(&t, c.document.path, text, size, arena);
     while (true) {
         TRY(text_next(&t, &more, err));
@@ -275,20 +274,29 @@ enum status import_slurm(int argc, char **argv, int *exit_code, struct arena *ar
         if (t.word_count && *t.words[0] != '#') TRY(read_line(&tree, &t, err));
     }
     if (!tree.nodes.count)
-        return fail(err, BAD_INPUT, "%s: expected switches with nodes, found none", path);
+        return fail(err, BAD_INPUT, "%s: expected switches with nodes, found none", o->in.path);
     TRY(join_switches(&tree, &t, err));
     TRY(find_heights(&tree, &levels, &t, err));
     int *groups = find_groups(&known, &tree);
     put_groups(&c, &known, groups, tree.nodes.count, number, arena);
-    TRY(put_levels(&c.places, &tree, levels, &c, times, err));
+    TRY(put_levels(&c.places, &tree, levels, &c, o->times, err));
     put_nodes(&c.places, &tree, levels, groups, number);
-    c.name = name;
-    TRY(host_cluster_save(&c, "topology", output, arena, err));
+    c.name = o->in.name;
+    TRY(host_cluster_save(&c, "topology", o->in.output, arena, err));
     fprintf(stderr, "%d nodes in %d group%s on %d switches of %d levels", c.places.node_count,
             c.group_count, c.group_count == 1 ? "" : "s", tree.count, levels);
     if (c.places.node_count < tree.nodes.count)
         fprintf(stderr, "; %d that %s does not have left out",
-                tree.nodes.count - c.places.node_count, like);
+                tree.nodes.count - c.places.node_count, o->like);
     fputc('\n', stderr);
     return OK;
 }
+
+const struct command import_slurm = {
+    .name = "slurm",
+    .text = "Slurm topology.conf -> cluster with its nodes and switches",
+    .usage = "plumbline import slurm topology.conf --like CLUSTER [-o cluster.json]",
+    READS(struct options, rows, {.in = IMPORT_TO("slurm")}),
+    SHARES(import_options, struct options, in),
+    .run = run,
+};

@@ -206,8 +206,6 @@ static const struct run defaults = {.mode = RECOMPUTE_NONE};
 
 const struct importer deepspeed_importer = {.name = "deepspeed",
                                             .file = "CONFIG.json --sequence N",
-                                            .asks = ASK_GPUS | ASK_SEQUENCE | ASK_GLOBAL_BATCH |
-                                                    ASK_MICRO_BATCH | ASK_PRECISION | ASK_DEGREES,
                                             .defaults = &defaults,
                                             .settings = settings_read_json,
                                             .rows = &deepspeed_rows,

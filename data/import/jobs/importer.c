@@ -8,56 +8,6 @@
 #include "data/inputs/model/size.h"
 #include "data/kinds/schedules.h"
 
-enum { OPTIONS_MAX = 16 };
-
-// The options that this importer has.
-static int options_of(struct option *to, const struct importer *im, struct asked *a)
-{
-    const struct {
-        unsigned ask;
-        struct option option;
-    } all[] = {
-        {ASK_GPUS,
-         {"--gpus", OPTION_INT, &a->gpus, 1, 1e9, NULL,
-          "GPUs of the run (default: as the file states or implies)"}},
-        {ASK_VOCABULARY,
-         {"--vocabulary", OPTION_INT, &a->vocabulary, 1, 1 << 26, NULL,
-          "vocabulary size, if the file has none"}},
-        {ASK_SEQUENCE,
-         {"--sequence", OPTION_INT, &a->sequence, 1, 1 << 24, NULL,
-          "tokens per sequence, instead of the file's"}},
-        {ASK_GLOBAL_BATCH,
-         {"--global-batch", OPTION_INT, &a->global_batch, 1, 1 << 30, NULL,
-          "sequences per iteration, instead of the file's"}},
-        {ASK_MICRO_BATCH,
-         {"--micro-batch", OPTION_INT, &a->micro_batch, 1, 1 << 20, NULL,
-          "sequences per micro-batch, instead of the file's"}},
-        {ASK_PRECISION,
-         {"--precision", OPTION_NAME, &a->precision, 0, 0, precision_names,
-          "precision, if the script or the recipe sets it (default: as in the file)"}},
-        {ASK_DEGREES,
-         {"--tensor", OPTION_INT, &a->tensor, 1, 65536, NULL,
-          "tensor degree of the model's code (default: 1)"}},
-        {ASK_DEGREES,
-         {"--pipeline", OPTION_INT, &a->pipeline, 1, 256, NULL,
-          "stages of its PipelineModule (default: 1)"}},
-        {ASK_DEGREES,
-         {"--expert", OPTION_INT, &a->expert, 1, 65536, NULL,
-          "ep_size of its MoE layers (default: 1)"}},
-        {ASK_LAYERS,
-         {"--layers", OPTION_INT, &a->layers, 1, 1e6, NULL,
-          "blocks of the model, if pipeline_parallel_layers_per_stage is set (default: the "
-          "flavor's)"}},
-        {ASK_SCHEDULE,
-         {"--schedule", OPTION_NAME, &a->schedule, 0, 0, schedule_names,
-          "schedule that the order in pipeline_parallel_schedule_csv belongs to"}},
-    };
-    int count = 0;
-    for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
-        if (im->asks & all[i].ask) to[count++] = all[i].option;
-    return count;
-}
-
 static enum status save_job(struct job *j, struct settings *s, const char *path, struct error *err)
 {
     struct source source = source_of("config", &s->document, path, s->arena);
@@ -81,49 +31,106 @@ static enum status convert(const struct importer *im, struct run *r, struct sett
     return OK;
 }
 
-static enum status importer_run(const struct importer *im, int argc, char **argv,
-                                struct arena *arena, struct error *err)
+static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct asked asked = {.precision = -1, .schedule = -1};
-    const char *name = im->name, *path, *usage;
+    struct asked *a = options;
+    const struct importer *im = a->importer;
     struct settings s;
-    bool helped;
-    struct option options[OPTIONS_MAX] = {
-        {"-o", OPTION_PATH, im->model ? &asked.model_path : &asked.job_path, 0, 0, NULL,
-         im->model
-             ? "output file for the model (default: -, standard output, unless --job is given)"
-             : "output file for the job (default: -, standard output)"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL,
-         arena_print(arena, "name of what is made (default: %s)", im->name)},
-        {"--job", OPTION_PATH, &asked.job_path, 0, 0, NULL,
-         "output file for the job (default: none)"}};
-    int count = im->model ? 3 : 2;
-    count += options_of(options + count, im, &asked);
-    usage = arena_print(arena, "plumbline import %s %s%s [options]", im->name, im->file,
-                        im->model ? " [-o model.json] [--job job.json]" : " [-o job.json]");
-    TRY(options_read(argc, argv, usage, options, (size_t)count, &path, 1, 1, NULL, &helped, err));
-    if (helped) return OK;
-    if (!asked.job_path && !im->model) asked.job_path = "-";
-    if (!asked.model_path && im->model && !asked.job_path) asked.model_path = "-";
-    if (im->not_python && path_ends_with(path, ".py"))
-        return fail(err, BAD_INPUT, "%s: %s", path, im->not_python);
-    TRY(im->settings(&s, path, arena, err));
+    (void)exit_code;
+    if (!a->job_path && !im->model) a->job_path = "-";
+    if (!a->model_path && im->model && !a->job_path) a->model_path = "-";
+    if (im->not_python && path_ends_with(a->path, ".py"))
+        return fail(err, BAD_INPUT, "%s: %s", a->path, im->not_python);
+    TRY(im->settings(&s, a->path, arena, err));
     struct run run = *im->defaults;
-    run.file = path, run.job = job_imported(name, &s);
+    run.file = a->path, run.job = job_imported(a->name, &s);
     run.job.sequence = im->defaults->job.sequence;
     TRY(settings_take(&s, im->rows, &run, err));
-    run.gpus = asked.gpus;
-    return convert(im, &run, &s, &asked, err);
+    run.gpus = a->gpus;
+    return convert(im, &run, &s, a, err);
 }
 
-#define IMPORT(name)                                                                               \
-    enum status import_##name(int argc, char **argv, int *exit_code, struct arena *arena,          \
-                              struct error *err)                                                   \
-    {                                                                                              \
-        (void)exit_code;                                                                           \
-        return importer_run(&name##_importer, argc, argv, arena, err);                             \
-    }
-IMPORT(megatron)
-IMPORT(nemo)
-IMPORT(deepspeed)
-IMPORT(torchtitan)
+// ---- the options: of a model and a job, or of a job; and what a file may leave to a script
+
+#define AT(member) offsetof(struct asked, member)
+#define COMMAND(key, words, shared_table, text_line)                                               \
+    const struct command import_##key = {                                                          \
+        .name = #key,                                                                              \
+        .text = text_line,                                                                         \
+        .usage = "plumbline import " #key " " words " [options]",                                  \
+        .options = OPTION_TABLE(ask_##key),                                                        \
+        .shared = &shared_table,                                                                   \
+        .size = sizeof(struct asked),                                                              \
+        .defaults =                                                                                \
+            &(const struct asked){&key##_importer, .name = #key, .precision = -1, .schedule = -1}, \
+        .run = run}
+
+static const struct option_row job_rows[] = {
+    {"FILE", OPTION_PATH, AT(path), .low = 1},
+    {"-o", OPTION_PATH, AT(job_path), "output file for the job (default: -, standard output)"},
+    {"--name", OPTION_TEXT, AT(name), "name of what is made (default: the framework's)"},
+};
+static const struct option_row model_rows[] = {
+    {"FILE", OPTION_PATH, AT(path), .low = 1},
+    {"-o", OPTION_PATH, AT(model_path),
+     "output file for the model (default: -, standard output, unless --job is given)"},
+    {"--name", OPTION_TEXT, AT(name), "name of what is made (default: the framework's)"},
+    {"--job", OPTION_PATH, AT(job_path), "output file for the job (default: none)"},
+};
+static const struct option_table of_job = OPTION_TABLE(job_rows),
+                                 of_model = OPTION_TABLE(model_rows);
+
+static const struct option_row ask_megatron[] = {
+    {"--gpus", OPTION_INT, AT(gpus), "GPUs of the run (default: as the file states or implies)", 1,
+     1e9},
+    {"--vocabulary", OPTION_INT, AT(vocabulary), "vocabulary size, if the file has none", 1,
+     1 << 26},
+};
+static const struct option_row ask_nemo[] = {
+    {"--gpus", OPTION_INT, AT(gpus), "GPUs of the run (default: as the file states or implies)", 1,
+     1e9},
+    {"--vocabulary", OPTION_INT, AT(vocabulary), "vocabulary size, if the file has none", 1,
+     1 << 26},
+    {"--sequence", OPTION_INT, AT(sequence), "tokens per sequence, instead of the file's", 1,
+     1 << 24},
+    {"--micro-batch", OPTION_INT, AT(micro_batch),
+     "sequences per micro-batch, instead of the file's", 1, 1 << 20},
+    {"--precision", OPTION_NAME, AT(precision),
+     "precision, if the script or the recipe sets it (default: as in the file)",
+     .names = precision_names},
+};
+static const struct option_row ask_deepspeed[] = {
+    {"--gpus", OPTION_INT, AT(gpus), "GPUs of the run (default: as the file states or implies)", 1,
+     1e9},
+    {"--sequence", OPTION_INT, AT(sequence), "tokens per sequence, instead of the file's", 1,
+     1 << 24},
+    {"--global-batch", OPTION_INT, AT(global_batch),
+     "sequences per iteration, instead of the file's", 1, 1 << 30},
+    {"--micro-batch", OPTION_INT, AT(micro_batch),
+     "sequences per micro-batch, instead of the file's", 1, 1 << 20},
+    {"--precision", OPTION_NAME, AT(precision),
+     "precision, if the script or the recipe sets it (default: as in the file)",
+     .names = precision_names},
+    {"--tensor", OPTION_INT, AT(tensor), "tensor degree of the model's code (default: 1)", 1,
+     65536},
+    {"--pipeline", OPTION_INT, AT(pipeline), "stages of its PipelineModule (default: 1)", 1, 256},
+    {"--expert", OPTION_INT, AT(expert), "ep_size of its MoE layers (default: 1)", 1, 65536},
+};
+static const struct option_row ask_torchtitan[] = {
+    {"--gpus", OPTION_INT, AT(gpus), "GPUs of the run (default: as the file states or implies)", 1,
+     1e9},
+    {"--layers", OPTION_INT, AT(layers),
+     "blocks of the model, if pipeline_parallel_layers_per_stage is set (default: the "
+     "flavor's)",
+     1, 1e6},
+    {"--schedule", OPTION_NAME, AT(schedule),
+     "schedule that the order in pipeline_parallel_schedule_csv belongs to",
+     .names = schedule_names},
+};
+
+COMMAND(megatron, "ARGS.sh|ARGS.txt [-o model.json] [--job job.json]", of_model,
+        "Megatron-LM argument list or launch script -> model and job");
+COMMAND(nemo, "CONFIG.yaml [-o model.json] [--job job.json]", of_model,
+        "NeMo or Megatron Bridge YAML -> model and job");
+COMMAND(deepspeed, "CONFIG.json --sequence N [-o job.json]", of_job, "DeepSpeed JSON -> job");
+COMMAND(torchtitan, "CONFIG.toml [-o job.json]", of_job, "torchtitan TOML -> job");

@@ -5,27 +5,17 @@
 
 #include "data/import/jobs/settings.h"
 
-// Options for what a file may leave to a script.
-enum {
-    ASK_GPUS = 1,
-    ASK_VOCABULARY = 2,
-    ASK_SEQUENCE = 4,
-    ASK_GLOBAL_BATCH = 8,
-    ASK_MICRO_BATCH = 16,
-    ASK_PRECISION = 32,
-    ASK_DEGREES = 64,
-    ASK_LAYERS = 128,
-    ASK_SCHEDULE = 256
-};
+// Answers to what a file may leave to a script.
 struct asked {
+    const struct importer *importer;
+    const char *path, *name;
     const char *model_path, *job_path; // where they are written; NULL: not asked for
     int64_t gpus, vocabulary, sequence, global_batch, micro_batch, tensor, pipeline, expert, layers;
     int precision, schedule; // -1: not given
 };
 
 struct importer {
-    const char *name, *file; // "CONFIG.toml"
-    unsigned asks;
+    const char *name, *file;    // "CONFIG.toml"
     const struct run *defaults; // of what the file does not state, except of the job
     const char *not_python;     // why a file in Python is refused; NULL: it is read like any other
     enum status (*settings)(struct settings *s, const char *path, struct arena *arena,

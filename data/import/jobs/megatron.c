@@ -12,7 +12,6 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 
 const struct importer megatron_importer = {.name = "megatron",
                                            .file = "ARGS.sh|ARGS.txt",
-                                           .asks = ASK_GPUS | ASK_VOCABULARY,
                                            .defaults = &megatron_defaults,
                                            .settings = settings_read_flags,
                                            .rows = &megatron_rows,

@@ -165,7 +165,6 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 const struct importer nemo_importer = {
     .name = "nemo",
     .file = "CONFIG.yaml",
-    .asks = ASK_GPUS | ASK_VOCABULARY | ASK_SEQUENCE | ASK_MICRO_BATCH | ASK_PRECISION,
     .defaults = &megatron_defaults,
     .not_python = "recipes in Python are not read; write theirs as YAML (config.to_yaml(...), or "
                   "run_config.yaml of a checkpoint)",

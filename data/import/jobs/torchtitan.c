@@ -290,7 +290,6 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 const struct importer torchtitan_importer = {
     .name = "torchtitan",
     .file = "CONFIG.toml",
-    .asks = ASK_GPUS | ASK_LAYERS | ASK_SCHEDULE,
     .defaults = &defaults,
     .not_python = "configurations in Python (torchtitan since 0.3) are not read, TOML of 0.2 is",
     .settings = settings_read_toml,

@@ -24,12 +24,10 @@ struct options {
     const char *path;
     int64_t work_limit;
 };
-#define AT(member) offsetof(struct options, member)
 
-static const struct options defaults = {.work_limit = CHECK_WORK_DEFAULT};
 static const struct option_row rows[] = {
-    {"FILE.vipr", OPTION_PATH, AT(path), .low = 1},
-    {"--work-limit", OPTION_INT, AT(work_limit),
+    {"FILE.vipr", OPTION_PATH, OPT(path), .low = 1},
+    {"--work-limit", OPTION_INT, OPT(work_limit),
      "maximum number of steps; beyond it nothing counts as proven (default: 10^11)", 1, 1e18},
 };
 
@@ -49,9 +47,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
 const struct command command_vipr_check = {
     .name = "vipr_check",
     .usage = "vipr_check FILE.vipr",
-    .options = OPTION_TABLE(rows),
+    READS(struct options, rows, {.work_limit = CHECK_WORK_DEFAULT}),
     .audits = true,
-    .size = sizeof(struct options),
-    .defaults = &defaults,
     .run = run,
 };
