@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/internal.h"
 
 enum { BOXES_MAX = 256, ROUNDS_A_TURN = 10, TURNS_WITHOUT_GAIN = 3 };
@@ -37,13 +38,12 @@ static int64_t bound_of(const struct bounding *b, const struct box *x)
     return x->chain >= CHAIN_NONE || x->low + x->chain > b->value ? b->value : x->low + x->chain;
 }
 
-static int64_t rounded_up(int64_t sum, int64_t by) { return sum > 0 ? (sum + by - 1) / by : 0; }
-
 // ---- prices
 
 static int64_t sum_to_chain(const struct bounding *b, int64_t sum)
 {
-    return rounded_up(sum, (int64_t)b->c->chain_count << paths_shift(b->paths));
+    int64_t by = (int64_t)b->c->chain_count << paths_shift(b->paths);
+    return sum > 0 ? (sum + by - 1) / by : 0;
 }
 
 // What the walk just made with `price` proves of a box.
@@ -149,7 +149,7 @@ static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool 
         struct box *x = add_box(b, low, high, from);
         for (int node = 0; node < c->node_count; node++)
             x->first[node] = in[node] && (!apart || part[node] == i);
-        int64_t least = rings_least(c->ring, c->node_count, c->chain_count, x->first, b->arena);
+        int64_t least = ring_bound(c->ring, c->node_count, c->chain_count, x->first, b->arena);
         if (least > x->low) x->low = least;
         if (x->low >= x->high) b->count--;
     }
@@ -206,38 +206,26 @@ static int64_t slowest_hop(const struct chains *c, int64_t limit)
     return slowest;
 }
 
-// The box of everything: its chains are bounded by an assignment, which also gives its first
-// prices.
-static bool open_root(struct bounding *b, struct box *root)
+// The box of everything.
+static struct box *open_root(struct bounding *b)
 {
     const struct chains *c = b->c;
-    int n = c->node_count;
-    int64_t *price = TAKE(b->arena, n, int64_t);
-    *root = (struct box){.step = 1,
-                         .high = b->value,
-                         .first = TAKE(b->arena, n, bool),
-                         .price = TAKE(b->arena, n, double),
-                         .best = TAKE(b->arena, n, int64_t)};
-    for (int i = 0; i < n; i++) root->first[i] = true;
-    if (c->length == 1) return true;
-    int64_t sum = chains_assign(c, NULL, price, b->arena);
-    if (sum >= CHAIN_NONE) return false;
-    root->chain = rounded_up(sum, c->chain_count);
-    if (root->chain >= b->value) return false;
+    struct box *root = add_box(b, 0, b->value, NULL);
+    for (int i = 0; i < c->node_count; i++) root->first[i] = true;
     int64_t hop_max = slowest_hop(c, b->value);
-    if (hop_max > (INT64_C(1) << 58) / n) return true; // sums of such hops would be too large
-    b->paths = paths_open(c, hop_max, b->arena);
-    for (int i = 0; i < n; i++) root->price[i] = ldexp((double)price[i], paths_shift(b->paths));
-    return true;
+    // Sums of longer hops would be too large.
+    if (c->length > 1 && hop_max <= (INT64_C(1) << 58) / c->node_count)
+        b->paths = paths_open(c, hop_max, b->arena);
+    return root;
 }
 
-int64_t chains_bound_below(const struct chains *c, int64_t value,
-                           const struct chains_settings *settings, int64_t *steps,
-                           struct arena *arena)
+void chains_bound(struct chains_result *r, const struct chains *c,
+                  const struct chains_settings *settings, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     struct bounding *b = TAKE(arena, 1, struct bounding);
     int n = c->node_count;
+    int64_t value = smaller(r->value, CHAIN_NONE);
     *b = (struct bounding){.c = c,
                            .value = value,
                            .steps_max = settings->bound_steps ? settings->bound_steps
@@ -247,24 +235,13 @@ int64_t chains_bound_below(const struct chains *c, int64_t value,
                            .firsts = TAKE(arena, c->chain_count + 1, int),
                            .visits = TAKE(arena, n, int),
                            .arena = arena};
-    struct box root;
-    int64_t bound = value;
-    if (open_root(b, &root)) {
-        if (chains_have_ring(c)) add_parts(b, 0, value - root.chain, root.first, &root);
-        else b->boxes[b->count++] = root, b->boxes[0].way = TAKE(arena, n, double);
-        bound = work_boxes(b);
+    struct box root = *open_root(b);
+    if (chains_have_ring(c)) {
+        drop(b, 0);
+        if (b->paths) work(b, &root);
+        if (root.chain < value) add_parts(b, 0, value - root.chain, root.first, &root);
     }
-    *steps += b->steps;
+    r->bound = work_boxes(b);
+    r->effort.steps += b->steps;
     arena_reset(arena, mark);
-    return bound;
-}
-
-int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena)
-{
-    struct arena_mark mark = arena_set_mark(arena);
-    bool *all = TAKE(arena, node_count, bool);
-    for (int i = 0; i < node_count; i++) all[i] = true;
-    int64_t least = rings_least(link, node_count, size, all, arena);
-    arena_reset(arena, mark);
-    return least;
 }

@@ -42,31 +42,17 @@ struct chains_settings chains_settings_for(const struct chains *c, uint64_t seed
 {
     bool few = c->node_count <= CHAINS_EXACT_MAX;
     return (struct chains_settings){.starts = few                   ? 4
-                                              : c->node_count <= 96 ? 12
+                                              : c->node_count <= 96 ? 16
                                                                     : 4,
                                     .moves = few ? 20000 : 10000 * c->node_count,
                                     .seed = seed};
 }
 
-void chains_approach(struct chains_result *r, const struct chains *c,
-                     const struct chains_settings *settings, struct arena *arena)
-{
-    *r = (struct chains_result){.order = TAKE(arena, c->chain_count * c->length, int)};
-    chains_search(r, c, settings, arena);
-    chains_close_ring(c, r->order, arena);
-    r->value = chains_value(c, r->order);
-    r->bound =
-        chains_bound_below(c, smaller(r->value, CHAIN_NONE), settings, &r->effort.steps, arena);
-}
-
 void chains_solve(struct chains_result *r, const struct chains *c,
                   const struct chains_settings *settings, struct arena *arena)
 {
-    if (c->node_count > CHAINS_EXACT_MAX) {
-        chains_approach(r, c, settings, arena);
-        return;
-    }
     *r = (struct chains_result){.order = TAKE(arena, c->chain_count * c->length, int)};
     chains_search(r, c, settings, arena);
-    chains_prove(r, c, settings, arena);
+    if (c->node_count <= CHAINS_EXACT_MAX) chains_prove(r, c, settings, arena);
+    else chains_bound(r, c, settings, arena);
 }

@@ -1,8 +1,7 @@
 // Chains: nodes put in rows, chain_count chains of `length` nodes each, every node at most once.
 // The value is the sum of hops of the most expensive chain, plus, where a ring joins the chains'
 // first nodes, the slowest link of the best ring through them. It is the placement problem of a
-// published planner (docs/FORMULAS.md section 15), and, with hops weighted by a mixture of paths,
-// what the placement adds to a bound of the iteration time.
+// published planner (docs/FORMULAS.md section 16).
 #ifndef PLUMBLINE_SOLVE_CHAINS_CHAINS_H
 #define PLUMBLINE_SOLVE_CHAINS_CHAINS_H
 
@@ -58,21 +57,14 @@ struct chains_settings chains_settings_for(const struct chains *c, uint64_t seed
 void chains_solve(struct chains_result *result, const struct chains *c,
                   const struct chains_settings *settings, struct arena *arena);
 
-// The method used beyond CHAINS_EXACT_MAX nodes, for any number of them.
-void chains_approach(struct chains_result *result, const struct chains *c,
-                     const struct chains_settings *settings, struct arena *arena);
-
-// Orders the chains so that the slowest link of the ring through their first nodes is least:
-// exactly up to 20 of them.
-void chains_close_ring(const struct chains *c, int *order, struct arena *arena);
-
 // The ring through these nodes whose slowest link[from * node_count + to] is least, in order (their
 // own order if no ring joins them); `size` up to CHAINS_EXACT_MAX.
 void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size,
                   struct arena *arena);
 
-// A bound on the slowest link of every ring of `size` >= 2 among these nodes; CHAIN_NONE: there is
-// none. Exact where a short search decides.
-int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena);
+// A bound on the slowest link of every ring of `size` >= 2 of these nodes (among: NULL: all);
+// CHAIN_NONE: there is none. Exact where a short search decides.
+int64_t ring_bound(const int64_t *link, int node_count, int size, const bool *among,
+                   struct arena *arena);
 
 #endif

@@ -155,14 +155,19 @@ static int list_costs(int64_t *sorted, const int64_t *link, int node_count, cons
     return distinct;
 }
 
-int64_t rings_least(const int64_t *link, int node_count, int size, const bool *among,
-                    struct arena *arena)
+int64_t ring_bound(const int64_t *link, int node_count, int size, const bool *among,
+                   struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int64_t *sorted = TAKE(arena, (size_t)node_count * (size_t)node_count + 1, int64_t);
     bool *in = TAKE(arena, node_count, bool);
-    int *part = TAKE(arena, node_count, int), low = 0,
-        count = list_costs(sorted, link, node_count, among);
+    int *part = TAKE(arena, node_count, int), low = 0;
+    if (!among) {
+        bool *all = TAKE(arena, node_count, bool);
+        memset(all, true, (size_t)node_count * sizeof *all);
+        among = all;
+    }
+    int count = list_costs(sorted, link, node_count, among);
     for (int high = count; low < high;) { // no ring has all links cheaper than sorted[low]
         int middle = low + (high - low) / 2;
         memcpy(in, among, (size_t)node_count * sizeof *in);

@@ -2,9 +2,7 @@
 // comes from a dynamic programme over sets; so does the best ring through a set of first nodes.
 // Sets of first nodes are taken cheapest ring first. For each, the other nodes are distributed so
 // that no chain costs more than what would still improve on the best known; the limit of the chains
-// is found by bisection. Sets of remaining nodes with which this failed are remembered. Before all
-// that, nodes are distributed without given first nodes: the resulting least value of the most
-// expensive chain ends the list of sets of first nodes early.
+// is found by bisection. Sets of remaining nodes with which this failed are remembered.
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +26,6 @@ struct proof {
     struct tail *tails[CHAINS_EXACT_MAX]; // [first] those that can be in an order that improves,
                                           // cheapest first
     int tail_count[CHAINS_EXACT_MAX];
-    int64_t *cheapest;       // [set]: of a whole chain, over all first nodes
     uint32_t *failed, stamp; // [nodes left over] == stamp: they cannot complete the order
     int64_t limit;
     const struct chains_settings *settings;
@@ -72,22 +69,6 @@ static void fill_tails(struct proof *p)
             p->least[(size_t)set * (size_t)n + (size_t)lowest(left)] =
                 least_tail(p, set, lowest(left));
     }
-}
-
-// The next larger number with the same number of bits set (a well-known bit trick).
-static uint32_t next_subset(uint32_t x)
-{
-    uint32_t low = x & (~x + 1), ripple = x + low;
-    return ripple | (((x ^ ripple) >> 2) / low);
-}
-
-// The members of `set` selected by the bits of `pick`, lowest first.
-static uint32_t spread(uint32_t pick, uint32_t set)
-{
-    uint32_t chosen = 0;
-    for (; pick; pick >>= 1, set &= set - 1)
-        if (pick & 1) chosen |= set & (~set + 1);
-    return chosen;
 }
 
 // Whether the chains from `chain` on can take their nodes from `left`, none above the limit.
@@ -144,55 +125,6 @@ static void keep(struct proof *p)
         write_chain(p, p->result->order + chain * p->c->length, p->firsts[chain], p->shared[chain]);
 }
 
-// ---- distribution without given first nodes
-
-// Whether chains from `chain` on, none above the limit, can take their nodes from `left`: the
-// lowest node is in one, or spare.
-static bool share_freely(struct proof *p, int chain, uint32_t left)
-{
-    int take = p->c->length - 1, have = __builtin_popcount(left),
-        spare = have - (p->c->chain_count - chain) * p->c->length;
-    if (chain == p->c->chain_count) return true;
-    uint32_t mark = p->stamp + (uint32_t)chain, node = left & (~left + 1), others = left & ~node;
-    if (p->failed[left] == mark || is_stopped(p)) return false;
-    p->result->effort.steps++;
-    for (uint32_t pick = (UINT32_C(1) << take) - 1; pick < UINT32_C(1) << (have - 1);
-         pick = next_subset(pick)) {
-        uint32_t chosen = spread(pick, others);
-        if (p->cheapest[chosen | node] <= p->limit && share_freely(p, chain + 1, others & ~chosen))
-            return true;
-        if (!pick) break;
-    }
-    if (spare > 0 && share_freely(p, chain, others)) return true;
-    p->failed[left] = mark;
-    return false;
-}
-
-static bool try_freely(struct proof *p, int64_t limit)
-{
-    p->stamp += CHAINS_EXACT_MAX + 1; // a mark for each chain
-    p->limit = limit;
-    bool found = share_freely(p, 0, (uint32_t)(((uint64_t)1 << p->c->node_count) - 1));
-    p->stamp += CHAINS_EXACT_MAX + 1;
-    return found;
-}
-
-// No order's most expensive chain is below this; values above `high` do not matter.
-static int64_t least_slowest(struct proof *p, int64_t high)
-{
-    enum { TRIES = 16 };
-    int64_t low = 0, top = high;
-    if (high < 0) return high + 1;
-    if (!try_freely(p, high)) return p->stopped ? 0 : high + 1;
-    for (int i = 0; i < TRIES && low < top; i++) {
-        int64_t middle = low + (top - low) / 2;
-        if (try_freely(p, middle)) top = middle;
-        else if (p->stopped) return low;
-        else low = middle + 1;
-    }
-    return low;
-}
-
 struct first_set {
     int64_t ring;
     uint32_t firsts;
@@ -212,11 +144,8 @@ static void least_by_first(const struct proof *p, int64_t *least)
     for (int i = 0; i < n; i++) least[i] = INT64_MAX;
     for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
         if (__builtin_popcount(set) != p->c->length) continue;
-        p->cheapest[set] = INT64_MAX;
-        for (uint32_t left = set; left; left &= left - 1) {
+        for (uint32_t left = set; left; left &= left - 1)
             least[lowest(left)] = smaller(least[lowest(left)], least_of(p, set, lowest(left)));
-            p->cheapest[set] = smaller(p->cheapest[set], least_of(p, set, lowest(left)));
-        }
     }
 }
 
@@ -237,7 +166,7 @@ static void list_tails(struct proof *p, int64_t limit, struct arena *arena)
             p->tail_count[i] = 0;
         }
         for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
-            if (__builtin_popcount(set) != p->c->length || p->cheapest[set] > limit) continue;
+            if (__builtin_popcount(set) != p->c->length) continue;
             for (uint32_t left = set; left; left &= left - 1) {
                 int first = lowest(left), at = p->tail_count[first];
                 if (least_of(p, set, first) > limit) continue;
@@ -290,17 +219,34 @@ static void try_set(struct proof *p, const struct first_set *set, const int64_t 
     p->result->value = set->ring + high;
 }
 
+// Puts the chains in the order of the best ring through their first nodes.
+static void close_ring(const struct chains *c, int *order, struct arena *arena)
+{
+    size_t size = (size_t)(c->chain_count * c->length);
+    int *firsts = TAKE(arena, c->chain_count, int), *ring = TAKE(arena, c->chain_count, int),
+        *kept = TAKE(arena, size, int);
+    memcpy(kept, order, size * sizeof *kept);
+    for (int i = 0; i < c->chain_count; i++) firsts[i] = kept[i * c->length];
+    ring_through(ring, c->ring, c->node_count, firsts, c->chain_count, arena);
+    for (int i = 0; i < c->chain_count; i++)
+        for (int k = 0; k < c->chain_count; k++)
+            if (kept[k * c->length] == ring[i])
+                memcpy(order + i * c->length, kept + k * c->length,
+                       (size_t)c->length * sizeof *order);
+}
+
 void chains_prove(struct chains_result *result, const struct chains *c,
                   const struct chains_settings *settings, struct arena *arena)
 {
     int n = c->node_count;
+    struct arena_mark mark = arena_set_mark(arena);
     size_t sets = (size_t)1 << n, count = 0;
+    int64_t shortest = INT64_MAX;
     struct proof p = {.c = c, .result = result, .settings = settings};
     int64_t *rings = TAKE(arena, sets, int64_t), *least = TAKE(arena, n, int64_t);
     struct first_set *list = TAKE(arena, sets, struct first_set);
     if (chains_have_ring(c)) rings_of_sets(rings, c->ring, n, c->chain_count, arena);
     p.least = TAKE(arena, sets * (size_t)n, int64_t);
-    p.cheapest = TAKE(arena, sets, int64_t);
     p.failed = TAKE(arena, sets, uint32_t);
     fill_tails(&p);
     for (uint32_t set = 1; set < sets; set++)
@@ -308,13 +254,14 @@ void chains_prove(struct chains_result *result, const struct chains *c,
             list[count++] = (struct first_set){rings[set], set};
     if (count) qsort(list, count, sizeof *list, compare_sets);
     least_by_first(&p, least);
-    int64_t slowest = count ? least_slowest(&p, result->value - list[0].ring - 1) : 0;
     if (count) list_tails(&p, result->value - list[0].ring - 1, arena);
-    result->bound = p.stopped ? list[0].ring + slowest : INT64_MAX;
-    for (size_t i = 0; i < count && list[i].ring + slowest < result->value && !p.stopped; i++) {
+    for (int i = 0; i < n; i++) shortest = smaller(shortest, least[i]);
+    result->bound = INT64_MAX;
+    for (size_t i = 0; i < count && list[i].ring + shortest < result->value && !p.stopped; i++) {
         try_set(&p, &list[i], least);
-        if (p.stopped) result->bound = list[i].ring + slowest; // of this set, and of the later ones
+        if (p.stopped) result->bound = list[i].ring + shortest; // of this set, and the later ones
     }
     result->bound = smaller(result->bound, result->value);
-    if (chains_have_ring(c)) chains_close_ring(c, result->order, arena);
+    arena_reset(arena, mark);
+    if (chains_have_ring(c)) close_ring(c, result->order, arena);
 }

@@ -20,17 +20,9 @@ void chains_search(struct chains_result *result, const struct chains *c,
 void chains_prove(struct chains_result *result, const struct chains *c,
                   const struct chains_settings *settings, struct arena *arena);
 
-// bound.c: no order whose value is below `value` is below the returned bound, which is at most
-// `value`.
-int64_t chains_bound_below(const struct chains *c, int64_t value,
-                           const struct chains_settings *settings, int64_t *steps,
-                           struct arena *arena);
-
-// assign.c: the least total cost of all chains; CHAIN_NONE or more: something is joined by nothing.
-// firsts: the nodes that may begin a chain; NULL: all. price, unless NULL: gets the price of each
-// node.
-int64_t chains_assign(const struct chains *c, const bool *firsts, int64_t *price,
-                      struct arena *arena);
+// bound.c: sets bound such that no order whose value is below result->value is below it.
+void chains_bound(struct chains_result *result, const struct chains *c,
+                  const struct chains_settings *settings, struct arena *arena);
 
 // paths.c. Prices are in units of 2^-paths_shift; if nodes may be left over they are at most 0.
 struct paths;
@@ -54,9 +46,5 @@ void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size
 // parts.
 int rings_within(const int64_t *link, int node_count, int size, int64_t limit, bool *in, int *part,
                  struct arena *arena);
-// The least slowest link of a ring of `size` of these nodes, as far as the search limit allows;
-// CHAIN_NONE: there is none.
-int64_t rings_least(const int64_t *link, int node_count, int size, const bool *among,
-                    struct arena *arena);
 
 #endif

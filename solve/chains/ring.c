@@ -1,64 +1,48 @@
-// The ring through given nodes whose slowest link is least, for directed links: a dynamic programme
+// Rings whose slowest link is least, for directed links. Of every set of nodes: a dynamic programme
 // over sets and the last node of a path that begins at the set's lowest node.
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/base/least.h"
 #include "solve/chains/internal.h"
 
+struct ring_paths {
+    const int64_t *link;
+    int n;
+    int64_t *least; // [set * n + last]: the slowest link of a path from the set's lowest node
+                    // through all of it
+};
+
 static int lowest(uint32_t set) { return __builtin_ctz(set); }
 
-// For a path from the set's lowest node through all of it that ends at `last`.
-static int64_t least_path(const int64_t *path, const int64_t *link, int n, uint32_t set, int last)
+// The least slowest link of a path through the set that goes on to `next`.
+static int64_t least_before(const struct ring_paths *p, uint32_t set, int next)
 {
-    uint32_t before = set & ~(UINT32_C(1) << last);
-    if (!before) return 0;
-    if (last == lowest(set)) return CHAIN_NONE;
     int64_t least = CHAIN_NONE;
-    for (uint32_t left = before; left; left &= left - 1) {
-        int from = lowest(left);
-        least = smaller(
-            least, larger(path[(size_t)before * (size_t)n + (size_t)from], link[from * n + last]));
-    }
-    return least;
-}
-
-static void fill_paths(int64_t *path, const int64_t *link, int n, int size)
-{
-    for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
-        if (__builtin_popcount(set) > size) continue;
-        for (uint32_t left = set; left; left &= left - 1)
-            path[(size_t)set * (size_t)n + (size_t)lowest(left)] =
-                least_path(path, link, n, set, lowest(left));
-    }
-}
-
-// The last node of the best ring through the set.
-static int best_last(const int64_t *path, const int64_t *link, int n, uint32_t set, int64_t *least)
-{
-    int best = lowest(set);
-    *least = CHAIN_NONE;
     for (uint32_t left = set; left; left &= left - 1) {
         int last = lowest(left);
-        int64_t value =
-            larger(path[(size_t)set * (size_t)n + (size_t)last], link[last * n + lowest(set)]);
-        if (last == lowest(set) || value >= *least) continue;
-        *least = value;
-        best = last;
+        least = smaller(least, larger(p->least[(size_t)set * (size_t)p->n + (size_t)last],
+                                      p->link[last * p->n + next]));
     }
-    return best;
+    return least;
 }
 
 void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size,
                    struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    size_t sets = (size_t)1 << node_count;
-    int64_t *path = TAKE(arena, sets * (size_t)node_count, int64_t);
-    fill_paths(path, link, node_count, size);
+    size_t sets = (size_t)1 << node_count, n = (size_t)node_count;
+    struct ring_paths p = {link, node_count, TAKE(arena, sets * n, int64_t)};
     for (uint32_t set = 0; set < sets; set++) {
         least[set] = CHAIN_NONE;
-        if (__builtin_popcount(set) == size) best_last(path, link, node_count, set, &least[set]);
+        if (__builtin_popcount(set) > size) continue;
+        for (uint32_t left = set; left; left &= left - 1) {
+            uint32_t before = set & ~(left & (~left + 1));
+            p.least[set * n + (size_t)lowest(left)] = !before ? 0
+                                                      : left == set
+                                                          ? CHAIN_NONE
+                                                          : least_before(&p, before, lowest(left));
+        }
+        if (set && __builtin_popcount(set) == size) least[set] = least_before(&p, set, lowest(set));
     }
     arena_reset(arena, mark);
 }
@@ -142,23 +126,5 @@ void ring_through(int *ring, const int64_t *link, int node_count, const int *nod
         can_close(&x);
         write_ring(&x, ring, nodes);
     }
-    arena_reset(arena, mark);
-}
-
-void chains_close_ring(const struct chains *c, int *order, struct arena *arena)
-{
-    if (!chains_have_ring(c) || c->chain_count > CHAINS_EXACT_MAX) return;
-    struct arena_mark mark = arena_set_mark(arena);
-    size_t size = (size_t)(c->chain_count * c->length);
-    int *firsts = TAKE(arena, c->chain_count, int), *ring = TAKE(arena, c->chain_count, int),
-        *kept = TAKE(arena, size, int);
-    memcpy(kept, order, size * sizeof *kept);
-    for (int i = 0; i < c->chain_count; i++) firsts[i] = kept[i * c->length];
-    ring_through(ring, c->ring, c->node_count, firsts, c->chain_count, arena);
-    for (int i = 0; i < c->chain_count; i++)
-        for (int k = 0; k < c->chain_count; k++)
-            if (kept[k * c->length] == ring[i])
-                memcpy(order + i * c->length, kept + k * c->length,
-                       (size_t)c->length * sizeof *order);
     arena_reset(arena, mark);
 }

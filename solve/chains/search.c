@@ -1,21 +1,20 @@
 // Simulated annealing for a good order of nodes. Moves: exchanges of nodes and of parts of chains,
-// parts reversed or moved within a chain, near nodes brought together, chains exchanged in the
-// ring. Only the chains that a move touches are summed anew. The annealed value is the value plus a
-// share of the mean link of the ring and a power mean of all chains besides the most expensive one,
-// because that alone does not show how the others could help. Every other start begins with a cheap
-// ring and keeps it cheap.
+// near nodes brought together. Only the chains that a move touches are summed anew. The annealed
+// value is the value plus a share of the mean link of the ring and a power mean of all chains
+// besides the most expensive one, because that alone does not show how the others could help. Every
+// other start begins with a cheap ring and keeps it cheap.
 #include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "data/base/random.h"
+#include "data/base/status.h"
 #include "solve/chains/internal.h"
 
 enum { PART_MAX = 8, NEAR = 8 };
 
 static const double link_share = 0.25; // of the ring's mean link in the annealed value
-static const double smooth_shares[4] = {0.7, 0.7, 0.7,
-                                        0.2}; // of the mean of powers, start by start
+static const double smooth_shares[] = {0.2, 0.2, 0.7}; // of the mean of powers, start by start
 static const double first_temperature = 0.03,
                     last_temperature = 1e-5; // of typical costs of chains and rings
 
@@ -65,29 +64,6 @@ static void swap_nodes(struct search *s)
     swap(s, a, below(s, s->n));
 }
 
-static void turn_in_chain(struct search *s)
-{
-    int chain = below(s, s->k) * s->length, a = below(s, s->length), b = below(s, s->length);
-    turn_part(s, chain + (a < b ? a : b), chain + (a < b ? b : a));
-}
-
-// Moves a part of a chain elsewhere in it: exchanges it with an adjacent part, by three reversals;
-// sometimes reversed.
-static void move_in_chain(struct search *s)
-{
-    int chain = below(s, s->k) * s->length, a = below(s, s->length), b = below(s, s->length);
-    if (a > b) {
-        int kept = a;
-        a = b, b = kept;
-    }
-    if (a == b) return;
-    int cut = chain + a + below(s, b - a), turned = below(s, 4);
-    turn_part(s, chain + a, chain + b);
-    cut = chain + a + chain + b - cut - 1;
-    if (turned != 1) turn_part(s, chain + a, cut);
-    if (turned != 2) turn_part(s, cut + 1, chain + b);
-}
-
 // Exchanges parts of equal length of two chains, sometimes all the rest from one position on;
 // sometimes reversed.
 static void swap_parts(struct search *s)
@@ -105,19 +81,6 @@ static void swap_parts(struct search *s)
     for (int i = 0; i < size; i++) swap(s, a * s->length + at + i, b * s->length + to + i);
     if (turned & 1) turn_part(s, a * s->length + at, a * s->length + at + size - 1);
     if (turned & 2) turn_part(s, b * s->length + to, b * s->length + to + size - 1);
-}
-
-// Moves a node elsewhere; those between move up.
-static void insert(struct search *s)
-{
-    int a = below(s, s->n), b = below(s, s->n), node = s->next[a];
-    if (a < b) memmove(s->next + a, s->next + a + 1, (size_t)(b - a) * sizeof *s->next);
-    else memmove(s->next + b + 1, s->next + b, (size_t)(a - b) * sizeof *s->next);
-    s->next[b] = node;
-    for (int at = a < b ? a : b; at <= (a < b ? b : a); at++) {
-        s->place[s->next[at]] = at;
-        touch(s, at);
-    }
 }
 
 // Puts after a node one that is near it: instead of the one that was there, or with all that
@@ -141,21 +104,11 @@ static void bring_near(struct search *s)
     for (int i = 0; i < size; i++) swap(s, behind + i, from + i);
 }
 
-static void swap_chains(struct search *s)
-{
-    int a = below(s, s->k), b = below(s, s->k);
-    for (int i = 0; i < s->length && a != b; i++) swap(s, a * s->length + i, b * s->length + i);
-}
-
 static void move_at_random(struct search *s)
 {
     int kind = below(s, 24);
-    if (kind < 5) swap_nodes(s);
-    else if (kind < 8) turn_in_chain(s);
-    else if (kind < 11) move_in_chain(s);
-    else if (kind < 14) swap_parts(s);
-    else if (kind < 15) insert(s);
-    else if (kind < 16) swap_chains(s);
+    if (kind < 6) swap_nodes(s);
+    else if (kind < 16) swap_parts(s);
     else bring_near(s);
 }
 
@@ -325,7 +278,7 @@ static int list_part(struct search *s, int *nodes, double more, struct arena *ar
     bool *in = TAKE(arena, s->n, bool);
     int *part = TAKE(arena, s->n, int), count = 0;
     memset(in, true, (size_t)s->n * sizeof *in);
-    int64_t limit = rings_least(s->c->ring, s->n, s->k, in, arena);
+    int64_t limit = ring_bound(s->c->ring, s->n, s->k, in, arena);
     if (limit < CHAIN_NONE) {
         int parts = rings_within(s->c->ring, s->n, s->k,
                                  limit + 1 + (int64_t)((double)limit * more), in, part, arena);
@@ -351,7 +304,6 @@ static int64_t anneal_ring(struct search *s, const int *nodes, int count,
     shuffle(&ring);
     *value = INT64_MAX;
     int64_t moves = anneal(&ring, settings, best, value);
-    chains_close_ring(&alone, best, arena);
     *value = chains_value(&alone, best);
     for (int i = 0; i < s->k; i++) best[i] = nodes[best[i]];
     return moves;
@@ -395,7 +347,7 @@ void chains_search(struct chains_result *r, const struct chains *c,
         s.ring_max = INT64_MAX;
         if (chains_have_ring(c) && start % 2)
             r->effort.moves += begin_with_ring(&s, settings, arena);
-        s.smooth = smooth_shares[start % 4];
+        s.smooth = smooth_shares[start % (int)ARRAY_LENGTH(smooth_shares)];
         r->effort.moves += anneal(&s, settings, best, &r->value);
     }
     memcpy(r->order, best, (size_t)(c->chain_count * c->length) * sizeof *best);

@@ -45,7 +45,7 @@ static int64_t least_between(const struct priced *p, const int64_t *weights, str
         size_t pair = (size_t)from * (size_t)x->node_count + (size_t)to;
         links[i] = i / count == i % count ? CHAIN_NONE : from == to ? 0 : weights[pair];
     }
-    int64_t bottleneck = ring_bound(links, count, p->layout.data, arena);
+    int64_t bottleneck = ring_bound(links, count, p->layout.data, NULL, arena);
     assert(bottleneck >= 0);
     return bottleneck;
 }
