@@ -109,8 +109,8 @@ const struct torchtitan_flavor torchtitan_flavors[] = {
      256},
     {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0}};
 
-// Where torch has no class of an order, another one places the stages. Its LoopedBFS runs backwards
-// from the last micro-batch to the first; ours starts with the first.
+// Those that torch has a class of. Its LoopedBFS runs backwards from the last micro-batch to the
+// first; ours starts with the first.
 const struct torchtitan_schedule torchtitan_schedules[] = {
     {"1F1B", SCHEDULE_1F1B, WRITTEN_BY_NAME},
     {"GPipe", SCHEDULE_GPIPE, WRITTEN_BY_NAME},
@@ -119,9 +119,5 @@ const struct torchtitan_schedule torchtitan_schedules[] = {
     {"ZBVZeroBubble", SCHEDULE_ZB_V, WRITTEN_BY_NAME},
     {"InterleavedZeroBubble", SCHEDULE_INTERLEAVED, READ_AS_NEAREST},
     {"DualPipeV", SCHEDULE_ZB_V, READ_AS_NEAREST},
-    {"1F1B", SCHEDULE_ZB_H1, WRITTEN_BY_TABLE},
-    {"1F1B", SCHEDULE_ZB_H2, WRITTEN_BY_TABLE},
-    {"ZBVZeroBubble", SCHEDULE_V_HALF, WRITTEN_BY_TABLE},
-    {"ZBVZeroBubble", SCHEDULE_V_MIN, WRITTEN_BY_TABLE},
     {"GPipe", SCHEDULE_TOKEN_SLICED, WRITTEN_BY_NAME},
     {NULL, SCHEDULE_KIND_COUNT, WRITTEN_BY_NAME}};

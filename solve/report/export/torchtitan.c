@@ -108,17 +108,22 @@ static const char *parts_text(const struct export *e, bool python)
     return text.text;
 }
 
-static const struct torchtitan_schedule *schedule_of(int kind)
+// Where torch has no class of an order, the one that places stages on ranks in the same way.
+static struct torchtitan_schedule schedule_of(int kind)
 {
-    const struct torchtitan_schedule *x = torchtitan_schedules;
-    while (x->kind != kind && x->name) x++;
-    return x;
+    const struct schedule_properties *own = &schedule_kinds[kind];
+    const char *placing = own->folds                 ? "ZBVZeroBubble"
+                          : own->virtual_stages == 1 ? "1F1B"
+                                                     : "Interleaved1F1B";
+    for (const struct torchtitan_schedule *x = torchtitan_schedules; x->name; x++)
+        if (x->kind == kind) return *x;
+    return (struct torchtitan_schedule){placing, kind, WRITTEN_BY_TABLE};
 }
 
 static bool titan_by_table(const struct plan *plan)
 {
     const struct layout *l = &plan->layout;
-    return l->pipeline > 1 && schedule_of(l->schedule)->use == WRITTEN_BY_TABLE;
+    return l->pipeline > 1 && schedule_of(l->schedule).use == WRITTEN_BY_TABLE;
 }
 
 static void set_parallelism(struct run *r, const struct export *e)
@@ -130,7 +135,7 @@ static void set_parallelism(struct run *r, const struct export *e)
     if (l->expert > 1 && r->toml) r->expert_tensor = l->tensor;
     if (l->pipeline == 1) r->micro_batch = 0;
     if (l->pipeline == 1) return;
-    r->schedule = schedule_of(l->schedule)->name;
+    r->schedule = schedule_of(l->schedule).name;
     if (titan_by_table(e->plan)) r->csv = "schedule.csv";
     r->stages = parts_text(e, r->python);
 }
