@@ -73,7 +73,7 @@ library              | data solve/commands solve/layout solve/checker/check.h
 # header | its only file
 libraries='
 glpk.h               | solve/tree/internal.h
-cJSON.h              | data/text/json.c
+cJSON.h              | data/text/json.c solve/checker/read/json.h
 lapacke.h            | calibrate/fit/least_squares.c
 nettle               | data/base/file.c
 mpi.h                | measure/links/mpi.c

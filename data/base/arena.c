@@ -208,3 +208,18 @@ void arena_defer(struct arena *arena, void (*release)(void *object), void *objec
     *d = (struct arena_deferred){arena->deferred, release, object};
     arena->deferred = d;
 }
+
+static void release_held(void *bytes) { memory_release(*(size_t *)bytes); }
+
+enum status arena_hold(struct arena *arena, size_t bytes, const char *file, struct error *err)
+{
+    size_t *counted = TAKE(arena, 1, size_t);
+    if (!memory_hold(bytes))
+        return fail(err, SYSTEM,
+                    "%s: needs %zu MiB of memory, more than is left of the %zu MiB allowed; raise "
+                    "--memory-limit-mib",
+                    file, bytes >> 20, limit >> 20);
+    *counted = bytes;
+    arena_defer(arena, release_held, counted);
+    return OK;
+}

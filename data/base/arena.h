@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "data/base/status.h"
+
 struct arena_block;
 struct arena_deferred;
 struct file_held;
@@ -63,6 +65,10 @@ void arena_defer(struct arena *arena, void (*release)(void *object), void *objec
 
 // Leaves through the arena's exit, as any taking that fails.
 _Noreturn void arena_exhaust(struct arena *arena);
+
+// Counts what a foreign library is about to take for an object that is deferred next, until that is
+// released. SYSTEM, with the file that needs it: the limit of memory does not allow it.
+enum status arena_hold(struct arena *arena, size_t bytes, const char *file, struct error *err);
 
 // Scratch: arena_reset releases everything taken since the mark.
 struct arena_mark arena_set_mark(struct arena *arena);

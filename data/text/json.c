@@ -53,17 +53,7 @@ static struct json member_at(const struct json *object, const cJSON *node, const
     return value_at(node, object->file, child_path(arena, object->path, key, 0), arena);
 }
 
-struct tree {
-    cJSON *root;
-    size_t bytes;
-};
-
-static void tree_release(void *object)
-{
-    struct tree *tree = object;
-    cJSON_Delete(tree->root);
-    memory_release(tree->bytes);
-}
+static void release(void *tree) { cJSON_Delete(tree); }
 
 // The allocator's own share included.
 static size_t tree_bytes(const struct json_counts *counts)
@@ -112,18 +102,11 @@ enum status json_parse(struct json *root, const char *file, const char *text, si
 {
     struct json_counts counts;
     TRY(json_scan(&counts, file, text, size, err));
-    struct tree *tree = TAKE(arena, 1, struct tree);
-    size_t bytes = tree_bytes(&counts);
-    if (!memory_hold(bytes))
-        return fail(err, SYSTEM,
-                    "%s: its values need %zu MiB of memory, more than is left of the %zu MiB "
-                    "allowed; raise --memory-limit-mib",
-                    file, bytes >> 20, memory_limit_now() >> 20);
-    tree->bytes = bytes;
-    arena_defer(arena, tree_release, tree);
-    tree->root = cJSON_ParseWithLength(text, size);
-    if (!tree->root) arena_exhaust(arena); // nothing else can fail: the text is JSON
-    *root = value_at(tree->root, file, "", arena);
+    TRY(arena_hold(arena, tree_bytes(&counts), file, err));
+    cJSON *tree = cJSON_ParseWithLength(text, size);
+    if (!tree) arena_exhaust(arena); // nothing else can fail: the text is JSON
+    arena_defer(arena, release, tree);
+    *root = value_at(tree, file, "", arena);
     struct arena_mark mark = arena_set_mark(arena);
     TRY(refuse_doubled(root, arena, err));
     arena_reset(arena, mark);

@@ -87,10 +87,10 @@ static bool is_audited(const struct nodes_maker *m, const char *text, size_t siz
     struct error why = {OK, ""};
     const struct reader r = {"proof", &why};
     struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
-    struct value *root;
+    cJSON *root;
     uint64_t work = CHECK_WORK_DEFAULT;
     if (check_parse(&r, text, size, &root, m->arena) != OK) return false;
-    const struct value *proof = value_get(root, "proof");
+    const cJSON *proof = value_get(root, "proof");
     return check_read_claims(&r, proof, &result) == OK &&
            check_one_proof(&r, proof, m->of->free, &result, &work, m->arena) == OK;
 }

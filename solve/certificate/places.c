@@ -177,11 +177,11 @@ static bool is_audited(struct places_maker *m, const struct attempt *a)
     struct arena_mark mark = arena_set_mark(m->arena);
     struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
     const struct reader r = {"certificate", &m->why};
-    struct value *root;
+    cJSON *root;
     m->why = (struct error){OK, ""};
     bool audited = a->made.text &&
                    check_parse(&r, a->made.text, a->made.size, &root, m->arena) == OK;
-    const struct value *proof = audited ? value_get(value_get(root, "places"), "proof") : NULL;
+    const cJSON *proof = audited ? value_get(value_get(root, "places"), "proof") : NULL;
     audited = audited && check_read_claims(&r, proof, &result) == OK &&
               check_one_proof(&r, proof, &a->p, &result, &m->work, m->arena) == OK;
     arena_reset(m->arena, mark);
@@ -337,7 +337,7 @@ static enum status put_rows(struct certificate_places_result *to, struct places_
     struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
     const struct reader r = {"certificate", &m->why};
     struct json_writer w;
-    struct value *root;
+    cJSON *root;
     document_begin(&w, "plumbline.certificate", request->sources, request->source_count, m->arena);
     json_open_flat_object(&w, "places");
     json_put_text(&w, "by", "rows");

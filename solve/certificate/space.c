@@ -202,7 +202,7 @@ static enum status is_audited(struct space_maker *m, const struct certificate_re
     struct certificate_result made;
     struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
     struct reader reader = {"proof", &m->why};
-    struct value *root;
+    cJSON *root;
     size_t size;
     json_begin(&w, m->scratch);
     json_open_object(&w, NULL);

@@ -49,7 +49,7 @@ static bool is_audited(struct tree_maker *m, const char *text, size_t size,
 {
     struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
     const struct reader r = {"proof", &m->why};
-    struct value *root;
+    cJSON *root;
     m->why = (struct error){OK, ""};
     return check_parse(&r, text, size, &root, m->scratch) == OK &&
            check_read_claims(&r, value_get(root, "proof"), &result) == OK &&

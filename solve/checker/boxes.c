@@ -17,16 +17,16 @@ struct tree {
 
 // ---- rounds
 
-static enum status read_weights(struct check_proof *k, const struct value *v, const char *where,
+static enum status read_weights(struct check_proof *k, const cJSON *v, const char *where,
                                 struct check_round *round)
 {
     int symbols = check_symbol_count(k->p);
     int64_t sum = 0, whole = (int64_t)1 << WEIGHT_SHIFT;
     memset(k->coefficients, 0, (size_t)symbols * sizeof *k->coefficients);
     if (!v) return OK;
-    TRY(value_expect(&k->reader, v, where, VALUE_ARRAY));
-    TRY(check_spend(k->p, k->work, (uint64_t)v->count * (uint64_t)symbols));
-    for (const struct value *pair = v->first; pair; pair = pair->next) {
+    TRY(value_expect(&k->reader, v, where, cJSON_Array));
+    TRY(check_spend(k->p, k->work, (uint64_t)cJSON_GetArraySize(v) * (uint64_t)symbols));
+    for (const cJSON *pair = v->child; pair; pair = pair->next) {
         int64_t numbers[2];
         TRY(value_row(&k->reader, pair, where, "path and numerator", 2, numbers));
         int64_t path = numbers[0], weight = numbers[1];
@@ -39,7 +39,7 @@ static enum status read_weights(struct check_proof *k, const struct value *v, co
         const int *counts = k->counts + (size_t)path * (size_t)symbols;
         for (int i = 0; i < symbols; i++) k->coefficients[i] += weight * counts[i];
     }
-    round->has_weights = v->count > 0;
+    round->has_weights = v->child != NULL;
     return OK;
 }
 
@@ -56,22 +56,23 @@ static enum status put_price(struct check_proof *k, const char *where, struct ch
     return OK;
 }
 
-static enum status read_prices(struct check_proof *k, const struct value *v, const char *where,
+static enum status read_prices(struct check_proof *k, const cJSON *v, const char *where,
                                struct check_round *round)
 {
-    const struct value *slots = NULL, *budget[BUDGETS] = {NULL};
+    const cJSON *slots = NULL, *budget[BUDGETS] = {NULL};
     const struct value_field fields[] = {
-        {"?slots", .value = &slots, .type = VALUE_ARRAY},
-        {"?boundaries", .value = &budget[BUDGET_BOUNDARIES], .type = VALUE_NUMBER},
-        {"?stages", .value = &budget[BUDGET_STAGES], .type = VALUE_NUMBER},
-        {"?cost", .value = &budget[BUDGET_COST], .type = VALUE_NUMBER},
+        {"?slots", .value = &slots, .type = cJSON_Array},
+        {"?boundaries", .value = &budget[BUDGET_BOUNDARIES], .type = cJSON_Number},
+        {"?stages", .value = &budget[BUDGET_STAGES], .type = cJSON_Number},
+        {"?cost", .value = &budget[BUDGET_COST], .type = cJSON_Number},
         {NULL},
     };
     if (!v) return OK;
     TRY(value_fields(&k->reader, v, where, fields, NULL));
     for (int i = 0; i < BUDGETS; i++)
-        if (budget[i]) TRY(put_price(k, where, round, k->p->group_count + i, budget[i]->number));
-    for (const struct value *pair = slots ? slots->first : NULL; pair; pair = pair->next) {
+        if (budget[i])
+            TRY(put_price(k, where, round, k->p->group_count + i, value_number(budget[i])));
+    for (const cJSON *pair = slots ? slots->child : NULL; pair; pair = pair->next) {
         int64_t numbers[2];
         TRY(value_row(&k->reader, pair, where, "group and numerator", 2, numbers));
         if (numbers[0] < 0 || numbers[0] >= k->p->group_count)
@@ -82,18 +83,19 @@ static enum status read_prices(struct check_proof *k, const struct value *v, con
     return OK;
 }
 
-static enum status read_memory(struct check_proof *k, const struct value *v, const char *where,
+static enum status read_memory(struct check_proof *k, const cJSON *v, const char *where,
                                struct check_round *round)
 {
     if (!v) return OK;
-    TRY(value_expect(&k->reader, v, where, VALUE_ARRAY));
+    TRY(value_expect(&k->reader, v, where, cJSON_Array));
     if (!round->by_ranks && k->p->turns == 1)
         return NOT_PROVEN_HERE(k, "%s: memory is priced where ranks have several stages alone",
                                where);
     int64_t sum = 0, most = (int64_t)1 << 60;
-    struct check_memory_price *to = TAKE(k->arena, v->count, struct check_memory_price);
+    struct check_memory_price *to =
+        TAKE(k->arena, cJSON_GetArraySize(v), struct check_memory_price);
     round->memory = to;
-    for (const struct value *row = v->first; row; row = row->next) {
+    for (const cJSON *row = v->child; row; row = row->next) {
         int64_t n[4];
         TRY(value_row(&k->reader, row, where, "rank, moment, turn and numerator", 4, n));
         if (n[0] < 0 || n[0] >= k->p->ranks || n[1] < 0 || n[1] >= k->g->peaks[n[0]].count ||
@@ -119,10 +121,10 @@ static enum status couple(struct tree *t, bool *closed)
     return OK;
 }
 
-static enum status read_round(struct tree *t, const struct value *v, struct check_round *round)
+static enum status read_round(struct tree *t, const cJSON *v, struct check_round *round)
 {
     struct check_proof *k = t->k;
-    const struct value *weights = NULL, *prices = NULL, *memory = NULL;
+    const cJSON *weights = NULL, *prices = NULL, *memory = NULL;
     bool relaxed = false;
     const struct value_field fields[] = {
         {"?weights", .value = &weights}, {"?prices", .value = &prices},
@@ -143,14 +145,14 @@ static enum status read_round(struct tree *t, const struct value *v, struct chec
     return OK;
 }
 
-static enum status use_rounds(struct tree *t, const struct value *rounds, bool *closed)
+static enum status use_rounds(struct tree *t, const cJSON *rounds, bool *closed)
 {
     struct check_proof *k = t->k;
     struct check_round round;
-    TRY(value_expect(&k->reader, rounds, t->where, VALUE_ARRAY));
+    TRY(value_expect(&k->reader, rounds, t->where, cJSON_Array));
     TRY(check_remember(&t->halves));
     TRY(couple(t, closed));
-    for (const struct value *v = rounds->first; v; v = v->next) {
+    for (const cJSON *v = rounds->child; v; v = v->next) {
         struct arena_mark mark = arena_set_mark(k->arena);
         TRY(read_round(t, v, &round));
         if (!*closed)
@@ -165,7 +167,7 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
 
 // ---- splits
 
-static enum status read_choice(struct check_proof *k, const struct value *v, const char *where,
+static enum status read_choice(struct check_proof *k, const cJSON *v, const char *where,
                                struct check_property *to)
 {
     const char *names[MOST_GROUPS + 1];
@@ -177,10 +179,10 @@ static enum status read_choice(struct check_proof *k, const struct value *v, con
     return value_fields(&k->reader, v, where, fields, NULL);
 }
 
-static enum status read_split(struct check_proof *k, const struct value *v, const char *where,
+static enum status read_split(struct check_proof *k, const cJSON *v, const char *where,
                               struct check_property *to)
 {
-    const struct value *choice = NULL;
+    const cJSON *choice = NULL;
     const struct value_field rank_fields[] = {
         {"rank", 0, k->p->ranks - 1, .small = &to->rank},
         {"layers_below", 0, MOST_LAYERS, .small = &to->layers_below},
@@ -193,7 +195,7 @@ static enum status read_split(struct check_proof *k, const struct value *v, cons
         {NULL},
     };
     *to = (struct check_property){-1, -1, -1, -1, {-1, -1, -1, -1, -1, -1, -1, -1}};
-    TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
+    TRY(value_expect(&k->reader, v, where, cJSON_Object));
     if (value_get(v, "rank")) return value_fields(&k->reader, v, where, rank_fields, NULL);
     TRY(value_fields(&k->reader, v, where, fields, NULL));
     if ((to->load_below >= 0) == (choice != NULL))
@@ -203,7 +205,7 @@ static enum status read_split(struct check_proof *k, const struct value *v, cons
 
 // A half may be empty or keep everything; but the property must distinguish some of the whole
 // problem's choices.
-static enum status split(struct tree *t, const struct value *v)
+static enum status split(struct tree *t, const cJSON *v)
 {
     struct check_property q;
     bool splits;
@@ -259,11 +261,11 @@ static enum status refuse_open(const struct tree *t)
                            t->where, stage, most);
 }
 
-static enum status check_box(struct tree *t, const struct value *v, bool *ends)
+static enum status check_box(struct tree *t, const cJSON *v, bool *ends)
 {
     const struct reader *r = &t->k->reader;
     bool closed = false, says_closed = false, says_leaf = false;
-    const struct value *rounds, *by = NULL;
+    const cJSON *rounds, *by = NULL;
     const struct value_field fields[] = {
         {"rounds", .value = &rounds},
         {"?split", .value = &by},
@@ -285,13 +287,13 @@ static enum status check_box(struct tree *t, const struct value *v, bool *ends)
     return closed ? OK : refuse_open(t);
 }
 
-enum status check_boxes(struct check_proof *k, const struct value *boxes)
+enum status check_boxes(struct check_proof *k, const cJSON *boxes)
 {
     struct tree t = {.k = k};
-    TRY(value_expect(&k->reader, boxes, "boxes", VALUE_ARRAY));
+    TRY(value_expect(&k->reader, boxes, "boxes", cJSON_Array));
     TRY(check_open_halves(&t.halves, &k->choices, k->arena));
     bool more = true;
-    for (const struct value *v = boxes->first; v; v = v->next, t.number++) {
+    for (const cJSON *v = boxes->child; v; v = v->next, t.number++) {
         bool ends = false;
         if (!more)
             return check_refuse(&k->reader, "boxes",

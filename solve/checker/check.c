@@ -14,7 +14,7 @@ static enum status audit(struct check_result *result, const struct check_text *c
 {
     const struct reader r = {certificate->file, err};
     struct check_problem *problem = TAKE(arena, 1, struct check_problem);
-    struct value *root;
+    cJSON *root;
     const char *path, *hash;
     char found[CHECK_HASH];
     TRY(check_read_envelope(&r, certificate, &root, arena));
@@ -24,7 +24,7 @@ static enum status audit(struct check_result *result, const struct check_text *c
         return fail(err, (enum status)NOT_PROVEN,
                     "%s: its SHA-256 is %.12s..., the proof is about %.12s...", priced->file, found,
                     hash);
-    const struct value *proof = value_get(root, "proof");
+    const cJSON *proof = value_get(root, "proof");
     if (!proof)
         return check_refuse(
             &r, "",

@@ -43,10 +43,10 @@ enum status check_certificate(struct check_result *result, const struct check_te
 // The same for a problem. confirm checks that the priced document has the prices of the problem,
 // and that it or the certificate (made_from) states the hashes of its sources; it returns how many
 // numbers it compared.
-struct value;
+struct cJSON;
 struct check_basis {
     enum status (*confirm)(const struct check_basis *basis, const struct check_problem *priced,
-                           const struct value *made_from, int64_t *confirmed);
+                           const struct cJSON *made_from, int64_t *confirmed);
     const struct check_problem *own;  // its tables as priced by someone other than the planner
     const struct check_input *inputs; // the problem and its inputs (solve/checker/sources.h)
     int input_count;

@@ -4,7 +4,7 @@
 
 #include "solve/checker/proof.h"
 
-static enum status read_stage(struct check_proof *k, const struct value *v, int stage, int first,
+static enum status read_stage(struct check_proof *k, const cJSON *v, int stage, int first,
                               struct check_choice *c)
 {
     const char *names[MOST_GROUPS + 1];
@@ -31,18 +31,18 @@ static enum status read_stage(struct check_proof *k, const struct value *v, int 
     return OK;
 }
 
-enum status check_incumbent(struct check_proof *k, const struct value *stages, int64_t iteration_ns)
+enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns)
 {
     const struct check_problem *p = k->p;
     struct check_choice *own = TAKE(k->arena, p->stages, struct check_choice);
     const struct check_choice *chosen[MOST_STAGES];
     int stage = 0, first = 0;
     bool within, below = false;
-    TRY(value_expect(&k->reader, stages, "incumbent", VALUE_ARRAY));
-    if (stages->count != p->stages)
+    TRY(value_expect(&k->reader, stages, "incumbent", cJSON_Array));
+    if (cJSON_GetArraySize(stages) != p->stages)
         return check_refuse(&k->reader, "incumbent", "expected %d stages, found %d", p->stages,
-                            stages->count);
-    for (const struct value *v = stages->first; v; v = v->next, stage++) {
+                            cJSON_GetArraySize(stages));
+    for (const cJSON *v = stages->child; v; v = v->next, stage++) {
         TRY(read_stage(k, v, stage, first, &own[stage]));
         first += own[stage].layers;
         chosen[stage] = &own[stage];

@@ -14,21 +14,21 @@ struct walker {
     int *counts;
 };
 
-static enum status read_start(struct walker *w, const struct value *v)
+static enum status read_start(struct walker *w, const cJSON *v)
 {
     const struct check_graph *g = w->k->g;
     const struct reader *r = &w->k->reader;
-    if (v->count != 4)
+    if (cJSON_GetArraySize(v) != 4)
         return check_refuse(r, w->where,
                             "start: expected kind, stage or boundary, micro-batch and slice");
     int kind, number[3], i = 0, most[3];
-    TRY(value_name(r, v->first, w->where, check_kind_names, &kind));
+    TRY(value_name(r, v->child, w->where, check_kind_names, &kind));
     most[0] = g->p->stages, most[1] = g->micro_batches[kind], most[2] = g->slices[kind];
-    for (const struct value *e = v->first->next; e; e = e->next, i++) {
-        TRY(value_expect(r, e, w->where, VALUE_NUMBER));
-        if (e->number < 0 || e->number >= most[i])
+    for (const cJSON *e = v->child->next; e; e = e->next, i++) {
+        TRY(value_expect(r, e, w->where, cJSON_Number));
+        if (value_number(e) < 0 || value_number(e) >= most[i])
             return NOT_PROVEN_HERE(w->k, "%s: starts at no operation of the schedule", w->where);
-        number[i] = (int)e->number;
+        number[i] = (int)value_number(e);
     }
     w->at = check_operation(g, kind, number[0], number[1], number[2]);
     if (g->offset[kind] == g->offset[kind + 1] || !g->exists[w->at])
@@ -84,7 +84,7 @@ static enum status read_steps(struct walker *w, const char *c)
 }
 
 // Of the greatest load: what one micro-batch occupies of a rank, or of a link.
-static enum status read_load(struct check_proof *k, const struct value *v, int number)
+static enum status read_load(struct check_proof *k, const cJSON *v, int number)
 {
     int symbols = check_symbol_count(k->p), most = k->p->ranks - 1;
     struct check_load of = {-1, -1};
@@ -94,7 +94,7 @@ static enum status read_load(struct check_proof *k, const struct value *v, int n
                                           {NULL}};
     char where[CHECK_PATH_MAX];
     snprintf(where, sizeof where, "paths[%d]", number);
-    TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
+    TRY(value_expect(&k->reader, v, where, cJSON_Object));
     bool is_rank = value_get(v, "rank") != NULL;
     TRY(value_fields(&k->reader, v, where, is_rank ? of_rank : of_link, NULL));
     if (is_rank) of.to = of.from;
@@ -108,14 +108,14 @@ static enum status read_load(struct check_proof *k, const struct value *v, int n
     return NOT_PROVEN_HERE(k, "%s: nothing is sent from rank %d to rank %d", where, of.from, of.to);
 }
 
-static enum status read_path(struct check_proof *k, const struct value *v, int number)
+static enum status read_path(struct check_proof *k, const cJSON *v, int number)
 {
     if (k->p->objective == MINIMISE_LOAD) return read_load(k, v, number);
-    const struct value *start_stated, *steps;
+    const cJSON *start_stated, *steps;
     const struct value_field fields[] = {
-        {"start", .value = &start_stated, .type = VALUE_ARRAY},
+        {"start", .value = &start_stated, .type = cJSON_Array},
         {"laps", 1, STEPS_MOST, .small = &k->laps[number]},
-        {"steps", .value = &steps, .type = VALUE_TEXT},
+        {"steps", .value = &steps, .type = cJSON_String},
         {NULL},
     };
     char where[CHECK_PATH_MAX];
@@ -127,7 +127,7 @@ static enum status read_path(struct check_proof *k, const struct value *v, int n
     TRY(read_start(&w, start_stated));
     int start = w.at;
     if (k->p->barrier) w.counts[k->replay.symbol[start]]++; // a cycle returns to it
-    TRY(read_steps(&w, steps->text));
+    TRY(read_steps(&w, steps->valuestring));
     if (k->p->barrier && k->laps[number] != 1)
         return NOT_PROVEN_HERE(k, "%s: takes 1 lap, not %d", where, k->laps[number]);
     if (k->p->barrier) return OK;
@@ -137,16 +137,17 @@ static enum status read_path(struct check_proof *k, const struct value *v, int n
     return OK;
 }
 
-enum status check_read_paths(struct check_proof *k, const struct value *paths)
+enum status check_read_paths(struct check_proof *k, const cJSON *paths)
 {
     int symbols = check_symbol_count(k->p), number = 0;
-    TRY(value_expect(&k->reader, paths, "paths", VALUE_ARRAY));
-    if ((int64_t)paths->count * symbols > COUNTS_MOST)
+    TRY(value_expect(&k->reader, paths, "paths", cJSON_Array));
+    int count = cJSON_GetArraySize(paths);
+    if ((int64_t)count * symbols > COUNTS_MOST)
         return check_refuse(&k->reader, "paths", "more paths than are checked");
-    k->path_count = paths->count;
-    k->counts = TAKE(k->arena, (size_t)paths->count * (size_t)symbols, int);
-    k->laps = TAKE(k->arena, paths->count, int);
-    for (const struct value *v = paths->first; v; v = v->next) TRY(read_path(k, v, number++));
-    k->result->paths = paths->count;
+    k->path_count = count;
+    k->counts = TAKE(k->arena, (size_t)count * (size_t)symbols, int);
+    k->laps = TAKE(k->arena, count, int);
+    for (const cJSON *v = paths->child; v; v = v->next) TRY(read_path(k, v, number++));
+    k->result->paths = count;
     return OK;
 }

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
-enum status check_read_claims(const struct reader *r, const struct value *proof,
+enum status check_read_claims(const struct reader *r, const cJSON *proof,
                               struct check_result *result)
 {
-    const struct value *incumbent = NULL;
+    const cJSON *incumbent = NULL;
     int64_t objective_ns = -1;
     const struct value_field fields[] = {
         {"?infeasible", .flag = &result->infeasible},
@@ -40,12 +40,12 @@ enum status check_read_claims(const struct reader *r, const struct value *proof,
 
 // What the rounds count exactly: groups, by name under "slots", and budgets.
 static enum status read_counted(const struct check_problem *p, const struct reader *r,
-                                const struct value *v, bool *counted)
+                                const cJSON *v, bool *counted)
 {
-    const struct value *slots = NULL;
+    const cJSON *slots = NULL;
     bool *budget = counted + p->group_count;
     const struct value_field fields[] = {
-        {"?slots", .value = &slots, .type = VALUE_ARRAY},
+        {"?slots", .value = &slots, .type = cJSON_Array},
         {"?boundaries", .flag = &budget[BUDGET_BOUNDARIES]},
         {"?stages", .flag = &budget[BUDGET_STAGES]},
         {"?cost", .flag = &budget[BUDGET_COST]},
@@ -55,14 +55,14 @@ static enum status read_counted(const struct check_problem *p, const struct read
     int group;
     if (!v) return OK;
     TRY(value_fields(r, v, "counted", fields, NULL));
-    for (const struct value *e = slots ? slots->first : NULL; e; e = e->next) {
+    for (const cJSON *e = slots ? slots->child : NULL; e; e = e->next) {
         TRY(value_name(r, e, "counted.slots", check_group_names(p, names), &group));
         counted[group] = true;
     }
     return OK;
 }
 
-static enum status check_proof(struct check_proof *k, const struct value *proof)
+static enum status check_proof(struct check_proof *k, const cJSON *proof)
 {
     bool counted[RESOURCES_MOST] = {false};
     check_open_replay(&k->replay, k->g, k->work, k->arena);
@@ -77,7 +77,7 @@ static enum status check_proof(struct check_proof *k, const struct value *proof)
     return check_boxes(k, value_get(proof, "boxes"));
 }
 
-enum status check_one_proof(const struct reader *r, const struct value *proof,
+enum status check_one_proof(const struct reader *r, const cJSON *proof,
                             const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena)
 {

@@ -7,9 +7,9 @@
 #include "solve/checker/layout/plan.h"
 
 // ---- proof.c
-enum status check_read_claims(const struct reader *r, const struct value *proof,
+enum status check_read_claims(const struct reader *r, const cJSON *proof,
                               struct check_result *result); // claims at -1
-enum status check_one_proof(const struct reader *r, const struct value *proof,
+enum status check_one_proof(const struct reader *r, const cJSON *proof,
                             const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena);
 
@@ -33,10 +33,9 @@ struct check_proof {
     struct arena *arena;
 };
 
-enum status check_read_paths(struct check_proof *k, const struct value *paths);
-enum status check_incumbent(struct check_proof *k, const struct value *stages,
-                            int64_t iteration_ns);
-enum status check_boxes(struct check_proof *k, const struct value *boxes);
+enum status check_read_paths(struct check_proof *k, const cJSON *paths);
+enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t iteration_ns);
+enum status check_boxes(struct check_proof *k, const cJSON *boxes);
 
 #define NOT_PROVEN_HERE(k, ...) fail((k)->reader.err, (enum status)NOT_PROVEN, __VA_ARGS__)
 

@@ -7,21 +7,21 @@
 
 enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
 
-static enum status check_read_source(const struct reader *r, const struct value *v,
-                                     const char **role, const char **path, const char **hash)
+static enum status check_read_source(const struct reader *r, const cJSON *v, const char **role,
+                                     const char **path, const char **hash)
 {
     const struct value_field fields[] = {
         {"role", .text = role}, {"path", .text = path}, {"sha256", .text = hash}, {NULL}};
     return value_fields(r, v, "made_from", fields, NULL);
 }
 
-static enum status check_find_source(const struct reader *r, const struct value *list,
-                                     const char *role, const char **path, const char **hash)
+static enum status check_find_source(const struct reader *r, const cJSON *list, const char *role,
+                                     const char **path, const char **hash)
 {
     *path = *hash = NULL;
     if (!list) return OK;
-    TRY(value_expect(r, list, "made_from", VALUE_ARRAY));
-    for (const struct value *v = list->first; v; v = v->next) {
+    TRY(value_expect(r, list, "made_from", cJSON_Array));
+    for (const cJSON *v = list->child; v; v = v->next) {
         const char *its_role, *its_path, *its_hash;
         TRY(check_read_source(r, v, &its_role, &its_path, &its_hash));
         if (strcmp(its_role, role)) continue;
@@ -32,18 +32,18 @@ static enum status check_find_source(const struct reader *r, const struct value 
     return OK;
 }
 
-enum status check_find_priced(const struct reader *r, const struct value *certificate,
-                              const char **path, const char **hash)
+enum status check_find_priced(const struct reader *r, const cJSON *certificate, const char **path,
+                              const char **hash)
 {
     TRY(check_find_source(r, value_get(certificate, "made_from"), "priced", path, hash));
     return *hash ? OK : check_refuse(r, "made_from", "names no priced document");
 }
 
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
-                                struct value **root, struct arena *arena)
+                                cJSON **root, struct arena *arena)
 {
     static const char *const kinds[] = {"plumbline.certificate", NULL};
-    const struct value *proof = NULL, *space = NULL, *places = NULL;
+    const cJSON *proof = NULL, *space = NULL, *places = NULL;
     const char *made_by;
     int kind, version;
     const struct value_field fields[] = {
@@ -70,7 +70,7 @@ enum status check_certificate_kind(enum check_certificate_kind *kind,
                                    struct error *err)
 {
     const struct reader r = {certificate->file, err};
-    struct value *root;
+    cJSON *root;
     TRY(check_read_envelope(&r, certificate, &root, arena));
     *kind = value_get(root, "space")    ? CERTIFICATE_OF_SPACE
             : value_get(root, "places") ? CERTIFICATE_OF_PLACES
@@ -82,19 +82,19 @@ enum status check_priced_path(const char **path, const struct check_text *certif
                               struct arena *arena, struct error *err)
 {
     const struct reader r = {certificate->file, err};
-    struct value *root;
+    cJSON *root;
     const char *hash;
     TRY(check_read_envelope(&r, certificate, &root, arena));
     return check_find_priced(&r, root, path, &hash);
 }
 
 static enum status open_document(const struct reader *r, const struct check_text *document,
-                                 struct value **root, struct arena *arena)
+                                 cJSON **root, struct arena *arena)
 {
     if (document->size > DOCUMENT_MOST)
         return check_refuse(r, "", "larger than %d bytes", DOCUMENT_MOST);
     TRY(check_parse_text(r, document, root, arena));
-    return value_expect(r, *root, "", VALUE_OBJECT);
+    return value_expect(r, *root, "", cJSON_Object);
 }
 
 enum status check_list_sources(struct check_source **list, int *count,
@@ -102,14 +102,14 @@ enum status check_list_sources(struct check_source **list, int *count,
                                struct error *err)
 {
     const struct reader r = {document->file, err};
-    struct value *root;
+    cJSON *root;
     *count = 0;
     TRY(open_document(&r, document, &root, arena));
-    const struct value *sources = value_get(root, "made_from");
+    const cJSON *sources = value_get(root, "made_from");
     if (!sources) return OK;
-    TRY(value_expect(&r, sources, "made_from", VALUE_ARRAY));
-    *list = TAKE(arena, sources->count, struct check_source);
-    for (const struct value *v = sources->first; v; v = v->next) {
+    TRY(value_expect(&r, sources, "made_from", cJSON_Array));
+    *list = TAKE(arena, cJSON_GetArraySize(sources), struct check_source);
+    for (const cJSON *v = sources->child; v; v = v->next) {
         struct check_source *s = &(*list)[(*count)++];
         TRY(check_read_source(&r, v, &s->role, &s->path, &s->sha256));
     }
@@ -121,7 +121,7 @@ enum status check_is_problem(bool *is_problem, const struct check_text *document
 {
     static const char *const kinds[] = {"plumbline.priced", "plumbline.problem", NULL};
     const struct reader r = {document->file, err};
-    struct value *root;
+    cJSON *root;
     int kind;
     TRY(open_document(&r, document, &root, arena));
     TRY(value_name(&r, value_get(root, "kind"), "kind", kinds, &kind));
@@ -129,9 +129,8 @@ enum status check_is_problem(bool *is_problem, const struct check_text *document
     return OK;
 }
 
-enum status check_same_sources(const struct reader *r, const struct value *list,
-                               const struct value *other, const struct check_input *inputs,
-                               int count)
+enum status check_same_sources(const struct reader *r, const cJSON *list, const cJSON *other,
+                               const struct check_input *inputs, int count)
 {
     for (int i = 0; i < count; i++) {
         const char *stated[2], *path;

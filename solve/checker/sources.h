@@ -6,11 +6,11 @@
 #include "solve/checker/check.h"
 
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
-                                struct value **root, struct arena *arena);
+                                cJSON **root, struct arena *arena);
 // The path and hash that the list (NULL: none) states for a role, at most once; NULL: not stated.
 // check_find_priced: the same for the priced document, which a certificate must state.
-enum status check_find_priced(const struct reader *r, const struct value *certificate,
-                              const char **path, const char **hash);
+enum status check_find_priced(const struct reader *r, const cJSON *certificate, const char **path,
+                              const char **hash);
 
 struct check_input {
     const char *role;
@@ -19,9 +19,8 @@ struct check_input {
 
 // Each input is stated with its own hash in the first or the second list (NULL: none), and nowhere
 // with another hash.
-enum status check_same_sources(const struct reader *r, const struct value *list,
-                               const struct value *other, const struct check_input *inputs,
-                               int count);
+enum status check_same_sources(const struct reader *r, const cJSON *list, const cJSON *other,
+                               const struct check_input *inputs, int count);
 
 // What a document (a certificate, a priced document) states that it was made from.
 struct check_source {

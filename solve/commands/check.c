@@ -44,16 +44,16 @@ static enum status read_sources(struct check_input sources[SOURCES],
 {
     static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
     const struct reader r = {problem->file, err};
-    struct value *root;
+    cJSON *root;
     TRY(check_parse_text(&r, problem, &root, arena));
-    TRY(value_expect(&r, root, "", VALUE_OBJECT));
+    TRY(value_expect(&r, root, "", cJSON_Object));
     sources[0] = (struct check_input){roles[0], *problem};
     for (int i = 1; i < SOURCES; i++) {
-        const struct value *path = value_get(root, roles[i]);
-        TRY(value_expect(&r, path, roles[i], VALUE_TEXT));
+        const cJSON *path = value_get(root, roles[i]);
+        TRY(value_expect(&r, path, roles[i], cJSON_String));
         sources[i].role = roles[i];
-        TRY(space_read_file(&sources[i].text, path_beside(problem->file, path->text, arena), arena,
-                            err));
+        TRY(space_read_file(&sources[i].text, path_beside(problem->file, path->valuestring, arena),
+                            arena, err));
     }
     return OK;
 }

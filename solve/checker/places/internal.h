@@ -16,7 +16,7 @@ void check_least_embeddings(int64_t *least, const struct check_places *x, const 
 
 // ---- tree_audit.c: a certificate by a tree
 enum status check_audit_tree(struct check_result *result, const struct reader *r,
-                             const struct value *places, const struct check_places *x,
-                             uint64_t *work, struct arena *arena);
+                             const cJSON *places, const struct check_places *x, uint64_t *work,
+                             struct arena *arena);
 
 #endif

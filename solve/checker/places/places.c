@@ -12,8 +12,8 @@ static const char *const ways[] = {"groups", "nodes", "tree", "rows", NULL};
 
 // By one problem of one replica.
 static enum status audit_relaxed(struct check_result *result, const struct reader *r,
-                                 const struct value *places, const struct check_places *x,
-                                 uint64_t *work, struct arena *arena)
+                                 const cJSON *places, const struct check_places *x, uint64_t *work,
+                                 struct arena *arena)
 {
     const char *names[MOST_GROUPS + 1];
     struct check_problem *p = TAKE(arena, 1, struct check_problem);
@@ -43,11 +43,11 @@ static enum status audit_relaxed(struct check_result *result, const struct reade
 }
 
 enum status check_audit_places(struct check_result *result, const struct reader *r,
-                               const struct value *places, const struct check_places *x,
-                               uint64_t *work, struct arena *arena)
+                               const cJSON *places, const struct check_places *x, uint64_t *work,
+                               struct arena *arena)
 {
     int by;
-    TRY(value_expect(r, places, "places", VALUE_OBJECT));
+    TRY(value_expect(r, places, "places", cJSON_Object));
     if (!value_get(places, "by")) return check_refuse(r, "places", "the key \"by\" is missing");
     TRY(value_name(r, value_get(places, "by"), "places.by", ways, &by));
     if (by != BY_ROWS && x->rows)
@@ -70,9 +70,9 @@ static enum status audit(struct check_result *result, const struct reader *r,
                          int source_count, const struct check_places *x, uint64_t *work,
                          struct arena *arena)
 {
-    struct value *root;
+    cJSON *root;
     TRY(check_read_envelope(r, certificate, &root, arena));
-    const struct value *places = value_get(root, "places");
+    const cJSON *places = value_get(root, "places");
     if (!places) return check_refuse(r, "", "is not about placements: expected places");
     TRY(check_same_sources(r, value_get(root, "made_from"), NULL, sources, source_count));
     return check_audit_places(result, r, places, x, work, arena);

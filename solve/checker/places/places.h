@@ -86,8 +86,8 @@ int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int cou
 
 // The object "places" of a file, about these placements.
 enum status check_audit_places(struct check_result *result, const struct reader *r,
-                               const struct value *places, const struct check_places *x,
-                               uint64_t *work, struct arena *arena);
+                               const cJSON *places, const struct check_places *x, uint64_t *work,
+                               struct arena *arena);
 
 // sources: as in check_space_certificate.
 enum status check_places_certificate(struct check_result *result,
@@ -98,8 +98,8 @@ enum status check_places_certificate(struct check_result *result,
 
 // rows.c: the claim of a file about Pipette's objective; also called by its writer.
 enum status check_audit_rows(struct check_result *result, const struct reader *r,
-                             const struct value *places, const struct check_places *x,
-                             uint64_t *work, struct arena *arena);
+                             const cJSON *places, const struct check_places *x, uint64_t *work,
+                             struct arena *arena);
 
 // A page in words about an accepted certificate. "-": standard output.
 struct check_places_audit {

@@ -217,8 +217,8 @@ static enum status audit_rows(struct rows *m, const struct check_result *claim)
 }
 
 enum status check_audit_rows(struct check_result *result, const struct reader *r,
-                             const struct value *places, const struct check_places *x,
-                             uint64_t *work, struct arena *arena)
+                             const cJSON *places, const struct check_places *x, uint64_t *work,
+                             struct arena *arena)
 {
     const struct value_field fields[] = {
         {.key = "by"},

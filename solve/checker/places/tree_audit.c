@@ -10,7 +10,7 @@ enum { WORK_OF_PART = 1024, WORK_OF_OPERATION = 100 };
 struct tree_audit {
     const struct check_tree *tree;
     const struct reader *r;
-    const struct value *next;    // of the parts
+    const cJSON *next;           // of the parts
     struct check_result *result; // claims; counts are sums
     struct check_part part;      // the current part
     int64_t number;
@@ -27,7 +27,7 @@ static void add_counts(struct check_result *to, const struct check_result *from)
     to->splits += from->splits, to->leaves += from->leaves;
 }
 
-static enum status audit_proof(struct tree_audit *h, const struct value *proof, int replica)
+static enum status audit_proof(struct tree_audit *h, const cJSON *proof, int replica)
 {
     struct arena_mark mark = arena_set_mark(h->scratch);
     struct check_result own = {.iteration_ns = -1, .bound_ns = -1};
@@ -83,7 +83,7 @@ static enum status audit_halves(struct tree_audit *h, int stage, int below)
 static enum status audit_part(struct tree_audit *h)
 {
     const struct check_problem *p = check_tree_problem(h->tree);
-    const struct value *v = h->next, *proof = NULL;
+    const cJSON *v = h->next, *proof = NULL;
     int replica = -1, stage = -1, below = -1, replicas = check_tree_places(h->tree) / p->ranks;
     bool branches = false;
     const struct value_field fields[] = {
@@ -102,7 +102,7 @@ static enum status audit_part(struct tree_audit *h)
     TRY(check_spend(p, h->work, WORK_OF_PART));
     TRY(value_fields(h->r, v, h->where, fields, NULL));
     bool splits = stage >= 0 && below >= 0, proves = replica >= 0 && proof;
-    if (branches + splits + proves != 1 || v->count != (branches ? 1 : 2))
+    if (branches + splits + proves != 1 || cJSON_GetArraySize(v) != (branches ? 1 : 2))
         return check_refuse(h->r, h->where,
                             "expected branch, or stage and layers_below, or replica and proof");
     return branches ? audit_children(h)
@@ -110,14 +110,14 @@ static enum status audit_part(struct tree_audit *h)
                     : audit_proof(h, proof, replica);
 }
 
-static enum status read_tree_claims(const struct reader *r, const struct value *places,
-                                    const struct value **parts, struct check_result *result)
+static enum status read_tree_claims(const struct reader *r, const cJSON *places,
+                                    const cJSON **parts, struct check_result *result)
 {
     const struct value_field fields[] = {
         {.key = "by"},
         {"?infeasible", .flag = &result->infeasible},
         {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
-        {"parts", .value = parts, .type = VALUE_ARRAY},
+        {"parts", .value = parts, .type = cJSON_Array},
         {NULL},
     };
     TRY(value_fields(r, places, "places", fields, NULL));
@@ -127,18 +127,18 @@ static enum status read_tree_claims(const struct reader *r, const struct value *
 }
 
 enum status check_audit_tree(struct check_result *result, const struct reader *r,
-                             const struct value *places, const struct check_places *x,
-                             uint64_t *work, struct arena *arena)
+                             const cJSON *places, const struct check_places *x, uint64_t *work,
+                             struct arena *arena)
 {
     struct arena *scratch = arena_open_within(arena);
     struct tree_audit *h = TAKE(arena, 1, struct tree_audit);
     struct check_tree *tree;
-    const struct value *parts;
+    const cJSON *parts;
     TRY(read_tree_claims(r, places, &parts, result));
     TRY(check_open_tree(&tree, x, r, work, arena));
     *h = (struct tree_audit){.tree = tree,
                              .r = r,
-                             .next = parts->first,
+                             .next = parts->child,
                              .result = result,
                              .work = work,
                              .scratch = scratch};

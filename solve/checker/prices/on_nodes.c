@@ -6,7 +6,7 @@
 
 enum status space_audit_on_nodes(struct check_result *result, const struct check_space *s,
                                  const struct check_layout *l, const struct reader *r,
-                                 const struct value *places, uint64_t *work, struct arena *arena)
+                                 const cJSON *places, uint64_t *work, struct arena *arena)
 {
     struct problem *one = TAKE(arena, 1, struct problem);
     struct check_places *x = TAKE(arena, 1, struct check_places);

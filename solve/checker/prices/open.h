@@ -14,7 +14,7 @@ enum status space_open(struct check_space *space, struct check_pricer pricers[2]
 // struct check_space's audit_on_nodes: those who audit a space set it.
 enum status space_audit_on_nodes(struct check_result *result, const struct check_space *s,
                                  const struct check_layout *layout, const struct reader *r,
-                                 const struct value *places, uint64_t *work, struct arena *arena);
+                                 const cJSON *places, uint64_t *work, struct arena *arena);
 
 // For a job with one layout: every table that its priced document has. BAD_INPUT: no certificate
 // is about such a problem.
@@ -42,6 +42,6 @@ enum status check_same_prices(const struct check_problem *document, const struct
                               int64_t *compared, struct error *err);
 // For a check_basis: the same, and the hashes of its inputs.
 enum status check_confirm(const struct check_basis *basis, const struct check_problem *priced,
-                          const struct value *made_from, int64_t *confirmed);
+                          const cJSON *made_from, int64_t *confirmed);
 
 #endif

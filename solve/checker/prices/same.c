@@ -303,7 +303,7 @@ enum status check_same_prices(const struct check_problem *document, const struct
 }
 
 enum status check_confirm(const struct check_basis *basis, const struct check_problem *priced,
-                          const struct value *made_from, int64_t *confirmed)
+                          const cJSON *made_from, int64_t *confirmed)
 {
     TRY(check_same_sources(&priced->reader, priced->made_from, made_from, basis->inputs,
                            basis->input_count));

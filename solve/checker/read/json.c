@@ -1,5 +1,5 @@
-// See json.h. One pass over the text; each value is recorded where it starts, and nothing is read
-// twice.
+// See json.h. The text is read over once, before cJSON makes its tree: what is not such a document
+// is refused, numbers are read by their digits.
 #include "solve/checker/read/json.h"
 
 #include <stdarg.h>
@@ -8,12 +8,12 @@
 
 enum { NESTING_MOST = 20, KEYS_MOST = 64, DIGITS_MOST = 18, VALUES_MOST = 8000000 };
 
-struct parser {
+struct scan {
     const struct reader *reader;
     const char *start, *at, *end;
     int depth;
-    int64_t values;
-    struct arena *arena;
+    size_t values, bytes; // what cJSON's tree takes, with the allocator's own share
+    int64_t *number;      // the next one: they are in the text's order
 };
 
 enum status check_refuse(const struct reader *r, const char *where, const char *format, ...)
@@ -26,33 +26,39 @@ enum status check_refuse(const struct reader *r, const char *where, const char *
     return fail(r->err, BAD_INPUT, "%s: %s%s%s", r->file, where, *where ? ": " : "", text);
 }
 
-static enum status refuse_here(const struct parser *p, const char *what)
+static enum status refuse_here(const struct scan *s, const char *what)
 {
     int line = 1;
-    for (const char *c = p->start; c < p->at; c++) line += *c == '\n';
-    return fail(p->reader->err, BAD_INPUT, "%s: line %d: %s", p->reader->file, line, what);
+    for (const char *c = s->start; c < s->at; c++) line += *c == '\n';
+    return fail(s->reader->err, BAD_INPUT, "%s: line %d: %s", s->reader->file, line, what);
 }
 
-static void skip_blanks(struct parser *p)
+static bool comes(const struct scan *s, char c) { return s->at < s->end && *s->at == c; }
+
+static bool skip(struct scan *s, char c)
 {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
-        p->at++;
+    bool there = comes(s, c);
+    s->at += there;
+    return there;
 }
 
-static bool comes(const struct parser *p, char c) { return p->at < p->end && *p->at == c; }
+static void skip_blanks(struct scan *s)
+{
+    while (skip(s, ' ') || skip(s, '\n') || skip(s, '\t') || skip(s, '\r')) {
+    }
+}
 
 // ---- text
 
-static int hex_digit(char c)
+// Not so: a character that no line of a statement can show: a control, a line separator, a mark
+// that turns what follows.
+static bool is_shown(uint32_t code)
 {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
+    return code >= 0x20 && (code < 0x7f || code > 0x9f) && (code < 0x2028 || code > 0x202e) &&
+           (code < 0x2066 || code > 0x2069);
 }
 
-// The length of the UTF-8 sequence at c; 0 if it is invalid, or a character that no line of a
-// statement can show: a control, a line separator, a mark that turns what follows.
+// The length of the UTF-8 sequence at c; 0 if it is invalid, or not shown.
 static int shown_length(const char *c, const char *end)
 {
     const unsigned char *b = (const unsigned char *)c;
@@ -67,273 +73,255 @@ static int shown_length(const char *c, const char *end)
         if ((b[i] & 0xc0) != 0x80) return 0;
         code = code * 64 + (b[i] & 0x3f);
     }
-    if (code < 0x20 || (code > 0x7e && code < 0xa0) || (code > 0x2027 && code < 0x202f) ||
-        (code > 0x2065 && code < 0x206a))
-        return 0;
-    return length;
+    return is_shown(code) ? length : 0;
 }
 
-// Below 2^16.
-static char *put_utf8(char *to, unsigned code)
+// After a backslash, inside a text. Surrogates are refused: no name needs them.
+static enum status scan_escape(struct scan *s)
 {
-    static const unsigned heads[] = {0, 0xc0, 0xe0};
-    int behind = code < 0x80 ? 0 : code < 0x800 ? 1 : 2;
-    *to++ = (char)(heads[behind] | code >> 6 * behind);
-    while (behind-- > 0) *to++ = (char)(0x80 | (code >> 6 * behind & 63));
-    return to;
-}
-
-// After a backslash. Surrogates are refused: no name needs them.
-static enum status read_escape(struct parser *p, char **to)
-{
-    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-    const char *found = p->at < p->end && *p->at ? strchr(names, *p->at) : NULL;
-    if (found) {
-        char meant = meanings[found - names];
-        if (!shown_length(&meant, &meant + 1))
-            return refuse_here(p, "an escape that no name needs");
-        *(*to)++ = meant;
-        p->at++;
-        return OK;
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    uint32_t code = 0;
+    if (skip(s, '"') || skip(s, '\\') || skip(s, '/')) return OK;
+    if (*s->at && strchr("bfnrt", *s->at)) return refuse_here(s, "an escape that no name needs");
+    bool is_code = comes(s, 'u');
+    for (int i = 1; i <= 4 && is_code; i++) {
+        const char *digit = s->at[i] ? strchr(digits, s->at[i]) : NULL;
+        is_code = digit;
+        if (digit) code = 16 * code + (uint32_t)(digit - digits) % 16;
     }
-    unsigned code = 0;
-    if (!comes(p, 'u') || p->end - p->at < 5)
-        return refuse_here(p, "an escape that JSON does not have");
-    for (int i = 1; i <= 4; i++) {
-        int digit = hex_digit(p->at[i]);
-        if (digit < 0) return refuse_here(p, "an escape that JSON does not have");
-        code = 16 * code + (unsigned)digit;
-    }
-    if (code == 0 || (code >= 0xd800 && code < 0xe000))
-        return refuse_here(p, "an escape that no name needs");
-    char *from = *to;
-    *to = put_utf8(from, code);
-    if (!shown_length(from, *to)) return refuse_here(p, "an escape that no name needs");
-    p->at += 5;
+    if (!is_code) return refuse_here(s, "an escape that JSON does not have");
+    if (!is_shown(code) || (code >= 0xd800 && code < 0xe000))
+        return refuse_here(s, "an escape that no name needs");
+    s->at += 5;
     return OK;
 }
 
-static enum status read_text(struct parser *p, const char **text)
+static enum status scan_text(struct scan *s)
 {
-    const char *close = ++p->at;
-    while (close < p->end && *close != '"') close += *close == '\\' && close + 1 < p->end ? 2 : 1;
-    if (close >= p->end) return refuse_here(p, "a text without an end");
-    char *copy = TAKE(p->arena, close - p->at + 1, char), *to = copy;
-    while (p->at < close) {
-        int length = shown_length(p->at, p->end);
-        if (!length) return refuse_here(p, "a text that is not UTF-8, or a control character");
-        if (*p->at == '\\') {
-            p->at++;
-            TRY(read_escape(p, &to));
-            continue;
-        }
-        memcpy(to, p->at, (size_t)length);
-        to += length;
-        p->at += length;
+    const char *begin = ++s->at, *close = begin;
+    while (close < s->end && *close != '"') close += *close == '\\' && close + 1 < s->end ? 2 : 1;
+    if (close >= s->end) return refuse_here(s, "a text without an end");
+    while (s->at < close) {
+        int length = shown_length(s->at, close);
+        if (!length) return refuse_here(s, "a text that is not UTF-8, or a control character");
+        s->at += length;
+        if (s->at[-1] == '\\') TRY(scan_escape(s));
     }
-    if (p->at != close) return refuse_here(p, "a text without an end");
-    p->at++;
-    *text = copy;
+    s->bytes += (size_t)(close - begin) + 32;
+    s->at++;
     return OK;
 }
 
 // ---- other values
 
-static enum status read_number(struct parser *p, int64_t *number)
+static enum status scan_number(struct scan *s)
 {
-    bool negative = comes(p, '-');
+    bool negative = skip(s, '-'), zero = comes(s, '0');
     int digits = 0;
-    if (negative) p->at++;
-    bool zero = comes(p, '0');
-    *number = 0;
-    for (; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++) {
-        if (++digits > DIGITS_MOST) return refuse_here(p, "a number of more than 18 digits");
-        *number = 10 * *number + (*p->at - '0');
+    int64_t number = 0;
+    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
+        if (++digits > DIGITS_MOST) return refuse_here(s, "a number of more than 18 digits");
+        number = 10 * number + (*s->at - '0');
     }
-    if (!digits) return refuse_here(p, "expected a value");
-    if (zero && digits > 1) return refuse_here(p, "a number that starts with 0");
-    if (zero && negative) return refuse_here(p, "a zero with a sign");
-    if (comes(p, '.') || comes(p, 'e') || comes(p, 'E'))
-        return refuse_here(p, "expected a whole number");
-    if (negative) *number = -*number;
+    if (!digits) return refuse_here(s, "expected a value");
+    if (zero && digits > 1) return refuse_here(s, "a number that starts with 0");
+    if (zero && negative) return refuse_here(s, "a zero with a sign");
+    if (comes(s, '.') || comes(s, 'e') || comes(s, 'E'))
+        return refuse_here(s, "expected a whole number");
+    *s->number++ = negative ? -number : number;
     return OK;
 }
 
-static bool read_word(struct parser *p, const char *word)
+static bool skip_word(struct scan *s, const char *word)
 {
     size_t length = strlen(word);
-    if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length)) return false;
-    p->at += length;
+    if ((size_t)(s->end - s->at) < length || memcmp(s->at, word, length)) return false;
+    s->at += length;
     return true;
 }
 
-static enum status read_value(struct parser *p, struct value **value);
+static enum status scan_value(struct scan *s);
 
-static enum status read_key(struct parser *p, const struct value *object, const char **key)
+static enum status scan_key(struct scan *s)
 {
-    skip_blanks(p);
-    if (!comes(p, '"')) return refuse_here(p, "expected a key");
-    TRY(read_text(p, key));
-    for (const struct value *v = object->first; v; v = v->next)
-        if (!strcmp(v->key, *key)) return refuse_here(p, "a key stands twice in an object");
-    skip_blanks(p);
-    if (!comes(p, ':')) return refuse_here(p, "expected ':'");
-    p->at++;
+    skip_blanks(s);
+    if (!comes(s, '"')) return refuse_here(s, "expected a key");
+    TRY(scan_text(s));
+    skip_blanks(s);
+    return skip(s, ':') ? OK : refuse_here(s, "expected ':'");
+}
+
+static enum status scan_elements(struct scan *s, bool is_object)
+{
+    char close = is_object ? '}' : ']';
+    if (++s->depth > NESTING_MOST) return refuse_here(s, "nested too deeply");
+    s->at++;
+    skip_blanks(s);
+    for (bool more = !skip(s, close); more;) {
+        if (is_object) TRY(scan_key(s));
+        TRY(scan_value(s));
+        skip_blanks(s);
+        more = skip(s, ',');
+        if (!more && !skip(s, close))
+            return refuse_here(s, "expected ',' or the end of an object or array");
+    }
+    s->depth--;
     return OK;
 }
 
-static enum status read_elements(struct parser *p, struct value *v)
+static enum status scan_value(struct scan *s)
 {
-    char close = v->type == VALUE_OBJECT ? '}' : ']';
-    struct value **last = &v->first;
-    if (++p->depth > NESTING_MOST) return refuse_here(p, "nested too deeply");
-    p->at++;
-    skip_blanks(p);
-    for (bool more = !comes(p, close); more;) {
-        const char *key = NULL;
-        if (v->type == VALUE_OBJECT) TRY(read_key(p, v, &key));
-        TRY(read_value(p, last));
-        (*last)->key = key;
-        last = &(*last)->next;
-        v->count++;
-        if (v->type == VALUE_OBJECT && v->count > KEYS_MOST)
-            return refuse_here(p, "an object of too many keys");
-        skip_blanks(p);
-        more = comes(p, ',');
-        if (more) p->at++;
-        else if (!comes(p, close))
-            return refuse_here(p, "expected ',' or the end of an object or array");
+    if (++s->values > VALUES_MOST) return refuse_here(s, "more values than are read");
+    s->bytes += sizeof(cJSON) + 16;
+    skip_blanks(s);
+    if (comes(s, '{') || comes(s, '[')) return scan_elements(s, comes(s, '{'));
+    if (comes(s, '"')) return scan_text(s);
+    if (skip_word(s, "null") || skip_word(s, "true") || skip_word(s, "false")) return OK;
+    return scan_number(s);
+}
+
+// ---- the tree
+
+// Keys of an object differ; a number gets what a double cannot hold of it.
+static enum status walk(const struct reader *r, cJSON *v, int64_t **number)
+{
+    int keys = 0;
+    if (cJSON_IsNumber(v)) v->valueint = (int)(*(*number)++ - (int64_t)v->valuedouble);
+    for (cJSON *e = v->child; e; e = e->next) {
+        for (const cJSON *other = v->child; e->string && other != e; other = other->next)
+            if (!strcmp(other->string, e->string))
+                return check_refuse(r, "", "a key stands twice in an object: \"%.40s\"", e->string);
+        if (e->string && ++keys > KEYS_MOST)
+            return check_refuse(r, "", "an object of too many keys");
+        TRY(walk(r, e, number));
     }
-    p->at++;
-    p->depth--;
     return OK;
 }
 
-static enum status read_value(struct parser *p, struct value **value)
-{
-    if (++p->values > VALUES_MOST) return refuse_here(p, "more values than are read");
-    struct value *v = *value = TAKE(p->arena, 1, struct value);
-    skip_blanks(p);
-    if (comes(p, '{') || comes(p, '[')) {
-        v->type = comes(p, '{') ? VALUE_OBJECT : VALUE_ARRAY;
-        return read_elements(p, v);
-    }
-    if (comes(p, '"')) {
-        v->type = VALUE_TEXT;
-        return read_text(p, &v->text);
-    }
-    v->type = VALUE_NULL;
-    if (read_word(p, "null")) return OK;
-    v->type = VALUE_BOOL;
-    v->number = read_word(p, "true");
-    if (v->number || read_word(p, "false")) return OK;
-    v->type = VALUE_NUMBER;
-    return read_number(p, &v->number);
-}
+static void release(void *tree) { cJSON_Delete(tree); }
 
-enum status check_parse(const struct reader *r, const char *text, size_t size, struct value **root,
+enum status check_parse(const struct reader *r, const char *text, size_t size, cJSON **root,
                         struct arena *arena)
 {
-    struct parser p = {.reader = r, .start = text, .at = text, .end = text + size, .arena = arena};
-    TRY(read_value(&p, root));
-    skip_blanks(&p);
-    return p.at == p.end ? OK : refuse_here(&p, "something stands behind the document's end");
+    size_t most = size / 2 + 1 < VALUES_MOST ? size / 2 + 1 : VALUES_MOST;
+    struct arena *scratch = arena_open_within(arena);
+    int64_t *numbers = TAKE(scratch, most, int64_t);
+    struct scan s = {.reader = r, .start = text, .at = text, .end = text + size, .number = numbers};
+    TRY(scan_value(&s));
+    skip_blanks(&s);
+    if (s.at != s.end) return refuse_here(&s, "something stands behind the document's end");
+    TRY(arena_hold(arena, s.bytes, r->file, r->err));
+    *root = cJSON_ParseWithLength(text, size);
+    if (!*root) arena_exhaust(arena); // nothing else can fail: the text is JSON
+    arena_defer(arena, release, *root);
+    TRY(walk(r, *root, &numbers));
+    arena_close(scratch);
+    return OK;
 }
 
 // ---- extracting values
 
-const struct value *value_get(const struct value *object, const char *key)
+const cJSON *value_get(const cJSON *object, const char *key)
 {
-    for (const struct value *v = object->first; v; v = v->next)
-        if (!strcmp(v->key, key)) return v;
-    return NULL;
+    return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-enum status value_expect(const struct reader *r, const struct value *v, const char *where,
-                         enum value_type type)
+int64_t value_number(const cJSON *v) { return (int64_t)v->valuedouble + v->valueint; }
+
+static const char *type_name(int type)
 {
-    static const char *const names[] = {"a value", "null",     "true or false", "a whole number",
-                                        "a text",  "an array", "an object"};
-    if (v && (v->type == type || type == VALUE_ANY)) return OK;
-    return check_refuse(r, where, "expected %s, found %s", names[type],
-                        v ? names[v->type] : "nothing");
+    return type & cJSON_Object   ? "an object"
+           : type & cJSON_Array  ? "an array"
+           : type & cJSON_String ? "a text"
+           : type & cJSON_Number ? "a whole number"
+           : type & VALUE_BOOL   ? "true or false"
+                                 : "null";
 }
 
-enum status value_name(const struct reader *r, const struct value *v, const char *where,
+enum status value_expect(const struct reader *r, const cJSON *v, const char *where, int type)
+{
+    if (v && (v->type & type || type == VALUE_ANY)) return OK;
+    return check_refuse(r, where, "expected %s, found %s",
+                        type == VALUE_ANY ? "a value" : type_name(type),
+                        v ? type_name(v->type) : "nothing");
+}
+
+enum status value_name(const struct reader *r, const cJSON *v, const char *where,
                        const char *const *names, int *to)
 {
-    TRY(value_expect(r, v, where, VALUE_TEXT));
+    TRY(value_expect(r, v, where, cJSON_String));
     for (int i = 0; names[i]; i++)
-        if (!strcmp(names[i], v->text)) {
+        if (!strcmp(names[i], v->valuestring)) {
             *to = i;
             return OK;
         }
-    return check_refuse(r, where, "\"%.40s\" is unknown here", v->text);
+    return check_refuse(r, where, "\"%.40s\" is unknown here", v->valuestring);
 }
 
-enum status value_row(const struct reader *r, const struct value *v, const char *where,
-                      const char *words, int count, int64_t *to)
+enum status value_row(const struct reader *r, const cJSON *v, const char *where, const char *words,
+                      int count, int64_t *to)
 {
-    const struct value *e = v->type == VALUE_ARRAY && v->count == count ? v->first : NULL;
-    for (; e && e->type == VALUE_NUMBER; e = e->next) *to++ = e->number, count--;
+    const cJSON *e = cJSON_IsArray(v) && cJSON_GetArraySize(v) == count ? v->child : NULL;
+    for (; cJSON_IsNumber(e); e = e->next) *to++ = value_number(e), count--;
     return count ? check_refuse(r, where, "expected arrays of %s", words) : OK;
 }
 
-enum status value_integers(const struct reader *r, const struct value *v, const char *where,
-                           int count, int64_t low, int64_t high, int64_t **to, struct arena *arena)
+enum status value_integers(const struct reader *r, const cJSON *v, const char *where, int count,
+                           int64_t low, int64_t high, int64_t **to, struct arena *arena)
 {
-    TRY(value_expect(r, v, where, VALUE_ARRAY));
-    if (v->count != count)
-        return check_refuse(r, where, "expected %d numbers, found %d", count, v->count);
+    TRY(value_expect(r, v, where, cJSON_Array));
+    int found = cJSON_GetArraySize(v), i = 0;
+    if (found != count)
+        return check_refuse(r, where, "expected %d numbers, found %d", count, found);
     *to = TAKE(arena, count, int64_t);
-    int i = 0;
-    for (const struct value *e = v->first; e; e = e->next, i++) {
-        TRY(value_expect(r, e, where, VALUE_NUMBER));
-        if (e->number < low || e->number > high)
+    for (const cJSON *e = v->child; e; e = e->next, i++) {
+        TRY(value_expect(r, e, where, cJSON_Number));
+        int64_t number = (*to)[i] = value_number(e);
+        if (number < low || number > high)
             return check_refuse(r, where, "entry %d: expected %lld to %lld, found %lld", i,
-                                (long long)low, (long long)high, (long long)e->number);
-        (*to)[i] = e->number;
+                                (long long)low, (long long)high, (long long)number);
     }
     return OK;
 }
 
-static enum value_type type_of(const struct value_field *f)
+static int type_of(const struct value_field *f)
 {
     return f->flag                ? VALUE_BOOL
-           : f->text || f->names  ? VALUE_TEXT
-           : f->small || f->large ? VALUE_NUMBER
-           : f->numbers           ? VALUE_ARRAY
+           : f->text || f->names  ? cJSON_String
+           : f->small || f->large ? cJSON_Number
+           : f->numbers           ? cJSON_Array
                                   : f->type;
 }
 
-static enum status read_field(const struct reader *r, const struct value *v, const char *where,
+static enum status read_field(const struct reader *r, const cJSON *v, const char *where,
                               const struct value_field *f, struct arena *arena)
 {
     TRY(value_expect(r, v, where, type_of(f)));
     if (f->names) return value_name(r, v, where, f->names, f->small);
     if (f->numbers)
         return value_integers(r, v, where, f->count, f->low, f->high, f->numbers, arena);
-    if (f->flag) *f->flag = v->number != 0;
-    if (f->text) *f->text = v->text;
+    if (f->flag) *f->flag = cJSON_IsTrue(v);
+    if (f->text) *f->text = v->valuestring;
     if (f->value) *f->value = v;
     if (!f->small && !f->large) return OK;
-    if (v->number < f->low || v->number > f->high)
+    int64_t number = value_number(v);
+    if (number < f->low || number > f->high)
         return check_refuse(r, where, "expected %lld to %lld, found %lld", (long long)f->low,
-                            (long long)f->high, (long long)v->number);
-    if (f->small) *f->small = (int)v->number;
-    else *f->large = v->number;
+                            (long long)f->high, (long long)number);
+    if (f->small) *f->small = (int)number;
+    else *f->large = number;
     return OK;
 }
 
-enum status value_fields(const struct reader *r, const struct value *object, const char *where,
+enum status value_fields(const struct reader *r, const cJSON *object, const char *where,
                          const struct value_field *fields, struct arena *arena)
 {
     int found = 0;
-    TRY(value_expect(r, object, where, VALUE_OBJECT));
+    TRY(value_expect(r, object, where, cJSON_Object));
     for (const struct value_field *f = fields; f->key; f++) {
         bool may_lack = *f->key == '?';
         const char *key = f->key + may_lack;
-        const struct value *v = value_get(object, key);
+        const cJSON *v = value_get(object, key);
         char path[2 * CHECK_PATH_MAX];
         if (!v && may_lack) continue;
         if (!v) return check_refuse(r, where, "the key \"%s\" is missing", key);
@@ -341,10 +329,11 @@ enum status value_fields(const struct reader *r, const struct value *object, con
         TRY(read_field(r, v, path, f, arena));
         found++;
     }
-    for (const struct value *v = object->first; v && found < object->count; v = v->next) {
+    if (found == cJSON_GetArraySize(object)) return OK;
+    for (const cJSON *v = object->child; v; v = v->next) {
         const struct value_field *f = fields;
-        while (f->key && strcmp(f->key + (*f->key == '?'), v->key)) f++;
-        if (!f->key) return check_refuse(r, where, "unknown key \"%.40s\"", v->key);
+        while (f->key && strcmp(f->key + (*f->key == '?'), v->string)) f++;
+        if (!f->key) return check_refuse(r, where, "unknown key \"%.40s\"", v->string);
     }
     return OK;
 }

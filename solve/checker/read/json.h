@@ -4,6 +4,7 @@
 #ifndef PLUMBLINE_SOLVE_CHECKER_READ_JSON_H
 #define PLUMBLINE_SOLVE_CHECKER_READ_JSON_H
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,27 +12,8 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-enum value_type {
-    VALUE_ANY,
-    VALUE_NULL,
-    VALUE_BOOL,
-    VALUE_NUMBER,
-    VALUE_TEXT,
-    VALUE_ARRAY,
-    VALUE_OBJECT,
-};
-
-struct value {
-    const char *key;    // in an object, else NULL
-    struct value *next; // the next element
-    union {
-        int64_t number; // also for a bool
-        const char *text;
-        struct value *first;
-    };
-    int count; // elements
-    enum value_type type;
-};
+// Types are cJSON's, as a set.
+enum { VALUE_BOOL = cJSON_True | cJSON_False, VALUE_ANY = 0 };
 
 // Position of a value, for messages: file and path inside it.
 struct reader {
@@ -41,25 +23,25 @@ struct reader {
 
 enum { CHECK_PATH_MAX = 96 };
 
-enum status check_parse(const struct reader *r, const char *text, size_t size, struct value **root,
+enum status check_parse(const struct reader *r, const char *text, size_t size, cJSON **root,
                         struct arena *arena);
 
 // BAD_INPUT: "FILE: WHERE: ...".
 enum status check_refuse(const struct reader *r, const char *where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-const struct value *value_get(const struct value *object, const char *key); // NULL: absent
-enum status value_expect(const struct reader *r, const struct value *v, const char *where,
-                         enum value_type type);
+int64_t value_number(const cJSON *v);                         // exactly
+const cJSON *value_get(const cJSON *object, const char *key); // NULL: absent
+enum status value_expect(const struct reader *r, const cJSON *v, const char *where, int type);
 // One of the names, which end with NULL; *to is its index.
-enum status value_name(const struct reader *r, const struct value *v, const char *where,
+enum status value_name(const struct reader *r, const cJSON *v, const char *where,
                        const char *const *names, int *to);
 // A short array of numbers; the words describe it.
-enum status value_row(const struct reader *r, const struct value *v, const char *where,
-                      const char *words, int count, int64_t *to);
+enum status value_row(const struct reader *r, const cJSON *v, const char *where, const char *words,
+                      int count, int64_t *to);
 // An array of exactly count integers.
-enum status value_integers(const struct reader *r, const struct value *v, const char *where,
-                           int count, int64_t low, int64_t high, int64_t **to, struct arena *arena);
+enum status value_integers(const struct reader *r, const cJSON *v, const char *where, int count,
+                           int64_t low, int64_t high, int64_t **to, struct arena *arena);
 
 // A key of an object and where its value is stored: one of the pointers, or none if only its
 // presence is checked. An absent key leaves its target unchanged.
@@ -73,11 +55,11 @@ struct value_field {
     int count;
     bool *flag;
     const char **text;
-    const struct value **value; // of this type; VALUE_ANY: any
-    enum value_type type;
+    const cJSON **value; // of this type; VALUE_ANY: any
+    int type;
 };
 // The object has exactly these keys; the last field's key is NULL. arena: for arrays of numbers.
-enum status value_fields(const struct reader *r, const struct value *object, const char *where,
+enum status value_fields(const struct reader *r, const cJSON *object, const char *where,
                          const struct value_field *fields, struct arena *arena);
 
 #endif

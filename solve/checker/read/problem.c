@@ -8,16 +8,16 @@
 
 // ---- the parts of the document
 
-static enum status read_tables(const struct check_problem *p, const struct value *v,
-                               const char *where, int tables, int count, int64_t ***to,
-                               struct arena *arena)
+static enum status read_tables(const struct check_problem *p, const cJSON *v, const char *where,
+                               int tables, int count, int64_t ***to, struct arena *arena)
 {
-    TRY(value_expect(&p->reader, v, where, VALUE_ARRAY));
-    if (v->count != tables)
-        return check_refuse(&p->reader, where, "expected %d tables, found %d", tables, v->count);
+    TRY(value_expect(&p->reader, v, where, cJSON_Array));
+    int found = cJSON_GetArraySize(v);
+    if (found != tables)
+        return check_refuse(&p->reader, where, "expected %d tables, found %d", tables, found);
     *to = TAKE(arena, tables, int64_t *);
     int i = 0;
-    for (const struct value *e = v->first; e; e = e->next)
+    for (const cJSON *e = v->child; e; e = e->next)
         TRY(value_integers(&p->reader, e, where, count, -1, MOST_NS, &(*to)[i++], arena));
     return OK;
 }
@@ -33,11 +33,10 @@ static enum status repeat_step(const struct check_problem *p, struct check_run *
     return OK;
 }
 
-static enum status read_run(struct check_problem *p, const struct value *v, int i,
-                            struct arena *arena)
+static enum status read_run(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
 {
     struct check_run *r = &p->runs[i];
-    const struct value *sync, *left = NULL, *offloaded = NULL;
+    const cJSON *sync, *left = NULL, *offloaded = NULL;
     int64_t states, *step, *stash, *working;
     int groups = p->group_count, passes = p->slices * groups;
     char where[CHECK_PATH_MAX];
@@ -85,8 +84,7 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
     return OK;
 }
 
-static enum status read_group(struct check_problem *p, const struct value *v, int i,
-                              struct arena *arena)
+static enum status read_group(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
 {
     struct check_group *g = &p->groups[i];
     const char *excluded = NULL;
@@ -110,12 +108,11 @@ static enum status read_group(struct check_problem *p, const struct value *v, in
     return OK;
 }
 
-static enum status read_cut(struct check_problem *p, const struct value *v, int i,
-                            struct arena *arena)
+static enum status read_cut(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
 {
     struct check_cut *c = &p->cuts[i];
     int groups = p->group_count, prices = p->slices * groups * groups * PARTS;
-    const struct value *backward;
+    const cJSON *backward;
     char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
         {"message_bytes", 0, MOST_NS, .large = &c->message_bytes},
@@ -148,14 +145,15 @@ static bool take_form(struct check_option *o, const int *amounts)
     return found == 1;
 }
 
-static enum status read_options(struct check_problem *p, const struct value *v, const char *where,
+static enum status read_options(struct check_problem *p, const cJSON *v, const char *where,
                                 struct check_option **to, int *count, struct arena *arena)
 {
-    TRY(value_expect(&p->reader, v, where, VALUE_ARRAY));
-    if (v->count < 1 || v->count > MOST_OPTIONS)
-        return check_refuse(&p->reader, where, "found %d options", v->count);
-    *to = TAKE(arena, v->count, struct check_option);
-    for (const struct value *e = v->first; e; e = e->next, ++*count) {
+    TRY(value_expect(&p->reader, v, where, cJSON_Array));
+    int found = cJSON_GetArraySize(v);
+    if (found < 1 || found > MOST_OPTIONS)
+        return check_refuse(&p->reader, where, "found %d options", found);
+    *to = TAKE(arena, found, struct check_option);
+    for (const cJSON *e = v->child; e; e = e->next, ++*count) {
         struct check_option *o = &(*to)[*count];
         int amounts[FORM_COUNT] = {-1, -1, -1};
         o->remembers = true;
@@ -197,10 +195,11 @@ static enum status check_schedule_of(const struct check_problem *p)
 
 // Three axes whose product is the tensor degree; if only the first exceeds 1, it counts as not
 // stated.
-static enum status read_grid(struct check_problem *p, const struct value *v, struct arena *arena)
+static enum status read_grid(struct check_problem *p, const cJSON *v, struct arena *arena)
 {
     int64_t *axes, tensor = p->layout.value[KEY_TENSOR];
-    if (v->count != 3) return check_refuse(&p->reader, "layout.tensor_grid", "expected 3 axes");
+    if (cJSON_GetArraySize(v) != 3)
+        return check_refuse(&p->reader, "layout.tensor_grid", "expected 3 axes");
     TRY(value_integers(&p->reader, v, "layout.tensor_grid", 3, 1, tensor, &axes, arena));
     bool makes = tensor % axes[0] == 0 && tensor / axes[0] % axes[1] == 0 &&
                  tensor / axes[0] / axes[1] == axes[2];
@@ -211,11 +210,11 @@ static enum status read_grid(struct check_problem *p, const struct value *v, str
 }
 
 // The proof depends on some of these keys; all of them identify the layout.
-static enum status read_layout(struct check_problem *p, const struct value *v, struct arena *arena)
+static enum status read_layout(struct check_problem *p, const cJSON *v, struct arena *arena)
 {
     static const char *const syncs[] = {"exposed", "overlapped", NULL};
     struct check_layout *l = &p->layout;
-    const struct value *slices = NULL, *grid = NULL;
+    const cJSON *slices = NULL, *grid = NULL;
     bool sequence_parallel = false, fused_embedding = false, offload = false;
     int overlapped = 0, *value = l->value;
     int64_t *lengths;
@@ -236,8 +235,8 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
         {"?expert", 1, INT32_MAX, .small = &l->expert},
         {"?barrier", .flag = &p->barrier},
         {"?local_loss_every", 0, MOST_STAGES, .small = &p->local_every},
-        {"?slices", .value = &slices, .type = VALUE_ARRAY},
-        {"?tensor_grid", .value = &grid, .type = VALUE_ARRAY},
+        {"?slices", .value = &slices, .type = cJSON_Array},
+        {"?tensor_grid", .value = &grid, .type = cJSON_Array},
         {NULL},
     };
     value[KEY_TENSOR] = value[KEY_CONTEXT] = value[KEY_DATA] = value[KEY_MICRO_BATCH] = 1;
@@ -245,7 +244,7 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
     p->kind = check_schedule_default;
     p->barrier = true;
     TRY(value_fields(&p->reader, v, "layout", fields, NULL));
-    p->slices = slices ? slices->count : 1;
+    p->slices = slices ? cJSON_GetArraySize(slices) : 1;
     p->overlapped = overlapped;
     p->splits_backward = check_schedules[p->kind].splits_backward;
     p->stages = p->ranks * p->turns;
@@ -263,9 +262,9 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
     return OK;
 }
 
-static enum status read_modes(struct check_problem *p, const struct value *v)
+static enum status read_modes(struct check_problem *p, const cJSON *v)
 {
-    for (const struct value *e = v->first; e; e = e->next) {
+    for (const cJSON *e = v->child; e; e = e->next) {
         int mode;
         TRY(value_name(&p->reader, e, "recompute", check_mode_names, &mode));
         p->modes[mode] = true;
@@ -277,7 +276,7 @@ static enum status read_modes(struct check_problem *p, const struct value *v)
                : check_refuse(&p->reader, "recompute", "expected \"none\" among the modes");
 }
 
-static enum status read_budget(struct check_problem *p, const struct value *v)
+static enum status read_budget(struct check_problem *p, const cJSON *v)
 {
     const struct value_field fields[] = {
         {"?boundaries_max", 0, MOST_NS, .large = &p->budget[BUDGET_BOUNDARIES]},
@@ -292,32 +291,31 @@ static enum status read_budget(struct check_problem *p, const struct value *v)
 
 // ---- the document
 
-static enum status count_items(const struct check_problem *p, const struct value *list,
-                               const char *name, int most, int *count)
+static enum status count_items(const struct check_problem *p, const cJSON *list, const char *name,
+                               int most, int *count)
 {
-    *count = list->count;
+    *count = cJSON_GetArraySize(list);
     return *count >= 1 && *count <= most
                ? OK
                : check_refuse(&p->reader, name, "found %d of them", *count);
 }
 
-typedef enum status read_item(struct check_problem *p, const struct value *v, int i,
-                              struct arena *arena);
+typedef enum status read_item(struct check_problem *p, const cJSON *v, int i, struct arena *arena);
 
-static enum status read_items(struct check_problem *p, const struct value *list, read_item *read,
+static enum status read_items(struct check_problem *p, const cJSON *list, read_item *read,
                               struct arena *arena)
 {
     int i = 0;
-    for (const struct value *v = list->first; v; v = v->next) TRY(read(p, v, i++, arena));
+    for (const cJSON *v = list->child; v; v = v->next) TRY(read(p, v, i++, arena));
     return OK;
 }
 
 // What a proof about node groups cannot be about: places, and objectives that are not of one
 // layout's groups.
-static enum status read_objective(struct check_problem *p, const struct value *root)
+static enum status read_objective(struct check_problem *p, const cJSON *root)
 {
     const struct reader *r = &p->reader;
-    const struct value *objective = value_get(root, "objective");
+    const cJSON *objective = value_get(root, "objective");
     int minimised = MINIMISE_TIME;
     if (value_get(root, "places"))
         return check_refuse(r, "places",
@@ -331,12 +329,12 @@ static enum status read_objective(struct check_problem *p, const struct value *r
                         check_objective_names[minimised]);
 }
 
-static enum status read_document(struct check_problem *p, const char *file,
-                                 const struct value *root, struct arena *arena, struct error *err)
+static enum status read_document(struct check_problem *p, const char *file, const cJSON *root,
+                                 struct arena *arena, struct error *err)
 {
     static const char *const kinds[] = {"plumbline.priced", NULL};
     int version, kind, stage_count;
-    const struct value *layout, *modes, *boundary, *gradient, *groups, *runs, *cuts,
+    const cJSON *layout, *modes, *boundary, *gradient, *groups, *runs, *cuts,
         *embedding = NULL, *budget = NULL, *rules = NULL;
     const struct value_field fields[] = {
         {"kind", .small = &kind, .names = kinds},
@@ -349,12 +347,12 @@ static enum status read_document(struct check_problem *p, const char *file,
         {"micro_batches", 1, MOST_MICRO_BATCHES, .small = &p->micro_batches},
         {"layer_count", 1, MOST_LAYERS, .small = &p->layers},
         {"devices_per_stage", 1, MOST_NS, .large = &p->devices},
-        {"recompute", .value = &modes, .type = VALUE_ARRAY},
+        {"recompute", .value = &modes, .type = cJSON_Array},
         {"boundary_options", .value = &boundary},
         {"gradient_options", .value = &gradient},
-        {"groups", .value = &groups, .type = VALUE_ARRAY},
-        {"runs", .value = &runs, .type = VALUE_ARRAY},
-        {"cuts", .value = &cuts, .type = VALUE_ARRAY},
+        {"groups", .value = &groups, .type = cJSON_Array},
+        {"runs", .value = &runs, .type = cJSON_Array},
+        {"cuts", .value = &cuts, .type = cJSON_Array},
         {"?embedding_sync_ns", .value = &embedding},
         {"?local_forward_ns", 0, MOST_NS, .large = &p->local_forward},
         {"?local_backward_ns", 0, MOST_NS, .large = &p->local_backward},
@@ -399,7 +397,7 @@ enum status check_read_problem(struct check_problem *p, const struct check_text 
                                struct arena *arena, struct error *err)
 {
     const struct reader r = {text->file, err};
-    struct value *root;
+    cJSON *root;
     TRY(check_parse_text(&r, text, &root, arena));
     return read_document(p, text->file, root, arena, err);
 }

@@ -144,7 +144,7 @@ enum { BUDGET_BOUNDARIES, BUDGET_STAGES, BUDGET_COST, BUDGETS };
 
 struct check_problem {
     struct reader reader;
-    const struct value *made_from; // as stated; NULL: it is not
+    const cJSON *made_from; // as stated; NULL: it is not
     const char *name;
     struct check_layout layout; // as stated; the rest is what the proof depends on
     enum check_objective objective;
@@ -192,8 +192,7 @@ static inline bool check_may_swap(const struct check_problem *p)
     return !p->splits_backward && p->slices == 1;
 }
 // In files of their own.
-enum status check_read_rules(struct check_problem *p, const struct value *array,
-                             struct arena *arena);
+enum status check_read_rules(struct check_problem *p, const cJSON *array, struct arena *arena);
 
 // ---- where stages stand
 static inline int check_rank_of(const struct check_problem *p, int stage)

@@ -13,7 +13,7 @@ enum { CHECK_HASH = 65 };
 void check_hash(const char *text, size_t size, char hex[CHECK_HASH]); // SHA-256
 
 // The parsed text; a text that the arena holds is parsed only once.
-enum status check_parse_text(const struct reader *r, const struct check_text *text,
-                             struct value **root, struct arena *arena);
+enum status check_parse_text(const struct reader *r, const struct check_text *text, cJSON **root,
+                             struct arena *arena);
 
 #endif

@@ -30,7 +30,7 @@ struct audit {
     int64_t fate_left;
     int64_t *dominated; // pairs
     int64_t dominated_count, dominated_next;
-    const struct value **proofs; // on nodes also an object of placements
+    const cJSON **proofs; // on nodes also an object of placements
     bool *on_nodes;
     int64_t *proof_of, proof_count, proof_next;
     struct listed *listed; // dominated, dominating or proven ones; ascending
@@ -44,7 +44,7 @@ struct audit {
 
 // ---- reading
 
-static enum status read_claims(struct audit *h, const struct value *space)
+static enum status read_claims(struct audit *h, const cJSON *space)
 {
     const struct reader *r = &h->reader;
     struct check_space_result *to = h->result;
@@ -84,36 +84,37 @@ static enum status read_claims(struct audit *h, const struct value *space)
     return OK;
 }
 
-static enum status read_dominated(struct audit *h, const struct value *v)
+static enum status read_dominated(struct audit *h, const cJSON *v)
 {
     const struct reader *r = &h->reader;
-    TRY(value_expect(r, v, "space.dominated", VALUE_ARRAY));
-    if (v->count % 2 || v->count > LISTED_MOST)
+    TRY(value_expect(r, v, "space.dominated", cJSON_Array));
+    int count = cJSON_GetArraySize(v);
+    if (count % 2 || count > LISTED_MOST)
         return check_refuse(r, "space.dominated", "expected pairs of layouts");
-    if (h->space->of_nodes && v->count)
+    if (h->space->of_nodes && count)
         return NOT_PROVEN_SPACE(h, "space.dominated: layouts on nodes are not compared");
-    h->dominated_count = v->count / 2;
-    TRY(value_integers(r, v, "space.dominated", v->count, 0, LAYOUTS_MOST, &h->dominated,
-                       h->arena));
+    h->dominated_count = count / 2;
+    TRY(value_integers(r, v, "space.dominated", count, 0, LAYOUTS_MOST, &h->dominated, h->arena));
     for (int64_t i = 1; i < h->dominated_count; i++)
         if (h->dominated[2 * i] <= h->dominated[2 * i - 2])
             return check_refuse(r, "space.dominated", "expected ascending layouts");
     return OK;
 }
 
-static enum status read_proofs(struct audit *h, const struct value *v)
+static enum status read_proofs(struct audit *h, const cJSON *v)
 {
     const struct reader *r = &h->reader;
     int64_t last = -1;
-    TRY(value_expect(r, v, "space.proofs", VALUE_ARRAY));
-    if (v->count > LISTED_MOST)
+    TRY(value_expect(r, v, "space.proofs", cJSON_Array));
+    int count = cJSON_GetArraySize(v);
+    if (count > LISTED_MOST)
         return check_refuse(r, "space.proofs", "expected at most %d", LISTED_MOST);
-    h->proofs = TAKE(h->arena, v->count, const struct value *);
-    h->proof_of = TAKE(h->arena, v->count, int64_t);
-    h->on_nodes = TAKE(h->arena, v->count, bool);
-    for (const struct value *e = v->first; e; e = e->next) {
+    h->proofs = TAKE(h->arena, count, const cJSON *);
+    h->proof_of = TAKE(h->arena, count, int64_t);
+    h->on_nodes = TAKE(h->arena, count, bool);
+    for (const cJSON *e = v->child; e; e = e->next) {
         int64_t *number = &h->proof_of[h->proof_count];
-        const struct value *proof = NULL, *places = NULL;
+        const cJSON *proof = NULL, *places = NULL;
         const struct value_field fields[] = {
             {"layout", 0, LAYOUTS_MOST, .large = number},
             {"?proof", .value = &proof},
@@ -332,8 +333,7 @@ static enum status audit_chosen(struct audit *h, const struct listed *l, int64_t
 }
 
 // On nodes: a proof about the layout's placements, with its links (docs/PROOFS.md 11).
-static enum status audit_placements(struct audit *h, const struct listed *l,
-                                    const struct value *places)
+static enum status audit_placements(struct audit *h, const struct listed *l, const cJSON *places)
 {
     struct check_result own = {.iteration_ns = -1, .bound_ns = -1};
     const char *why = check_space_refusal(h->space, &l->layout);
@@ -350,7 +350,7 @@ static enum status audit_placements(struct audit *h, const struct listed *l,
                             (long long)own.bound_ns);
 }
 
-static enum status audit_proof(struct audit *h, const struct listed *l, const struct value *proof)
+static enum status audit_proof(struct audit *h, const struct listed *l, const cJSON *proof)
 {
     struct check_space_result *to = h->result;
     struct check_result own = {.iteration_ns = -1, .bound_ns = -1};
@@ -408,9 +408,9 @@ static enum status audit_listed(struct audit *h)
 static enum status audit(struct audit *h, const struct check_text *certificate,
                          const struct check_input *sources, int source_count)
 {
-    struct value *root;
+    cJSON *root;
     TRY(check_read_envelope(&h->reader, certificate, &root, h->arena));
-    const struct value *space = value_get(root, "space");
+    const cJSON *space = value_get(root, "space");
     if (!space)
         return check_refuse(&h->reader, "",
                             "is about one layout: expected its priced document as well");

@@ -47,7 +47,7 @@ struct check_space {
     const struct problem *of_nodes; // NULL: there are none
     enum status (*audit_on_nodes)(struct check_result *result, const struct check_space *s,
                                   const struct check_layout *layout, const struct reader *r,
-                                  const struct value *places, uint64_t *work, struct arena *arena);
+                                  const cJSON *places, uint64_t *work, struct arena *arena);
     bool ends_meet, has_memory; // the first and last stage share weights; memory layers
 };
 

@@ -28,7 +28,7 @@ static bool has_proofs(const struct layout_truth *l)
 static void try_proof(struct claims *c, enum claim_kind kind, const struct layout_truth *l,
                       int changes, struct random *rng, struct arena *arena)
 {
-    struct value *proof = l->alike ? proof_of_layout(l, arena) : NULL;
+    cJSON *proof = l->alike ? proof_of_layout(l, arena) : NULL;
     if (!proof) return;
     claims_note(c, kind, l->number, -1, proof_largest(l->tables, proof, l->time_ns, arena),
                 l->time_ns);

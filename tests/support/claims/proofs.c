@@ -172,23 +172,14 @@ int64_t mixture_largest(const struct check_problem *p, int64_t truth_ns, struct 
 
 // ---- the solver's proof
 
-static void drop_key(struct value *object, const char *key)
-{
-    struct value **at = &object->first;
-    while (*at && strcmp((*at)->key, key)) at = &(*at)->next;
-    if (!*at) return;
-    *at = (*at)->next;
-    object->count--;
-}
-
-struct value *proof_of_layout(const struct layout_truth *l, struct arena *arena)
+cJSON *proof_of_layout(const struct layout_truth *l, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct solve_settings settings;
     struct solve_result r;
     struct json_writer w;
     struct certificate_result made;
-    struct value *root;
+    cJSON *root;
     struct reader reader = {"proof", &err};
     size_t size;
     solve_defaults(&settings);
@@ -206,14 +197,14 @@ struct value *proof_of_layout(const struct layout_truth *l, struct arena *arena)
     json_close_object(&w);
     const char *text = json_end(&w, &size);
     if (check_parse(&reader, text, size, &root, arena) != OK) fail_msg("%s", err.text);
-    struct value *proof = (struct value *)(uintptr_t)value_get(root, "proof");
-    drop_key(proof, "incumbent");
+    cJSON *proof = (cJSON *)(uintptr_t)value_get(root, "proof");
+    cJSON_DeleteItemFromObject(proof, "incumbent");
     return proof;
 }
 
 struct asking {
     const struct check_problem *p;
-    const struct value *proof;
+    const cJSON *proof;
     struct arena *arena;
 };
 
@@ -233,7 +224,7 @@ static bool is_accepted(void *argument, int64_t bound_ns)
     return so;
 }
 
-int64_t proof_largest(const struct check_problem *p, const struct value *proof, int64_t truth_ns,
+int64_t proof_largest(const struct check_problem *p, const cJSON *proof, int64_t truth_ns,
                       struct arena *arena)
 {
     struct asking a = {p, proof, arena};
@@ -245,7 +236,7 @@ int64_t proof_largest(const struct check_problem *p, const struct value *proof, 
 
 enum { PLACES_MOST = 4000 };
 struct places_in {
-    struct value *numbers[PLACES_MOST], *rounds[PLACES_MOST];
+    cJSON *numbers[PLACES_MOST], *rounds[PLACES_MOST];
     int number_count, round_count;
 };
 
@@ -258,88 +249,74 @@ static bool is_counted_key(const char *key)
     return false;
 }
 
-static void list_places(struct places_in *to, struct value *v, bool inside)
+static void list_places(struct places_in *to, cJSON *v, bool inside)
 {
-    bool is_round = v->type == VALUE_OBJECT && (value_get(v, "weights") || value_get(v, "prices"));
+    bool is_round = v->type == cJSON_Object && (value_get(v, "weights") || value_get(v, "prices"));
     if (is_round && to->round_count < PLACES_MOST) to->rounds[to->round_count++] = v;
-    inside = inside || (v->key && (!strcmp(v->key, "weights") || !strcmp(v->key, "slots")));
-    if ((v->type == VALUE_NUMBER && (inside || is_counted_key(v->key))) &&
+    inside = inside ||
+             (v->string && (!strcmp(v->string, "weights") || !strcmp(v->string, "slots")));
+    if ((v->type == cJSON_Number && (inside || is_counted_key(v->string))) &&
         to->number_count < PLACES_MOST)
         to->numbers[to->number_count++] = v;
-    if (v->type != VALUE_ARRAY && v->type != VALUE_OBJECT) return;
-    for (struct value *e = v->first; e; e = e->next) list_places(to, e, inside);
+    if (v->type != cJSON_Array && v->type != cJSON_Object) return;
+    for (cJSON *e = v->child; e; e = e->next) list_places(to, e, inside);
 }
 
-static void put_flag(struct value *round, const char *key, struct arena *arena)
+static void set_number(cJSON *v, int64_t number)
 {
-    const struct value *had = value_get(round, key);
-    if (had) {
-        drop_key(round, key);
-        return;
-    }
-    struct value *flag = TAKE(arena, 1, struct value);
-    *flag = (struct value){.key = key, .next = round->first, .number = 1, .type = VALUE_BOOL};
-    round->first = flag;
-    round->count++;
+    v->valuedouble = (double)number;
+    v->valueint = (int)(number - (int64_t)v->valuedouble);
 }
 
-static struct value *new_number(int64_t number, struct value *next, struct arena *arena)
+static void put_flag(cJSON *round, const char *key)
 {
-    struct value *v = TAKE(arena, 1, struct value);
-    *v = (struct value){.number = number, .next = next, .type = VALUE_NUMBER};
-    return v;
+    if (value_get(round, key)) cJSON_DeleteItemFromObject(round, key);
+    else cJSON_AddTrueToObject(round, key);
 }
 
 // Prices where there were none: of a slot of the first group, of the budget.
-static void put_prices(struct value *round, struct random *rng, struct arena *arena)
+static void put_prices(cJSON *round, struct random *rng)
 {
-    struct value *prices = TAKE(arena, 1, struct value), *slots = TAKE(arena, 1, struct value),
-                 *pair = TAKE(arena, 1, struct value), *stages = TAKE(arena, 1, struct value);
-    drop_key(round, "prices");
-    *pair = (struct value){
-        .type = VALUE_ARRAY,
-        .count = 2,
-        .first = new_number(random_between(rng, 0, 1),
-                            new_number(random_between(rng, 0, (int64_t)1 << 45), NULL, arena),
-                            arena)};
-    *slots = (struct value){.key = "slots", .type = VALUE_ARRAY, .count = 1, .first = pair};
-    *stages = (struct value){.key = random_chance(rng, 50) ? "stages" : "boundaries",
-                             .type = VALUE_NUMBER,
-                             .number = random_between(rng, 0, (int64_t)1 << 45)};
-    if (random_chance(rng, 50)) slots->next = stages;
-    *prices = (struct value){.key = "prices",
-                             .type = VALUE_OBJECT,
-                             .count = slots->next ? 2 : 1,
-                             .first = slots,
-                             .next = round->first};
-    round->first = prices;
-    round->count++;
+    cJSON_DeleteItemFromObject(round, "prices");
+    cJSON *prices = cJSON_AddObjectToObject(round, "prices"),
+          *slots = cJSON_AddArrayToObject(prices, "slots"), *pair = cJSON_CreateArray();
+    cJSON_AddItemToArray(slots, pair);
+    for (int i = 0; i < 2; i++) {
+        cJSON *number = cJSON_CreateNumber(0);
+        cJSON_AddItemToArray(pair, number);
+        set_number(number, random_between(rng, 0, i ? (int64_t)1 << 45 : 1));
+    }
+    if (random_chance(rng, 50))
+        set_number(
+            cJSON_AddNumberToObject(prices, random_chance(rng, 50) ? "stages" : "boundaries", 0),
+            random_between(rng, 0, (int64_t)1 << 45));
 }
 
-void proof_change(struct value *proof, struct random *rng, struct arena *arena)
+void proof_change(cJSON *proof, struct random *rng, struct arena *arena)
 {
     struct places_in *x = TAKE(arena, 1, struct places_in);
     list_places(x, proof, false);
     for (int left = (int)random_between(rng, 1, 4); left > 0; left--) {
         if (x->round_count && random_chance(rng, 30)) {
-            struct value *round = x->rounds[random_between(rng, 0, x->round_count - 1)];
-            if (random_chance(rng, 40)) put_flag(round, "by_ranks", arena);
-            else if (random_chance(rng, 50)) put_flag(round, "relaxed", arena);
-            else put_prices(round, rng, arena);
+            cJSON *round = x->rounds[random_between(rng, 0, x->round_count - 1)];
+            if (random_chance(rng, 40)) put_flag(round, "by_ranks");
+            else if (random_chance(rng, 50)) put_flag(round, "relaxed");
+            else put_prices(round, rng);
         } else if (x->number_count) {
-            struct value *v = x->numbers[random_between(rng, 0, x->number_count - 1)];
-            int64_t n = v->number;
-            const int64_t to[] = {0,
-                                  1,
-                                  n + 1,
-                                  n - 1,
-                                  n / 2,
-                                  2 * n,
-                                  (int64_t)1 << 40,
-                                  ((int64_t)1 << 40) - n,
-                                  x->numbers[random_between(rng, 0, x->number_count - 1)]->number};
-            v->number = to[random_between(rng, 0, 8)];
+            cJSON *v = x->numbers[random_between(rng, 0, x->number_count - 1)];
+            int64_t n = value_number(v);
+            const int64_t to[] = {
+                0,
+                1,
+                n + 1,
+                n - 1,
+                n / 2,
+                2 * n,
+                (int64_t)1 << 40,
+                ((int64_t)1 << 40) - n,
+                value_number(x->numbers[random_between(rng, 0, x->number_count - 1)])};
+            set_number(v, to[random_between(rng, 0, 8)]);
         }
     }
-    if (random_chance(rng, 20)) drop_key(proof, "counted");
+    if (random_chance(rng, 20)) cJSON_DeleteItemFromObject(proof, "counted");
 }

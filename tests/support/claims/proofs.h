@@ -8,16 +8,16 @@
 #include "tests/support/problems.h"
 
 struct check_problem;
-struct value;
+struct cJSON;
 
 // INT64_MAX: that there is no plan; -1: none. truth_ns only directs the search.
 int64_t mixture_largest(const struct check_problem *p, int64_t truth_ns, struct random *rng,
                         struct arena *arena);
 
 // The solver's proof for the layout, parsed; NULL: it wrote nothing. bound_ns: its claim.
-struct value *proof_of_layout(const struct layout_truth *l, struct arena *arena);
-void proof_change(struct value *proof, struct random *rng, struct arena *arena);
-int64_t proof_largest(const struct check_problem *p, const struct value *proof, int64_t truth_ns,
+struct cJSON *proof_of_layout(const struct layout_truth *l, struct arena *arena);
+void proof_change(struct cJSON *proof, struct random *rng, struct arena *arena);
+int64_t proof_largest(const struct check_problem *p, const struct cJSON *proof, int64_t truth_ns,
                       struct arena *arena);
 
 #endif
