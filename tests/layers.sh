@@ -1,8 +1,9 @@
 #!/bin/sh
 # The include rule of docs/ARCHITECTURE.md: which folder may include which, or use symbols of which;
 # no folders that use each other in a circle; a folder's internal.h (or X_internal.h) only from
-# within it; one file for each foreign library; and schedules are named only in the tables of judge
-# and checker. Symbols are those of the objects. usage: layers.sh [TREE [OBJECTS]]
+# within it; each foreign library where the table of docs/ARCHITECTURE.md says, linked as it says;
+# and schedules are named only in the tables of judge and checker. Symbols are those of the objects.
+# usage: layers.sh [TREE [OBJECTS]]
 cd "${1:-.}" || exit 2
 objects=${2:-build/release}
 status=0
@@ -70,19 +71,10 @@ solve/commands       | data formulate solve
 solve/batch          | data formulate/commands.h formulate/example solve/report solve/commands
 library              | data solve/commands solve/layout solve/checker/check.h
 '
-# header | its only file
-libraries='
-glpk.h               | solve/tree/internal.h
-cJSON.h              | data/text/json.c solve/checker/read/json.h
-lapacke.h            | calibrate/fit/least_squares.c
-nettle               | data/base/file.c
-mpi.h                | measure/links/mpi.c
-cuda_runtime_api.h   | measure/cuda/kernels.h
-cublasLt.h           | measure/cuda/session.h
-cudnn.h              | measure/cuda/fused_cudnn_graph.h
-nccl.h               | measure/links/nccl.c
-gmp.h                | tests/support/vipr/internal.h
-'
+# header | the files, or folder/, that include it: from the table of libraries
+architecture=docs/ARCHITECTURE.md
+table=$(sed -n '/^| library | header /,/^$/p' $architecture | sed '1,2d' | tr -d '`')
+libraries=$(printf '%s\n' "$table" | awk -F'|' 'NF == 6 { print $3 "|" $5 }')
 # The files of judge and checker that may name a schedule.
 schedule_tables='solve/judge/kinds/kinds.h solve/checker/read/orders.c'
 # The checker of proofs uses these of the C library and nothing else.
@@ -134,12 +126,16 @@ BEGIN {
     symbol = RSTART == 1 ? substr(rest, RLENGTH + 2) : ""
     does = symbol ? "uses " symbol " of" : "includes"
     from = folder(file); to = folder(included)
-    for (header in home)
-        if (index(included, header) && file != home[header] && !(ours && header == "nettle"))
-            complain(file " includes " included "; only " home[header] " may")
+    for (header in home) if (!ours && index(included, header)) {
+        k = split(home[header], homes, " ")
+        while (k && file != homes[k] && !(homes[k] ~ /\/$/ && index(file, homes[k]) == 1)) k--
+        if (k) has[header, homes[k]] = 1
+        else complain(file " includes " included "; only " home[header] " may")
+    }
     if (file == "plumbline.c") next
     if (!ours) {
-        if (within(from, "solve/checker") && from != "solve/checker/prices" && !(included in plain))
+        if (within(from, "solve/checker") && from != "solve/checker/prices" &&
+            !(included in plain) && !(file == "solve/checker/read/json.h" && included ~ /cJSON/))
             complain(file " includes <" included ">; it may use the C library alone")
         next
     }
@@ -184,11 +180,44 @@ function find_circle(    round, room, to, n, i, at, place, way) {
     for (i = place[at]; i < n; i++) complain("a circle of folders: " edge[way[i], way[i + 1]])
 }
 END {
+    for (header in home) {
+        k = split(home[header], homes, " ")
+        for (; k; k--) if (!((header, homes[k]) in has) && index(homes[k], "tests/") != 1)
+            complain(homes[k] " does not include " header ", as docs/ARCHITECTURE.md says")
+    }
     if (!bad) find_circle()
     if (!bad) print "layers: the include rule holds; no folders in a circle; " symbols + 0 \
         " symbols used of other folders" > "/dev/stderr"
     exit bad
 }' || status=1
+
+# ---- the link lines, as the table of libraries has them
+makefile=$(sed -e ':a' -e '/\\$/{' -e 'N' -e 's/\\\n//' -e 'ba' -e '}' Makefile)
+of_c='-lm -lpthread -ldl -lrt -lstdc++'       # the compiler's own
+flags() { printf '%s\n' "$1" | grep -oE -- '(^|[[:space:](,])-l[A-Za-z0-9_+]+' |
+    tr -d '(, \t' | sort -u; }
+complain() { echo "layers: $architecture, libraries: $*" >&2; status=1; }
+linked=$(printf '%s\n' "$table" | awk -F'|' 'NF == 6 { print $4 }')
+for flag in $(flags "$makefile") '$(MPI_LIBS)'; do
+    case " $of_c " in *" $flag "*) continue ;; esac
+    printf '%s\n' "$linked" | grep -qF -- "$flag:" || complain "$flag is linked, and has no row"
+done
+while IFS=: read -r flag into; do
+    flag=${flag# }
+    printf '%s\n' "$makefile" | grep -qwF -- "$flag" || complain "$flag is not linked"
+    case "$into," in
+    *" plan,"*) grep -qF -- "|$flag|" tests/setup.sh ||
+        complain "$flag: tests/setup.sh does not fetch it" ;;
+    esac
+    for name in plan library measure cuda; do
+        case "$into," in *" $name,"*) says=yes ;; *) says=no ;; esac
+        line=$(flags "$(printf '%s\n' "$makefile" | sed -n "s/^LIBS_$name *=//p")")
+        printf '%s\n' "$line" | grep -qxF -- "$flag" && does=yes || does=no
+        [ $says = $does ] || complain "$flag in LIBS_$name: the table says $says, the Makefile $does"
+    done
+done <<EOF
+$(printf '%s\n' "$linked" | sed 's/ *$//')
+EOF
 
 # ---- names of schedules, as constants and as words
 words=$(sed -n 's/^ *ROW([^,]*, "\([^"]*\)".*/\1/p' data/kinds/schedules.h | paste -sd'|' -)

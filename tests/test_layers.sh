@@ -107,6 +107,8 @@ measure/cuda         | <cublasLt.h>
 measure/cuda         | <cudnn.h>
 measure/links        | <nccl.h>
 formulate/graph      | <gmp.h>
+measure/sampling     | <cblas.h>
+solve/report         | <cmocka.h>
 solve/unruled        | "data/base/arena.h"
 '
 
@@ -115,13 +117,15 @@ rules() { sed -n "/^$1='\$/,/^'\$/s/^\([^ |]*\) *|.*/\1/p" "$root/tests/layers.s
 for folder in $(rules rules); do
     echo "$plants" | grep -q "^$folder *|" || complain "no wrong include of $folder is planted"
 done
-for library in $(rules libraries); do
+libraries=$(sed -n '/^| library |/,/^$/s/^|[^|]*| `\([^`]*\)`.*/\1/p' "$root/docs/ARCHITECTURE.md")
+[ "$(echo "$libraries" | wc -l)" -gt 10 ] || complain "docs/ARCHITECTURE.md: libraries: $libraries"
+for library in $libraries; do
     echo "$plants" | grep -q "| <.*$library.*>" ||
         complain "no wrong include of $library is planted"
 done
 
 (cd "$root" && tar -cf - Makefile packaging/install.mk tests/fuzz/fuzz.mk plumbline.c \
-    tests/layers.sh $(
+    tests/layers.sh tests/setup.sh docs/ARCHITECTURE.md $(
     find data measure calibrate formulate solve library -name '*.[ch]' -o -name '*.cu' \
         -o -name '*.cuh'
 )) | tar -xf - -C "$tree"
@@ -203,6 +207,30 @@ name_schedule solve/judge/price/planted.h '#define SLICED(kind) ((kind) == SCHED
 name_schedule solve/checker/space/planted.c 'static const char *name = "looped-bfs";'
 name_schedule solve/checker/prices/planted.c 'static int kind = SCHEDULE_ZB_V;'
 
+# change FILE SED WORDS: the table of libraries and the link lines differ; the words say where.
+change() {
+    count=$((count + 1))
+    sed "$2" "$root/$1" > "$tree/$1"
+    cmp -s "$root/$1" "$tree/$1" && complain "$1: '$2' changes nothing"
+    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" && complain "$1: $2: not found"
+    grep -qF -- "$3" "$tree/said" || complain "$1: $2: not named: $(cat "$tree/said")"
+    cp "$root/$1" "$tree/$1"
+}
+table=docs/ARCHITECTURE.md
+change $table '/^| cJSON |/d' '-lcjson is linked, and has no row'
+change $table '/^| MPI |/d' '$(MPI_LIBS) is linked, and has no row'
+change $table 's/^| GMP .*/&\n| zlib | `zlib.h` | `-lz`: plan | `data\/base\/file.c` |/' \
+    '-lz is not linked'
+change $table 's/: plan, library, measure/: plan, measure/' \
+    '-lcjson in LIBS_library: the table says no'
+change $table 's/`-llapacke`: plan/`-llapacke`: plan, library/' \
+    '-llapacke in LIBS_library: the table says'
+change $table 's/`data.text.json.c`/`data\/text\/csv.c`/' 'data/text/csv.c does not include cJSON.h'
+change $table 's/ `solve.checker.read.json.h`//' 'solve/checker/read/json.h includes cjson/cJSON.h'
+change tests/setup.sh '/^cJSON.h|/d' '-lcjson: tests/setup.sh does not fetch it'
+change Makefile 's/^LIBS_measure *=/& -lglpk/' '-lglpk in LIBS_measure: the table says no'
+change Makefile 's/-lcmocka -lgmp/& -lz/' '-lz is linked, and has no row'
+
 # By make, in the planted tree.
 echo '#include "formulate/price/price.h"' > "$tree/solve/judge/planted.c"
 MAKEFLAGS= make -s -o all -C "$tree" layers > "$tree/said" 2>&1 &&
@@ -211,4 +239,4 @@ grep -q "^layers: solve/judge/planted.c includes formulate/price/price.h" "$tree
     complain "make layers: $(cat "$tree/said")"
 
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }
-echo "$count wrong includes, uses, circles and names of schedules, each found and named"
+echo "$count wrong includes, uses, circles, schedules and rows of libraries, each found and named"
