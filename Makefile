@@ -416,7 +416,7 @@ test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_place
 # Known errors of thought, planted one by one: the bed of test_claims must find each (docs/PROOFS.md
 # 7). PLANTED="NAME ...": those.
 test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
-	@TEST_JOBS=$(TEST_JOBS) sh tests/planted.sh $(PLANTED)
+	@TEST_JOBS=$(TEST_JOBS) python3 tests/planted.py $(PLANTED)
 
 # 20,000 random damages to certificates; make test runs 2,000.
 test-mutations: $(OUT)/tests/test_check_mutations
