@@ -45,12 +45,11 @@ static struct drawn draw_fits(double factor, double spread, int peaks_percent, u
 {
     struct random rng = {seed};
     struct drawn all = {0};
-    struct error err = {OK, ""};
     for (int i = 0; i < DRAWS; i++) {
         struct memory_sign signs[RUNS];
         struct factor_fit fit;
         draw_signs(signs, factor, spread, peaks_percent, &rng);
-        CHECK_OK(factor_fit(&fit, signs, RUNS, &err));
+        MUST(factor_fit(&fit, signs, RUNS, &own_err));
         assert_true(fit.low <= fit.factor && fit.factor <= fit.high);
         all.covered += (fit.low <= factor && factor <= fit.high) / (double)DRAWS;
         all.factor += fit.factor / DRAWS, all.spread += fit.spread / DRAWS;
@@ -125,16 +124,15 @@ static void write_table(bool peaks, struct arena *arena)
 {
     struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct predictor *p;
-    struct error err = {OK, ""};
     const char *text = "id,gpu,layers,hidden,seq,micro_batch,recompute,metric,value,unit\n";
-    CHECK_OK(predictor_open(&p, &settings, arena, &err));
-    CHECK_OK(predictor_set(p, "allocator_factor=1.4", &err));
+    MUST(predictor_open(&p, &settings, arena, &own_err));
+    MUST(predictor_set(p, "allocator_factor=1.4", &own_err));
     for (int i = 1; i <= 200; i++) {
         const char *words[] = {"gpu=A100", "layers=24", "hidden=1024", "seq=256",
                                arena_print(arena, "micro_batch=%d", i)};
         struct run_row row;
         struct prediction x;
-        CHECK_OK(row_of_words(&row, words, 5, arena, &err));
+        MUST(row_of_words(&row, words, 5, arena, &own_err));
         predict_row(p, &row, &x);
         assert_string_equal(x.reason, "");
         bool failed = x.device_bytes > x.capacity_bytes;
@@ -149,7 +147,7 @@ static void write_table(bool peaks, struct arena *arena)
                            failed ? "oom" : "iteration_time", failed ? 1 : 0.5,
                            failed ? "flag" : "s");
     }
-    CHECK_OK(file_write(path, text, strlen(text), &err));
+    MUST(file_write(path, text, strlen(text), &own_err));
 }
 
 TEST(a_table_of_flags_tells_the_factor)

@@ -20,11 +20,10 @@ static void write_rows(const char *set, double noise, uint64_t seed, struct aren
 {
     struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct predictor *p;
-    struct error err = {OK, ""};
     const char *text =
         "id,gpu,layers,hidden,seq,tp,pp,dp,micro_batch,global_batch,recompute,metric,value,unit\n";
-    CHECK_OK(predictor_open(&p, &settings, arena, &err));
-    CHECK_OK(predictor_set(p, set, &err));
+    MUST(predictor_open(&p, &settings, arena, &own_err));
+    MUST(predictor_set(p, set, &own_err));
     for (int i = 0; i < 72; i++) {
         const char *cells[9], *words = "";
         const int64_t values[] = {8 * (1 + i % 3),  1024 << (i / 3) % 3, 1024,
@@ -40,14 +39,14 @@ static void write_rows(const char *set, double noise, uint64_t seed, struct aren
         cells[8] = "gpu=A100,recompute=full";
         struct run_row row;
         struct prediction x;
-        CHECK_OK(row_of_words(&row, cells, 9, arena, &err));
+        MUST(row_of_words(&row, cells, 9, arena, &own_err));
         predict_row(p, &row, &x);
         assert_string_equal(x.reason, "");
         text = arena_print(arena, "%s%d,A100%s,%lld,full,iteration_time,%.9g,s\n", text, i, words,
                            (long long)(8 * values[5] * values[6]),
                            (double)x.iteration_ns * 1e-9 * (1 + noise * (2 * draw(&seed) - 1)));
     }
-    CHECK_OK(file_write(path, text, strlen(text), &err));
+    MUST(file_write(path, text, strlen(text), &own_err));
 }
 
 static enum status fit_rows(struct iterations_fit *fit, const char *names, const char *set,

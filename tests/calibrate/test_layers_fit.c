@@ -98,12 +98,11 @@ static void put_samples(struct samples *samples, const char *gpu, struct arena *
 
 static void calibrate_all(struct calibration *c, struct samples *samples, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct inputs *in = TAKE(arena, 1, struct inputs);
     const struct calibrate_settings settings = {.output = "costs.json"};
-    if (inputs_join(in, samples, 1, NULL, arena, &err) != OK ||
-        calibrate(c, in, &settings, arena, &err) != OK)
-        fail_msg("%s", err.text);
+    if (inputs_join(in, samples, 1, NULL, arena, &own_err) != OK ||
+        calibrate(c, in, &settings, arena, &own_err) != OK)
+        fail_msg("%s", own_err.text);
 }
 
 TEST(test_blocks)
@@ -236,10 +235,9 @@ static void fit_shapes(struct layer_fits *f, struct gpu_costs *g, struct samples
                        const struct model *of, struct arena *arena)
 {
     struct calibration *c = TAKE(arena, 1, struct calibration);
-    struct error err = {OK, ""};
     calibrate_all(c, samples, arena);
-    if (layers_fit(f, c, of, arena, &err) != OK) fail_msg("%s", err.text);
-    assert_int_equal(costs_check(&c->costs, &err), OK);
+    if (layers_fit(f, c, of, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    assert_int_equal(costs_check(&c->costs, &own_err), OK);
     *g = c->costs.gpus[0];
 }
 

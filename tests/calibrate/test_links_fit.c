@@ -103,12 +103,11 @@ static void put_links(struct samples *samples, uint64_t seed, struct arena *aren
 
 static void fit(struct calibration *c, struct samples *samples, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct inputs *in = TAKE(arena, 1, struct inputs);
     const struct calibrate_settings settings = {.output = "costs.json"};
-    if (inputs_join(in, samples, 1, NULL, arena, &err) != OK ||
-        calibrate(c, in, &settings, arena, &err) != OK)
-        fail_msg("%s", err.text);
+    if (inputs_join(in, samples, 1, NULL, arena, &own_err) != OK ||
+        calibrate(c, in, &settings, arena, &own_err) != OK)
+        fail_msg("%s", own_err.text);
 }
 
 static const struct channel *find_channel(const struct link_fits *f, int from, int to)

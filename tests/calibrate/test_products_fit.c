@@ -66,7 +66,6 @@ static int make_samples(struct product_sample *to, double noise, bool alone, str
 static int try_planted(double noise, bool alone, struct random *rng)
 {
     struct arena arena;
-    struct error err = {OK, ""};
     struct gpu_costs gpu;
     struct precision_costs rates;
     struct product_sample samples[SHAPES * LENGTHS];
@@ -75,8 +74,8 @@ static int try_planted(double noise, bool alone, struct random *rng)
     arena_open(&arena, NULL);
     int count = make_samples(samples, noise, alone, rng);
     set_numbers(&gpu, &rates, begin);
-    if (products_fit(&fit, samples, count, alone, &gpu, &rates, &arena, &err) != OK)
-        fail_msg("%s", err.text);
+    if (products_fit(&fit, samples, count, alone, &gpu, &rates, &arena, &own_err) != OK)
+        fail_msg("%s", own_err.text);
     assert_int_equal(fit.shape_count, SHAPES);
     for (int k = 0; k < (alone ? PRODUCT_NUMBERS : PRODUCT_LONG); k++) {
         const struct estimate *e = &fit.numbers[k];

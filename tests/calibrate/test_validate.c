@@ -80,14 +80,13 @@ static const char header[] =
 
 static void write_table(const double *values, int count, struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *text = header;
     for (int i = 0; i < count; i++)
         text = arena_print(arena,
                            "%sr%d,A100,%d,%d,1024,%d,%d,1,%d,%d,full,iteration_time,%.17g,s,x\n",
                            text, i, 8 * (1 + i % 2), 1024 << (i / 2) % 2, 1 << (i / 4) % 2,
                            1 << (i / 8) % 2, 1 << (i / 16) % 2, 8 << (i / 16) % 2, values[i]);
-    CHECK_OK(file_write(path, text, strlen(text), &err));
+    MUST(file_write(path, text, strlen(text), &own_err));
 }
 
 struct case_of {

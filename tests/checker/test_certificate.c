@@ -20,15 +20,14 @@ static struct {
 static void solve_trial(struct solve_result *r, const struct check_trial *t, struct arena *arena)
 {
     static const volatile int never = 0;
-    struct error err = {OK, ""};
     struct solve_settings settings;
     solve_defaults(&settings);
     settings.progress = 0;
     settings.evidence = true;
     settings.eliminate = t->seed % 5 != 0; // else there are no records, and all is made anew
     settings.start_search = t->seed % 3 != 0;
-    if (solve_run(r, &t->priced, &settings, NULL, &never, arena, &err) != OK)
-        fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    if (solve_run(r, &t->priced, &settings, NULL, &never, arena, &own_err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)t->seed, own_err.text);
 }
 
 static struct certified certify_trial(const struct check_trial *t, const struct solve_result *r,
@@ -72,7 +71,6 @@ static void check_one(const struct check_trial *t, bool shrink, struct arena *ar
 static void check_gap(const struct check_trial *t, struct arena *arena)
 {
     static const volatile int never = 0;
-    struct error err = {OK, ""};
     struct solve_result solved;
     struct solve_settings settings;
     solve_defaults(&settings);
@@ -80,8 +78,8 @@ static void check_gap(const struct check_trial *t, struct arena *arena)
     settings.evidence = true;
     settings.gap = 0.3;
     if (t->best_ns == INT64_MAX) return;
-    if (solve_run(&solved, &t->priced, &settings, NULL, &never, arena, &err) != OK)
-        fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    if (solve_run(&solved, &t->priced, &settings, NULL, &never, arena, &own_err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)t->seed, own_err.text);
     const struct certified c = certify_trial(t, &solved, false, arena);
     const struct check_result audited = c.audited;
     if (!c.made.text || !audited.accepted)
@@ -119,15 +117,14 @@ static bool is_choice(const struct plan_stage *x, const struct choice *c)
 static bool deceive(struct solve_result *solved, const struct check_trial *t, int stage,
                     struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct choices choices;
     struct box_search_result r;
     struct box_search_settings settings = {.target_ns = INT64_MAX, .boxes_max = 300};
     *solved = (struct solve_result){.evidence = TAKE(arena, 1, struct solve_evidence)};
     struct solve_evidence *e = solved->evidence;
     e->schedule = &t->schedule;
-    assert_int_equal(choices_build(&choices, &t->priced, &t->schedule, arena, &err), OK);
-    assert_int_equal(graph_compile(&e->graph, &t->schedule, arena, &err), OK);
+    assert_int_equal(choices_build(&choices, &t->priced, &t->schedule, arena, &own_err), OK);
+    assert_int_equal(graph_compile(&e->graph, &t->schedule, arena, &own_err), OK);
     graph_keep_paths(e->graph, arena);
     if (choices.stages[stage].count < 2) return false;
     bool **keep = TAKE(arena, t->priced.stage_count, bool *);

@@ -21,16 +21,15 @@ static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct rand
                                struct arena *arena)
 {
     struct random_limits limits = random_limits_small();
-    struct error err = {OK, ""};
     struct priced priced;
     limits.plans_max = 0;
     limits.flavour = flavour;
     t->arena = arena;
     random_problem(&t->problem, rng, &limits, arena);
     if (random_chance(rng, 60)) vary_layout(&t->problem, rng);
-    assert_int_equal(price_problem(&priced, &t->problem, arena, &err), OK);
+    assert_int_equal(price_problem(&priced, &t->problem, arena, &own_err), OK);
     t->text = check_trial_save(&priced, "priced.json", arena);
-    if (space_one_prices(&t->own, &t->problem, arena, &err) != OK) fail_msg("%s", err.text);
+    if (space_one_prices(&t->own, &t->problem, arena, &own_err) != OK) fail_msg("%s", own_err.text);
     for (int g = 0; g < priced.group_count; g++)
         if (priced.groups[g].excluded) return false;
     return true;

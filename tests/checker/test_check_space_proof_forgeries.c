@@ -138,13 +138,12 @@ static bool source_twice(struct forgery *f)
 // The documents change under their hashes.
 static bool change_problem(struct forgery *f, void (*change)(struct problem *, struct arena *))
 {
-    struct error err = {OK, ""};
     struct problem *p = TAKE(f->arena, 1, struct problem);
     *p = f->t->problem;
     if (!has_plan(f)) return false;
     change(p, f->arena);
     space_read(&f->t->space, p, f->arena);
-    assert_int_equal(space_pricers_open(f->t->pricers, p, f->arena, &err), OK);
+    assert_int_equal(space_pricers_open(f->t->pricers, p, f->arena, &own_err), OK);
     return true;
 }
 static void halve_times(struct problem *p, struct arena *arena)

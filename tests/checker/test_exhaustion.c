@@ -47,12 +47,11 @@ static void repeat(FILE *f, const char *text, int times)
 static void change(const char *name, const char *from, const char *to, char hash[SHA256_TEXT])
 {
     struct arena arena;
-    struct error err = {OK, ""};
     const char *text;
     size_t size;
     arena_open(&arena, NULL);
-    CHECK_OK(
-        file_read(arena_print(&arena, "tests/documents/%s", name), &text, &size, &arena, &err));
+    MUST(
+        file_read(arena_print(&arena, "tests/documents/%s", name), &text, &size, &arena, &own_err));
     const char *at = strstr(text, from);
     if (!at) fail_msg("%s: '%s' is not there", name, from);
     const char *changed =

@@ -55,13 +55,12 @@ static void enumerate(const struct space_trial *t, const struct walked *w, unsig
         struct priced priced;
         struct schedule schedule;
         struct oracle e;
-        struct error err = {OK, ""};
         if (!layout_has_grid(&w->all[i]) || t->alone.refused[i]) continue;
-        CHECK_OK(price_problem(&priced, &one, arena, &err));
+        MUST(price_problem(&priced, &one, arena, &own_err));
         struct schedule_request request = schedule_request_of(&priced);
-        CHECK_OK(schedule_build(&schedule, &request, arena, &err));
+        MUST(schedule_build(&schedule, &request, arena, &own_err));
         if (oracle_size(&priced, PLANS_MAX, arena) <= PLANS_MAX) {
-            CHECK_OK(oracle_answer(&e, &priced, &schedule, arena, &err));
+            MUST(oracle_answer(&e, &priced, &schedule, arena, &own_err));
             if (t->alone.optimum_ns[i] != (e.plans ? e.best_ns : 0))
                 fail_msg("seed %llu, layout %lld: solve finds %lld ns, of all plans %lld", name,
                          (long long)i, (long long)t->alone.optimum_ns[i], (long long)e.best_ns);
@@ -84,8 +83,7 @@ static void walk_both(const struct space_trial *t, unsigned long long name, stru
 static void judge(const struct space_trial *t, unsigned long long name, struct arena *arena)
 {
     struct verdict verdict;
-    struct error err = {OK, ""};
-    CHECK_OK(verify_plan(&verdict, &t->found.solved.plan, &t->problem, arena, &err));
+    MUST(verify_plan(&verdict, &t->found.solved.plan, &t->problem, arena, &own_err));
     if (!verdict.accepted) fail_msg("seed %llu: the judge: %s", name, verdict.violations[0].text);
 }
 

@@ -49,21 +49,19 @@ static enum status write_claim(struct vipr_result *made, const struct check_tria
 static struct check_vipr_result audit(const struct vipr_result *made, uint64_t seed,
                                       struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct check_vipr_result r;
     struct check_text text = {"proof.vipr", made->text, made->size};
-    if (check_vipr(&r, &text, CHECK_WORK_DEFAULT, arena, &err) != OK)
-        fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+    if (check_vipr(&r, &text, CHECK_WORK_DEFAULT, arena, &own_err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, own_err.text);
     return r;
 }
 
 static void write_true(struct vipr_result *made, const struct check_trial *t, int64_t bound_ns,
                        struct arena *arena)
 {
-    struct error err = {OK, ""};
     bool infeasible = t->best_ns == INT64_MAX;
-    if (write_claim(made, t, infeasible, bound_ns, arena, &err) != OK)
-        fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    if (write_claim(made, t, infeasible, bound_ns, arena, &own_err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)t->seed, own_err.text);
     struct check_vipr_result r = audit(made, t->seed, arena);
     if (!r.accepted) fail_msg("seed %llu: refused: %s", (unsigned long long)t->seed, r.reason);
     assert_int_equal(r.infeasible, infeasible);

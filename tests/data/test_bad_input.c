@@ -30,7 +30,7 @@ static const char *read_example(enum format format, size_t *size, struct arena *
 {
     struct error err = {OK, ""};
     const char *text;
-    assert_int_equal(file_read(format_example(format, arena), &text, size, arena, &err), OK);
+    CHECK_OK(file_read(format_example(format, arena), &text, size, arena, &err));
     return text;
 }
 

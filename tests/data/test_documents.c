@@ -18,11 +18,6 @@
 
 #include "tests/support/check.h"
 
-static const char *in_folder(const char *name)
-{
-    return arena_print(&own_arena, "%s/%s", own_folder, name);
-}
-
 static void expect_ok(enum status status)
 {
     if (status != OK) fail_msg("%s", own_err.text);
@@ -46,21 +41,21 @@ TEST(test_examples_round)
     for (int format = 0; format < FORMAT_CONFIG; format++) {
         const char *text;
         size_t size;
-        const char *copy = in_folder(arena_print(&own_arena, "%s.json", format_names[format]));
+        const char *copy = own_path(arena_print(&own_arena, "%s.json", format_names[format]));
         expect_ok(file_read(format_example((enum format)format, &own_arena), &text, &size,
                             &own_arena, &own_err));
         expect_ok(file_write(copy, text, size, &own_err));
     }
     for (int format = 0; format < FORMAT_CONFIG; format++) {
-        const char *copy = in_folder(arena_print(&own_arena, "%s.json", format_names[format]));
+        const char *copy = own_path(arena_print(&own_arena, "%s.json", format_names[format]));
         expect_ok(
-            format_load((enum format)format, copy, in_folder("first.json"), &own_arena, &own_err));
-        expect_ok(format_load((enum format)format, in_folder("first.json"),
-                              in_folder("second.json"), &own_arena, &own_err));
-        expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
+            format_load((enum format)format, copy, own_path("first.json"), &own_arena, &own_err));
+        expect_ok(format_load((enum format)format, own_path("first.json"), own_path("second.json"),
+                              &own_arena, &own_err));
+        expect_same_bytes(own_path("first.json"), own_path("second.json"));
         // These were saved by the program: nothing changes at all.
         if (format == FORMAT_PRICED || format == FORMAT_PLAN)
-            expect_same_bytes(copy, in_folder("first.json"));
+            expect_same_bytes(copy, own_path("first.json"));
     }
 }
 
@@ -70,10 +65,10 @@ static int round_files(const char *pattern, enum format format)
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         expect_ok(
-            format_load(format, found.gl_pathv[i], in_folder("first.json"), &own_arena, &own_err));
-        expect_ok(format_load(format, in_folder("first.json"), in_folder("second.json"), &own_arena,
+            format_load(format, found.gl_pathv[i], own_path("first.json"), &own_arena, &own_err));
+        expect_ok(format_load(format, own_path("first.json"), own_path("second.json"), &own_arena,
                               &own_err));
-        expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
+        expect_same_bytes(own_path("first.json"), own_path("second.json"));
     }
     int count = (int)found.gl_pathc;
     globfree(&found);
@@ -111,8 +106,8 @@ TEST(test_fitted_numbers)
             struct costs c = costs_copy(&shipped, &own_arena);
             double share = shares[i];
             costs_visit(&c, key, NULL, 0, set_estimate, &share);
-            expect_ok(costs_save(&c, in_folder("fitted.json"), &own_arena, &own_err));
-            expect_ok(costs_load(&written, in_folder("fitted.json"), &own_arena, &own_err));
+            expect_ok(costs_save(&c, own_path("fitted.json"), &own_arena, &own_err));
+            expect_ok(costs_load(&written, own_path("fitted.json"), &own_arena, &own_err));
             costs_visit(&written, key, NULL, 0, expect_estimate, &share);
         }
 }
@@ -128,7 +123,7 @@ TEST(test_manual)
     for (const char *p = text; (p = strstr(p, "```jsonc "));) {
         const char *name_end = strchr(p, '\n'), *end = strstr(name_end, "\n```");
         const char *path =
-            in_folder(arena_print(&own_arena, "%.*s.json", (int)(name_end - p - 9), p + 9));
+            own_path(arena_print(&own_arena, "%.*s.json", (int)(name_end - p - 9), p + 9));
         char *bare = TAKE(&own_arena, end - name_end + 1, char);
         size_t length = 0;
         for (p = name_end; p < end; p++) {
@@ -159,16 +154,16 @@ TEST(test_random_problems)
         struct problem *x = TAKE(&own_arena, 1, struct problem),
                        *y = TAKE(&own_arena, 1, struct problem);
         random_problem(x, &rng, &limits, &own_arena);
-        x->model.document.path = in_folder("m.json");
-        x->cluster.document.path = in_folder("c.json");
-        x->costs.document.path = in_folder("o.json");
-        x->job.document.path = in_folder("j.json");
+        x->model.document.path = own_path("m.json");
+        x->cluster.document.path = own_path("c.json");
+        x->costs.document.path = own_path("o.json");
+        x->job.document.path = own_path("j.json");
         expect_ok(model_save(&x->model, x->model.document.path, &own_arena, &own_err));
         expect_ok(cluster_save(&x->cluster, x->cluster.document.path, &own_arena, &own_err));
         expect_ok(costs_save(&x->costs, x->costs.document.path, &own_arena, &own_err));
         expect_ok(job_save(&x->job, x->job.document.path, &own_arena, &own_err));
-        expect_ok(problem_save(x, in_folder("p.json"), &own_arena, &own_err));
-        expect_ok(problem_load(y, in_folder("p.json"), &own_arena, &own_err));
+        expect_ok(problem_save(x, own_path("p.json"), &own_arena, &own_err));
+        expect_ok(problem_load(y, own_path("p.json"), &own_arena, &own_err));
         same_model(&x->model, &y->model);
         same_cluster(&x->cluster, &y->cluster);
         same_costs(&x->costs, &y->costs);
@@ -195,10 +190,10 @@ TEST(test_random_priced)
         expect_ok(price_problem(&x, problem, &own_arena, &own_err));
         x.document.sources = NULL;
         x.document.source_count = 0;
-        expect_ok(priced_save(&x, in_folder("first.json"), &own_arena, &own_err));
-        expect_ok(priced_load(&y, in_folder("first.json"), &own_arena, &own_err));
-        expect_ok(priced_save(&y, in_folder("second.json"), &own_arena, &own_err));
-        expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
+        expect_ok(priced_save(&x, own_path("first.json"), &own_arena, &own_err));
+        expect_ok(priced_load(&y, own_path("first.json"), &own_arena, &own_err));
+        expect_ok(priced_save(&y, own_path("second.json"), &own_arena, &own_err));
+        expect_same_bytes(own_path("first.json"), own_path("second.json"));
         int links = x.group_count * x.group_count;
         assert_true(x.group_count == y.group_count && x.run_count == y.run_count &&
                     x.cut_count == y.cut_count && x.has_embedding_sync == y.has_embedding_sync);
@@ -231,13 +226,13 @@ TEST(test_random_priced)
 
 static void load_written(enum format format, const char *text, void *to)
 {
-    const char *path = in_folder("written.json");
+    const char *path = own_path("written.json");
     expect_ok(file_write(path, text, strlen(text), &own_err));
     if (format == FORMAT_MODEL) expect_ok(model_load(to, path, &own_arena, &own_err));
     if (format == FORMAT_JOB) expect_ok(job_load(to, path, &own_arena, &own_err));
     if (format == FORMAT_COSTS) expect_ok(costs_load(to, path, &own_arena, &own_err));
     if (format == FORMAT_CONFIG)
-        expect_ok(model_import_hf(to, path, NULL, -1, in_folder("out.json"), &own_arena, &own_err));
+        expect_ok(model_import_hf(to, path, NULL, -1, own_path("out.json"), &own_arena, &own_err));
 }
 
 TEST(test_defaults)

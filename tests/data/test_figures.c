@@ -7,9 +7,8 @@ static double flop_per_token(const char *path, int64_t sequence)
 {
     struct model m;
     struct arena arena;
-    struct error err = {OK, ""};
     arena_open(&arena, NULL);
-    CHECK_OK(model_load(&m, path, &arena, &err));
+    MUST(model_load(&m, path, &arena, &own_err));
     double flop = model_flop(&m, sequence) / (double)sequence;
     arena_close(&arena);
     return flop;

@@ -19,30 +19,27 @@ static void must(enum status status, const struct error *err)
 static struct model import_line(const char *line, size_t length, int mtp, struct arena *arena)
 {
     struct model m;
-    struct error err = {OK, ""};
-    const char *config = arena_print(arena, "%s/config.json", own_folder);
-    must(file_write(config, line, length, &err), &err);
-    must(model_import_hf(&m, config, "imported", mtp, "-", arena, &err), &err);
+    const char *config = own_path("config.json");
+    must(file_write(config, line, length, &own_err), &own_err);
+    must(model_import_hf(&m, config, "imported", mtp, "-", arena, &own_err), &own_err);
     return m;
 }
 
 static struct json read_line(const char *line, size_t length, struct arena *arena)
 {
     struct json root;
-    struct error err = {OK, ""};
-    must(json_parse(&root, "a line of hf_counts.jsonl", line, length, arena, &err), &err);
+    must(json_parse(&root, "a line of hf_counts.jsonl", line, length, arena, &own_err), &own_err);
     return root;
 }
 
 static int64_t count_of(const struct json *root, const char **name, struct arena *arena)
 {
     int64_t count = 0;
-    struct error err = {OK, ""};
     struct json_field fields[] = {
         FIELD_COUNT("_parameters", REQUIRED, &count, 1, JSON_COUNT_MAX),
         FIELD_TEXT("_name", REQUIRED, name),
     };
-    must(json_fields(root, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, &err), &err);
+    must(json_fields(root, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, &own_err), &own_err);
     return count;
 }
 
@@ -91,9 +88,8 @@ static struct problem problem_of(const struct model *m)
 static int64_t planned(const struct problem *p, struct arena *arena)
 {
     struct priced priced;
-    struct error err = {OK, ""};
     int64_t bytes = 0;
-    must(price_problem(&priced, p, arena, &err), &err);
+    must(price_problem(&priced, p, arena, &own_err), &own_err);
     for (int i = 0; i < priced.run_count; i++)
         bytes += priced.runs[i].count * priced.runs[i].weight_bytes;
     return bytes / 2;

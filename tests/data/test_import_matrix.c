@@ -14,8 +14,7 @@ static const char *const like[OPTIONS] = {"--like", "data/clusters/a100-16x8.jso
 static enum status import(struct cluster *c, const char *text, const char *const *options,
                           struct arena *arena, struct error *err)
 {
-    const char *path = arena_print(arena, "%s/matrix.json", own_folder),
-               *output = arena_print(arena, "%s/cluster.json", own_folder);
+    const char *path = own_path("matrix.json"), *output = own_path("cluster.json");
     char *arguments[6 + OPTIONS] = {arena_copy_text(arena, "matrix"), arena_copy_text(arena, path),
                                     arena_copy_text(arena, "-o"), arena_copy_text(arena, output)};
     int count = 4, exit_code = 0;

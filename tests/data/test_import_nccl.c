@@ -18,11 +18,6 @@ static int open_all(void **state)
     return folder_open(state);
 }
 
-static const char *in_folder(const char *name)
-{
-    return arena_print(&own_arena, "%s/%s", own_folder, name);
-}
-
 static const char *example(const char *name, size_t *size)
 {
     const char *read;
@@ -43,7 +38,7 @@ static enum status import(const struct command *command, const char *path, const
     fflush(stdout);
     fflush(stderr);
     int out = dup(1), log = dup(2);
-    assert_non_null(freopen(in_folder("log"), "w", stderr));
+    assert_non_null(freopen(own_path("log"), "w", stderr));
     assert_true(dup2(2, 1) == 1);
     enum status status = command_call(command, argc, argv, &exit_code, &own_arena, &own_err);
     fflush(stdout);
@@ -57,7 +52,7 @@ static enum status import(const struct command *command, const char *path, const
 static enum status import_text(const struct command *command, const char *text, size_t size,
                                const char *options)
 {
-    const char *path = in_folder("in");
+    const char *path = own_path("in");
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     assert_int_equal(fwrite(text, 1, size, f), size);
@@ -70,14 +65,13 @@ static bool logged(const char *text)
     const char *log;
     size_t size;
     struct error ignored = {OK, ""};
-    return file_read(in_folder("log"), &log, &size, &own_arena, &ignored) == OK &&
-           strstr(log, text);
+    return file_read(own_path("log"), &log, &size, &own_arena, &ignored) == OK && strstr(log, text);
 }
 
 static void import_samples(struct samples *s, const struct command *command, const char *name,
                            const char *options)
 {
-    const char *output = in_folder("out.json");
+    const char *output = own_path("out.json");
     if (import(command, arena_print(&own_arena, "tests/imports/%s", name),
                arena_print(&own_arena, "-o %s %s", output, options)) != OK)
         fail_msg("%s", own_err.text);
@@ -165,7 +159,7 @@ TEST(test_nccl_several)
 {
     size_t size, more;
     const char *first = example("nccl_all_reduce.txt", &size),
-               *second = example("nccl_groups.txt", &more), *output = in_folder("out.json");
+               *second = example("nccl_groups.txt", &more), *output = own_path("out.json");
     struct samples s;
     char *both = arena_print(&own_arena, "%s%s%s", first, second, first);
     assert_int_equal(
@@ -200,7 +194,7 @@ TEST(test_nccl_json)
     assert_string_equal(s.endpoints[5].name, "node-2:1");
     assert_string_equal(s.machine.library, "NCCL 2.28.7");
     // The environment and the command line's words stay outside.
-    assert_int_equal(file_read(in_folder("out.json"), &text, &size, &own_arena, &own_err), OK);
+    assert_int_equal(file_read(own_path("out.json"), &text, &size, &own_arena, &own_err), OK);
     assert_null(strstr(text, "do-not-copy"));
     assert_null(strstr(text, "API_TOKEN"));
     assert_null(strstr(text, "/opt/tests"));
@@ -258,7 +252,7 @@ TEST(test_nvbandwidth)
 TEST(test_topo)
 {
     struct cluster c;
-    const char *output = in_folder("out.json"), *path = "tests/imports/topo.txt";
+    const char *output = own_path("out.json"), *path = "tests/imports/topo.txt";
     assert_int_equal(import(&import_topo, path, ""), OK);
     assert_true(logged("4 GPUs, 3 NICs") && logged("NV12              2") &&
                 logged("SYS               4"));
@@ -361,7 +355,7 @@ static const char *options_of(const char *file)
     const char *more = strstr(file, "topo")  ? " --gpu a --memory-bytes 1 --intra-bytes-per-s 1"
                        : strstr(file, "old") ? " --operation all_to_all"
                                              : "";
-    return arena_print(&own_arena, "-o %s%s", in_folder("hostile.json"), more);
+    return arena_print(&own_arena, "-o %s%s", own_path("hostile.json"), more);
 }
 
 static void expect_refused(const char *file, enum status status)
@@ -369,7 +363,7 @@ static void expect_refused(const char *file, enum status status)
     if (status != BAD_INPUT || strncmp(own_err.text, own_folder, strlen(own_folder)) ||
         strpbrk(own_err.text, "\r\n"))
         fail_msg("%s: status %d, \"%s\"", file, status, own_err.text);
-    assert_int_not_equal(access(in_folder("hostile.json"), F_OK), 0);
+    assert_int_not_equal(access(own_path("hostile.json"), F_OK), 0);
 }
 
 TEST(test_damages)
@@ -412,7 +406,7 @@ TEST(test_cut_at_every_byte)
             if (cut <= enough - 1) expect_refused(files[f], status);
             else if (cut > enough && status != OK)
                 fail_msg("%s cut at %zu: %s", files[f], cut, own_err.text);
-            remove(in_folder("hostile.json"));
+            remove(own_path("hostile.json"));
             arena_reset(&own_arena, each);
         }
         arena_reset(&own_arena, mark);
@@ -435,7 +429,7 @@ TEST(test_random_bytes)
             enum status status =
                 import_text(command_of(files[f]), text, size, options_of(files[f]));
             if (status != OK) expect_refused(files[f], status);
-            remove(in_folder("hostile.json"));
+            remove(own_path("hostile.json"));
             arena_reset(&own_arena, mark);
         }
 }
@@ -472,7 +466,7 @@ TEST(test_too_much)
         expect_refused(
             cases[i].where,
             import_text(cases[i].command, text, size + tail,
-                        arena_print(&own_arena, "-o %s%s", in_folder("hostile.json"), operation)));
+                        arena_print(&own_arena, "-o %s%s", own_path("hostile.json"), operation)));
         if (!strstr(own_err.text, cases[i].where))
             fail_msg("\"%s\" does not say %s", own_err.text, cases[i].where);
     }

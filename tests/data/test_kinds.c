@@ -111,7 +111,7 @@ TEST(models_come_back)
 {
     struct layer_run runs[ARRAY_LENGTH(kinds)];
     struct model m = model_of_kinds(runs), again;
-    const char *path = arena_print(arena, "%s/model.json", own_folder);
+    const char *path = own_path("model.json");
     must(model_save(&m, path, arena, &err), &err);
     must(model_load(&again, path, arena, &err), &err);
     same_model(&m, &again);
@@ -258,7 +258,7 @@ TEST(costs_come_back)
     struct bench b;
     struct costs again;
     set_costs(&b);
-    const char *path = arena_print(arena, "%s/costs.json", own_folder);
+    const char *path = own_path("costs.json");
     must(costs_check(&b.costs, &err), &err);
     must(costs_save(&b.costs, path, arena, &err), &err);
     must(costs_load(&again, path, arena, &err), &err);

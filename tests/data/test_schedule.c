@@ -95,10 +95,9 @@ static void check_each_once(const struct schedule *s, struct arena *arena)
 // The order lists every operation once, after all it waits for.
 static void check_order(const struct schedule *s, struct arena *arena)
 {
-    struct error err = {OK, ""};
     int *order = TAKE(arena, s->operation_count, int),
         *place = TAKE(arena, s->operation_count, int);
-    assert_int_equal(schedule_order(s, order, arena, &err), OK);
+    assert_int_equal(schedule_order(s, order, arena, &own_err), OK);
     for (int i = 0; i < s->operation_count; i++) place[i] = -1;
     for (int i = 0; i < s->operation_count; i++) {
         assert_int_equal(place[order[i]], -1);

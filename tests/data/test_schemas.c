@@ -37,7 +37,6 @@ TEST(test_shipped)
 
 static void save_verdict(const char *path, bool accepted, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct verdict v = {.accepted = true,
                         .replayed_ns = 5,
                         .closed_form_ns = accepted ? 5 : -1,
@@ -51,7 +50,7 @@ static void save_verdict(const char *path, bool accepted, struct arena *arena)
     sha256_text("x", 1, source.sha256);
     if (!accepted) verdict_add(&v, arena, "memory", 2, "%d bytes over the limit", 7);
     if (!accepted) verdict_add(&v, arena, "count", -1, "one \"quoted\" group too many");
-    assert_int_equal(verdict_save(&v, path, &source, 1, arena, &err), OK);
+    assert_int_equal(verdict_save(&v, path, &source, 1, arena, &own_err), OK);
 }
 
 // What the program itself saves: every example after a round, verdicts, and random problems with
@@ -68,8 +67,8 @@ TEST(test_saved)
                                      format_example((enum format)format, arena), to, arena, &err),
                          OK);
     }
-    save_verdict(arena_print(arena, "%s/example-accepted.json", own_folder), true, arena);
-    save_verdict(arena_print(arena, "%s/example-rejected.json", own_folder), false, arena);
+    save_verdict(own_path("example-accepted.json"), true, arena);
+    save_verdict(own_path("example-rejected.json"), false, arena);
     for (int i = 0; i < 60; i++) {
         struct problem p = {0};
         random_problem(&p, &rng, &limits, arena);

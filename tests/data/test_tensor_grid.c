@@ -9,7 +9,7 @@
 static enum status load(struct job *j, const char *layout, const char *space, struct arena *arena,
                         struct error *err)
 {
-    const char *path = arena_print(arena, "%s/job.json", own_folder);
+    const char *path = own_path("job.json");
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f,
@@ -24,7 +24,7 @@ static enum status load(struct job *j, const char *layout, const char *space, st
 TEST(grids_are_read_and_written)
 {
     struct job j, again;
-    const char *path = arena_print(arena, "%s/again.json", own_folder);
+    const char *path = own_path("again.json");
     CHECK_OK(load(&j, ", \"tensor\": 24, \"tensor_grid\": [3, 4, 2]", "", arena, &err));
     assert_int_equal(layout_tensor_axis(&j.layout, 0), 3);
     assert_int_equal(layout_tensor_axis(&j.layout, 1), 4);

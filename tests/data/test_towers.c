@@ -77,7 +77,7 @@ TEST(towers_come_back)
     struct layer_run runs[RUNS];
     struct shape own;
     struct model m = tower_model(runs, &own), again;
-    const char *path = arena_print(arena, "%s/tower.json", own_folder);
+    const char *path = own_path("tower.json");
     if (model_save(&m, path, arena, &err) != OK || model_load(&again, path, arena, &err) != OK)
         fail_msg("%s", err.text);
     same_model(&m, &again);
@@ -154,7 +154,7 @@ TEST(ends_have_no_part_in_a_runs_shape)
         err = (struct error){OK, ""};
         struct model m;
         struct arena_mark mark = arena_set_mark(arena);
-        const char *path = arena_print(arena, "%s/key.json", own_folder);
+        const char *path = own_path("key.json");
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         fprintf(file, shape_of_run, keys[i]);

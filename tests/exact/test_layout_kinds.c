@@ -117,7 +117,6 @@ static int64_t largest_claim(const struct check_sketch *s, int64_t best_ns)
 
 static void try_checker(struct trial *t)
 {
-    struct error err = {OK, ""};
     struct check_problem tables;
     struct check_sketch s;
     const struct check_held *held;
@@ -126,7 +125,7 @@ static void try_checker(struct trial *t)
     struct check_held_cache cache = {.work = &work, .arena = &t->arena, .scratch = &scratch};
     tables_of_priced(&tables, &t->p, &t->arena);
     arena_open(&scratch, NULL);
-    CHECK_OK(check_find_held(&cache, &tables, &held));
+    MUST(check_find_held(&cache, &tables, &held));
     arena_close(&scratch);
     check_sketch_bytes(&s, &tables, held);
     int64_t claim_ns = INT64_MAX;

@@ -406,7 +406,6 @@ TEST(dominance_respects_budget)
 static void expect_hopeless_interleaved(int64_t limit_bytes, int stage, const char *words)
 {
     struct arena arena;
-    struct error err = {OK, ""};
     struct priced p;
     struct schedule schedule;
     struct choices c;
@@ -418,7 +417,7 @@ static void expect_hopeless_interleaved(int64_t limit_bytes, int stage, const ch
     p.stage_count = 4;
     p.groups[0].memory_limit_bytes = limit_bytes;
     priced_schedule(&schedule, &p, &arena);
-    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &own_err), OK);
     assert_int_equal(choices_hopeless_stage(&c, &why), stage);
     if (words && !strstr(why, words)) fail_msg("'%s' does not say '%s'", why, words);
     arena_close(&arena);
@@ -428,7 +427,6 @@ static void expect_hopeless_interleaved(int64_t limit_bytes, int stage, const ch
 static void expect_hopeless(void (*damage)(struct priced *p), int stage, const char *words)
 {
     struct arena arena;
-    struct error err = {OK, ""};
     struct priced p;
     struct schedule schedule;
     struct choices c;
@@ -437,7 +435,7 @@ static void expect_hopeless(void (*damage)(struct priced *p), int stage, const c
     chain_priced(&p, 8, 3, 2, 4, &arena);
     damage(&p);
     priced_schedule(&schedule, &p, &arena);
-    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &own_err), OK);
     assert_int_equal(choices_hopeless_stage(&c, &why), stage);
     if (words && !strstr(why, words)) fail_msg("'%s' does not say '%s'", why, words);
     if (!words) assert_null(why);

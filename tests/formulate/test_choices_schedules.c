@@ -61,13 +61,12 @@ static void compare(struct seen *seen, int kind, uint64_t *seed, int draw, struc
     struct prepared p = {0};
     struct oracle oracle;
     struct enumeration e;
-    struct error err = {OK, ""};
     const char *why;
     random_priced_of(&p.priced, kind, seed, arena);
     prepare(&p, arena);
     if (oracle_size(&p.priced, PLANS_MAX, arena) > PLANS_MAX || combinations(&p.choices) > 1e6)
         return;
-    assert_int_equal(oracle_answer(&oracle, &p.priced, &p.schedule, arena, &err), OK);
+    assert_int_equal(oracle_answer(&oracle, &p.priced, &p.schedule, arena, &own_err), OK);
     enumerate(&e, &p.choices, p.graph, NULL, NULL, arena);
     if (e.best_ns != oracle.best_ns)
         fail_msg("%s, draw %d: choices %lld ns, oracle %lld ns of %lld plans", schedule_names[kind],

@@ -24,13 +24,12 @@ struct pipeline {
 static void open_pipeline(struct pipeline *p, int kind, int stage_count, int micro_batches,
                           bool delay, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct schedule_request r = {.kind = kind,
                                  SCHEDULE_PLAIN(stage_count),
                                  .micro_batches = micro_batches,
                                  .parts = {[PART_DELAY] = delay}};
-    assert_int_equal(schedule_build(&p->schedule, &r, arena, &err), OK);
-    assert_int_equal(graph_compile(&p->graph, &p->schedule, arena, &err), OK);
+    assert_int_equal(schedule_build(&p->schedule, &r, arena, &own_err), OK);
+    assert_int_equal(graph_compile(&p->graph, &p->schedule, arena, &own_err), OK);
     p->durations = TAKE(arena, symbol_count(stage_count, 1), int64_t);
     p->stage_count = stage_count;
 }
@@ -84,14 +83,13 @@ static int64_t equal_time(int kind, int ranks, int virtual_stages, int slices, i
                           bool barrier, const int64_t passes[3])
 {
     struct arena arena;
-    struct error err = {OK, ""};
     struct schedule s;
     struct graph *g;
     struct schedule_request r = {.micro_batches = micro_batches, .barrier = barrier};
     arena_open(&arena, NULL);
     request_shape(&r, kind, ranks, virtual_stages, slices);
-    if (schedule_build(&s, &r, &arena, &err) != OK) fail_msg("%s", err.text);
-    assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
+    if (schedule_build(&s, &r, &arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    assert_int_equal(graph_compile(&g, &s, &arena, &own_err), OK);
     int64_t *durations = TAKE(&arena, graph_symbol_count(g), int64_t);
     for (int i = 0; i < graph_symbol_count(g); i++) {
         int base = symbol_base_kind(i / r.stage_count);

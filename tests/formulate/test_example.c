@@ -5,65 +5,29 @@
 
 #include <unistd.h>
 
+#include "tests/support/folder.h"
+
 #include "tests/support/check.h"
 
 #include "formulate/price/price.h"
 
-struct bench {
-    struct arena arena;
-    struct error err;
-    struct problem problem;
-    struct priced priced;
-    const char *folder;
-};
-static struct bench *opened;
+static struct problem problem;
+static struct priced priced;
 
-static int begin(void **state)
+static const struct priced *write_and_price(void)
 {
-    (void)state;
-    struct bench *b = calloc(1, sizeof *b);
-    char folder[] = "/tmp/plumbline-test-XXXXXX";
-    if (!b || !mkdtemp(folder)) return -1;
-    arena_open(&b->arena, NULL);
-    b->folder = arena_copy_text(&b->arena, folder);
-    opened = b;
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"problem", "model", "cluster", "costs", "job"};
-    struct bench *b = opened;
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
-        unlink(arena_print(&b->arena, "%s/%s.json", b->folder, names[i]));
-    int removed = rmdir(b->folder); // fails if anything else was left there
-    arena_close(&b->arena);
-    free(b);
-    return removed;
-}
-
-static void demand(struct bench *b, enum status status)
-{
-    if (status != OK) fail_msg("%s", b->err.text);
-}
-
-static const struct priced *write_and_price(struct bench *b)
-{
-    demand(b, example_write(&b->problem, b->folder, false, &b->arena, &b->err));
-    struct problem *loaded = TAKE(&b->arena, 1, struct problem);
-    demand(b, problem_load(loaded, arena_print(&b->arena, "%s/problem.json", b->folder), &b->arena,
-                           &b->err));
-    demand(b, price_problem(&b->priced, loaded, &b->arena, &b->err));
-    return &b->priced;
+    MUST(example_write(&problem, own_folder, false, &own_arena, &own_err));
+    struct problem *loaded = TAKE(&own_arena, 1, struct problem);
+    MUST(problem_load(loaded, own_path("problem.json"), &own_arena, &own_err));
+    MUST(price_problem(&priced, loaded, &own_arena, &own_err));
+    return &priced;
 }
 
 TEST(chain_is_as_described)
 {
-    struct bench *b = opened;
     struct chain_request request = {48, 8, 3, 32};
-    demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
-    const struct priced *p = write_and_price(b);
+    MUST(example_chain(&problem, &request, &own_arena, &own_err));
+    const struct priced *p = write_and_price();
     assert_int_equal(p->stage_count, 8);
     assert_int_equal(p->micro_batches, 32);
     assert_int_equal(p->layer_count, 50);
@@ -98,12 +62,11 @@ TEST(chain_is_as_described)
 
 TEST(chain_with_fewer_stages_than_types)
 {
-    struct bench *b = opened;
     struct chain_request request = {6, 3, 4, 2};
-    demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
-    assert_int_equal(write_and_price(b)->group_count, 3);
+    MUST(example_chain(&problem, &request, &own_arena, &own_err));
+    assert_int_equal(write_and_price()->group_count, 3);
     request.stages = 7;
-    assert_int_equal(example_chain(&b->problem, &request, &b->arena, &b->err), BAD_INPUT);
+    assert_int_equal(example_chain(&problem, &request, &own_arena, &own_err), BAD_INPUT);
 }
 
 TEST(every_shipped_pair_prices)
@@ -112,7 +75,6 @@ TEST(every_shipped_pair_prices)
                                          "llama-3.1-405b"};
     static const char *const clusters[] = {"a100-16x8", "h100-128x8", "mixed-a100-v100",
                                            "two-nics"};
-    struct bench *b = opened;
     for (size_t m = 0; m < ARRAY_LENGTH(models); m++)
         for (size_t c = 0; c < ARRAY_LENGTH(clusters); c++) {
             struct transformer_request r = {.name = "test",
@@ -127,21 +89,21 @@ TEST(every_shipped_pair_prices)
                                                        .micro_batch = 1,
                                                        .schedule = SCHEDULE_GPIPE},
                                             .memory_fraction = 0.9};
-            struct arena_mark mark = arena_set_mark(&b->arena);
-            demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
-            demand(b, price_problem(&b->priced, &b->problem, &b->arena, &b->err));
+            struct arena_mark mark = arena_set_mark(&own_arena);
+            MUST(example_transformer(&problem, &r, &own_arena, &own_err));
+            MUST(price_problem(&priced, &problem, &own_arena, &own_err));
             int slots = 0;
-            for (int g = 0; g < b->priced.group_count; g++) {
-                assert_null(b->priced.groups[g].excluded);
-                slots += b->priced.groups[g].slots;
-                assert_true(b->priced.runs[1].forward_ns[g] > 0);
+            for (int g = 0; g < priced.group_count; g++) {
+                assert_null(priced.groups[g].excluded);
+                slots += priced.groups[g].slots;
+                assert_true(priced.runs[1].forward_ns[g] > 0);
             }
             assert_int_equal(slots, 4); // the replicas take every GPU
             // different groups are joined, by the transport that both have
-            int last = b->priced.group_count - 1;
-            const int64_t *parts = &b->priced.cuts[0].forward_ns[last * PART_COUNT];
+            int last = priced.group_count - 1;
+            const int64_t *parts = &priced.cuts[0].forward_ns[last * PART_COUNT];
             assert_true(parts[PART_LINK] + parts[PART_OVERHEAD] > 0);
-            arena_reset(&b->arena, mark);
+            arena_reset(&own_arena, mark);
         }
 }
 
@@ -157,7 +119,6 @@ TEST(published_layer_times)
         {false, 0, 7.7, 11.9}, {true, 0, 7.2, 11.8}, {false, 2, 7.7, 19.5},
         {false, 1, 7.7, 13.2}, {true, 1, 7.2, 13.1},
     };
-    struct bench *b = opened;
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         struct transformer_request r = {.name = "test",
                                         .model = "gpt3-175b",
@@ -171,12 +132,12 @@ TEST(published_layer_times)
                                                    .micro_batch = 4,
                                                    .sequence_parallel = rows[i].sequence_parallel},
                                         .memory_fraction = 1};
-        demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
-        struct shape *shape = &b->problem.model.shape;
+        MUST(example_transformer(&problem, &r, &own_arena, &own_err));
+        struct shape *shape = &problem.model.shape;
         shape->hidden = 6144, shape->ffn = 24576, shape->heads = shape->kv_heads = 64,
         shape->head_width = 96;
-        demand(b, price_problem(&b->priced, &b->problem, &b->arena, &b->err));
-        const struct priced_run *block = &b->priced.runs[1];
+        MUST(price_problem(&priced, &problem, &own_arena, &own_err));
+        const struct priced_run *block = &priced.runs[1];
         int64_t extra = rows[i].mode == 0   ? 0
                         : rows[i].mode == 1 ? block->again_ns[RECOMPUTE_SELECTIVE][0]
                                             : block->again_ns[RECOMPUTE_FULL][0];
@@ -189,15 +150,14 @@ TEST(published_layer_times)
 
 TEST(compression_as_asked)
 {
-    struct bench *b = opened;
     struct transformer_request r = {
         .name = "test", .model = "gpt2-xl", .cluster = "a100-16x8", .costs = "published"};
     r.sequence = 1024;
     r.precision = FP16, r.memory_fraction = 0.9, r.boundary_rank = 16, r.gradient_rank = 128,
     r.quality_budget = 3;
     r.layout = (struct layout){.tensor = 1, .context = 1, LAYOUT_PLAIN(4), .micro_batch = 8};
-    demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
-    const struct priced *p = write_and_price(b);
+    MUST(example_transformer(&problem, &r, &own_arena, &own_err));
+    const struct priced *p = write_and_price();
     assert_int_equal(p->boundary_option_count, 2);
     assert_int_equal(p->gradient_option_count, 2);
     assert_true(priced_uses_epilogue(p));
@@ -212,13 +172,12 @@ TEST(compression_as_asked)
 
 TEST(four_machines)
 {
-    struct bench *b = opened;
-    demand(b, example_four(&b->problem, "published", 20, &b->arena, &b->err));
-    assert_int_equal(b->problem.cluster.groups[0].memory_bytes, 32000000000);
-    assert_non_null(strstr(b->problem.cluster.name, "assumed"));
-    demand(b, example_four(&b->problem, "published", 40.7, &b->arena, &b->err));
-    assert_int_equal(b->problem.cluster.groups[0].memory_bytes, 40000000000);
-    const struct priced *p = write_and_price(b);
+    MUST(example_four(&problem, "published", 20, &own_arena, &own_err));
+    assert_int_equal(problem.cluster.groups[0].memory_bytes, 32000000000);
+    assert_non_null(strstr(problem.cluster.name, "assumed"));
+    MUST(example_four(&problem, "published", 40.7, &own_arena, &own_err));
+    assert_int_equal(problem.cluster.groups[0].memory_bytes, 40000000000);
+    const struct priced *p = write_and_price();
     assert_int_equal(p->stage_count, 4);
     assert_int_equal(p->groups[0].slots, 4);
     assert_true(p->has_embedding_sync);
@@ -227,43 +186,40 @@ TEST(four_machines)
 
 TEST(names_of_shipped_documents)
 {
-    struct bench *b = opened;
     const char *path;
-    demand(b, shipped_find(&path, "models", "folder/some", &b->arena, &b->err));
+    MUST(shipped_find(&path, "models", "folder/some", &own_arena, &own_err));
     assert_string_equal(path, "folder/some");
-    demand(b, shipped_find(&path, "models", "some.json", &b->arena, &b->err));
+    MUST(shipped_find(&path, "models", "some.json", &own_arena, &own_err));
     assert_string_equal(path, "some.json");
-    assert_int_equal(shipped_find(&path, "models", "gpt9", &b->arena, &b->err), BAD_INPUT);
-    assert_non_null(strstr(b->err.text, "gpt9"));
+    assert_int_equal(shipped_find(&path, "models", "gpt9", &own_arena, &own_err), BAD_INPUT);
+    assert_non_null(strstr(own_err.text, "gpt9"));
 }
 
-static const char *content_of(struct bench *b, const char *name)
+static const char *content_of(const char *name)
 {
     const char *text;
     size_t size;
-    demand(b, file_read(arena_print(&b->arena, "%s/%s", b->folder, name), &text, &size, &b->arena,
-                        &b->err));
+    MUST(file_read(arena_print(&own_arena, "%s/%s", own_folder, name), &text, &size, &own_arena,
+                   &own_err));
     return text;
 }
 
 TEST(nothing_is_overwritten)
 {
-    struct bench *b = opened;
     struct chain_request request = {12, 3, 1, 4};
-    demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
-    write_and_price(b);
-    demand(b,
-           example_write(&b->problem, b->folder, false, &b->arena, &b->err)); // the same once more
-    const char *model = content_of(b, "model.json"), *job = content_of(b, "job.json");
+    MUST(example_chain(&problem, &request, &own_arena, &own_err));
+    write_and_price();
+    MUST(example_write(&problem, own_folder, false, &own_arena, &own_err)); // the same once more
+    const char *model = content_of("model.json"), *job = content_of("job.json");
     request.micro_batches = 5; // another job, the same model
-    demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
-    assert_int_equal(example_write(&b->problem, b->folder, false, &b->arena, &b->err), BAD_INPUT);
-    assert_non_null(strstr(b->err.text, "job.json: exists with other content"));
-    assert_string_equal(content_of(b, "model.json"), model);
-    b->err.status = OK;
-    assert_string_equal(content_of(b, "job.json"), job);
-    demand(b, example_write(&b->problem, b->folder, true, &b->arena, &b->err));
-    assert_string_not_equal(content_of(b, "job.json"), job);
+    MUST(example_chain(&problem, &request, &own_arena, &own_err));
+    assert_int_equal(example_write(&problem, own_folder, false, &own_arena, &own_err), BAD_INPUT);
+    assert_non_null(strstr(own_err.text, "job.json: exists with other content"));
+    assert_string_equal(content_of("model.json"), model);
+    own_err.status = OK;
+    assert_string_equal(content_of("job.json"), job);
+    MUST(example_write(&problem, own_folder, true, &own_arena, &own_err));
+    assert_string_not_equal(content_of("job.json"), job);
 }
 
-AROUND_EACH(begin, end)
+AROUND_EACH(folder_open, folder_close)

@@ -41,31 +41,28 @@ static enum status build(struct problem *p, const struct clusters_request *r, st
 
 static void make_problem(struct problem *p, const struct clusters_request *r, struct arena *arena)
 {
-    struct error err = {OK, ""};
-    if (build(p, r, arena, &err) != OK || problem_check(p, &err) != OK ||
-        problem_check_places(p, &err) != OK)
-        fail_msg("%s", err.text);
+    if (build(p, r, arena, &own_err) != OK || problem_check(p, &own_err) != OK ||
+        problem_check_places(p, &own_err) != OK)
+        fail_msg("%s", own_err.text);
 }
 
 static void solve(struct plan *plan, const struct problem *p, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct solve_result result;
     struct solve_settings settings;
     solve_defaults(&settings);
     settings.progress = 0;
-    if (price_problem(priced, p, arena, &err) != OK ||
-        placed_solve(&result, priced, &settings, NULL, NULL, arena, &err) != OK)
-        fail_msg("%s", err.text);
+    if (price_problem(priced, p, arena, &own_err) != OK ||
+        placed_solve(&result, priced, &settings, NULL, NULL, arena, &own_err) != OK)
+        fail_msg("%s", own_err.text);
     *plan = result.plan;
 }
 
 static struct verdict judge(const struct plan *plan, const struct problem *p, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct verdict v;
-    if (verify_plan(&v, plan, p, arena, &err) != OK) fail_msg("%s", err.text);
+    if (verify_plan(&v, plan, p, arena, &own_err) != OK) fail_msg("%s", own_err.text);
     return v;
 }
 
@@ -108,8 +105,7 @@ static void ring_problem(struct problem *p, const unsigned *kinds, int count, st
         p->cluster.places.nodes[i] =
             (struct cluster_node){.name = names[i], .group = i, .switches = TAKE(arena, 1, int)};
     }
-    struct error err = {OK, ""};
-    if (problem_check(p, &err) != OK) fail_msg("%s", err.text);
+    if (problem_check(p, &own_err) != OK) fail_msg("%s", own_err.text);
 }
 
 // Iteration of a plan that the judge accepts; 0: there is none.
@@ -325,14 +321,13 @@ static const struct choice *choice_of(const struct choices *c, int stage, int la
 // every split, played.
 static int64_t best_apart(const struct problem *p, int blocks, int *in_first, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct priced priced;
     struct schedule schedule;
     struct choices c;
-    if (price_problem(&priced, p, arena, &err) != OK) fail_msg("%s", err.text);
+    if (price_problem(&priced, p, arena, &own_err) != OK) fail_msg("%s", own_err.text);
     struct schedule_request request = schedule_request_of(&priced);
-    assert_int_equal(schedule_build(&schedule, &request, arena, &err), OK);
-    assert_int_equal(choices_build(&c, &priced, &schedule, arena, &err), OK);
+    assert_int_equal(schedule_build(&schedule, &request, arena, &own_err), OK);
+    assert_int_equal(choices_build(&c, &priced, &schedule, arena, &own_err), OK);
     int64_t best = INT64_MAX, *durations = TAKE(arena, symbol_count(2, 1), int64_t);
     for (int order = 0; order < 2; order++)
         for (int first = 1; first < blocks; first++) {

@@ -16,12 +16,11 @@ static const volatile int never = 0;
 // The proven optimum, INT64_MAX where there is no plan.
 static int64_t optimum_ns(const struct priced *priced, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     struct solve_result result;
     solve_defaults(&settings);
     settings.progress = 0;
-    CHECK_OK(solve_run(&result, priced, &settings, NULL, &never, arena, &err));
+    MUST(solve_run(&result, priced, &settings, NULL, &never, arena, &own_err));
     if (result.plan.outcome == OUTCOME_INFEASIBLE) return INT64_MAX;
     assert_int_equal(result.plan.outcome, OUTCOME_OPTIMAL);
     assert_int_equal(result.plan.bound_ns, result.plan.iteration_ns);
@@ -31,7 +30,6 @@ static int64_t optimum_ns(const struct priced *priced, struct arena *arena)
 // Of a random problem, made easier unless NULL.
 static int64_t solve_eased(uint64_t seed, void (*ease)(struct problem *p))
 {
-    struct error err = {OK, ""};
     struct arena arena;
     struct problem problem;
     struct priced priced;
@@ -40,7 +38,7 @@ static int64_t solve_eased(uint64_t seed, void (*ease)(struct problem *p))
     arena_open(&arena, NULL);
     random_problem(&problem, &rng, &limits, &arena);
     if (ease) ease(&problem);
-    CHECK_OK(price_problem(&priced, &problem, &arena, &err));
+    MUST(price_problem(&priced, &problem, &arena, &own_err));
     int64_t best_ns = optimum_ns(&priced, &arena);
     arena_close(&arena);
     return best_ns;

@@ -12,16 +12,14 @@ static struct predictor *open_predictor(bool ends, struct arena *arena)
 {
     struct predict_settings settings = {.margin = 0.8, .ranges = ends};
     struct predictor *p;
-    struct error err = {OK, ""};
-    CHECK_OK(predictor_open(&p, &settings, arena, &err));
+    MUST(predictor_open(&p, &settings, arena, &own_err));
     return p;
 }
 
 static struct run_row row_of(const char *text, struct arena *arena)
 {
     struct run_row row;
-    struct error err = {OK, ""};
-    CHECK_OK(row_of_words(&row, &text, 1, arena, &err));
+    MUST(row_of_words(&row, &text, 1, arena, &own_err));
     return row;
 }
 
@@ -113,10 +111,9 @@ static int64_t by_replay(struct predictor *p, struct arena *arena)
 {
     static struct replay r;
     struct priced q;
-    struct error err = {OK, ""};
     int64_t optimizer[STAGES] = {0}, last = 0;
     p->problem.costs = p->costs;
-    CHECK_OK(price_problem(&q, &p->problem, arena, &err));
+    MUST(price_problem(&q, &p->problem, arena, &own_err));
     r.p = q.stage_count, r.m = q.micro_batches, r.gpipe = q.layout.schedule == SCHEDULE_GPIPE;
     assert_true(r.p <= STAGES && r.m <= BATCHES);
     assert_int_equal(q.layout.gradient_sync, SYNC_EXPOSED);
@@ -165,9 +162,8 @@ static int64_t by_replay(struct predictor *p, struct arena *arena)
 static int64_t fullest_by_hand(struct predictor *p, struct arena *arena)
 {
     struct priced q;
-    struct error err = {OK, ""};
     int64_t most = 0;
-    CHECK_OK(price_problem(&q, &p->problem, arena, &err));
+    MUST(price_problem(&q, &p->problem, arena, &own_err));
     for (int s = 0, layer = 0; s < q.stage_count; s++) {
         int64_t sum = q.groups[0].constant_bytes, working = 0;
         int held = q.layout.schedule == SCHEDULE_GPIPE || q.micro_batches < q.stage_count - s

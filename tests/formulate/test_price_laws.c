@@ -172,12 +172,11 @@ static bool price_alone(struct priced *p, const struct problem *problem, int tur
 static int64_t time_of(const struct priced *p, int group, enum recompute mode, int gradient,
                        struct random *rng, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct schedule schedule;
     struct graph *graph;
     struct schedule_request request = schedule_request_of(p);
-    CHECK_OK(schedule_build(&schedule, &request, arena, &err));
-    CHECK_OK(graph_compile(&graph, &schedule, arena, &err));
+    MUST(schedule_build(&schedule, &request, arena, &own_err));
+    MUST(graph_compile(&graph, &schedule, arena, &own_err));
     int stages = p->stage_count, *chosen = TAKE(arena, stages, int), layer = 0;
     struct choice *items = TAKE(arena, stages, struct choice);
     struct choices c = {.priced = p,

@@ -19,12 +19,11 @@ static const volatile int never = 0;
 // The proven optimum, INT64_MAX where there is no plan.
 static int64_t optimum_ns(const struct priced *priced, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     struct solve_result result;
     solve_defaults(&settings);
     settings.progress = 0;
-    CHECK_OK(solve_run(&result, priced, &settings, NULL, &never, arena, &err));
+    MUST(solve_run(&result, priced, &settings, NULL, &never, arena, &own_err));
     if (result.plan.outcome == OUTCOME_INFEASIBLE) return INT64_MAX;
     assert_int_equal(result.plan.outcome, OUTCOME_OPTIMAL);
     return result.plan.iteration_ns;
@@ -213,12 +212,11 @@ static void raise_one(struct priced *p, uint64_t seed, uint64_t *state, int64_t 
 // Memory that is just too little for the best plan, where another one is left; INT64_MAX: none is.
 static int64_t tighten(struct priced *p, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     struct solve_result result;
     solve_defaults(&settings);
     settings.progress = 0;
-    CHECK_OK(solve_run(&result, p, &settings, NULL, &never, arena, &err));
+    MUST(solve_run(&result, p, &settings, NULL, &never, arena, &own_err));
     const struct plan *plan = &result.plan;
     int64_t most = -1, *limit = NULL;
     for (int s = 0; s < plan->stage_count; s++) {

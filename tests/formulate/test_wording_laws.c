@@ -17,7 +17,6 @@ static const volatile int never = 0;
 // The proven optimum, INT64_MAX where there is no plan.
 static int64_t optimum_ns(const struct problem *problem, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct priced priced;
     struct solve_settings settings;
     struct solve_result result;
@@ -26,10 +25,10 @@ static int64_t optimum_ns(const struct problem *problem, struct arena *arena)
         spaces_search(&r, problem, 1, 0, 0, NULL, arena);
         return r.solved.plan.stage_count ? spaces_value(&r.solved.plan) : INT64_MAX;
     }
-    CHECK_OK(price_problem(&priced, problem, arena, &err));
+    MUST(price_problem(&priced, problem, arena, &own_err));
     solve_defaults(&settings);
     settings.progress = 0;
-    CHECK_OK(solve_run(&result, &priced, &settings, NULL, &never, arena, &err));
+    MUST(solve_run(&result, &priced, &settings, NULL, &never, arena, &own_err));
     if (result.plan.outcome == OUTCOME_INFEASIBLE) return INT64_MAX;
     assert_int_equal(result.plan.outcome, OUTCOME_OPTIMAL);
     return result.plan.iteration_ns;

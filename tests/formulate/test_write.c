@@ -259,7 +259,6 @@ static void read_lp(struct reading *r, char *text)
 static void check_both(const struct milp *m, struct arena *arena)
 {
     for (int lp = 0; lp < 2; lp++) {
-        struct error err = {OK, ""};
         struct reading r;
         const char *text;
         size_t size;
@@ -267,8 +266,8 @@ static void check_both(const struct milp *m, struct arena *arena)
         int handle = mkstemp(path);
         assert_true(handle >= 0);
         close(handle);
-        assert_int_equal((lp ? milp_write_lp : milp_write_mps)(m, path, arena, &err), OK);
-        assert_int_equal(file_read(path, &text, &size, arena, &err), OK);
+        assert_int_equal((lp ? milp_write_lp : milp_write_mps)(m, path, arena, &own_err), OK);
+        assert_int_equal(file_read(path, &text, &size, arena, &own_err), OK);
         unlink(path);
         open_reading(&r, m, arena);
         read_units(&r, text);

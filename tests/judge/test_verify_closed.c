@@ -32,9 +32,8 @@ static struct plan even_plan(const struct layout *l, int micro_batches, struct t
 static int64_t time_of(struct plan *p, struct arena *arena)
 {
     struct schedule s;
-    struct error err = {OK, ""};
     struct schedule_request r = plan_request(p);
-    if (schedule_build(&s, &r, arena, &err) != OK) fail_msg("%s", err.text);
+    if (schedule_build(&s, &r, arena, &own_err) != OK) fail_msg("%s", own_err.text);
     int64_t ns = r.barrier ? judged_replay(&s, p, arena) : judged_period(&s, p, arena);
     // Whatever was claimed, the period is the same.
     p->iteration_ns = ns - 3;

@@ -235,7 +235,6 @@ static struct played play(const struct links *links, struct arena *arena)
     struct ranks ranks[RANKS];
     pid_t processes[RANKS];
     struct played p = {.report = NULL};
-    struct error err = {OK, ""};
     size_t size;
     assert_int_equal(folder_make(folder), 0);
     const char *document = arena_print(arena, "%s/links.json", folder),
@@ -248,8 +247,8 @@ static struct played play(const struct links *links, struct arena *arena)
     }
     close_pipes(ranks);
     wait_for_all(processes);
-    CHECK_OK(samples_load(&p.samples, document, arena, &err));
-    CHECK_OK(file_read(report, &p.report, &size, arena, &err));
+    MUST(samples_load(&p.samples, document, arena, &own_err));
+    MUST(file_read(report, &p.report, &size, arena, &own_err));
     assert_int_equal(folder_remove(folder), 0);
     return p;
 }

@@ -14,17 +14,7 @@
 
 #include "tests/support/check.h"
 
-struct bench {
-    struct arena arena;
-    char folder[FOLDER_SIZE];
-    const char *programs;
-};
-static struct bench *opened;
-
-static const char *place(const struct bench *b, const char *name)
-{
-    return arena_print((struct arena *)&b->arena, "%s/%s", b->folder, name);
-}
+static const char *programs;
 
 // ---- documents made here
 
@@ -175,31 +165,29 @@ TEST(test_refused)
 
 // ---- the programs
 
-static int run_plumbline(const struct bench *b, const char *words)
+static int run_plumbline(const char *words)
 {
-    int status =
-        system(arena_print((struct arena *)&b->arena, "cd %s && %s/plumbline %s > out 2> log",
-                           b->folder, b->programs, words));
+    int status = system(arena_print(&own_arena, "cd %s && %s/plumbline %s > out 2> log", own_folder,
+                                    programs, words));
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void expect(const struct bench *b, int code, const char *words)
+static void expect(int code, const char *words)
 {
     const char *text = "";
     size_t size;
     struct error err = {OK, ""};
-    int found = run_plumbline(b, words);
-    file_read(place(b, "log"), &text, &size, (struct arena *)&b->arena, &err);
+    int found = run_plumbline(words);
+    file_read(own_path("log"), &text, &size, &own_arena, &err);
     if (found != code) fail_msg("'%s': %d: %s", words, found, text);
 }
 
-static void expect_named(const struct bench *b, const char *words, const char *named)
+static void expect_named(const char *words, const char *named)
 {
     const char *text;
     size_t size;
-    struct error err = {OK, ""};
-    expect(b, 2, words);
-    assert_int_equal(file_read(place(b, "log"), &text, &size, (struct arena *)&b->arena, &err), OK);
+    expect(2, words);
+    assert_int_equal(file_read(own_path("log"), &text, &size, &own_arena, &own_err), OK);
     if (!strstr(text, named) || strchr(text, '\n') != text + size - 1)
         fail_msg("'%s' does not name %s in one line: %s", words, named, text);
 }
@@ -224,38 +212,36 @@ static void expect_near(const char *what, struct median m, double truth, double 
 // byte for byte the same when repeated.
 TEST(test_chain)
 {
-    struct bench *b = opened;
-    expect(b, 0, SIMULATED ",launch=0.01 -o a.json");
-    expect(b, 0, SIMULATED ",launch=0.01 --seed 2 --like a.json -o b.json");
-    expect(b, 0, SIMULATED ",launch=0.01 --seed 3 --like a.json -o c.json");
-    expect(b, 0, "measure merge a.json b.json c.json -o merged.json");
-    expect(b, 0, "calibrate merged.json -o costs.json");
+    expect(0, SIMULATED ",launch=0.01 -o a.json");
+    expect(0, SIMULATED ",launch=0.01 --seed 2 --like a.json -o b.json");
+    expect(0, SIMULATED ",launch=0.01 --seed 3 --like a.json -o c.json");
+    expect(0, "measure merge a.json b.json c.json -o merged.json");
+    expect(0, "calibrate merged.json -o costs.json");
     struct costs costs;
     struct samples samples;
-    assert_int_equal(samples_load(&samples, place(b, "merged.json"), &b->arena, &err), OK);
+    assert_int_equal(samples_load(&samples, own_path("merged.json"), &own_arena, &err), OK);
     assert_int_equal(samples.launch_count, 3);
     assert_int_equal(samples.launches[2].seed, 3);
     assert_int_equal(samples.document.source_count, 3);
-    assert_int_equal(costs_load(&costs, place(b, "costs.json"), &b->arena, &err), OK);
+    assert_int_equal(costs_load(&costs, own_path("costs.json"), &own_arena, &err), OK);
     expect_near("gemm", rate(&costs.gpus[0].precisions[0].gemm_flop_per_s), 2e12, 0.03);
     expect_near("memory", rate(&costs.gpus[0].memory_bytes_per_s), 3e11, 0.1);
 
-    expect(b, 0,
-           SIMULATED ",launch=0.01 -o again.json && cmp a.json again.json || sed "
-                     "'s/again.json/a.json/' again.json | cmp - a.json");
-    expect_named(b, "measure merge a.json b.json a.json -o no.json", "not another launch");
-    expect(b, 0,
+    expect(0, SIMULATED ",launch=0.01 -o again.json && cmp a.json again.json || sed "
+                        "'s/again.json/a.json/' again.json | cmp - a.json");
+    expect_named("measure merge a.json b.json a.json -o no.json", "not another launch");
+    expect(0,
            SIMULATED ",launch=0.5 --seed 9 -o d.json"); // guesses otherwise, so has other sizes
-    expect_named(b, "measure merge a.json d.json -o no.json", "--like a.json");
-    expect(b, 0, "measure merge a.json d.json --partial -o partly.json");
-    expect_named(b, "measure merge a.json", "operand");
-    expect_named(b, "measure merge a.json none.json", "none.json");
-    expect_named(b, "measure merge a.json costs.json", "costs.json");
-    expect_named(b, "measure merge a.json b.json --partly", "--partly");
-    expect_named(b, SIMULATED " --like costs.json -o no.json", "costs.json");
-    expect(b, 0, "measure memory --backend simulated --largest-mib 1 -o m.json");
-    expect_named(b, SIMULATED " --like m.json -o no.json", "guessed_flop_per_s");
-    assert_int_not_equal(access(place(b, "no.json"), F_OK), 0);
+    expect_named("measure merge a.json d.json -o no.json", "--like a.json");
+    expect(0, "measure merge a.json d.json --partial -o partly.json");
+    expect_named("measure merge a.json", "operand");
+    expect_named("measure merge a.json none.json", "none.json");
+    expect_named("measure merge a.json costs.json", "costs.json");
+    expect_named("measure merge a.json b.json --partly", "--partly");
+    expect_named(SIMULATED " --like costs.json -o no.json", "costs.json");
+    expect(0, "measure memory --backend simulated --largest-mib 1 -o m.json");
+    expect_named(SIMULATED " --like m.json -o no.json", "guessed_flop_per_s");
+    assert_int_not_equal(access(own_path("no.json"), F_OK), 0);
 }
 
 TEST(test_words)
@@ -267,21 +253,19 @@ TEST(test_words)
         {"gemm=0", "gemm"},     {"gemm=nan", "gemm"},         {"spread=2", "spread"},
         {"colour=1", "colour"}, {"slowdown=0.5", "slowdown"}, {"throttle=1x", "throttle"},
     };
-    struct bench *b = opened;
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++)
-        expect_named(b,
-                     arena_print(&b->arena,
+        expect_named(arena_print(&own_arena,
                                  "measure compute --backend simulated --simulate %s -o no.json",
                                  table[i].words),
                      table[i].named);
-    expect_named(b, "measure compute --simulate noise=none -o no.json", "--backend simulated");
-    expect_named(b, "measure compute --backend imaginary -o no.json", "simulated");
+    expect_named("measure compute --simulate noise=none -o no.json", "--backend simulated");
+    expect_named("measure compute --backend imaginary -o no.json", "simulated");
 }
 
 // The status of a measurement that gets a signal after so long.
-static int interrupt_after(struct bench *b, const char *path, unsigned seconds)
+static int interrupt_after(const char *path, unsigned seconds)
 {
-    const char *program = arena_print(&b->arena, "%s/plumbline-measure", b->programs);
+    const char *program = arena_print(&own_arena, "%s/plumbline-measure", programs);
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
@@ -302,11 +286,10 @@ static int interrupt_after(struct bench *b, const char *path, unsigned seconds)
 // there is nothing to keep: then it is sent later.
 TEST(test_signal)
 {
-    struct bench *b = opened;
-    const char *path = place(b, "cut.json");
+    const char *path = own_path("cut.json");
     int status = 0;
     for (unsigned seconds = 2; seconds <= 64; seconds *= 2) {
-        status = interrupt_after(b, path, seconds);
+        status = interrupt_after(path, seconds);
         if (WIFEXITED(status) && WEXITSTATUS(status) != 1) break;
         assert_int_not_equal(access(path, F_OK), 0);
     }
@@ -314,32 +297,22 @@ TEST(test_signal)
     if (WEXITSTATUS(status) == 1) skip(); // not even the warm-ups were through
     assert_int_equal(WEXITSTATUS(status), 10);
     struct samples samples;
-    assert_int_equal(samples_load(&samples, path, &b->arena, &err), OK);
+    assert_int_equal(samples_load(&samples, path, &own_arena, &err), OK);
     assert_true(samples.sample_count > 0);
     for (int i = 0; i < samples.sample_count; i++)
         assert_string_equal(samples.samples[i].stopped_by, "interrupted");
 }
 
-static int open_bench(void **state)
+static int open_programs(void **state)
 {
-    (void)state;
-    static struct bench b;
-    char here[4096];
+    static char folder[4096];
+    char here[2048];
     const char *bin = getenv("BIN");
-    arena_open(&b.arena, NULL);
-    opened = &b;
     if (!bin) bin = "bin";
     assert_non_null(getcwd(here, sizeof here));
-    b.programs = *bin == '/' ? bin : arena_print(&b.arena, "%s/%s", here, bin);
-    return folder_make(b.folder);
+    snprintf(folder, sizeof folder, "%s%s%s", *bin == '/' ? "" : here, *bin == '/' ? "" : "/", bin);
+    programs = folder;
+    return folder_open(state);
 }
 
-static int close_bench(void **state)
-{
-    (void)state;
-    struct bench *b = opened;
-    arena_close(&b->arena);
-    return folder_remove(b->folder);
-}
-
-AROUND_ALL(open_bench, close_bench)
+AROUND_ALL(open_programs, folder_close)

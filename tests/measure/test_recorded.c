@@ -51,8 +51,7 @@ static struct files *load_all(struct arena *arena)
 static const char *read_text(const char *path, size_t *size, struct arena *arena)
 {
     const char *text;
-    struct error err = {OK, ""};
-    CHECK_OK(file_read(path, &text, size, arena, &err));
+    MUST(file_read(path, &text, size, arena, &own_err));
     return text;
 }
 
@@ -121,14 +120,13 @@ static void solve_and_verify(const struct calibration *c, const char *costs, con
                              struct arena *arena)
 {
     struct problem problem;
-    struct error err = {OK, ""};
-    CHECK_OK(example_four(&problem, costs, 64, arena, &err));
+    MUST(example_four(&problem, costs, 64, arena, &own_err));
     problem.model.runs[1].count = 8;
     problem.model.layer_count = 10;
     problem.job.precision = c->precisions[0].precision;
     problem.costs.document.path = costs;
     const char *place = arena_print(arena, "%s/problem", folder);
-    CHECK_OK(example_write(&problem, place, true, arena, &err));
+    MUST(example_write(&problem, place, true, arena, &own_err));
     assert_int_equal(
         run_plumbline(arena_print(arena, "solve %s/problem.json -o %s/plan.json", place, place),
                       arena),

@@ -41,18 +41,16 @@ static struct cell cell_of(double flop)
 static struct simulated machine_of(const char *options, struct arena *arena)
 {
     struct simulated machine = simulated_default();
-    struct error err = {OK, ""};
-    if (simulated_read(&machine, options, arena, &err) != OK) fail_msg("%s", err.text);
+    if (simulated_read(&machine, options, arena, &own_err) != OK) fail_msg("%s", own_err.text);
     return machine;
 }
 
 static void *open_machine(const char *options, uint64_t seed, struct arena *arena)
 {
     void *session;
-    struct error err = {OK, ""};
     const struct backend_settings settings = {.threads = 1, .seed = seed, .options = options};
-    if (backend_simulated.open(&session, &settings, FP32, arena, &err) != OK)
-        fail_msg("%s", err.text);
+    if (backend_simulated.open(&session, &settings, FP32, arena, &own_err) != OK)
+        fail_msg("%s", own_err.text);
     return session;
 }
 

@@ -87,7 +87,6 @@ static bool open_trial(struct trial *t, uint64_t seed, struct arena *arena)
 {
     static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
     struct random rng = {seed};
-    struct error err = {OK, ""};
     struct solve_settings settings;
     *t = (struct trial){.best_ns = INT64_MAX, .arena = arena};
     if (!draw(&t->problem, &rng, arena)) return false;
@@ -96,10 +95,10 @@ static bool open_trial(struct trial *t, uint64_t seed, struct arena *arena)
         return false;
     solve_defaults(&settings);
     settings.progress = 0;
-    CHECK_OK(placed_space_search(&t->found, &t->problem, &settings, NULL, NULL, arena, &err));
+    MUST(placed_space_search(&t->found, &t->problem, &settings, NULL, NULL, arena, &own_err));
     space_read(&t->space, &t->problem, arena);
     t->space.audit_on_nodes = space_audit_on_nodes;
-    CHECK_OK(space_pricers_open(t->pricers, &t->problem, arena, &err));
+    MUST(space_pricers_open(t->pricers, &t->problem, arena, &own_err));
     for (int i = 0; i < SOURCES; i++) {
         const char *text =
             arena_print(arena, "%s of trial %llu", roles[i], (unsigned long long)seed);
@@ -112,7 +111,7 @@ static bool open_trial(struct trial *t, uint64_t seed, struct arena *arena)
                                                       .settings = &settings,
                                                       .sources = t->sources,
                                                       .source_count = SOURCES};
-    CHECK_OK(certificate_space_make(&t->made, &request, arena, &err));
+    MUST(certificate_space_make(&t->made, &request, arena, &own_err));
     return true;
 }
 

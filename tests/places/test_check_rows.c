@@ -74,7 +74,6 @@ static void open_trial(struct trial *t, const struct costs *costs, uint64_t seed
 {
     static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
     struct random rng = {seed};
-    struct error err = {OK, ""};
     int order[PIPETTE_NODES_MAX];
     bool used[PIPETTE_NODES_MAX] = {false};
     *t = (struct trial){.arena = arena};
@@ -86,7 +85,7 @@ static void open_trial(struct trial *t, const struct costs *costs, uint64_t seed
         t->sources[i] = (struct source){.role = roles[i], .path = roles[i]};
         sha256_text(text, strlen(text), t->sources[i].sha256);
     }
-    CHECK_OK(space_places(&t->places, &t->of.problem, arena, &err));
+    MUST(space_places(&t->places, &t->of.problem, arena, &own_err));
     t->best_ns = least_of_all(&t->of, order, used, 0);
 }
 
@@ -137,7 +136,6 @@ static void must_refuse(const struct trial *t, const struct check_places *places
 static void try_certificate(const struct trial *t, uint64_t seed)
 {
     struct solve_settings settings;
-    struct error err = {OK, ""};
     struct solve_result solved = pipette_solved(&t->of.priced, t->arena);
     struct certificate_places_result made;
     struct check_result result;
@@ -150,7 +148,7 @@ static void try_certificate(const struct trial *t, uint64_t seed)
                                                        .settings = &settings,
                                                        .sources = t->sources,
                                                        .source_count = SOURCES};
-    CHECK_OK(certificate_places_make(&made, &request, t->arena, &err));
+    MUST(certificate_places_make(&made, &request, t->arena, &own_err));
     if (!made.text || !accepts(t, &t->places, made.text, &result, &why))
         fail_msg("seed %llu: %s", (unsigned long long)seed, made.text ? why : "no certificate");
     assert_int_equal(result.infeasible, none);

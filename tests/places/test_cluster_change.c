@@ -73,10 +73,10 @@ static struct cluster changed_cluster(const struct cluster *c, const char *words
                                       struct arena *arena)
 {
     struct cluster to;
-    struct error err = {OK, ""};
     struct cluster_change x = cluster_change_of(words, arena);
-    if (cluster_make_change(&to, c, &x, arena, &err) != OK || cluster_check(&to, &err) != OK)
-        fail_msg("%s: %s", words, err.text);
+    if (cluster_make_change(&to, c, &x, arena, &own_err) != OK ||
+        cluster_check(&to, &own_err) != OK)
+        fail_msg("%s: %s", words, own_err.text);
     return to;
 }
 

@@ -274,10 +274,9 @@ static void compare(const struct problem *named, const struct plan *without, uin
 {
     struct priced priced;
     struct placed *p;
-    struct error err = {OK, ""};
     int like[16];
-    CHECK_OK(price_problem(&priced, named, arena, &err));
-    CHECK_OK(placed_open(&p, &priced, arena, &err));
+    MUST(price_problem(&priced, named, arena, &own_err));
+    MUST(placed_open(&p, &priced, arena, &own_err));
     for (int s = 0; s < p->stages; s++) {
         struct plan_stage stage = without->stages[s];
         for (int g = 0; g < priced.group_count; g++)
@@ -314,8 +313,7 @@ static void compare_best(const struct problem *named, const struct plan *without
 {
     struct priced priced;
     struct solve_result r;
-    struct error err = {OK, ""};
-    CHECK_OK(price_problem(&priced, named, arena, &err));
+    MUST(price_problem(&priced, named, arena, &own_err));
     if (!placed_solve_from(&r, &priced, NULL, false, arena) ||
         r.plan.iteration_ns > without->iteration_ns)
         fail_msg("problem %llu: the best takes %lld ns without names, %lld ns with them",
@@ -330,9 +328,8 @@ static void compare_best(const struct problem *named, const struct plan *without
 static bool same_parts(const struct priced *plain, const struct problem *named, struct arena *arena)
 {
     struct priced priced;
-    struct error err = {OK, ""};
     bool same = true;
-    CHECK_OK(price_problem(&priced, named, arena, &err));
+    MUST(price_problem(&priced, named, arena, &own_err));
     for (int part = 0; part < PART_COUNT; part++)
         same = same && priced_uses_part(plain, (enum transfer_part)part) ==
                            priced_uses_part(&priced, (enum transfer_part)part);
@@ -343,10 +340,9 @@ static bool sums_by_trees(const struct problem *p, const struct priced *with, st
 {
     struct problem rings = *p;
     struct priced priced;
-    struct error err = {OK, ""};
     bool other = false;
     rings.costs.tree_bandwidth_share = exactly(0);
-    CHECK_OK(price_problem(&priced, &rings, arena, &err));
+    MUST(price_problem(&priced, &rings, arena, &own_err));
     for (int g = 0; g < priced.group_count; g++)
         other = other || (!priced.groups[g].excluded && priced.groups[g].sync_constant_ns[0] !=
                                                             with->groups[g].sync_constant_ns[0]);
@@ -418,13 +414,12 @@ TEST(test_fused)
 // The first draw whose prices have several levels.
 static void draw_shared(struct priced *priced, struct arena *arena)
 {
-    struct error err = {OK, ""};
     for (uint64_t seed = 1;; seed++) {
         struct random rng = {seed};
         struct problem problem, named;
         draw(&problem, &rng, PLAIN, arena);
         if (!name_nodes(&named, &problem, arena)) continue;
-        CHECK_OK(price_problem(priced, &named, arena, &err));
+        MUST(price_problem(priced, &named, arena, &own_err));
         if (priced->places->ring_level_count > 1 && priced->places->transport_count == 1) return;
     }
 }

@@ -10,6 +10,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/oracle/placements.h"
 #include "data/base/file.h"
+#include "formulate/example/example.h"
 
 static int trials = 24, first_seed = 1;
 static int claimed, lowered;
@@ -17,22 +18,6 @@ static int claimed, lowered;
 static const char *inside(const char *folder, const char *name, struct arena *arena)
 {
     return arena_print(arena, "%s/%s", folder, name);
-}
-
-static void save(struct problem *p, const char *folder, struct arena *arena)
-{
-    struct error err = {OK, ""};
-    p->name = "random";
-    p->cluster.places.level_count = 0; // drawn switches have no names, and no part in prices
-    CHECK_OK(model_save(&p->model, inside(folder, "model.json", arena), arena, &err));
-    CHECK_OK(cluster_save(&p->cluster, inside(folder, "cluster.json", arena), arena, &err));
-    CHECK_OK(costs_save(&p->costs, inside(folder, "costs.json", arena), arena, &err));
-    CHECK_OK(job_save(&p->job, inside(folder, "job.json", arena), arena, &err));
-    p->model.document.path = inside(folder, "model.json", arena);
-    p->cluster.document.path = inside(folder, "cluster.json", arena);
-    p->costs.document.path = inside(folder, "costs.json", arena);
-    p->job.document.path = inside(folder, "job.json", arena);
-    CHECK_OK(problem_save(p, inside(folder, "problem.json", arena), arena, &err));
 }
 
 struct answer {
@@ -44,14 +29,13 @@ struct answer {
 static struct answer run_command(const char *folder, const char *line, struct arena *arena)
 {
     const char *bin = getenv("BIN"), *text;
-    struct error err = {OK, ""};
     size_t size;
     char here[512];
     assert_non_null(getcwd(here, sizeof here));
     const char *in = bin && *bin == '/' ? "" : here;
     int status = system(arena_print(arena, "cd %s && %s/%s/plumbline %s > said 2>&1", folder, in,
                                     bin ? bin : "bin", line));
-    CHECK_OK(file_read(inside(folder, "said", arena), &text, &size, arena, &err));
+    MUST(file_read(inside(folder, "said", arena), &text, &size, arena, &own_err));
     assert_true(WIFEXITED(status));
     return (struct answer){WEXITSTATUS(status), text};
 }
@@ -95,7 +79,9 @@ TEST(test_one_claim)
         if (p.job.objective == OBJECTIVE_ITERATION_TIME &&
             price_problem(&priced, &p, arena, &err) == OK) {
             folder_make(folder);
-            save(&p, folder, arena);
+            p.name = "random";
+            p.cluster.places.level_count = 0; // drawn switches have no names, and no part in prices
+            MUST(example_write(&p, folder, true, arena, &own_err));
             agree(folder, (uint64_t)(first_seed + i), arena);
             folder_remove(folder);
         }

@@ -28,12 +28,11 @@ struct seen {
 static void assert_best(const struct problem *problem, const struct plan *plan, int64_t best,
                         int trial, struct arena *arena)
 {
-    struct error err = {OK, ""};
     if (plan_value_ns(plan) != best || plan->bound_ns != best)
         fail_msg("trial %d: %lld of %lld, bound %lld", trial, (long long)plan_value_ns(plan),
                  (long long)best, (long long)plan->bound_ns);
     struct verdict verdict;
-    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &err), OK);
+    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &own_err), OK);
     if (!verdict.accepted)
         fail_msg("trial %d: %s: %s", trial, verdict.violations[0].rule, verdict.violations[0].text);
 }
@@ -43,14 +42,13 @@ static void expect_load_is_audited(const struct problem *problem, const struct p
                                    struct arena *arena)
 {
     struct plan wrong = *plan;
-    struct error err = {OK, ""};
     wrong.outcome = OUTCOME_OPEN;
     wrong.bound_ns = 0;
     for (int off = -1; off <= 1; off++) {
         struct verdict verdict;
         wrong.objective_ns = plan->objective_ns + off;
         if (wrong.objective_ns < 1) continue;
-        assert_int_equal(verify_plan(&verdict, &wrong, problem, arena, &err), OK);
+        assert_int_equal(verify_plan(&verdict, &wrong, problem, arena, &own_err), OK);
         assert_int_equal(verdict.accepted, off == 0);
         for (int i = 0; i < verdict.violation_count; i++)
             assert_string_equal(verdict.violations[i].rule, "objective");
@@ -60,8 +58,7 @@ static void expect_load_is_audited(const struct problem *problem, const struct p
 static bool is_accepted(const struct problem *problem, const struct plan *plan, struct arena *arena)
 {
     struct verdict verdict;
-    struct error err = {OK, ""};
-    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &err), OK);
+    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &own_err), OK);
     return verdict.accepted;
 }
 
@@ -145,17 +142,16 @@ static struct seen solve_trials(int asked, enum objective objective, int trial_c
         struct priced priced;
         struct solve_result result;
         struct solve_settings settings;
-        struct error err = {OK, ""};
         draw(&problem, trial, asked, arena);
         problem.job.objective = objective;
-        if (price_problem(&priced, &problem, arena, &err) != OK)
-            fail_msg("trial %d: %s", trial, err.text);
+        if (price_problem(&priced, &problem, arena, &own_err) != OK)
+            fail_msg("trial %d: %s", trial, own_err.text);
         int64_t best = best_placement(&problem, &priced, uneven ? 150000 : 60000, arena);
         if (best >= 0) {
             solve_defaults(&settings);
             settings.progress = 0;
-            if (placed_solve(&result, &priced, &settings, NULL, NULL, arena, &err) != OK)
-                fail_msg("trial %d: %s", trial, err.text);
+            if (placed_solve(&result, &priced, &settings, NULL, NULL, arena, &own_err) != OK)
+                fail_msg("trial %d: %s", trial, own_err.text);
             if (best < INT64_MAX) {
                 assert_best(&problem, &result.plan, best, trial, arena);
                 if (!(trial % 2)) // one device group a node

@@ -44,7 +44,6 @@ struct placed_case {
 static void make_case(struct placed_case *c, int trial, struct arena *arena)
 {
     struct random rng = {(uint64_t)trial + 1};
-    struct error err = {OK, ""};
     struct solve_settings settings;
     random_placed_problem(&c->problem, &rng, 0, arena);
     // The program has no ring of a fused embedding sync.
@@ -53,12 +52,13 @@ static void make_case(struct placed_case *c, int trial, struct arena *arena)
     if (random_chance(&rng, 25))
         for (int g = 0; g < c->problem.cluster.group_count; g++)
             c->problem.cluster.groups[g].gpus_per_node *= 2;
-    if (price_problem(&c->priced, &c->problem, arena, &err) != OK)
-        fail_msg("trial %d: %s", trial, err.text);
-    assert_int_equal(placed_open(&c->placed, &c->priced, arena, &err), OK);
+    if (price_problem(&c->priced, &c->problem, arena, &own_err) != OK)
+        fail_msg("trial %d: %s", trial, own_err.text);
+    assert_int_equal(placed_open(&c->placed, &c->priced, arena, &own_err), OK);
     solve_defaults(&settings);
     settings.progress = 0;
-    assert_int_equal(placed_solve(&c->solved, &c->priced, &settings, NULL, NULL, arena, &err), OK);
+    assert_int_equal(placed_solve(&c->solved, &c->priced, &settings, NULL, NULL, arena, &own_err),
+                     OK);
 }
 
 // ---- glp_intopt
@@ -66,10 +66,10 @@ static void make_case(struct placed_case *c, int trial, struct arena *arena)
 // Large programs, and more than a quarter without a plan, are passed over.
 static bool is_worth(const struct placed_case *c, int compared, int infeasible, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct placed_program f;
     struct arena_mark mark = arena_set_mark(arena);
-    assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &err), OK);
+    assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &own_err),
+                     OK);
     arena_reset(arena, mark);
     return f.milp.column_count <= COLUMNS_MAX &&
            (c->solved.plan.stage_count || infeasible * 4 <= compared);
@@ -148,10 +148,9 @@ static int read_solution(const char *path, const struct milp *m, double *values,
 
 static int run_cbc(const struct milp *m, double *values, struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *program = arena_print(arena, "%s/program.mps", folder),
                *solution = arena_print(arena, "%s/solution.txt", folder);
-    assert_int_equal(milp_write(m, program, arena, &err), OK);
+    assert_int_equal(milp_write(m, program, arena, &own_err), OK);
     const char *command =
         arena_print(arena, "cbc %s ratio 0 allowable 0 sec %d solve solution %s > %s/log.txt 2>&1",
                     program, TIME_LIMIT_S, solution, folder);
@@ -167,8 +166,8 @@ static int run_cbc(const struct milp *m, double *values, struct arena *arena)
 static int64_t time_by_cbc(struct placed_case *c, struct arena *arena)
 {
     struct placed_program f;
-    struct error err = {OK, ""};
-    assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &err), OK);
+    assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &own_err),
+                     OK);
     double *values = TAKE(arena, f.milp.column_count, double);
     int *counts = TAKE(arena, f.symbols + 1, int), *paths,
         count = graph_starting_paths(c->placed->own->graph, &paths, NULL, NULL, arena);

@@ -14,15 +14,14 @@ static int trials = 60;
 
 static int64_t prove(struct placed *p, struct placed_plan *best, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     int64_t bound_ns = 0;
     solve_defaults(&settings);
     settings.progress = 0;
     assert_true(placed_is_single(p));
     if (placed_single(p, best, &bound_ns, &(struct solve_evidence *){NULL}, &settings, NULL, arena,
-                      &err) != OK)
-        fail_msg("%s", err.text);
+                      &own_err) != OK)
+        fail_msg("%s", own_err.text);
     return bound_ns;
 }
 

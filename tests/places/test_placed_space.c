@@ -22,12 +22,11 @@ struct alone {
 // As if links took no time: no plan takes less, and what has no room there has no plan.
 static void hold_free_links(struct alone *a, const struct problem *one, const struct plan *plan)
 {
-    struct error err = {OK, ""};
     struct priced priced;
     struct layout_sketch sketch;
     struct kept_cache kept = {.arena = a->arena};
     const char *why;
-    CHECK_OK(price_terms_of_free_links(&priced, one, a->arena, &err));
+    MUST(price_terms_of_free_links(&priced, one, a->arena, &own_err));
     bool room = layout_sketch(&sketch, &priced, &kept, &why) && layout_missing_bytes(&sketch) <= 0;
     if (!plan->stage_count) return;
     assert_true(room);

@@ -13,24 +13,22 @@ static int trials = 100;
 
 static struct plan solve(const struct problem *p, double gap, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct solve_result result;
     struct solve_settings settings;
     solve_defaults(&settings);
     settings.progress = 0;
     settings.gap = gap;
-    if (price_problem(priced, p, arena, &err) != OK ||
-        placed_solve(&result, priced, &settings, NULL, NULL, arena, &err) != OK)
-        fail_msg("%s", err.text);
+    if (price_problem(priced, p, arena, &own_err) != OK ||
+        placed_solve(&result, priced, &settings, NULL, NULL, arena, &own_err) != OK)
+        fail_msg("%s", own_err.text);
     return result.plan;
 }
 
 static struct verdict judge(const struct plan *plan, const struct problem *p, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct verdict v;
-    if (verify_plan(&v, plan, p, arena, &err) != OK) fail_msg("%s", err.text);
+    if (verify_plan(&v, plan, p, arena, &own_err) != OK) fail_msg("%s", own_err.text);
     return v;
 }
 
@@ -46,7 +44,6 @@ static void assert_accepted(const struct plan *plan, const struct problem *p, st
 static void two_kinds(struct problem *p, int pipeline, int layers, int micro_batches, bool uneven,
                       struct arena *arena)
 {
-    struct error err = {OK, ""};
     const struct clusters_request r = {.costs = "data/costs/published.json",
                                        .share = 0.55,
                                        .layers = layers,
@@ -59,14 +56,14 @@ static void two_kinds(struct problem *p, int pipeline, int layers, int micro_bat
                                        .micro_batch = 16,
                                        .micro_batches = micro_batches,
                                        .sequence = 2048};
-    if (example_clusters(p, &r, arena, &err) != OK) fail_msg("%s", err.text);
+    if (example_clusters(p, &r, arena, &own_err) != OK) fail_msg("%s", own_err.text);
     p->costs.document = (struct document){0};
     p->model.shape.vocabulary = 1024;
     p->job.layout.data = 2;
     p->job.global_batch = 2 * micro_batches * r.micro_batch;
     p->job.placement.uneven_micro_batches = uneven;
-    if (problem_check(p, &err) != OK || problem_check_places(p, &err) != OK)
-        fail_msg("%s", err.text);
+    if (problem_check(p, &own_err) != OK || problem_check_places(p, &own_err) != OK)
+        fail_msg("%s", own_err.text);
 }
 
 static bool is_fast(const struct plan *plan, int place)

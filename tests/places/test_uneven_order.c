@@ -33,9 +33,8 @@ static struct schedule build(struct schedule_request request, int micro_batches,
                              struct arena *arena)
 {
     struct schedule s;
-    struct error err = {OK, ""};
     request.micro_batches = micro_batches;
-    if (schedule_build(&s, &request, arena, &err) != OK) fail_msg("%s", err.text);
+    if (schedule_build(&s, &request, arena, &own_err) != OK) fail_msg("%s", own_err.text);
     return s;
 }
 
@@ -80,9 +79,8 @@ static void assert_no_longer(const struct schedule *few, const struct schedule *
                              struct random *rng, int trial, struct arena *arena)
 {
     struct graph *a, *b;
-    struct error err = {OK, ""};
-    assert_int_equal(graph_compile(&a, few, arena, &err), OK);
-    assert_int_equal(graph_compile(&b, many, arena, &err), OK);
+    assert_int_equal(graph_compile(&a, few, arena, &own_err), OK);
+    assert_int_equal(graph_compile(&b, many, arena, &own_err), OK);
     int64_t *durations = TAKE(arena, graph_symbol_count(a), int64_t);
     for (int k = 0; k < 5; k++) {
         for (int i = 0; i < graph_symbol_count(a); i++)
@@ -156,9 +154,8 @@ static void assert_not_longer(const struct schedule *with, const struct schedule
                               struct random *rng, int trial, struct arena *arena)
 {
     struct graph *a, *b;
-    struct error err = {OK, ""};
-    assert_int_equal(graph_compile(&a, with, arena, &err), OK);
-    assert_int_equal(graph_compile(&b, moved, arena, &err), OK);
+    assert_int_equal(graph_compile(&a, with, arena, &own_err), OK);
+    assert_int_equal(graph_compile(&b, moved, arena, &own_err), OK);
     int count = graph_symbol_count(a);
     int64_t *durations = TAKE(arena, count, int64_t);
     for (int k = 0; k < 6; k++) {

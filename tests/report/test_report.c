@@ -212,10 +212,10 @@ TEST(test_command)
 static const char *megatron(const struct plan *plan, const struct problem *problem,
                             struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &err), OK);
+    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &own_err),
+                     OK);
     assert_int_equal(strlen(text), length);
     return text;
 }

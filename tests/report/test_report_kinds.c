@@ -9,20 +9,19 @@
 
 static const char *text_of(const struct plan *plan, struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_text(plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
+    assert_int_equal(report_text(plan, NULL, NULL, 0, &text, &length, arena, &own_err), OK);
     return text;
 }
 
 static const char *flags_of(const struct plan *plan, const struct problem *problem,
                             struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &err), OK);
+    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &own_err),
+                     OK);
     return text;
 }
 

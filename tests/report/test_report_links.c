@@ -90,16 +90,15 @@ static bool draw_trial(struct trial *t, uint64_t seed, struct arena *arena)
     struct random rng = {seed};
     struct solve_result result;
     struct solve_settings settings;
-    struct error err = {OK, ""};
     random_placed_problem(&t->problem, &rng, arena);
-    CHECK_OK(price_problem(&t->priced, &t->problem, arena, &err));
+    MUST(price_problem(&t->priced, &t->problem, arena, &own_err));
     solve_defaults(&settings);
     settings.progress = 0;
     settings.gap = 0.2;
-    CHECK_OK(placed_solve(&result, &t->priced, &settings, NULL, NULL, arena, &err));
+    MUST(placed_solve(&result, &t->priced, &settings, NULL, NULL, arena, &own_err));
     t->plan = result.plan;
     if (!t->plan.stage_count) return false;
-    CHECK_OK(report_links_find(&t->links, &t->plan, &t->problem, arena, &err));
+    MUST(report_links_find(&t->links, &t->plan, &t->problem, arena, &own_err));
     return true;
 }
 
@@ -203,14 +202,13 @@ static bool check_judged(struct trial *t, struct arena *arena)
 {
     struct plan_placement *x = t->plan.placement;
     struct verdict verdict;
-    struct error err = {OK, ""};
     if (t->plan.stage_count < 2) return false;
     int at = (x->replica_count - 1) * t->plan.stage_count;
-    CHECK_OK(verify_plan(&verdict, &t->plan, &t->problem, arena, &err));
+    MUST(verify_plan(&verdict, &t->plan, &t->problem, arena, &own_err));
     if (!verdict.accepted)
         fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
     x->send_backward_ns[at] += 1000;
-    CHECK_OK(verify_plan(&verdict, &t->plan, &t->problem, arena, &err));
+    MUST(verify_plan(&verdict, &t->plan, &t->problem, arena, &own_err));
     x->send_backward_ns[at] -= 1000;
     assert_false(verdict.accepted);
     assert_non_null(strstr(verdict.violations[0].text, "send_backward_ns"));

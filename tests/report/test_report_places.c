@@ -182,14 +182,13 @@ static bool check_hosts(const struct drawn *x, enum rank_order order, const char
 static void check_rankfile(const struct drawn *x, enum rank_order order, const char *const *hosts,
                            int ranks)
 {
-    struct error err = {OK, ""};
     const char *text;
     size_t length;
     assert_int_equal(report_launch(&x->plan,
                                    &(struct launch_request){.format = LAUNCH_RANKFILE,
                                                             .order = order,
                                                             .cores_per_rank = 5},
-                                   &text, &length, &own_arena, &err),
+                                   &text, &length, &own_arena, &own_err),
                      OK);
     for (int i = 0; i < ranks; i++) {
         char host[8];
@@ -209,7 +208,6 @@ static void check_rankfile(const struct drawn *x, enum rank_order order, const c
 static void check_hostfile(const struct drawn *x, enum rank_order order, const char *const *hosts,
                            int ranks)
 {
-    struct error err = {OK, ""};
     const char *text, *lines = "";
     size_t length;
     for (int i = 0; i < ranks; i++) lines = arena_print(&own_arena, "%s%s\n", lines, hosts[i]);
@@ -217,7 +215,7 @@ static void check_hostfile(const struct drawn *x, enum rank_order order, const c
                                    &(struct launch_request){.format = LAUNCH_HOSTFILE,
                                                             .order = order,
                                                             .cores_per_rank = 1},
-                                   &text, &length, &own_arena, &err),
+                                   &text, &length, &own_arena, &own_err),
                      OK);
     assert_string_equal(text, lines);
 }

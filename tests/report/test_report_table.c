@@ -187,7 +187,7 @@ TEST(test_verdict_and_statement)
     struct check_result result;
     struct check_audit h = {&result, &certificate, &priced, NULL, 2554};
     struct checked c;
-    const char *out = arena_print(&own_arena, "%s/out", own_folder), *text;
+    const char *out = own_path("out"), *text;
     size_t length;
     expect_ok(check_certificate(&result, &certificate, &priced, CHECK_WORK_DEFAULT, &own_arena,
                                 &own_err));
@@ -216,7 +216,7 @@ TEST(test_rejected)
     struct check_result result;
     struct check_audit h = {&result, &certificate, &priced, NULL, 1};
     struct checked c;
-    const char *out = arena_print(&own_arena, "%s/rejected", own_folder);
+    const char *out = own_path("rejected");
     expect_ok(check_certificate(&result, &certificate, &priced, 1000, &own_arena, &own_err));
     assert_false(result.accepted);
     expect_ok(check_write_verdict(&h, out, &own_arena, &own_err));
@@ -264,8 +264,7 @@ TEST(test_damaged)
     expect_ok(file_read("tests/documents/checked.json", &text, &length, &own_arena, &own_err));
     for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
         struct checked c;
-        const char *at = strstr(text, damages[i].from),
-                   *path = arena_print(&own_arena, "%s/bad.json", own_folder);
+        const char *at = strstr(text, damages[i].from), *path = own_path("bad.json");
         if (!at) fail_msg("'%s' is not in the example", damages[i].from);
         const char *bad = arena_print(&own_arena, "%.*s%s%s", (int)(at - text), text, damages[i].to,
                                       at + strlen(damages[i].from));

@@ -23,7 +23,6 @@ static void read_event(struct trace *t, const struct json *event, struct arena *
     int pid = -1, tid = -1;
     int64_t id;
     double ts = -1, dur = -1, gb = 0;
-    struct error err = {OK, ""};
     const struct json_field fields[] = {
         FIELD_TEXT("ph", REQUIRED, &phase),         FIELD_TEXT("name", REQUIRED, &name),
         FIELD_INT("pid", REQUIRED, &pid, 0, 1000),  FIELD_INT("tid", REQUIRED, &tid, 0, 10),
@@ -31,7 +30,7 @@ static void read_event(struct trace *t, const struct json *event, struct arena *
         FIELD_TEXT("cat", OPTIONAL, &category),     FIELD_OBJECT("args", OPTIONAL, &arguments),
         FIELD_COUNT("id", OPTIONAL, &id, 0, 1e9),   FIELD_TEXT("bp", OPTIONAL, &binding),
     };
-    assert_int_equal(JSON_FIELDS(event, fields, arena, &err), OK);
+    assert_int_equal(JSON_FIELDS(event, fields, arena, &own_err), OK);
     assert_int_equal(strlen(phase), 1);
     switch (phase[0]) {
     case 'X': t->slices[t->slice_count++] = (struct slice){pid, tid, ts, ts + dur}; break;
@@ -42,7 +41,7 @@ static void read_event(struct trace *t, const struct json *event, struct arena *
     case 'M': t->names++; break;
     case 'C': {
         const struct json_field value[] = {FIELD_NUMBER("GB", REQUIRED, &gb, 0, 1e9)};
-        assert_int_equal(JSON_FIELDS(&arguments, value, arena, &err), OK);
+        assert_int_equal(JSON_FIELDS(&arguments, value, arena, &own_err), OK);
         if (gb > t->most_gb) t->most_gb = gb;
         t->counters++;
         break;
@@ -55,12 +54,11 @@ static void read_trace(struct trace *t, const char *text, size_t length, struct 
 {
     struct json root, events, other;
     const char *unit;
-    struct error err = {OK, ""};
     const struct json_field fields[] = {FIELD_ARRAY("traceEvents", REQUIRED, &events),
                                         FIELD_TEXT("displayTimeUnit", REQUIRED, &unit),
                                         FIELD_OBJECT("otherData", REQUIRED, &other)};
-    assert_int_equal(json_parse(&root, "trace", text, length, arena, &err), OK);
-    assert_int_equal(JSON_FIELDS(&root, fields, arena, &err), OK);
+    assert_int_equal(json_parse(&root, "trace", text, length, arena, &own_err), OK);
+    assert_int_equal(JSON_FIELDS(&root, fields, arena, &own_err), OK);
     int count = json_length(&events);
     *t = (struct trace){.slices = TAKE(arena, count, struct slice)};
     for (int i = 0; i < count; i++) {
@@ -105,7 +103,6 @@ static double most_gb(const struct plan *plan, const struct schedule *s)
 
 static void check_trace(const struct plan *plan, struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *text;
     size_t length;
     struct trace t;
@@ -113,8 +110,8 @@ static void check_trace(const struct plan *plan, struct arena *arena)
     struct schedule_request q = plan_request(plan);
     double span = 0;
     int messages = 0;
-    assert_int_equal(schedule_build(&s, &q, arena, &err), OK);
-    assert_int_equal(report_trace(plan, &text, &length, arena, &err), OK);
+    assert_int_equal(schedule_build(&s, &q, arena, &own_err), OK);
+    assert_int_equal(report_trace(plan, &text, &length, arena, &own_err), OK);
     read_trace(&t, text, length, arena);
     check_slices(&t, &q);
     for (int i = 0; i < t.slice_count; i++) span = fmax(span, t.slices[i].end);

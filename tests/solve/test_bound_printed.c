@@ -16,15 +16,14 @@ static void solve_to_gap(struct solve_result *r, const struct check_trial *t, bo
                          double gap, struct arena *arena)
 {
     static const volatile int never = 0;
-    struct error err = {OK, ""};
     struct solve_settings settings;
     solve_defaults(&settings);
     settings.progress = 0;
     settings.gap = gap;
     settings.evidence = settings.recheck = true;
     settings.eliminate = !by_tree;
-    if (solve_run(r, &t->priced, &settings, NULL, &never, arena, &err) != OK)
-        fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    if (solve_run(r, &t->priced, &settings, NULL, &never, arena, &own_err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)t->seed, own_err.text);
 }
 
 static void check_bound(const struct check_trial *t, bool by_tree, double gap, struct arena *arena)

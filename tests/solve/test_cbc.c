@@ -49,15 +49,14 @@ static void read_durations(int64_t *durations, int64_t *unit_ns, const char *map
                            int slices, const struct named_value *values, int count,
                            struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *text, *role, *name;
     size_t size;
     struct json root, columns;
-    CHECK_OK(file_read(map_path, &text, &size, arena, &err));
-    CHECK_OK(json_parse(&root, map_path, text, size, arena, &err));
+    MUST(file_read(map_path, &text, &size, arena, &own_err));
+    MUST(json_parse(&root, map_path, text, size, arena, &own_err));
     const struct json_field top[] = {FIELD_ARRAY("columns", REQUIRED, &columns),
                                      FIELD_COUNT("time_unit_ns", REQUIRED, unit_ns, 1, 1e18)};
-    CHECK_OK(json_fields(&root, top, 2, JSON_ENVELOPE, arena, &err));
+    MUST(json_fields(&root, top, 2, JSON_ENVELOPE, arena, &own_err));
     for (int j = 0; j < json_length(&columns); j++) {
         struct json column = json_element(&columns, j, arena), of = {0};
         const char **kinds;
@@ -68,10 +67,10 @@ static void read_durations(int64_t *durations, int64_t *unit_ns, const char *map
             FIELD_INT("stage", OPTIONAL, &stage, 0, stages - 1),
             FIELD_ARRAY("durations_ns_of", OPTIONAL, &of),
         };
-        CHECK_OK(json_fields(&column, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, &err));
+        MUST(json_fields(&column, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, &own_err));
         if (strcmp(role, "symbol")) continue;
         while (i < count && strcmp(values[i].name, name)) i++;
-        CHECK_OK(json_texts(&of, &kinds, &kind_count, arena, &err));
+        MUST(json_texts(&of, &kinds, &kind_count, arena, &own_err));
         for (int k = 0; k < kind_count; k++)
             for (int kind = 0; kind < slices * SYMBOL_KIND_COUNT; kind++)
                 if (!strcmp(symbol_kind_name(kind), kinds[k]))
@@ -84,7 +83,6 @@ static void read_durations(int64_t *durations, int64_t *unit_ns, const char *map
 static bool check_priced(const struct priced *priced, const char *name, struct arena *arena)
 {
     static const volatile int never = 0;
-    struct error err = {OK, ""};
     struct schedule schedule;
     struct graph *graph;
     struct solve_settings settings;
@@ -93,7 +91,7 @@ static bool check_priced(const struct priced *priced, const char *name, struct a
     settings.progress = 0;
     settings.program_path = arena_print(arena, "%s/program.mps", folder);
     settings.map_path = arena_print(arena, "%s/map.json", folder);
-    CHECK_OK(solve_run(&result, priced, &settings, NULL, &never, arena, &err));
+    MUST(solve_run(&result, priced, &settings, NULL, &never, arena, &own_err));
     if (result.plan.outcome == OUTCOME_OPTIMAL) {
         struct schedule_request request = schedule_request_of(priced);
         int symbols = symbol_count(priced->stage_count, priced->slice_count);
@@ -101,8 +99,8 @@ static bool check_priced(const struct priced *priced, const char *name, struct a
         struct named_value *values = NULL;
         int64_t *whole = TAKE(arena, symbols, int64_t), unit_ns = 1;
         const char *solution = arena_print(arena, "%s/solution.txt", folder);
-        CHECK_OK(schedule_build(&schedule, &request, arena, &err));
-        CHECK_OK(graph_compile(&graph, &schedule, arena, &err));
+        MUST(schedule_build(&schedule, &request, arena, &own_err));
+        MUST(graph_compile(&graph, &schedule, arena, &own_err));
         int failed = system(
             arena_print(arena, "cbc %s ratio 0 allowable 0 solve solution %s > %s/log.txt 2>&1",
                         settings.program_path, solution, folder));
@@ -127,14 +125,13 @@ static bool check_priced(const struct priced *priced, const char *name, struct a
 static bool check_problem(uint64_t seed)
 {
     struct arena arena;
-    struct error err = {OK, ""};
     struct problem problem;
     struct priced priced;
     struct random rng = {seed};
     struct random_limits limits = random_limits_small();
     arena_open(&arena, NULL);
     random_problem(&problem, &rng, &limits, &arena);
-    CHECK_OK(price_problem(&priced, &problem, &arena, &err));
+    MUST(price_problem(&priced, &problem, &arena, &own_err));
     bool checked =
         check_priced(&priced, arena_print(&arena, "seed %llu", (unsigned long long)seed), &arena);
     arena_close(&arena);

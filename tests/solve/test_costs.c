@@ -44,7 +44,6 @@ static void check_search(const struct problem *p, int threads, double gap, int64
 {
     struct layouts_result r;
     struct verdict verdict;
-    struct error err = {OK, ""};
     const struct plan *plan = &r.solved.plan;
     spaces_search(&r, p, threads, gap, 0, NULL, arena);
     int64_t value = plan->stage_count ? plan_value_ns(plan) : INT64_MAX;
@@ -55,7 +54,7 @@ static void check_search(const struct problem *p, int threads, double gap, int64
         assert_int_equal(plan->outcome, best == INT64_MAX ? OUTCOME_INFEASIBLE : OUTCOME_OPTIMAL);
     if (gap <= 0 && best < INT64_MAX) assert_true(plan->bound_ns == best);
     if (!plan->stage_count) return;
-    CHECK_OK(verify_plan(&verdict, plan, p, arena, &err));
+    MUST(verify_plan(&verdict, plan, p, arena, &own_err));
     if (!verdict.accepted)
         fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
 }

@@ -285,10 +285,9 @@ static void draw_fast_plan(struct trial *t)
 static bool find_best_plan(struct trial *t)
 {
     enum { PLANS_MOST = 1000 };
-    struct error err = {OK, ""};
     struct oracle oracle;
     if (!has_kinds(t) || oracle_size(&t->p, PLANS_MOST, &t->arena) > PLANS_MOST) return false;
-    CHECK_OK(oracle_answer(&oracle, &t->p, &t->schedule, &t->arena, &err));
+    MUST(oracle_answer(&oracle, &t->p, &t->schedule, &t->arena, &own_err));
     if (oracle.best_ns == INT64_MAX) return false;
     memcpy(t->decision, oracle.best, (size_t)t->p.stage_count * sizeof *t->decision);
     t->time_ns = oracle.best_ns;
@@ -525,7 +524,6 @@ static void try_planner(struct trial *t, struct tally *tally)
 
 static void try_checker(struct trial *t, struct tally *tally)
 {
-    struct error err = {OK, ""};
     struct check_problem problem;
     struct check_sketch sketch;
     const struct check_held *held;
@@ -534,9 +532,9 @@ static void try_checker(struct trial *t, struct tally *tally)
     struct check_held_cache cache = {.work = &work, .arena = &t->arena, .scratch = &scratch};
     t->p.layout.expert = 1;
     struct check_text text = check_trial_save(&t->p, "priced.json", &t->arena);
-    CHECK_OK(check_read_problem(&problem, &text, &t->arena, &err));
+    MUST(check_read_problem(&problem, &text, &t->arena, &own_err));
     arena_open(&scratch, NULL);
-    CHECK_OK(check_find_held(&cache, &problem, &held));
+    MUST(check_find_held(&cache, &problem, &held));
     arena_close(&scratch);
     check_sketch_bytes(&sketch, &problem, held);
     assert_false(check_never_fits(&sketch));

@@ -31,11 +31,10 @@ static void check_bounds(const struct priced *priced, int64_t optimum_ns, struct
 static bool check_layout_bounds(void *argument, int64_t number, const struct layout *layout)
 {
     const struct spaces_alone *a = argument;
-    struct error err = {OK, ""};
     struct problem one = problem_with_layout(a->problem, layout);
     struct priced priced;
     if (a->refused[number]) return true;
-    CHECK_OK(price_problem(&priced, &one, a->arena, &err));
+    MUST(price_problem(&priced, &one, a->arena, &own_err));
     check_bounds(&priced, a->optimum_ns[number], a->arena);
     return true;
 }
@@ -79,9 +78,8 @@ static void expect_accepted(const struct plan *plan, const struct problem *probl
                             struct arena *arena)
 {
     struct verdict verdict;
-    struct error err = {OK, ""};
     if (!plan->stage_count) return;
-    CHECK_OK(verify_plan(&verdict, plan, problem, arena, &err));
+    MUST(verify_plan(&verdict, plan, problem, arena, &own_err));
     if (!verdict.accepted)
         fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
 }

@@ -43,15 +43,14 @@ static void draw(struct priced *p, uint64_t *state, struct arena *arena)
 // The time of a plan, 0: none was found.
 static int64_t plan_ns(const struct priced *p, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct schedule schedule;
     struct graph *graph;
     struct choices choices;
     struct incumbent best = {0};
     const char *why;
     priced_schedule(&schedule, p, arena);
-    assert_int_equal(graph_compile(&graph, &schedule, arena, &err), OK);
-    assert_int_equal(choices_build(&choices, p, &schedule, arena, &err), OK);
+    assert_int_equal(graph_compile(&graph, &schedule, arena, &own_err), OK);
+    assert_int_equal(choices_build(&choices, p, &schedule, arena, &own_err), OK);
     if (choices_hopeless_stage(&choices, &why) >= 0) return 0;
     incumbent_search(&best, &choices, graph, 1, REPLAYS, NULL, NULL, arena);
     return best.found ? best.iteration_ns : 0;

@@ -63,17 +63,17 @@ static struct solve_result solve_way(const struct priced *p, enum way way, uint6
     static const volatile int never = 0;
     struct solve_settings settings;
     struct solve_result result;
-    struct error err = {OK, ""};
     solve_defaults(&settings);
     settings.progress = 0;
     settings.seed = (int64_t)(seed % 7);
     settings.recheck = way <= WAY_GLPK;
     settings.start_search = settings.eliminate = way == WAY_DEFAULT;
     if (way == WAY_GLPK) settings.engine = ENGINE_GLPK;
-    if ((way == WAY_TEXTBOOK ? textbook_solve(&result.plan, p, 0, arena, &err)
-                             : solve_run(&result, p, &settings, NULL, &never, arena, &err)) != OK)
+    if ((way == WAY_TEXTBOOK
+             ? textbook_solve(&result.plan, p, 0, arena, &own_err)
+             : solve_run(&result, p, &settings, NULL, &never, arena, &own_err)) != OK)
         fail_msg("%s, seed %llu, %s: %s", schedule_names[p->layout.schedule],
-                 (unsigned long long)seed, way_names[way], err.text);
+                 (unsigned long long)seed, way_names[way], own_err.text);
     return result;
 }
 
@@ -119,7 +119,6 @@ static bool compare_objectives(struct priced *p, uint64_t seed, struct arena *ar
 
 static void draw(struct priced *p, struct oracle *e, int kind, uint64_t seed, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct schedule schedule;
     uint64_t state = seed;
     for (;;) {
@@ -128,7 +127,7 @@ static void draw(struct priced *p, struct oracle *e, int kind, uint64_t seed, st
         p->objective = OBJECTIVE_MAX_LOAD;
         if (oracle_size(p, PLANS_MAX, arena) <= PLANS_MAX) {
             priced_schedule(&schedule, p, arena);
-            CHECK_OK(oracle_answer(e, p, &schedule, arena, &err));
+            MUST(oracle_answer(e, p, &schedule, arena, &own_err));
             if (e->plans || random_less(&state, 5) == 0) return;
         }
         arena_reset(arena, mark);

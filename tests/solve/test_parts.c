@@ -117,7 +117,6 @@ static void stop_again_and_again(struct trial *t)
 static void certify_part(struct trial *t, const struct layouts_result *r,
                          const struct layouts_task *task, struct part_text *text)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     solve_defaults(&settings);
     struct certificate_space_result made;
@@ -127,7 +126,7 @@ static void certify_part(struct trial *t, const struct layouts_result *r,
                                                       .sources = t->sources,
                                                       .source_count = SPACE_SOURCES,
                                                       .part = task->part};
-    CHECK_OK(certificate_space_make(&made, &request, t->arena, &err));
+    MUST(certificate_space_make(&made, &request, t->arena, &own_err));
     assert_non_null(made.text);
     *text = (struct part_text){"part", made.text, made.size};
 }
@@ -135,7 +134,6 @@ static void certify_part(struct trial *t, const struct layouts_result *r,
 static void expect_joined(struct trial *t, const struct layouts_result *whole,
                           const struct part_text *texts, int count)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     solve_defaults(&settings);
     struct certificate_space_result made;
@@ -148,7 +146,7 @@ static void expect_joined(struct trial *t, const struct layouts_result *whole,
                                                       .source_count = SPACE_SOURCES,
                                                       .parts = texts,
                                                       .part_count = count};
-    CHECK_OK(certificate_space_make(&made, &request, t->arena, &err));
+    MUST(certificate_space_make(&made, &request, t->arena, &own_err));
     assert_non_null(made.text);
     const struct check_text text = {"joined", made.text, made.size};
     if (!space_trial_audit(&t->space, &text, &audited, &why, t->arena) || !audited.proof.accepted)
@@ -164,7 +162,6 @@ static void expect_joined(struct trial *t, const struct layouts_result *whole,
 static void search_in_parts(struct trial *t, bool certified)
 {
     struct layouts_task whole = {0};
-    struct error err = {OK, ""};
     struct layouts_result *all = NULL, *r = TAKE(t->arena, 1, struct layouts_result);
     struct part_text texts[PARTS_MOST];
     int parts = (int)random_between(&t->rng, 1, PARTS_MOST), text_count = 0;
@@ -173,7 +170,7 @@ static void search_in_parts(struct trial *t, bool certified)
     for (int i = 0; i < parts; i++) {
         struct layouts_task task = {.part = {(first + i) % parts, parts}};
         struct layouts_result *part = TAKE(t->arena, 1, struct layouts_result);
-        CHECK_OK(search(t, part, &task, &err));
+        MUST(search(t, part, &task, &own_err));
         assert_true(part->solved.finished);
         expect_true_bounds(t, part);
         if (certified && random_chance(&t->rng, 75))
@@ -184,7 +181,7 @@ static void search_in_parts(struct trial *t, bool certified)
         whole.known = &all->layouts;
     }
     t->shares = false;
-    CHECK_OK(search(t, r, &whole, &err));
+    MUST(search(t, r, &whole, &own_err));
     expect_whole(t, r);
     assert_int_equal(r->solved.plan.effort.boxes, 0); // nothing was left to look at
     if (certified) expect_joined(t, r, texts, text_count);

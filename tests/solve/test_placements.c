@@ -21,8 +21,7 @@ static bool judge(const struct plan *plan, const struct problem *problem, int tr
                   struct arena *arena)
 {
     struct verdict verdict = {.closed_form_ns = -1};
-    struct error err = {OK, ""};
-    CHECK_OK(verify_plan(&verdict, plan, problem, arena, &err));
+    MUST(verify_plan(&verdict, plan, problem, arena, &own_err));
     for (int i = 0; i < verdict.violation_count; i++)
         if (!is_limit(verdict.violations[i].rule))
             fail_msg("problem %d: %s: %s", trial, verdict.violations[i].rule,
@@ -46,12 +45,11 @@ static int64_t optimum_of(const struct problem *problem, struct arena *arena)
     struct priced priced;
     struct solve_settings settings;
     struct solve_result r;
-    struct error err = {OK, ""};
     const volatile int stop = 0;
     solve_defaults(&settings);
     settings.progress = 0;
-    CHECK_OK(price_problem(&priced, problem, arena, &err));
-    CHECK_OK(solve_run(&r, &priced, &settings, NULL, &stop, arena, &err));
+    MUST(price_problem(&priced, problem, arena, &own_err));
+    MUST(solve_run(&r, &priced, &settings, NULL, &stop, arena, &own_err));
     return r.plan.outcome == OUTCOME_OPTIMAL && r.plan.stage_count ? r.plan.iteration_ns : -1;
 }
 

@@ -78,9 +78,8 @@ static void check_effort(const struct solved *solved, const struct solve_setting
                          struct arena *arena)
 {
     struct solve_result first;
-    struct error err = {OK, ""};
     const volatile int stop = 0;
-    CHECK_OK(solve_run(&first, solved->priced, settings, NULL, &stop, arena, &err));
+    MUST(solve_run(&first, solved->priced, settings, NULL, &stop, arena, &own_err));
     const struct plan_effort *all = &solved->result->plan.effort;
     assert_true(all->boxes >= first.plan.effort.boxes && all->seconds > 0);
     second_searches += all->boxes > first.plan.effort.boxes;
@@ -93,18 +92,17 @@ static int compare(const struct problem *problem, uint64_t seed, struct arena *a
     struct solved solved;
     struct solve_settings settings;
     struct front_point *points = TAKE(arena, FRONT_MOST, struct front_point);
-    struct error err = {OK, ""};
     const volatile int stop = 0;
     int count, at = 0;
-    CHECK_OK(price_problem(&all.p.priced, problem, arena, &err));
+    MUST(price_problem(&all.p.priced, problem, arena, &own_err));
     prepare(&all.p, arena);
     enumerate(&e, &all.p.choices, all.p.graph, collect, &all, arena);
     solve_defaults(&settings);
     settings.progress = settings.threads = 0;
-    CHECK_OK(solve_prepare(&solved, problem, arena, &err));
-    CHECK_OK(solve_search(&solved, &settings, NULL, &stop, arena, &err));
+    MUST(solve_prepare(&solved, problem, arena, &own_err));
+    MUST(solve_search(&solved, &settings, NULL, &stop, arena, &own_err));
     check_effort(&solved, &settings, arena);
-    CHECK_OK(solve_front(points, &count, &solved, &settings, FRONT_MOST, &stop, arena, &err));
+    MUST(solve_front(points, &count, &solved, &settings, FRONT_MOST, &stop, arena, &own_err));
     for (const struct met *m = next_of(&all, NULL); m; m = next_of(&all, m), at++) {
         struct verdict verdict = {.closed_form_ns = -1};
         const struct front_point *p = &points[at];
@@ -115,7 +113,7 @@ static int compare(const struct problem *problem, uint64_t seed, struct arena *a
                      (unsigned long long)seed, at + 1, count, (long long)m->time_ns,
                      (long long)m->cost, m->taken, (long long)p->plan.iteration_ns,
                      (long long)p->bound_ns, (long long)p->quality.cost, p->quality.taken);
-        CHECK_OK(verify_plan(&verdict, &p->plan, problem, arena, &err));
+        MUST(verify_plan(&verdict, &p->plan, problem, arena, &own_err));
         if (!verdict.accepted)
             fail_msg("problem %llu: %s: %s", (unsigned long long)seed, verdict.violations[0].rule,
                      verdict.violations[0].text);

@@ -29,8 +29,8 @@ static bool draw(struct prepared *p, struct random *rng, bool long_and_close, st
 static void solve(struct solve_result *r, const struct priced *p, const struct solve_settings *s,
                   struct arena *arena)
 {
-    struct error err = {0};
-    if (solve_run(r, p, s, NULL, NULL, arena, &err) != OK) fail_msg("solve_run: %s", err.text);
+    if (solve_run(r, p, s, NULL, NULL, arena, &own_err) != OK)
+        fail_msg("solve_run: %s", own_err.text);
 }
 
 static int64_t best_of(const struct prepared *p, struct arena *arena)
@@ -210,9 +210,8 @@ TEST(test_glpk)
 static void check_textbook(const struct prepared *p, int64_t best_ns, struct arena *arena)
 {
     struct plan plan;
-    struct error err = {OK, ""};
     if (p->priced.recompute[RECOMPUTE_SWAP]) return;
-    assert_int_equal(textbook_solve(&plan, &p->priced, 3, arena, &err), OK);
+    assert_int_equal(textbook_solve(&plan, &p->priced, 3, arena, &own_err), OK);
     agree_if_ended(&plan, best_ns);
 }
 
@@ -309,9 +308,8 @@ TEST(test_cutoff)
 
 static void check_bound(const struct prepared *p, int64_t best_ns, struct arena *arena)
 {
-    struct error err = {0};
     int64_t bound_ns, time_ns;
-    assert_int_equal(solve_bound(&bound_ns, &time_ns, &p->priced, NULL, NULL, arena, &err), OK);
+    assert_int_equal(solve_bound(&bound_ns, &time_ns, &p->priced, NULL, NULL, arena, &own_err), OK);
     if (best_ns < INT64_MAX) assert_true(bound_ns <= best_ns && bound_ns > 0);
     assert_true(time_ns == 0 || time_ns >= best_ns);
 }

@@ -18,14 +18,13 @@ struct made {
 static void make_by(struct made *m, int layers, int stages, const struct tree_settings *settings,
                     struct arena *arena)
 {
-    struct error err = {0};
     chain_priced(&m->prepared.priced, layers, stages, 2, 8, arena);
     prepare(&m->prepared, arena);
     assert_int_equal(
-        formulate_choices(&m->formulation, &m->prepared.choices, (int64_t)1 << 50, arena, &err),
+        formulate_choices(&m->formulation, &m->prepared.choices, (int64_t)1 << 50, arena, &own_err),
         OK);
     program_prepare(&m->program, &m->formulation, m->prepared.graph, (int64_t)1 << 40, arena);
-    assert_int_equal(tree_run(&m->tree, &m->program, settings, NULL, 0, 0, arena, &err), OK);
+    assert_int_equal(tree_run(&m->tree, &m->program, settings, NULL, 0, 0, arena, &own_err), OK);
 }
 
 static void make_sized(struct made *m, int layers, int stages, int64_t memory_limit_bytes,
@@ -121,13 +120,12 @@ static void shaky(void *context, struct message *in, struct message *out, struct
 static void ask_workers(struct message answers[REQUESTS], int skipped, double silence_limit_s,
                         struct arena *arena)
 {
-    struct error err = {0};
     struct worker_pool *pool;
     struct worker_settings settings = {2, 0, silence_limit_s, shaky, NULL};
     struct message requests[REQUESTS];
     const char *why = NULL;
     memset(answers, 0, REQUESTS * sizeof *answers);
-    assert_int_equal(worker_pool_open(&pool, &settings, arena, &err), OK);
+    assert_int_equal(worker_pool_open(&pool, &settings, arena, &own_err), OK);
     for (int i = 0; i < REQUESTS; i++) {
         message_begin(&requests[i], arena);
         message_put_count(&requests[i], i == skipped ? 0 : i);

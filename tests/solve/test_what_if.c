@@ -91,11 +91,10 @@ static int64_t played_time(const struct problem *problem, const struct plan *pla
     struct priced priced;
     struct schedule schedule;
     struct choices c;
-    struct error err = {OK, ""};
-    assert_int_equal(price_problem(&priced, problem, arena, &err), OK);
+    assert_int_equal(price_problem(&priced, problem, arena, &own_err), OK);
     struct schedule_request request = schedule_request_of(&priced);
-    assert_int_equal(schedule_build(&schedule, &request, arena, &err), OK);
-    assert_int_equal(choices_build(&c, &priced, &schedule, arena, &err), OK);
+    assert_int_equal(schedule_build(&schedule, &request, arena, &own_err), OK);
+    assert_int_equal(choices_build(&c, &priced, &schedule, arena, &own_err), OK);
     const struct plan_placement *x = plan->placement;
     int stages = plan->stage_count, ranks = x->rank_count, node[PLACES * 2];
     int64_t slowest = 0;

@@ -52,11 +52,6 @@ static enum status run_solve(struct told *told, const char *folder, const char *
 static const char *problem_path, *plan_path, *used, *other,
     *spare; // of the problem written by write_problem; names of nodes
 
-static const char *in_folder(const char *name, struct arena *arena)
-{
-    return arena_print(arena, "%s/%s", own_folder, name);
-}
-
 // A problem with several replicas and a spare node, as five files, with its plan.
 static int write_problem(struct arena *arena)
 {
@@ -77,7 +72,7 @@ static int write_problem(struct arena *arena)
             continue;
         if (example_write(&problem, own_folder, true, arena, &err) != OK) return 1;
         problem_path = problem.document.path;
-        plan_path = in_folder("plan.json", arena);
+        plan_path = own_path("plan.json");
         if (RUN(&told, problem_path, "-o", plan_path, "--quiet") != OK || told.exit_code) return 1;
     }
     struct plan plan;
@@ -108,10 +103,9 @@ static void audit_written(const char *plan_name, const char *problem_name, struc
 {
     struct plan plan;
     struct problem problem;
-    struct error err = {OK, ""};
-    if (plan_load(&plan, in_folder(plan_name, arena), arena, &err) != OK ||
-        problem_load(&problem, in_folder(problem_name, arena), arena, &err) != OK)
-        fail_msg("%s", err.text);
+    if (plan_load(&plan, own_path(plan_name), arena, &own_err) != OK ||
+        problem_load(&problem, own_path(problem_name), arena, &own_err) != OK)
+        fail_msg("%s", own_err.text);
     assert_true(plan.stage_count > 0);
     assert_accepted(&plan, &problem, arena);
 }
@@ -124,7 +118,7 @@ static void assert_says(const struct told *t, const char *text)
 TEST(test_command)
 {
     struct told t, again;
-    const char *without = in_folder("w.json", arena);
+    const char *without = own_path("w.json");
     assert_int_equal(RUN(&t, problem_path, "--start", plan_path, "--without", used, "-o", without),
                      OK);
     assert_says(&t, arena_print(arena, "without %s\n  earlier plan ", used));
@@ -139,19 +133,19 @@ TEST(test_command)
     assert_string_equal(again.text, t.text);
     assert_int_equal(RUN(&t, problem_path, "--without", other, "-o", without), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "w.cluster.json: exists with other content"));
-    assert_int_not_equal(access(in_folder("w.cluster.json.draft", arena), F_OK), 0);
+    assert_int_not_equal(access(own_path("w.cluster.json.draft"), F_OK), 0);
     audit_written("w.json", "w.problem.json", arena);
     // From there on to the next question; made from the earlier documents.
     const char *degrade = arena_print(arena, "%s=0.5", spare);
-    assert_int_equal(RUN(&t, in_folder("w.problem.json", arena), "--start", without, "--degrade",
-                         degrade, "-o", in_folder("d.json", arena)),
+    assert_int_equal(RUN(&t, own_path("w.problem.json"), "--start", without, "--degrade", degrade,
+                         "-o", own_path("d.json")),
                      OK);
     assert_says(&t, arena_print(arena, "%s x 0.5\n", spare));
     audit_written("d.json", "d.problem.json", arena);
     struct cluster c;
     struct problem p;
-    assert_int_equal(problem_load(&p, in_folder("d.problem.json", arena), arena, &err), OK);
-    assert_int_equal(cluster_load(&c, in_folder("w.cluster.json", arena), arena, &err), OK);
+    assert_int_equal(problem_load(&p, own_path("d.problem.json"), arena, &err), OK);
+    assert_int_equal(cluster_load(&c, own_path("w.cluster.json"), arena, &err), OK);
     assert_string_equal(p.cluster.document.sources[0].sha256, c.document.sha256);
     assert_int_equal(p.cluster.places.node_count, NODES - 1);
 }
@@ -177,7 +171,7 @@ TEST(test_spare)
 TEST(test_no_room)
 {
     struct told t;
-    const char *words[12] = {problem_path, "-o", in_folder("none.json", arena)};
+    const char *words[12] = {problem_path, "-o", own_path("none.json")};
     struct problem p;
     struct plan plan;
     assert_int_equal(problem_load(&p, problem_path, arena, &err), OK);
@@ -191,31 +185,29 @@ TEST(test_no_room)
     assert_int_equal(t.exit_code, EXIT_INFEASIBLE);
     assert_says(&t, "new plan             infeasible");
     assert_says(&t, arena_print(arena, "\n    data %d", l->data - 1));
-    assert_int_equal(plan_load(&plan, in_folder("none.json", arena), arena, &err), OK);
+    assert_int_equal(plan_load(&plan, own_path("none.json"), arena, &err), OK);
     assert_int_equal(plan.outcome, OUTCOME_INFEASIBLE);
 }
 
 TEST(test_refused)
 {
     struct told t;
-    const char *foreign = in_folder("w.json", arena), *edited = in_folder("edited.json", arena);
+    const char *foreign = own_path("w.json"), *edited = own_path("edited.json");
     const char *text;
     size_t size;
     assert_int_equal(RUN(&t, problem_path, "--without", used, "-o", "-"), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", "nobody"), BAD_INPUT);
-    assert_int_equal(RUN(&t, problem_path, "--without", used, "--priced", in_folder("p", arena)),
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "--priced", own_path("p")),
                      BAD_INPUT);
-    assert_int_equal(
-        RUN(&t, problem_path, "--without", used, "--certificate", in_folder("p", arena)),
-        BAD_INPUT);
-    assert_int_equal(RUN(&t, problem_path, "--without", used, "-o",
-                         in_folder("refused.json", arena), "--alternatives", "2"),
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "--certificate", own_path("p")),
                      BAD_INPUT);
-    assert_int_equal(access(in_folder("refused.cluster.json", arena), F_OK), -1);
-    assert_int_equal(access(in_folder("refused.problem.json", arena), F_OK), -1);
-    assert_int_equal(
-        RUN(&t, problem_path, "--without", used, "--start", in_folder("nothing", arena)),
-        BAD_INPUT);
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "-o", own_path("refused.json"),
+                         "--alternatives", "2"),
+                     BAD_INPUT);
+    assert_int_equal(access(own_path("refused.cluster.json"), F_OK), -1);
+    assert_int_equal(access(own_path("refused.problem.json"), F_OK), -1);
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "--start", own_path("nothing")),
+                     BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", used, "--start", problem_path), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", foreign), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "expected a plan of"));
@@ -228,8 +220,7 @@ TEST(test_refused)
     assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", edited), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "expected a plan of"));
     // As a mere beginning any plan of as many stages will do.
-    assert_int_equal(
-        RUN(&t, problem_path, "--start", foreign, "-o", in_folder("again.json", arena)), OK);
+    assert_int_equal(RUN(&t, problem_path, "--start", foreign, "-o", own_path("again.json")), OK);
     audit_written("again.json", "problem.json", arena);
 }
 

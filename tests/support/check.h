@@ -28,6 +28,11 @@
     do {                                                                                           \
         if ((call) != OK) fail_msg("%s: %s", #call, err.text);                                     \
     } while (0)
+// ... with own_err, for functions that tests call.
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        if ((call) != OK) fail_msg("%s: %s", #call, own_err.text);                                 \
+    } while (0)
 
 #define TEST(name)                                                                                 \
     static void name(struct arena *arena, struct error err);                                       \

@@ -1,8 +1,7 @@
 // See folder.h.
 #include "tests/support/folder.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/support/check.h"
 
 int folder_make(char folder[FOLDER_SIZE])
 {
@@ -19,6 +18,11 @@ int folder_remove(const char *folder)
 }
 
 char own_folder[FOLDER_SIZE];
+
+const char *own_path(const char *name)
+{
+    return arena_print(&own_arena, "%s/%s", own_folder, name);
+}
 
 int folder_open(void **state)
 {

@@ -10,6 +10,7 @@ int folder_remove(const char *folder); // with what is in it
 
 // Fixtures of a group or of a test, which do not change *state.
 extern char own_folder[FOLDER_SIZE];
+const char *own_path(const char *name); // in it
 int folder_open(void **state);
 int folder_close(void **state);
 

@@ -8,21 +8,19 @@
 
 void pipette_load_costs(struct costs *costs, struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *path;
-    CHECK_OK(shipped_find(&path, "costs", "published", arena, &err));
-    CHECK_OK(costs_load(costs, path, arena, &err));
+    MUST(shipped_find(&path, "costs", "published", arena, &own_err));
+    MUST(costs_load(costs, path, arena, &own_err));
     costs->document = (struct document){.path = "costs"};
 }
 
 struct solve_result pipette_solved(const struct priced *priced, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     struct solve_result r;
     solve_defaults(&settings);
     settings.progress = 0;
-    CHECK_OK(placed_solve(&r, priced, &settings, NULL, NULL, arena, &err));
+    MUST(placed_solve(&r, priced, &settings, NULL, NULL, arena, &own_err));
     return r;
 }
 
@@ -86,7 +84,6 @@ static void put_model(struct model *m, struct random *rng, int pipeline, struct 
 void pipette_trial_make(struct pipette_trial *t, const struct costs *costs, struct random *rng,
                         struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct problem *p = &t->problem;
     struct job *job = &p->job;
     int tensor = random_chance(rng, 30) ? 2 : 1;
@@ -121,7 +118,7 @@ void pipette_trial_make(struct pipette_trial *t, const struct costs *costs, stru
     job->rules[0] = rule_empty;
     job->rules[0].stage = 0, job->rules[0].groups = only, job->rules[0].group_count = 1;
     job->rule_count = ruled;
-    CHECK_OK(price_problem(&t->priced, p, arena, &err));
+    MUST(price_problem(&t->priced, p, arena, &own_err));
     for (int i = 0; i < nodes; i++) {
         int group = p->cluster.places.nodes[i].group;
         t->usable[i] = p->cluster.groups[group].memory_bytes > 1000000 &&

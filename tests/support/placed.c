@@ -95,8 +95,7 @@ bool placed_solve_from(struct solve_result *r, const struct priced *priced,
 void assert_accepted(const struct plan *plan, const struct problem *problem, struct arena *arena)
 {
     struct verdict verdict;
-    struct error err = {OK, ""};
-    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &err), OK);
+    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &own_err), OK);
     if (!verdict.accepted)
         fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
 }

@@ -176,10 +176,9 @@ void spaces_solve(struct spaces_alone *a, const struct problem *p, struct arena 
 void spaces_search(struct layouts_result *r, const struct problem *p, int threads, double gap,
                    double limit_s, const volatile int *stop, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     solve_defaults(&settings);
     settings.threads = threads, settings.gap = gap, settings.time_limit_s = limit_s,
     settings.progress = 0;
-    CHECK_OK(layouts_search(r, p, &settings, NULL, stop, arena, &err));
+    MUST(layouts_search(r, p, &settings, NULL, stop, arena, &own_err));
 }

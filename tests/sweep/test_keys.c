@@ -298,10 +298,9 @@ static void sweep_reader(const struct sweep_kind *kind, const struct reader *r, 
 
 static void save_again(const char *folder, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct plan plan;
     size_t length;
-    CHECK_OK(plan_load(&plan, arena_print(arena, "%s/plan.json", folder), arena, &err));
+    MUST(plan_load(&plan, arena_print(arena, "%s/plan.json", folder), arena, &own_err));
     write_text(folder, "saved", plan_text(&plan, &length, arena), arena);
 }
 

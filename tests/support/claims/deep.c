@@ -103,19 +103,18 @@ static void judge_found(struct claims *c, const struct space_truth *t,
 static void solve_one(struct claims *c, const struct layout_truth *l, struct random *rng,
                       struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     struct solve_result r;
     int64_t bound_ns, time_ns,
         each = l->priced.objective == OBJECTIVE_MAX_LOAD ? l->priced.micro_batches : 1;
-    CHECK_OK(solve_bound(&bound_ns, &time_ns, &l->priced, NULL, NULL, arena, &err));
+    MUST(solve_bound(&bound_ns, &time_ns, &l->priced, NULL, NULL, arena, &own_err));
     claims_note(c, CLAIM_ONE_BOX, l->number, -1,
                 bound_ns == INT64_MAX ? INT64_MAX : bound_ns * each, l->value_ns);
     solve_defaults(&settings);
     settings.progress = 0, settings.boxes_max = random_between(rng, 1, 3),
     settings.gap = random_chance(rng, 50) ? 0 : 0.1;
     settings.eliminate = random_chance(rng, 50), settings.start_search = random_chance(rng, 70);
-    CHECK_OK(solve_run(&r, &l->priced, &settings, NULL, NULL, arena, &err));
+    MUST(solve_run(&r, &l->priced, &settings, NULL, NULL, arena, &own_err));
     claims_note(c, CLAIM_STOPPED, l->number, -1,
                 r.plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : r.plan.bound_ns * each,
                 l->value_ns);
@@ -154,14 +153,13 @@ struct forging {
 static void open_forging(struct forging *f, const struct space_truth *t)
 {
     static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
-    struct error err = {OK, ""};
     *f = (struct forging){.t = t};
     for (int i = 0; i < SOURCES; i++) {
         f->sources[i] = (struct check_input){roles[i], {roles[i], roles[i], strlen(roles[i])}};
         f->named[i] = (struct source){.role = roles[i], .path = roles[i]};
         sha256_text(roles[i], strlen(roles[i]), f->named[i].sha256);
     }
-    CHECK_OK(space_pricers_open(f->pricers, t->problem, t->arena, &err));
+    MUST(space_pricers_open(f->pricers, t->problem, t->arena, &own_err));
 }
 
 // What is proven by an accepted text: INT64_MAX that there is no plan, -1 where it is refused.
@@ -179,7 +177,6 @@ static int64_t audit(const struct forging *f, const char *text, size_t size)
 
 static void audit_written(struct claims *c, struct forging *f)
 {
-    struct error err = {OK, ""};
     struct layouts_result found;
     struct solve_settings settings;
     struct certificate_space_result made;
@@ -191,7 +188,7 @@ static void audit_written(struct claims *c, struct forging *f)
                                                 .settings = &settings,
                                                 .sources = f->named,
                                                 .source_count = SOURCES};
-    CHECK_OK(certificate_space_make(&made, &request, f->t->arena, &err));
+    MUST(certificate_space_make(&made, &request, f->t->arena, &own_err));
     if (made.text)
         claims_note(c, CLAIM_WRITTEN, -1, -1, audit(f, made.text, made.size), f->t->time_ns);
 }

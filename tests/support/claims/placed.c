@@ -19,7 +19,6 @@ static int64_t bound_of(const struct plan *plan)
 
 static void solve_it(struct claims *c, const struct place_trial *t)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     struct solve_result r;
     volatile int stop = 1;
@@ -28,20 +27,19 @@ static void solve_it(struct claims *c, const struct place_trial *t)
     claims_note(c, CLAIM_PLACED, -1, -1, bound_of(&r.plan), t->best_ns);
     solve_defaults(&settings);
     settings.progress = 0, settings.gap = 0.1, settings.boxes_max = 2;
-    CHECK_OK(placed_solve_with(&r, &t->priced, &settings, NULL, &little, NULL, t->arena, &err));
+    MUST(placed_solve_with(&r, &t->priced, &settings, NULL, &little, NULL, t->arena, &own_err));
     claims_note(c, CLAIM_PLACED_ROUGH, -1, -1, bound_of(&r.plan), t->best_ns);
-    CHECK_OK(placed_solve(&r, &t->priced, &settings, NULL, &stop, t->arena, &err));
+    MUST(placed_solve(&r, &t->priced, &settings, NULL, &stop, t->arena, &own_err));
     claims_note(c, CLAIM_PLACED_ROUGH, -1, -1, bound_of(&r.plan), t->best_ns);
 }
 
 static void bound_groups(struct claims *c, const struct place_trial *t)
 {
-    struct error err = {OK, ""};
     struct priced relaxed;
     int64_t bound_ns, time_ns;
     placed_relax(&relaxed, &t->priced, t->arena);
     relaxed.places = NULL;
-    CHECK_OK(solve_bound(&bound_ns, &time_ns, &relaxed, NULL, NULL, t->arena, &err));
+    MUST(solve_bound(&bound_ns, &time_ns, &relaxed, NULL, NULL, t->arena, &own_err));
     claims_note(c, CLAIM_PLACED_GROUPS, -1, -1, bound_ns, t->best_ns);
 }
 

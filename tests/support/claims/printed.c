@@ -40,11 +40,10 @@ static void audit_log(struct claims *c, const struct space_truth *t, const char 
 static void audit_documents(struct claims *c, const struct space_truth *t, const char *plan_path,
                             const char *layouts_path)
 {
-    struct error err = {OK, ""};
     struct plan plan;
     struct layouts layouts;
-    CHECK_OK(plan_load(&plan, plan_path, t->arena, &err));
-    CHECK_OK(layouts_load(&layouts, layouts_path, t->arena, &err));
+    MUST(plan_load(&plan, plan_path, t->arena, &own_err));
+    MUST(layouts_load(&layouts, layouts_path, t->arena, &own_err));
     claims_note(c, CLAIM_SAVED, -1, -1,
                 plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : plan.bound_ns, t->value_ns);
     for (int64_t i = 0; i < layouts.count; i++) {

@@ -102,16 +102,15 @@ static bool enough_slots(const struct priced *p)
 int64_t priced_optimum(const struct priced *p, int64_t plans_most, bool *enumerated,
                        struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct schedule schedule;
     struct oracle oracle;
     struct schedule_request request = schedule_request_of(p);
     *enumerated = true;
     if (!enough_slots(p)) return INT64_MAX;
-    CHECK_OK(schedule_build(&schedule, &request, arena, &err));
+    MUST(schedule_build(&schedule, &request, arena, &own_err));
     int64_t size = oracle_size(p, SOLVED_MOST, arena);
     if (size <= plans_most) {
-        CHECK_OK(oracle_answer(&oracle, p, &schedule, arena, &err));
+        MUST(oracle_answer(&oracle, p, &schedule, arena, &own_err));
         return whole_batch(p, oracle.best_ns);
     }
     *enumerated = false;
@@ -120,7 +119,7 @@ int64_t priced_optimum(const struct priced *p, int64_t plans_most, bool *enumera
     struct solve_result r;
     solve_defaults(&settings);
     settings.progress = 0, settings.threads = 1, settings.boxes_max = BOXES_MOST;
-    CHECK_OK(solve_run(&r, p, &settings, NULL, NULL, arena, &err));
+    MUST(solve_run(&r, p, &settings, NULL, NULL, arena, &own_err));
     if (!r.finished) return -1;
     return r.plan.stage_count ? spaces_value(&r.plan) : INT64_MAX;
 }
@@ -136,12 +135,11 @@ static struct check_problem *tables_of(const struct layout_truth *l, const struc
 
 static void find_checkers(struct layout_truth *l, struct space_truth *t)
 {
-    struct error err = {OK, ""};
     struct check_pricer pricers[2];
     struct check_space *space = TAKE(t->arena, 1, struct check_space);
     *space = t->space; // it outlives *t, which is copied
     l->space = space;
-    CHECK_OK(space_pricers_open(pricers, t->problem, t->arena, &err));
+    MUST(space_pricers_open(pricers, t->problem, t->arena, &own_err));
     l->pricer = pricers[0];
     if (!check_space_refusal(&t->space, &l->own))
         l->tables = tables_of(l, &pricers[0]), l->dear_tables = tables_of(l, &pricers[1]);

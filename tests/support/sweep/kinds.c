@@ -214,17 +214,16 @@ const int sweep_kind_count = ARRAY_LENGTH(sweep_kinds);
 
 static void save_problem(struct problem *p, const char *folder, struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *at[5];
     static const char *const names[] = {"model", "cluster", "costs", "job", "problem"};
     for (int i = 0; i < 5; i++) at[i] = arena_print(arena, "%s/%s.json", folder, names[i]);
-    CHECK_OK(model_save(&p->model, at[0], arena, &err));
-    CHECK_OK(cluster_save(&p->cluster, at[1], arena, &err));
-    CHECK_OK(costs_save(&p->costs, at[2], arena, &err));
-    CHECK_OK(job_save(&p->job, at[3], arena, &err));
+    MUST(model_save(&p->model, at[0], arena, &own_err));
+    MUST(cluster_save(&p->cluster, at[1], arena, &own_err));
+    MUST(costs_save(&p->costs, at[2], arena, &own_err));
+    MUST(job_save(&p->job, at[3], arena, &own_err));
     p->model.document.path = at[0], p->cluster.document.path = at[1];
     p->costs.document.path = at[2], p->job.document.path = at[3];
-    CHECK_OK(problem_save(p, at[4], arena, &err));
+    MUST(problem_save(p, at[4], arena, &own_err));
 }
 
 bool sweep_has(const char *folder, const char *name)
@@ -255,14 +254,13 @@ static void must(const char *folder, const char *line, struct arena *arena)
 static bool solve(const struct sweep_kind *kind, struct problem *p, const char *folder,
                   struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct plan plan;
     const char *line = "solve problem.json -o plan.json --quiet";
     line = arena_print(arena, "%s --certificate certificate.json%s", line,
                        p->job.space.given ? "" : " --priced priced.json");
     struct answer a = run_command(folder, line, arena);
     if (a.exit_code != 0) return false;
-    CHECK_OK(plan_load(&plan, arena_print(arena, "%s/plan.json", folder), arena, &err));
+    MUST(plan_load(&plan, arena_print(arena, "%s/plan.json", folder), arena, &own_err));
     return kind->shows(p, &plan);
 }
 

@@ -81,10 +81,9 @@ struct answer run_command(const char *folder, const char *line, struct arena *ar
 
 const char *read_text(const char *folder, const char *name, struct arena *arena)
 {
-    struct error err = {OK, ""};
     const char *text;
     size_t size;
-    CHECK_OK(file_read(arena_print(arena, "%s/%s", folder, name), &text, &size, arena, &err));
+    MUST(file_read(arena_print(arena, "%s/%s", folder, name), &text, &size, arena, &own_err));
     return text;
 }
 

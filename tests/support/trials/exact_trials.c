@@ -14,19 +14,17 @@
 
 bool exact_trial_enumerate(struct exact_trial *t, int64_t plans_max, struct arena *arena)
 {
-    struct error err = {OK, ""};
-    CHECK_OK(price_problem(&t->priced, &t->problem, arena, &err));
+    MUST(price_problem(&t->priced, &t->problem, arena, &own_err));
     struct schedule_request request = schedule_request_of(&t->priced);
-    CHECK_OK(schedule_build(&t->schedule, &request, arena, &err));
+    MUST(schedule_build(&t->schedule, &request, arena, &own_err));
     if (oracle_size(&t->priced, plans_max, arena) > plans_max) return false;
-    CHECK_OK(oracle_answer(&t->oracle, &t->priced, &t->schedule, arena, &err));
+    MUST(oracle_answer(&t->oracle, &t->priced, &t->schedule, arena, &own_err));
     return true;
 }
 
 static void check_plan(const struct exact_trial *t, unsigned long long seed, struct arena *arena)
 {
     const struct plan *plan = &t->result.plan;
-    struct error err = {OK, ""};
     struct verdict verdict = {0};
     if (plan->outcome != OUTCOME_OPTIMAL)
         fail_msg("seed %llu: solve says %s, enumeration has %lld plans", seed,
@@ -37,7 +35,7 @@ static void check_plan(const struct exact_trial *t, unsigned long long seed, str
     if (plan->bound_ns != t->oracle.best_ns)
         fail_msg("seed %llu: bound %lld ns, optimum %lld ns", seed, (long long)plan->bound_ns,
                  (long long)t->oracle.best_ns);
-    CHECK_OK(verify_plan(&verdict, plan, &t->problem, arena, &err));
+    MUST(verify_plan(&verdict, plan, &t->problem, arena, &own_err));
     if (!verdict.accepted)
         fail_msg("seed %llu: the judge rejects: %s: %s", seed, verdict.violations[0].rule,
                  verdict.violations[0].text);
@@ -74,25 +72,23 @@ void exact_trial_check(struct exact_trial *t, uint64_t seed, struct arena *arena
 
 int64_t exact_trial_prices(const struct exact_trial *t, uint64_t seed, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct price_count count = {0, 0};
     struct check_text text = check_trial_save(&t->priced, "priced.json", arena);
     struct check_problem *read = TAKE(arena, 1, struct check_problem), *own;
     int64_t compared;
     compare_prices(&t->problem, (int64_t)seed, &count, arena);
-    CHECK_OK(space_one_prices(&own, &t->problem, arena, &err));
-    CHECK_OK(check_read_problem(read, &text, arena, &err));
-    if (check_same_prices(read, own, &compared, &err) != OK)
-        fail_msg("seed %llu: the checker: %s", (unsigned long long)seed, err.text);
+    MUST(space_one_prices(&own, &t->problem, arena, &own_err));
+    MUST(check_read_problem(read, &text, arena, &own_err));
+    if (check_same_prices(read, own, &compared, &own_err) != OK)
+        fail_msg("seed %llu: the checker: %s", (unsigned long long)seed, own_err.text);
     return compared;
 }
 
 void exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct plan plan;
-    if (textbook_solve(&plan, &t->priced, 0, arena, &err) != OK)
-        fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
+    if (textbook_solve(&plan, &t->priced, 0, arena, &own_err) != OK)
+        fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, own_err.text);
     if (!t->oracle.plans) assert_int_equal(plan.outcome, OUTCOME_INFEASIBLE);
     else if (plan.iteration_ns != t->oracle.best_ns)
         fail_msg("seed %llu: textbook finds %lld ns, enumeration %lld ns", (unsigned long long)seed,

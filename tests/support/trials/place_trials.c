@@ -75,7 +75,6 @@ static void put_sources(struct source sources[PLACE_SOURCES], const struct place
 void place_trial_write(struct certificate_places_result *made, const struct place_trial *t,
                        const struct solve_result *solved)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     struct source sources[PLACE_SOURCES];
     solve_defaults(&settings);
@@ -86,13 +85,12 @@ void place_trial_write(struct certificate_places_result *made, const struct plac
                                                        .settings = &settings,
                                                        .sources = sources,
                                                        .source_count = PLACE_SOURCES};
-    CHECK_OK(certificate_places_make(made, &request, t->arena, &err));
+    MUST(certificate_places_make(made, &request, t->arena, &own_err));
 }
 
 void place_trial_write_tree(struct certificate_places_result *made, const struct place_trial *t,
                             int64_t bound_ns)
 {
-    struct error err = {OK, ""};
     struct source sources[PLACE_SOURCES];
     struct certificate_tree_result tree;
     struct json_writer w;
@@ -103,7 +101,7 @@ void place_trial_write_tree(struct certificate_places_result *made, const struct
     json_put_text(&w, "by", "tree");
     if (bound_ns < 0) json_put_bool(&w, "infeasible", true);
     else json_put_count(&w, "bound_ns", bound_ns);
-    CHECK_OK(certificate_put_tree(&tree, &w, &t->places, &t->priced, bound_ns, 1, t->arena, &err));
+    MUST(certificate_put_tree(&tree, &w, &t->places, &t->priced, bound_ns, 1, t->arena, &own_err));
     json_close_object(&w);
     json_close_object(&w);
     made->boxes = tree.boxes;

@@ -21,7 +21,6 @@ void space_trial_sources(const struct space_trial *t, struct source sources[SPAC
 
 static void make_certificate(struct space_trial *t, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct solve_settings settings;
     struct source sources[SPACE_SOURCES];
     solve_defaults(&settings);
@@ -31,17 +30,16 @@ static void make_certificate(struct space_trial *t, struct arena *arena)
                                                 .settings = &settings,
                                                 .sources = sources,
                                                 .source_count = SPACE_SOURCES};
-    CHECK_OK(certificate_space_make(&t->made, &request, arena, &err));
+    MUST(certificate_space_make(&t->made, &request, arena, &own_err));
     t->certificate = (struct check_text){"certificate.json", t->made.text, t->made.size};
 }
 
 void space_trial_of_problem(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
 {
-    struct error err = {OK, ""};
     spaces_solve(&t->alone, &t->problem, arena);
     spaces_search(&t->found, &t->problem, 1, gap, 0, NULL, arena);
     space_read(&t->space, &t->problem, arena);
-    CHECK_OK(space_pricers_open(t->pricers, &t->problem, arena, &err));
+    MUST(space_pricers_open(t->pricers, &t->problem, arena, &own_err));
     for (int i = 0; i < SPACE_SOURCES; i++) {
         const char *text =
             arena_print(arena, "the %s of trial %llu", roles[i], (unsigned long long)seed);
