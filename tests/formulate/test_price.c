@@ -9,9 +9,8 @@
 
 TEST(block_time_by_hand)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    const struct priced_run *block = &price(&b)->runs[BLOCK];
+    struct bench *b = bench_dense();
+    const struct priced_run *block = &price(b)->runs[BLOCK];
     // FL = 2 x 1024 x (1024 x 3072 + 1024 x 1024 + 2 x 1024 x 4096) = 25 769 803 776; / 100e12 =
     // 257.69803776 us FA = 4 x 2 x 512 x 512 x 1024 = 2 147 483 648; / 50e12 = 42.94967296 us FM =
     // 10 x 1024 x 1024 x 2 + 2 x 1024 x 4096 x 2 + 6 x 2 x 16 x 512 x 512 x 2 = 138 412 032; / 1e12
@@ -26,22 +25,20 @@ TEST(block_time_by_hand)
     // P = 12 582 912 + norms 4096 = 12 587 008; (2 x 12 + 4 + 2) P / 1e12 = 377.61024 us
     assert_int_equal(block->optimizer_ns[0], 377610);
     // embedding: FM = 2 x 1024 x 1024 x 2 = 4 194 304: 4.194304, no overhead; backward twice
-    assert_int_equal(b.priced.runs[EMBEDDING].forward_ns[0], 4194);
-    assert_int_equal(b.priced.runs[EMBEDDING].backward_ns[0], 8389);
+    assert_int_equal(b->priced.runs[EMBEDDING].forward_ns[0], 4194);
+    assert_int_equal(b->priced.runs[EMBEDDING].backward_ns[0], 8389);
     // head: FL = 2 x 1024 x 1024 x 32000 = 67 108 864 000: 671.08864 us; FM = 4 194 304 + 12 x 1024
     // x 32000 = 397 410 304: 397.410304
-    assert_int_equal(b.priced.runs[HEAD].forward_ns[0], 1078499);  // 1078.498944
-    assert_int_equal(b.priced.runs[HEAD].backward_ns[0], 2146998); // 2146.997888
-    assert_int_equal(b.priced.runs[HEAD].again_ns[RECOMPUTE_FULL][0], 0);
-    bench_end(&b);
+    assert_int_equal(b->priced.runs[HEAD].forward_ns[0], 1078499);  // 1078.498944
+    assert_int_equal(b->priced.runs[HEAD].backward_ns[0], 2146998); // 2146.997888
+    assert_int_equal(b->priced.runs[HEAD].again_ns[RECOMPUTE_FULL][0], 0);
 }
 
 TEST(tensor_parallel_block_by_hand)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    b.problem.job.layout.tensor = 2;
-    const struct priced_run *block = &price(&b)->runs[BLOCK];
+    struct bench *b = bench_dense();
+    b->problem.job.layout.tensor = 2;
+    const struct priced_run *block = &price(b)->runs[BLOCK];
     // half of FL and FA: 128.84901888 + 21.47483648; FM = 20 971 520 + 8 388 608 + 50 331 648 =
     // 79.691776 us; overhead 10; two all-reduces of n h e = 2 097 152 B over 2: 2 x (2 x 1/2 x 2
     // 097 152 / 100e9 + 2 x 1 us) = 2 x 22.97152
@@ -49,101 +46,91 @@ TEST(tensor_parallel_block_by_hand)
     // twice the first three, overhead, the same two all-reduces: 257.69803776 + 42.94967296 +
     // 159.383552 + 10 + 45.94304
     assert_int_equal(block->backward_ns[0], 515974); // 515.97430272
-    b.problem.job.layout.sequence_parallel = true;
+    b->problem.job.layout.sequence_parallel = true;
     // the unsharded 20 971 520 B halve too: 10.48576 us less
-    assert_int_equal(price(&b)->runs[BLOCK].forward_ns[0], 275473); // 275.47291136
-    bench_end(&b);
+    assert_int_equal(price(b)->runs[BLOCK].forward_ns[0], 275473); // 275.47291136
 }
 
 TEST(all_reduce_factor)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    b.groups[0].gpus_per_node = b.groups[1].gpus_per_node = 8;
-    b.groups[0].intra.latency_s = 0;
-    b.problem.job.layout.tensor = 8;
-    b.groups[0].intra.bytes_per_s = 1e9;
-    int64_t slow = price(&b)->runs[BLOCK].forward_ns[0];
-    b.groups[0].intra.bytes_per_s = 2e9;
-    int64_t fast = price(&b)->runs[BLOCK].forward_ns[0];
+    struct bench *b = bench_dense();
+    b->groups[0].gpus_per_node = b->groups[1].gpus_per_node = 8;
+    b->groups[0].intra.latency_s = 0;
+    b->problem.job.layout.tensor = 8;
+    b->groups[0].intra.bytes_per_s = 1e9;
+    int64_t slow = price(b)->runs[BLOCK].forward_ns[0];
+    b->groups[0].intra.bytes_per_s = 2e9;
+    int64_t fast = price(b)->runs[BLOCK].forward_ns[0];
     // 2 all-reduces x 2 x 7/8 x 2 097 152 B x (1/1e9 - 1/2e9) = 3.670016 ms
     assert_true(llabs(slow - fast - 3670016) <= 1);
-    bench_end(&b);
 }
 
 TEST(fused_attention_and_context)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    b.problem.job.layout.fused_attention = true;
-    const struct priced_run *block = &price(&b)->runs[BLOCK];
+    struct bench *b = bench_dense();
+    b->problem.job.layout.fused_attention = true;
+    const struct priced_run *block = &price(b)->runs[BLOCK];
     // FA halves: 21.47483648 us; no scores: FM = 37 748 736
     assert_int_equal(block->forward_ns[0],
                      326922); // 257.69803776 + 21.47483648 + 37.748736 + 10 = 326.92161024
     assert_int_equal(block->backward_ns[0],
                      654581); // 515.39607552 + 2.5 x 21.47483648 + 75.497472 + 10 = 654.58063872
     assert_int_equal(block->again_ns[RECOMPUTE_SELECTIVE][0], 21475);
-    b.problem.job.layout.context = 2;
+    b->problem.job.layout.context = 2;
     // n = 512: half of everything but the overhead, and one message of 2 x 512 x 1024 x 2 = 2 097
     // 152 B: 20.97152 + 1 us
-    block = &price(&b)->runs[BLOCK];
+    block = &price(b)->runs[BLOCK];
     assert_int_equal(block->forward_ns[0],
                      190432); // 316.92161024 / 2 + 10 + 21.97152 = 190.43232512
     assert_int_equal(block->backward_ns[0],
                      376233); // 644.58063872 / 2 + 10 + 43.94304 = 376.23335936
-    bench_end(&b);
 }
 
 TEST(measured_times_taken_outright)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    b.times[0] = (struct layer_time){"block", "G", 2, 0, 9, 9, 9, 9, 9, 0}; // another tensor degree
-    b.times[1] = (struct layer_time){"block", "G", 1, 2, 0.001, 0.002, 0.0001, 0.0003, 0.0004, 0};
-    b.times[2] =
+    struct bench *b = bench_dense();
+    b->times[0] =
+        (struct layer_time){"block", "G", 2, 0, 9, 9, 9, 9, 9, 0}; // another tensor degree
+    b->times[1] = (struct layer_time){"block", "G", 1, 2, 0.001, 0.002, 0.0001, 0.0003, 0.0004, 0};
+    b->times[2] =
         (struct layer_time){"block", "G", 0, 0, 8, 8, 8, 8, 8, 0}; // the first match counts
-    b.problem.costs.layer_times = b.times;
-    b.problem.costs.layer_time_count = 3;
-    const struct priced_run *block = &price(&b)->runs[BLOCK];
+    b->problem.costs.layer_times = b->times;
+    b->problem.costs.layer_time_count = 3;
+    const struct priced_run *block = &price(b)->runs[BLOCK];
     assert_int_equal(block->forward_ns[0], 1000000);
     assert_int_equal(block->backward_ns[0], 2000000);
     assert_int_equal(block->again_ns[RECOMPUTE_SELECTIVE][0], 100000);
     assert_int_equal(block->again_ns[RECOMPUTE_FULL][0], 300000);
     assert_int_equal(block->optimizer_ns[0], 400000);
     assert_int_equal(block->forward_ns[1], 449060); // the other GPU by formula
-    bench_end(&b);
 }
 
 TEST(context_leaves_the_node_tensor_does_not)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    b.problem.job.layout.fused_attention = true;
-    b.problem.job.layout.tensor = 4;
-    b.problem.job.layout.context = 2;
+    struct bench *b = bench_dense();
+    b->problem.job.layout.fused_attention = true;
+    b->problem.job.layout.tensor = 4;
+    b->problem.job.layout.context = 2;
     // per GPU: (257.69803776 + 21.47483648) / 8 + 20 971 520 / 2 / 1e6 + 16 777 216 / 8 / 1e6 + 10
     // = 57.47952128 us; two all-reduces of 1 048 576 B over 4 within the node: 2 x (2 x 3/4 x
     // 10.48576 + 6) = 43.45728; a ring message of 2 x 512 x 256 x 2 = 524 288 B through a NIC
     // shared by the node's 4 tensor ranks: 209.7152 + 5
-    assert_int_equal(price(&b)->runs[BLOCK].forward_ns[0],
+    assert_int_equal(price(b)->runs[BLOCK].forward_ns[0],
                      315652); // 57.47952128 + 43.45728 + 214.7152 = 315.65200128
-    bench_end(&b);
 }
 
 TEST(tensor_ranks_over_two_nodes)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    b.problem.job.layout.fused_attention = true;
-    b.problem.job.layout.tensor = 8;
+    struct bench *b = bench_dense();
+    b->problem.job.layout.fused_attention = true;
+    b->problem.job.layout.tensor = 8;
     // per GPU: (257.69803776 + 21.47483648) / 8 + 20.97152 + 16.777216 / 8 + 10 = 67.96528128 us;
     // two all-reduces of 2 097 152 B over 8 by one ring on the node's NIC: 2 x (2 x 7/8 x 209.7152
     // + 14 x 5) = 874.0032
-    assert_int_equal(price(&b)->runs[BLOCK].forward_ns[0], 941968); // 941.96848128
-    b.nics[0][0].count = 1000; // then it is the node's inside that limits
+    assert_int_equal(price(b)->runs[BLOCK].forward_ns[0], 941968); // 941.96848128
+    b->nics[0][0].count = 1000; // then it is the node's inside that limits
     // 2 x (2 x 7/8 x 20.97152 + 70) = 213.40032
-    assert_int_equal(price(&b)->runs[BLOCK].forward_ns[0], 281366); // 281.36560128
-    bench_end(&b);
+    assert_int_equal(price(b)->runs[BLOCK].forward_ns[0], 281366); // 281.36560128
 }
 
 // ---- published memory
@@ -152,25 +139,24 @@ TEST(tensor_ranks_over_two_nodes)
 // a s/(h t).
 TEST(activations_of_korthikanti)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    b.problem.model.shape = (struct shape){.hidden = 6144,
-                                           .ffn = 24576,
-                                           .heads = 64,
-                                           .kv_heads = 64,
-                                           .head_width = 96,
-                                           .vocabulary = 51200,
-                                           .dropout = true};
-    b.problem.job.sequence = 2048;
-    b.problem.job.global_batch = 4;
-    b.problem.job.layout.micro_batch = 4;
-    b.groups[0].gpus_per_node = b.groups[1].gpus_per_node = 8;
+    struct bench *b = bench_dense();
+    b->problem.model.shape = (struct shape){.hidden = 6144,
+                                            .ffn = 24576,
+                                            .heads = 64,
+                                            .kv_heads = 64,
+                                            .head_width = 96,
+                                            .vocabulary = 51200,
+                                            .dropout = true};
+    b->problem.job.sequence = 2048;
+    b->problem.job.global_batch = 4;
+    b->problem.job.layout.micro_batch = 4;
+    b->groups[0].gpus_per_node = b->groups[1].gpus_per_node = 8;
     const int64_t sbh = 2048LL * 4 * 6144; // 5 a s / h = 5 x 64 x 2048 / 6144 = 106.667
-    const struct priced_run *block = &price(&b)->runs[BLOCK];
+    const struct priced_run *block = &price(b)->runs[BLOCK];
     assert_int_equal(block->stash_bytes[RECOMPUTE_NONE], sbh * 34 + sbh * 5 * 64 / 6144 * 2048);
     assert_int_equal(block->stash_bytes[RECOMPUTE_FULL], 2 * sbh);
-    b.problem.job.layout.tensor = 8;
-    block = &price(&b)->runs[BLOCK];
+    b->problem.job.layout.tensor = 8;
+    block = &price(b)->runs[BLOCK];
     assert_int_equal(block->stash_bytes[RECOMPUTE_NONE], sbh * 13 + sbh * 5 * 64 / 6144 * 2048 / 8);
     assert_int_equal(block->stash_bytes[RECOMPUTE_SELECTIVE], sbh * 13);
     // gradients of activations: 2 sbh + 2 x 16 sbh / 8 (f = 4h), 4 a s / (8 h) of the scores;
@@ -181,24 +167,22 @@ TEST(activations_of_korthikanti)
                      gradients + sbh * 5 * 64 / 6144 * 2048 / 8);
     assert_int_equal(block->working_bytes[RECOMPUTE_FULL],
                      gradients + block->stash_bytes[RECOMPUTE_NONE]);
-    b.problem.job.layout.sequence_parallel = true;
-    block = &price(&b)->runs[BLOCK];
+    b->problem.job.layout.sequence_parallel = true;
+    block = &price(b)->runs[BLOCK];
     assert_int_equal(block->stash_bytes[RECOMPUTE_SELECTIVE], sbh * 34 / 8);
     assert_int_equal(block->stash_bytes[RECOMPUTE_FULL], 2 * sbh / 8);
-    b.problem.job.layout.fused_attention = true; // nothing is left to recompute selectively
-    assert_int_equal(price(&b)->runs[BLOCK].stash_bytes[RECOMPUTE_NONE], sbh * 34 / 8);
-    bench_end(&b);
+    b->problem.job.layout.fused_attention = true; // nothing is left to recompute selectively
+    assert_int_equal(price(b)->runs[BLOCK].stash_bytes[RECOMPUTE_NONE], sbh * 34 / 8);
 }
 
 // bigscience chronicles: a GPT layer with biases and layer norms holds 12 h^2 + 13 h parameters.
 TEST(parameters_of_gpt)
 {
-    struct bench b;
-    bench_begin_dense(&b);
-    b.problem.model.shape.qkv_bias = b.problem.model.shape.linear_bias = true;
-    b.problem.model.shape.positions = 512;
-    b.problem.model.shape.tied_embeddings = true;
-    const struct priced *p = price(&b);
+    struct bench *b = bench_dense();
+    b->problem.model.shape.qkv_bias = b->problem.model.shape.linear_bias = true;
+    b->problem.model.shape.positions = 512;
+    b->problem.model.shape.tied_embeddings = true;
+    const struct priced *p = price(b);
     const int64_t h = 1024, block = 12 * h * h + 13 * h;
     assert_int_equal(p->runs[BLOCK].weight_bytes, 2 * block);
     assert_int_equal(p->runs[BLOCK].gradient_bytes, 4 * block);
@@ -206,13 +190,12 @@ TEST(parameters_of_gpt)
     assert_int_equal(p->runs[EMBEDDING].weight_bytes, 2 * (32000 + 512) * h);
     assert_int_equal(p->runs[HEAD].weight_bytes,
                      2 * (32000 * h + 2 * h)); // its own copy on the last stage
-    b.problem.job.layout.pipeline = 1;
-    assert_int_equal(price(&b)->runs[HEAD].weight_bytes, 2 * 2 * h); // shared with the embedding
-    b.problem.job.precision = FP32;
-    b.precisions[0].precision = b.precisions[1].precision = FP32;
-    assert_int_equal(price(&b)->runs[BLOCK].weight_bytes, 4 * block);
-    assert_int_equal(b.priced.runs[BLOCK].optimizer_bytes, 8 * block);
-    bench_end(&b);
+    b->problem.job.layout.pipeline = 1;
+    assert_int_equal(price(b)->runs[HEAD].weight_bytes, 2 * 2 * h); // shared with the embedding
+    b->problem.job.precision = FP32;
+    b->precisions[0].precision = b->precisions[1].precision = FP32;
+    assert_int_equal(price(b)->runs[BLOCK].weight_bytes, 4 * block);
+    assert_int_equal(b->priced.runs[BLOCK].optimizer_bytes, 8 * block);
 }
 
 struct llama {
@@ -237,31 +220,30 @@ TEST(states_and_activations_of_llama)
     };
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         const struct llama *r = &rows[i];
-        struct bench b;
-        bench_begin_dense(&b);
-        b.problem.model.shape = (struct shape){.hidden = r->h,
-                                               .ffn = r->f,
-                                               .heads = r->a,
-                                               .kv_heads = r->k,
-                                               .head_width = r->h / r->a,
-                                               .vocabulary = r->v,
-                                               .gated_ffn = true,
-                                               .rms_norm = true};
-        b.runs[BLOCK].count = (int)r->layers;
-        b.problem.model.layer_count = (int)r->layers + 2;
-        b.groups[0].gpus_per_node = b.groups[1].gpus_per_node = 8;
-        b.problem.job.sequence = r->s;
-        b.problem.job.global_batch = 16 * r->d;
-        b.problem.job.layout = (struct layout){.tensor = r->t,
-                                               .context = r->c,
-                                               .data = r->d,
-                                               LAYOUT_PLAIN(r->p),
-                                               .micro_batch = 1,
-                                               .schedule = SCHEDULE_1F1B,
-                                               .sequence_parallel = true,
-                                               .fused_attention = true,
-                                               .zero = 1};
-        const struct priced_run *runs = price(&b)->runs;
+        struct bench *b = bench_dense();
+        b->problem.model.shape = (struct shape){.hidden = r->h,
+                                                .ffn = r->f,
+                                                .heads = r->a,
+                                                .kv_heads = r->k,
+                                                .head_width = r->h / r->a,
+                                                .vocabulary = r->v,
+                                                .gated_ffn = true,
+                                                .rms_norm = true};
+        b->runs[BLOCK].count = (int)r->layers;
+        b->problem.model.layer_count = (int)r->layers + 2;
+        b->groups[0].gpus_per_node = b->groups[1].gpus_per_node = 8;
+        b->problem.job.sequence = r->s;
+        b->problem.job.global_batch = 16 * r->d;
+        b->problem.job.layout = (struct layout){.tensor = r->t,
+                                                .context = r->c,
+                                                .data = r->d,
+                                                LAYOUT_PLAIN(r->p),
+                                                .micro_batch = 1,
+                                                .schedule = SCHEDULE_1F1B,
+                                                .sequence_parallel = true,
+                                                .fused_attention = true,
+                                                .zero = 1};
+        const struct priced_run *runs = price(b)->runs;
         double here = (double)r->layers / r->p;
         double states = (double)(runs[EMBEDDING].weight_bytes + runs[EMBEDDING].gradient_bytes +
                                  runs[EMBEDDING].optimizer_bytes) +
@@ -275,6 +257,5 @@ TEST(states_and_activations_of_llama)
                              norm + logits + 8 * r->p * token_width;
         assert_true(fabs(states / 1e9 - r->states_gb) < 0.0051);
         assert_true(fabs(activations / 1e9 - r->activations_gb) < 0.0051);
-        bench_end(&b);
     }
 }

@@ -27,15 +27,14 @@ static void near_to(int64_t a, int64_t b)
 TEST(states_by_zero_stage)
 {
     const double d = 8, expected[] = {16, 4 + 12 / d, 2 + 14 / d, 16 / d};
-    struct bench b;
-    bench_begin_gated(&b);
-    b.problem.job.layout.data = 8;
-    b.problem.job.layout.pipeline = 1;
-    b.problem.job.global_batch = 64;
+    struct bench *b = bench_gated();
+    b->problem.job.layout.data = 8;
+    b->problem.job.layout.pipeline = 1;
+    b->problem.job.global_batch = 64;
     const double values = 15730688; // 1024 x 2048 + 1024 x 1024 + 3 x 1024 x 4096 + 2 x 1024
     for (int zero = 0; zero < 4; zero++) {
-        b.problem.job.layout.zero = zero;
-        struct priced_run block = block_of(&b);
+        b->problem.job.layout.zero = zero;
+        struct priced_run block = block_of(b);
         double all = (double)(block.weight_bytes + block.gradient_bytes + block.optimizer_bytes);
         assert_true(fabs(all - expected[zero] * values) < 3);
         near_to(block.optimizer_ns[0],
@@ -43,22 +42,20 @@ TEST(states_by_zero_stage)
                          (double)block.weight_bytes) /
                         1e3));
     }
-    bench_end(&b);
 }
 
 // With a pipeline, gradients are scattered once, whole: ZeRO 2 is then ZeRO 1. Not in DeepSpeed.
 TEST(gradients_add_up_under_a_pipeline)
 {
-    struct bench b;
+    struct bench *b = bench_gated();
     struct priced_run blocks[2][2]; // [trainer][ZeRO - 1]
-    bench_begin_gated(&b);
-    b.problem.job.layout.data = 4;
-    b.problem.job.layout.pipeline = 2;
+    b->problem.job.layout.data = 4;
+    b->problem.job.layout.pipeline = 2;
     for (int trainer = TRAINER_MEGATRON; trainer <= TRAINER_DEEPSPEED; trainer++)
         for (int zero = 1; zero < 3; zero++) {
-            b.problem.job.trainer = (enum trainer)trainer;
-            b.problem.job.layout.zero = zero;
-            blocks[trainer][zero - 1] = block_of(&b);
+            b->problem.job.trainer = (enum trainer)trainer;
+            b->problem.job.layout.zero = zero;
+            blocks[trainer][zero - 1] = block_of(b);
         }
     const struct priced_run *megatron = blocks[TRAINER_MEGATRON],
                             *deepspeed = blocks[TRAINER_DEEPSPEED];
@@ -67,94 +64,86 @@ TEST(gradients_add_up_under_a_pipeline)
     assert_int_equal(megatron[1].gradient_bytes, megatron[0].gradient_bytes);
     assert_true(deepspeed[1].backward_ns[0] > deepspeed[0].backward_ns[0]);
     assert_true(deepspeed[1].gradient_bytes < deepspeed[0].gradient_bytes);
-    bench_end(&b);
 }
 
 TEST(gathers_of_sharded_weights)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    struct layout *l = &b.problem.job.layout;
+    struct bench *b = bench_gated();
+    struct layout *l = &b->problem.job.layout;
     l->data = 4, l->pipeline = 1;
-    struct priced_run plain = block_of(&b);
+    struct priced_run plain = block_of(b);
     // over 4 devices of a node at 100e9: 3/4 x 2 x 15 730 688 B = 235.96 us, and 3 us
     const int64_t gather = 238960;
     near_to(plain.sync_ns[0][0], 2 * 235960);
-    assert_int_equal(b.priced.groups[0].sync_constant_ns[0], 6000);
+    assert_int_equal(b->priced.groups[0].sync_constant_ns[0], 6000);
     l->zero = 1;
-    near_to(block_of(&b).sync_ns[0][0], 2 * 235960);
+    near_to(block_of(b).sync_ns[0][0], 2 * 235960);
     l->zero = 2;
-    struct priced_run two = block_of(&b);
+    struct priced_run two = block_of(b);
     near_to(two.forward_ns[0], plain.forward_ns[0]);
     near_to(two.backward_ns[0], plain.backward_ns[0] + gather);
     near_to(two.sync_ns[0][0], 235960);
-    assert_int_equal(b.priced.groups[0].sync_constant_ns[0], 3000);
+    assert_int_equal(b->priced.groups[0].sync_constant_ns[0], 3000);
     near_to(two.working_bytes[0], plain.working_bytes[0] + 2 * 15730688);
     l->zero = 3;
-    struct priced_run three = block_of(&b);
+    struct priced_run three = block_of(b);
     near_to(three.forward_ns[0], plain.forward_ns[0] + gather);
     near_to(three.backward_ns[0], plain.backward_ns[0] + 2 * gather);
     near_to(three.again_ns[RECOMPUTE_FULL][0], plain.again_ns[RECOMPUTE_FULL][0]);
     assert_int_equal(three.sync_ns[0][0], 0);
-    assert_int_equal(b.priced.groups[0].sync_constant_ns[0], 0);
+    assert_int_equal(b->priced.groups[0].sync_constant_ns[0], 0);
     l->gradient_sync = SYNC_OVERLAPPED;
-    near_to(block_of(&b).forward_ns[0],
-            plain.forward_ns[0] > gather ? plain.forward_ns[0] : gather);
-    b.problem.costs.overlap_slowdown = exactly(0.1);
-    near_to(block_of(&b).forward_ns[0], plain.forward_ns[0] + gather / 10);
+    near_to(block_of(b).forward_ns[0], plain.forward_ns[0] > gather ? plain.forward_ns[0] : gather);
+    b->problem.costs.overlap_slowdown = exactly(0.1);
+    near_to(block_of(b).forward_ns[0], plain.forward_ns[0] + gather / 10);
     l->schedule = SCHEDULE_ZB_H1; // the gradients' scatter belongs to the weight gradient
-    assert_true(block_of(&b).weight_ns[0] > 322123);
+    assert_true(block_of(b).weight_ns[0] > 322123);
     // without a barrier the optimizer's gather runs under the next forward
     l->schedule = SCHEDULE_1F1B, l->zero = 1, l->barrier = false;
-    near_to(block_of(&b).sync_ns[0][0], 235960);
-    b.groups[0].intra.bytes_per_s = 10e9; // 2359.6 us do not fit
-    near_to(block_of(&b).sync_ns[0][0], 2 * 2359603 - b.priced.runs[BLOCK].forward_ns[0]);
-    bench_end(&b);
+    near_to(block_of(b).sync_ns[0][0], 235960);
+    b->groups[0].intra.bytes_per_s = 10e9; // 2359.6 us do not fit
+    near_to(block_of(b).sync_ns[0][0], 2 * 2359603 - b->priced.runs[BLOCK].forward_ns[0]);
 }
 
 // Stage by stage, shards are gathered twice and scattered once per iteration, for any number of
 // micro-batches; a stage's layers are then whole at the same time.
 TEST(gathers_of_stages)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    struct layout *l = &b.problem.job.layout;
+    struct bench *b = bench_gated();
+    struct layout *l = &b->problem.job.layout;
     l->data = 4, l->pipeline = 1, l->virtual_stages = 2, l->schedule = SCHEDULE_LOOPED_BFS;
-    b.problem.job.global_batch = 4 * 8;
-    struct priced_run plain = block_of(&b);
+    b->problem.job.global_batch = 4 * 8;
+    struct priced_run plain = block_of(b);
     const int64_t gather = 238960, micro_batches = 8 / l->micro_batch; // as above
     l->zero = 3;
-    struct priced_run three = block_of(&b);
-    assert_int_equal(b.priced.micro_batches, micro_batches);
+    struct priced_run three = block_of(b);
+    assert_int_equal(b->priced.micro_batches, micro_batches);
     near_to(three.forward_ns[0], plain.forward_ns[0] + gather / micro_batches);
     near_to(three.backward_ns[0], plain.backward_ns[0] + 2 * gather / micro_batches);
     assert_int_equal(three.sync_ns[0][0], 0);
     near_to(three.working_bytes[0], plain.working_bytes[0]);
     near_to(three.unsharded_bytes, 4 * 15730688); // weights and gradients of 2 bytes each
     l->gradient_sync = SYNC_OVERLAPPED;           // and those of the stage before or after
-    near_to(block_of(&b).unsharded_bytes, 8 * 15730688);
+    near_to(block_of(b).unsharded_bytes, 8 * 15730688);
     l->zero = 2;
-    struct priced_run two = block_of(&b);
+    struct priced_run two = block_of(b);
     near_to(two.sync_ns[0][0], 235960); // of the weights, after the step
     near_to(two.unsharded_bytes, 4 * 15730688);
-    b.problem.job.trainer = TRAINER_TORCHTITAN; // FSDP2 gathers for every micro-batch
-    assert_int_equal(block_of(&b).unsharded_bytes, 0);
-    bench_end(&b);
+    b->problem.job.trainer = TRAINER_TORCHTITAN; // FSDP2 gathers for every micro-batch
+    assert_int_equal(block_of(b).unsharded_bytes, 0);
 }
 
 TEST(states_leave_for_the_host)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.problem.job.layout.offload_optimizer = true;
-    assert_non_null(strstr(price(&b)->groups[0].excluded, "host_link_bytes_per_s"));
-    b.gpus[0].host_link_bytes_per_s = exactly(10e9);
-    b.gpus[0].host_memory_bytes_per_s = exactly(20e9);
-    struct priced_run block = block_of(&b);
+    struct bench *b = bench_gated();
+    b->problem.job.layout.offload_optimizer = true;
+    assert_non_null(strstr(price(b)->groups[0].excluded, "host_link_bytes_per_s"));
+    b->gpus[0].host_link_bytes_per_s = exactly(10e9);
+    b->gpus[0].host_memory_bytes_per_s = exactly(20e9);
+    struct priced_run block = block_of(b);
     assert_int_equal(block.optimizer_bytes, 0);
     // 4 P over the link, (24 + 4) P in host memory, P = 15 730 688
     near_to(block.optimizer_ns[0], llround(15730688 * (4 / 10.0 + 28 / 20.0)));
-    bench_end(&b);
 }
 
 // ---- kinds of layers
@@ -162,108 +151,102 @@ TEST(states_leave_for_the_host)
 // Mixtral 8x7B has 46 702 792 704 parameters (published: 46.7 billion); a token uses 12.9 billion.
 TEST(mixtral)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.problem.model.shape = (struct shape){.hidden = 4096,
-                                           .ffn = 14336,
-                                           .heads = 32,
-                                           .kv_heads = 8,
-                                           .head_width = 128,
-                                           .vocabulary = 32000,
-                                           .gated_ffn = true,
-                                           .rms_norm = true};
-    b.runs[BLOCK] = (struct layer_run){.name = "block",
-                                       .kind = LAYER_MOE,
-                                       .count = 32,
-                                       .recomputable = true,
-                                       .experts = {.experts = 8, .top_k = 2, .ffn = 14336}};
-    b.problem.model.layer_count = 34;
-    const struct priced *p = price(&b);
+    struct bench *b = bench_gated();
+    b->problem.model.shape = (struct shape){.hidden = 4096,
+                                            .ffn = 14336,
+                                            .heads = 32,
+                                            .kv_heads = 8,
+                                            .head_width = 128,
+                                            .vocabulary = 32000,
+                                            .gated_ffn = true,
+                                            .rms_norm = true};
+    b->runs[BLOCK] = (struct layer_run){.name = "block",
+                                        .kind = LAYER_MOE,
+                                        .count = 32,
+                                        .recomputable = true,
+                                        .experts = {.experts = 8, .top_k = 2, .ffn = 14336}};
+    b->problem.model.layer_count = 34;
+    const struct priced *p = price(b);
     int64_t all = p->runs[EMBEDDING].weight_bytes + 32 * p->runs[BLOCK].weight_bytes +
                   p->runs[HEAD].weight_bytes;
     assert_int_equal(all / 2, 46702792704);
     // over 4 expert ranks a device keeps two experts of eight; their states are sharded over the
     // rest
     int64_t whole = p->runs[BLOCK].weight_bytes, experts = 2LL * 3 * 4096 * 14336 * 8;
-    b.problem.job.layout.data = 8, b.problem.job.layout.expert = 4, b.problem.job.layout.zero = 1;
-    struct priced_run block = block_of(&b);
+    b->problem.job.layout.data = 8, b->problem.job.layout.expert = 4,
+    b->problem.job.layout.zero = 1;
+    struct priced_run block = block_of(b);
     assert_int_equal(block.weight_bytes, whole - experts / 4 * 3);
     near_to(block.optimizer_bytes, 6 * (whole - experts) / 8 + 6 * experts / 4 / 2);
-    bench_end(&b);
 }
 
 // One expert that gets every token is the dense block and a router of one column.
 TEST(one_expert_is_a_dense_block)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.gpus[0].memory_bytes_per_s = exactly(1e21); // its tokens are moved in and out
-    struct priced_run dense = block_of(&b);
-    b.runs[BLOCK].kind = LAYER_MOE;
-    b.runs[BLOCK].experts = (struct expert_shape){.experts = 1, .top_k = 1, .ffn = 4096};
-    struct priced_run moe = block_of(&b);
+    struct bench *b = bench_gated();
+    b->gpus[0].memory_bytes_per_s = exactly(1e21); // its tokens are moved in and out
+    struct priced_run dense = block_of(b);
+    b->runs[BLOCK].kind = LAYER_MOE;
+    b->runs[BLOCK].experts = (struct expert_shape){.experts = 1, .top_k = 1, .ffn = 4096};
+    struct priced_run moe = block_of(b);
     assert_int_equal(moe.weight_bytes, dense.weight_bytes + 2 * 1024);
     near_to(moe.forward_ns[0], dense.forward_ns[0] + 21); // 2 x 1024 x 1024 FLOP of the router
     near_to(moe.stash_bytes[2], dense.stash_bytes[2]);
     // inputs and outputs of the expert are kept: 2 n h e, and 16 n of the router
     near_to(moe.stash_bytes[0], dense.stash_bytes[0] + 2 * 1024 * 1024 * 2 + 16 * 1024);
-    b.runs[BLOCK].experts.shared_ffn = 4096;
-    assert_int_equal(block_of(&b).weight_bytes, moe.weight_bytes + 2 * 3 * 1024 * 4096);
+    b->runs[BLOCK].experts.shared_ffn = 4096;
+    assert_int_equal(block_of(b).weight_bytes, moe.weight_bytes + 2 * 3 * 1024 * 4096);
     // half as many tokens again on the fullest GPU
-    b.runs[BLOCK].experts.shared_ffn = 0;
-    b.runs[BLOCK].experts.imbalance = 1.5;
-    near_to(block_of(&b).forward_ns[0],
+    b->runs[BLOCK].experts.shared_ffn = 0;
+    b->runs[BLOCK].experts.imbalance = 1.5;
+    near_to(block_of(b).forward_ns[0],
             moe.forward_ns[0] + 128849); // 2 x 3 x 1024 x 4096 x 512 FLOP
-    bench_end(&b);
 }
 
 TEST(experts_exchange_tokens)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.runs[BLOCK].kind = LAYER_MOE;
-    b.runs[BLOCK].experts = (struct expert_shape){.experts = 4, .top_k = 2, .ffn = 4096};
-    b.problem.job.layout.data = 4;
-    int64_t together = block_of(&b).forward_ns[0];
-    b.problem.job.layout.expert = 4;
+    struct bench *b = bench_gated();
+    b->runs[BLOCK].kind = LAYER_MOE;
+    b->runs[BLOCK].experts = (struct expert_shape){.experts = 4, .top_k = 2, .ffn = 4096};
+    b->problem.job.layout.data = 4;
+    int64_t together = block_of(b).forward_ns[0];
+    b->problem.job.layout.expert = 4;
     // twice 3/4 of n h e top_k = 4 194 304 B over 100e9, and 3 us each
-    near_to(block_of(&b).forward_ns[0], together + 2 * (31457 + 3000));
-    assert_int_equal(b.priced.runs[BLOCK].sync_ns[0][0] > 0, true);
-    b.problem.job.layout.data = 8,
-    b.problem.job.layout.expert = 8; // two nodes: half of them are near
-    b.runs[BLOCK].experts.experts = 8;
-    b.problem.job.global_batch = 64;
-    int64_t spread = block_of(&b).forward_ns[0];
-    b.problem.job.layout.expert = 1;
+    near_to(block_of(b).forward_ns[0], together + 2 * (31457 + 3000));
+    assert_int_equal(b->priced.runs[BLOCK].sync_ns[0][0] > 0, true);
+    b->problem.job.layout.data = 8,
+    b->problem.job.layout.expert = 8; // two nodes: half of them are near
+    b->runs[BLOCK].experts.experts = 8;
+    b->problem.job.global_batch = 64;
+    int64_t spread = block_of(b).forward_ns[0];
+    b->problem.job.layout.expert = 1;
     // 1/2 x 4 194 304 over a quarter of 10e9, 7 x 5 us
-    near_to(spread, block_of(&b).forward_ns[0] + 2 * (838861 + 35000));
-    b.problem.job.layout.expert = 3;
-    assert_int_equal(price_problem(&b.priced, &b.problem, &b.arena, &b.err), BAD_INPUT);
-    bench_end(&b);
+    near_to(spread, block_of(b).forward_ns[0] + 2 * (838861 + 35000));
+    b->problem.job.layout.expert = 3;
+    assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
 }
 
 // Llama 3.1 70B with rank 16 on every matrix: 207 093 760 trained values (as adapter tools print
 // for it).
 TEST(adapters)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.problem.model.shape = (struct shape){.hidden = 8192,
-                                           .ffn = 28672,
-                                           .heads = 64,
-                                           .kv_heads = 8,
-                                           .head_width = 128,
-                                           .vocabulary = 128256,
-                                           .gated_ffn = true,
-                                           .rms_norm = true};
-    b.runs[BLOCK].count = 80;
-    b.problem.model.layer_count = 82;
-    b.problem.job.gradient_bytes_per_value = 4;
-    struct priced_run trained = block_of(&b);
-    int64_t sync = b.priced.cuts[trained.cut].backward_ns[0][PART_LINK];
-    for (int i = 0; i < 3; i++) b.runs[i].frozen = true;
-    b.runs[BLOCK].adapter_rank = 16;
-    const struct priced *p = price(&b);
+    struct bench *b = bench_gated();
+    b->problem.model.shape = (struct shape){.hidden = 8192,
+                                            .ffn = 28672,
+                                            .heads = 64,
+                                            .kv_heads = 8,
+                                            .head_width = 128,
+                                            .vocabulary = 128256,
+                                            .gated_ffn = true,
+                                            .rms_norm = true};
+    b->runs[BLOCK].count = 80;
+    b->problem.model.layer_count = 82;
+    b->problem.job.gradient_bytes_per_value = 4;
+    struct priced_run trained = block_of(b);
+    int64_t sync = b->priced.cuts[trained.cut].backward_ns[0][PART_LINK];
+    for (int i = 0; i < 3; i++) b->runs[i].frozen = true;
+    b->runs[BLOCK].adapter_rank = 16;
+    const struct priced *p = price(b);
     assert_int_equal(80 * p->runs[BLOCK].gradient_bytes, 4LL * 207093760);
     assert_int_equal(p->runs[BLOCK].weight_bytes, trained.weight_bytes + 2 * 207093760 / 80);
     assert_int_equal(p->runs[EMBEDDING].gradient_bytes + p->runs[EMBEDDING].optimizer_bytes +
@@ -278,94 +261,86 @@ TEST(adapters)
     assert_int_equal(p->cuts[p->runs[BLOCK].cut].backward_ns[0][PART_LINK], sync);
     assert_true(p->runs[BLOCK].backward_ns[0] < trained.backward_ns[0] * 7 / 10);
     // 4 bits a value and 2 bytes for 128: 0.515625; the norms stay
-    b.runs[BLOCK].weight_bits = 4;
+    b->runs[BLOCK].weight_bits = 4;
     int64_t matrices = (trained.weight_bytes - 2 * 2 * 8192) / 2;
-    near_to(block_of(&b).weight_bytes, 33 * matrices / 64 + 2 * 2 * 8192 + 2 * 207093760 / 80);
+    near_to(block_of(b).weight_bytes, 33 * matrices / 64 + 2 * 2 * 8192 + 2 * 207093760 / 80);
     // a batch so small that reading the weights is what counts
-    b.problem.job.sequence = 1, b.problem.job.layout.micro_batch = 1;
-    b.gpus[0].layer_overhead_s = exactly(0);
+    b->problem.job.sequence = 1, b->problem.job.layout.micro_batch = 1;
+    b->gpus[0].layer_overhead_s = exactly(0);
     int64_t bound = 33 * matrices / 64 / 1000;
-    assert_in_range(block_of(&b).forward_ns[0], bound, bound + bound / 5);
-    bench_end(&b);
+    assert_in_range(block_of(b).forward_ns[0], bound, bound + bound / 5);
 }
 
 TEST(tables_of_values)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.runs[BLOCK] = (struct layer_run){
+    struct bench *b = bench_gated();
+    b->runs[BLOCK] = (struct layer_run){
         .name = "table",
         .kind = LAYER_MEMORY,
         .count = 6,
         .pool = {.values = 1 << 20, .width = 1024, .heads = 4, .key_width = 512, .top_k = 32}};
-    struct priced_run one = block_of(&b);
+    struct priced_run one = block_of(b);
     const int64_t pool = 1024LL * 1048576,
                   rest = 1024 * 4 * 512 + 1024 * 4 * 512 + 1024 * 1024 + 1024;
     assert_int_equal(one.weight_bytes, 2 * (pool + rest));
     // the values of all tokens are read once, 4 x 32 of 2048 B each: next to no FLOP for them
     assert_true(one.forward_ns[0] > 1024LL * 4 * 32 * 2048 / 1000);
-    b.problem.job.layout.data = 4;
-    struct priced_run four = block_of(&b);
+    b->problem.job.layout.data = 4;
+    struct priced_run four = block_of(b);
     assert_int_equal(four.weight_bytes, 2 * (pool / 4 + rest));
     assert_int_equal(four.optimizer_bytes, 12 * (pool / 4 + rest));
     assert_in_range(four.sync_ns[0][0], 1, 2 * 2 * rest); // of the pool nothing is synchronised
-    int64_t apart = b.priced.groups[0].constant_bytes; // one for the six, the same on both ranks:
-    b.runs[BLOCK].pool.shared = true, b.problem.job.layout.pipeline = 2;
-    assert_int_equal(block_of(&b).weight_bytes, 2 * rest);
-    assert_int_equal(b.priced.groups[0].constant_bytes - apart,
-                     (2 + b.problem.job.gradient_bytes_per_value + 12) * (pool / 8));
-    bench_end(&b);
+    int64_t apart = b->priced.groups[0].constant_bytes; // one for the six, the same on both ranks:
+    b->runs[BLOCK].pool.shared = true, b->problem.job.layout.pipeline = 2;
+    assert_int_equal(block_of(b).weight_bytes, 2 * rest);
+    assert_int_equal(b->priced.groups[0].constant_bytes - apart,
+                     (2 + b->problem.job.gradient_bytes_per_value + 12) * (pool / 8));
 }
 
 TEST(matrices_in_eight_bits)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    struct priced_run wide = block_of(&b);
-    int64_t head = b.priced.runs[HEAD].forward_ns[0];
-    b.problem.job.precision = FP8;
+    struct bench *b = bench_gated();
+    struct priced_run wide = block_of(b);
+    int64_t head = b->priced.runs[HEAD].forward_ns[0];
+    b->problem.job.precision = FP8;
     // half of 322.12254720 us, and 4 x 1024 x (2048 + 1024 + 4096) bytes more
-    near_to(block_of(&b).forward_ns[0], wide.forward_ns[0] - 161061 + 29360);
-    assert_int_equal(b.priced.runs[HEAD].forward_ns[0], head);
-    assert_int_equal(b.priced.runs[BLOCK].weight_bytes, wide.weight_bytes);
-    bench_end(&b);
+    near_to(block_of(b).forward_ns[0], wide.forward_ns[0] - 161061 + 29360);
+    assert_int_equal(b->priced.runs[HEAD].forward_ns[0], head);
+    assert_int_equal(b->priced.runs[BLOCK].weight_bytes, wide.weight_bytes);
 }
 
 // ---- memory of a device
 
 TEST(outside_of_the_allocator)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    assert_int_equal(price(&b)->groups[0].memory_limit_bytes, 80000000000);
-    b.gpus[0].communicator_bytes = exactly(5e8);
-    b.gpus[0].library_bytes = exactly(2e7);
-    b.problem.costs.allocator_factor = exactly(1.25);
-    b.problem.job.layout.tensor = 2; // and a pipeline: two dimensions
-    const struct priced *p = price(&b);
+    struct bench *b = bench_gated();
+    assert_int_equal(price(b)->groups[0].memory_limit_bytes, 80000000000);
+    b->gpus[0].communicator_bytes = exactly(5e8);
+    b->gpus[0].library_bytes = exactly(2e7);
+    b->problem.costs.allocator_factor = exactly(1.25);
+    b->problem.job.layout.tensor = 2; // and a pipeline: two dimensions
+    const struct priced *p = price(b);
     assert_int_equal(p->groups[0].constant_bytes, 2020000000);
     assert_int_equal(p->groups[0].memory_limit_bytes, 2000000000 + 62400000000);
-    b.problem.job.trainer = TRAINER_DEEPSPEED; // a bucket of 5e8 gradients, 6 more bytes a value
+    b->problem.job.trainer = TRAINER_DEEPSPEED; // a bucket of 5e8 gradients, 6 more bytes a value
     int64_t states = p->runs[BLOCK].optimizer_bytes;
-    b.problem.job.layout.zero = 1;
-    assert_int_equal(price(&b)->groups[0].constant_bytes, 3000000000);
-    assert_int_equal(b.priced.runs[BLOCK].optimizer_bytes, states * 18 / 12);
-    b.problem.job.gradient_bytes_per_value = 4;
-    assert_int_equal(price(&b)->runs[BLOCK].gradient_bytes, 3 * b.priced.runs[BLOCK].weight_bytes);
-    assert_int_equal(b.priced.runs[BLOCK].optimizer_bytes, states);
-    bench_end(&b);
+    b->problem.job.layout.zero = 1;
+    assert_int_equal(price(b)->groups[0].constant_bytes, 3000000000);
+    assert_int_equal(b->priced.runs[BLOCK].optimizer_bytes, states * 18 / 12);
+    b->problem.job.gradient_bytes_per_value = 4;
+    assert_int_equal(price(b)->runs[BLOCK].gradient_bytes, 3 * b->priced.runs[BLOCK].weight_bytes);
+    assert_int_equal(b->priced.runs[BLOCK].optimizer_bytes, states);
 }
 
 // torchtitan's selective mode, counted by hand: 1,024 tokens, values of 2 bytes.
 TEST(single_operators_are_recomputed)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.problem.job.trainer = TRAINER_TORCHTITAN;
-    b.problem.job.compiled = true;
+    struct bench *b = bench_gated();
+    b->problem.job.trainer = TRAINER_TORCHTITAN;
+    b->problem.job.compiled = true;
     // The input, queries, values, gate and attention's output; a number for each of 16 heads.
     int64_t kept = 1024 * (2 * (1024 + 1024 + 512 + 4096 + 1024) + 4 * 16);
-    struct priced_run block = block_of(&b);
+    struct priced_run block = block_of(b);
     assert_int_equal(block.stash_bytes[RECOMPUTE_SELECTIVE], kept);
     assert_int_equal(block.working_bytes[RECOMPUTE_SELECTIVE] - block.working_bytes[RECOMPUTE_NONE],
                      block.stash_bytes[RECOMPUTE_NONE] - kept);
@@ -374,55 +349,50 @@ TEST(single_operators_are_recomputed)
             llround(2.0 * 1024 * 1024 * (512 + 1024 + 4096) / 1e5 +
                     1024 * 2 * (10 * 1024 + 3 * 4096) / 1e3));
     // Not compiled: two norms of 18 passes instead of 2, rotations, gates of 5 instead of 3.
-    b.problem.job.compiled = false;
+    b->problem.job.compiled = false;
     int64_t eager_ns = llround(1024 * 2 * (2 * 16 * 1024 + 10 * (1024 + 512) + 2 * 4096) / 1e3);
-    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0],
+    near_to(block_of(b).again_ns[RECOMPUTE_SELECTIVE][0],
             block.again_ns[RECOMPUTE_SELECTIVE][0] + eager_ns);
-    near_to(block_of(&b).forward_ns[0], block.forward_ns[0] + eager_ns);
-    b.problem.job.compiled = true;
-    b.problem.job.layout.tensor = 2;
-    struct priced_run half = block_of(&b);
+    near_to(block_of(b).forward_ns[0], block.forward_ns[0] + eager_ns);
+    b->problem.job.compiled = true;
+    b->problem.job.layout.tensor = 2;
+    struct priced_run half = block_of(b);
     assert_int_equal(half.stash_bytes[RECOMPUTE_SELECTIVE],
                      2 * 2 * 1024 * 1024 + (kept - 2 * 1024 * 1024) / 2);
     assert_true(half.again_ns[RECOMPUTE_SELECTIVE][0] >
                 block.again_ns[RECOMPUTE_SELECTIVE][0] / 2 + 20000); // an all-reduce of 2 MiB
-    bench_end(&b);
 }
 
 // Inputs of four products in 8 bits; attention's output is there twice.
 TEST(inputs_of_products_are_kept_in_eight_bits)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    int64_t wide = block_of(&b).stash_bytes[RECOMPUTE_NONE];
-    b.problem.job.precision = FP8;
-    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_NONE],
+    struct bench *b = bench_gated();
+    int64_t wide = block_of(b).stash_bytes[RECOMPUTE_NONE];
+    b->problem.job.precision = FP8;
+    assert_int_equal(block_of(b).stash_bytes[RECOMPUTE_NONE],
                      wide - 1024 * (2 * 1024 + 4096 - 1024));
-    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_FULL], 2 * 1024 * 1024);
-    b.problem.job.trainer = TRAINER_TORCHTITAN, b.problem.job.compiled = true;
-    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_NONE], wide);
-    bench_end(&b);
+    assert_int_equal(block_of(b).stash_bytes[RECOMPUTE_FULL], 2 * 1024 * 1024);
+    b->problem.job.trainer = TRAINER_TORCHTITAN, b->problem.job.compiled = true;
+    assert_int_equal(block_of(b).stash_bytes[RECOMPUTE_NONE], wide);
 }
 
 // FSDP2: weights are the states' fp32 ones; both ends stay gathered, besides the gather's buffer.
 TEST(weights_are_sharded_fully)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.problem.job.layout.data = 8;
-    int64_t block = 2 * 15730688, head = price(&b)->runs[HEAD].weight_bytes;
-    b.problem.job.trainer = TRAINER_TORCHTITAN;
-    b.problem.job.layout.zero = 2; // with a pipeline: weights and gradients whole, plus shards
-    assert_int_equal(block_of(&b).weight_bytes, block);
-    assert_int_equal(block_of(&b).gradient_bytes, block + block / 8);
-    assert_int_equal(price(&b)->runs[HEAD].weight_bytes, 2 * head);
-    b.problem.job.layout.pipeline = 1;
-    b.problem.job.layout.zero = 3;
-    assert_int_equal(block_of(&b).weight_bytes, 0);
-    assert_int_equal(block_of(&b).gradient_bytes, block / 8);
-    assert_int_equal(block_of(&b).optimizer_bytes, 12 * 15730688 / 8);
-    assert_int_equal(price(&b)->runs[HEAD].weight_bytes, 2 * head);
-    bench_end(&b);
+    struct bench *b = bench_gated();
+    b->problem.job.layout.data = 8;
+    int64_t block = 2 * 15730688, head = price(b)->runs[HEAD].weight_bytes;
+    b->problem.job.trainer = TRAINER_TORCHTITAN;
+    b->problem.job.layout.zero = 2; // with a pipeline: weights and gradients whole, plus shards
+    assert_int_equal(block_of(b).weight_bytes, block);
+    assert_int_equal(block_of(b).gradient_bytes, block + block / 8);
+    assert_int_equal(price(b)->runs[HEAD].weight_bytes, 2 * head);
+    b->problem.job.layout.pipeline = 1;
+    b->problem.job.layout.zero = 3;
+    assert_int_equal(block_of(b).weight_bytes, 0);
+    assert_int_equal(block_of(b).gradient_bytes, block / 8);
+    assert_int_equal(block_of(b).optimizer_bytes, 12 * 15730688 / 8);
+    assert_int_equal(price(b)->runs[HEAD].weight_bytes, 2 * head);
 }
 
 // Bytes of the head while it runs, over its tensor ranks' logits; besides them its input twice.
@@ -441,67 +411,59 @@ TEST(logits_and_their_copies)
         {TRAINER_TORCHTITAN, 2, true, false, 15}, {TRAINER_TORCHTITAN, 1, true, false, 14},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        struct bench b;
-        bench_begin_gated(&b);
-        b.problem.job.trainer = cases[i].trainer;
-        b.problem.job.layout.tensor = cases[i].tensor;
-        int64_t sharded = price(&b)->runs[HEAD].forward_ns[0];
-        b.problem.job.gathered_logits = cases[i].gathered;
-        b.problem.job.fused_loss = cases[i].fused;
-        assert_int_equal(price(&b)->runs[HEAD].working_bytes[0],
+        struct bench *b = bench_gated();
+        b->problem.job.trainer = cases[i].trainer;
+        b->problem.job.layout.tensor = cases[i].tensor;
+        int64_t sharded = price(b)->runs[HEAD].forward_ns[0];
+        b->problem.job.gathered_logits = cases[i].gathered;
+        b->problem.job.fused_loss = cases[i].fused;
+        assert_int_equal(price(b)->runs[HEAD].working_bytes[0],
                          cases[i].bytes * 1024 * 32000 + 4 * 1024 * 1024);
-        int64_t plain = b.priced.runs[HEAD].working_bytes[0];
-        b.problem.job.layout.sequence_parallel = cases[i].tensor > 1; // half of either input
+        int64_t plain = b->priced.runs[HEAD].working_bytes[0];
+        b->problem.job.layout.sequence_parallel = cases[i].tensor > 1; // half of either input
         bool whole = cases[i].trainer == TRAINER_TORCHTITAN && cases[i].tensor > 1;
-        assert_int_equal(price(&b)->runs[HEAD].working_bytes[0],
+        assert_int_equal(price(b)->runs[HEAD].working_bytes[0],
                          plain + (cases[i].tensor > 1 ? whole ? 0 : -2 * 1024 * 1024 : 0));
         if (cases[i].gathered && cases[i].tensor > 1)
-            assert_true(b.priced.runs[HEAD].forward_ns[0] > sharded + 510000); // 66 MB gathered
-        bench_end(&b);
+            assert_true(b->priced.runs[HEAD].forward_ns[0] > sharded + 510000); // 66 MB gathered
     }
 }
 
 // DeepSpeed's gradient of the embedding: for a pass in 16 bits, held where gradients add up in 32.
 TEST(embeddings_have_dense_gradients)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    int64_t table = 32000 * 1024, states = price(&b)->runs[EMBEDDING].optimizer_bytes;
+    struct bench *b = bench_gated();
+    int64_t table = 32000 * 1024, states = price(b)->runs[EMBEDDING].optimizer_bytes;
     assert_int_equal(states, 12 * table);
-    assert_int_equal(b.priced.runs[EMBEDDING].working_bytes[0], 0);
-    b.problem.job.trainer = TRAINER_DEEPSPEED;
-    b.problem.job.layout.zero = 1;
-    assert_int_equal(price(&b)->runs[EMBEDDING].working_bytes[0], 2 * table);
-    assert_int_equal(b.priced.runs[EMBEDDING].optimizer_bytes, (12 + 6) * table);
-    b.problem.job.gradient_bytes_per_value = 4;
-    assert_int_equal(price(&b)->runs[EMBEDDING].working_bytes[0], 0);
-    assert_int_equal(b.priced.runs[EMBEDDING].optimizer_bytes, (12 + 4) * table);
-    bench_end(&b);
+    assert_int_equal(b->priced.runs[EMBEDDING].working_bytes[0], 0);
+    b->problem.job.trainer = TRAINER_DEEPSPEED;
+    b->problem.job.layout.zero = 1;
+    assert_int_equal(price(b)->runs[EMBEDDING].working_bytes[0], 2 * table);
+    assert_int_equal(b->priced.runs[EMBEDDING].optimizer_bytes, (12 + 6) * table);
+    b->problem.job.gradient_bytes_per_value = 4;
+    assert_int_equal(price(b)->runs[EMBEDDING].working_bytes[0], 0);
+    assert_int_equal(b->priced.runs[EMBEDDING].optimizer_bytes, (12 + 4) * table);
 }
 
 TEST(vocabularies_are_padded)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.problem.model.shape.vocabulary = 50257;
-    b.problem.model.shape.vocabulary_multiple = 128;
-    b.precisions[0].misaligned_gemm_share = exactly(0.5);
-    b.problem.job.layout.tensor = 2;
-    assert_int_equal(price(&b)->runs[EMBEDDING].weight_bytes, 2 * 50432 / 2 * 1024);
-    int64_t aligned = b.priced.runs[HEAD].forward_ns[0];
-    b.problem.model.shape.vocabulary_multiple = 0;
-    assert_true(price(&b)->runs[HEAD].forward_ns[0] > aligned * 3 / 2);
-    bench_end(&b);
+    struct bench *b = bench_gated();
+    b->problem.model.shape.vocabulary = 50257;
+    b->problem.model.shape.vocabulary_multiple = 128;
+    b->precisions[0].misaligned_gemm_share = exactly(0.5);
+    b->problem.job.layout.tensor = 2;
+    assert_int_equal(price(b)->runs[EMBEDDING].weight_bytes, 2 * 50432 / 2 * 1024);
+    int64_t aligned = b->priced.runs[HEAD].forward_ns[0];
+    b->problem.model.shape.vocabulary_multiple = 0;
+    assert_true(price(b)->runs[HEAD].forward_ns[0] > aligned * 3 / 2);
 }
 
 TEST(no_room_is_a_reason)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    b.problem.job.layout.data = 512;
-    b.problem.job.global_batch = 1024;
-    assert_non_null(strstr(price(&b)->groups[0].excluded, "512 devices"));
-    bench_end(&b);
+    struct bench *b = bench_gated();
+    b->problem.job.layout.data = 512;
+    b->problem.job.global_batch = 1024;
+    assert_non_null(strstr(price(b)->groups[0].excluded, "512 devices"));
 }
 
 static void widen(struct estimate *e, const struct cost_key *key, void *context)
@@ -513,24 +475,23 @@ static void widen(struct estimate *e, const struct cost_key *key, void *context)
 // No pass is faster with slow costs, none slower with fast ones; memory is the same.
 TEST(ends_of_intervals)
 {
-    struct bench b;
+    struct bench *b = bench_gated();
     struct priced ends[2];
-    bench_begin_gated(&b);
-    struct layout *l = &b.problem.job.layout;
+    struct layout *l = &b->problem.job.layout;
     l->tensor = 2, l->context = 2, l->data = 2;
-    b.groups[0].intra.bytes_per_s = 100e9;
-    b.problem.costs.intra_efficiency = exactly(0.7);
-    b.problem.costs.network_efficiency[NIC_INFINIBAND] = exactly(0.7);
-    b.gpus[0].layer_launch_s = exactly(50e-6);
-    b.gpus[0].collective_launch_s = exactly(5e-6);
+    b->groups[0].intra.bytes_per_s = 100e9;
+    b->problem.costs.intra_efficiency = exactly(0.7);
+    b->problem.costs.network_efficiency[NIC_INFINIBAND] = exactly(0.7);
+    b->gpus[0].layer_launch_s = exactly(50e-6);
+    b->gpus[0].collective_launch_s = exactly(5e-6);
     for (int key = 0; key < cost_key_count; key++)
-        costs_visit(&b.problem.costs, key, NULL, 0, widen, NULL);
+        costs_visit(&b->problem.costs, key, NULL, 0, widen, NULL);
     for (l->zero = 0; l->zero < 4; l->zero++) {
-        struct priced_run plain = block_of(&b);
+        struct priced_run plain = block_of(b);
         for (int end = 0; end < 2; end++)
-            if (price_problem_at_end(&ends[end], &b.problem, (enum cost_end)end, &b.arena,
-                                     &b.err) != OK)
-                fail_msg("%s", b.err.text);
+            if (price_problem_at_end(&ends[end], &b->problem, (enum cost_end)end, arena,
+                                     &own_err) != OK)
+                fail_msg("%s", own_err.text);
         const struct priced_run *slow = &ends[COSTS_SLOW].runs[BLOCK],
                                 *fast = &ends[COSTS_FAST].runs[BLOCK];
         assert_true(slow->forward_ns[0] > plain.forward_ns[0] &&
@@ -547,5 +508,4 @@ TEST(ends_of_intervals)
                          ends[1].groups[0].memory_limit_bytes);
     }
     l->zero = 0;
-    bench_end(&b);
 }

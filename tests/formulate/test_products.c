@@ -141,12 +141,11 @@ static double weight_products(const struct machine *m, int n)
 
 TEST(passes_of_a_block)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    set_machine(&b.gpus[0], &b.precisions[0], &usual);
-    b.gpus[0].elementwise_launch_s = exactly(2e-6);
-    b.gpus[0].score_cells_per_s = exactly(3e12);
-    b.gpus[0].megatron_step_factor = exactly(1.1);
+    struct bench *b = bench_gated();
+    set_machine(&b->gpus[0], &b->precisions[0], &usual);
+    b->gpus[0].elementwise_launch_s = exactly(2e-6);
+    b->gpus[0].score_cells_per_s = exactly(3e12);
+    b->gpus[0].megatron_step_factor = exactly(1.1);
     // Causal cells of 16 heads, with those of the blocks of 128 on the diagonal.
     double cells = 2.0 * 16 * 512 * 256, computed = 2.0 * 16 * 512 * 320,
            elementwise = (10.0 * 1024 * 1024 * 2 + 3.0 * 1024 * 4096 * 2) / 1e12,
@@ -156,73 +155,68 @@ TEST(passes_of_a_block)
            weight = weight_products(&usual, 1024),
            backward = input_products(&usual, 1024) + weight + attention_back + 2 * elementwise +
                       24e-6;
-    near_to(block_of(&b).forward_ns[0], 1e9 * 1.1 * (forward + 10e-6));
-    near_to(block_of(&b).backward_ns[0], 1e9 * 1.1 * (backward + 10e-6));
-    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], 1e9 * 1.1 * attention);
+    near_to(block_of(b).forward_ns[0], 1e9 * 1.1 * (forward + 10e-6));
+    near_to(block_of(b).backward_ns[0], 1e9 * 1.1 * (backward + 10e-6));
+    near_to(block_of(b).again_ns[RECOMPUTE_SELECTIVE][0], 1e9 * 1.1 * attention);
     double logits = by_hand(&usual, 1, 1024, 32000, 1024, 2),
            loss = (2.0 * 1024 * 1024 * 2 + 12.0 * 1024 * 32000) / 1e12;
-    near_to(b.priced.runs[HEAD].forward_ns[0], 1e9 * 1.1 * (logits + loss + 20e-6));
-    b.problem.job.layout.schedule = SCHEDULE_ZB_H1;
-    near_to(block_of(&b).weight_ns[0], 1e9 * 1.1 * weight);
-    b.problem.job.layout.schedule = SCHEDULE_1F1B;
-    b.problem.job.layout.fused_attention = false;
+    near_to(b->priced.runs[HEAD].forward_ns[0], 1e9 * 1.1 * (logits + loss + 20e-6));
+    b->problem.job.layout.schedule = SCHEDULE_ZB_H1;
+    near_to(block_of(b).weight_ns[0], 1e9 * 1.1 * weight);
+    b->problem.job.layout.schedule = SCHEDULE_1F1B;
+    b->problem.job.layout.fused_attention = false;
     double scores = by_hand(&usual, 32, 512, 512, 64, 2),
            context = by_hand(&usual, 32, 512, 64, 512, 2);
-    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0],
+    near_to(block_of(b).again_ns[RECOMPUTE_SELECTIVE][0],
             1e9 * 1.1 * (scores + context + 6.0 * 2 * 16 * 512 * 512 * 2 / 1e12));
     // Who is not known does as Megatron-LM, at a factor of its own where there is one.
-    int64_t known = block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0];
-    b.problem.job.trainer = TRAINER_OTHER;
-    assert_int_equal(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], known);
-    b.gpus[0].other_step_factor = exactly(1.65);
-    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], 1.5 * (double)known);
-    b.problem.job.trainer = TRAINER_MEGATRON;
-    assert_int_equal(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], known);
+    int64_t known = block_of(b).again_ns[RECOMPUTE_SELECTIVE][0];
+    b->problem.job.trainer = TRAINER_OTHER;
+    assert_int_equal(block_of(b).again_ns[RECOMPUTE_SELECTIVE][0], known);
+    b->gpus[0].other_step_factor = exactly(1.65);
+    near_to(block_of(b).again_ns[RECOMPUTE_SELECTIVE][0], 1.5 * (double)known);
+    b->problem.job.trainer = TRAINER_MEGATRON;
+    assert_int_equal(block_of(b).again_ns[RECOMPUTE_SELECTIVE][0], known);
     // The factor of sharded weights replaces the trainer's.
-    b.gpus[0].sharded_step_factor = exactly(2.2);
-    int64_t before = block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0];
-    b.problem.job.layout.zero = 3;
-    near_to(block_of(&b).again_ns[RECOMPUTE_SELECTIVE][0], 2.0 * (double)before);
-    bench_end(&b);
+    b->gpus[0].sharded_step_factor = exactly(2.2);
+    int64_t before = block_of(b).again_ns[RECOMPUTE_SELECTIVE][0];
+    b->problem.job.layout.zero = 3;
+    near_to(block_of(b).again_ns[RECOMPUTE_SELECTIVE][0], 2.0 * (double)before);
 }
 
 // Halving the columns over two tensor ranks does not halve the time of a block whose waves are not
 // full.
 TEST(small_products_do_not_scale)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    set_machine(&b.gpus[0], &b.precisions[0], &usual);
-    int64_t alone = block_of(&b).forward_ns[0];
-    b.problem.job.layout.tensor = 2;
+    struct bench *b = bench_gated();
+    set_machine(&b->gpus[0], &b->precisions[0], &usual);
+    int64_t alone = block_of(b).forward_ns[0];
+    b->problem.job.layout.tensor = 2;
     double halved = forward_products(&usual, 1024, 2), whole = forward_products(&usual, 1024, 1);
     assert_true(halved > 0.6 * whole && halved < whole);
-    assert_true(block_of(&b).forward_ns[0] > alone / 2);
-    bench_end(&b);
+    assert_true(block_of(b).forward_ns[0] > alone / 2);
 }
 
 // Two experts a device, each with what the router sends it, are one kernel.
 TEST(experts_together)
 {
-    struct bench b;
-    bench_begin_gated(&b);
-    set_machine(&b.gpus[0], &b.precisions[0], &usual);
-    b.runs[BLOCK].kind = LAYER_MOE;
-    b.runs[BLOCK].experts =
+    struct bench *b = bench_gated();
+    set_machine(&b->gpus[0], &b->precisions[0], &usual);
+    b->runs[BLOCK].kind = LAYER_MOE;
+    b->runs[BLOCK].experts =
         (struct expert_shape){.experts = 8, .top_k = 2, .ffn = 2048, .imbalance = 1};
-    b.problem.job.layout.data = 4, b.problem.job.layout.expert = 4;
+    b->problem.job.layout.data = 4, b->problem.job.layout.expert = 4;
     double products =
         by_hand(&usual, 1, 1024, 2048, 1024, 2) + by_hand(&usual, 1, 1024, 1024, 1024, 2) +
         by_hand(&usual, 1, 1024, 8, 1024, 2) + by_hand(&usual, 2, 1024, 4096, 1024, 2) +
         by_hand(&usual, 2, 1024, 1024, 2048, 2);
     struct layer_kernels k;
-    price(&b);
-    assert_true(price_layer_kernels(&k, &b.problem, BLOCK, 0));
+    price(b);
+    assert_true(price_layer_kernels(&k, &b->problem, BLOCK, 0));
     double elsewhere =
         (10.0 * 1024 * 1024 * 2 + 3.0 * 2048 * 2048 * 2 + 4.0 * 2048 * 1024 * 2 + 8.0 * 1024 * 8) /
             1e12 +
         k.selective_s;
     if (!(fabs(k.forward_s - products - elsewhere) < 1e-12))
         fail_msg("%.15g and %.15g", k.forward_s, products + elsewhere);
-    bench_end(&b);
 }

@@ -36,10 +36,10 @@ static void set_groups(struct bench *b, int count, int nodes)
         (struct cluster){.name = "test", .groups = b->groups, .group_count = count};
 }
 
-static void begin(struct bench *b, int blocks, enum precision precision)
+static struct bench *begin(int blocks, enum precision precision)
 {
-    *b = (struct bench){.err = {OK, ""}};
-    arena_open(&b->arena, NULL);
+    struct bench *b = TAKE(&own_arena, 1, struct bench);
+    own_err = (struct error){OK, ""};
     b->runs[EMBEDDING] =
         (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
     b->runs[BLOCK] = (struct layer_run){
@@ -75,11 +75,12 @@ static void begin(struct bench *b, int blocks, enum precision precision)
                                   .recompute = {true, true, true, true},
                                   .budget = {-1, -1, -1, 0},
                                   .memory_fraction = 1};
+    return b;
 }
 
-void bench_begin_dense(struct bench *b)
+struct bench *bench_dense(void)
 {
-    begin(b, 4, FP16);
+    struct bench *b = begin(4, FP16);
     set_groups(b, 2, 4);
     for (int i = 0; i < 2; i++) {
         b->precisions[i] = rates(FP16, 100e12);
@@ -89,11 +90,12 @@ void bench_begin_dense(struct bench *b)
     b->problem.costs.gpu_count = 2;
     b->problem.job.global_batch = 16;
     b->problem.job.gradient_bytes_per_value = 4;
+    return b;
 }
 
-void bench_begin_gated(struct bench *b)
+struct bench *bench_gated(void)
 {
-    begin(b, 6, BF16);
+    struct bench *b = begin(6, BF16);
     set_groups(b, 1, 64);
     for (int i = 0; i < 2; i++) b->precisions[i] = rates(i ? FP8 : BF16, i ? 200e12 : 100e12);
     b->gpus[0] = speed(0, b->precisions, 2);
@@ -103,14 +105,12 @@ void bench_begin_gated(struct bench *b)
     b->problem.job.global_batch = 64;
     b->problem.job.gradient_bytes_per_value = 2;
     b->problem.job.layout.fused_attention = true;
+    return b;
 }
-
-void bench_end(struct bench *b) { arena_close(&b->arena); }
 
 const struct priced *price(struct bench *b)
 {
-    if (price_problem(&b->priced, &b->problem, &b->arena, &b->err) != OK)
-        fail_msg("%s", b->err.text);
+    MUST(price_problem(&b->priced, &b->problem, &own_arena, &own_err));
     return &b->priced;
 }
 

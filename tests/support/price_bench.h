@@ -20,17 +20,14 @@ struct bench {
     struct compression_option boundary[2];
     struct compression_option gradient[2];
     struct priced priced;
-    struct arena arena;
-    struct error err;
 };
 
 // GPT-like: h 1024, f 4096, 16 heads of 64, v 32000, 4 blocks; sequences of 512 in micro-batches of
 // 2: n = 1024 tokens. FP16 on two groups of 4 nodes of 4 GPUs, "G" and "H".
-void bench_begin_dense(struct bench *b);
+struct bench *bench_dense(void);
 // The same with 8 KV heads, gated, RMS norms, 6 blocks and fused attention, in BF16 (or FP8) on one
 // group of 64 nodes.
-void bench_begin_gated(struct bench *b);
-void bench_end(struct bench *b);
+struct bench *bench_gated(void);
 
 const struct priced *price(struct bench *b); // fails the test if there is no price
 struct priced_run block_of(struct bench *b); // after pricing
