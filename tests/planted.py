@@ -354,12 +354,13 @@ def planted(plant, text):
 
 def apply(plant, files):
     """The file's name, its text and the changed one."""
-    named = [f for f in files if ('/' + f).endswith('/' + plant.file)]
+    parts = re.compile('(.*/)?' + '/(.*/)?'.join(map(re.escape, plant.file.split('/'))))
+    texts = [(f, open(f).read()) for f in files if parts.fullmatch(f)]
+    named = [(f, text) for f, text in texts if plant.function + '(' in text]
     try:
         if len(named) != 1:
-            raise ValueError('%d files */%s' % (len(named), plant.file))
-        text = open(named[0]).read()
-        return named[0], text, planted(plant, text)
+            raise ValueError('%d files %s with %s' % (len(named), plant.file, plant.function))
+        return named[0] + (planted(plant, named[0][1]),)
     except ValueError as why:
         raise SystemExit('planted: %s no longer applies: %s' % (plant.name, why))
 

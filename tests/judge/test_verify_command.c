@@ -108,7 +108,8 @@ static int verify(const char *option, const char *value)
     for (int i = 0; i < count; i++) arguments[i] = arena_copy_text(&own_arena, words[i]);
     arguments[count] = NULL;
     own_err = (struct error){OK, ""};
-    enum status status = command_call(&command_verify, count, arguments, &exit_code, &own_arena, &own_err);
+    enum status status =
+        command_call(&command_verify, count, arguments, &exit_code, &own_arena, &own_err);
     return status == BAD_INPUT ? 2 : status == OK ? exit_code : 1;
 }
 

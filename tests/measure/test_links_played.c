@@ -205,7 +205,8 @@ static void run_rank(const struct ranks *ranks, int self, const char *document, 
     own = ranks[self];
     arena_open(&arena, NULL);
     if (!self && !freopen(report, "w", stderr)) _exit(94);
-    enum status status = measure_links((int)ARRAY_LENGTH(words), words, &exit_code, &arena, &err);
+    enum status status =
+        command_call(&measure_links, (int)ARRAY_LENGTH(words), words, &exit_code, &arena, &err);
     fflush(stderr);
     _exit(status == OK ? exit_code : 93);
 }

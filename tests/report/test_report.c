@@ -214,8 +214,7 @@ static const char *megatron(const struct plan *plan, const struct problem *probl
 {
     const char *text;
     size_t length;
-    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &own_err),
-                     OK);
+    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &own_err), OK);
     assert_int_equal(strlen(text), length);
     return text;
 }
