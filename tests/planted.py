@@ -278,7 +278,7 @@ queued-sync-again: a stage hides as much of its sync, however late the stream co
 """
 
 OUT = 'build/release'
-FOLDER, TREE = OUT + '/planted', OUT + '/planted/tree'
+FOLDER, TREE = 'build/planted', 'build/planted/tree'
 # Many an error of thought ends the program at an assert. Asked is whether the test would tell.
 ASSERTS_OFF = '-DNDEBUG -Wno-unused-variable -Wno-unused-function ' \
     '-Wno-unused-but-set-variable -Wno-unused-parameter'
