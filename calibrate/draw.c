@@ -19,7 +19,7 @@ enum {
 };
 
 struct panel {
-    struct svg *svg;
+    struct text *svg;
     double x, y;                                           // of its upper left corner
     double work_low, work_high, seconds_low, seconds_high; // logarithms to base 10
 };
@@ -134,7 +134,7 @@ static void draw_points(const struct panel *p, const struct fit_point *points, i
     }
 }
 
-static struct panel begin_panel(struct svg *svg, int index)
+static struct panel begin_panel(struct text *svg, int index)
 {
     return (struct panel){svg,
                           index % COLUMNS * PANEL_WIDTH,
@@ -175,7 +175,7 @@ static void draw_curve(const struct panel *p, const struct fit *f)
     }
 }
 
-static void draw_fit(struct svg *svg, int index, const char *title, const char *unit,
+static void draw_fit(struct text *svg, int index, const char *title, const char *unit,
                      const struct fit *f, struct arena *arena)
 {
     struct panel p = begin_panel(svg, index);
@@ -217,7 +217,7 @@ static void draw_segments(const struct panel *p, const struct segmented *f, enum
     }
 }
 
-static void draw_class(struct svg *svg, int index, const struct link_fits *links,
+static void draw_class(struct text *svg, int index, const struct link_fits *links,
                        const struct channel_class *k, struct arena *arena)
 {
     struct panel p = begin_panel(svg, index);
@@ -283,7 +283,7 @@ enum status calibration_draw(const struct calibration *c, const char *path, stru
         TAKE(arena, PRECISION_COUNT * KERNELS_OF_PRECISION + KERNEL_COUNT, struct drawn);
     int fit_count = collect(fits, c, arena), count = fit_count + c->links.class_count,
         rows = (count + COLUMNS - 1) / COLUMNS;
-    struct svg svg;
+    struct text svg;
     svg_begin(&svg, COLUMNS * PANEL_WIDTH, rows * PANEL_HEIGHT,
               arena_print(arena, "Costs of %s: fits against their samples", c->gpu), arena);
     for (int i = 0; i < fit_count; i++)

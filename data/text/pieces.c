@@ -4,19 +4,35 @@
 #include "data/base/grow.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-// One call prints a short piece: a row's head, a term, a bound.
-enum { PIECE_MAX = 512 };
+void text_begin(struct text *t, struct arena *arena)
+{
+    *t = (struct text){.arena = arena};
+    text_put(t, "%s", "");
+}
+
+// Most pieces are short: a row's head, a term, a bound. A longer one is printed twice.
+void text_put_list(struct text *t, const char *format, va_list arguments)
+{
+    enum { PIECE = 128 };
+    va_list again;
+    va_copy(again, arguments);
+    GROW_BYTES(t->arena, t->text, t->length, PIECE, t->capacity);
+    int length = vsnprintf(t->text + t->length, PIECE, format, arguments);
+    assert(length >= 0);
+    if (length >= PIECE) {
+        GROW_BYTES(t->arena, t->text, t->length, (size_t)length, t->capacity);
+        vsnprintf(t->text + t->length, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    t->length += (size_t)length;
+}
 
 void text_put(struct text *t, const char *format, ...)
 {
-    GROW_BYTES(t->arena, t->text, t->length, PIECE_MAX, t->capacity);
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(t->text + t->length, PIECE_MAX, format, arguments);
+    text_put_list(t, format, arguments);
     va_end(arguments);
-    assert(length >= 0 && length < PIECE_MAX);
-    t->length += (size_t)length;
 }

@@ -1,7 +1,8 @@
-// Text that grows in an arena, into which the writers of programs print.
+// Text that grows in an arena: programs, reports, settings of frameworks.
 #ifndef PLUMBLINE_DATA_TEXT_PIECES_H
 #define PLUMBLINE_DATA_TEXT_PIECES_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "data/base/arena.h"
@@ -12,6 +13,9 @@ struct text {
     size_t length, capacity;
 };
 
+void text_begin(struct text *t, struct arena *arena); // "", where it may stay empty
 void text_put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_put_list(struct text *t, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 #endif

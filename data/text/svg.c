@@ -4,12 +4,8 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "data/base/file.h"
-#include "data/base/grow.h"
 
 static const char *const colours[SVG_COLOUR_COUNT] = {
     [SVG_INK] = "#1d2733",   [SVG_MUTED] = "#8592a0", [SVG_FAINT] = "#c9d1da",
@@ -17,37 +13,17 @@ static const char *const colours[SVG_COLOUR_COUNT] = {
     [SVG_THIRD] = "#3b8a5a", [SVG_ALARM] = "#c23b3b", [SVG_RING] = "#b0287c",
 };
 
-static void add(struct svg *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add_bytes(struct svg *s, const char *text, size_t length)
-{
-    GROW_BYTES(s->arena, s->text, s->length, length, s->capacity);
-    memcpy(s->text + s->length, text, length);
-    s->length += length;
-}
-
-static void add(struct svg *s, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    assert(length >= 0 && (size_t)length < sizeof text);
-    add_bytes(s, text, (size_t)length);
-}
-
 // Names come from files: nothing in them may end the text or begin an element. Bytes below 32 would
 // not be valid XML.
-static void add_escaped(struct svg *s, const char *text)
+static void add_escaped(struct text *s, const char *text)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
-        if (c == '<') add_bytes(s, "&lt;", 4);
-        else if (c == '>') add_bytes(s, "&gt;", 4);
-        else if (c == '&') add_bytes(s, "&amp;", 5);
-        else if (c == '"') add_bytes(s, "&quot;", 6);
-        else add_bytes(s, c < 32 || c == 127 ? " " : text, 1);
+        if (c == '<') text_put(s, "&lt;");
+        else if (c == '>') text_put(s, "&gt;");
+        else if (c == '&') text_put(s, "&amp;");
+        else if (c == '"') text_put(s, "&quot;");
+        else text_put(s, "%c", c < 32 || c == 127 ? ' ' : c);
     }
 }
 
@@ -59,40 +35,40 @@ static double tidy(double x)
     return rounded == 0 ? 0 : rounded;
 }
 
-void svg_begin(struct svg *s, double width, double height, const char *title, struct arena *arena)
+void svg_begin(struct text *s, double width, double height, const char *title, struct arena *arena)
 {
-    *s = (struct svg){.arena = arena};
-    add(s,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
-        "height=\"%.0f\" role=\"img\" ",
-        width, height, width, height);
-    add(s, "font-family=\"Helvetica, Arial, sans-serif\">\n<title>");
+    *s = (struct text){.arena = arena};
+    text_put(s,
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
+             "height=\"%.0f\" role=\"img\" ",
+             width, height, width, height);
+    text_put(s, "font-family=\"Helvetica, Arial, sans-serif\">\n<title>");
     add_escaped(s, title);
-    add(s, "</title>\n");
+    text_put(s, "</title>\n");
     svg_rectangle(s, 0, 0, width, height, SVG_PAPER);
 }
 
-void svg_open(struct svg *s, const char *title)
+void svg_open(struct text *s, const char *title)
 {
-    add(s, "<g><title>");
+    text_put(s, "<g><title>");
     add_escaped(s, title);
-    add(s, "</title>\n");
+    text_put(s, "</title>\n");
 }
 
-void svg_open_map(struct svg *s, const char *title)
+void svg_open_map(struct text *s, const char *title)
 {
-    add(s, "<g shape-rendering=\"crispEdges\"><title>");
+    text_put(s, "<g shape-rendering=\"crispEdges\"><title>");
     add_escaped(s, title);
-    add(s, "</title>\n");
+    text_put(s, "</title>\n");
 }
 
-void svg_close(struct svg *s) { add(s, "</g>\n"); }
+void svg_close(struct text *s) { text_put(s, "</g>\n"); }
 
-void svg_rectangle(struct svg *s, double x, double y, double width, double height,
+void svg_rectangle(struct text *s, double x, double y, double width, double height,
                    enum svg_colour fill)
 {
-    add(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", tidy(x),
-        tidy(y), tidy(width), tidy(height), colours[fill]);
+    text_put(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+             tidy(x), tidy(y), tidy(width), tidy(height), colours[fill]);
 }
 
 // A curve through the OKLab colour space (B. Ottosson, 2020), in which distances match those that
@@ -128,84 +104,86 @@ struct svg_rgb svg_ramp(double share)
     return (struct svg_rgb){byte[0], byte[1], byte[2]};
 }
 
-void svg_shade(struct svg *s, double x, double y, double width, double height, struct svg_rgb fill,
+void svg_shade(struct text *s, double x, double y, double width, double height, struct svg_rgb fill,
                const char *title)
 {
-    add(s, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%02x%02x%02x\"", tidy(x),
-        tidy(y), tidy(width), tidy(height), fill.red, fill.green, fill.blue);
+    text_put(s, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%02x%02x%02x\"",
+             tidy(x), tidy(y), tidy(width), tidy(height), fill.red, fill.green, fill.blue);
     if (title) {
-        add(s, "><title>");
+        text_put(s, "><title>");
         add_escaped(s, title);
-        add(s, "</title></rect>\n");
+        text_put(s, "</title></rect>\n");
     } else {
-        add(s, "/>\n");
+        text_put(s, "/>\n");
     }
 }
 
-void svg_frame(struct svg *s, double x, double y, double width, double height,
+void svg_frame(struct text *s, double x, double y, double width, double height,
                enum svg_colour colour, double line)
 {
-    add(s,
-        "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"none\" stroke=\"%s\" "
-        "stroke-width=\"%.1f\"/>\n",
-        tidy(x), tidy(y), tidy(width), tidy(height), colours[colour], line);
+    text_put(s,
+             "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"none\" stroke=\"%s\" "
+             "stroke-width=\"%.1f\"/>\n",
+             tidy(x), tidy(y), tidy(width), tidy(height), colours[colour], line);
 }
 
-void svg_mark(struct svg *s, enum svg_shape shape, double x, double y, double radius,
+void svg_mark(struct text *s, enum svg_shape shape, double x, double y, double radius,
               enum svg_colour fill, enum svg_colour edge, double line)
 {
     double r = radius;
-    if (shape == SVG_DISC) add(s, "<circle cx=\"%g\" cy=\"%g\" r=\"%.1f\"", tidy(x), tidy(y), r);
+    if (shape == SVG_DISC)
+        text_put(s, "<circle cx=\"%g\" cy=\"%g\" r=\"%.1f\"", tidy(x), tidy(y), r);
     if (shape == SVG_DIAMOND)
-        add(s, "<path d=\"M%g %gL%g %gL%g %gL%g %gZ\"", tidy(x), tidy(y - r), tidy(x + r), tidy(y),
-            tidy(x), tidy(y + r), tidy(x - r), tidy(y));
+        text_put(s, "<path d=\"M%g %gL%g %gL%g %gL%g %gZ\"", tidy(x), tidy(y - r), tidy(x + r),
+                 tidy(y), tidy(x), tidy(y + r), tidy(x - r), tidy(y));
     if (shape == SVG_TRIANGLE)
-        add(s, "<path d=\"M%g %gL%g %gL%g %gZ\"", tidy(x), tidy(y - r), tidy(x + r), tidy(y + r),
-            tidy(x - r), tidy(y + r));
-    add(s, " fill=\"%s\" stroke=\"%s\" stroke-width=\"%.1f\"/>\n", colours[fill], colours[edge],
-        line);
+        text_put(s, "<path d=\"M%g %gL%g %gL%g %gZ\"", tidy(x), tidy(y - r), tidy(x + r),
+                 tidy(y + r), tidy(x - r), tidy(y + r));
+    text_put(s, " fill=\"%s\" stroke=\"%s\" stroke-width=\"%.1f\"/>\n", colours[fill],
+             colours[edge], line);
 }
 
-void svg_line(struct svg *s, double x1, double y1, double x2, double y2, enum svg_colour colour,
+void svg_line(struct text *s, double x1, double y1, double x2, double y2, enum svg_colour colour,
               double width)
 {
-    add(s,
-        "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
-        "stroke-width=\"%.1f\"/>\n",
-        tidy(x1), tidy(y1), tidy(x2), tidy(y2), colours[colour], width);
+    text_put(s,
+             "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
+             "stroke-width=\"%.1f\"/>\n",
+             tidy(x1), tidy(y1), tidy(x2), tidy(y2), colours[colour], width);
 }
 
-void svg_circle(struct svg *s, double x, double y, double radius, enum svg_colour fill)
+void svg_circle(struct text *s, double x, double y, double radius, enum svg_colour fill)
 {
-    add(s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", tidy(x), tidy(y), radius,
-        colours[fill]);
+    text_put(s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", tidy(x), tidy(y),
+             radius, colours[fill]);
 }
 
-void svg_text(struct svg *s, double x, double y, enum svg_anchor anchor, double size,
+void svg_text(struct text *s, double x, double y, enum svg_anchor anchor, double size,
               enum svg_colour colour, const char *text)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
-    add(s, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">",
-        tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
+    text_put(s, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">",
+             tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
     add_escaped(s, text);
-    add(s, "</text>\n");
+    text_put(s, "</text>\n");
 }
 
-void svg_text_upwards(struct svg *s, double x, double y, enum svg_anchor anchor, double size,
+void svg_text_upwards(struct text *s, double x, double y, enum svg_anchor anchor, double size,
                       enum svg_colour colour, const char *text)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
-    add(s,
+    text_put(
+        s,
         "<text transform=\"translate(%g %g) rotate(-90)\" font-size=\"%.0f\" text-anchor=\"%s\" "
         "fill=\"%s\">",
         tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
     add_escaped(s, text);
-    add(s, "</text>\n");
+    text_put(s, "</text>\n");
 }
 
-void svg_end(struct svg *s) { add(s, "</svg>\n"); }
+void svg_end(struct text *s) { text_put(s, "</svg>\n"); }
 
-enum status svg_write(struct svg *s, const char *path, struct error *err)
+enum status svg_write(struct text *s, const char *path, struct error *err)
 {
     svg_end(s);
     return file_write(path, s->text, s->length, err);

@@ -21,7 +21,7 @@ static int count_of(const struct batch_table *t, int column, const char *text)
     return count;
 }
 
-static void put_summary(struct report_out *out, const struct batch_table *t)
+static void put_summary(struct text *out, const struct batch_table *t)
 {
     static const char *const outcomes[] = {"optimal", "open",    "infeasible", "no_plan",
                                            "failed",  "running", "waiting"};
@@ -32,15 +32,15 @@ static void put_summary(struct report_out *out, const struct batch_table *t)
                                         "failed",
                                         "running",
                                         "waiting"};
-    report_print(out, "<h1>%s</h1>\n<p>%d instances", html_escape(t->batch->folder, t->arena),
-                 t->row_count);
+    text_put(out, "<h1>%s</h1>\n<p>%d instances", html_escape(t->batch->folder, t->arena),
+             t->row_count);
     for (size_t i = 0; i < ARRAY_LENGTH(outcomes); i++) {
         int count = count_of(t, COLUMN_OUTCOME, outcomes[i]);
-        if (count) report_print(out, ", %d %s", count, meant[i]);
+        if (count) text_put(out, ", %d %s", count, meant[i]);
     }
-    report_print(out, "; the bounds of %d are certified: the checker accepted a certificate.</p>\n",
-                 count_of(t, COLUMN_CLAIM, claim_words(CLAIM_CERTIFIED, NULL, 0, t->arena)));
-    report_print(
+    text_put(out, "; the bounds of %d are certified: the checker accepted a certificate.</p>\n",
+             count_of(t, COLUMN_CLAIM, claim_words(CLAIM_CERTIFIED, NULL, 0, t->arena)));
+    text_put(
         out,
         "<p>Times are predicted from the instance's costs, of one iteration. Bound: no plan takes "
         "less; gap: (time - bound) / time. Claim: certified (the checker accepted a certificate of "
@@ -52,20 +52,20 @@ static void put_summary(struct report_out *out, const struct batch_table *t)
         "Solve, check: seconds on the machine that solved.</p>\n");
 }
 
-static void put_plots(struct report_out *out, const struct batch_table *t)
+static void put_plots(struct text *out, const struct batch_table *t)
 {
     for (int p = 0; p < PLOT_COUNT; p++) {
         const char *text, *lacking;
         size_t length;
         if (!table_plot(t, (enum plot)p, &text, &length, &lacking)) continue;
-        report_print(out, "<section><h2>%s</h2>\n", plot_titles[p]);
+        text_put(out, "<section><h2>%s</h2>\n", plot_titles[p]);
         html_scroll(out, plot_titles[p]);
-        report_print(out, "%.*s</div></section>\n", (int)length, text);
+        text_put(out, "%.*s</div></section>\n", (int)length, text);
     }
 }
 
-static void put_rows(struct report_out *out, const struct batch_table *t, const int *columns,
-                     int count, int group)
+static void put_rows(struct text *out, const struct batch_table *t, const int *columns, int count,
+                     int group)
 {
     struct report_table table;
     const char **headings = TAKE(t->arena, count, const char *);
@@ -84,7 +84,7 @@ static void put_rows(struct report_out *out, const struct batch_table *t, const 
 }
 
 // What was searched, if equal for all; and the documents of all layouts.
-static void put_searched(struct report_out *out, const struct batch_table *t)
+static void put_searched(struct text *out, const struct batch_table *t)
 {
     const char *all = NULL;
     bool alike = true, linked = false;
@@ -94,40 +94,40 @@ static void put_searched(struct report_out *out, const struct batch_table *t)
         if (here) all = here;
         linked = linked || t->rows[i].values[COLUMN_LAYOUTS].text;
     }
-    report_print(out, "<section><h2>What was searched</h2>\n");
-    if (all && alike) report_print(out, "<p>For every layout: %s.</p>\n", all);
+    text_put(out, "<section><h2>What was searched</h2>\n");
+    if (all && alike) text_put(out, "<p>For every layout: %s.</p>\n", all);
     if (all && !alike)
-        report_print(out, "<p>This differs between instances: see the column Searched.</p>\n");
-    if (!all) report_print(out, "<p>Nothing has been solved.</p>\n");
-    if (linked) report_print(out, "<p>All layouts and their outcomes:</p>\n<ul>\n");
+        text_put(out, "<p>This differs between instances: see the column Searched.</p>\n");
+    if (!all) text_put(out, "<p>Nothing has been solved.</p>\n");
+    if (linked) text_put(out, "<p>All layouts and their outcomes:</p>\n<ul>\n");
     for (int i = 0; i < t->row_count; i++) {
         const struct batch_row *row = &t->rows[i];
         const char *layouts = row->values[COLUMN_LAYOUTS].text;
         if (!layouts) continue;
         const char *path = arena_print(t->arena, "%s/%s", t->batch->folder, layouts);
         if (strcmp(t->to, "-")) path = path_relative(t->to, path, t->arena);
-        report_print(out, "<li><a href=\"%s\">%s</a></li>\n", html_escape(path, t->arena),
-                     html_escape(row->values[COLUMN_NAME].text, t->arena));
+        text_put(out, "<li><a href=\"%s\">%s</a></li>\n", html_escape(path, t->arena),
+                 html_escape(row->values[COLUMN_NAME].text, t->arena));
     }
-    report_print(out, "%s</section>\n", linked ? "</ul>\n" : "");
+    text_put(out, "%s</section>\n", linked ? "</ul>\n" : "");
 }
 
 void table_page(const struct batch_table *t, const int *columns, int count, const char **text,
                 size_t *length)
 {
-    struct report_out out;
-    report_out_begin(&out, t->arena);
+    struct text out;
+    text_begin(&out, t->arena);
     html_begin(&out, t->batch->folder);
-    report_print(&out, "<main>\n");
+    text_put(&out, "<main>\n");
     put_summary(&out, t);
     put_plots(&out, t);
     for (int g = 0; g < (t->group < 0 ? 1 : t->group_count); g++) {
         const char *name = t->group < 0 ? "Instances"
                                         : arena_print(t->arena, "%s %s",
                                                       t->columns[t->group].heading, t->groups[g]);
-        report_print(&out, "<section><h2>%s</h2>\n", html_escape(name, t->arena));
+        text_put(&out, "<section><h2>%s</h2>\n", html_escape(name, t->arena));
         put_rows(&out, t, columns, count, g);
-        report_print(&out, "</section>\n");
+        text_put(&out, "</section>\n");
     }
     put_searched(&out, t);
     html_end(&out);

@@ -36,7 +36,7 @@ struct axis_drawn {
 };
 
 struct frame {
-    struct svg svg;
+    struct text svg;
     struct axis_drawn x, y;
     struct series *series;
     int series_count, series_capacity;

@@ -139,13 +139,13 @@ static void put_figures(struct batch_row *row, const struct plan *p, const struc
 // The search space: keys of the job's space with more than one value.
 static const char *searched_of(const struct space *space, struct arena *arena)
 {
-    struct report_out text;
-    report_out_begin(&text, arena);
+    struct text text;
+    text_begin(&text, arena);
     for (int k = 0; k < SPACE_KEY_COUNT && space->given; k++) {
         const struct space_axis *axis = &space->axes[k];
         bool one = axis->kind == AXIS_LIST && axis->count < 2;
         if (axis->kind != AXIS_FIXED && !one)
-            report_print(&text, "%s%s", text.length ? ", " : "", space_key_names[k]);
+            text_put(&text, "%s%s", text.length ? ", " : "", space_key_names[k]);
     }
     return text.length ? text.text : "nothing";
 }

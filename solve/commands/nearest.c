@@ -309,23 +309,23 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
 
 static const char *modes_text(const struct plan *plan, struct arena *arena)
 {
-    struct report_out text;
-    report_out_begin(&text, arena);
+    struct text text;
+    text_begin(&text, arena);
     for (int s = 0, next; s < plan->stage_count; s = next) {
         const char *mode = decision_recompute_text(&plan->stages[s].decision, arena);
         for (next = s + 1; next < plan->stage_count; next++)
             if (strcmp(decision_recompute_text(&plan->stages[next].decision, arena), mode)) break;
-        report_print(&text, "%s%d x %s", s ? ", " : "", next - s, mode);
+        text_put(&text, "%s%d x %s", s ? ", " : "", next - s, mode);
     }
     return text.text;
 }
 
 static const char *layers_text(const struct plan *plan, struct arena *arena)
 {
-    struct report_out text;
-    report_out_begin(&text, arena);
+    struct text text;
+    text_begin(&text, arena);
     for (int s = 0; s < plan->stage_count; s++)
-        report_print(&text, "%s%d", s ? " " : "", plan->stages[s].layer_count);
+        text_put(&text, "%s%d", s ? " " : "", plan->stages[s].layer_count);
     return text.text;
 }
 

@@ -230,9 +230,9 @@ const char *solve_front_text(const struct front_point *points, int count, size_t
 {
     static const char *const headings[] = {"",          "quality cost", "compressed",
                                            "iteration", "slower by",    "no plan so good below"};
-    struct report_out out;
+    struct text out;
     struct report_table t;
-    report_out_begin(&out, arena);
+    text_begin(&out, arena);
     report_table_begin(&t, headings, "rrrrrr", arena);
     for (int i = 0; i < count; i++) {
         const struct front_point *p = &points[i];
@@ -245,10 +245,10 @@ const char *solve_front_text(const struct front_point *points, int count, size_t
             &t, arena_print(arena, "%.4f %%", 100 * ((double)p->plan.iteration_ns / fastest - 1)));
         report_cell(&t, report_time(p->bound_ns, arena));
     }
-    report_print(&out,
-                 "Time against quality: of each the fastest plan that costs less of it than the "
-                 "one before; bounds after the first: %s\n",
-                 bound_claim_names[CLAIM_STATED]);
+    text_put(&out,
+             "Time against quality: of each the fastest plan that costs less of it than the "
+             "one before; bounds after the first: %s\n",
+             bound_claim_names[CLAIM_STATED]);
     report_table_print(&out, &t);
     *length = out.length;
     return out.text;

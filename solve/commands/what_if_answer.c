@@ -15,10 +15,10 @@ static double percent_of(int64_t now, int64_t before)
     return 100 * ((double)now - (double)before) / (double)before;
 }
 
-static void print_time(struct report_out *out, const char *what, int64_t ns, int64_t before_ns)
+static void print_time(struct text *out, const char *what, int64_t ns, int64_t before_ns)
 {
-    report_print(out, "  %-20s %.9f s", what, (double)ns / 1e9);
-    if (before_ns > 0) report_print(out, "  %+.3f %%", percent_of(ns, before_ns));
+    text_put(out, "  %-20s %.9f s", what, (double)ns / 1e9);
+    if (before_ns > 0) text_put(out, "  %+.3f %%", percent_of(ns, before_ns));
 }
 
 // ---- moves
@@ -31,7 +31,7 @@ static const char *rank_text(int replica, int rank, const struct plan_placement 
 }
 
 // Prints the ranks that are not on the same node as before. Returns how many.
-static int print_moves(struct report_out *out, const struct plan_placement *before,
+static int print_moves(struct text *out, const struct plan_placement *before,
                        const char *const *nodes, bool all)
 {
     int moved = 0;
@@ -39,10 +39,9 @@ static int print_moves(struct report_out *out, const struct plan_placement *befo
         if (!strcmp(before->nodes[i], nodes[i])) continue;
         moved++;
         if (all)
-            report_print(
-                out, "    %s: %s -> %s\n",
-                rank_text(i / before->rank_count, i % before->rank_count, before, out->arena),
-                before->nodes[i], nodes[i]);
+            text_put(out, "    %s: %s -> %s\n",
+                     rank_text(i / before->rank_count, i % before->rank_count, before, out->arena),
+                     before->nodes[i], nodes[i]);
     }
     return moved;
 }
@@ -57,34 +56,32 @@ static bool same_ring(const int *ring, const int *other, int count)
     return true;
 }
 
-static void print_rings(struct report_out *out, const struct plan *before, const struct plan *now)
+static void print_rings(struct text *out, const struct plan *before, const struct plan *now)
 {
     const struct plan_placement *a = before->placement, *b = now->placement;
     const char *stages = "";
     int changed = 0, count = a->replica_count;
     if (a->embedding_ring && b->embedding_ring)
-        report_print(out, "  the fused embedding sync's ring %s\n",
-                     same_ring(a->embedding_ring, b->embedding_ring, 2 * count)
-                         ? "as before"
-                         : "in another order");
+        text_put(out, "  the fused embedding sync's ring %s\n",
+                 same_ring(a->embedding_ring, b->embedding_ring, 2 * count) ? "as before"
+                                                                            : "in another order");
     if (count < 3) return; // there is only one ring
     for (int s = 0; s < now->stage_count; s++)
         if (!same_ring(a->rings + s * count, b->rings + s * count, count))
             stages = arena_print(out->arena, "%s%s%d", stages, changed++ ? ", " : "", s);
     if (changed)
-        report_print(out, "  rings of replicas in another order: stage%s %s\n",
-                     changed > 1 ? "s" : "", stages);
-    else report_print(out, "  rings of replicas as before\n");
+        text_put(out, "  rings of replicas in another order: stage%s %s\n", changed > 1 ? "s" : "",
+                 stages);
+    else text_put(out, "  rings of replicas as before\n");
 }
 
-static void print_placement(struct report_out *out, const struct what_if_answer *x)
+static void print_placement(struct text *out, const struct what_if_answer *x)
 {
     const struct plan_placement *before = x->start->plan->placement, *now = x->now->placement;
     if (!before || !now) return;
     int moved = print_moves(out, before, now->nodes, false);
-    report_print(out, "  %d of %d ranks move%s%s\n", moved,
-                 before->replica_count * before->rank_count, moved == 1 ? "s" : "",
-                 moved ? ":" : "");
+    text_put(out, "  %d of %d ranks move%s%s\n", moved, before->replica_count * before->rank_count,
+             moved == 1 ? "s" : "", moved ? ":" : "");
     print_moves(out, before, now->nodes, true);
     print_rings(out, x->start->plan, x->now);
 }
@@ -97,15 +94,15 @@ static const char *layers_text(const struct plan_stage *s, struct arena *arena)
                        s->layer_count);
 }
 
-static int print_layers(struct report_out *out, const struct plan *before, const struct plan *now)
+static int print_layers(struct text *out, const struct plan *before, const struct plan *now)
 {
     int changed = 0;
     for (int s = 0; s < now->stage_count; s++) {
         const struct plan_stage *a = &before->stages[s], *b = &now->stages[s];
         if (a->first_layer == b->first_layer && a->layer_count == b->layer_count) continue;
-        if (!changed++) report_print(out, "  layers move:\n");
-        report_print(out, "    stage %d: %s -> %s\n", s, layers_text(a, out->arena),
-                     layers_text(b, out->arena));
+        if (!changed++) text_put(out, "  layers move:\n");
+        text_put(out, "    stage %d: %s -> %s\n", s, layers_text(a, out->arena),
+                 layers_text(b, out->arena));
     }
     return changed;
 }
@@ -122,17 +119,17 @@ static struct decision decision_of(const struct plan *p, int replica, int stage)
     return d;
 }
 
-static int print_change(struct report_out *out, const char *where, const char *what,
-                        const char *before, const char *now, int changed)
+static int print_change(struct text *out, const char *where, const char *what, const char *before,
+                        const char *now, int changed)
 {
     if (!strcmp(before, now)) return changed;
-    if (!changed) report_print(out, "  options change:\n");
-    report_print(out, "    %s: %s %s -> %s\n", where, what, *before ? before : "none",
-                 *now ? now : "none");
+    if (!changed) text_put(out, "  options change:\n");
+    text_put(out, "    %s: %s %s -> %s\n", where, what, *before ? before : "none",
+             *now ? now : "none");
     return changed + 1;
 }
 
-static int print_options(struct report_out *out, const struct plan *before, const struct plan *now)
+static int print_options(struct text *out, const struct plan *before, const struct plan *now)
 {
     int changed = 0,
         replicas = now->placement && before->placement ? now->placement->replica_count : 1;
@@ -172,7 +169,7 @@ static bool has_room(const struct problem *p, struct arena *arena)
     return slots >= (int64_t)priced->rank_count * (priced->places ? priced->layout.data : 1);
 }
 
-static void print_fewer_replicas(struct report_out *out, const struct problem *p)
+static void print_fewer_replicas(struct text *out, const struct problem *p)
 {
     for (int data = p->job.layout.data - 1; data >= 1; data--) {
         struct problem fewer = *p;
@@ -181,41 +178,40 @@ static void print_fewer_replicas(struct report_out *out, const struct problem *p
         fewer.job.layout.data = data;
         if (over) fewer.job.global_batch = batch - over > 0 ? batch - over : together;
         if (!has_room(&fewer, out->arena)) continue;
-        report_print(out, "    data %d", data);
+        text_put(out, "    data %d", data);
         if (over && batch > over)
-            report_print(out,
-                         ", with a global batch of %" PRId64 " or %" PRId64 " instead of %" PRId64,
-                         batch - over, batch - over + together, batch);
+            text_put(out, ", with a global batch of %" PRId64 " or %" PRId64 " instead of %" PRId64,
+                     batch - over, batch - over + together, batch);
         else if (over)
-            report_print(out, ", with a global batch of %" PRId64 " instead of %" PRId64, together,
-                         batch);
+            text_put(out, ", with a global batch of %" PRId64 " instead of %" PRId64, together,
+                     batch);
         if (over)
-            report_print(out, " (a multiple of micro-batch %d x data %d)",
-                         p->job.layout.micro_batch, data);
-        report_print(out, "\n");
+            text_put(out, " (a multiple of micro-batch %d x data %d)", p->job.layout.micro_batch,
+                     data);
+        text_put(out, "\n");
         return;
     }
 }
 
-static void print_fewer_stages(struct report_out *out, const struct problem *p)
+static void print_fewer_stages(struct text *out, const struct problem *p)
 {
     for (int pipeline = p->job.layout.pipeline - 1; pipeline >= 1; pipeline--) {
         struct problem fewer = *p;
         fewer.job.layout.pipeline = pipeline;
         if (!has_room(&fewer, out->arena)) continue;
-        report_print(out, "    pipeline %d, if the memory suffices\n", pipeline);
+        text_put(out, "    pipeline %d, if the memory suffices\n", pipeline);
         return;
     }
 }
 
-static void print_what_fits(struct report_out *out, const struct problem *p)
+static void print_what_fits(struct text *out, const struct problem *p)
 {
     const struct layout *l = &p->job.layout;
     if (p->job.space.given || has_room(p, out->arena)) return;
-    report_print(out,
-                 "  the job's layout (tensor %d, context %d, pipeline %d, data %d) no longer has "
-                 "enough nodes; instead there is room for\n",
-                 l->tensor, l->context, l->pipeline, l->data);
+    text_put(out,
+             "  the job's layout (tensor %d, context %d, pipeline %d, data %d) no longer has "
+             "enough nodes; instead there is room for\n",
+             l->tensor, l->context, l->pipeline, l->data);
     print_fewer_replicas(out, p);
     print_fewer_stages(out, p);
 }
@@ -245,41 +241,41 @@ static int64_t earlier_ns(const struct plan *p)
     return p->objective == OBJECTIVE_COST ? p->iteration_ns : plan_value_ns(p);
 }
 
-static void print_standing(struct report_out *out, const struct what_if_answer *x)
+static void print_standing(struct text *out, const struct what_if_answer *x)
 {
     const struct placed_start *start = x->start;
     const struct plan_placement *before = start->plan->placement;
     int64_t before_ns = earlier_ns(start->plan);
     print_time(out, "earlier plan", before_ns, 0);
     if (start->standing_ns) {
-        report_print(out, "\n");
+        text_put(out, "\n");
         print_time(out, "as it stands", start->standing_ns, before_ns);
-        report_print(out, "\n");
+        text_put(out, "\n");
     } else {
-        report_print(out, "\n  %-20s no longer possible: %s\n", "as it stands",
-                     lost_text(x, out->arena));
+        text_put(out, "\n  %-20s no longer possible: %s\n", "as it stands",
+                 lost_text(x, out->arena));
     }
     if (start->standing_ns || !before || !start->mended_ns) return;
     print_time(out, "only what must move", start->mended_ns, before_ns);
-    report_print(out, "\n");
+    text_put(out, "\n");
     print_moves(out, before, start->mended_nodes, true);
 }
 
-static void print_now(struct report_out *out, const struct what_if_answer *x)
+static void print_now(struct text *out, const struct what_if_answer *x)
 {
     const struct plan *p = x->now;
     int64_t before_ns = x->start->plan ? earlier_ns(x->start->plan) : 0;
     if (!p->stage_count) {
-        report_print(out, "  %-20s %s%s%s\n", "new plan", plan_outcome_words(p, out->arena),
-                     p->reason ? ": " : "", p->reason ? p->reason : "");
+        text_put(out, "  %-20s %s%s%s\n", "new plan", plan_outcome_words(p, out->arena),
+                 p->reason ? ": " : "", p->reason ? p->reason : "");
         return;
     }
     print_time(out, "new plan", plan_value_ns(p), before_ns);
-    report_print(out, "; bound %.9f s (%s), gap %.4g %%", (double)plan_bound_ns(p) / 1e9,
-                 plan_claim_words(p, out->arena), 100 * plan_gap(p));
+    text_put(out, "; bound %.9f s (%s), gap %.4g %%", (double)plan_bound_ns(p) / 1e9,
+             plan_claim_words(p, out->arena), 100 * plan_gap(p));
     if (before_ns > 0)
-        report_print(out, ": no plan less than %+.3f %%", percent_of(plan_bound_ns(p), before_ns));
-    report_print(out, "\n");
+        text_put(out, ": no plan less than %+.3f %%", percent_of(plan_bound_ns(p), before_ns));
+    text_put(out, "\n");
 }
 
 static const char *layout_text(const struct plan *p, struct arena *arena)
@@ -293,20 +289,19 @@ static const char *layout_text(const struct plan *p, struct arena *arena)
 const char *what_if_layouts_text(const struct plan *kept, const struct plan *best, size_t *length,
                                  struct arena *arena)
 {
-    struct report_out out;
-    report_out_begin(&out, arena);
+    struct text out;
+    text_begin(&out, arena);
     int64_t kept_ns = kept->stage_count ? plan_value_ns(kept) : 0;
     if (!best->stage_count) {
-        report_print(&out, "  %-20s %s%s%s\n", "any layout", plan_outcome_words(best, arena),
-                     best->reason ? ": " : "", best->reason ? best->reason : "");
+        text_put(&out, "  %-20s %s%s%s\n", "any layout", plan_outcome_words(best, arena),
+                 best->reason ? ": " : "", best->reason ? best->reason : "");
     } else if (kept_ns && plan_value_ns(best) >= kept_ns) {
-        report_print(&out, "  %-20s none found that is faster; no plan less than %.9f s (%s)\n",
-                     "any layout", (double)plan_bound_ns(best) / 1e9,
-                     plan_claim_words(best, arena));
+        text_put(&out, "  %-20s none found that is faster; no plan less than %.9f s (%s)\n",
+                 "any layout", (double)plan_bound_ns(best) / 1e9, plan_claim_words(best, arena));
     } else {
         print_time(&out, "any layout", plan_value_ns(best), kept_ns);
-        report_print(&out, "%s; %s; the same without --start writes it\n",
-                     kept_ns ? " of the new plan" : "", layout_text(best, arena));
+        text_put(&out, "%s; %s; the same without --start writes it\n",
+                 kept_ns ? " of the new plan" : "", layout_text(best, arena));
     }
     *length = out.length;
     return out.text;
@@ -314,11 +309,11 @@ const char *what_if_layouts_text(const struct plan *kept, const struct plan *bes
 
 const char *what_if_text(const struct what_if_answer *x, size_t *length, struct arena *arena)
 {
-    struct report_out out;
-    report_out_begin(&out, arena);
-    report_print(&out, "%s\n", cluster_change_text(x->change, arena));
+    struct text out;
+    text_begin(&out, arena);
+    text_put(&out, "%s\n", cluster_change_text(x->change, arena));
     if (x->now->stage_count && x->now->objective != OBJECTIVE_ITERATION_TIME)
-        report_print(&out, "  times are of the objective %s\n", objective_names[x->now->objective]);
+        text_put(&out, "  times are of the objective %s\n", objective_names[x->now->objective]);
     if (x->start->plan) print_standing(&out, x);
     print_now(&out, x);
     if (!x->now->stage_count) {
@@ -326,8 +321,8 @@ const char *what_if_text(const struct what_if_answer *x, size_t *length, struct 
     } else if (x->start->plan) {
         const struct plan *before = x->start->plan;
         print_placement(&out, x);
-        if (!print_layers(&out, before, x->now)) report_print(&out, "  layers as before\n");
-        if (!print_options(&out, before, x->now)) report_print(&out, "  options as before\n");
+        if (!print_layers(&out, before, x->now)) text_put(&out, "  layers as before\n");
+        if (!print_options(&out, before, x->now)) text_put(&out, "  options as before\n");
     }
     *length = out.length;
     return out.text;

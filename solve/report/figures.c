@@ -20,22 +20,22 @@ static double recomputed_of(const struct plan *plan, const struct problem *p)
     return sum;
 }
 
-static void print_utilisation(struct report_out *out, const struct figures *f)
+static void print_utilisation(struct text *out, const struct figures *f)
 {
     if (!(f->model_flop_per_s > 0)) {
-        report_print(out, "  MFU        not known: the model has measured layers\n");
+        text_put(out, "  MFU        not known: the model has measured layers\n");
         return;
     }
-    report_print(out, "  FLOP       %.4g TFLOP/s per GPU of the model, %.4g with recomputation\n",
-                 f->model_flop_per_s / (double)f->gpus / 1e12,
-                 f->hardware_flop_per_s / (double)f->gpus / 1e12);
+    text_put(out, "  FLOP       %.4g TFLOP/s per GPU of the model, %.4g with recomputation\n",
+             f->model_flop_per_s / (double)f->gpus / 1e12,
+             f->hardware_flop_per_s / (double)f->gpus / 1e12);
     if (f->gpu_without_peak)
-        report_print(out, "  MFU        not known: the costs state no peak_flop_per_s of %s\n",
-                     f->gpu_without_peak);
+        text_put(out, "  MFU        not known: the costs state no peak_flop_per_s of %s\n",
+                 f->gpu_without_peak);
     else
-        report_print(out, "  MFU        %.2f %%, HFU %.2f %%, of a peak of %.4g PFLOP/s\n",
-                     100 * f->model_flop_per_s / f->peak_flop_per_s,
-                     100 * f->hardware_flop_per_s / f->peak_flop_per_s, f->peak_flop_per_s / 1e15);
+        text_put(out, "  MFU        %.2f %%, HFU %.2f %%, of a peak of %.4g PFLOP/s\n",
+                 100 * f->model_flop_per_s / f->peak_flop_per_s,
+                 100 * f->hardware_flop_per_s / f->peak_flop_per_s, f->peak_flop_per_s / 1e15);
 }
 
 void report_figures_of(struct figures *f, const struct plan *plan, const struct problem *problem)
@@ -43,24 +43,24 @@ void report_figures_of(struct figures *f, const struct plan *plan, const struct 
     figures_find(f, problem, plan->iteration_ns, recomputed_of(plan, problem));
 }
 
-void report_figures(struct report_out *out, const struct plan *plan, const struct problem *problem)
+void report_figures(struct text *out, const struct plan *plan, const struct problem *problem)
 {
     struct figures f;
     report_figures_of(&f, plan, problem);
     int64_t idle = f.gpus - plan->layout.pipeline * plan->devices_per_stage;
-    report_print(out, "  tokens     %.6g a second, %.0f a GPU-hour", f.tokens_per_s,
-                 f.tokens_per_gpu_hour);
-    if (idle > 0) report_print(out, " (%" PRId64 " GPUs, %" PRId64 " of them idle)", f.gpus, idle);
-    report_print(out, "\n");
+    text_put(out, "  tokens     %.6g a second, %.0f a GPU-hour", f.tokens_per_s,
+             f.tokens_per_gpu_hour);
+    if (idle > 0) text_put(out, " (%" PRId64 " GPUs, %" PRId64 " of them idle)", f.gpus, idle);
+    text_put(out, "\n");
     print_utilisation(out, &f);
     if (f.price_per_hour > 0)
-        report_print(out, "  price      %.2f an hour, %.4g per million tokens\n", f.price_per_hour,
-                     f.price_per_million_tokens);
+        text_put(out, "  price      %.2f an hour, %.4g per million tokens\n", f.price_per_hour,
+                 f.price_per_million_tokens);
     if (f.run_hours > 0)
-        report_print(out, "  run        %" PRId64 " tokens: %.1f hours", problem->job.run_tokens,
-                     f.run_hours);
-    if (f.run_price > 0) report_print(out, ", price %.0f", f.run_price);
+        text_put(out, "  run        %" PRId64 " tokens: %.1f hours", problem->job.run_tokens,
+                 f.run_hours);
+    if (f.run_price > 0) text_put(out, ", price %.0f", f.run_price);
     if (f.run_hours > 0 && f.group_without_price)
-        report_print(out, "; no price: group %s has no gpu_hour_price", f.group_without_price);
-    if (f.run_hours > 0) report_print(out, "\n");
+        text_put(out, "; no price: group %s has no gpu_hour_price", f.group_without_price);
+    if (f.run_hours > 0) text_put(out, "\n");
 }

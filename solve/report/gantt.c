@@ -67,8 +67,7 @@ static void draw_operation(char *cells, struct window w, const struct report_rep
     else draw(cells, w, start, end, "", kind < SYMBOL_SEND_BACKWARD ? '>' : '<');
 }
 
-static void print_row(struct report_out *out, const struct report_replay *r, struct window w,
-                      int rank)
+static void print_row(struct text *out, const struct report_replay *r, struct window w, int rank)
 {
     const struct schedule_request *q = &r->schedule.request;
     char cells[CHART_COLUMNS + 1];
@@ -89,10 +88,10 @@ static void print_row(struct report_out *out, const struct report_replay *r, str
         if (stream->kind != STREAM_COMPUTE || stream->rank != rank) continue;
         for (int k = 0; k < stream->count; k++) draw_operation(cells, w, r, stream->operations[k]);
     }
-    report_print(out, "  %3d |%s|\n", rank, cells);
+    text_put(out, "  %3d |%s|\n", rank, cells);
 }
 
-static void print_axis(struct report_out *out, struct window w)
+static void print_axis(struct text *out, struct window w)
 {
     char line[CHART_COLUMNS + 24];
     memset(line, ' ', sizeof line);
@@ -104,18 +103,18 @@ static void print_axis(struct report_out *out, struct window w)
         memcpy(line + at, text, (size_t)length);
     }
     line[CHART_COLUMNS] = '\0';
-    report_print(out, "   ms  %s\n", line);
+    text_put(out, "   ms  %s\n", line);
 }
 
-static void print_chart(struct report_out *out, const struct report_replay *r, struct window w)
+static void print_chart(struct text *out, const struct report_replay *r, struct window w)
 {
     int p = r->schedule.request.rank_count, rows = p < CHART_ROWS_MAX ? p : CHART_ROWS_MAX;
     print_axis(out, w);
     for (int i = 0; i < rows; i++)
         print_row(out, r, w, rows == p ? i : (int)((int64_t)i * (p - 1) / (rows - 1)));
     if (rows < p)
-        report_print(out, "  (%d of %d %s)\n", rows, p,
-                     r->schedule.request.virtual_stages > 1 ? "ranks" : "stages");
+        text_put(out, "  (%d of %d %s)\n", rows, p,
+                 r->schedule.request.virtual_stages > 1 ? "ranks" : "stages");
 }
 
 // Narrow enough for three columns per forward, unless the fill of the pipeline would then take over
@@ -136,22 +135,22 @@ static int64_t readable_column(const struct report_replay *r)
     return column > 0 ? column : 1;
 }
 
-void report_gantt(struct report_out *out, const struct report_replay *r)
+void report_gantt(struct text *out, const struct report_replay *r)
 {
     const struct schedule_request *q = &r->schedule.request;
     int64_t column = readable_column(r), whole = (r->span_ns + CHART_COLUMNS - 1) / CHART_COLUMNS,
             last_from = r->span_ns - CHART_COLUMNS * column;
     if (r->span_ns <= 0) return;
-    report_print(out,
-                 "\nSchedule: F forward, B backward%s of a micro-batch (last digits where tight), "
-                 "> < in a transfer,\n"
-                 "s gradient sync, e embedding sync, o optimizer, . bubble%s\n",
-                 schedule_splits_backward(q->kind) ? ", W weight gradient" : "",
-                 q->virtual_stages > 1 ? "; a row is a rank, a b c its stages"
-                 : q->slice_count > 1  ? "; a b c the slices of a sequence"
-                                       : "");
+    text_put(out,
+             "\nSchedule: F forward, B backward%s of a micro-batch (last digits where tight), "
+             "> < in a transfer,\n"
+             "s gradient sync, e embedding sync, o optimizer, . bubble%s\n",
+             schedule_splits_backward(q->kind) ? ", W weight gradient" : "",
+             q->virtual_stages > 1 ? "; a row is a rank, a b c its stages"
+             : q->slice_count > 1  ? "; a b c the slices of a sequence"
+                                   : "");
     if (!q->barrier)
-        report_print(
+        text_put(
             out,
             "  one iteration of many: without a barrier the next begins before it ends, every %s\n",
             report_time(r->iteration_ns, out->arena));
@@ -159,9 +158,8 @@ void report_gantt(struct report_out *out, const struct report_replay *r)
         print_chart(out, r, (struct window){0, whole});
         return;
     }
-    report_print(out, "  the first micro-batches (a column is %s)\n",
-                 report_time(column, out->arena));
+    text_put(out, "  the first micro-batches (a column is %s)\n", report_time(column, out->arena));
     print_chart(out, r, (struct window){0, column});
-    report_print(out, "  the last micro-batches\n");
+    text_put(out, "  the last micro-batches\n");
     print_chart(out, r, (struct window){last_from, column});
 }

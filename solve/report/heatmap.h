@@ -6,7 +6,7 @@
 #include "solve/report/places_links.h"
 
 struct heatmap {
-    struct svg svg;
+    struct text svg;
     const struct report_links *links;
     struct arena *arena;
     int count;         // nodes

@@ -86,35 +86,35 @@ struct report_layout *report_layouts_sorted(const struct layouts *l, bool planne
 
 // ---- text
 
-static void print_counts(struct report_out *out, const struct layouts *l)
+static void print_counts(struct text *out, const struct layouts *l)
 {
     int64_t counts[FATE_COUNT] = {0};
     for (int i = 0; i < l->reason_count; i++) counts[l->reasons[i].fate] += l->reasons[i].count;
     const char *framework = framework_names[l->space.framework];
-    report_print(out, "%s: %" PRId64 " layouts", l->name, l->count);
-    if (l->space.framework != FRAMEWORK_ANY) report_print(out, " that %s runs", framework);
-    report_print(out, "\n");
+    text_put(out, "%s: %" PRId64 " layouts", l->name, l->count);
+    if (l->space.framework != FRAMEWORK_ANY) text_put(out, " that %s runs", framework);
+    text_put(out, "\n");
     for (int f = 0; f < FATE_COUNT; f++) {
         if (!counts[f]) continue;
-        report_print(out, "  %10" PRId64 "  %s\n", counts[f], layout_fate_names[f]);
+        text_put(out, "  %10" PRId64 "  %s\n", counts[f], layout_fate_names[f]);
         for (int i = 0; i < l->reason_count; i++)
             if ((int)l->reasons[i].fate == f && l->reasons[i].count)
-                report_print(out, "  %10s    %10" PRId64 "  %s\n", "", l->reasons[i].count,
-                             l->reasons[i].text);
+                text_put(out, "  %10s    %10" PRId64 "  %s\n", "", l->reasons[i].count,
+                         l->reasons[i].text);
     }
 }
 
-static void print_verdict(struct report_out *out, const struct layouts *l)
+static void print_verdict(struct text *out, const struct layouts *l)
 {
     if (l->chosen < 0) {
-        report_print(out, "no plan is known\n");
+        text_put(out, "no plan is known\n");
         return;
     }
     if (l->objective == OBJECTIVE_MAX_LOAD)
-        report_print(out, "times are of max_load: micro-batches x the greatest load\n");
+        text_put(out, "times are of max_load: micro-batches x the greatest load\n");
     if (l->objective == OBJECTIVE_COST)
-        report_print(out, "times are of cost: devices x iteration time\n");
-    report_print(
+        text_put(out, "times are of cost: devices x iteration time\n");
+    text_put(
         out,
         "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s "
         "(%s), gap %.4g %% (requested %.4g %%)\n",
@@ -130,8 +130,7 @@ static const char *seconds_of(int64_t ns, struct arena *arena)
     return ns > 0 ? arena_print(arena, "%.6f", (double)ns / 1e9) : "-";
 }
 
-static void print_line(struct report_out *out, const struct layouts *l,
-                       const struct report_layout *line)
+static void print_line(struct text *out, const struct layouts *l, const struct report_layout *line)
 {
     const struct layout *x = &line->layout;
     enum layout_fate fate = layouts_fate(l, line->number);
@@ -151,62 +150,61 @@ static void print_line(struct report_out *out, const struct layouts *l,
              gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
              x->fused_embedding_sync, x->local_loss_every, x->slice_count);
     arena_reset(out->arena, mark);
-    report_print(out, "%s\n", text);
+    text_put(out, "%s\n", text);
 }
 
-static void print_lines(struct report_out *out, const struct layouts *l,
+static void print_lines(struct text *out, const struct layouts *l,
                         const struct report_layout *lines, int64_t count)
 {
-    report_print(out,
-                 "%9s %-10s %14s %14s %5s %4s %4s %5s %2s %5s %-12s %s %s %-10s %s %s %s %s %s\n",
-                 "layout", "fate", "plan s", "bound s", "tens", "ctx", "pipe", "data", "v", "mb",
-                 "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
+    text_put(out, "%9s %-10s %14s %14s %5s %4s %4s %5s %2s %5s %-12s %s %s %-10s %s %s %s %s %s\n",
+             "layout", "fate", "plan s", "bound s", "tens", "ctx", "pipe", "data", "v", "mb",
+             "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
     for (int64_t i = 0; i < count; i++) print_line(out, l, &lines[i]);
-    report_print(out,
-                 "tens, ctx, pipe, data: degrees; v: stages of a rank; mb: sequences of a "
-                 "micro-batch; q: sequence parallel; z: ZeRO; "
-                 "o: optimizer offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
+    text_put(out,
+             "tens, ctx, pipe, data: degrees; v: stages of a rank; mb: sequences of a "
+             "micro-batch; q: sequence parallel; z: ZeRO; "
+             "o: optimizer offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
 }
 
 // ---- comma-separated values
 
-static void print_csv(struct report_out *out, const struct layouts *l,
-                      const struct report_layout *lines, int64_t count)
+static void print_csv(struct text *out, const struct layouts *l, const struct report_layout *lines,
+                      int64_t count)
 {
     bool grids = false;
     for (int64_t i = 0; i < count; i++) grids = grids || layout_has_grid(&lines[i].layout);
-    report_print(out,
-                 "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
-                 "pipeline,data,virtual_stages,micro_batch,schedule,"
-                 "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
-                 "embedding_sync,local_loss_every,slice_count,%sreason\n",
-                 grids ? "tensor_grid," : "");
+    text_put(out,
+             "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
+             "pipeline,data,virtual_stages,micro_batch,schedule,"
+             "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
+             "embedding_sync,local_loss_every,slice_count,%sreason\n",
+             grids ? "tensor_grid," : "");
     for (int64_t i = 0; i < count; i++) {
         const struct report_layout *k = &lines[i];
         const struct layout *x = &k->layout;
         enum layout_fate fate = layouts_fate(l, k->number);
         int64_t value = l->value[k->number];
-        report_print(out,
-                     "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                     ",%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%d\n",
-                     k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
-                     report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
-                     k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
-                     x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
-                     x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync],
-                     x->offload_optimizer, x->barrier, x->fused_embedding_sync, x->local_loss_every,
-                     x->slice_count, grids ? layout_tensor_text(x, out->arena) : "",
-                     grids ? "," : "", l->reason[k->number]);
+        text_put(out,
+                 "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+                 ",%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%d\n",
+                 k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
+                 report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
+                 k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
+                 x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
+                 x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync],
+                 x->offload_optimizer, x->barrier, x->fused_embedding_sync, x->local_loss_every,
+                 x->slice_count, grids ? layout_tensor_text(x, out->arena) : "", grids ? "," : "",
+                 l->reason[k->number]);
     }
 }
 
 void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text,
                     size_t *length, struct arena *arena)
 {
-    struct report_out out;
+    struct text out;
     int64_t count = top;
     struct report_layout *lines = report_layouts_sorted(l, false, &count, arena);
-    report_out_begin(&out, arena);
+    text_begin(&out, arena);
     if (csv) {
         print_csv(&out, l, lines, count);
     } else {

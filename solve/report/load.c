@@ -38,7 +38,7 @@ static const char *links_text(const struct schedule *s, const int64_t *durations
     return *text ? text : "-";
 }
 
-static void print_busiest(struct report_out *out, const struct plan *plan, const struct schedule *s,
+static void print_busiest(struct text *out, const struct plan *plan, const struct schedule *s,
                           const int64_t *durations)
 {
     const struct stream *busiest = NULL;
@@ -51,20 +51,20 @@ static void print_busiest(struct report_out *out, const struct plan *plan, const
     }
     double sequences = (double)plan->layout.micro_batch * (double)plan->layout.data;
     if (plan->placement && most < plan->objective_ns)
-        report_print(out, "  busiest    a rank or link of another replica than the one shown\n");
+        text_put(out, "  busiest    a rank or link of another replica than the one shown\n");
     else if (busiest && busiest->kind == STREAM_LINK)
-        report_print(out, "  busiest    the link from rank %d to rank %d\n", busiest->rank,
-                     busiest->to_rank);
-    else if (busiest) report_print(out, "  busiest    rank %d\n", busiest->rank);
+        text_put(out, "  busiest    the link from rank %d to rank %d\n", busiest->rank,
+                 busiest->to_rank);
+    else if (busiest) text_put(out, "  busiest    rank %d\n", busiest->rank);
     if (plan->objective_ns > 0)
-        report_print(
+        text_put(
             out,
             "  throughput %.2f sequences/s at most, approached by a long stream of micro-batches\n",
             sequences / ((double)plan->objective_ns / 1e9));
 }
 
-enum status report_loads(struct report_out *out, const struct plan *plan,
-                         const struct report_replay *r, struct error *err)
+enum status report_loads(struct text *out, const struct plan *plan, const struct report_replay *r,
+                         struct error *err)
 {
     static const char *const headings[] = {"rank", "computing",   "in transfers", "load",
                                            "",     "of the most", "links"};
@@ -86,7 +86,7 @@ enum status report_loads(struct report_out *out, const struct plan *plan,
         report_cell(&t, arena_print(out->arena, "%.1f %%", 100 * share));
         report_cell(&t, links_text(&s, r->durations, stream->rank, out->arena));
     }
-    report_print(out, "\nLoads of one micro-batch in ms (the greatest was minimised)\n");
+    text_put(out, "\nLoads of one micro-batch in ms (the greatest was minimised)\n");
     report_table_print(out, &t);
     print_busiest(out, plan, &s, r->durations);
     return OK;

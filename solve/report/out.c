@@ -1,33 +1,10 @@
-// Text, quantities and tables of the reports.
+// Quantities and tables of the reports.
 #include "solve/report/out.h"
 
 #include "data/base/grow.h"
 
-#include <assert.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-
-void report_out_begin(struct report_out *out, struct arena *arena)
-{
-    *out = (struct report_out){.arena = arena};
-    report_print(out, "%s", "");
-}
-
-void report_print(struct report_out *out, const char *format, ...)
-{
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    assert(length >= 0);
-    GROW_BYTES(out->arena, out->text, out->length, (size_t)length, out->capacity);
-    vsnprintf(out->text + out->length, (size_t)length + 1, format, again);
-    va_end(again);
-    out->length += (size_t)length;
-}
 
 const char *report_time(int64_t ns, struct arena *arena)
 {
@@ -81,19 +58,18 @@ int report_column_width(const struct report_table *t, int column)
     return says ? width : 0;
 }
 
-static void print_row(struct report_out *out, const struct report_table *t,
-                      const char *const *cells)
+static void print_row(struct text *out, const struct report_table *t, const char *const *cells)
 {
     size_t line = out->length;
     for (int c = 0; c < t->column_count; c++) {
         int width = report_column_width(t, c);
-        if (width) report_print(out, t->align[c] == 'r' ? "  %*s" : "  %-*s", width, cells[c]);
+        if (width) text_put(out, t->align[c] == 'r' ? "  %*s" : "  %-*s", width, cells[c]);
     }
     while (out->length > line && out->text[out->length - 1] == ' ') out->length--;
-    report_print(out, "\n");
+    text_put(out, "\n");
 }
 
-void report_table_print(struct report_out *out, const struct report_table *t)
+void report_table_print(struct text *out, const struct report_table *t)
 {
     print_row(out, t, t->headings);
     for (int i = 0; i + t->column_count <= t->cell_count; i += t->column_count)

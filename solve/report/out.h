@@ -1,28 +1,17 @@
-// Output of the reports: growing text, readable quantities, tables with aligned columns.
+// Output of the reports: readable quantities, tables with aligned columns.
 #ifndef PLUMBLINE_SOLVE_REPORT_OUT_H
 #define PLUMBLINE_SOLVE_REPORT_OUT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "data/base/arena.h"
-
-struct report_out {
-    struct arena *arena;
-    char *text;
-    size_t length, capacity;
-};
-
-void report_out_begin(struct report_out *out, struct arena *arena);
-void report_print(struct report_out *out, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#include "data/text/pieces.h"
 
 // "1.234567 s", "12.346 ms", "3.200 us".
 const char *report_time(int64_t ns, struct arena *arena);
 const char *report_milliseconds(int64_t ns, struct arena *arena); // "12.346"
 const char *report_gigabytes(int64_t bytes, struct arena *arena); // "12.35", of 1e9 bytes
 const char *report_escape_tex(const char *text, struct arena *arena);
-void report_csv_text(struct report_out *out, const char *text); // csv_cell
+void report_csv_text(struct text *out, const char *text); // csv_cell
 // `width` characters, filled in proportion to share (0..1).
 const char *report_bar(double share, int width, struct arena *arena);
 
@@ -42,6 +31,6 @@ void report_table_begin(struct report_table *t, const char *const *headings, con
 void report_cell(struct report_table *t, const char *text);
 int report_column_width(const struct report_table *t,
                         int column); // 0 if all its cells are "-"
-void report_table_print(struct report_out *out, const struct report_table *t);
+void report_table_print(struct text *out, const struct report_table *t);
 
 #endif

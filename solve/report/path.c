@@ -65,26 +65,25 @@ void report_path_table(struct report_table *t, const struct report_replay *r, st
     }
 }
 
-void report_critical_path(struct report_out *out, const struct plan *plan,
-                          const struct report_replay *r)
+void report_critical_path(struct text *out, const struct plan *plan, const struct report_replay *r)
 {
     struct report_table t;
     int64_t most_ns;
     int heaviest = heaviest_stage(plan, r, out->arena, &most_ns);
     double whole = r->iteration_ns > 0 ? (double)r->iteration_ns : 1;
     if (r->schedule.request.barrier)
-        report_print(
-            out, "\nCritical path (%s): what the iteration waits for, from its start to its end\n",
-            report_time(r->iteration_ns, out->arena));
+        text_put(out,
+                 "\nCritical path (%s): what the iteration waits for, from its start to its end\n",
+                 report_time(r->iteration_ns, out->arena));
     else
-        report_print(out,
-                     "\nLongest path to the end of one iteration (iterations follow each other "
-                     "every %s, without a barrier)\n",
-                     report_time(r->iteration_ns, out->arena));
+        text_put(out,
+                 "\nLongest path to the end of one iteration (iterations follow each other "
+                 "every %s, without a barrier)\n",
+                 report_time(r->iteration_ns, out->arena));
     report_path_table(&t, r, out->arena);
     report_table_print(out, &t);
-    report_print(out, "  the stage that is longest on it: %d, with %.1f %% of the iteration\n",
-                 heaviest, 100 * (double)most_ns / whole);
+    text_put(out, "  the stage that is longest on it: %d, with %.1f %% of the iteration\n",
+             heaviest, 100 * (double)most_ns / whole);
 }
 
 static int64_t compute_ns_of(const struct report_use *u)
@@ -197,15 +196,14 @@ double report_use_table(struct report_table *t, const struct plan *plan,
     return idle_sum / whole / q->rank_count;
 }
 
-void report_use_of_time(struct report_out *out, const struct plan *plan,
-                        const struct report_replay *r)
+void report_use_of_time(struct text *out, const struct plan *plan, const struct report_replay *r)
 {
     struct report_table t;
     bool several = r->schedule.request.virtual_stages > 1;
     double idle = report_use_table(&t, plan, r, out->arena);
-    report_print(out,
-                 "\nUse of each %s's time (bubble: nothing to do; mean %.2f %%; in flight: "
-                 "micro-batches held%s)\n",
-                 several ? "rank" : "stage", 100 * idle, several ? ", by stage" : "");
+    text_put(out,
+             "\nUse of each %s's time (bubble: nothing to do; mean %.2f %%; in flight: "
+             "micro-batches held%s)\n",
+             several ? "rank" : "stage", 100 * idle, several ? ", by stage" : "");
     report_table_print(out, &t);
 }

@@ -19,7 +19,7 @@ static const char *link_text(const struct report_links *l, int from, int to, str
     return arena_print(arena, "%s > %s", nodes[from].name, nodes[to].name);
 }
 
-static void print_nodes(struct report_out *out, const struct plan *plan)
+static void print_nodes(struct text *out, const struct plan *plan)
 {
     static const char *const headings[] = {"replica", "takes", "micro-batches",
                                            "nodes, rank by rank"};
@@ -37,14 +37,14 @@ static void print_nodes(struct report_out *out, const struct plan *plan)
                                          : "-");
         report_cell(&t, nodes);
     }
-    report_print(out, "\nNodes (the iteration waits for *, whose stages are shown here)\n");
+    text_put(out, "\nNodes (the iteration waits for *, whose stages are shown here)\n");
     report_table_print(out, &t);
 }
 
 // ---- rings
 
 // NCCL joins the nodes of a ring in the order of their ranks, and all stages share that order.
-static void print_launched(struct report_out *out, const struct plan *plan,
+static void print_launched(struct text *out, const struct plan *plan,
                            const struct report_links *links)
 {
     const struct plan_placement *x = plan->placement;
@@ -66,24 +66,23 @@ static void print_launched(struct report_out *out, const struct plan *plan,
                 worst = bottleneck;
         }
     }
-    report_print(out,
-                 "  as launched (hostfile, rankfile, hosts): data-parallel ranks are replicas %s; "
-                 "rings in that order, as NCCL joins them,\n",
-                 order);
-    report_print(out, "  are these rings in %d of %d stages", alike, plan->stage_count);
+    text_put(out,
+             "  as launched (hostfile, rankfile, hosts): data-parallel ranks are replicas %s; "
+             "rings in that order, as NCCL joins them,\n",
+             order);
+    text_put(out, "  are these rings in %d of %d stages", alike, plan->stage_count);
     if (worst.stage >= 0)
-        report_print(
+        text_put(
             out,
             ", slower in %d: at worst stage %d over %s with %s GB/s, about %.3g times its sync",
             slower, worst.stage, link_text(links, worst.from, worst.to, out->arena),
             gigabytes_per_s(worst.link.link.bytes_per_s, out->arena),
             report_ring_excess(links, &worst));
-    else if (links && alike < plan->stage_count) report_print(out, ", and no slower in the others");
-    report_print(out, "\n");
+    else if (links && alike < plan->stage_count) text_put(out, ", and no slower in the others");
+    text_put(out, "\n");
 }
 
-static void print_rings(struct report_out *out, const struct plan *plan,
-                        const struct report_links *links)
+static void print_rings(struct text *out, const struct plan *plan, const struct report_links *links)
 {
     static const char *const headings[] = {"stage", "sync in ms", "bottleneck link",
                                            "GB/s",  "of best",    "ring of nodes"};
@@ -109,13 +108,12 @@ static void print_rings(struct report_out *out, const struct plan *plan,
         report_cell(&t, bottleneck ? percent(report_share(bottleneck), out->arena) : "-");
         report_cell(&t, nodes);
     }
-    report_print(out,
-                 "\nRings of gradient syncs (each sends to the next, the last to the first%s)\n",
-                 links ? "; ! on the critical path" : "");
+    text_put(out, "\nRings of gradient syncs (each sends to the next, the last to the first%s)\n",
+             links ? "; ! on the critical path" : "");
     report_table_print(out, &t);
     if (links && links->best_ring_bytes_per_s > 0)
-        report_print(out, "  no ring of %d device groups has all its links faster than %s GB/s\n",
-                     x->replica_count, gigabytes_per_s(links->best_ring_bytes_per_s, out->arena));
+        text_put(out, "  no ring of %d device groups has all its links faster than %s GB/s\n",
+                 x->replica_count, gigabytes_per_s(links->best_ring_bytes_per_s, out->arena));
     if (x->embedding_ring) {
         const char *nodes = "";
         for (int at = 0; at < 2 * x->replica_count; at++) {
@@ -124,8 +122,8 @@ static void print_rings(struct report_out *out, const struct plan *plan,
             nodes = arena_print(out->arena, "%s%s%s", nodes, at ? " > " : "",
                                 x->nodes[member % x->replica_count * x->rank_count + rank]);
         }
-        report_print(out, "  the fused embedding sync, %s ms: %s\n",
-                     report_milliseconds(plan->embedding_sync_ns, out->arena), nodes);
+        text_put(out, "  the fused embedding sync, %s ms: %s\n",
+                 report_milliseconds(plan->embedding_sync_ns, out->arena), nodes);
     }
     if (x->replica_count > 2) print_launched(out, plan, links);
 }
@@ -141,7 +139,7 @@ static int by_rate(const void *a, const void *b)
                : x->link.link.bytes_per_s > y->link.link.bytes_per_s;
 }
 
-static void print_summary(struct report_out *out, const struct report_links *links,
+static void print_summary(struct text *out, const struct report_links *links,
                           const struct report_link **sorted)
 {
     static const char *const headings[] = {
@@ -166,12 +164,12 @@ static void print_summary(struct report_out *out, const struct report_links *lin
                                 gigabytes_per_s(worst->best->bytes_per_s, out->arena),
                                 link_text(links, worst->best->from, worst->best->to, out->arena)));
     }
-    report_print(out,
-                 "\nLinks in use (best: of all between nodes of these groups, for the same use)\n");
+    text_put(out,
+             "\nLinks in use (best: of all between nodes of these groups, for the same use)\n");
     report_table_print(out, &t);
 }
 
-static void print_transfers(struct report_out *out, const struct report_links *links, int64_t top,
+static void print_transfers(struct text *out, const struct report_links *links, int64_t top,
                             const struct report_link **sorted)
 {
     static const char *const headings[] = {"stages",  "replica", "link",  "GB/s",         "of best",
@@ -196,20 +194,20 @@ static void print_transfers(struct report_out *out, const struct report_links *l
         report_cell(&t, l->critical_ns ? report_time(l->critical_ns, out->arena) : "-");
     }
     if (!all) return;
-    report_print(out, "\n%s messages between stages (one of the schedule's, from end to end%s)\n",
-                 count < all ? arena_print(out->arena, "The %d slowest of %d", count, all) : "All",
-                 count < all ? "; --top 0: all; --format links: as a table" : "");
+    text_put(out, "\n%s messages between stages (one of the schedule's, from end to end%s)\n",
+             count < all ? arena_print(out->arena, "The %d slowest of %d", count, all) : "All",
+             count < all ? "; --top 0: all; --format links: as a table" : "");
     report_table_print(out, &t);
 }
 
-void report_places(struct report_out *out, const struct plan *plan,
-                   const struct report_links *links, int64_t top)
+void report_places(struct text *out, const struct plan *plan, const struct report_links *links,
+                   int64_t top)
 {
     print_nodes(out, plan);
     if (plan->placement->replica_count > 1) print_rings(out, plan, links);
     if (!links) {
-        report_print(out, "  links: not shown, because the problem is not where the plan says or "
-                          "has changed since (--problem FILE)\n");
+        text_put(out, "  links: not shown, because the problem is not where the plan says or "
+                      "has changed since (--problem FILE)\n");
         return;
     }
     const struct report_link **sorted =
@@ -220,9 +218,9 @@ void report_places(struct report_out *out, const struct plan *plan,
 
 // ---- all of them
 
-static void put_name(struct report_out *out, const char *name)
+static void put_name(struct text *out, const char *name)
 {
-    report_print(out, ",");
+    text_put(out, ",");
     report_csv_text(out, name);
 }
 
@@ -230,25 +228,24 @@ void report_links_csv(const struct report_links *links, const char **text, size_
                       struct arena *arena)
 {
     const struct cluster_node *nodes = links->problem.cluster.places.nodes;
-    struct report_out out;
-    report_out_begin(&out, arena);
-    report_print(&out,
-                 "use,stage,replica,to_replica,from,to,bytes_per_s,latency_s,origin,time_ns,"
-                 "critical_ns,dearest_of_ring,share_of_best,best_bytes_per_s,best_from,best_to\n");
+    struct text out;
+    text_begin(&out, arena);
+    text_put(&out,
+             "use,stage,replica,to_replica,from,to,bytes_per_s,latency_s,origin,time_ns,"
+             "critical_ns,dearest_of_ring,share_of_best,best_bytes_per_s,best_from,best_to\n");
     for (int i = 0; i < links->count; i++) {
         const struct report_link *l = &links->items[i];
-        report_print(&out, "%s,%d,%d,%d", link_use_names[l->use], l->stage, l->replica,
-                     l->to_replica);
+        text_put(&out, "%s,%d,%d,%d", link_use_names[l->use], l->stage, l->replica, l->to_replica);
         put_name(&out, nodes[l->from].name);
         put_name(&out, nodes[l->to].name);
-        report_print(&out, ",%.17g,%.17g", l->link.link.bytes_per_s, l->link.link.latency_s);
+        text_put(&out, ",%.17g,%.17g", l->link.link.bytes_per_s, l->link.link.latency_s);
         put_name(&out, place_origin_text(&l->link, &links->problem.cluster.places, arena));
-        report_print(&out, l->ns >= 0 ? ",%lld" : ",", (long long)l->ns);
-        report_print(&out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->bottleneck,
-                     report_share(l), l->best->bytes_per_s);
+        text_put(&out, l->ns >= 0 ? ",%lld" : ",", (long long)l->ns);
+        text_put(&out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->bottleneck,
+                 report_share(l), l->best->bytes_per_s);
         put_name(&out, nodes[l->best->from].name);
         put_name(&out, nodes[l->best->to].name);
-        report_print(&out, "\n");
+        text_put(&out, "\n");
     }
     *text = out.text;
     *length = out.length;

@@ -103,7 +103,7 @@ static enum status name_nodes(struct launch *l, const struct launch_request *r, 
 
 // Hosts with their numbers of ranks, in the order that a launcher needs which numbers ranks host
 // by host.
-static enum status print_hosts(struct report_out *out, const struct launch *l, struct error *err)
+static enum status print_hosts(struct text *out, const struct launch *l, struct error *err)
 {
     for (int64_t global = 0, next; global < l->ranks; global = next) {
         const char *host = host_of(l, global);
@@ -115,21 +115,21 @@ static enum status print_hosts(struct report_out *out, const struct launch *l, s
                             "together in the order %s; expected another --rank-order, or --format "
                             "hostfile or rankfile, which give each rank its host",
                             l->plan->document.path, host, rank_order_names[l->order]);
-        report_print(out, "%s slots=%lld\n", host, (long long)(next - global));
+        text_put(out, "%s slots=%lld\n", host, (long long)(next - global));
     }
     return OK;
 }
 
 // Ranks of a host get its cores in the order of their numbers.
-static void print_rankfile(struct report_out *out, const struct launch *l, int cores)
+static void print_rankfile(struct text *out, const struct launch *l, int cores)
 {
     for (int64_t global = 0; global < l->ranks; global++) {
         int64_t first = 0;
         for (int64_t before = 0; before < global; before++)
             first += !strcmp(host_of(l, before), host_of(l, global)) ? cores : 0;
-        report_print(out, "rank %lld=%s slot=%lld", (long long)global, host_of(l, global),
-                     (long long)first);
-        report_print(out, cores > 1 ? "-%lld\n" : "\n", (long long)(first + cores - 1));
+        text_put(out, "rank %lld=%s slot=%lld", (long long)global, host_of(l, global),
+                 (long long)first);
+        text_put(out, cores > 1 ? "-%lld\n" : "\n", (long long)(first + cores - 1));
     }
 }
 
@@ -148,7 +148,7 @@ static enum status check_host(const char *host, struct error *err)
 enum status report_launch(const struct plan *plan, const struct launch_request *request,
                           const char **text, size_t *length, struct arena *arena, struct error *err)
 {
-    struct report_out out;
+    struct text out;
     struct launch l = {.plan = plan,
                        .order = request->order,
                        .ranks = (int64_t)plan->layout.tensor * plan->layout.context *
@@ -168,11 +168,11 @@ enum status report_launch(const struct plan *plan, const struct launch_request *
     if (plan->placement) l.replica = report_data_ranks(plan, arena);
     else TRY(name_nodes(&l, request, arena, err));
     for (int64_t global = 0; global < l.ranks; global++) TRY(check_host(host_of(&l, global), err));
-    report_out_begin(&out, arena);
+    text_begin(&out, arena);
     if (request->format == LAUNCH_HOSTS) TRY(print_hosts(&out, &l, err));
     if (request->format == LAUNCH_RANKFILE) print_rankfile(&out, &l, request->cores_per_rank);
     for (int64_t global = 0; global < l.ranks && request->format == LAUNCH_HOSTFILE; global++)
-        report_print(&out, "%s\n", host_of(&l, global));
+        text_put(&out, "%s\n", host_of(&l, global));
     *text = out.text;
     *length = out.length;
     return OK;

@@ -154,7 +154,7 @@ struct report_use report_use_of(const struct report_replay *r, const struct plan
 // Verdict, layout and figures: a headline, then lines with a name in columns 3 to 12 and its value
 // from column 14 on. Without stages only the headline and perhaps a line with the bound; r is not
 // read.
-void report_summary(struct report_out *out, const struct plan *plan, const struct problem *problem,
+void report_summary(struct text *out, const struct plan *plan, const struct problem *problem,
                     const struct report_replay *r);
 // A line for each stage, with memory and use for each rank.
 void report_placement_table(struct report_table *t, const struct plan *plan, struct arena *arena);
@@ -164,17 +164,14 @@ void report_path_table(struct report_table *t, const struct report_replay *r, st
 // Returns the mean share of the bubble.
 double report_use_table(struct report_table *t, const struct plan *plan,
                         const struct report_replay *r, struct arena *arena);
-void report_figures(struct report_out *out, const struct plan *plan, const struct problem *problem);
+void report_figures(struct text *out, const struct plan *plan, const struct problem *problem);
 void report_figures_of(struct figures *f, const struct plan *plan, const struct problem *problem);
-void report_critical_path(struct report_out *out, const struct plan *plan,
-                          const struct report_replay *r);
-void report_use_of_time(struct report_out *out, const struct plan *plan,
-                        const struct report_replay *r);
-enum status report_loads(struct report_out *out, const struct plan *plan,
-                         const struct report_replay *r,
+void report_critical_path(struct text *out, const struct plan *plan, const struct report_replay *r);
+void report_use_of_time(struct text *out, const struct plan *plan, const struct report_replay *r);
+enum status report_loads(struct text *out, const struct plan *plan, const struct report_replay *r,
                          struct error *err); // with objective max_load
-void report_places(struct report_out *out, const struct plan *plan,
-                   const struct report_links *links, int64_t top);
-void report_gantt(struct report_out *out, const struct report_replay *r);
+void report_places(struct text *out, const struct plan *plan, const struct report_links *links,
+                   int64_t top);
+void report_gantt(struct text *out, const struct report_replay *r);
 
 #endif

@@ -75,26 +75,26 @@ static enum status find_nodes(struct batch *b, struct arena *arena, struct error
 }
 
 // The names, separated by this character.
-static void put_names(struct report_out *out, const char *hosts, char apart)
+static void put_names(struct text *out, const char *hosts, char apart)
 {
     for (const char *line = hosts; *line; line = next_line(line)) {
-        if (line > hosts) report_print(out, "%c", apart);
-        report_print(out, "%.*s", name_length(line), line);
+        if (line > hosts) text_put(out, "%c", apart);
+        text_put(out, "%.*s", name_length(line), line);
     }
 }
 
-static void put_node_groups(struct report_out *out, const struct batch *b)
+static void put_node_groups(struct text *out, const struct batch *b)
 {
     if (b->hosts) return;
     for (int64_t node = 0, next; node < b->nodes; node = next) {
         const struct node_group *g = group_of_rank(b, node * b->each);
         for (next = node; next < b->nodes && group_of_rank(b, next * b->each) == g;) next++;
-        report_print(out, "# Nodes %" PRId64 " to %" PRId64 " of the job: %s (%s)\n", node,
-                     next - 1, g->name, g->gpu);
+        text_put(out, "# Nodes %" PRId64 " to %" PRId64 " of the job: %s (%s)\n", node, next - 1,
+                 g->name, g->gpu);
     }
 }
 
-static enum status begin(struct batch *b, struct report_out *out, const struct plan *plan,
+static enum status begin(struct batch *b, struct text *out, const struct plan *plan,
                          const struct problem *problem, struct arena *arena, struct error *err)
 {
     *b = (struct batch){.plan = plan, .cluster = problem ? &problem->cluster : NULL};
@@ -106,20 +106,20 @@ static enum status begin(struct batch *b, struct report_out *out, const struct p
                     "the plan's problem is missing or has changed since: it gives the number of "
                     "GPUs per node");
     TRY(find_nodes(b, arena, err));
-    report_out_begin(out, arena);
+    text_begin(out, arena);
     return OK;
 }
 
 // Slurm numbers nodes by name; a placement has its own order.
-static void put_master(struct report_out *out, const struct batch *b)
+static void put_master(struct text *out, const struct batch *b)
 {
-    report_print(out, "# The nodes in the order of their ranks%s.\nexport PLAN_HOSTS=\"",
-                 b->hosts ? "" : ": Slurm's own, or set PLAN_HOSTS");
+    text_put(out, "# The nodes in the order of their ranks%s.\nexport PLAN_HOSTS=\"",
+             b->hosts ? "" : ": Slurm's own, or set PLAN_HOSTS");
     if (b->hosts) put_names(out, b->hosts, ' ');
     else
-        report_print(out, "${PLAN_HOSTS:-$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | paste "
-                          "-sd ' ')}");
-    report_print(out, "\"\nMASTER_ADDR=${PLAN_HOSTS%%%% *}\n");
+        text_put(out, "${PLAN_HOSTS:-$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | paste "
+                      "-sd ' ')}");
+    text_put(out, "\"\nMASTER_ADDR=${PLAN_HOSTS%%%% *}\n");
 }
 
 enum status report_sbatch(const struct plan *plan, const struct plan *told,
@@ -127,47 +127,47 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
                           struct arena *arena, struct error *err)
 {
     (void)told;
-    struct report_out out;
+    struct text out;
     struct batch b;
     TRY(begin(&b, &out, plan, problem, arena, err));
-    report_print(&out,
-                 "#!/bin/bash\n"
-                 "# The plan %s under Slurm: sbatch job.sbatch DATA-OPTION ..., in the folder of "
-                 "megatron.sh (or PLAN_DIR=FOLDER). By plumbline %s.\n",
-                 plan->name ? plan->name : "", PLUMBLINE_VERSION);
-    report_print(&out,
-                 "#SBATCH --nodes=%" PRId64 "\n#SBATCH --ntasks-per-node=1\n"
-                 "#SBATCH --gpus-per-node=%" PRId64 "\n#SBATCH --exclusive\n",
-                 b.nodes, b.each);
+    text_put(&out,
+             "#!/bin/bash\n"
+             "# The plan %s under Slurm: sbatch job.sbatch DATA-OPTION ..., in the folder of "
+             "megatron.sh (or PLAN_DIR=FOLDER). By plumbline %s.\n",
+             plan->name ? plan->name : "", PLUMBLINE_VERSION);
+    text_put(&out,
+             "#SBATCH --nodes=%" PRId64 "\n#SBATCH --ntasks-per-node=1\n"
+             "#SBATCH --gpus-per-node=%" PRId64 "\n#SBATCH --exclusive\n",
+             b.nodes, b.each);
     if (b.hosts) {
-        report_print(&out, "#SBATCH --nodelist=");
+        text_put(&out, "#SBATCH --nodelist=");
         put_names(&out, b.hosts, ',');
-        report_print(&out, "\n");
+        text_put(&out, "\n");
     }
     put_node_groups(&out, &b);
-    report_print(&out, "set -eu\n"
-                       "# shellcheck source=/dev/null\n"
-                       "source \"${PLAN_DIR:-${SLURM_SUBMIT_DIR:-.}}/megatron.sh\"\n");
+    text_put(&out, "set -eu\n"
+                   "# shellcheck source=/dev/null\n"
+                   "source \"${PLAN_DIR:-${SLURM_SUBMIT_DIR:-.}}/megatron.sh\"\n");
     put_master(&out, &b);
-    report_print(&out, "MASTER_PORT=${MASTER_PORT:-29500}\n"
-                       "export MASTER_ADDR MASTER_PORT CUDA_DEVICE_MAX_CONNECTIONS=1\n");
-    report_print(
-        &out,
-        "# shellcheck disable=SC2016\n"
-        "srun --kill-on-bad-exit=1 bash -c 'rank=0\n"
-        "for host in $PLAN_HOSTS; do\n"
-        "    [ \"$host\" != \"$SLURMD_NODENAME\" ] || break\n"
-        "    rank=$((rank + 1))\n"
-        "done\n"
-        "[ \"$rank\" -lt %" PRId64
-        " ] || { echo \"job.sbatch: $SLURMD_NODENAME is none of $PLAN_HOSTS\" >&2; exit 2; "
-        "}\n"
-        "exec torchrun --nnodes %" PRId64 " --nproc-per-node %" PRId64 " --node-rank \"$rank\" \\\n"
-        "    --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" \"$@\"' "
-        "torchrun \\\n"
-        "    \"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
-        "\"${MEGATRON_ARGS[@]}\" \"$@\"\n",
-        b.nodes, b.nodes, b.each);
+    text_put(&out, "MASTER_PORT=${MASTER_PORT:-29500}\n"
+                   "export MASTER_ADDR MASTER_PORT CUDA_DEVICE_MAX_CONNECTIONS=1\n");
+    text_put(&out,
+             "# shellcheck disable=SC2016\n"
+             "srun --kill-on-bad-exit=1 bash -c 'rank=0\n"
+             "for host in $PLAN_HOSTS; do\n"
+             "    [ \"$host\" != \"$SLURMD_NODENAME\" ] || break\n"
+             "    rank=$((rank + 1))\n"
+             "done\n"
+             "[ \"$rank\" -lt %" PRId64
+             " ] || { echo \"job.sbatch: $SLURMD_NODENAME is none of $PLAN_HOSTS\" >&2; exit 2; "
+             "}\n"
+             "exec torchrun --nnodes %" PRId64 " --nproc-per-node %" PRId64
+             " --node-rank \"$rank\" \\\n"
+             "    --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" \"$@\"' "
+             "torchrun \\\n"
+             "    \"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
+             "\"${MEGATRON_ARGS[@]}\" \"$@\"\n",
+             b.nodes, b.nodes, b.each);
     *text = out.text;
     *length = out.length;
     return OK;
@@ -176,38 +176,38 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
 // ---- torchrun
 
 // The nodes as launched: given at run time, or the plan's own.
-static void put_hosts(struct report_out *out, const struct batch *b)
+static void put_hosts(struct text *out, const struct batch *b)
 {
     const char *own = b->hosts ? b->hosts : "";
-    report_print(out,
-                 "# The nodes in the order of their ranks: HOSTS (names between blanks or commas), "
-                 "else HOSTFILE (a name a line),\n# else those of Slurm's job%s.\n"
-                 "if [ -n \"${HOSTS:-}\" ]; then\n"
-                 "    read -r -d '' -a hosts <<<\"${HOSTS//,/ }\" || true\n"
-                 "elif [ -n \"${HOSTFILE:-}\" ]; then\n"
-                 "    mapfile -t hosts < <(awk 'NF && $1 !~ /^#/ { print $1 }' \"$HOSTFILE\")\n",
-                 *own ? ", where they are the plan's" : "");
+    text_put(out,
+             "# The nodes in the order of their ranks: HOSTS (names between blanks or commas), "
+             "else HOSTFILE (a name a line),\n# else those of Slurm's job%s.\n"
+             "if [ -n \"${HOSTS:-}\" ]; then\n"
+             "    read -r -d '' -a hosts <<<\"${HOSTS//,/ }\" || true\n"
+             "elif [ -n \"${HOSTFILE:-}\" ]; then\n"
+             "    mapfile -t hosts < <(awk 'NF && $1 !~ /^#/ { print $1 }' \"$HOSTFILE\")\n",
+             *own ? ", where they are the plan's" : "");
     if (!*own)
-        report_print(out, "elif [ -n \"${SLURM_JOB_NODELIST:-}\" ]; then\n"
-                          "    mapfile -t hosts < <(scontrol show hostnames "
-                          "\"$SLURM_JOB_NODELIST\")\n");
-    report_print(out, "else\n    hosts=(");
-    if (!*own && b->nodes == 1) report_print(out, "\"$(hostname)\"");
+        text_put(out, "elif [ -n \"${SLURM_JOB_NODELIST:-}\" ]; then\n"
+                      "    mapfile -t hosts < <(scontrol show hostnames "
+                      "\"$SLURM_JOB_NODELIST\")\n");
+    text_put(out, "else\n    hosts=(");
+    if (!*own && b->nodes == 1) text_put(out, "\"$(hostname)\"");
     put_names(out, own, ' ');
-    report_print(out,
-                 ")\nfi\n"
-                 "if [ ${#hosts[@]} -ne $nodes ]; then\n"
-                 "    echo \"torchrun.sh: the plan is for $nodes nodes, found ${#hosts[@]}"
-                 "${hosts[*]:+: ${hosts[*]}} (HOSTS, HOSTFILE%s)\" >&2\n"
-                 "    exit 2\nfi\n",
-                 *own ? "" : ", SLURM_JOB_NODELIST");
+    text_put(out,
+             ")\nfi\n"
+             "if [ ${#hosts[@]} -ne $nodes ]; then\n"
+             "    echo \"torchrun.sh: the plan is for $nodes nodes, found ${#hosts[@]}"
+             "${hosts[*]:+: ${hosts[*]}} (HOSTS, HOSTFILE%s)\" >&2\n"
+             "    exit 2\nfi\n",
+             *own ? "" : ", SLURM_JOB_NODELIST");
 }
 
 // The file next to the script determines which program is run.
-static void put_program(struct report_out *out)
+static void put_program(struct text *out)
 {
-    report_print(
-        out, "if [ -e \"$here/megatron.sh\" ]; then\n"
+    text_put(out,
+             "if [ -e \"$here/megatron.sh\" ]; then\n"
              "    # shellcheck source=/dev/null\n"
              "    source \"$here/megatron.sh\"\n"
              "    program=(\"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
@@ -237,43 +237,43 @@ enum status report_torchrun(const struct plan *plan, const struct plan *told,
                             struct arena *arena, struct error *err)
 {
     (void)told;
-    struct report_out out;
+    struct text out;
     struct batch b;
     TRY(begin(&b, &out, plan, problem, arena, err));
-    report_print(&out,
-                 "#!/bin/bash\n"
-                 "# The plan %s by torchrun: bash torchrun.sh OPTION ... on each node, options for "
-                 "the training program. By plumbline %s.\n"
-                 "# Under Slurm: sbatch --nodes=%" PRId64
-                 " --ntasks-per-node=1 --gpus-per-node=%" PRId64
-                 " --exclusive --wrap 'srun bash torchrun.sh OPTION ...'\n",
-                 plan->name ? plan->name : "", PLUMBLINE_VERSION, b.nodes, b.each);
+    text_put(&out,
+             "#!/bin/bash\n"
+             "# The plan %s by torchrun: bash torchrun.sh OPTION ... on each node, options for "
+             "the training program. By plumbline %s.\n"
+             "# Under Slurm: sbatch --nodes=%" PRId64
+             " --ntasks-per-node=1 --gpus-per-node=%" PRId64
+             " --exclusive --wrap 'srun bash torchrun.sh OPTION ...'\n",
+             plan->name ? plan->name : "", PLUMBLINE_VERSION, b.nodes, b.each);
     put_node_groups(&out, &b);
-    report_print(&out,
-                 "set -eu\nnodes=%" PRId64 "\neach=%" PRId64 "\n"
-                 "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n",
-                 b.nodes, b.each);
+    text_put(&out,
+             "set -eu\nnodes=%" PRId64 "\neach=%" PRId64 "\n"
+             "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n",
+             b.nodes, b.each);
     put_hosts(&out, &b);
-    report_print(&out,
-                 "rank=${NODE_RANK:-}\n"
-                 "for ((i = 0; i < nodes; i++)); do\n"
-                 "    own=$(hostname)\n"
-                 "    for name in \"$own\" \"${own%%%%.*}\" \"${SLURMD_NODENAME:-}\"; do\n"
-                 "        if [ -z \"$rank\" ] && { [ \"${hosts[i]}\" = \"$name\" ] || "
-                 "[ \"${hosts[i]%%%%.*}\" = \"$name\" ]; }; then rank=$i; fi\n"
-                 "    done\n"
-                 "done\n"
-                 "if [ -z \"$rank\" ]; then\n"
-                 "    echo \"torchrun.sh: $(hostname) is none of ${hosts[*]} (or set NODE_RANK)\" "
-                 ">&2\n"
-                 "    exit 2\nfi\n");
+    text_put(&out,
+             "rank=${NODE_RANK:-}\n"
+             "for ((i = 0; i < nodes; i++)); do\n"
+             "    own=$(hostname)\n"
+             "    for name in \"$own\" \"${own%%%%.*}\" \"${SLURMD_NODENAME:-}\"; do\n"
+             "        if [ -z \"$rank\" ] && { [ \"${hosts[i]}\" = \"$name\" ] || "
+             "[ \"${hosts[i]%%%%.*}\" = \"$name\" ]; }; then rank=$i; fi\n"
+             "    done\n"
+             "done\n"
+             "if [ -z \"$rank\" ]; then\n"
+             "    echo \"torchrun.sh: $(hostname) is none of ${hosts[*]} (or set NODE_RANK)\" "
+             ">&2\n"
+             "    exit 2\nfi\n");
     put_program(&out);
-    report_print(&out, "export CUDA_DEVICE_MAX_CONNECTIONS=\"${CUDA_DEVICE_MAX_CONNECTIONS:-1}\"\n"
-                       "exec torchrun --nnodes \"$nodes\" --nproc-per-node \"$each\" --node-rank "
-                       "\"$rank\" \\\n"
-                       "    --master-addr \"${MASTER_ADDR:-${hosts[0]}}\" --master-port "
-                       "\"${MASTER_PORT:-29500}\" \\\n"
-                       "    \"${program[@]}\" \"$@\"\n");
+    text_put(&out, "export CUDA_DEVICE_MAX_CONNECTIONS=\"${CUDA_DEVICE_MAX_CONNECTIONS:-1}\"\n"
+                   "exec torchrun --nnodes \"$nodes\" --nproc-per-node \"$each\" --node-rank "
+                   "\"$rank\" \\\n"
+                   "    --master-addr \"${MASTER_ADDR:-${hosts[0]}}\" --master-port "
+                   "\"${MASTER_PORT:-29500}\" \\\n"
+                   "    \"${program[@]}\" \"$@\"\n");
     *text = out.text;
     *length = out.length;
     return OK;

@@ -139,13 +139,13 @@ const char *report_escape_tex(const char *text, struct arena *arena)
         {'[', "{[}"}, // the end of a line takes what follows in brackets, or a star, as its own
         {'*', "{*}"},
     };
-    struct report_out out;
-    report_out_begin(&out, arena);
+    struct text out;
+    text_begin(&out, arena);
     for (const char *c = text; *c; c++) {
         size_t i = 0;
         while (i < ARRAY_LENGTH(specials) && specials[i].from != *c) i++;
-        if (i < ARRAY_LENGTH(specials)) report_print(&out, "%s", specials[i].to);
-        else report_print(&out, "%c", (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c);
+        if (i < ARRAY_LENGTH(specials)) text_put(&out, "%s", specials[i].to);
+        else text_put(&out, "%c", (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c);
     }
     return out.text;
 }
@@ -177,13 +177,13 @@ static const char *gap_text(const struct line *l, struct arena *arena)
 static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // A figure, or that it is unknown.
-static void print_tex_figure(struct report_out *out, int places, double value)
+static void print_tex_figure(struct text *out, int places, double value)
 {
-    if (value > 0) report_print(out, " & %.*f", places, value);
-    else report_print(out, " & %s", none);
+    if (value > 0) text_put(out, " & %.*f", places, value);
+    else text_put(out, " & %s", none);
 }
 
-static void print_tex_figures(struct report_out *out, const struct figures *f)
+static void print_tex_figures(struct text *out, const struct figures *f)
 {
     print_tex_figure(out, 0, f->tokens_per_s);
     print_tex_figure(out, 1, share_of(f->model_flop_per_s, (double)f->gpus) / 1e12);
@@ -192,7 +192,7 @@ static void print_tex_figures(struct report_out *out, const struct figures *f)
     print_tex_figure(out, 0, f->run_price);
 }
 
-static void print_tex_row(struct report_out *out, const struct line *l, bool figures)
+static void print_tex_row(struct text *out, const struct line *l, bool figures)
 {
     struct arena *a = out->arena;
     const char *cells[ROW_COLUMNS] = {
@@ -215,49 +215,49 @@ static void print_tex_row(struct report_out *out, const struct line *l, bool fig
             : arena_print(a, "%lld.%03lld", (long long)(rounded_up(l->microseconds, 1000) / 1000),
                           (long long)(rounded_up(l->microseconds, 1000) % 1000)),
     };
-    for (int i = 0; i < ROW_COLUMNS; i++) report_print(out, "%s%s", i ? " & " : "  ", cells[i]);
+    for (int i = 0; i < ROW_COLUMNS; i++) text_put(out, "%s%s", i ? " & " : "  ", cells[i]);
     if (figures) print_tex_figures(out, &l->figures);
-    report_print(out, " \\\\\n");
+    text_put(out, " \\\\\n");
 }
 
 // Figures of the runs have columns if the problem of one of them is available.
-static void print_tex(struct report_out *out, const struct report_row *rows, int count)
+static void print_tex(struct text *out, const struct report_row *rows, int count)
 {
     bool figures = false;
     for (int i = 0; i < count; i++) figures = figures || rows[i].problem;
-    report_print(out,
-                 "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
-                 "\\usepackage[T1]{fontenc}\n"
-                 "%% a bound in a row with a certificate is the certified one, the others are not "
-                 "audited\n"
-                 "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
-                 "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
-                 "& Check (s)%s \\\\\n  \\midrule\n",
-                 figures ? "rrrrr" : "",
-                 figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & "
-                           "Price of the run"
-                         : "");
+    text_put(out,
+             "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
+             "\\usepackage[T1]{fontenc}\n"
+             "%% a bound in a row with a certificate is the certified one, the others are not "
+             "audited\n"
+             "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
+             "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
+             "& Check (s)%s \\\\\n  \\midrule\n",
+             figures ? "rrrrr" : "",
+             figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & "
+                       "Price of the run"
+                     : "");
     for (int i = 0; i < count; i++) {
         struct line l = line_of(&rows[i], out->arena);
         print_tex_row(out, &l, figures);
     }
-    report_print(out, "  \\bottomrule\n\\end{tabular}\n");
+    text_put(out, "  \\bottomrule\n\\end{tabular}\n");
 }
 
 // ---- comma-separated values
 
-void report_csv_text(struct report_out *out, const char *text)
+void report_csv_text(struct text *out, const char *text)
 {
-    report_print(out, "%s", csv_cell(text, out->arena));
+    text_put(out, "%s", csv_cell(text, out->arena));
 }
 
-static void put_number(struct report_out *out, int64_t value)
+static void put_number(struct text *out, int64_t value)
 {
-    report_print(out, value < 0 ? "," : ",%lld", (long long)value);
+    text_put(out, value < 0 ? "," : ",%lld", (long long)value);
 }
 
 // Six digits; empty if unknown.
-static void put_figures(struct report_out *out, const struct figures *f)
+static void put_figures(struct text *out, const struct figures *f)
 {
     const double values[] = {f->tokens_per_s,
                              share_of(f->model_flop_per_s, (double)f->gpus) / 1e12,
@@ -267,52 +267,52 @@ static void put_figures(struct report_out *out, const struct figures *f)
                              f->run_hours,
                              f->run_price};
     for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
-        report_print(out, values[i] > 0 ? ",%.6g" : ",", values[i]);
+        text_put(out, values[i] > 0 ? ",%.6g" : ",", values[i]);
 }
 
-static void print_csv_row(struct report_out *out, const struct report_row *row)
+static void print_csv_row(struct text *out, const struct report_row *row)
 {
     struct line l = line_of(row, out->arena);
     const struct checked *c = row->checked;
     const char *priced = source_hash(row->plan ? &row->plan->document : &c->document, "priced");
     report_csv_text(out, l.name);
-    report_print(out, ",%s",
-                 l.infeasible               ? "infeasible"
-                 : row->plan                ? outcome_names[row->plan->outcome]
-                 : l.value_ns == l.bound_ns ? "optimal"
-                                            : "open");
+    text_put(out, ",%s",
+             l.infeasible               ? "infeasible"
+             : row->plan                ? outcome_names[row->plan->outcome]
+             : l.value_ns == l.bound_ns ? "optimal"
+                                        : "open");
     put_number(out, l.iteration_ns);
     put_number(out, l.bound_ns);
-    report_print(out, ",%s", l.value_ns < 0 || l.bound_ns < 0 ? "" : gap_text(&l, out->arena));
+    text_put(out, ",%s", l.value_ns < 0 || l.bound_ns < 0 ? "" : gap_text(&l, out->arena));
     put_number(out, l.boxes);
-    report_print(out, row->plan ? ",%.3f" : ",", row->plan ? row->plan->effort.seconds : 0);
+    text_put(out, row->plan ? ",%.3f" : ",", row->plan ? row->plan->effort.seconds : 0);
     put_number(out, l.certificate_bytes);
     put_number(out, c ? c->boxes : -1);
-    report_print(out, ",%s", l.microseconds < 0 ? "" : million_text(l.microseconds, out->arena));
-    report_print(out, ",%s,%s,%s", c ? source_hash(&c->document, "certificate") : "",
-                 priced ? priced : "", objective_names[l.objective]);
+    text_put(out, ",%s", l.microseconds < 0 ? "" : million_text(l.microseconds, out->arena));
+    text_put(out, ",%s,%s,%s", c ? source_hash(&c->document, "certificate") : "",
+             priced ? priced : "", objective_names[l.objective]);
     put_number(out, l.value_ns);
     put_figures(out, &l.figures);
-    report_print(out, ",");
+    text_put(out, ",");
     report_csv_text(out, l.claim);
-    report_print(out, "\r\n");
+    text_put(out, "\r\n");
 }
 
-static void print_csv(struct report_out *out, const struct report_row *rows, int count)
+static void print_csv(struct text *out, const struct report_row *rows, int count)
 {
-    report_print(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,"
-                      "certificate_bytes,certificate_boxes,check_s,"
-                      "certificate_sha256,priced_sha256,objective,objective_ns,tokens_per_s,"
-                      "model_tflops_per_gpu,mfu,price_per_hour,price_per_million_tokens,run_hours,"
-                      "run_price,claim\r\n");
+    text_put(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,"
+                  "certificate_bytes,certificate_boxes,check_s,"
+                  "certificate_sha256,priced_sha256,objective,objective_ns,tokens_per_s,"
+                  "model_tflops_per_gpu,mfu,price_per_hour,price_per_million_tokens,run_hours,"
+                  "run_price,claim\r\n");
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }
 
 void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
                      size_t *length, struct arena *arena)
 {
-    struct report_out out;
-    report_out_begin(&out, arena);
+    struct text out;
+    text_begin(&out, arena);
     if (csv) print_csv(&out, rows, count);
     else print_tex(&out, rows, count);
     *text = out.text;

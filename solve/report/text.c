@@ -5,71 +5,71 @@
 #include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 
-static void print_extrapolated(struct report_out *out, const struct plan *plan)
+static void print_extrapolated(struct text *out, const struct plan *plan)
 {
     for (int i = 0; i < plan->extrapolated_count; i++) {
         const struct plan_extrapolation *e = &plan->extrapolated[i];
-        report_print(out,
-                     "  beyond     %s of %s: used at %.3g to %.3g, fitted on %.3g to %.3g (%.3g "
-                     "times; %s)\n",
-                     e->cost, e->gpu, e->least, e->greatest, e->valid_low, e->valid_high,
-                     plan_extrapolation_times(e), e->of);
+        text_put(out,
+                 "  beyond     %s of %s: used at %.3g to %.3g, fitted on %.3g to %.3g (%.3g "
+                 "times; %s)\n",
+                 e->cost, e->gpu, e->least, e->greatest, e->valid_low, e->valid_high,
+                 plan_extrapolation_times(e), e->of);
     }
 }
 
-static void print_verdict(struct report_out *out, const struct plan *plan)
+static void print_verdict(struct text *out, const struct plan *plan)
 {
     const char *title = plan->name ? plan->name : "plan",
                *outcome = plan_outcome_words(plan, out->arena),
                *claim = plan_claim_words(plan, out->arena);
     if (!plan->stage_count) {
-        report_print(out, "%s: %s", title, outcome);
-        report_print(out, plan->reason ? ": %s\n" : "%s\n", plan->reason ? plan->reason : "");
+        text_put(out, "%s: %s", title, outcome);
+        text_put(out, plan->reason ? ": %s\n" : "%s\n", plan->reason ? plan->reason : "");
         if (plan->bound_ns > 0)
-            report_print(out, "any plan takes at least %s (%s)\n",
-                         report_time(plan->bound_ns, out->arena), claim);
+            text_put(out, "any plan takes at least %s (%s)\n",
+                     report_time(plan->bound_ns, out->arena), claim);
         return;
     }
     bool other = plan->objective != OBJECTIVE_ITERATION_TIME;
-    report_print(out, "%s: %s per iteration, %s%s%s\n", title,
-                 report_time(plan->iteration_ns, out->arena), outcome,
-                 other ? " for another objective: " : "",
-                 other ? objective_names[plan->objective] : "");
+    text_put(out, "%s: %s per iteration, %s%s%s\n", title,
+             report_time(plan->iteration_ns, out->arena), outcome,
+             other ? " for another objective: " : "",
+             other ? objective_names[plan->objective] : "");
     if (other)
-        report_print(out, "  objective  %s: %s%s, minimised instead of the iteration time\n",
-                     objective_names[plan->objective], report_time(plan->objective_ns, out->arena),
-                     plan->objective == OBJECTIVE_COST ? " of a GPU" : "");
+        text_put(out, "  objective  %s: %s%s, minimised instead of the iteration time\n",
+                 objective_names[plan->objective], report_time(plan->objective_ns, out->arena),
+                 plan->objective == OBJECTIVE_COST ? " of a GPU" : "");
     if (plan->placement && plan->placement->pipette)
-        report_print(out,
-                     "  of which   hops of the slowest pipeline %s, ring of the first stages %s, "
-                     "ring within a node %s\n",
-                     report_time(plan->placement->pipette->hops_ns, out->arena),
-                     report_time(plan->placement->pipette->ring_ns, out->arena),
-                     report_time(plan->placement->pipette->inner_ns, out->arena));
-    report_print(out, "  bound      %s (%s), gap %.4g %% (requested %.4g %%)\n",
-                 report_time(plan->bound_ns, out->arena), claim, 100 * plan_gap(plan),
-                 100 * plan->gap_asked);
+        text_put(out,
+                 "  of which   hops of the slowest pipeline %s, ring of the first stages %s, "
+                 "ring within a node %s\n",
+                 report_time(plan->placement->pipette->hops_ns, out->arena),
+                 report_time(plan->placement->pipette->ring_ns, out->arena),
+                 report_time(plan->placement->pipette->inner_ns, out->arena));
+    text_put(out, "  bound      %s (%s), gap %.4g %% (requested %.4g %%)\n",
+             report_time(plan->bound_ns, out->arena), claim, 100 * plan_gap(plan),
+             100 * plan->gap_asked);
     print_extrapolated(out, plan);
     if (!plan->iteration_high_ns) return;
-    report_print(out, "  range      cost uncertainty: %s to %s",
-                 report_time(plan->iteration_low_ns, out->arena),
-                 report_time(plan->iteration_high_ns, out->arena));
+    text_put(out, "  range      cost uncertainty: %s to %s",
+             report_time(plan->iteration_low_ns, out->arena),
+             report_time(plan->iteration_high_ns, out->arena));
     if (plan->runner_up_ns)
-        report_print(out, "; the best of another layout, %s, is %s",
-                     report_time(plan->runner_up_ns, out->arena),
-                     plan->runner_up_inside ? "inside" : "outside");
-    report_print(out, "\n");
+        text_put(out, "; the best of another layout, %s, is %s",
+                 report_time(plan->runner_up_ns, out->arena),
+                 plan->runner_up_inside ? "inside" : "outside");
+    text_put(out, "\n");
 }
 
-static void print_slices(struct report_out *out, const struct layout *l)
+static void print_slices(struct text *out, const struct layout *l)
 {
     if (l->slice_count == 1) return;
-    report_print(out, "  slices     of");
-    for (int i = 0; i < l->slice_count; i++) report_print(out, "%s %d", i ? "," : "", l->slices[i]);
-    report_print(out, " tokens\n");
+    text_put(out, "  slices     of");
+    for (int i = 0; i < l->slice_count; i++) text_put(out, "%s %d", i ? "," : "", l->slices[i]);
+    text_put(out, " tokens\n");
 }
 
-static void print_layout(struct report_out *out, const struct plan *plan)
+static void print_layout(struct text *out, const struct plan *plan)
 {
     const struct layout *l = &plan->layout;
     int64_t sequences = plan_micro_batches_together(plan) * l->micro_batch;
@@ -77,29 +77,29 @@ static void print_layout(struct report_out *out, const struct plan *plan)
                              ? arena_print(out->arena, "ranks of %d stages", l->virtual_stages)
                              : "stages",
                *expert = l->expert > 1 ? arena_print(out->arena, ", expert %d", l->expert) : "";
-    report_print(out,
-                 "  layout     %d pipeline %s x %" PRId64
-                 " GPUs (tensor %s, context %d, data %d%s) = %" PRId64 " GPUs\n",
-                 l->pipeline, stages, plan->devices_per_stage, layout_tensor_text(l, out->arena),
-                 l->context, l->data, expert, l->pipeline * plan->devices_per_stage);
-    report_print(
-        out, "  schedule   %s, %d micro-batches of %d sequence%s%s\n", schedule_names[l->schedule],
-        plan->micro_batches, l->micro_batch, l->micro_batch == 1 ? "" : "s",
-        plan->placement && plan->placement->micro_batches ? " (of the slowest replica)" : "");
-    report_print(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s%s%s\n",
-                 gradient_sync_names[l->gradient_sync], l->zero,
-                 l->offload_optimizer ? ", offloaded optimizer" : "",
-                 l->sequence_parallel ? ", sequence parallel" : "",
-                 l->fused_attention ? ", fused attention" : "",
-                 l->fused_embedding_sync ? ", fused embedding sync" : "",
-                 l->barrier ? "" : ", no barrier");
+    text_put(out,
+             "  layout     %d pipeline %s x %" PRId64
+             " GPUs (tensor %s, context %d, data %d%s) = %" PRId64 " GPUs\n",
+             l->pipeline, stages, plan->devices_per_stage, layout_tensor_text(l, out->arena),
+             l->context, l->data, expert, l->pipeline * plan->devices_per_stage);
+    text_put(out, "  schedule   %s, %d micro-batches of %d sequence%s%s\n",
+             schedule_names[l->schedule], plan->micro_batches, l->micro_batch,
+             l->micro_batch == 1 ? "" : "s",
+             plan->placement && plan->placement->micro_batches ? " (of the slowest replica)" : "");
+    text_put(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s%s%s\n",
+             gradient_sync_names[l->gradient_sync], l->zero,
+             l->offload_optimizer ? ", offloaded optimizer" : "",
+             l->sequence_parallel ? ", sequence parallel" : "",
+             l->fused_attention ? ", fused attention" : "",
+             l->fused_embedding_sync ? ", fused embedding sync" : "",
+             l->barrier ? "" : ", no barrier");
     print_slices(out, l);
     if (l->local_loss_every)
-        report_print(out, "  losses     local, one every %d stage%s\n", l->local_loss_every,
-                     l->local_loss_every == 1 ? "" : "s");
+        text_put(out, "  losses     local, one every %d stage%s\n", l->local_loss_every,
+                 l->local_loss_every == 1 ? "" : "s");
     if (plan->iteration_ns > 0)
-        report_print(out, "  throughput %.4g sequences/s (%" PRId64 " sequences per iteration)\n",
-                     (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);
+        text_put(out, "  throughput %.4g sequences/s (%" PRId64 " sequences per iteration)\n",
+                 (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);
 }
 
 static bool plan_offloads(const struct plan *plan)
@@ -178,18 +178,18 @@ void report_times_table(struct report_table *t, const struct plan *plan, struct 
     }
 }
 
-static void print_times(struct report_out *out, const struct plan *plan)
+static void print_times(struct text *out, const struct plan *plan)
 {
     struct report_table t;
     report_times_table(&t, plan, out->arena);
-    report_print(
+    text_put(
         out,
         "\nTimes in ms (of one micro-batch%s, and of its messages to and from the next stage)\n",
         plan->layout.slice_count > 1 ? "'s first slice" : "");
     report_table_print(out, &t);
     if (plan->embedding_sync_ns)
-        report_print(out, "  embedding sync of the first and last stage: %s\n",
-                     report_time(plan->embedding_sync_ns, out->arena));
+        text_put(out, "  embedding sync of the first and last stage: %s\n",
+                 report_time(plan->embedding_sync_ns, out->arena));
 }
 
 static const char *bytes_or_dash(int64_t bytes, struct arena *arena)
@@ -234,22 +234,22 @@ void report_memory_table(struct report_table *t, const struct plan *plan, struct
     }
 }
 
-static void print_origin(struct report_out *out, const struct plan *plan)
+static void print_origin(struct text *out, const struct plan *plan)
 {
-    report_print(out, "\nMade from\n");
+    text_put(out, "\nMade from\n");
     for (int i = 0; i < plan->document.source_count; i++) {
         const struct source *s = &plan->document.sources[i];
-        report_print(out, "  %-8s %s  %s\n", s->role, s->sha256, s->path);
+        text_put(out, "  %-8s %s  %s\n", s->role, s->sha256, s->path);
     }
     if (plan->document.made_by)
-        report_print(out, "  by %s, seed %" PRId64 "\n", plan->document.made_by, plan->seed);
-    report_print(
+        text_put(out, "  by %s, seed %" PRId64 "\n", plan->document.made_by, plan->seed);
+    text_put(
         out,
         "  search: %" PRId64 " boxes, %" PRId64 " relaxations, %" PRId64 " path rows, %.2f s\n",
         plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows, plan->effort.seconds);
 }
 
-void report_summary(struct report_out *out, const struct plan *plan, const struct problem *problem,
+void report_summary(struct text *out, const struct plan *plan, const struct problem *problem,
                     const struct report_replay *r)
 {
     print_verdict(out, plan);
@@ -257,38 +257,38 @@ void report_summary(struct report_out *out, const struct plan *plan, const struc
     print_layout(out, plan);
     if (problem && plan->iteration_ns > 0) report_figures(out, plan, problem);
     if (r->iteration_ns != plan->iteration_ns)
-        report_print(out,
-                     "  WARNING    a replay of the plan's own times takes %" PRId64
-                     " ns, not the claimed %" PRId64 " ns: see plumbline verify\n",
-                     r->iteration_ns, plan->iteration_ns);
+        text_put(out,
+                 "  WARNING    a replay of the plan's own times takes %" PRId64
+                 " ns, not the claimed %" PRId64 " ns: see plumbline verify\n",
+                 r->iteration_ns, plan->iteration_ns);
 }
 
-static void print_plan(struct report_out *out, const struct plan *plan,
-                       const struct report_links *links, int64_t top)
+static void print_plan(struct text *out, const struct plan *plan, const struct report_links *links,
+                       int64_t top)
 {
     struct report_table t;
     report_placement_table(&t, plan, out->arena);
-    report_print(out, "\nPlacement\n");
+    text_put(out, "\nPlacement\n");
     report_table_print(out, &t);
     if (plan->placement) report_places(out, plan, links, top);
     print_times(out, plan);
     report_memory_table(&t, plan, out->arena);
-    report_print(out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
+    text_put(out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
     report_table_print(out, &t);
 }
 
 enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
                          size_t *length, struct arena *arena, struct error *err)
 {
-    struct report_out out;
+    struct text out;
     struct report_replay replay;
     struct report_table t;
-    report_out_begin(&out, arena);
+    text_begin(&out, arena);
     if (plan->stage_count) TRY(report_replay(&replay, plan, arena, err));
     report_summary(&out, plan, problem, &replay);
     if (plan->stage_count) {
         report_placement_table(&t, plan, arena);
-        report_print(&out, "\nPlacement\n");
+        text_put(&out, "\nPlacement\n");
         report_table_print(&out, &t);
     }
     *text = out.text;
@@ -300,9 +300,9 @@ enum status report_text(const struct plan *plan, const struct problem *problem,
                         const struct report_links *links, int64_t top, const char **text,
                         size_t *length, struct arena *arena, struct error *err)
 {
-    struct report_out out;
+    struct text out;
     struct report_replay replay;
-    report_out_begin(&out, arena);
+    text_begin(&out, arena);
     if (plan->stage_count) TRY(report_replay(&replay, plan, arena, err));
     report_summary(&out, plan, problem, &replay);
     if (plan->stage_count) {

@@ -2,15 +2,9 @@
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_VIPR_INTERNAL_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_VIPR_INTERNAL_H
 
+#include "data/text/pieces.h"
 #include "solve/tree/tree.h"
 #include "solve/certificate/vipr/vipr.h"
-
-struct vipr_text {
-    struct arena *arena;
-    char *text;
-    size_t length, capacity;
-};
-void vipr_print(struct vipr_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // A linear combination of rows of the file.
 struct combination {
@@ -40,7 +34,7 @@ struct vipr_maker {
     int *first_record, *next_record; // of a box, in order; -1: none
     int *row_of;                     // [milp row]: its number in the file, -1: left out
     int constraint_count, path_rows;
-    struct vipr_text head, lines;
+    struct text head, lines;
     int line_count, line_capacity;
     struct row_set *sets; // [line]
     int below; // the row T <= target - 1: an assumption, or the bound of T where there is no plan

@@ -1,6 +1,4 @@
 // Lines of the DER section: text, and the assumptions that each row depends on.
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/grow.h"
@@ -10,20 +8,7 @@ const struct claim vipr_absurd = {.sense = 'G', .right = 1};
 
 // ---- text
 
-void vipr_print(struct vipr_text *t, const char *format, ...)
-{
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    GROW_BYTES(t->arena, t->text, t->length, (size_t)length, t->capacity);
-    vsnprintf(t->text + t->length, (size_t)length + 1, format, again);
-    va_end(again);
-    t->length += (size_t)length;
-}
-
-static void vipr_print_wide(struct vipr_text *t, wide value)
+static void vipr_print_wide(struct text *t, wide value)
 {
     char digits[48];
     int at = (int)sizeof digits;
@@ -46,12 +31,12 @@ static wide common_divisor(wide a, wide b)
     return a < 0 ? -a : a;
 }
 
-static void print_quotient(struct vipr_text *t, wide value, wide divisor)
+static void print_quotient(struct text *t, wide value, wide divisor)
 {
     wide common = divisor < 0 ? -common_divisor(value, divisor) : common_divisor(value, divisor);
     vipr_print_wide(t, value / common);
     if (divisor / common == 1) return;
-    vipr_print(t, "/");
+    text_put(t, "/");
     vipr_print_wide(t, divisor / common);
 }
 
@@ -88,20 +73,20 @@ bool vipr_rests_on(const struct vipr_maker *m, int row, int assumption)
 
 static int open_line(struct vipr_maker *m, const struct claim *claim)
 {
-    struct vipr_text *t = &m->lines;
+    struct text *t = &m->lines;
     GROW(m->arena, m->sets, m->line_count, m->line_capacity, 256);
     int row = m->constraint_count + m->line_count++;
-    vipr_print(t, "d%d %c %lld ", row, claim->sense, (long long)claim->right);
-    if (claim->objective) vipr_print(t, "OBJ");
-    else vipr_print(t, "%d", claim->count);
-    for (int i = 0; i < claim->count; i++) vipr_print(t, " %d 1", claim->columns[i]);
+    text_put(t, "d%d %c %lld ", row, claim->sense, (long long)claim->right);
+    if (claim->objective) text_put(t, "OBJ");
+    else text_put(t, "%d", claim->count);
+    for (int i = 0; i < claim->count; i++) text_put(t, " %d 1", claim->columns[i]);
     return row;
 }
 
 int vipr_assume(struct vipr_maker *m, const struct claim *claim)
 {
     int row = open_line(m, claim), *self = TAKE(m->arena, 1, int);
-    vipr_print(&m->lines, " { asm } -1\n");
+    text_put(&m->lines, " { asm } -1\n");
     *self = row;
     m->sets[row - m->constraint_count] = (struct row_set){self, 1};
     return row;
@@ -121,14 +106,14 @@ int vipr_combine(struct vipr_maker *m, const struct claim *claim, bool rounds, w
     if (claim == &vipr_absurd) divisor = common_factor(c);
     struct row_set set = {NULL, 0};
     int row = open_line(m, claim);
-    vipr_print(&m->lines, " { %s %d", rounds ? "rnd" : "lin", c->count);
+    text_put(&m->lines, " { %s %d", rounds ? "rnd" : "lin", c->count);
     for (int i = 0; i < c->count; i++) {
-        vipr_print(&m->lines, " %d ", c->rows[i]);
+        text_put(&m->lines, " %d ", c->rows[i]);
         print_quotient(&m->lines, c->values[i], divisor);
         struct row_set of = set_of(m, c->rows[i]);
         if (of.count) set = join(m, set, of, -1);
     }
-    vipr_print(&m->lines, " } -1\n");
+    text_put(&m->lines, " } -1\n");
     m->sets[row - m->constraint_count] = set;
     return row;
 }
@@ -137,7 +122,7 @@ int vipr_unsplit(struct vipr_maker *m, const struct claim *claim, int low, int l
                  int high_side)
 {
     int row = open_line(m, claim);
-    vipr_print(&m->lines, " { uns %d %d %d %d } -1\n", low, low_side, high, high_side);
+    text_put(&m->lines, " { uns %d %d %d %d } -1\n", low, low_side, high, high_side);
     struct row_set a = join(m, set_of(m, low), (struct row_set){NULL, 0}, low_side),
                    b = join(m, set_of(m, high), (struct row_set){NULL, 0}, high_side);
     m->sets[row - m->constraint_count] = join(m, a, b, -1);

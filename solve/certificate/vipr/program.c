@@ -98,10 +98,10 @@ static enum status write_point(struct vipr_maker *m, const int *chosen, int64_t 
     fill_flows(m, x);
     TRY(check_point(m, x, err));
     for (int j = 0; j < m->milp->column_count; j++) count += x[j] != 0;
-    vipr_print(&m->head, "plan %d", count);
+    text_put(&m->head, "plan %d", count);
     for (int j = 0; j < m->milp->column_count; j++)
-        if (x[j]) vipr_print(&m->head, " %d %lld", j, (long long)x[j]);
-    vipr_print(&m->head, "\n");
+        if (x[j]) text_put(&m->head, " %d %lld", j, (long long)x[j]);
+    text_put(&m->head, "\n");
     return OK;
 }
 
@@ -112,35 +112,35 @@ static void write_columns(struct vipr_maker *m)
     const struct milp *p = m->milp;
     char name[64];
     int integers = 1;
-    vipr_print(&m->head, "VAR %d\n", p->column_count);
+    text_put(&m->head, "VAR %d\n", p->column_count);
     for (int j = 0; j < p->column_count; j++)
-        vipr_print(&m->head, "%s\n", milp_column_name(p, j, name));
+        text_put(&m->head, "%s\n", milp_column_name(p, j, name));
     for (int j = 1; j < p->column_count; j++) integers += p->columns[j].integer;
-    vipr_print(&m->head, "INT %d\n0", integers);
+    text_put(&m->head, "INT %d\n0", integers);
     for (int j = 1; j < p->column_count; j++)
-        if (p->columns[j].integer) vipr_print(&m->head, " %d", j);
-    vipr_print(&m->head, "\nOBJ min\n1 0 1\n");
+        if (p->columns[j].integer) text_put(&m->head, " %d", j);
+    text_put(&m->head, "\nOBJ min\n1 0 1\n");
 }
 
 static void write_rows(struct vipr_maker *m)
 {
     const struct milp *p = m->milp;
     char name[64];
-    vipr_print(&m->head, "CON %d %d\n", m->constraint_count, 2 * p->column_count);
+    text_put(&m->head, "CON %d %d\n", m->constraint_count, 2 * p->column_count);
     for (int j = 0; j < p->column_count; j++)
-        vipr_print(&m->head, "lo%d G %lld 1 %d 1\nup%d L %lld 1 %d 1\n", j,
-                   (long long)p->columns[j].lower, j, j, (long long)p->columns[j].upper, j);
+        text_put(&m->head, "lo%d G %lld 1 %d 1\nup%d L %lld 1 %d 1\n", j,
+                 (long long)p->columns[j].lower, j, j, (long long)p->columns[j].upper, j);
     for (int i = 0; i < p->row_count; i++) {
         const struct milp_row *r = &p->rows[i];
         if (m->row_of[i] < 0) continue;
-        vipr_print(&m->head, "%s %c %lld %d", milp_row_name(p, i, name),
-                   r->sense == ROW_EQUAL     ? 'E'
-                   : r->sense == ROW_AT_MOST ? 'L'
-                                             : 'G',
-                   (long long)r->right, r->count);
+        text_put(&m->head, "%s %c %lld %d", milp_row_name(p, i, name),
+                 r->sense == ROW_EQUAL     ? 'E'
+                 : r->sense == ROW_AT_MOST ? 'L'
+                                           : 'G',
+                 (long long)r->right, r->count);
         for (int e = r->first; e < r->first + r->count; e++)
-            vipr_print(&m->head, " %d %lld", p->entry_column[e], (long long)p->entry_value[e]);
-        vipr_print(&m->head, "\n");
+            text_put(&m->head, " %d %lld", p->entry_column[e], (long long)p->entry_value[e]);
+        text_put(&m->head, "\n");
     }
 }
 
@@ -148,7 +148,7 @@ enum status vipr_write_problem(struct vipr_maker *m, const int *chosen, int64_t 
                                struct error *err)
 {
     const struct vipr_request *q = m->request;
-    vipr_print(
+    text_put(
         &m->head,
         "%% %s\n%% Written by plumbline " PLUMBLINE_VERSION
         "; the program is that of plumbline formulate, with the path rows that the proof needs.\n"
@@ -156,11 +156,11 @@ enum status vipr_write_problem(struct vipr_maker *m, const int *chosen, int64_t 
         q->comment ? q->comment : "");
     write_columns(m);
     write_rows(m);
-    if (q->infeasible) vipr_print(&m->head, "RTP infeas\n");
+    if (q->infeasible) text_put(&m->head, "RTP infeas\n");
     else if (chosen)
-        vipr_print(&m->head, "RTP range %lld %lld\n", (long long)q->bound_ns,
-                   (long long)iteration_ns);
-    else vipr_print(&m->head, "RTP range %lld inf\n", (long long)q->bound_ns);
-    vipr_print(&m->head, "SOL %d\n", chosen != NULL);
+        text_put(&m->head, "RTP range %lld %lld\n", (long long)q->bound_ns,
+                 (long long)iteration_ns);
+    else text_put(&m->head, "RTP range %lld inf\n", (long long)q->bound_ns);
+    text_put(&m->head, "SOL %d\n", chosen != NULL);
     return chosen ? write_point(m, chosen, iteration_ns, err) : OK;
 }

@@ -172,7 +172,7 @@ enum status vipr_make(struct vipr_result *result, const struct vipr_request *req
     index_records(m);
     TRY(derive(m, err));
     TRY(vipr_write_problem(m, chosen, iteration_ns, err));
-    vipr_print(&m->head, "DER %d\n", m->line_count);
+    text_put(&m->head, "DER %d\n", m->line_count);
     size_t size = m->head.length + m->lines.length;
     char *text = TAKE(arena, size + 1, char);
     memcpy(text, m->head.text, m->head.length);

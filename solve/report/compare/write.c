@@ -17,68 +17,68 @@ struct report_table *compare_open(struct comparison *c, const char *title)
     return &s->table;
 }
 
-static void put_text(struct report_out *out, const struct comparison *c)
+static void put_text(struct text *out, const struct comparison *c)
 {
     for (int i = 0; i < c->section_count; i++) {
-        report_print(out, "%s%s\n", i ? "\n" : "", c->sections[i].title);
+        text_put(out, "%s%s\n", i ? "\n" : "", c->sections[i].title);
         report_table_print(out, &c->sections[i].table);
     }
 }
 
-static void put_page(struct report_out *out, const struct comparison *c)
+static void put_page(struct text *out, const struct comparison *c)
 {
     html_begin(out, "plans side by side");
-    report_print(out, "<main>\n<h1>Plans side by side</h1>\n");
+    text_put(out, "<main>\n<h1>Plans side by side</h1>\n");
     for (int i = 0; i < c->section_count; i++) {
-        report_print(out, "<section>\n<h2>%s</h2>\n", html_escape(c->sections[i].title, c->arena));
+        text_put(out, "<section>\n<h2>%s</h2>\n", html_escape(c->sections[i].title, c->arena));
         html_table(out, &c->sections[i].table, arena_print(c->arena, "section-%d", i + 1));
-        report_print(out, "</section>\n");
+        text_put(out, "</section>\n");
     }
     html_end(out);
 }
 
 // One tabular: the sections' titles are between its lines.
-static void put_tex(struct report_out *out, const struct comparison *c)
+static void put_tex(struct text *out, const struct comparison *c)
 {
     char *columns = TAKE(c->arena, c->count + 1, char);
     memset(columns, 'l', (size_t)c->count);
-    report_print(out,
-                 "%% plumbline compare --format latex; needs \\usepackage{booktabs} and "
-                 "\\usepackage[T1]{fontenc}\n\\begin{tabular}{l%s}\n  \\toprule\n ",
-                 columns);
+    text_put(out,
+             "%% plumbline compare --format latex; needs \\usepackage{booktabs} and "
+             "\\usepackage[T1]{fontenc}\n\\begin{tabular}{l%s}\n  \\toprule\n ",
+             columns);
     for (int k = 0; k < c->count; k++)
-        report_print(out, " & %s", report_escape_tex(c->plans[k].of.name, c->arena));
-    report_print(out, " \\\\\n");
+        text_put(out, " & %s", report_escape_tex(c->plans[k].of.name, c->arena));
+    text_put(out, " \\\\\n");
     for (int i = 0; i < c->section_count; i++) {
         const struct report_table *t = &c->sections[i].table;
-        report_print(out, "  \\midrule\n  \\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", c->count + 1,
-                     report_escape_tex(c->sections[i].title, c->arena));
+        text_put(out, "  \\midrule\n  \\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", c->count + 1,
+                 report_escape_tex(c->sections[i].title, c->arena));
         for (int cell = 0; cell < t->cell_count; cell++) {
             int column = cell % t->column_count;
-            report_print(out, "%s%s", column ? " & " : "  ",
-                         report_escape_tex(t->cells[cell], c->arena));
-            if (column == c->count) report_print(out, " \\\\\n");
+            text_put(out, "%s%s", column ? " & " : "  ",
+                     report_escape_tex(t->cells[cell], c->arena));
+            if (column == c->count) text_put(out, " \\\\\n");
         }
     }
-    report_print(out, "  \\bottomrule\n\\end{tabular}\n");
+    text_put(out, "  \\bottomrule\n\\end{tabular}\n");
 }
 
-static void put_csv(struct report_out *out, const struct comparison *c)
+static void put_csv(struct text *out, const struct comparison *c)
 {
-    report_print(out, "section,what");
+    text_put(out, "section,what");
     for (int k = 0; k < c->count; k++) {
-        report_print(out, ",");
+        text_put(out, ",");
         report_csv_text(out, c->plans[k].of.name);
     }
-    report_print(out, "\r\n");
+    text_put(out, "\r\n");
     for (int i = 0; i < c->section_count; i++) {
         const struct report_table *t = &c->sections[i].table;
         for (int cell = 0; cell < t->cell_count; cell++) {
             int column = cell % t->column_count;
             if (!column) report_csv_text(out, c->sections[i].title);
-            report_print(out, ",");
+            text_put(out, ",");
             report_csv_text(out, t->cells[cell]);
-            if (column == c->count) report_print(out, "\r\n");
+            if (column == c->count) text_put(out, "\r\n");
         }
     }
 }
@@ -121,15 +121,15 @@ enum status report_compare(const struct compared *items, int count, enum compare
                            const char **text, size_t *length, struct arena *arena,
                            struct error *err)
 {
-    static void (*const put[])(struct report_out *,
+    static void (*const put[])(struct text *,
                                const struct comparison *) = {[COMPARE_TEXT] = put_text,
                                                              [COMPARE_HTML] = put_page,
                                                              [COMPARE_LATEX] = put_tex,
                                                              [COMPARE_CSV] = put_csv};
     struct comparison c = {
         .plans = TAKE(arena, count, struct compared_plan), .count = count, .arena = arena};
-    struct report_out out;
-    report_out_begin(&out, arena);
+    struct text out;
+    text_begin(&out, arena);
     for (int k = 0; k < count; k++) {
         c.plans[k].of = items[k];
         TRY(report_replay(&c.plans[k].replay, items[k].plan, arena, err));

@@ -9,16 +9,16 @@
 
 const char *core_layout_text(const struct export *e)
 {
-    struct report_out text;
+    struct text text;
     int last = e->plan->stage_count - 1;
-    report_out_begin(&text, e->out->arena);
+    text_begin(&text, e->out->arena);
     for (int s = 0; s <= last; s++) {
-        report_print(&text, "%s%s", s ? "|" : "", !s || e->holds_embedding[s] ? "E" : "");
-        if (e->blocks[s] == 1) report_print(&text, "t");
-        if (e->blocks[s] > 1) report_print(&text, "t*%d", e->blocks[s]);
-        if (e->further[s]) report_print(&text, "m");
-        if (e->further[s] > 1) report_print(&text, "*%d", e->further[s]);
-        if (s == last || e->holds_head[s]) report_print(&text, "L");
+        text_put(&text, "%s%s", s ? "|" : "", !s || e->holds_embedding[s] ? "E" : "");
+        if (e->blocks[s] == 1) text_put(&text, "t");
+        if (e->blocks[s] > 1) text_put(&text, "t*%d", e->blocks[s]);
+        if (e->further[s]) text_put(&text, "m");
+        if (e->further[s] > 1) text_put(&text, "*%d", e->further[s]);
+        if (s == last || e->holds_head[s]) text_put(&text, "L");
     }
     return text.text;
 }
@@ -43,15 +43,15 @@ static const char *mixtures_text(const struct export *e)
 {
     const struct model *model = &e->problem->model;
     const char *before = "(";
-    struct report_out text;
-    report_out_begin(&text, e->out->arena);
+    struct text text;
+    text_begin(&text, e->out->arena);
     for (int i = 0; i < model->run_count; i++) {
         enum layer_kind kind = model->runs[i].kind;
         if ((kind != LAYER_BLOCK && kind != LAYER_MOE) || model->runs[i].mtp) continue;
-        report_print(&text, "%s[%d]*%d", before, kind == LAYER_MOE, model->runs[i].count);
+        text_put(&text, "%s[%d]*%d", before, kind == LAYER_MOE, model->runs[i].count);
         before = "+";
     }
-    report_print(&text, ")");
+    text_put(&text, ")");
     return text.text;
 }
 

@@ -12,15 +12,15 @@ static void put_nodes(const struct export *e)
     const struct plan *plan = e->plan;
     const struct plan_placement *x = plan->placement;
     const int *replicas = report_data_ranks(plan, e->out->arena);
-    report_print(e->out, "\n# Placement. The hosts of all ranks: plumbline report --format "
-                         "hostfile (srun -m arbitrary), rankfile (mpirun), hosts (torchrun),\n"
-                         "# with --rank-order tp-pp-dp where --use-tp-pp-dp-mapping is set. "
-                         "Pipeline ranks of each data-parallel rank:\n");
+    text_put(e->out, "\n# Placement. The hosts of all ranks: plumbline report --format "
+                     "hostfile (srun -m arbitrary), rankfile (mpirun), hosts (torchrun),\n"
+                     "# with --rank-order tp-pp-dp where --use-tp-pp-dp-mapping is set. "
+                     "Pipeline ranks of each data-parallel rank:\n");
     for (int d = 0; d < x->replica_count; d++) {
-        report_print(e->out, "#   %d:", d);
+        text_put(e->out, "#   %d:", d);
         for (int r = 0; r < x->rank_count; r++)
-            report_print(e->out, " %s", x->nodes[replicas[d] * x->rank_count + r]);
-        report_print(e->out, "\n");
+            text_put(e->out, " %s", x->nodes[replicas[d] * x->rank_count + r]);
+        text_put(e->out, "\n");
     }
 }
 
@@ -31,23 +31,23 @@ void core_print_placement(const struct export *e)
         put_nodes(e);
         return;
     }
-    report_print(e->out,
-                 "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, "
-                 "SLURM_HOSTFILE) so that the ranks\n"
-                 "# fall on these node groups:\n");
+    text_put(e->out,
+             "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, "
+             "SLURM_HOSTFILE) so that the ranks\n"
+             "# fall on these node groups:\n");
     struct schedule_request request = plan_request(plan);
     for (int r = 0; r < plan->layout.pipeline; r++) {
         int64_t first = r * plan->devices_per_stage;
         int group = plan->stages[schedule_stage_of(&request, r, 0)].group;
-        report_print(e->out, "#   ranks %" PRId64 "-%" PRId64 ": stage", first,
-                     first + plan->devices_per_stage - 1);
+        text_put(e->out, "#   ranks %" PRId64 "-%" PRId64 ": stage", first,
+                 first + plan->devices_per_stage - 1);
         for (int k = 0; k < request.virtual_stages; k++)
-            report_print(e->out, "%s%d",
-                         k                            ? ", "
-                         : request.virtual_stages > 1 ? "s "
-                                                      : " ",
-                         schedule_stage_of(&request, r, k));
-        report_print(e->out, " on %s (%s)\n", plan->group_names[group], plan->group_gpus[group]);
+            text_put(e->out, "%s%d",
+                     k                            ? ", "
+                     : request.virtual_stages > 1 ? "s "
+                                                  : " ",
+                     schedule_stage_of(&request, r, k));
+        text_put(e->out, " on %s (%s)\n", plan->group_names[group], plan->group_gpus[group]);
     }
 }
 

@@ -25,10 +25,10 @@ static void set_zero(struct run *r)
 
 static const char *layers_text(const struct plan *plan, struct arena *arena)
 {
-    struct report_out text;
-    report_out_begin(&text, arena);
+    struct text text;
+    text_begin(&text, arena);
     for (int s = 0; s < plan->stage_count; s++)
-        report_print(&text, "%s%d", s ? ", " : "", plan->stages[s].layer_count);
+        text_put(&text, "%s%d", s ? ", " : "", plan->stages[s].layer_count);
     return text.text;
 }
 
@@ -110,7 +110,7 @@ enum status report_deepspeed(const struct plan *plan, const struct plan *told,
                              const struct problem *problem, const char **text, size_t *length,
                              struct arena *arena, struct error *err)
 {
-    struct report_out out;
+    struct text out;
     const struct layout *l = &plan->layout;
     struct export e = {.name = "DeepSpeed",
                        .framework = FRAMEWORK_DEEPSPEED,

@@ -18,8 +18,8 @@ struct export
     bool flags;       // says only what Megatron-LM has flags for: fewer activations and factors
     bool places_said; // where ranks stand is said elsewhere
 
-    struct report_out *out;
-    struct report_out notes; // comment lines: NOTE_MARK, the note
+    struct text *out;
+    struct text notes; // comment lines: NOTE_MARK, the note
     const struct plan *plan;
     const struct problem *problem; // NULL: not available, or without some of the plan's layers
     const struct plan *told;       // with the recomputation that is exported; NULL: the plan's
@@ -34,7 +34,7 @@ struct export
 #define NOTE_MARK "#   - "
 
 // BAD_INPUT: no stages.
-enum status export_begin(struct export *e, struct report_out *out, const struct plan *plan,
+enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
                          const struct plan *told, const struct problem *problem,
                          struct arena *arena, struct error *err);
 enum status export_need_problem(const struct export *e, struct error *err); // BAD_INPUT: none

@@ -9,28 +9,28 @@
 static void put_rank_recompute(const struct export *e)
 {
     int ranks = e->plan->layout.pipeline;
-    report_print(
-        e->out, "\n# Recomputation differs between ranks of the pipeline: torchrun runs this file, "
-                "which adds their own flags.\nMEGATRON_RECOMPUTE=(\n");
+    text_put(e->out,
+             "\n# Recomputation differs between ranks of the pipeline: torchrun runs this file, "
+             "which adds their own flags.\nMEGATRON_RECOMPUTE=(\n");
     for (int rank = 0; rank < ranks; rank++) {
         struct recompute_setting r;
         struct run own = {.shaped = false};
         export_setting(e, rank, ranks, &r);
         core_set_recompute(&own, r);
-        report_print(e->out, "  '");
-        if (own.granularity) report_print(e->out, "--recompute-granularity %s", own.granularity);
+        text_put(e->out, "  '");
+        if (own.granularity) text_put(e->out, "--recompute-granularity %s", own.granularity);
         if (own.method)
-            report_print(e->out, " --recompute-method %s --recompute-num-layers %d", own.method,
-                         (int)own.recomputed);
-        report_print(e->out, "'\n");
+            text_put(e->out, " --recompute-method %s --recompute-num-layers %d", own.method,
+                     (int)own.recomputed);
+        text_put(e->out, "'\n");
     }
-    report_print(e->out,
-                 ")\nMEGATRON_RUN=(--no-python bash \"$(realpath \"${BASH_SOURCE[0]}\")\")\n"
-                 "if [ \"${BASH_SOURCE[0]}\" = \"$0\" ]; then\n"
-                 "    read -r -a own <<<\"${MEGATRON_RECOMPUTE[RANK * %d / WORLD_SIZE]}\"\n"
-                 "    exec \"${PYTHON:-python3}\" -u \"$@\" \"${own[@]}\"\n"
-                 "fi\n",
-                 ranks);
+    text_put(e->out,
+             ")\nMEGATRON_RUN=(--no-python bash \"$(realpath \"${BASH_SOURCE[0]}\")\")\n"
+             "if [ \"${BASH_SOURCE[0]}\" = \"$0\" ]; then\n"
+             "    read -r -a own <<<\"${MEGATRON_RECOMPUTE[RANK * %d / WORLD_SIZE]}\"\n"
+             "    exec \"${PYTHON:-python3}\" -u \"$@\" \"${own[@]}\"\n"
+             "fi\n",
+             ranks);
 }
 
 static void put_head(const struct export *e)
@@ -40,7 +40,7 @@ static void put_head(const struct export *e)
     const char *bound = report_time(plan->bound_ns, arena);
     if (plan->objective != OBJECTIVE_ITERATION_TIME)
         bound = arena_print(arena, "%s of %s", bound, objective_names[plan->objective]);
-    report_print(
+    text_put(
         e->out,
         "# Megatron-LM flags of the plan %s: %s per iteration, at least %s (%s). By plumbline %s.\n"
         "# In bash: source this file, then run %spretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with "
@@ -61,7 +61,7 @@ enum status report_megatron(const struct plan *plan, const struct plan *told,
                                             .before = "  --",
                                             .between = " ",
                                             .behind = "\n"};
-    struct report_out out;
+    struct text out;
     struct export e = {.name = "Megatron-LM",
                        .framework = FRAMEWORK_MEGATRON,
                        .by_rank = true,
@@ -74,7 +74,7 @@ enum status report_megatron(const struct plan *plan, const struct plan *told,
     if (!run.grouped) run.groups = 0;
     put_head(&e);
     export_rows(&e, &megatron_rows, &run, &form, NULL);
-    report_print(&out, ")\n");
+    text_put(&out, ")\n");
     if (e.by_rank) put_rank_recompute(&e);
     core_print_placement(&e);
     core_note(&e, &run);

@@ -9,15 +9,15 @@ static const char *mixtures_list(const struct export *e)
 {
     const struct model *model = &e->problem->model;
     const char *before = "[";
-    struct report_out text;
-    report_out_begin(&text, e->out->arena);
+    struct text text;
+    text_begin(&text, e->out->arena);
     for (int i = 0; i < model->layer_count; i++) {
         const struct layer_run *run = &model->runs[model_run_of(model, i)];
         if ((run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) || run->mtp) continue;
-        report_print(&text, "%s%d", before, run->kind == LAYER_MOE);
+        text_put(&text, "%s%d", before, run->kind == LAYER_MOE);
         before = ", ";
     }
-    report_print(&text, "]");
+    text_put(&text, "]");
     return text.text;
 }
 
@@ -51,15 +51,15 @@ enum status report_nemo(const struct plan *plan, const struct plan *told,
         .between = ": ",
         .behind = "\n",
         .top_bare = true};
-    struct report_out out;
+    struct text out;
     struct export e = {.name = "NeMo", .framework = FRAMEWORK_MEGATRON, .places_said = true};
     TRY(export_begin(&e, &out, plan, told, problem, arena, err));
     TRY(export_need_problem(&e, err));
-    report_print(&out,
-                 "# %s\n# Of Megatron Bridge: --config-file of a script that merges it into a "
-                 "recipe (process_config_with_overrides),\n# with data, tokenizer and learning "
-                 "rate.\n",
-                 export_headline(&e));
+    text_put(&out,
+             "# %s\n# Of Megatron Bridge: --config-file of a script that merges it into a "
+             "recipe (process_config_with_overrides),\n# with data, tokenizer and learning "
+             "rate.\n",
+             export_headline(&e));
     struct run run = core_run(&e);
     core_set_recompute(&run, export_recompute(&e));
     run.odd_heads = run.plain;

@@ -63,15 +63,15 @@ static void begin(struct export *e, const struct plan *plan, const struct proble
     count_layers(e, arena);
 }
 
-enum status export_begin(struct export *e, struct report_out *out, const struct plan *plan,
+enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
                          const struct plan *told, const struct problem *problem,
                          struct arena *arena, struct error *err)
 {
     if (!plan->stage_count)
         return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
-    report_out_begin(out, arena);
-    report_out_begin(&e->notes, arena);
+    text_begin(out, arena);
+    text_begin(&e->notes, arena);
     e->out = out, e->told = told;
     begin(e, plan, problem, arena);
     return OK;
@@ -193,12 +193,12 @@ const char *report_told_text(const struct plan *plan, const struct plan *told, b
 
 static const char *modes_text(const struct export *e)
 {
-    struct report_out text;
-    report_out_begin(&text, e->out->arena);
+    struct text text;
+    text_begin(&text, e->out->arena);
     for (int s = 0; s < e->plan->stage_count; s++) {
         const struct plan_stage *stage = &e->plan->stages[s];
-        report_print(&text, "%s stage %d %s", s ? "," : "", s,
-                     decision_recompute_text(&stage->decision, e->out->arena));
+        text_put(&text, "%s stage %d %s", s ? "," : "", s,
+                 decision_recompute_text(&stage->decision, e->out->arena));
     }
     return text.text;
 }
@@ -221,15 +221,12 @@ struct recompute_setting export_recompute(struct export *e)
 
 void export_note(struct export *e, const char *format, ...)
 {
-    va_list arguments, again;
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    size_t size = (size_t)vsnprintf(NULL, 0, format, arguments) + 1;
-    char *note = arena_take(e->out->arena, size, 1);
-    vsnprintf(note, size, format, again);
-    va_end(again);
+    text_put(&e->notes, NOTE_MARK);
+    text_put_list(&e->notes, format, arguments);
+    text_put(&e->notes, "\n");
     va_end(arguments);
-    report_print(&e->notes, NOTE_MARK "%s\n", note);
 }
 
 void export_notes(struct export *e, const struct export_note *notes, size_t count)
@@ -240,8 +237,8 @@ void export_notes(struct export *e, const struct export_note *notes, size_t coun
 
 void export_print_notes(const struct export *e)
 {
-    report_print(e->out, "\n# Not expressed by this configuration:\n%s",
-                 e->notes.length ? e->notes.text : "#   (nothing)\n");
+    text_put(e->out, "\n# Not expressed by this configuration:\n%s",
+             e->notes.length ? e->notes.text : "#   (nothing)\n");
 }
 
 static bool factors(const struct compression_option *o)
@@ -274,11 +271,11 @@ static void note_places(struct export *e)
 {
     const struct plan *plan = e->plan;
     const struct plan_placement *x = plan->placement;
-    struct report_out text;
-    report_out_begin(&text, e->out->arena);
+    struct text text;
+    text_begin(&text, e->out->arena);
     const int *replicas = x && x->micro_batches ? report_data_ranks(plan, e->out->arena) : NULL;
     for (int i = 0; replicas && i < x->replica_count; i++)
-        report_print(&text, " %d", x->micro_batches[replicas[i]]);
+        text_put(&text, " %d", x->micro_batches[replicas[i]]);
     bool unlike = false;
     for (int s = 1; s < plan->stage_count; s++)
         unlike |= plan->stages[s].group != plan->stages[0].group;

@@ -20,7 +20,7 @@ static const struct stream *compute_stream(const struct schedule *s, int rank)
     return found;
 }
 
-static void put_rank(struct report_out *out, const struct schedule *s, int rank)
+static void put_rank(struct text *out, const struct schedule *s, int rank)
 {
     const struct stream *stream = compute_stream(s, rank);
     const char *before = "";
@@ -28,10 +28,10 @@ static void put_rank(struct report_out *out, const struct schedule *s, int rank)
         const struct operation *o = &s->operations[stream->operations[i]];
         char letter = letter_of(&s->request, o->symbol / s->request.stage_count);
         if (!letter) continue;
-        report_print(out, "%s%d%c%d", before, o->stage, letter, o->micro_batch);
+        text_put(out, "%s%d%c%d", before, o->stage, letter, o->micro_batch);
         before = ",";
     }
-    report_print(out, "\n");
+    text_put(out, "\n");
 }
 
 enum status report_pytorch_schedule(const struct plan *plan, const struct plan *told,
@@ -39,7 +39,7 @@ enum status report_pytorch_schedule(const struct plan *plan, const struct plan *
                                     size_t *length, struct arena *arena, struct error *err)
 {
     (void)told;
-    struct report_out out;
+    struct text out;
     struct schedule schedule;
     (void)problem;
     if (!plan->stage_count)
@@ -52,7 +52,7 @@ enum status report_pytorch_schedule(const struct plan *plan, const struct plan *
                     plan->document.path);
     struct schedule_request request = plan_request(plan);
     TRY(schedule_build(&schedule, &request, arena, err));
-    report_out_begin(&out, arena);
+    text_begin(&out, arena);
     for (int rank = 0; rank < request.rank_count; rank++) put_rank(&out, &schedule, rank);
     *text = out.text;
     *length = out.length;

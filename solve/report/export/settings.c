@@ -23,11 +23,11 @@ void export_rows(const struct export *e, const struct setting_rows *table, const
         size_t own = section_length(key);
         if (!text || (only && (own != strlen(only) || strncmp(key, only, own)))) continue;
         if (form->open && !only && (own != length || strncmp(key, section, own)))
-            report_print(e->out, own ? "\n%s%.*s%s\n" : "\n%.0s", form->open, (int)own, key,
-                         form->close);
+            text_put(e->out, own ? "\n%s%.*s%s\n" : "\n%.0s", form->open, (int)own, key,
+                     form->close);
         section = key, length = own;
-        report_print(e->out, "%s%s%s%s%s", own || !form->top_bare ? form->before : "",
-                     own ? key + own + 1 : key, *text ? form->between : "", text, form->behind);
+        text_put(e->out, "%s%s%s%s%s", own || !form->top_bare ? form->before : "",
+                 own ? key + own + 1 : key, *text ? form->between : "", text, form->behind);
     }
 }
 

@@ -85,26 +85,26 @@ static void set_training(struct run *r)
 
 static const char *parts_text(const struct export *e, bool python)
 {
-    struct report_out text;
+    struct text text;
     int block = 0;
     const char *indent = python ? "        " : "";
-    report_out_begin(&text, e->out->arena);
-    report_print(&text, "[\n");
+    text_begin(&text, e->out->arena);
+    text_put(&text, "[\n");
     for (int s = 0; s < e->plan->stage_count; s++) {
         const struct plan_stage *stage = &e->plan->stages[s];
         const char *before = "";
-        report_print(&text, "%s    [", indent);
+        text_put(&text, "%s    [", indent);
         for (int i = 0; i < stage->layer_count; i++) {
             char layer = export_layer(e, stage->first_layer + i);
-            if (layer == 'E') report_print(&text, "%s\"tok_embeddings\"", before);
-            if (layer == 't') report_print(&text, "%s\"layers.%d\"", before, block++);
+            if (layer == 'E') text_put(&text, "%s\"tok_embeddings\"", before);
+            if (layer == 't') text_put(&text, "%s\"layers.%d\"", before, block++);
             if (layer == 'L')
-                report_print(&text, "%s\"norm\", \"%s\"", before, python ? "lm_head" : "output");
+                text_put(&text, "%s\"norm\", \"%s\"", before, python ? "lm_head" : "output");
             if (layer != '?' && layer != 'm') before = ", ";
         }
-        report_print(&text, "],\n");
+        text_put(&text, "],\n");
     }
-    report_print(&text, "%s]", indent);
+    text_put(&text, "%s]", indent);
     return text.text;
 }
 
@@ -192,7 +192,7 @@ static void note_parallelism(struct export *e, bool python)
     export_unfused_notes(e);
 }
 
-enum status titan_begin(struct export *e, struct report_out *out, struct run *r, bool python,
+enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
                         const struct plan *plan, const struct plan *told,
                         const struct problem *problem, struct arena *arena, struct error *err)
 {
@@ -231,17 +231,17 @@ enum status report_torchtitan(const struct plan *plan, const struct plan *told,
                                             .behind = "\n"};
     static const char *const modes[] = {
         [RECOMPUTE_NONE] = "none", [RECOMPUTE_SELECTIVE] = "selective", [RECOMPUTE_FULL] = "full"};
-    struct report_out out;
+    struct text out;
     struct export e;
     struct run run;
     TRY(titan_begin(&e, &out, &run, false, plan, told, problem, arena, err));
     run.granularity = modes[run.mode];
     if (run.mode == RECOMPUTE_SELECTIVE) run.method = "op";
-    report_print(&out,
-                 "# %s\n# Of torchtitan 0.2.2, the last release that reads TOML (0.3: --format "
-                 "torchtitan-python); with data, tokenizer and learning rate:\n"
-                 "#   torchrun ... -m torchtitan.train --job.config_file torchtitan.toml\n",
-                 export_headline(&e));
+    text_put(&out,
+             "# %s\n# Of torchtitan 0.2.2, the last release that reads TOML (0.3: --format "
+             "torchtitan-python); with data, tokenizer and learning rate:\n"
+             "#   torchrun ... -m torchtitan.train --job.config_file torchtitan.toml\n",
+             export_headline(&e));
     titan_print_table(&e);
     export_rows(&e, &torchtitan_rows, &run, &form, NULL);
     export_print_notes(&e);
@@ -253,8 +253,8 @@ enum status report_torchtitan(const struct plan *plan, const struct plan *told,
 void titan_print_table(const struct export *e)
 {
     if (titan_by_table(e->plan))
-        report_print(e->out,
-                     "# The order of %s: plumbline report --format pytorch-schedule -o "
-                     "schedule.csv PLAN, next to this file; run in its folder.\n",
-                     schedule_names[e->plan->layout.schedule]);
+        text_put(e->out,
+                 "# The order of %s: plumbline report --format pytorch-schedule -o "
+                 "schedule.csv PLAN, next to this file; run in its folder.\n",
+                 schedule_names[e->plan->layout.schedule]);
 }

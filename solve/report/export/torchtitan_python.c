@@ -10,25 +10,25 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *flavor
     const char *model = flavor ? flavor->model : "NAME_THE_MODEL";
     bool further = model_mtp_depth(&e->problem->model) > 0,
          eight = e->problem->job.precision == FP8;
-    report_print(e->out, "%sfrom torchtitan.config import CompileConfig, ParallelismConfig\n",
-                 further ? "" : "from torchtitan.components.loss import CrossEntropyLoss\n");
+    text_put(e->out, "%sfrom torchtitan.config import CompileConfig, ParallelismConfig\n",
+             further ? "" : "from torchtitan.components.loss import CrossEntropyLoss\n");
     if (eight)
-        report_print(e->out, "from torchtitan.components.quantization import "
-                             "Float8LinearConverter\n");
-    report_print(e->out,
-                 "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n"
-                 "from torchtitan.models.common import RoPE\n"
-                 "from torchtitan.models.common.config_utils import decoder_vocab_size\n"
-                 "from torchtitan.models.%s import model_registry\n"
-                 "from torchtitan.models.%s.config_registry import %s as recipe\n",
-                 model, model, flavor ? flavor->recipe : "NAME_THE_RECIPE");
-    if (further) report_print(e->out, "from torchtitan.models.deepseek_v3.mtp import MTPLoss\n");
-    report_print(e->out, "from torchtitan.trainer import Trainer\n");
+        text_put(e->out, "from torchtitan.components.quantization import "
+                         "Float8LinearConverter\n");
+    text_put(e->out,
+             "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n"
+             "from torchtitan.models.common import RoPE\n"
+             "from torchtitan.models.common.config_utils import decoder_vocab_size\n"
+             "from torchtitan.models.%s import model_registry\n"
+             "from torchtitan.models.%s.config_registry import %s as recipe\n",
+             model, model, flavor ? flavor->recipe : "NAME_THE_RECIPE");
+    if (further) text_put(e->out, "from torchtitan.models.deepseek_v3.mtp import MTPLoss\n");
+    text_put(e->out, "from torchtitan.trainer import Trainer\n");
 }
 
 static void put_rope_number(const struct export *e, const char *key, double value)
 {
-    if (value > 0) report_print(e->out, "        rope.%s = %.9g\n", key, value);
+    if (value > 0) text_put(e->out, "        rope.%s = %.9g\n", key, value);
 }
 
 // Independent of the flavor's.
@@ -38,12 +38,12 @@ static void put_rope(struct export *e)
     const struct rotary_scaling *x = &m->rotary_scaling;
     bool llama = x->type && !strcmp(x->type, "llama3"), yarn = x->type && !strcmp(x->type, "yarn");
     if (m->positions) return;
-    report_print(e->out,
-                 "    for _, rope, _, _ in config.model_spec.model.traverse(RoPE.Config):\n"
-                 "        rope.scaling = \"%s\"\n",
-                 llama  ? "llama"
-                 : yarn ? "yarn"
-                        : "none");
+    text_put(e->out,
+             "    for _, rope, _, _ in config.model_spec.model.traverse(RoPE.Config):\n"
+             "        rope.scaling = \"%s\"\n",
+             llama  ? "llama"
+             : yarn ? "yarn"
+                    : "none");
     put_rope_number(e, "theta", m->rotary_base);
     if (llama || yarn)
         put_rope_number(e, llama ? "scaling_factor" : "rope_factor", m->rotary_factor);
@@ -66,19 +66,19 @@ static void put_model_spec(struct export *e, const struct torchtitan_flavor *fla
     const struct job *job = &e->problem->job;
     int further = model_mtp_depth(&e->problem->model);
     double scale = e->problem->model.shape.mtp_loss_scale;
-    report_print(e->out, "    config.model_spec = model_registry(\"%s\"",
-                 flavor ? flavor->name : "NAME-THE-FLAVOR");
-    if (further) report_print(e->out, ", num_mtp_layers=%d", further);
+    text_put(e->out, "    config.model_spec = model_registry(\"%s\"",
+             flavor ? flavor->name : "NAME-THE-FLAVOR");
+    if (further) text_put(e->out, ", num_mtp_layers=%d", further);
     if (job->precision == FP8)
-        report_print(e->out,
-                     ", converters=[\n        Float8LinearConverter.Config(filter_fqns="
-                     "[\"lm_head\"], model_compile_enabled=%s)]",
-                     job->compiled ? "True" : "False");
-    report_print(e->out, ")\n");
+        text_put(e->out,
+                 ", converters=[\n        Float8LinearConverter.Config(filter_fqns="
+                 "[\"lm_head\"], model_compile_enabled=%s)]",
+                 job->compiled ? "True" : "False");
+    text_put(e->out, ")\n");
     put_rope(e);
-    report_print(e->out, "    config.loss = %s.Config(", further ? "MTPLoss" : "CrossEntropyLoss");
-    if (further && scale > 0) report_print(e->out, "mtp_scale=%.9g, ", scale);
-    report_print(e->out, "global_vocab_size=decoder_vocab_size(config.model_spec))\n");
+    text_put(e->out, "    config.loss = %s.Config(", further ? "MTPLoss" : "CrossEntropyLoss");
+    if (further && scale > 0) text_put(e->out, "mtp_scale=%.9g, ", scale);
+    text_put(e->out, "global_vocab_size=decoder_vocab_size(config.model_spec))\n");
 }
 
 enum status report_torchtitan_python(const struct plan *plan, const struct plan *told,
@@ -98,32 +98,32 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     static const char *const policies[] = {[RECOMPUTE_NONE] = "None",
                                            [RECOMPUTE_SELECTIVE] = "SelectiveAC.Config()",
                                            [RECOMPUTE_FULL] = "FullAC.Config()"};
-    struct report_out out;
+    struct text out;
     struct export e;
     struct run run;
     TRY(titan_begin(&e, &out, &run, true, plan, told, problem, arena, err));
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model);
-    report_print(&out,
-                 "# %s\n# Of torchtitan 0.3.0, whose configurations are functions; data, tokenizer "
-                 "and learning rate are the recipe's:\n"
-                 "#   PYTHONPATH=THIS-FOLDER torchrun ... -m torchtitan.train --module "
-                 "torchtitan_plan --config plan\n"
-                 "# where this file is called torchtitan_plan.py.\n",
-                 export_headline(&e));
+    text_put(&out,
+             "# %s\n# Of torchtitan 0.3.0, whose configurations are functions; data, tokenizer "
+             "and learning rate are the recipe's:\n"
+             "#   PYTHONPATH=THIS-FOLDER torchrun ... -m torchtitan.train --module "
+             "torchtitan_plan --config plan\n"
+             "# where this file is called torchtitan_plan.py.\n",
+             export_headline(&e));
     titan_print_table(&e);
     put_imports(&e, flavor);
-    report_print(&out, "\n\ndef plan() -> Trainer.Config:\n    config = recipe()\n"
-                       "    config.parallelism = ParallelismConfig(\n");
+    text_put(&out, "\n\ndef plan() -> Trainer.Config:\n    config = recipe()\n"
+                   "    config.parallelism = ParallelismConfig(\n");
     export_rows(&e, &torchtitan_rows, &run, &arguments, "parallelism");
-    report_print(&out, "    )\n");
+    text_put(&out, "    )\n");
     put_model_spec(&e, flavor);
     export_rows(&e, &torchtitan_rows, &run, &assignments, "training");
     // What the plan's times include: the host starts kernels one by one; a pipeline requires it.
-    report_print(&out,
-                 "    config.training.disable_cuda_graphs = True\n"
-                 "    config.compile = CompileConfig(enable=%s, components=%s)\n"
-                 "    config.activation_checkpoint = %s\n    return config\n",
-                 run.compile ? "True" : "False", run.components, policies[run.mode]);
+    text_put(&out,
+             "    config.training.disable_cuda_graphs = True\n"
+             "    config.compile = CompileConfig(enable=%s, components=%s)\n"
+             "    config.activation_checkpoint = %s\n    return config\n",
+             run.compile ? "True" : "False", run.components, policies[run.mode]);
     export_print_notes(&e);
     *text = out.text;
     *length = out.length;

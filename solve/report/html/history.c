@@ -61,7 +61,7 @@ enum status report_history_read(struct report_page *page, const char *path, stru
 }
 
 struct frame {
-    struct svg svg;
+    struct text svg;
     double left, top, width, height; // of the plot
     double seconds;                  // at its right edge
     int64_t least_ns, most_ns;       // at its lower and upper edge
@@ -118,7 +118,7 @@ static void draw_steps(struct frame *f, const struct report_page *page, bool of_
              colour, of_bound ? "bound" : "best plan");
 }
 
-void html_history(struct report_out *out, const struct report_page *page)
+void html_history(struct text *out, const struct report_page *page)
 {
     enum { LEFT = 90, TOP = 24, WIDTH = 640, HEIGHT = 200, TICKS = 4 };
     struct frame f = {.left = LEFT, .top = TOP, .width = WIDTH, .height = HEIGHT};
@@ -137,5 +137,5 @@ void html_history(struct report_out *out, const struct report_page *page)
     draw_steps(&f, page, true);
     svg_end(&f.svg);
     html_scroll(out, "best plan and bound over time");
-    report_print(out, "%.*s</div>\n", (int)f.svg.length, f.svg.text);
+    text_put(out, "%.*s</div>\n", (int)f.svg.length, f.svg.text);
 }

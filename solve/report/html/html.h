@@ -42,25 +42,25 @@ enum status report_html(const struct report_page *page, const char **text, size_
 
 // ---- for pages: write.c
 // A page up to its <body>, in which <main> must be opened, and the end of both.
-void html_begin(struct report_out *out, const char *title);
-void html_end(struct report_out *out);
+void html_begin(struct text *out, const char *title);
+void html_end(struct text *out);
 const char *html_escape(const char *text, struct arena *arena); // for text and "attributes"
 // Rows that the headings sort where scripts run; bars are drawn.
-void html_table(struct report_out *out, const struct report_table *t, const char *name);
-void html_scroll(struct report_out *out, const char *label); // opens a scrollable <div>
+void html_table(struct text *out, const struct report_table *t, const char *name);
+void html_scroll(struct text *out, const char *label); // opens a scrollable <div>
 // Lines in the form of report_summary's after its headline, as a table of two columns.
-void html_facts(struct report_out *out, const char *lines);
+void html_facts(struct text *out, const char *lines);
 
 // ---- for this folder
 // schedule.c: the chart's operations as columns; false: too many for a page
-bool html_schedule(struct report_out *out, const struct report_replay *r);
+bool html_schedule(struct text *out, const struct report_replay *r);
 // memory.c: a bar for each rank, by part, against the limit
-void html_memory(struct report_out *out, const struct plan *plan);
+void html_memory(struct text *out, const struct plan *plan);
 // space.c: fates of layouts, and a table of the best
-void html_layouts(struct report_out *out, const struct layouts *l, int64_t top);
+void html_layouts(struct text *out, const struct layouts *l, int64_t top);
 // history.c
-void html_history(struct report_out *out, const struct report_page *page);
+void html_history(struct text *out, const struct report_page *page);
 // sensitivity.c
-void html_sensitivity(struct report_out *out, const struct report_page *page);
+void html_sensitivity(struct text *out, const struct report_page *page);
 
 #endif

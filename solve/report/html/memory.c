@@ -7,7 +7,7 @@ static const char *const part_names[PARTS] = {"weights", "gradients", "optimizer
                                               "working", "buffers",   "feedback",  "constant"};
 
 // Eight patterns that differ in tone and line.
-static void put_patterns(struct report_out *out)
+static void put_patterns(struct text *out)
 {
     static const char *const grounds[PARTS] = {"#1f6fb2", "#ffffff", "#9aa7b4", "#f2d9a0",
                                                "#ffffff", "#333333", "#dde8d0", "#ffffff"};
@@ -17,55 +17,53 @@ static void put_patterns(struct report_out *out)
         "M0 4H8", "",
         "M4 0V8", "M0 0L8 8M8 0L0 8",
     };
-    report_print(out,
-                 "<svg class=\"patterns\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
+    text_put(out, "<svg class=\"patterns\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
     for (int i = 0; i < PARTS; i++)
-        report_print(out,
-                     "<pattern id=\"part%d\" width=\"8\" height=\"8\" "
-                     "patternUnits=\"userSpaceOnUse\"><rect width=\"8\" height=\"8\" fill=\"%s\"/>"
-                     "<path d=\"%s\" stroke=\"#1d2733\" stroke-width=\"1.4\" "
-                     "fill=\"none\"/></pattern>",
-                     i, grounds[i], lines[i]);
-    report_print(out, "</defs></svg>\n<p class=\"legend\">");
+        text_put(out,
+                 "<pattern id=\"part%d\" width=\"8\" height=\"8\" "
+                 "patternUnits=\"userSpaceOnUse\"><rect width=\"8\" height=\"8\" fill=\"%s\"/>"
+                 "<path d=\"%s\" stroke=\"#1d2733\" stroke-width=\"1.4\" "
+                 "fill=\"none\"/></pattern>",
+                 i, grounds[i], lines[i]);
+    text_put(out, "</defs></svg>\n<p class=\"legend\">");
     for (int i = 0; i < PARTS; i++)
-        report_print(out,
-                     "<span><svg width=\"16\" height=\"12\" aria-hidden=\"true\"><rect "
-                     "width=\"16\" height=\"12\" class=\"part\" fill=\"url(#part%d)\"/></svg> "
-                     "%s</span> ",
-                     i, part_names[i]);
-    report_print(out, "<span><b aria-hidden=\"true\">|</b> limit</span></p>\n");
+        text_put(out,
+                 "<span><svg width=\"16\" height=\"12\" aria-hidden=\"true\"><rect "
+                 "width=\"16\" height=\"12\" class=\"part\" fill=\"url(#part%d)\"/></svg> "
+                 "%s</span> ",
+                 i, part_names[i]);
+    text_put(out, "<span><b aria-hidden=\"true\">|</b> limit</span></p>\n");
 }
 
-static void put_row(struct report_out *out, int rank, const struct memory_parts *m,
-                    int64_t limit_bytes, double whole)
+static void put_row(struct text *out, int rank, const struct memory_parts *m, int64_t limit_bytes,
+                    double whole)
 {
     int64_t parts[PARTS] = {m->weight_bytes,     m->gradient_bytes, m->optimizer_bytes,
                             m->activation_bytes, m->working_bytes,  m->buffer_bytes,
                             m->feedback_bytes,   m->constant_bytes};
     int64_t total = memory_total(m), at = 0;
-    report_print(out,
-                 "<tr><th scope=\"row\">%d</th><td class=\"memory\"><svg width=\"100%%\" "
-                 "height=\"18\" role=\"img\" aria-label=\"%s of %s GB\">",
-                 rank, report_gigabytes(total, out->arena),
-                 report_gigabytes(limit_bytes, out->arena));
+    text_put(out,
+             "<tr><th scope=\"row\">%d</th><td class=\"memory\"><svg width=\"100%%\" "
+             "height=\"18\" role=\"img\" aria-label=\"%s of %s GB\">",
+             rank, report_gigabytes(total, out->arena), report_gigabytes(limit_bytes, out->arena));
     for (int i = 0; i < PARTS; i++) {
         if (!parts[i]) continue;
-        report_print(out,
-                     "<rect class=\"part\" x=\"%.3f%%\" y=\"2\" width=\"%.3f%%\" height=\"14\" "
-                     "fill=\"url(#part%d)\"><title>%s %s GB</title></rect>",
-                     100 * (double)at / whole, 100 * (double)parts[i] / whole, i, part_names[i],
-                     report_gigabytes(parts[i], out->arena));
+        text_put(out,
+                 "<rect class=\"part\" x=\"%.3f%%\" y=\"2\" width=\"%.3f%%\" height=\"14\" "
+                 "fill=\"url(#part%d)\"><title>%s %s GB</title></rect>",
+                 100 * (double)at / whole, 100 * (double)parts[i] / whole, i, part_names[i],
+                 report_gigabytes(parts[i], out->arena));
         at += parts[i];
     }
     double limit = 100 * (double)limit_bytes / whole;
-    report_print(out,
-                 "<line class=\"limit\" x1=\"%.3f%%\" x2=\"%.3f%%\" y1=\"0\" y2=\"18\"/></svg>"
-                 "</td><td class=\"number\">%.0f %%%s</td></tr>\n",
-                 limit, limit, limit_bytes > 0 ? 100 * (double)total / (double)limit_bytes : 100,
-                 total > limit_bytes ? " OVER" : "");
+    text_put(out,
+             "<line class=\"limit\" x1=\"%.3f%%\" x2=\"%.3f%%\" y1=\"0\" y2=\"18\"/></svg>"
+             "</td><td class=\"number\">%.0f %%%s</td></tr>\n",
+             limit, limit, limit_bytes > 0 ? 100 * (double)total / (double)limit_bytes : 100,
+             total > limit_bytes ? " OVER" : "");
 }
 
-void html_memory(struct report_out *out, const struct plan *plan)
+void html_memory(struct text *out, const struct plan *plan)
 {
     struct schedule_request request = plan_request(plan);
     int count = plan->ranks ? plan->layout.pipeline : plan->stage_count;
@@ -79,12 +77,12 @@ void html_memory(struct report_out *out, const struct plan *plan)
         if (total > whole) whole = total;
     }
     put_patterns(out);
-    report_print(out,
-                 "<table class=\"bars\" id=\"memory-bars\"><thead><tr><th scope=\"col\">%s</th>"
-                 "<td></td><th scope=\"col\">used</th></tr></thead><tbody>\n",
-                 plan->ranks ? "rank" : "stage");
+    text_put(out,
+             "<table class=\"bars\" id=\"memory-bars\"><thead><tr><th scope=\"col\">%s</th>"
+             "<td></td><th scope=\"col\">used</th></tr></thead><tbody>\n",
+             plan->ranks ? "rank" : "stage");
     for (int s = 0; s < count; s++)
         put_row(out, s, plan->ranks ? &plan->ranks[s].memory : &plan->stages[s].memory,
                 plan->stages[schedule_stage_of(&request, s, 0)].memory_limit_bytes, whole * 1.01);
-    report_print(out, "</tbody></table>\n");
+    text_put(out, "</tbody></table>\n");
 }

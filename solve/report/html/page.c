@@ -9,27 +9,26 @@
 enum { MAP_NODES_MOST = 64 }; // above this a map has too many cells for a page
 
 struct sections {
-    struct report_out *out;
+    struct text *out;
     const struct report_page *page;
     const struct plan *plan;
     struct report_replay replay;
     struct arena *arena;
 };
 
-static void open_section(struct report_out *out, const char *id, const char *title)
+static void open_section(struct text *out, const char *id, const char *title)
 {
-    report_print(out,
-                 "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
-                 id, id, id, title);
+    text_put(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
+             id, id, id, title);
 }
 
-static void close_section(struct report_out *out) { report_print(out, "</section>\n"); }
+static void close_section(struct text *out) { text_put(out, "</section>\n"); }
 
 // ---- key figures
 
-static void put_tile(struct report_out *out, const char *name, const char *value, const char *id)
+static void put_tile(struct text *out, const char *name, const char *value, const char *id)
 {
-    report_print(out, "<div><dt>%s</dt><dd id=\"%s\">%s</dd></div>\n", name, id, value);
+    text_put(out, "<div><dt>%s</dt><dd id=\"%s\">%s</dd></div>\n", name, id, value);
 }
 
 static void put_figures(struct sections *s)
@@ -54,14 +53,14 @@ static void put_tiles(struct sections *s)
 {
     const struct plan *plan = s->plan;
     struct arena *arena = s->arena;
-    report_print(s->out, "<dl class=\"tiles\">\n");
+    text_put(s->out, "<dl class=\"tiles\">\n");
     put_tile(s->out, "Iteration", report_time(plan->iteration_ns, arena), "iteration");
     put_tile(s->out,
              arena_print(arena, "Bound, %s", html_escape(plan_claim_words(plan, arena), arena)),
              report_time(plan->bound_ns, arena), "bound");
     put_tile(s->out, "Gap", arena_print(arena, "%.4g %%", 100 * plan_gap(plan)), "gap");
     if (s->page->problem && plan->iteration_ns > 0) put_figures(s);
-    report_print(s->out, "</dl>\n");
+    text_put(s->out, "</dl>\n");
 }
 
 static void put_claim(struct sections *s)
@@ -72,27 +71,25 @@ static void put_claim(struct sections *s)
         [CLAIM_TAKEN_OVER] = "it rests on what these files said when a search was resumed.",
         [CLAIM_CERTIFIED] = "a certificate was audited for this plan. It holds for every plan of "
                             "the priced problem."};
-    report_print(s->out, "<p>The bound is %s: %s</p>\n",
-                 html_escape(plan_claim_words(s->plan, s->arena), s->arena),
-                 meaning[s->plan->claim]);
+    text_put(s->out, "<p>The bound is %s: %s</p>\n",
+             html_escape(plan_claim_words(s->plan, s->arena), s->arena), meaning[s->plan->claim]);
 }
 
 static void put_summary(struct sections *s)
 {
-    struct report_out lines;
+    struct text lines;
     const char *title = s->plan->name ? s->plan->name : "plan";
-    report_out_begin(&lines, s->arena);
+    text_begin(&lines, s->arena);
     report_summary(&lines, s->plan, s->page->problem, &s->replay);
     const char *verdict = lines.text + strlen(title) + 2, *end = strchr(verdict, '\n');
-    report_print(
-        s->out, "<header>\n<h1>%s</h1>\n<p class=\"verdict\" id=\"verdict\">%s</p>\n",
-        html_escape(title, s->arena),
-        html_escape(arena_print(s->arena, "%.*s", (int)(end - verdict), verdict), s->arena));
+    text_put(s->out, "<header>\n<h1>%s</h1>\n<p class=\"verdict\" id=\"verdict\">%s</p>\n",
+             html_escape(title, s->arena),
+             html_escape(arena_print(s->arena, "%.*s", (int)(end - verdict), verdict), s->arena));
     if (s->plan->stage_count) put_tiles(s);
     put_claim(s);
     if (s->plan->stage_count) html_facts(s->out, end + 1);
-    else report_print(s->out, "<p>%s</p>\n", html_escape(end + 1, s->arena));
-    report_print(s->out, "</header>\n");
+    else text_put(s->out, "<p>%s</p>\n", html_escape(end + 1, s->arena));
+    text_put(s->out, "</header>\n");
 }
 
 // ---- where everything is
@@ -102,18 +99,18 @@ static void put_nodes(struct sections *s)
 {
     const struct plan_placement *x = s->plan->placement;
     html_scroll(s->out, "nodes");
-    report_print(s->out, "<table id=\"nodes\"><thead><tr><th scope=\"col\">rank</th>");
+    text_put(s->out, "<table id=\"nodes\"><thead><tr><th scope=\"col\">rank</th>");
     for (int r = 0; r < x->replica_count; r++)
-        report_print(s->out, "<th scope=\"col\">replica %d</th>", r);
-    report_print(s->out, "</tr></thead><tbody>\n");
+        text_put(s->out, "<th scope=\"col\">replica %d</th>", r);
+    text_put(s->out, "</tr></thead><tbody>\n");
     for (int rank = 0; rank < x->rank_count; rank++) {
-        report_print(s->out, "<tr><th scope=\"row\">%d</th>", rank);
+        text_put(s->out, "<tr><th scope=\"row\">%d</th>", rank);
         for (int r = 0; r < x->replica_count; r++)
-            report_print(s->out, "<td>%s</td>",
-                         html_escape(x->nodes[r * x->rank_count + rank], s->arena));
-        report_print(s->out, "</tr>\n");
+            text_put(s->out, "<td>%s</td>",
+                     html_escape(x->nodes[r * x->rank_count + rank], s->arena));
+        text_put(s->out, "</tr>\n");
     }
-    report_print(s->out, "</tbody></table></div>\n");
+    text_put(s->out, "</tbody></table></div>\n");
 }
 
 static void put_placement(struct sections *s)
@@ -137,15 +134,15 @@ static void put_chart(struct sections *s)
     };
     open_section(s->out, "schedule", "Schedule");
     if (!s->replay.schedule.request.barrier)
-        report_print(s->out,
-                     "<p>One iteration of many: without a barrier the next begins before it ends, "
-                     "every %s.</p>\n",
-                     report_time(s->replay.iteration_ns, s->arena));
-    report_print(s->out, "<div class=\"controls\" id=\"controls\" hidden>\n");
+        text_put(s->out,
+                 "<p>One iteration of many: without a barrier the next begins before it ends, "
+                 "every %s.</p>\n",
+                 report_time(s->replay.iteration_ns, s->arena));
+    text_put(s->out, "<div class=\"controls\" id=\"controls\" hidden>\n");
     for (size_t i = 0; i < ARRAY_LENGTH(controls); i++)
-        report_print(s->out, "<button type=\"button\" id=\"%s\" aria-label=\"%s\">%s</button>\n",
-                     controls[i][0], controls[i][2], controls[i][1]);
-    report_print(
+        text_put(s->out, "<button type=\"button\" id=\"%s\" aria-label=\"%s\">%s</button>\n",
+                 controls[i][0], controls[i][2], controls[i][1]);
+    text_put(
         s->out,
         "<label><input type=\"checkbox\" id=\"transfers\" checked> transfers, syncs</label>\n"
         "<label><input type=\"checkbox\" id=\"critical\"> critical path alone</label>\n"
@@ -160,13 +157,13 @@ static void put_chart(struct sections *s)
         "clicked, or with Ctrl, the wheel zooms; keys: + &minus; &larr; &rarr; 0, &uarr; "
         "&darr; for a track, comma and full stop for its operations.</p>\n");
     if (!html_schedule(s->out, &s->replay))
-        report_print(s->out,
-                     "<p>%d operations are too many to draw on a page: use plumbline report "
-                     "--format trace.</p>\n",
-                     s->replay.schedule.operation_count);
+        text_put(s->out,
+                 "<p>%d operations are too many to draw on a page: use plumbline report "
+                 "--format trace.</p>\n",
+                 s->replay.schedule.operation_count);
     else
-        report_print(s->out, "<noscript><p>The chart is drawn by a script in this page, which is "
-                             "turned off here.</p></noscript>\n");
+        text_put(s->out, "<noscript><p>The chart is drawn by a script in this page, which is "
+                         "turned off here.</p></noscript>\n");
     close_section(s->out);
 }
 
@@ -176,8 +173,7 @@ static void put_memory(struct sections *s)
     open_section(s->out, "memory", "Memory of one GPU");
     html_memory(s->out, s->plan);
     report_memory_table(&t, s->plan, s->arena);
-    report_print(s->out,
-                 "<p>In GB of 10<sup>9</sup> bytes; the limit is what may be planned.</p>\n");
+    text_put(s->out, "<p>In GB of 10<sup>9</sup> bytes; the limit is what may be planned.</p>\n");
     html_table(s->out, &t, "memory-table");
     close_section(s->out);
 }
@@ -188,16 +184,16 @@ static void put_times(struct sections *s)
     bool barrier = s->replay.schedule.request.barrier;
     open_section(s->out, "times", "Where the time goes");
     report_path_table(&t, &s->replay, s->arena);
-    report_print(s->out, "<h3>%s</h3>\n",
-                 barrier ? "Critical path: what the iteration waits for"
-                         : "Longest path to the end of one iteration");
+    text_put(s->out, "<h3>%s</h3>\n",
+             barrier ? "Critical path: what the iteration waits for"
+                     : "Longest path to the end of one iteration");
     html_table(s->out, &t, "path");
     double idle = report_use_table(&t, s->plan, &s->replay, s->arena);
-    report_print(s->out, "<h3>Use of time (mean bubble %.2f %%)</h3>\n", 100 * idle);
+    text_put(s->out, "<h3>Use of time (mean bubble %.2f %%)</h3>\n", 100 * idle);
     html_table(s->out, &t, "use");
     report_times_table(&t, s->plan, s->arena);
-    report_print(s->out, "<h3>Times in ms of one micro-batch%s</h3>\n",
-                 s->plan->layout.slice_count > 1 ? "&rsquo;s first slice" : "");
+    text_put(s->out, "<h3>Times in ms of one micro-batch%s</h3>\n",
+             s->plan->layout.slice_count > 1 ? "&rsquo;s first slice" : "");
     html_table(s->out, &t, "stage-times");
     close_section(s->out);
 }
@@ -210,27 +206,27 @@ static void put_map(struct sections *s)
     size_t length;
     int nodes = s->page->links->problem.cluster.places.node_count;
     if (nodes > MAP_NODES_MOST) {
-        report_print(s->out,
-                     "<p>A map of the links between %d nodes is too large for a page: use "
-                     "plumbline report --format heatmap.</p>\n",
-                     nodes);
+        text_put(s->out,
+                 "<p>A map of the links between %d nodes is too large for a page: use "
+                 "plumbline report --format heatmap.</p>\n",
+                 nodes);
         return;
     }
     report_heatmap(s->page->links, true, &map, &length, s->arena);
     html_scroll(s->out, "map of links");
-    report_print(s->out, "%s</div>\n", map);
+    text_put(s->out, "%s</div>\n", map);
 }
 
 static void put_links(struct sections *s)
 {
-    struct report_out text;
+    struct text text;
     if (!s->plan->placement) return;
     open_section(s->out, "links", "Links");
     if (s->page->links) put_map(s);
-    report_out_begin(&text, s->arena);
+    text_begin(&text, s->arena);
     report_places(&text, s->plan, s->page->links, s->page->top);
     html_scroll(s->out, "replicas, rings, messages");
-    report_print(s->out, "<pre>%s</pre></div>\n", html_escape(text.text, s->arena));
+    text_put(s->out, "<pre>%s</pre></div>\n", html_escape(text.text, s->arena));
     close_section(s->out);
 }
 
@@ -238,7 +234,7 @@ static void put_links(struct sections *s)
 
 static void put_command(struct sections *s, const char *command)
 {
-    report_print(s->out, "%s\n", html_escape(command, s->arena));
+    text_put(s->out, "%s\n", html_escape(command, s->arena));
 }
 
 static void put_commands(struct sections *s)
@@ -250,7 +246,7 @@ static void put_commands(struct sections *s)
     for (int i = 0; i < plan->document.source_count; i++)
         if (!strcmp(plan->document.sources[i].role, "problem"))
             problem = shell_word(plan->document.sources[i].path, s->arena);
-    report_print(s->out, "<h3>To repeat it, in the plan's folder</h3>\n<pre id=\"commands\">");
+    text_put(s->out, "<h3>To repeat it, in the plan's folder</h3>\n<pre id=\"commands\">");
     if (problem) {
         const char *gap = arena_print(s->arena, "%.15g", plan->gap_asked);
         put_command(s, arena_print(s->arena,
@@ -261,7 +257,7 @@ static void put_commands(struct sections *s)
     }
     put_command(s, arena_print(s->arena, "plumbline verify %s", to));
     put_command(s, arena_print(s->arena, "plumbline report --format html -o report.html %s", to));
-    report_print(s->out, "</pre>\n");
+    text_put(s->out, "</pre>\n");
 }
 
 static void put_origin(struct sections *s)
@@ -282,12 +278,12 @@ static void put_origin(struct sections *s)
         report_cell(&t, plan->document.sha256);
     }
     html_table(s->out, &t, "inputs");
-    report_print(s->out,
-                 "<p>By %s; %" PRId64 " boxes, %" PRId64 " relaxations, %" PRId64
-                 " path rows, %.2f s.</p>\n",
-                 html_escape(plan->document.made_by ? plan->document.made_by : "hand", s->arena),
-                 plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows,
-                 plan->effort.seconds);
+    text_put(s->out,
+             "<p>By %s; %" PRId64 " boxes, %" PRId64 " relaxations, %" PRId64
+             " path rows, %.2f s.</p>\n",
+             html_escape(plan->document.made_by ? plan->document.made_by : "hand", s->arena),
+             plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows,
+             plan->effort.seconds);
     put_commands(s);
     close_section(s->out);
 }
@@ -310,23 +306,22 @@ static void put_contents(struct sections *s)
         {s->page->moment_count, "search", "Search"},
         {true, "origin", "Made from"},
     };
-    report_print(s->out, "<nav aria-label=\"sections\">");
+    text_put(s->out, "<nav aria-label=\"sections\">");
     for (size_t i = 0; i < ARRAY_LENGTH(items); i++)
-        if (items[i].is)
-            report_print(s->out, "<a href=\"#%s\">%s</a> ", items[i].id, items[i].title);
-    report_print(s->out, "</nav>\n");
+        if (items[i].is) text_put(s->out, "<a href=\"#%s\">%s</a> ", items[i].id, items[i].title);
+    text_put(s->out, "</nav>\n");
 }
 
 enum status report_html(const struct report_page *page, const char **text, size_t *length,
                         struct arena *arena, struct error *err)
 {
-    struct report_out out;
+    struct text out;
     struct sections s = {.out = &out, .page = page, .plan = page->plan, .arena = arena};
-    report_out_begin(&out, arena);
+    text_begin(&out, arena);
     if (s.plan->stage_count) TRY(report_replay(&s.replay, s.plan, arena, err));
     html_begin(&out, s.plan->name ? s.plan->name : "plan");
     put_contents(&s);
-    report_print(&out, "<main>\n");
+    text_put(&out, "<main>\n");
     put_summary(&s);
     if (s.plan->stage_count) {
         put_placement(&s);

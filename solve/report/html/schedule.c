@@ -12,7 +12,7 @@
 enum { OPERATIONS_MAX = 1 << 19 };
 
 struct writer {
-    struct report_out *out;
+    struct text *out;
     const struct report_replay *replay;
     bool *critical, *in_stream; // [operation]
     int *local;                 // [symbol]: its index in the track's table, -1: not in it
@@ -37,14 +37,13 @@ static void keep(struct writer *w, int operation)
 static void put_symbols(struct writer *w)
 {
     int stages = w->replay->schedule.request.stage_count;
-    report_print(w->out, "\"symbols\":[");
+    text_put(w->out, "\"symbols\":[");
     for (int i = 0; i < w->symbol_count; i++) {
         int symbol = w->symbols[i];
-        report_print(w->out, "%s[\"%s\",%d,%" PRId64 "]", i ? "," : "",
-                     symbol_kind_name(symbol / stages), symbol % stages,
-                     w->replay->durations[symbol]);
+        text_put(w->out, "%s[\"%s\",%d,%" PRId64 "]", i ? "," : "",
+                 symbol_kind_name(symbol / stages), symbol % stages, w->replay->durations[symbol]);
     }
-    report_print(w->out, "]");
+    text_put(w->out, "]");
 }
 
 static void put_columns(struct writer *w)
@@ -53,38 +52,38 @@ static void put_columns(struct writer *w)
     const struct operation *operations = r->schedule.operations;
     const char *const no[] = {"", ","};
     int64_t end = 0;
-    report_print(w->out, ",\"s\":[");
+    text_put(w->out, ",\"s\":[");
     for (int i = 0; i < w->kept_count; i++)
-        report_print(w->out, "%s%d", no[i > 0], w->local[operations[w->kept[i]].symbol]);
-    report_print(w->out, "],\"g\":[");
+        text_put(w->out, "%s%d", no[i > 0], w->local[operations[w->kept[i]].symbol]);
+    text_put(w->out, "],\"g\":[");
     for (int i = 0; i < w->kept_count; i++) {
-        report_print(w->out, "%s%" PRId64, no[i > 0], r->start_ns[w->kept[i]] - end);
+        text_put(w->out, "%s%" PRId64, no[i > 0], r->start_ns[w->kept[i]] - end);
         end = r->end_ns[w->kept[i]];
     }
-    report_print(w->out, "],\"m\":[");
+    text_put(w->out, "],\"m\":[");
     for (int i = 0; i < w->kept_count; i++) {
         const struct operation *o = &operations[w->kept[i]];
-        report_print(w->out, "%s%d", no[i > 0], o->micro_batch - w->last[o->symbol] - 1);
+        text_put(w->out, "%s%d", no[i > 0], o->micro_batch - w->last[o->symbol] - 1);
         w->last[o->symbol] = o->micro_batch;
     }
-    report_print(w->out, "],\"c\":[");
+    text_put(w->out, "],\"c\":[");
     for (int i = 0, before = -1; i < w->kept_count; i++) {
         if (!w->critical[w->kept[i]]) continue;
-        report_print(w->out, "%s%d", no[before >= 0], before < 0 ? i : i - before);
+        text_put(w->out, "%s%d", no[before >= 0], before < 0 ? i : i - before);
         before = i;
     }
-    report_print(w->out, "]");
+    text_put(w->out, "]");
 }
 
 // Writes the kept operations and clears the list.
 static void put_track(struct writer *w, const char *kind, int rank, int to)
 {
     if (w->kept_count) {
-        report_print(w->out, "%s{\"kind\":\"%s\",\"rank\":%d,\"to\":%d,", w->any ? ",\n" : "\n",
-                     kind, rank, to);
+        text_put(w->out, "%s{\"kind\":\"%s\",\"rank\":%d,\"to\":%d,", w->any ? ",\n" : "\n", kind,
+                 rank, to);
         put_symbols(w);
         put_columns(w);
-        report_print(w->out, "}");
+        text_put(w->out, "}");
         w->any = true;
     }
     for (int i = 0; i < w->symbol_count; i++) w->local[w->symbols[i]] = w->last[w->symbols[i]] = -1;
@@ -132,7 +131,7 @@ static void put_others(struct writer *w)
     }
 }
 
-bool html_schedule(struct report_out *out, const struct report_replay *r)
+bool html_schedule(struct text *out, const struct report_replay *r)
 {
     const struct schedule *s = &r->schedule;
     struct arena *arena = out->arena;
@@ -150,13 +149,12 @@ bool html_schedule(struct report_out *out, const struct report_replay *r)
     memset(w.local, -1, (size_t)symbols * sizeof *w.local);
     memset(w.last, -1, (size_t)symbols * sizeof *w.last);
     for (int i = 0; i < r->path_length; i++) w.critical[r->path[i]] = true;
-    report_print(out,
-                 "<script type=\"application/json\" id=\"schedule-data\">{\"ranks\":%d,"
-                 "\"virtual_stages\":%d,\"iteration\":%" PRId64 ",\"span\":%" PRId64
-                 ",\"tracks\":[",
-                 s->request.rank_count, s->request.virtual_stages, r->iteration_ns, r->span_ns);
+    text_put(out,
+             "<script type=\"application/json\" id=\"schedule-data\">{\"ranks\":%d,"
+             "\"virtual_stages\":%d,\"iteration\":%" PRId64 ",\"span\":%" PRId64 ",\"tracks\":[",
+             s->request.rank_count, s->request.virtual_stages, r->iteration_ns, r->span_ns);
     put_streams(&w);
     put_others(&w);
-    report_print(out, "]}</script>\n");
+    text_put(out, "]}</script>\n");
     return true;
 }

@@ -15,13 +15,13 @@ static int by_spread(const void *a, const void *b)
 }
 
 // A bar from the fast end to the slow one; the line is the time with the costs as they are.
-static void put_row(struct report_out *out, const struct report_sensitivity *x, int64_t now_ns,
+static void put_row(struct text *out, const struct report_sensitivity *x, int64_t now_ns,
                     int64_t least_ns, int64_t most_ns)
 {
     double whole = most_ns > least_ns ? (double)(most_ns - least_ns) : 1;
     int64_t fast = x->ns[COSTS_FAST], slow = x->ns[COSTS_SLOW], left = fast < slow ? fast : slow;
     double now = 100 * (double)(now_ns - least_ns) / whole;
-    report_print(
+    text_put(
         out,
         "<tr><td>%s</td><td class=\"number\">%s</td><td class=\"number\">%s</td>"
         "<td class=\"number\">%+.2f %%</td><td class=\"number\">%+.2f %%</td><td class=\"bar\">"
@@ -34,7 +34,7 @@ static void put_row(struct report_out *out, const struct report_sensitivity *x, 
         100 * (double)spread_of(x) / whole, now, now);
 }
 
-void html_sensitivity(struct report_out *out, const struct report_page *page)
+void html_sensitivity(struct text *out, const struct report_page *page)
 {
     int count = page->sensitivity_count;
     int64_t now_ns = page->plan->iteration_ns, least_ns = now_ns, most_ns = now_ns;
@@ -48,16 +48,16 @@ void html_sensitivity(struct report_out *out, const struct report_page *page)
         }
     }
     qsort(sorted, (size_t)count, sizeof *sorted, by_spread);
-    report_print(out,
-                 "<p>The iteration time of this plan, priced again with one group of costs at the "
-                 "fast and at the slow end of its intervals (the line: %s, as they are). Whether "
-                 "another plan would then be better is not examined here.</p>\n",
-                 report_time(now_ns, out->arena));
+    text_put(out,
+             "<p>The iteration time of this plan, priced again with one group of costs at the "
+             "fast and at the slow end of its intervals (the line: %s, as they are). Whether "
+             "another plan would then be better is not examined here.</p>\n",
+             report_time(now_ns, out->arena));
     html_scroll(out, "sensitivity");
-    report_print(out, "<table class=\"sortable\" id=\"sensitivity-table\"><thead><tr>"
-                      "<th scope=\"col\">costs of</th><th scope=\"col\">fast</th>"
-                      "<th scope=\"col\">slow</th><th scope=\"col\">fast, change</th>"
-                      "<th scope=\"col\">slow, change</th><td></td></tr></thead><tbody>\n");
+    text_put(out, "<table class=\"sortable\" id=\"sensitivity-table\"><thead><tr>"
+                  "<th scope=\"col\">costs of</th><th scope=\"col\">fast</th>"
+                  "<th scope=\"col\">slow</th><th scope=\"col\">fast, change</th>"
+                  "<th scope=\"col\">slow, change</th><td></td></tr></thead><tbody>\n");
     for (int i = 0; i < count; i++) put_row(out, &sorted[i], now_ns, least_ns, most_ns);
-    report_print(out, "</tbody></table></div>\n");
+    text_put(out, "</tbody></table></div>\n");
 }

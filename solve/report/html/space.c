@@ -65,7 +65,7 @@ static int by_count(const void *a, const void *b)
 }
 
 // For each fate, the reasons with most layouts.
-static void put_counts(struct report_out *out, const struct layouts *l)
+static void put_counts(struct text *out, const struct layouts *l)
 {
     enum { REASONS_MOST = 8 };
     static const char *const headings[] = {"fate", "layouts", "why"};
@@ -88,7 +88,7 @@ static void put_counts(struct report_out *out, const struct layouts *l)
     html_table(out, &t, "fates");
 }
 
-void html_layouts(struct report_out *out, const struct layouts *l, int64_t top)
+void html_layouts(struct text *out, const struct layouts *l, int64_t top)
 {
     static const char *const headings[] = {
         "layout",     "fate",         "plan, s",  "behind chosen", "bound, s",    "GB too large",
@@ -100,15 +100,15 @@ void html_layouts(struct report_out *out, const struct layouts *l, int64_t top)
     const struct report_layout *lines = report_layouts_sorted(l, true, &count, out->arena);
     report_table_begin(&t, headings, "rlrrrrrrrrrrlrllllllr", out->arena);
     for (int64_t i = 0; i < count; i++) put_line(&t, l, &lines[i]);
-    report_print(
-        out, "<p>%" PRId64 " layouts%s%s; those with a plan first, then by bound%s.%s</p>\n",
-        l->count, l->space.framework == FRAMEWORK_ANY ? "" : " that the framework runs: ",
-        l->space.framework == FRAMEWORK_ANY ? "" : framework_names[l->space.framework],
-        count < l->count ? arena_print(out->arena, "; the first %" PRId64 " are shown", count) : "",
-        l->objective == OBJECTIVE_ITERATION_TIME
-            ? ""
-            : arena_print(out->arena, " Times are of the objective %s.",
-                          objective_names[l->objective]));
+    text_put(out, "<p>%" PRId64 " layouts%s%s; those with a plan first, then by bound%s.%s</p>\n",
+             l->count, l->space.framework == FRAMEWORK_ANY ? "" : " that the framework runs: ",
+             l->space.framework == FRAMEWORK_ANY ? "" : framework_names[l->space.framework],
+             count < l->count ? arena_print(out->arena, "; the first %" PRId64 " are shown", count)
+                              : "",
+             l->objective == OBJECTIVE_ITERATION_TIME
+                 ? ""
+                 : arena_print(out->arena, " Times are of the objective %s.",
+                               objective_names[l->objective]));
     html_table(out, &t, "layouts-table");
     put_counts(out, l);
 }

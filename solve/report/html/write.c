@@ -32,63 +32,62 @@ const char *html_escape(const char *text, struct arena *arena)
 }
 
 // The bar's share is the number of filled characters in the text report's bar.
-static void put_bar(struct report_out *out, const char *bar)
+static void put_bar(struct text *out, const char *bar)
 {
     size_t filled = strspn(bar, "#"), width = strlen(bar);
-    report_print(out,
-                 "<td class=\"bar\"><svg width=\"100%%\" height=\"10\" aria-hidden=\"true\">"
-                 "<rect width=\"%.1f%%\" height=\"10\"/></svg></td>",
-                 width ? 100 * (double)filled / (double)width : 0);
+    text_put(out,
+             "<td class=\"bar\"><svg width=\"100%%\" height=\"10\" aria-hidden=\"true\">"
+             "<rect width=\"%.1f%%\" height=\"10\"/></svg></td>",
+             width ? 100 * (double)filled / (double)width : 0);
 }
 
-static void put_cell(struct report_out *out, const struct report_table *t, int column,
-                     const char *cell)
+static void put_cell(struct text *out, const struct report_table *t, int column, const char *cell)
 {
     if (!*t->headings[column]) {
         put_bar(out, cell);
         return;
     }
-    report_print(out, t->align[column] == 'r' ? "<td class=\"number\">%s</td>" : "<td>%s</td>",
-                 html_escape(cell, out->arena));
+    text_put(out, t->align[column] == 'r' ? "<td class=\"number\">%s</td>" : "<td>%s</td>",
+             html_escape(cell, out->arena));
 }
 
-static void put_headings(struct report_out *out, const struct report_table *t, const bool *shown)
+static void put_headings(struct text *out, const struct report_table *t, const bool *shown)
 {
-    report_print(out, "<thead><tr>");
+    text_put(out, "<thead><tr>");
     for (int c = 0; c < t->column_count; c++) {
         if (!shown[c]) continue;
         if (*t->headings[c])
-            report_print(out, "<th scope=\"col\">%s</th>", html_escape(t->headings[c], out->arena));
-        else report_print(out, "<td></td>");
+            text_put(out, "<th scope=\"col\">%s</th>", html_escape(t->headings[c], out->arena));
+        else text_put(out, "<td></td>");
     }
-    report_print(out, "</tr></thead>\n<tbody>\n");
+    text_put(out, "</tr></thead>\n<tbody>\n");
 }
 
-void html_table(struct report_out *out, const struct report_table *t, const char *name)
+void html_table(struct text *out, const struct report_table *t, const char *name)
 {
     bool *shown = TAKE(out->arena, t->column_count, bool);
     for (int c = 0; c < t->column_count; c++) shown[c] = report_column_width(t, c) > 0;
     html_scroll(out, name);
-    report_print(out, "<table class=\"sortable\" id=\"%s\">\n", name);
+    text_put(out, "<table class=\"sortable\" id=\"%s\">\n", name);
     put_headings(out, t, shown);
     for (int i = 0; i < t->cell_count; i += t->column_count) {
-        report_print(out, "<tr>");
+        text_put(out, "<tr>");
         for (int c = 0; c < t->column_count; c++)
             if (shown[c]) put_cell(out, t, c, t->cells[i + c]);
-        report_print(out, "</tr>\n");
+        text_put(out, "</tr>\n");
     }
-    report_print(out, "</tbody></table></div>\n");
+    text_put(out, "</tbody></table></div>\n");
 }
 
-void html_scroll(struct report_out *out, const char *label)
+void html_scroll(struct text *out, const char *label)
 {
-    report_print(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n",
-                 label);
+    text_put(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n",
+             label);
 }
 
 enum { NAME_AT = 2, TEXT_AT = 13 };
 
-static void put_fact(struct report_out *out, const char *line, size_t length)
+static void put_fact(struct text *out, const char *line, size_t length)
 {
     size_t end = length < TEXT_AT ? length : TEXT_AT;
     while (end > NAME_AT && line[end - 1] == ' ') end--;
@@ -96,31 +95,31 @@ static void put_fact(struct report_out *out, const char *line, size_t length)
                *text = length > TEXT_AT ? arena_print(out->arena, "%.*s", (int)(length - TEXT_AT),
                                                       line + TEXT_AT)
                                         : "";
-    report_print(out, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n",
-                 html_escape(name, out->arena), html_escape(text, out->arena));
+    text_put(out, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", html_escape(name, out->arena),
+             html_escape(text, out->arena));
 }
 
-void html_facts(struct report_out *out, const char *lines)
+void html_facts(struct text *out, const char *lines)
 {
-    report_print(out, "<table class=\"facts\"><tbody>\n");
+    text_put(out, "<table class=\"facts\"><tbody>\n");
     for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
         if (end - lines > NAME_AT) put_fact(out, lines, (size_t)(end - lines));
-    report_print(out, "</tbody></table>\n");
+    text_put(out, "</tbody></table>\n");
 }
 
-void html_begin(struct report_out *out, const char *title)
+void html_begin(struct text *out, const char *title)
 {
-    report_print(out,
-                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-                 "<meta name=\"generator\" content=\"plumbline " PLUMBLINE_VERSION "\">\n"
-                 "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
-                 html_escape(title, out->arena), page_style);
+    text_put(out,
+             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+             "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+             "<meta name=\"generator\" content=\"plumbline " PLUMBLINE_VERSION "\">\n"
+             "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
+             html_escape(title, out->arena), page_style);
 }
 
-void html_end(struct report_out *out)
+void html_end(struct text *out)
 {
-    report_print(out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_script);
+    text_put(out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_script);
 }
