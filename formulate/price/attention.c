@@ -19,19 +19,23 @@ static int latent_products(const struct pricing *x, real n, struct product *to)
     return count;
 }
 
+// The gate of attention's output, out of the product of the queries.
+static real gate_of(const struct pricing *x) { return x->shape->gated_attention ? x->q : 0; }
+
 int attention_products(const struct pricing *x, const struct layer_run *run, real n,
                        struct product *to)
 {
     bool latent = x->shape->kv_rank > 0;
+    real gate = gate_of(x);
     struct product projection = {"attention projection", n, x->h / x->t2, x->ctx / x->t1, 1};
     int count = 0;
     for (int cross = 0; cross <= (int)run->cross_attention; cross++) {
         if (latent) count += latent_products(x, n, to + count);
         else if (!cross)
             to[count++] = (struct product){"queries, keys and values", n,
-                                           (x->q + 2 * x->kv) / x->t1, x->h / x->t2, 1};
+                                           (gate + x->q + 2 * x->kv) / x->t1, x->h / x->t2, 1};
         else {
-            to[count++] = (struct product){"queries", n, x->q / x->t, x->h, 1};
+            to[count++] = (struct product){"queries", n, (gate + x->q) / x->t, x->h, 1};
             to[count++] = (struct product){"keys and values", n, 2 * x->kv / x->t, x->h, 1};
         }
         to[count++] = projection;
@@ -50,7 +54,7 @@ static struct split vectors_of(const struct pricing *x)
     if (s->qk_norm == QK_NORM_HEAD) v.whole += each * 2 * x->w;
     if (s->qk_norm == QK_NORM_WHOLE) v.sharded += each * (x->q + x->kv);
     if (s->qkv_bias && s->kv_rank) v.whole += latent + (real)s->rotary_width;
-    else if (s->qkv_bias) v.sharded += x->q + 2 * x->kv;
+    else if (s->qkv_bias) v.sharded += gate_of(x) + x->q + 2 * x->kv;
     if (shape_output_bias(s)) v.whole += x->h;
     return v;
 }
@@ -66,8 +70,9 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
     bool fused = x->problem->job.layout.fused_attention;
     real count = run->cross_attention ? 2 : 1, down = (real)s->query_rank,
          latent = (real)s->kv_rank, turned = (real)s->rotary_width, heads = x->q + x->kv,
-         passed = x->kv + (s->kv_rank ? x->ctx : x->kv), normed = s->qk_norm ? heads : 0;
-    struct split matrices = {x->h * (x->q + 2 * x->kv) + x->q * x->h, 0};
+         passed = x->kv + (s->kv_rank ? x->ctx : x->kv), normed = s->qk_norm ? heads : 0,
+         gate = gate_of(x);
+    struct split matrices = {x->h * (gate + x->q + 2 * x->kv) + x->q * x->h, 0};
     if (s->kv_rank)
         matrices = (struct split){(down > 0 ? down : x->h) * x->q +
                                       latent * (x->q - x->a * turned + x->ctx) + x->ctx * x->h,
@@ -78,16 +83,17 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
         .scores = count,
         .matrices = times(count, matrices),
         .vectors = times(count, vectors_of(x)),
-        .kept = {count * (x->q + passed + x->ctx) + normed, 2 * (down + latent)},
+        .kept = {count * (x->q + passed + x->ctx + 2 * gate) + normed, 2 * (down + latent)},
         .read = {count * x->ctx, down + latent},
-        .moved = {2 * normed, 2 * (down + latent)},
+        .moved = {2 * normed + 3 * count * gate, 2 * (down + latent)},
         .rotated = heads,
-        .narrowed = count * (fused ? -x->q : x->q), // its output is kept in 16 bits as well
-        .chosen = heads + (fused ? x->q + 4 * x->a / x->e : 0),
+        // Its output is kept in 16 bits as well, unless a gate makes another of it.
+        .narrowed = count * (fused && !gate ? -x->q : x->q),
+        .chosen = heads + gate + (fused ? x->q + 4 * x->a / x->e : 0),
         .again_columns = x->kv,
         .again_depth = x->q,
         .sent = count * passed,
-        .kernels = 1 + (s->qk_norm ? 2 : 0) + (latent > 0) + (down > 0),
+        .kernels = 1 + (s->qk_norm ? 2 : 0) + (gate > 0 ? count : 0) + (latent > 0) + (down > 0),
     };
 }
 

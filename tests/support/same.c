@@ -34,6 +34,7 @@ static void same_shape(const struct shape *a, const struct shape *b)
     SAME(embedding_width);
     SAME(norms);
     SAME(qk_norm);
+    SAME(gated_attention);
     SAME(plain_norms);
     SAME(no_final_norm);
     SAME(parallel_residual);

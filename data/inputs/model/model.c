@@ -417,6 +417,7 @@ static const struct peculiarity {
     PECULIAR(false, false, shape, kv_rank, "latent attention (shape.kv_rank)"),
     PECULIAR(false, true, shape, norms, "another number of norms than 2"),
     PECULIAR(false, false, shape, qk_norm, "norms of queries and keys (shape.qk_norm)"),
+    PECULIAR(false, false, shape, gated_attention, "gated attention"),
     PECULIAR(false, true, shape, plain_norms, "norms without parameters"),
     PECULIAR(false, true, shape, no_final_norm, "no norm before the logits"),
     PECULIAR(false, true, shape, parallel_residual, "a parallel residual"),

@@ -44,8 +44,9 @@ struct shape {
     enum qk_norm qk_norm;
     bool plain_norms, no_final_norm; // norms have no parameters; none before the logits
     bool parallel_residual;          // attention and feed-forward part have the same input
-    int output_bias;                 // of attention's output: 0 as linear_bias, 1 yes, -1 no
-    int64_t positions;               // rows of a learned position embedding, 0 if there is none
+    bool gated_attention; // attention's output is multiplied by a gate, from a product of its own
+    int output_bias;      // of attention's output: 0 as linear_bias, 1 yes, -1 no
+    int64_t positions;    // rows of a learned position embedding, 0 if there is none
     int64_t vocabulary_multiple; // the vocabulary is padded to a multiple of this x tensor degree;
                                  // 0, 1: it is not padded
     bool gated_ffn;              // three matrices instead of two

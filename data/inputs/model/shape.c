@@ -59,6 +59,7 @@ static MEMBERS(rotary, struct rotary_scaling, NULL, true, NULL);
         vocabulary KEY_COUNT(shape, positions, OPTIONAL, ALWAYS_WRITTEN, 0, 1 << 26),              \
         multiple KEY_INT(shape, norms, OPTIONAL, IF_SET, 1, 8),                                    \
         KEY_NAME(shape, qk_norm, OPTIONAL, IF_SET, qk_norm_names),                                 \
+        KEY_BOOL(shape, gated_attention, OPTIONAL, IF_SET),                                        \
         KEY_BOOL(shape, gated_ffn, OPTIONAL, ALWAYS_WRITTEN),                                      \
         KEY_BOOL(shape, rms_norm, OPTIONAL, ALWAYS_WRITTEN),                                       \
         KEY_BOOL(shape, plain_norms, OPTIONAL, IF_SET),                                            \
@@ -116,10 +117,11 @@ static enum status check_latents(const struct shape *s, const char *where, struc
                     "%s.kv_rank: query_rank, rotary_width and value_width are of latent "
                     "attention, which needs it",
                     where);
-    if (s->kv_rank && (s->kv_heads != s->heads || s->rotary_width > s->head_width || s->qk_norm))
+    if (s->kv_rank && (s->kv_heads != s->heads || s->rotary_width > s->head_width || s->qk_norm ||
+                       s->gated_attention))
         return fail(err, BAD_INPUT,
                     "%s.kv_rank: expected kv_heads equal to heads, rotary_width of at most "
-                    "head_width and qk_norm \"none\" in latent attention",
+                    "head_width, qk_norm \"none\" and gated_attention false in latent attention",
                     where);
     return OK;
 }

@@ -22,6 +22,12 @@ static void put(struct judged_matrix *m, int *count, long double inputs, long do
     m[(*count)++] = (struct judged_matrix){inputs, outputs, whole};
 }
 
+// Of each attention, beside the queries.
+static long double gates_width(const struct price_audit *a)
+{
+    return a->problem->model.shape.gated_attention ? a->query : 0;
+}
+
 int judged_matrices(const struct price_audit *a, int run,
                     struct judged_matrix m[ATTENTION_MATRICES_MAX])
 {
@@ -37,9 +43,9 @@ int judged_matrices(const struct price_audit *a, int run,
             long double key = (long double)(s->head_width - s->rotary_width) * s->heads;
             put(m, &count, s->kv_rank, (key + a->summed) / t, false);
         } else if (i == 0) {
-            put(m, &count, h, (a->query + 2 * a->key) / t, false);
+            put(m, &count, h, (a->query + gates_width(a) + 2 * a->key) / t, false);
         } else { // queries from the decoder, keys and values from the encoder
-            put(m, &count, h, a->query / t, false);
+            put(m, &count, h, (a->query + gates_width(a)) / t, false);
             put(m, &count, h, 2 * a->key / t, false);
         }
         put(m, &count, a->summed / t, h, false);
@@ -49,8 +55,8 @@ int judged_matrices(const struct price_audit *a, int run,
 
 // Vectors: norms of latents and of queries and keys; biases of what reads a token, and of the
 // output.
-static void weigh(const struct shape *s, long double query, long double key, int times,
-                  struct judged_attention *y)
+static void weigh(const struct shape *s, long double query, long double gate, long double key,
+                  int times, struct judged_attention *y)
 {
     int norm = s->plain_norms ? 0 : s->rms_norm ? 1 : 2;
     long double latent = times * ((long double)s->query_rank + s->kv_rank);
@@ -59,7 +65,7 @@ static void weigh(const struct shape *s, long double query, long double key, int
     if (s->qk_norm == QK_NORM_HEAD)
         y->vectors_whole += (long double)norm * times * 2 * s->head_width;
     if (s->qk_norm == QK_NORM_WHOLE) y->vectors_split = norm * times * (query + key);
-    if (s->qkv_bias && !s->kv_rank) y->vectors_split += times * (query + 2 * key);
+    if (s->qkv_bias && !s->kv_rank) y->vectors_split += times * (query + gate + 2 * key);
     if (s->qkv_bias && s->kv_rank)
         y->vectors_whole += latent + times * (long double)s->rotary_width;
     if (output) y->vectors_whole += times * (long double)s->hidden;
@@ -71,7 +77,7 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     int times = attentions_of(run_of(a, run));
     long double latent = times * ((long double)s->query_rank + s->kv_rank),
                 passed = times * (a->key + (s->kv_rank ? a->summed : a->key)),
-                normed = s->qk_norm == QK_NORM_NONE ? 0 : a->query + a->key,
+                normed = s->qk_norm == QK_NORM_NONE ? 0 : a->query + a->key, gate = gates_width(a),
                 output = times * a->query;
     bool fused = layout_of(a)->fused_attention;
     struct judged_attention y = {.scored = times,
@@ -91,8 +97,15 @@ struct judged_attention judged_attention(const struct price_audit *a, int run)
     if (fused) y.held_split += a->query, y.held_rows = 4 * (long double)s->heads;
     y.kernels = 1; // the rotation
     if (s->qk_norm) y.kernels += 2;
+    if (gate > 0) { // read, multiplied, and what comes of it is what the output's product reads
+        y.kept_split += times * (gate + a->summed);
+        y.moved_split += times * (a->summed + gate + a->summed);
+        y.kernels += times;
+        y.held_split += gate;
+        y.narrowed = output;
+    }
     if (s->kv_rank) y.kernels += s->query_rank ? 2 : 1;
-    weigh(s, a->query, a->key, times, &y);
+    weigh(s, a->query, gate, a->key, times, &y);
     return y;
 }
 

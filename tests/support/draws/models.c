@@ -69,6 +69,7 @@ static void random_peculiarities(struct model *m, struct random *rng)
         s->value_width = 32 * random_between(rng, 1, 4);
     } else {
         s->qk_norm = (enum qk_norm)random_between(rng, 0, 2);
+        s->gated_attention = !adapted && random_chance(rng, 40);
     }
     for (int i = 0; i < m->run_count; i++) {
         struct layer_run *r = &m->runs[i];
