@@ -114,6 +114,16 @@ long double judged_ring_bytes(const struct price_audit *a, int run, long double 
     return judged_attention(a, run).passed / layout_of(a)->tensor * tokens * a->value_bytes;
 }
 
+long double judged_attention_working(const struct price_audit *a, int run, bool learns)
+{
+    const struct layout *l = layout_of(a);
+    long double heads = a->problem->model.shape.heads / a->outer, length = a->problem->job.sequence,
+                bytes = l->context > 1 ? 2 * judged_ring_bytes(a, run, a->tokens) : 0;
+    if (learns && !l->fused_attention)
+        bytes += 4 * a->sequences * heads * length * (length / l->context) * a->value_bytes / 2;
+    return bytes;
+}
+
 // ---- work
 
 // Where attention restarts at every chunk: the rest of the chunk in which the slice begins, whole

@@ -116,14 +116,11 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     const struct layout *l = layout_of(a);
     const struct layer_run *r = run_of(a, run);
     bool moe = r->kind == LAYER_MOE;
-    long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer,
-                length = a->problem->job.sequence;
+    long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
     long double ffn = shared_width(a, r);
     if (moe) ffn += routed_tokens(a, r) / n * r->experts.ffn;
     long double bytes = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * ffn / t;
-    if (scores && !l->fused_attention && judged_attention(a, run).scored)
-        bytes += 4 * a->sequences * (s->heads / t) * length * (length / l->context) * e / 2;
-    if (l->context > 1) bytes += 2 * judged_ring_bytes(a, run, n);
+    bytes += judged_attention_working(a, run, scores);
     if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + routed_tokens(a, r));
     return bytes;
 }

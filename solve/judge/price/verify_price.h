@@ -217,6 +217,8 @@ struct judged_attention {
 };
 struct judged_attention judged_attention(const struct price_audit *a, int run);
 long double judged_ring_bytes(const struct price_audit *a, int run, long double tokens); // a step
+// What it needs while it runs: gradients of scores, buffers of the ring.
+long double judged_attention_working(const struct price_audit *a, int run, bool learns);
 int attentions_of(const struct layer_run *r); // two in a decoder that follows an encoder
 // Norms over all values of a token in one layer.
 int judged_norms(const struct price_audit *a, const struct layer_run *r);
