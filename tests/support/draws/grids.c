@@ -6,14 +6,15 @@ void grids_fit(struct problem *p)
     struct shape *s = &p->model.shape;
     struct job *j = &p->job;
     for (int i = 0; i < p->model.run_count; i++) {
-        struct layer_run *r = &p->model.runs[i];
+        struct layer_run *r = &p->model.runs[i], was = *r;
         bool kept = r->kind == LAYER_BLOCK || r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
-        if (!kept) *r = (struct layer_run){.name = r->name, .kind = LAYER_BLOCK, .count = r->count};
-        r->frozen = r->cross_attention = false;
-        r->adapter_rank = r->weight_bits = 0;
+        *r = (struct layer_run){.name = was.name, .kind = LAYER_BLOCK, .count = was.count};
+        if (!kept) continue;
+        r->kind = was.kind, r->recomputable = was.recomputable, r->more_values = was.more_values;
+        r->bidirectional = was.bidirectional, r->window = was.window, r->chunk = was.chunk;
     }
     s->query_rank = s->kv_rank = s->rotary_width = s->value_width = s->embedding_width = 0;
-    s->qk_norm = QK_NORM_NONE;
+    s->qk_norm = QK_NORM_NONE, s->gated_attention = false;
     j->trainer = TRAINER_MEGATRON;
     if (j->precision == FP8) j->precision = BF16;
     j->gathered_logits = false;
