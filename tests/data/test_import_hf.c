@@ -237,8 +237,7 @@ TEST(others_are_refused)
 {
     refused("{\"model_type\": \"mamba\"}",
             "has layers of a state space; the nearest that is: llama;");
-    refused("{\"model_type\": \"qwen3_next\"}",
-            "linear attention; the nearest that is: qwen3_moe;");
+    refused("{\"model_type\": \"minimax\"}", "linear attention; the nearest that is: minimax_m2;");
     refused("{\"model_type\": \"gemma3n\", \"text_config\": {\"model_type\": \"gemma3n_text\"}}",
             "the nearest that is: gemma3;");
     refused("{\"model_type\": \"glm5_moe\"}", "the nearest name that is: glm4_moe;");

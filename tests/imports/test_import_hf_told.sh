@@ -64,9 +64,9 @@ says 0 "bloom: positions as distances" '{"model_type": "bloom"}'
 says 0 "alibi: positions as distances" '{"model_type": "falcon", "alibi": true}'
 says 0 "cohere: norms by the mean without biases" '{"model_type": "cohere"}'
 says 0 "vision_config: left out" '{"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}'
-nearest='the nearest that is: qwen3_moe; of another'
-says 2 "\"qwen3_next\" is not read: it has layers of linear attention; $nearest" \
-    '{"model_type": "qwen3_next"}'
+nearest='the nearest that is: minimax_m2; of another'
+says 2 "\"minimax\" is not read: it has layers of linear attention; $nearest" \
+    '{"model_type": "minimax"}'
 says 2 '"mamba" is not read: .*; of another kind a model document says the layers' \
     '{"model_type": "mamba"}'
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
