@@ -103,8 +103,7 @@ static enum status check_divides(const char *file, const char *key, int64_t valu
                 (long long)divisor, (long long)value);
 }
 
-// Checks the layout against the shape. The vocabulary may be padded, so it need not be a multiple
-// of anything.
+// The vocabulary may be padded, so it need not be a multiple of anything.
 static enum status check_shape(const struct problem *p, const char *model, struct error *err)
 {
     const struct shape *s = &p->model.shape;
@@ -113,6 +112,7 @@ static enum status check_shape(const struct problem *p, const char *model, struc
                                                      : "the job's layout.tensor";
     TRY(check_divides(model, "shape.heads", s->heads, by, tensor, err));
     TRY(check_divides(model, "shape.kv_heads", s->kv_heads, by, tensor, err));
+    TRY(check_divides(model, "shape.linear.key_heads", s->linear.key_heads, by, tensor, err));
     return check_divides(model, "shape.ffn", s->ffn, by, tensor, err);
 }
 
@@ -158,8 +158,7 @@ static bool has_blocks(const struct problem *p)
     return has_kind(p, LAYER_BLOCK) || has_kind(p, LAYER_MOE);
 }
 
-// Each tensor rank has a part of every expert's width; all expert ranks have the same number of
-// experts.
+// Tensor ranks split the width of every expert; expert ranks have equally many experts.
 static enum status check_experts(const struct problem *p, const char *model, struct error *err)
 {
     const struct layout *l = &p->job.layout;
@@ -194,6 +193,7 @@ static enum status check_own_shapes(const struct problem *p, const char *model, 
             int64_t value;
         } parts[] = {{"shape.heads", r->shape ? r->shape->heads : 0},
                      {"shape.kv_heads", r->shape ? r->shape->kv_heads : 0},
+                     {"shape.linear.key_heads", r->shape ? r->shape->linear.key_heads : 0},
                      {"shape.ffn", r->shape ? r->shape->ffn : 0},
                      {"projector.inner", r->projector.inner}};
         for (size_t k = 0; k < ARRAY_LENGTH(parts); k++) {

@@ -1,6 +1,6 @@
-// The attention of a layer, plain or with latents, once or twice: its products and other weights,
-// how many of the scores are computed, what it keeps and sends. docs/FORMULAS.md sections 1, 3
-// to 5.
+// The attention of a layer, plain or with latents, once or twice, or linear: its products and other
+// weights, how many of the scores are computed, what it keeps and sends. docs/FORMULAS.md sections
+// 1, 3 to 5.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
@@ -22,10 +22,102 @@ static int latent_products(const struct pricing *x, real n, struct product *to)
 // The gate of attention's output, out of the product of the queries.
 static real gate_of(const struct pricing *x) { return x->shape->gated_attention ? x->q : 0; }
 
+// ---- linear attention
+
+enum { LINEAR_CHUNK = 64 }; // tokens that kernels take together
+
+// Value heads; widths of all heads' keys and values, and of keys by the value heads; of decays.
+struct linear {
+    real heads, keys, values, wide_keys, decays, decay_rank, gate_rank, key_width, value_width;
+    real convolution, convolved; // tokens under it; its values
+};
+
+static struct linear linear_of(const struct pricing *x)
+{
+    const struct linear_shape *l = &x->shape->linear;
+    real heads = (real)l->value_heads, width = (real)l->key_width;
+    struct linear y = {.heads = heads,
+                       .keys = (real)l->key_heads * width,
+                       .values = heads * (real)l->value_width,
+                       .wide_keys = heads * width,
+                       .decays = heads * (l->decay_rank ? width : 1),
+                       .decay_rank = (real)l->decay_rank,
+                       .gate_rank = (real)l->gate_rank,
+                       .key_width = width,
+                       .value_width = (real)l->value_width,
+                       .convolution = (real)l->convolution};
+    y.convolved = 2 * y.keys + y.values;
+    return y;
+}
+
+static int linear_products(const struct pricing *x, real n, struct product *to)
+{
+    struct linear y = linear_of(x);
+    real gate = y.gate_rank > 0 ? 0 : y.values, decays = y.decay_rank > 0 ? 0 : y.decays,
+         latents = y.decay_rank + y.gate_rank;
+    int count = 0;
+    to[count++] =
+        (struct product){"queries, keys, values and gate", n, (y.convolved + gate) / x->t, x->h, 1};
+    to[count++] = (struct product){"steps and decays", n, (y.heads + decays) / x->t, x->h, 1};
+    if (latents > 0) to[count++] = (struct product){"latents", n, latents, x->h, 1};
+    if (!decays) to[count++] = (struct product){"decays", n, y.decays / x->t, y.decay_rank, 1};
+    if (!gate) to[count++] = (struct product){"gate", n, y.values / x->t, y.gate_rank, 1};
+    to[count++] = (struct product){"attention projection", n, x->h, y.values / x->t, 1};
+    return count;
+}
+
+// Kept: what the convolution reads and gives, keys and queries of unit length, the gate, what the
+// norm reads and gives, and each chunk's inverse; decays of each value before and after they are
+// summed in fp32. Moved: by the convolution, the unit lengths, the kernels of the chunks and the
+// norm.
+static struct attention linear_attention(const struct pricing *x)
+{
+    struct linear y = linear_of(x);
+    bool each = y.decay_rank > 0;
+    real latents = y.decay_rank + y.gate_rank, inverse = y.heads * LINEAR_CHUNK,
+         gate = y.gate_rank > 0 ? 0 : y.values, passes = y.convolution > 0 ? 2 : 0,
+         states = y.wide_keys * y.value_width / LINEAR_CHUNK,
+         steps = y.heads + (each ? 0 : y.decays);
+    return (struct attention){
+        .count = 1,
+        .matrices = {x->h * (y.convolved + gate + steps + y.values) +
+                         (each ? y.decay_rank * y.decays : 0) + y.gate_rank * y.values,
+                     x->h * latents},
+        .vectors = {y.convolution * y.convolved + y.heads + y.decays, y.value_width},
+        .kept = {(1 + passes / 2) * y.convolved + 2 * y.wide_keys + 3 * y.values + inverse +
+                     (each ? 3 * y.decays : 0),
+                 latents},
+        .read = {y.values, latents},
+        .moved = {passes * y.convolved + 4 * y.keys + 7 * y.wide_keys + 9 * y.values + 4 * inverse +
+                      2 * states + (each ? 13 * y.decays : 0),
+                  0},
+        .narrowed = y.values,
+        .chosen = y.convolved + gate,
+        .again_columns = steps,
+        .again_depth = y.values,
+        .kernels = 10 + passes / 2,
+    };
+}
+
+// A chunk's keys by its keys and queries, their triangle's inverse, by keys and values; the state
+// by keys and queries. Backward: all of it again but for the inverse, and each factor's gradient.
+static void add_linear(const struct pricing *x, const struct slice *slice, struct layer_work *work)
+{
+    struct linear y = linear_of(x);
+    real chunk = LINEAR_CHUNK, k = y.key_width, v = y.value_width,
+         each = slice->tokens * y.heads / x->t;
+    work->fused = true;
+    work->attention = each * (2 * chunk * (3 * k + 2 * v) + 6 * k * v + chunk * chunk / 3);
+    work->attention_back = each * (2 * chunk * (8 * k + 5 * v) + 16 * k * v + 4 * chunk * chunk);
+}
+
+// ---- attention of any kind
+
 int attention_products(const struct pricing *x, const struct layer_run *run, real n,
                        struct product *to)
 {
     bool latent = x->shape->kv_rank > 0;
+    if (run->linear) return linear_products(x, n, to);
     real gate = gate_of(x);
     struct product projection = {"attention projection", n, x->h / x->t2, x->ctx / x->t1, 1};
     int count = 0;
@@ -66,6 +158,7 @@ static struct split times(real count, struct split v)
 
 struct attention attention_of(const struct pricing *x, const struct layer_run *run)
 {
+    if (run->linear) return linear_attention(x);
     const struct shape *s = x->shape;
     bool fused = x->problem->job.layout.fused_attention;
     real count = run->cross_attention ? 2 : 1, down = (real)s->query_rank,
@@ -104,14 +197,21 @@ real norms_of(const struct pricing *x, const struct layer_run *run)
 
 real ring_bytes(const struct pricing *x, const struct layer_run *run, real tokens)
 {
+    struct linear y = linear_of(x); // its states, and what a rank's tokens do to one, in fp32
+    if (run->linear) return 4 * x->b * y.wide_keys * (y.key_width + y.value_width) / x->t;
     return tokens * (attention_of(x, run).sent / x->t) * x->e;
 }
 
-// Gradients of the scores, and the ring's buffers.
+// Gradients of the scores, and the ring's buffers. Linear: the states between chunks, with their
+// gradients.
 real attention_working_bytes(const struct pricing *x, const struct layer_run *run,
                              bool has_gradient)
 {
     bool scores = has_gradient && !x->problem->job.layout.fused_attention;
+    struct linear y = linear_of(x);
+    real states = x->e * x->n * y.wide_keys * y.value_width / LINEAR_CHUNK / x->t;
+    if (run->linear)
+        return (has_gradient ? 2 : 1) * states + (x->c > 1 ? 2 * ring_bytes(x, run, x->n) : 0);
     return (scores ? 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2 : 0) +
            (x->c > 1 ? 2 * ring_bytes(x, run, x->n) : 0);
 }
@@ -145,6 +245,10 @@ static real fused_cells(const struct pricing *x, const struct layer_run *run,
 void add_attention(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                    struct layer_work *work)
 {
+    if (run->linear) {
+        add_linear(x, slice, work);
+        return;
+    }
     real scores = attention_of(x, run).scores, flop_of_cell = 2 * (x->q + x->ctx) / x->t1;
     work->fused = x->problem->job.layout.fused_attention;
     work->cells = work->fused ? fused_cells(x, run, slice) : scores * slice->score_cells;

@@ -174,12 +174,50 @@ VARIANTS = {"ministral3": [], "kimi_k2": [], "deepseek_v32": [], "glm_moe_dsa": 
             "stablelm": ["use_qkv_bias", "qk_layernorm", "use_parallel_residual"],
             "apertus": ["attention_bias"],
             "arcee": ["attention_bias", "mlp_bias"], "nemotron": ["attention_bias", "mlp_bias"],
-            "starcoder2": ["use_bias"]}
+            "starcoder2": ["use_bias"], "qwen3_next": ["attention_bias"],
+            "kimi_linear": ["attention_bias"]}
+
+
+def draw_linear(rng, kind, config):
+    """Which layers are linear: by a number, by a list of words or, in kimi_linear, by two lists."""
+    layers, heads = config["num_hidden_layers"], rng.randint(1, 4)
+    words = [rng.choice(["linear_attention", "full_attention"]) for _ in range(layers)]
+    if rng.random() < 0.4:
+        config["layer_types"] = words
+    if kind == "qwen3_next":
+        config.setdefault("head_dim", 8)
+        draw_experts(rng, config)
+        config.update(linear_num_key_heads=heads, linear_num_value_heads=heads * rng.randint(1, 3),
+                      linear_key_head_dim=rng.randint(4, 20),
+                      linear_value_head_dim=rng.randint(4, 20),
+                      linear_conv_kernel_dim=rng.randint(1, 6),
+                      shared_expert_intermediate_size=rng.randint(8, 60))
+        if rng.random() < 0.5:
+            config["full_attention_interval"] = rng.randint(1, 5)
+        return config
+    config.update(num_experts=4, num_experts_per_token=rng.randint(1, 4), num_shared_experts=2,
+                  moe_intermediate_size=rng.randint(8, 60), q_lora_rank=rng.choice([None, 12]),
+                  kv_lora_rank=rng.randint(8, 40), qk_rope_head_dim=2 * rng.randint(1, 8),
+                  qk_nope_head_dim=rng.randint(4, 20), v_head_dim=rng.randint(4, 20),
+                  first_k_dense_replace=rng.randint(0, layers))
+    if rng.random() < 0.7:
+        config["linear_attn_config"] = {
+            "num_heads": heads, "head_dim": rng.randint(4, 20),
+            "short_conv_kernel_size": rng.randint(1, 6),
+            "full_attn_layers": [i + 1 for i in range(layers) if words[i] == "full_attention"],
+            "kda_layers": [i + 1 for i in range(layers) if words[i] == "linear_attention"]}
+    else:
+        config.update(linear_num_heads=heads, linear_head_dim=rng.randint(4, 20))
+    config.pop("head_dim", None)
+    config.pop("tie_word_embeddings", None)  # its class has a head of its own whatever it says
+    return config
 
 
 def draw_variant(rng, kind, config):
     layers, count = config["num_hidden_layers"], rng.randint(2, 9)
     config.update(draw_flags(rng, VARIANTS[kind]))
+    if kind in ("qwen3_next", "kimi_linear"):
+        return draw_linear(rng, kind, config)
     if kind in ("kimi_k2", "deepseek_v32", "glm_moe_dsa", "glm4_moe_lite"):
         draw_latent(rng, config)
         if kind in ("deepseek_v32", "glm_moe_dsa"):

@@ -35,6 +35,13 @@ static void same_shape(const struct shape *a, const struct shape *b)
     SAME(norms);
     SAME(qk_norm);
     SAME(gated_attention);
+    SAME(linear.key_heads);
+    SAME(linear.value_heads);
+    SAME(linear.key_width);
+    SAME(linear.value_width);
+    SAME(linear.convolution);
+    SAME(linear.decay_rank);
+    SAME(linear.gate_rank);
     SAME(plain_norms);
     SAME(no_final_norm);
     SAME(parallel_residual);
@@ -78,6 +85,7 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].weight_bits);
         SAME(runs[i].shared_weights);
         SAME(runs[i].mtp);
+        SAME(runs[i].linear);
         SAME(runs[i].window);
         SAME(runs[i].chunk);
         SAME(runs[i].bidirectional);

@@ -123,8 +123,8 @@ static enum status read_class(struct hf_model *x, struct error *err)
 static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
 {
     return a->mixture == b->mixture && a->cross == b->cross &&
-           a->bidirectional == b->bidirectional && a->window == b->window &&
-           a->chunked == b->chunked;
+           a->bidirectional == b->bidirectional && a->linear == b->linear &&
+           a->window == b->window && a->chunked == b->chunked;
 }
 
 // What distinguishes layers of this model.
@@ -137,7 +137,8 @@ static struct differences differences_of(const struct hf_model *x)
     struct differences d = {false, false, false};
     for (int64_t i = 1; i < x->layer_count; i++) {
         d.any = d.any || !same_layer(&x->layers[i], &x->layers[0]);
-        d.windows = d.windows || x->layers[i].window != x->layers[0].window;
+        d.windows = d.windows || x->layers[i].window != x->layers[0].window ||
+                    x->layers[i].linear != x->layers[0].linear;
         d.mixtures = d.mixtures || x->layers[i].mixture != x->layers[0].mixture;
     }
     return d;
@@ -149,16 +150,19 @@ static const char *kind_of(const struct hf_model *x, const struct hf_layer *l)
     if (!d.any) return "block";
     if (l->cross) return "decoder";
     if (l->bidirectional) return "encoder";
-    const char *part = l->mixture ? "mixture" : "dense", *reach = l->window ? "local" : "global";
+    const char *part = l->mixture ? "mixture" : "dense", *reach = l->linear   ? "linear"
+                                                                  : l->window ? "local"
+                                                                              : "global";
     if (!d.windows) return part;
     return d.mixtures ? arena_print(x->arena, "%s-%s", reach, part) : reach;
 }
 
 // From the second run of its kind on, with a number.
-static const char *name_run(const struct hf_model *x, const struct hf_layer *l, int64_t named[8])
+static const char *name_run(const struct hf_model *x, const struct hf_layer *l, int64_t named[16])
 {
     const char *kind = kind_of(x, l);
-    int64_t number = ++named[(l->cross ? 4 : 0) + (l->mixture ? 2 : 0) + (l->window ? 1 : 0)];
+    int64_t number = ++named[(l->linear ? 8 : 0) + (l->cross ? 4 : 0) + (l->mixture ? 2 : 0) +
+                             (l->window ? 1 : 0)];
     return number == 1 ? kind : arena_print(x->arena, "%s-%lld", kind, (long long)number);
 }
 
@@ -167,7 +171,7 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     struct layer_run r = {.kind = l->mixture ? LAYER_MOE : LAYER_BLOCK, .recomputable = true};
     if (l->mixture) r.experts = x->experts;
     *(l->chunked ? &r.chunk : &r.window) = l->window;
-    r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
+    r.linear = l->linear, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
     r.more_values = x->layer_values + (l->mixture ? x->mixture_values : 0);
     return r;
 }
@@ -182,7 +186,7 @@ struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth)
 
 static void set_runs(struct model *m, const struct hf_model *x, const struct hf_tower *tower)
 {
-    int64_t named[8] = {0};
+    int64_t named[16] = {0};
     m->runs = TAKE(x->arena, x->layer_count + 3 + tower->count, struct layer_run);
     for (int i = 0; i < tower->count; i++) {
         m->runs[m->run_count++] = tower->runs[i];

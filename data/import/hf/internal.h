@@ -8,7 +8,7 @@
 
 // What makes a layer different from the one before it.
 struct hf_layer {
-    bool mixture, cross, bidirectional;
+    bool mixture, cross, bidirectional, linear;
     int64_t window;
     bool chunked; // the window is a chunk
 };
@@ -115,6 +115,7 @@ hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange
     hf_arrange_smollm3, hf_arrange_mixtures, hf_read_gpt_oss, hf_arrange_gpt_oss, hf_read_glm4_moe,
     hf_read_dots1, hf_arrange_dots1, hf_read_minimax_m2, hf_read_hunyuan_moe, hf_read_ernie_moe,
     hf_arrange_ernie_moe, hf_read_granite_shared, hf_read_phimoe, hf_read_indexed,
-    hf_arrange_listed;
+    hf_arrange_listed, hf_read_qwen3_next, hf_arrange_qwen3_next, hf_read_kimi_linear,
+    hf_arrange_kimi_linear;
 
 #endif

@@ -268,3 +268,82 @@ enum status hf_arrange_listed(struct hf_model *x, struct error *err)
     for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].mixture = !strcmp(types[i], "sparse");
     return OK;
 }
+
+// ---- linear attention
+
+// By layer_types, else all but every `interval`-th.
+static enum status arrange_linear(struct hf_model *x, int64_t interval, struct error *err)
+{
+    const char **types;
+    TRY(hf_layer_types(x, "layer_types", &types, err));
+    if (interval < 1)
+        return json_refuse(x->root, err, "key \"full_attention_interval\": expected at least 1");
+    for (int64_t i = 0; i < x->layer_count; i++)
+        x->layers[i].linear = types ? !strcmp(types[i], "linear_attention")
+                                    : (i + 1) % interval != 0;
+    return OK;
+}
+
+enum status hf_read_qwen3_next(struct hf_model *x, struct error *err)
+{
+    struct linear_shape *l = &x->shape.linear;
+    TRY(hf_count(x, "linear_num_key_heads", &l->key_heads, err));
+    TRY(hf_count(x, "linear_num_value_heads", &l->value_heads, err));
+    TRY(hf_count(x, "linear_key_head_dim", &l->key_width, err));
+    TRY(hf_count(x, "linear_value_head_dim", &l->value_width, err));
+    TRY(hf_count(x, "linear_conv_kernel_dim", &l->convolution, err));
+    TRY(hf_read_qwen2_moe(x, err));
+    return hf_read_attention_bias(x, err);
+}
+
+enum status hf_arrange_qwen3_next(struct hf_model *x, struct error *err)
+{
+    int64_t interval = 4;
+    TRY(hf_arrange_qwen3_moe(x, err));
+    TRY(hf_count(x, "full_attention_interval", &interval, err));
+    return arrange_linear(x, interval, err);
+}
+
+// The sizes of linear attention have an object of their own, or keys of other names.
+enum status hf_read_kimi_linear(struct hf_model *x, struct error *err)
+{
+    struct linear_shape *l = &x->shape.linear;
+    struct json part = {0};
+    struct json_field parts[] = {FIELD_OBJECT("linear_attn_config", OPTIONAL, &part)};
+    TRY(HF_FIELDS(x, parts, err));
+    const struct hf_model own = {.root = &part, .arena = x->arena};
+    const char *const keys[][2] = {{"linear_num_heads", "num_heads"},
+                                   {"linear_head_dim", "head_dim"},
+                                   {"linear_conv_kernel_dim", "short_conv_kernel_size"}};
+    int64_t *const to[] = {&l->value_heads, &l->value_width, &l->convolution};
+    for (size_t i = 0; i < ARRAY_LENGTH(to); i++) {
+        TRY(hf_count(x, keys[i][0], to[i], err));
+        if (json_is_present(&part)) TRY(hf_count(&own, keys[i][1], to[i], err));
+    }
+    l->key_heads = l->value_heads;
+    l->key_width = l->decay_rank = l->gate_rank = l->value_width;
+    TRY(hf_count(x, "num_experts_per_token", &x->experts.top_k, err));
+    TRY(hf_read_deepseek(x, err));
+    return hf_has(x, "num_shared_experts") ? read_shared(x, "num_shared_experts", 1, err) : OK;
+}
+
+// Lists of layers count from 1; without any, every fourth layer after the first is not linear.
+enum status hf_arrange_kimi_linear(struct hf_model *x, struct error *err)
+{
+    struct json part = {0}, list = {0};
+    struct json_field parts[] = {FIELD_OBJECT("linear_attn_config", OPTIONAL, &part)},
+                      lists[] = {FIELD_ARRAY("full_attn_layers", OPTIONAL, &list)};
+    int64_t *full = NULL;
+    int count = 0;
+    TRY(hf_arrange_listed(x, err));
+    TRY(HF_FIELDS(x, parts, err));
+    TRY(arrange_linear(x, 4, err));
+    if (hf_has(x, "layer_types")) return OK;
+    if (json_is_present(&part)) TRY(json_fields(&part, lists, 1, JSON_LENIENT, x->arena, err));
+    if (json_is_present(&list))
+        TRY(json_counts(&list, 1, (double)x->layer_count, &full, &count, x->arena, err));
+    for (int64_t i = 0; i < x->layer_count; i++)
+        x->layers[i].linear = json_is_present(&list) || i == 0 || i % 4 != 0;
+    for (int i = 0; i < count; i++) x->layers[full[i] - 1].linear = false;
+    return OK;
+}

@@ -80,12 +80,19 @@ static enum status check_attention(const struct layer_run *run, const struct sha
     bool attends = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     const char *wrong = run->window            ? "window"
                         : run->chunk           ? "chunk"
+                        : run->linear          ? "linear"
                         : run->bidirectional   ? "bidirectional"
                         : run->cross_attention ? "cross_attention"
                                                : NULL;
     if (wrong && !attends)
         return fail(err, BAD_INPUT, "%s: runs[%d].%s: kind \"%s\" has no attention", file, i, wrong,
                     layer_kind_names[run->kind]);
+    if (run->linear && (run->window || run->chunk || run->bidirectional || run->cross_attention ||
+                        run->adapter_rank || run->weight_bits || !s || !s->linear.key_heads))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].linear: expected a causal run without windows, chunks, cross "
+                    "attention, adapters and weight_bits, of a shape with \"linear\"",
+                    file, i);
     if (run->cross_attention && run->kind != LAYER_BLOCK)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].cross_attention: expected kind \"block\", found \"%s\"", file, i,

@@ -97,6 +97,7 @@ static const struct member run_rows[] = {
     KEY_INT(layer_run, weight_bits, OPTIONAL, IF_SET, 1, 16),
     KEY_COUNT(layer_run, window, OPTIONAL, IF_SET, 1, 1 << 30),
     KEY_COUNT(layer_run, chunk, OPTIONAL, IF_SET, 1, 1 << 30),
+    KEY_BOOL(layer_run, linear, OPTIONAL, IF_SET),
     KEY_BOOL(layer_run, bidirectional, OPTIONAL, IF_SET),
     KEY_BOOL(layer_run, cross_attention, OPTIONAL, IF_SET),
     KEY_BOOL(layer_run, shared_weights, OPTIONAL, IF_SET),
@@ -405,6 +406,7 @@ static const struct peculiarity {
         text, of_run, gridded, offsetof(struct s, member), sizeof(((struct s *)0)->member)         \
     }
     PECULIAR(true, false, layer_run, cross_attention, "cross attention"),
+    PECULIAR(true, false, layer_run, linear, "linear attention"),
     PECULIAR(true, true, layer_run, bidirectional, "bidirectional attention"),
     PECULIAR(true, true, layer_run, window, "windows of attention"),
     PECULIAR(true, true, layer_run, chunk, "chunks of attention"),

@@ -32,6 +32,17 @@ struct rotary_scaling {
     int64_t original_positions; // original_max_position_embeddings
 };
 
+// Linear attention: keys and values go into a state of each value head, by the delta rule and with
+// a decay (Gated DeltaNet; with latents, Kimi Delta Attention). 0 heads: no run has it.
+struct linear_shape {
+    int64_t key_heads, value_heads, key_width, value_width; // widths of a head's
+    int64_t
+        convolution; // tokens under the convolution of queries, keys and values; 0: there is none
+    int64_t decay_rank; // width of the latent that decays come out of, one for each value of a key;
+                        // 0: one for each value head
+    int64_t gate_rank;  // width of the latent that the output's gate comes out of; 0: no latent
+};
+
 // 0 is the default of every number that has one: the functions below define what it means.
 struct shape {
     int64_t hidden, ffn, heads, kv_heads, head_width, vocabulary;
@@ -47,6 +58,7 @@ struct shape {
     bool gated_attention; // attention's output is multiplied by a gate, from a product of its own
     int output_bias;      // of attention's output: 0 as linear_bias, 1 yes, -1 no
     int64_t positions;    // rows of a learned position embedding, 0 if there is none
+    struct linear_shape linear;  // of the runs with linear attention
     int64_t vocabulary_multiple; // the vocabulary is padded to a multiple of this x tensor degree;
                                  // 0, 1: it is not padded
     bool gated_ffn;              // three matrices instead of two
@@ -109,6 +121,7 @@ struct layer_run {
                        // job's precision
     int64_t window;    // tokens that a token looks back over, including itself; 0: all
     int64_t chunk;     // or the tokens of a chunk, within which a token looks back; 0: all
+    bool linear;       // attention is the shape's linear one
     bool bidirectional;   // attention without a causal mask
     bool cross_attention; // a second attention, over the encoder's output
     bool shared_weights;  // all its layers have the parameters of one layer

@@ -44,6 +44,17 @@ static const struct member rotary_rows[] = {
 };
 static MEMBERS(rotary, struct rotary_scaling, NULL, true, NULL);
 
+static const struct member linear_rows[] = {
+    KEY_COUNT(linear_shape, key_heads, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 16),
+    KEY_COUNT(linear_shape, value_heads, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 16),
+    KEY_COUNT(linear_shape, key_width, REQUIRED, ALWAYS_WRITTEN, 1, HEAD_WIDTH_MAX),
+    KEY_COUNT(linear_shape, value_width, REQUIRED, ALWAYS_WRITTEN, 1, HEAD_WIDTH_MAX),
+    KEY_COUNT(linear_shape, convolution, OPTIONAL, IF_SET, 0, 64),
+    KEY_COUNT(linear_shape, decay_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),
+    KEY_COUNT(linear_shape, gate_rank, OPTIONAL, IF_SET, 0, HIDDEN_MAX),
+};
+static MEMBERS(linear, struct linear_shape, NULL, true, NULL);
+
 // A run's own shape lacks what only an embedding and a head have. output_bias and linear_bias:
 // output_bias is a separate key only if the two differ. final_norm is the opposite of its member.
 #define SHAPE_ROWS(vocabulary, multiple, final_norm, tied)                                         \
@@ -60,6 +71,7 @@ static MEMBERS(rotary, struct rotary_scaling, NULL, true, NULL);
         multiple KEY_INT(shape, norms, OPTIONAL, IF_SET, 1, 8),                                    \
         KEY_NAME(shape, qk_norm, OPTIONAL, IF_SET, qk_norm_names),                                 \
         KEY_BOOL(shape, gated_attention, OPTIONAL, IF_SET),                                        \
+        KEY_OBJECT("linear", shape, linear, OPTIONAL, IF_SET, &linear_members),                    \
         KEY_BOOL(shape, gated_ffn, OPTIONAL, ALWAYS_WRITTEN),                                      \
         KEY_BOOL(shape, rms_norm, OPTIONAL, ALWAYS_WRITTEN),                                       \
         KEY_BOOL(shape, plain_norms, OPTIONAL, IF_SET),                                            \
@@ -126,6 +138,19 @@ static enum status check_latents(const struct shape *s, const char *where, struc
     return OK;
 }
 
+static enum status check_linear(const struct linear_shape *l, const char *where, struct error *err)
+{
+    int64_t wider = l->key_width > l->value_width ? l->key_width : l->value_width;
+    if (!l->key_heads) return OK;
+    TRY(members_check(&linear_members, l, where, ".linear.", err));
+    if (l->value_heads % l->key_heads || l->value_heads * wider > 1 << 22)
+        return fail(err, BAD_INPUT,
+                    "%s.linear.value_heads: expected a multiple of key_heads %lld, and value_heads "
+                    "x width of at most 4194304, found %lld",
+                    where, (long long)l->key_heads, (long long)l->value_heads);
+    return OK;
+}
+
 enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err)
 {
     if (!of_run != (s->vocabulary > 0))
@@ -133,5 +158,6 @@ enum status shape_check(const struct shape *s, bool of_run, const char *where, s
                     of_run ? "none" : "at least 1", (long long)s->vocabulary);
     TRY(members_check(of_run ? &own_shape_members : &shape_members, s, where, ".", err));
     TRY(check_heads(s, where, err));
+    TRY(check_linear(&s->linear, where, err));
     return check_latents(s, where, err);
 }

@@ -20,11 +20,43 @@ static int64_t sum_width(const struct shape *s) { return s->heads * shape_value_
 static int64_t gate_width(const struct shape *s) { return s->gated_attention ? query_width(s) : 0; }
 static int64_t attentions(const struct layer_run *r) { return r->cross_attention ? 2 : 1; }
 
+// Linear attention: widths of keys and values, and of keys by the value heads.
+static int64_t linear_keys(const struct linear_shape *l) { return l->key_heads * l->key_width; }
+static int64_t linear_values(const struct linear_shape *l)
+{
+    return l->value_heads * l->value_width;
+}
+static int64_t linear_decays(const struct linear_shape *l)
+{
+    return l->value_heads * (l->decay_rank ? l->key_width : 1);
+}
+
+// `width` outputs, through a latent of this rank unless it is 0.
+static int64_t by_rank(const struct shape *s, int64_t rank, int64_t width)
+{
+    return rank ? rank * (s->hidden + width) : s->hidden * width;
+}
+
+static int64_t linear_matrices(const struct shape *s)
+{
+    const struct linear_shape *l = &s->linear;
+    return s->hidden * (2 * linear_keys(l) + 2 * linear_values(l) + l->value_heads) +
+           by_rank(s, l->decay_rank, linear_decays(l)) + by_rank(s, l->gate_rank, linear_values(l));
+}
+
+// A convolution of each value, a rate and a bias of decays, a norm of each head's output.
+static int64_t linear_vectors(const struct linear_shape *l)
+{
+    return l->convolution * (2 * linear_keys(l) + linear_values(l)) + l->value_heads +
+           linear_decays(l) + l->value_width;
+}
+
 // Weights of a layer's attention.
 static int64_t attention_matrices(const struct shape *s, const struct layer_run *r)
 {
     int64_t h = s->hidden, q = query_width(s), v = sum_width(s),
             turned = s->heads * s->rotary_width;
+    if (r->linear) return linear_matrices(s);
     if (!s->kv_rank) return attentions(r) * h * (2 * q + 2 * key_width(s) + gate_width(s));
     return attentions(r) *
            (h * (s->query_rank + s->kv_rank + s->rotary_width) +
@@ -36,6 +68,7 @@ static int64_t attention_vectors(const struct shape *s, const struct layer_run *
 {
     int64_t q = query_width(s), k = key_width(s), latents = s->query_rank + s->kv_rank,
             read = s->kv_rank ? latents + s->rotary_width : q + 2 * k + gate_width(s);
+    if (r->linear) return linear_vectors(&s->linear);
     return attentions(r) *
            (norm(s, latents) + (s->qkv_bias ? read : 0) + (shape_output_bias(s) ? s->hidden : 0) +
             (s->qk_norm == QK_NORM_HEAD    ? 2 * norm(s, s->head_width)
@@ -43,11 +76,12 @@ static int64_t attention_vectors(const struct shape *s, const struct layer_run *
                                            : 0));
 }
 
-// All score cells within a window, or within chunks.
+// All score cells within a window, or within chunks. Linear: a key read, written and asked for.
 static double attention_flop(const struct shape *s, const struct layer_run *r, double tokens)
 {
     double reach = (double)(r->window ? r->window : r->chunk),
            seen = reach > 0 && reach < tokens ? reach : tokens, rest = fmod(tokens, seen);
+    if (r->linear) return 6 * tokens * (double)(linear_values(&s->linear) * s->linear.key_width);
     if (r->chunk) seen = ((tokens - rest) * seen + rest * rest) / tokens;
     return 2 * tokens * (seen + (r->cross_attention ? tokens : 0)) *
            (double)(query_width(s) + sum_width(s));
@@ -173,5 +207,5 @@ struct layer_flop layer_flop_of(const struct model *m, const struct layer_run *r
         p.bias = false;
         weights = (double)projector(&p).all;
     }
-    return (struct layer_flop){2 * tokens * weights, attention, attention};
+    return (struct layer_flop){2 * tokens * weights, attention, r->linear ? 0 : attention};
 }

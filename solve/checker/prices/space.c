@@ -101,6 +101,7 @@ static void read_own(struct check_space *to, const struct layer_run *r)
     to->own_widths = common(to->own_widths, r->shape->heads);
     to->own_widths = common(to->own_widths, r->shape->kv_heads);
     to->own_widths = common(to->own_widths, r->shape->ffn);
+    to->own_widths = common(to->own_widths, r->shape->linear.key_heads);
 }
 
 static bool ties_behind_tower(const struct model *m)
@@ -119,6 +120,7 @@ static void read_model(struct check_space *to, const struct model *m, struct are
     to->layers = m->layer_count;
     to->heads = m->shape.heads, to->kv_heads = m->shape.kv_heads, to->ffn = m->shape.ffn;
     to->hidden = m->shape.hidden;
+    to->own_widths = m->shape.linear.key_heads;
     to->ties_behind_tower = ties_behind_tower(m);
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];

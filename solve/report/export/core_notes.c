@@ -77,10 +77,10 @@ static void note_layers(struct export *e, const struct run *r)
     struct core_rotary way;
     const char *rotary = core_rotary_of(s, !e->flags, &way, e->out->arena);
     bool cross = false, both = false, window = false, more = false, chunk = false, unlike = false,
-         own = false;
+         own = false, linear = false;
     for (int i = 0; i < m->run_count; i++) {
         cross |= m->runs[i].cross_attention, both |= m->runs[i].bidirectional;
-        own |= m->runs[i].shape || m->runs[i].tokens;
+        linear |= m->runs[i].linear, own |= m->runs[i].shape || m->runs[i].tokens;
         chunk |= m->runs[i].chunk > 0, window |= m->runs[i].window > 0,
             more |= m->runs[i].more_values > 0;
         unlike |= m->runs[i].mtp && m->runs[i].kind != m->runs[i - 1].kind;
@@ -92,6 +92,8 @@ static void note_layers(struct export *e, const struct run *r)
     const struct export_note notes[] = {
         {cross, "cross attention: these are flags of a decoder alone"},
         {both, "attention without a causal mask"},
+        {linear,
+         "linear attention (--experimental-attention-variant, --linear-attention-freq ...)"},
         {window, "attention over windows (--window-size, --window-attn-skip-freq)"},
         {chunk, "attention within chunks"},
         {own, "layers of a shape or of tokens of their own: towers and projectors"},

@@ -49,6 +49,18 @@ static struct layer_run random_middle(struct random *rng, const char *name)
     return r;
 }
 
+static struct linear_shape random_linear(struct random *rng, int64_t key_heads)
+{
+    return (struct linear_shape){
+        .key_heads = key_heads,
+        .value_heads = key_heads * random_between(rng, 1, 3),
+        .key_width = 32 * random_between(rng, 1, 8),
+        .value_width = 32 * random_between(rng, 1, 8),
+        .convolution = random_between(rng, 0, 6),
+        .decay_rank = random_chance(rng, 50) ? random_between(rng, 1, 300) : 0,
+        .gate_rank = random_chance(rng, 50) ? random_between(rng, 1, 300) : 0};
+}
+
 // What plain blocks have not: attention by latents, windows, without a mask, over an encoder; other
 // norms, biases, residuals, embeddings. Adapters and quantised weights go with none of the first.
 static void random_peculiarities(struct model *m, struct random *rng)
@@ -71,6 +83,7 @@ static void random_peculiarities(struct model *m, struct random *rng)
         s->qk_norm = (enum qk_norm)random_between(rng, 0, 2);
         s->gated_attention = !adapted && random_chance(rng, 40);
     }
+    if (random_chance(rng, 50)) s->linear = random_linear(rng, s->kv_heads);
     for (int i = 0; i < m->run_count; i++) {
         struct layer_run *r = &m->runs[i];
         if (r->kind != LAYER_MEASURED) r->more_values = random_chance(rng, 30) ? 12345 : 0;
@@ -83,6 +96,9 @@ static void random_peculiarities(struct model *m, struct random *rng)
                 r->chunk = random_between(rng, 1, 3000);
             r->cross_attention = r->kind == LAYER_BLOCK && !r->adapter_rank && !r->weight_bits &&
                                  random_chance(rng, 40);
+            r->linear = s->linear.key_heads && !r->adapter_rank && !r->weight_bits &&
+                        random_chance(rng, 60);
+            if (r->linear) r->window = r->chunk = r->bidirectional = r->cross_attention = false;
         }
     }
 }
