@@ -1,10 +1,9 @@
-// plumbline import FORMAT FILE: makes documents from foreign formats. Only the table knows which
+// plumbline import FORMAT FILE: makes documents from foreign formats. Only this list knows which
 // formats there are.
-#include "data/base/commands.h"
 #include "data/import/import.h"
 #include "formulate/commands.h"
 
-static const struct command *const kinds[] = {
+static const struct command *const formats[] = {
     &import_hf,    &import_megatron,    &import_torchtitan,    &import_deepspeed,
     &import_nemo,  &import_matrix,      &import_layers,        &import_collectives,
     &import_nccl,  &import_nvbandwidth, &import_topo,          &import_hostfile,
@@ -17,5 +16,5 @@ const struct command command_import = {
     .program = "plumbline import",
     .what = "format",
     .usage = "plumbline import FORMAT FILE [OPTION ...]",
-    COMMAND_KINDS(kinds),
+    COMMAND_KINDS(formats),
 };

@@ -142,50 +142,40 @@ static enum status import_gpu(struct costs *c, const char *text, bool inside,
 }
 
 struct options {
-    struct import_files in;
+    struct reading import;
     const char *into;
     struct option_texts gpus;
     bool inside;
 };
-
 static const struct option_row rows[] = {
     {"--into", OPTION_COSTS, OPT(into), "costs to add the tables to: shipped name or file"},
     {"--gpu", OPTION_TEXT, OPT(gpus),
-     "GPU of the costs that was measured; CLUSTER=GPU: for rows with this value in column "
-     "cluster",
+     "GPU of the costs that was measured; CLUSTER=GPU: for rows with this value in column cluster",
      .many = OPTION_ANY_NUMBER},
     {"--inside", OPTION_FLAG, OPT(inside),
      "use only rows within one node (nodes are joined by another network)"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    const char *text, *costs_path;
-    size_t size;
-    struct costs c;
-    (void)exit_code;
-    TRY(shipped_find(&costs_path, "costs", o->into, arena, err));
-    TRY(costs_load(&c, costs_path, arena, err));
-    struct source *sources = TAKE(arena, 2, struct source);
-    struct document table;
-    TRY(import_read(&table, o->in.path, &text, &size, arena, err));
+    struct reading *r = &o->import;
+    struct costs *c = &r->costs;
+    const char *path;
+    TRY(shipped_find(&path, "costs", o->into, r->arena, err));
+    TRY(costs_load(c, path, r->arena, err));
+    r->into = memcpy(TAKE(r->arena, 1, struct document), &c->document, sizeof c->document);
     for (int i = 0; i < o->gpus.count; i++)
-        TRY(import_gpu(&c, o->gpus.items[i], o->inside, &table, text, size, arena, err));
-    sources[0] = source_of("costs", &c.document, o->in.output, arena);
-    sources[1] = source_of("collectives", &table, o->in.output, arena);
-    c.document = (struct document){.path = o->in.output, .sources = sources, .source_count = 2};
-    if (o->in.name) c.name = o->in.name;
-    TRY(costs_check(&c, err));
-    return costs_save(&c, o->in.output, arena, err);
+        TRY(import_gpu(c, o->gpus.items[i], o->inside, &r->file, r->text, r->size, r->arena, err));
+    return OK;
 }
 
+static const struct reader reader = {"collectives", MAKES_COSTS, false, read_file, NULL};
+static const struct options defaults = {.import = {.reader = &reader, .output = "-"}};
 const struct command import_collectives = {
     .name = "collectives",
     .text = "table of measured collectives -> costs with their times",
     .usage = "plumbline import collectives FILE.csv --into COSTS --gpu NAME [options]",
-    READS(struct options, rows, {.in = IMPORT_TO(NULL)}),
-    SHARES(import_options, struct options, in),
     .needs = "--into --gpu",
-    .run = run,
+    READER(rows, struct options, defaults),
 };

@@ -18,7 +18,7 @@ static const char *const unit_names[] = {"seconds", "s", "milliseconds", "ms", N
 static const double unit_seconds[] = {1, 1, 1e-3, 1e-3};
 
 struct layers_request {
-    const char *model, *gpu, *as, *into, *name;
+    const char *model, *gpu, *as, *into;
     int64_t tensor, micro_batch, head_layers;
 };
 
@@ -269,11 +269,10 @@ static void assume_costs(struct costs *c, const struct layers_import *in, struct
     }
 }
 
-static enum status make_costs(struct costs *c, const struct layers_import *in, const char *output,
-                              const struct document *table, struct arena *arena, struct error *err)
+static enum status make_costs(struct costs *c, const struct layers_import *in,
+                              const struct document **into, const char *file, struct arena *arena,
+                              struct error *err)
 {
-    struct source *sources = TAKE(arena, 2, struct source);
-    int source_count = 0;
     if (in->request->into) {
         const char *path;
         TRY(shipped_find(&path, "costs", in->request->into, arena, err));
@@ -284,22 +283,19 @@ static enum status make_costs(struct costs *c, const struct layers_import *in, c
                             "%s: has no GPU \"%.60s\"; --gpu chooses one of the table's, --as says "
                             "what the costs call it",
                             path, in->gpus[i]);
-        sources[source_count++] = source_of("costs", &c->document, output, arena);
+        *into = memcpy(TAKE(arena, 1, struct document), &c->document, sizeof c->document);
     } else assume_costs(c, in, arena);
-    sources[source_count++] = source_of("layers", table, output, arena);
-    c->document =
-        (struct document){.path = output, .sources = sources, .source_count = source_count};
     // The first entry that matches counts, so new ones come before existing ones.
     int old = c->layer_time_count;
     if (in->count + old > TIMES_MAX)
-        return fail(err, BAD_INPUT, "%s: %d entries of layer_times, expected at most %d",
-                    table->path, in->count + old, TIMES_MAX);
+        return fail(err, BAD_INPUT, "%s: %d entries of layer_times, expected at most %d", file,
+                    in->count + old, TIMES_MAX);
     struct layer_time *times =
         arena_grow(arena, in->times, (size_t)in->count, (size_t)(in->count + old), sizeof *times);
     if (old) memcpy(times + in->count, c->layer_times, (size_t)old * sizeof *times);
     c->layer_times = times;
     c->layer_time_count = in->count + old;
-    return costs_check(c, err);
+    return OK;
 }
 
 // Less work that takes longer is an error of the measurement, not of the importer.
@@ -319,53 +315,54 @@ static void say_doubts(const struct layers_import *in)
 }
 
 struct options {
-    struct import_files in;
-    struct layers_request r;
+    struct reading import;
+    struct layers_request asked;
+    struct layers_import in;
 };
-
 static const struct option_row rows[] = {
-    {"--model", OPTION_TEXT, OPT(r.model), "model in the table, if there are several"},
-    {"--gpu", OPTION_TEXT, OPT(r.gpu), "GPU in the table (default: all)"},
-    {"--as", OPTION_TEXT, OPT(r.as),
+    {"--model", OPTION_TEXT, OPT(asked.model), "model in the table, if there are several"},
+    {"--gpu", OPTION_TEXT, OPT(asked.gpu), "GPU in the table (default: all)"},
+    {"--as", OPTION_TEXT, OPT(asked.as),
      "name of that GPU in the costs and the cluster (default: as in the table)", .needs = "--gpu"},
-    {"--tensor", OPTION_INT, OPT(r.tensor), "read only this tensor degree", 1, 1 << 20},
-    {"--micro-batch", OPTION_INT, OPT(r.micro_batch), "read only this micro-batch", 1, 1 << 20},
-    {"--head-layers", OPTION_INT, OPT(r.head_layers),
+    {"--tensor", OPTION_INT, OPT(asked.tensor), "read only this tensor degree", 1, 1 << 20},
+    {"--micro-batch", OPTION_INT, OPT(asked.micro_batch), "read only this micro-batch", 1, 1 << 20},
+    {"--head-layers", OPTION_INT, OPT(asked.head_layers),
      "number of layers at the end that form the head (default: 1; 2: with a separate norm)", 1,
      1024},
-    {"--into", OPTION_COSTS, OPT(r.into),
+    {"--into", OPTION_COSTS, OPT(asked.into),
      "costs to add these layers to: shipped name or file (default: placeholders for everything "
      "else)"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    struct layers_import in = {.request = &o->r};
-    const char *text, *model;
-    size_t size;
+    struct reading *r = &o->import;
     struct json root;
-    struct costs c;
-    (void)exit_code;
-    struct document table;
-    TRY(import_read(&table, o->in.path, &text, &size, arena, err));
-    TRY(json_parse(&root, table.path, text, size, arena, err));
-    TRY(read_profiles(&in, &root, &model, arena, err));
-    TRY(make_costs(&c, &in, o->in.output, &table, arena, err));
-    c.name = o->in.name ? o->in.name : model;
-    TRY(costs_save(&c, o->in.output, arena, err));
-    if (!o->r.into)
-        fprintf(stderr, "the table has only layers: rates, memory and constant bytes are "
-                        "placeholders (--into COSTS takes them from costs)\n");
-    say_doubts(&in);
+    const char *model;
+    o->in.request = &o->asked;
+    TRY(json_parse(&root, r->file.path, r->text, r->size, r->arena, err));
+    TRY(read_profiles(&o->in, &root, &model, r->arena, err));
+    TRY(make_costs(&r->costs, &o->in, &r->into, r->file.path, r->arena, err));
+    r->costs.name = model;
     return OK;
 }
 
+static void tell(const void *options)
+{
+    const struct options *o = options;
+    if (!o->asked.into)
+        fprintf(stderr, "the table has only layers: rates, memory and constant bytes are "
+                        "placeholders (--into COSTS takes them from costs)\n");
+    say_doubts(&o->in);
+}
+
+static const struct reader reader = {"layers", MAKES_COSTS, false, read_file, tell};
+static const struct options defaults = {.import = {.reader = &reader, .output = "-"},
+                                        .asked = {.head_layers = 1}};
 const struct command import_layers = {
     .name = "layers",
     .text = "table of measured layers (Sailor) -> costs with layer times",
     .usage = "plumbline import layers FILE.json [-o costs.json] [options]",
-    READS(struct options, rows, {.in = IMPORT_TO(NULL), .r = {.head_layers = 1}}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(rows, struct options, defaults),
 };

@@ -268,64 +268,64 @@ enum status matrix_cluster(struct cluster *c, const char *path, const struct mat
     return cluster_check(c, err);
 }
 
-struct options {
-    struct import_files in;
-    struct matrix_request r;
-};
+// ---- the command
 
-static const struct option_row rows[] = {
-    {"--rows", OPTION_NAME, OPT(r.rows),
+struct options {
+    struct reading import;
+    struct matrix_request asked;
+};
+static const struct option_row options_rows[] = {
+    {"--rows", OPTION_NAME, OPT(asked.rows),
      "what a row stands for (default: receiver; of a Send table: sender)",
      .names = matrix_row_names},
-    {"--table", OPTION_NAME, OPT(r.table), "which of mpiGraph's two tables to read (default: recv)",
-     .names = matrix_table_names},
-    {"--unit", OPTION_NAME, OPT(r.unit),
-     "unit: 1e9 bytes/s, 1000 x 2^20 (default for one table), 2^20 (default for mpiGraph's "
-     "two), 1e6",
+    {"--table", OPTION_NAME, OPT(asked.table),
+     "which of mpiGraph's two tables to read (default: recv)", .names = matrix_table_names},
+    {"--unit", OPTION_NAME, OPT(asked.unit),
+     "unit: 1e9 bytes/s, 1000 x 2^20 (default for one table), 2^20 (default for mpiGraph's two), "
+     "1e6",
      .names = matrix_unit_names},
-    {"--latency-us", OPTION_NUMBER, OPT(r.latency_us),
-     "latency of every link, as the matrix has none (default: that of --like's network cards, "
-     "else 0)",
+    {"--latency-us", OPTION_NUMBER, OPT(asked.latency_us),
+     "latency of every link, as the matrix has none (default: that of --like's network cards, else "
+     "0)",
      0, 1e9},
-    {"--like", OPTION_CLUSTER, OPT(r.like),
-     "cluster whose first group describes the nodes, unless options say otherwise: shipped "
-     "name or file"},
-    {"--gpu", OPTION_GPU, OPT(r.gpu), "name of the GPU in the costs"},
-    {"--gpus-per-node", OPTION_INT, OPT(r.gpus_per_node), "GPUs per node", 1, 1024},
-    {"--memory-gb", OPTION_NUMBER, OPT(r.memory_gb), "memory of one GPU in GB (1e9 bytes)", 0.001,
-     1e6},
-    {"--intra-gb-s", OPTION_NUMBER, OPT(r.intra_gb_per_s),
+    {"--like", OPTION_CLUSTER, OPT(asked.like),
+     "cluster whose first group describes the nodes, unless options say otherwise: shipped name or "
+     "file"},
+    {"--gpu", OPTION_GPU, OPT(asked.gpu), "name of the GPU in the costs"},
+    {"--gpus-per-node", OPTION_INT, OPT(asked.gpus_per_node), "GPUs per node", 1, 1024},
+    {"--memory-gb", OPTION_NUMBER, OPT(asked.memory_gb), "memory of one GPU in GB (1e9 bytes)",
+     0.001, 1e6},
+    {"--intra-gb-s", OPTION_NUMBER, OPT(asked.intra_gb_per_s),
      "bandwidth between two GPUs of a node, one direction, in GB/s (1e9 bytes/s)", 1e-6, 1e9},
-    {"--intra-latency-us", OPTION_NUMBER, OPT(r.intra_latency_us),
+    {"--intra-latency-us", OPTION_NUMBER, OPT(asked.intra_latency_us),
      "latency between two GPUs of a node (default: 0)", 0, 1e9},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_matrix(void *options, struct error *err)
 {
     struct options *o = options;
-    struct cluster c;
-    (void)exit_code;
-    o->r.name = o->in.name;
-    TRY(matrix_cluster(&c, o->in.path, &o->r, arena, err));
-    struct source source = source_of("matrix", &c.document, o->in.output, arena);
-    c.document.sources = &source;
-    c.document.source_count = 1;
-    TRY(cluster_save(&c, o->in.output, arena, err));
-    say_range(&c.places);
+    o->asked.name = o->import.name;
+    TRY(matrix_cluster(&o->import.cluster, o->import.path, &o->asked, o->import.arena, err));
+    o->import.file = o->import.cluster.document;
     return OK;
 }
 
+static void tell(const void *options)
+{
+    say_range(&((const struct options *)options)->import.cluster.places);
+}
+
+static const struct reader reader = {"matrix", MAKES_CLUSTER, true, read_matrix, tell};
+static const struct options defaults = {
+    .import = {.reader = &reader, .output = "-", .name = "measured"},
+    .asked = {.intra_latency_us = -1,
+              .latency_us = -1,
+              .rows = ROWS_BY_TABLE,
+              .table = TABLE_ONLY,
+              .unit = MATRIX_BY_FORM}};
 const struct command import_matrix = {
     .name = "matrix",
     .text = "measured bandwidths between nodes (mpiGraph, Pipette) -> cluster",
     .usage = "plumbline import matrix FILE [-o cluster.json] [options]",
-    READS(struct options, rows,
-          {.in = IMPORT_TO("measured"),
-           .r = {.intra_latency_us = -1,
-                 .latency_us = -1,
-                 .rows = ROWS_BY_TABLE,
-                 .table = TABLE_ONLY,
-                 .unit = MATRIX_BY_FORM}}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(options_rows, struct options, defaults),
 };

@@ -265,8 +265,43 @@ enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, cons
 
 // ---- the command
 
-static void say_what_came(const struct nccl_import *n, const char *path)
+struct options {
+    struct reading import;
+    struct nccl_settings asked;
+    struct nccl_import read;
+    int operation;
+};
+static const struct option_row rows[] = {
+    {"--operation", OPTION_NAME, OPT(operation), "collective, if an old file does not name it",
+     .names = operation_names},
+    {"--in-place", OPTION_FLAG, OPT(asked.in_place),
+     "read the in-place times (default: out of place)"},
+};
+
+static enum status read_file(void *options, struct error *err)
 {
+    struct options *o = options;
+    struct reading *r = &o->import;
+    struct nccl_import *n = &o->read;
+    if (o->operation >= 0) o->asked.operation = operation_names[o->operation];
+    n->settings = &o->asked, n->arena = r->arena;
+    bool json = r->text[strspn(r->text, " \t\r\n")] == '{';
+    TRY((json ? nccl_read_json : nccl_read_text)(n, r->file.path, r->text, r->size, err));
+    if (!n->samples.sample_count)
+        return fail(err, BAD_INPUT,
+                    "%s: expected results of float, half, bfloat16 or 8-bit floats, found none "
+                    "that can be imported",
+                    r->file.path);
+    r->samples = n->samples;
+    r->samples.machine.library = n->version;
+    return OK;
+}
+
+static void tell(const void *options)
+{
+    const struct options *o = options;
+    const struct nccl_import *n = &o->read;
+    const char *path = o->import.file.path;
     int repetitions = 0, together = 0;
     for (int i = 0; i < n->samples.sample_count; i++) {
         repetitions += n->samples.samples[i].repetitions;
@@ -298,64 +333,12 @@ static void say_what_came(const struct nccl_import *n, const char *path)
                 path, n->rows_coarse, n->rows_coarse == 1 ? "" : "s");
 }
 
-static void describe(struct nccl_import *n, const struct document *file, const char *output)
-{
-    struct samples *s = &n->samples;
-    if (n->settings->gpu) s->machine.gpu = n->settings->gpu;
-    if (!s->machine.gpu) s->machine.gpu = "unknown";
-    s->machine.threads = 1;
-    s->machine.library = n->version;
-    s->launch_count = 1;
-    s->launches = TAKE(n->arena, 1, struct launch);
-    s->launches[0] = (struct launch){.host = s->machine.host, .command = "nccl-tests"};
-    s->document.sources = TAKE(n->arena, 1, struct source);
-    s->document.sources[0] = source_of("nccl-tests", file, output, n->arena);
-    s->document.source_count = 1;
-}
-
-struct options {
-    struct import_files in;
-    int operation;
-    bool in_place;
-};
-
-static const struct option_row rows[] = {
-    {"--operation", OPTION_NAME, OPT(operation), "collective, if an old file does not name it",
-     .names = operation_names},
-    {"--in-place", OPTION_FLAG, OPT(in_place), "read the in-place times (default: out of place)"},
-};
-
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
-{
-    struct options *o = options;
-    const char *text;
-    size_t size;
-    struct document file;
-    (void)exit_code;
-    const struct nccl_settings settings = {
-        .gpu = o->in.name,
-        .in_place = o->in_place,
-        .operation = o->operation < 0 ? NULL : operation_names[o->operation]};
-    struct nccl_import n = {.settings = &settings, .arena = arena};
-    TRY(import_read(&file, o->in.path, &text, &size, arena, err));
-    bool json = text[strspn(text, " \t\r\n")] == '{';
-    TRY((json ? nccl_read_json : nccl_read_text)(&n, file.path, text, size, err));
-    if (!n.samples.sample_count)
-        return fail(err, BAD_INPUT,
-                    "%s: expected results of float, half, bfloat16 or 8-bit floats, found none "
-                    "that can be imported",
-                    file.path);
-    describe(&n, &file, o->in.output);
-    TRY(samples_save(&n.samples, o->in.output, arena, err));
-    say_what_came(&n, file.path);
-    return OK;
-}
-
+static const struct reader reader = {"nccl-tests", MAKES_SAMPLES, false, read_file, tell};
+static const struct options defaults = {.import = {.reader = &reader, .output = "-"},
+                                        .operation = -1};
 const struct command import_nccl = {
     .name = "nccl-tests",
     .text = "nccl-tests output or JSON -> samples of collectives",
     .usage = "plumbline import nccl-tests FILE [-o samples.json] [options]",
-    READS(struct options, rows, {.in = IMPORT_TO(NULL), .operation = -1}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(rows, struct options, defaults),
 };

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/base/shipped.h"
 #include "data/import/import.h"
 #include "data/import/text.h"
 #include "data/import/xml.h"
@@ -232,7 +231,7 @@ static double intra_bytes_per_s(const struct node *n, double link_bytes_per_s, c
 // ---- the cluster
 
 struct request {
-    const char *like, *gpu, *name;
+    const char *like, *gpu;
     int64_t nodes;
     double memory_gb, intra_bytes_per_s, link_bytes_per_s, latency_us;
 };
@@ -276,12 +275,10 @@ static enum status make_group(struct node_group *g, const struct node *n, const 
                               struct arena *arena, struct error *err)
 {
     struct cluster like = {.groups = TAKE(arena, 1, struct node_group)};
-    const char *path;
     char why[TEXT_MOST] = "";
-    if (r->like) TRY(shipped_find(&path, "clusters", r->like, arena, err));
-    if (r->like) TRY(cluster_load(&like, path, arena, err));
+    if (r->like) TRY(import_like(&like, r->like, arena, err));
     *g = like.groups[0];
-    g->name = r->name, g->nodes = (int)r->nodes;
+    g->nodes = (int)r->nodes;
     if (r->gpu) g->gpu = r->gpu;
     if (r->memory_gb > 0) g->memory_bytes = (int64_t)(r->memory_gb * 1e9);
     if (!g->gpu || !g->memory_bytes)
@@ -314,54 +311,47 @@ static enum status make_group(struct node_group *g, const struct node *n, const 
 }
 
 struct options {
-    struct import_files in;
-    struct request r;
+    struct reading import;
+    struct request asked;
+    struct node_group group;
 };
-
 static const struct option_row rows[] = {
-    {"--like", OPTION_CLUSTER, OPT(r.like),
+    {"--like", OPTION_CLUSTER, OPT(asked.like),
      "cluster whose first group gives GPU, memory and latencies: shipped name or file"},
-    {"--gpu", OPTION_GPU, OPT(r.gpu), "name of the GPU in the costs"},
-    {"--memory-gb", OPTION_NUMBER, OPT(r.memory_gb), "memory of one GPU in GB (1e9 bytes)", 0.001,
-     1e6},
-    {"--nodes", OPTION_INT, OPT(r.nodes), "number of identical nodes (default: 1)", 1, 1000000},
-    {"--link-bytes-per-s", OPTION_NUMBER, OPT(r.link_bytes_per_s),
+    {"--gpu", OPTION_GPU, OPT(asked.gpu), "name of the GPU in the costs"},
+    {"--memory-gb", OPTION_NUMBER, OPT(asked.memory_gb), "memory of one GPU in GB (1e9 bytes)",
+     0.001, 1e6},
+    {"--nodes", OPTION_INT, OPT(asked.nodes), "number of identical nodes (default: 1)", 1, 1000000},
+    {"--link-bytes-per-s", OPTION_NUMBER, OPT(asked.link_bytes_per_s),
      "bandwidth of one NVLink or xGMI link, one direction (default: NVLink's, by the GPU's "
      "generation)",
      1, 1e18},
-    {"--intra-bytes-per-s", OPTION_NUMBER, OPT(r.intra_bytes_per_s),
+    {"--intra-bytes-per-s", OPTION_NUMBER, OPT(asked.intra_bytes_per_s),
      "bandwidth between two GPUs, one direction (default: links x that)", 1, 1e18},
-    {"--intra-latency-us", OPTION_NUMBER, OPT(r.latency_us),
+    {"--intra-latency-us", OPTION_NUMBER, OPT(asked.latency_us),
      "latency between two GPUs (default: that of --like, else 0)", 0, 1e9},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    const char *text;
-    size_t size;
-    struct node_group group;
-    struct cluster c = {.groups = &group, .group_count = 1};
-    struct node n = {.arena = arena};
-    (void)exit_code;
-    TRY(import_read(&c.document, o->in.path, &text, &size, arena, err));
-    n.path = c.document.path;
-    TRY(read_node(&n, text, size, err));
+    struct reading *r = &o->import;
+    struct node n = {.arena = r->arena, .path = r->file.path};
+    TRY(read_node(&n, r->text, r->size, err));
     count_hosts(&n);
-    o->r.name = o->in.name;
-    TRY(make_group(&group, &n, &o->r, arena, err));
-    struct source source = source_of("topology", &c.document, o->in.output, arena);
-    c.document.sources = &source, c.document.source_count = 1;
-    c.name = o->in.name;
-    TRY(cluster_check(&c, err));
-    return cluster_save(&c, o->in.output, arena, err);
+    TRY(make_group(&o->group, &n, &o->asked, r->arena, err));
+    o->group.name = r->name;
+    r->cluster = (struct cluster){.groups = &o->group, .group_count = 1};
+    return OK;
 }
 
+static const struct reader reader = {"topology", MAKES_CLUSTER, false, read_file, NULL};
+static const struct options defaults = {
+    .import = {.reader = &reader, .output = "-", .name = "node"},
+    .asked = {.nodes = 1, .latency_us = -1}};
 const struct command import_nccl_topology = {
     .name = "nccl-topology",
     .text = "NCCL_TOPO_DUMP_FILE XML -> cluster of such nodes",
     .usage = "plumbline import nccl-topology FILE.xml --like CLUSTER [-o cluster.json]",
-    READS(struct options, rows, {.in = IMPORT_TO("node"), .r = {.nodes = 1, .latency_us = -1}}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(rows, struct options, defaults),
 };

@@ -263,8 +263,36 @@ static enum status read_root(struct bandwidths *b, const struct json *root, stru
                                                  test_names[0]);
 }
 
-static void say_what_came(const struct bandwidths *b, const char *path)
+struct options {
+    struct reading import;
+    struct bandwidths read;
+    int64_t buffer_mib;
+};
+static const struct option_row rows[] = {
+    {"--buffer-mib", OPTION_INT, OPT(buffer_mib),
+     "nvbandwidth's --bufferSize, which its file does not state (default: 512)", 1, 1 << 20},
+    {"--against-arrow", OPTION_FLAG, OPT(read.against_arrow),
+     "take copies between devices against the arrow of the description"},
+};
+
+static enum status read_file(void *options, struct error *err)
 {
+    struct options *o = options;
+    struct reading *r = &o->import;
+    struct json root;
+    o->read.arena = r->arena;
+    o->read.bytes = o->buffer_mib * (int64_t)bytes_per_mib;
+    TRY(json_parse(&root, r->file.path, r->text, r->size, r->arena, err));
+    TRY(read_root(&o->read, &root, err));
+    r->samples = o->read.samples;
+    return OK;
+}
+
+static void tell(const void *options)
+{
+    const struct options *o = options;
+    const struct bandwidths *b = &o->read;
+    const char *path = o->import.file.path;
     fprintf(stderr,
             "%s: %d samples of %lld bytes (change with --buffer-mib), each a median with no "
             "dispersion; one size gives no latency\n",
@@ -283,51 +311,12 @@ static void say_what_came(const struct bandwidths *b, const char *path)
                 path, 100 * b->asymmetry);
 }
 
-struct options {
-    struct import_files in;
-    int64_t buffer_mib;
-    bool against_arrow;
-};
-
-static const struct option_row rows[] = {
-    {"--buffer-mib", OPTION_INT, OPT(buffer_mib),
-     "nvbandwidth's --bufferSize, which its file does not state (default: 512)", 1, 1 << 20},
-    {"--against-arrow", OPTION_FLAG, OPT(against_arrow),
-     "take copies between devices against the arrow of the description"},
-};
-
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
-{
-    struct options *o = options;
-    const char *text;
-    size_t size;
-    struct document file;
-    struct json root;
-    struct bandwidths b = {.arena = arena, .against_arrow = o->against_arrow};
-    (void)exit_code;
-    b.bytes = o->buffer_mib * (int64_t)bytes_per_mib;
-    TRY(import_read(&file, o->in.path, &text, &size, arena, err));
-    TRY(json_parse(&root, file.path, text, size, arena, err));
-    TRY(read_root(&b, &root, err));
-    struct machine *m = &b.samples.machine;
-    m->gpu = o->in.name ? o->in.name : m->gpu ? m->gpu : "unknown";
-    m->threads = 1;
-    b.samples.launch_count = 1;
-    b.samples.launches = TAKE(arena, 1, struct launch);
-    b.samples.launches[0] = (struct launch){.host = m->host, .command = "nvbandwidth"};
-    b.samples.document.sources = TAKE(arena, 1, struct source);
-    b.samples.document.sources[0] = source_of("nvbandwidth", &file, o->in.output, arena);
-    b.samples.document.source_count = 1;
-    TRY(samples_save(&b.samples, o->in.output, arena, err));
-    say_what_came(&b, file.path);
-    return OK;
-}
-
+static const struct reader reader = {"nvbandwidth", MAKES_SAMPLES, false, read_file, tell};
+static const struct options defaults = {.import = {.reader = &reader, .output = "-"},
+                                        .buffer_mib = DEFAULT_BUFFER_MIB};
 const struct command import_nvbandwidth = {
     .name = "nvbandwidth",
     .text = "nvbandwidth JSON -> samples of transfers and links",
     .usage = "plumbline import nvbandwidth FILE.json [-o samples.json] [options]",
-    READS(struct options, rows, {.in = IMPORT_TO(NULL), .buffer_mib = DEFAULT_BUFFER_MIB}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(rows, struct options, defaults),
 };

@@ -1,8 +1,6 @@
 // See text.h.
-#include "data/import/import.h"
 #include "data/import/text.h"
 
-#include <stdint.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -101,26 +99,3 @@ bool word_is_number(const char *word, double *value)
     *value = strtod(word, &end);
     return end != word && !*end && isfinite(*value);
 }
-
-enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
-                        struct arena *arena, struct error *err)
-{
-    *d = (struct document){.path = arena_copy_text(arena, path)};
-    TRY(file_read(path, text, size, arena, err));
-    if (memchr(*text, '\0', *size))
-        return fail(err, BAD_INPUT, "%s: expected text, found a zero byte", d->path);
-    sha256_text(*text, *size, d->sha256);
-    size_t mark = *size >= 3 && !memcmp(*text, "\xEF\xBB\xBF", 3) ? 3 : 0; // of byte order
-    *text += mark, *size -= mark;
-    return OK;
-}
-
-// ---- options of a reader
-
-#define AT(member) offsetof(struct import_files, member)
-static const struct option_row rows[] = {
-    {"FILE", OPTION_PATH, AT(path), .low = 1},
-    {"-o", OPTION_PATH, AT(output), "output file (default: -, standard output)"},
-    {"--name", OPTION_TEXT, AT(name), "name of what is made (default: from the file, or its kind)"},
-};
-const struct option_table import_options = OPTION_TABLE(rows);

@@ -37,8 +37,4 @@ bool word_is_whole(const char *word, int64_t *value); // digits only, at most 2^
 bool word_is_number(const char *word,
                     double *value); // a decimal number and nothing after it; not nan, not infinite
 
-// Reads the whole file; BAD_INPUT if it is not text. d: what made_from states about it.
-enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
-                        struct arena *arena, struct error *err);
-
 #endif

@@ -205,14 +205,14 @@ static void print_topology(const struct topology *t)
 // ---- the cluster
 
 struct numbers {
-    const char *name, *gpu;
+    const char *gpu;
     int64_t nodes, memory_bytes, nics;
     double intra_bytes_per_s, intra_latency_s, nic_bytes_per_s, nic_latency_s;
     int nic_kind;
 };
 
-static enum status write_cluster(const struct topology *t, const struct numbers *numbers,
-                                 const struct document *file, const char *output, struct error *err)
+static enum status make_cluster(struct reading *r, const struct topology *t,
+                                const struct numbers *numbers, struct error *err)
 {
     int64_t nics = numbers->nics < 0 ? nics_near(t) : numbers->nics;
     if (!numbers->gpu || !numbers->memory_bytes || !(numbers->intra_bytes_per_s > 0))
@@ -228,84 +228,87 @@ static enum status write_cluster(const struct topology *t, const struct numbers 
         return fail(err, BAD_INPUT,
                     "%s: --nic-bytes-per-s: there is no NIC; give their number with --nics",
                     t->path);
-    struct nic nic = {(enum nic_kind)numbers->nic_kind,
-                      (int)nics,
-                      {numbers->nic_bytes_per_s, numbers->nic_latency_s}};
-    struct node_group group = {.name = numbers->name,
-                               .gpu = numbers->gpu,
-                               .nodes = (int)numbers->nodes,
-                               .gpus_per_node = t->gpu_count,
-                               .memory_bytes = numbers->memory_bytes,
-                               .intra = {numbers->intra_bytes_per_s, numbers->intra_latency_s},
-                               .nics = &nic,
-                               .nic_count = numbers->nic_bytes_per_s > 0};
-    struct source source = source_of("topology", file, output, t->arena);
-    struct cluster c = {.document = {.path = t->path, .sources = &source, .source_count = 1},
-                        .name = numbers->name,
-                        .groups = &group,
-                        .group_count = 1};
+    struct nic *nic = TAKE(t->arena, 1, struct nic);
+    *nic = (struct nic){(enum nic_kind)numbers->nic_kind,
+                        (int)nics,
+                        {numbers->nic_bytes_per_s, numbers->nic_latency_s}};
+    struct cluster *c = &r->cluster;
+    c->groups = TAKE(t->arena, 1, struct node_group), c->group_count = 1;
+    c->groups[0] =
+        (struct node_group){.name = r->name,
+                            .gpu = numbers->gpu,
+                            .nodes = (int)numbers->nodes,
+                            .gpus_per_node = t->gpu_count,
+                            .memory_bytes = numbers->memory_bytes,
+                            .intra = {numbers->intra_bytes_per_s, numbers->intra_latency_s},
+                            .nics = nic,
+                            .nic_count = numbers->nic_bytes_per_s > 0};
+    return OK;
+}
+
+static void tell_cluster(const struct topology *t, const struct numbers *numbers)
+{
     int pairs[PATH_NVLINK + NVLINKS_MAX + 1] = {0};
-    TRY(cluster_check(&c, err));
-    TRY(cluster_save(&c, output, t->arena, err));
     if (count_pairs(t, pairs) > 1)
         fprintf(stderr,
                 "%s: GPUs are joined by several kinds of path; a cluster's intra is one link for "
                 "all of them: give the slowest's bandwidth\n",
                 t->path);
-    if (nic.link.bytes_per_s > 0)
-        fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path, (long long)nics,
+    if (numbers->nic_bytes_per_s > 0)
+        fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path,
+                (long long)(numbers->nics < 0 ? nics_near(t) : numbers->nics),
                 t->count - t->gpu_count,
                 numbers->nics < 0 ? ": those nearest to a GPU; change with --nics" : "");
-    return OK;
 }
 
 struct options {
-    const char *path, *output;
-    struct numbers n;
+    struct reading import;
+    struct numbers asked;
+    struct topology read;
 };
-
 static const struct option_row rows[] = {
-    {"FILE", OPTION_PATH, OPT(path), .low = 1},
-    {"-o", OPTION_PATH, OPT(output),
-     "output file for a cluster, - for standard output (default: print a table)"},
-    {"--name", OPTION_TEXT, OPT(n.name), "name of the cluster and its group (default: node)"},
-    {"--gpu", OPTION_GPU, OPT(n.gpu), "name of the GPU in the costs"},
-    {"--memory-bytes", OPTION_INT, OPT(n.memory_bytes), "memory of one GPU in bytes", 1, 1e15},
-    {"--intra-bytes-per-s", OPTION_NUMBER, OPT(n.intra_bytes_per_s),
+    {"--gpu", OPTION_GPU, OPT(asked.gpu), "name of the GPU in the costs"},
+    {"--memory-bytes", OPTION_INT, OPT(asked.memory_bytes), "memory of one GPU in bytes", 1, 1e15},
+    {"--intra-bytes-per-s", OPTION_NUMBER, OPT(asked.intra_bytes_per_s),
      "bandwidth between two GPUs, one direction", 1, 1e18},
-    {"--intra-latency-s", OPTION_NUMBER, OPT(n.intra_latency_s),
+    {"--intra-latency-s", OPTION_NUMBER, OPT(asked.intra_latency_s),
      "latency between two GPUs (default: 0)", 0, 1},
-    {"--nodes", OPTION_INT, OPT(n.nodes), "number of identical nodes (default: 1)", 1, 65536},
-    {"--nics", OPTION_INT, OPT(n.nics), "NICs per node (default: those nearest to a GPU)", 0, 64},
-    {"--nic-kind", OPTION_NAME, OPT(n.nic_kind), "kind of network (default: infiniband)",
+    {"--nodes", OPTION_INT, OPT(asked.nodes), "number of identical nodes (default: 1)", 1, 65536},
+    {"--nics", OPTION_INT, OPT(asked.nics), "NICs per node (default: those nearest to a GPU)", 0,
+     64},
+    {"--nic-kind", OPTION_NAME, OPT(asked.nic_kind), "kind of network (default: infiniband)",
      .names = nic_kind_names},
-    {"--nic-bytes-per-s", OPTION_NUMBER, OPT(n.nic_bytes_per_s),
+    {"--nic-bytes-per-s", OPTION_NUMBER, OPT(asked.nic_bytes_per_s),
      "bandwidth of one NIC, one direction", 1, 1e18},
-    {"--nic-latency-s", OPTION_NUMBER, OPT(n.nic_latency_s),
+    {"--nic-latency-s", OPTION_NUMBER, OPT(asked.nic_latency_s),
      "latency between two nodes (default: 0)", 0, 1},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    const char *text;
-    size_t size;
-    struct document file;
-    struct topology t = {.arena = arena};
-    (void)exit_code;
-    TRY(import_read(&file, o->path, &text, &size, arena, err));
-    t.path = file.path;
-    TRY(read_topology(&t, text, size, err));
-    if (o->output) return write_cluster(&t, &o->n, &file, o->output, err);
-    print_topology(&t);
+    struct reading *r = &o->import;
+    o->read.arena = r->arena, o->read.path = r->file.path;
+    TRY(read_topology(&o->read, r->text, r->size, err));
+    if (r->output) return make_cluster(r, &o->read, &o->asked, err);
+    print_topology(&o->read);
     return OK;
 }
 
+static void tell(const void *options)
+{
+    const struct options *o = options;
+    if (o->import.output) tell_cluster(&o->read, &o->asked);
+}
+
+static const struct reader reader = {"topology", MAKES_CLUSTER, false, read_file, tell};
+static const struct options defaults = {.import = {.reader = &reader, .name = "node"},
+                                        .asked = {.nodes = 1, .nics = -1}};
 const struct command import_topo = {
     .name = "topo",
     .text = "nvidia-smi topo -m output -> table, or cluster with the bandwidths you give",
-    .usage = "plumbline import topo FILE [-o cluster.json --gpu NAME --memory-bytes B "
-             "--intra-bytes-per-s R]",
-    READS(struct options, rows, {.n = {.name = "node", .nodes = 1, .nics = -1}}),
-    .run = run,
+    .usage = "plumbline import topo FILE: prints a table\n"
+             "plumbline import topo FILE -o cluster.json --gpu NAME --memory-bytes B "
+             "--intra-bytes-per-s R",
+    READER(rows, struct options, defaults),
 };

@@ -6,33 +6,32 @@
 #include "data/inputs/model/size.h"
 
 struct options {
-    struct import_files in;
-    int mtp;
+    struct reading import;
+    int64_t mtp;
 };
-
 static const struct option_row rows[] = {
-    {"--mtp", OPTION_COUNT, OPT(mtp),
+    {"--mtp", OPTION_INT, OPT(mtp),
      "multi-token prediction layers, each with its own loss; 0 leaves them out (default: the "
      "config's num_nextn_predict_layers)",
      0, 64},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_config(void *options, struct error *err)
 {
     struct options *o = options;
+    struct reading *r = &o->import;
     struct model model;
-    (void)exit_code;
-    TRY(model_import_hf(&model, o->in.path, o->in.name, o->mtp, o->in.output, arena, err));
-    TRY(model_save(&model, o->in.output, arena, err));
+    TRY(model_import_hf(&model, r->path, r->name, (int)o->mtp, r->output, r->arena, err));
+    TRY(model_save(&model, r->output, r->arena, err));
     fprintf(stderr, "%s: %lld parameters\n", model.name, (long long)model_size_of(&model).all);
     return OK;
 }
 
+static const struct reader reader = {.opens = true, .read = read_config};
+static const struct options defaults = {.import = {.reader = &reader, .output = "-"}, .mtp = -1};
 const struct command import_hf = {
     .name = "hf",
     .text = "Hugging Face config.json -> model",
     .usage = "plumbline import hf CONFIG.json [-o model.json] [--name NAME] [--mtp N]",
-    READS(struct options, rows, {.in = IMPORT_TO(NULL), .mtp = -1}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(rows, struct options, defaults),
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/import/hf/internal.h"
+#include "data/import/import.h"
 #include "data/import/text.h"
 
 // ---- what cannot be imported

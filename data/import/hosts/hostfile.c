@@ -63,56 +63,57 @@ static int group_of(struct cluster *c, const struct node_group *like, int slots,
 }
 
 struct options {
-    struct import_files in;
+    struct reading import;
     const char *like;
 };
-
 static const struct option_row rows[] = {
     {"--like", OPTION_CLUSTER, OPT(like),
      "cluster whose first group describes the nodes: shipped name or file; slots are GPUs"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    const char *text;
-    size_t size;
-    bool more;
-    struct text_lines t;
-    struct hosts h = {.names = {.arena = arena}};
+    struct reading *r = &o->import;
+    struct cluster *c = &r->cluster;
+    struct hosts h = {.names = {.arena = r->arena}};
     struct node_group nodes;
-    struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
-    (void)exit_code;
-    TRY(host_group(&nodes, o->like, arena, err));
-    TRY(import_read(&c.document, o->in.path, &text, &size, arena, err));
-    text_open(&t, c.document.path, text, size, arena);
+    struct text_lines t;
+    bool more;
+    TRY(host_group(&nodes, o->like, r->arena, err));
+    text_open(&t, r->file.path, r->text, r->size, r->arena);
     while (true) {
         TRY(text_next(&t, &more, err));
         if (!more) break;
-        if (t.word_count && *t.words[0] != '#') TRY(read_line(&h, &t, arena, err));
+        if (t.word_count && *t.words[0] != '#') TRY(read_line(&h, &t, r->arena, err));
     }
     if (!h.names.count)
-        return fail(err, BAD_INPUT, "%s: expected a host a line, found none", o->in.path);
-    c.name = o->in.name;
-    c.places.node_count = h.names.count;
-    c.places.nodes = TAKE(arena, h.names.count, struct cluster_node);
+        return fail(err, BAD_INPUT, "%s: expected a host a line, found none", r->path);
+    c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
+    c->places.node_count = h.names.count;
+    c->places.nodes = TAKE(r->arena, h.names.count, struct cluster_node);
     for (int i = 0; i < h.names.count; i++) {
-        int group = group_of(&c, &nodes, h.slots[i], arena);
+        int group = group_of(c, &nodes, h.slots[i], r->arena);
         if (group < 0)
-            return fail(err, BAD_INPUT, "%s: more than %d unlike numbers of slots", o->in.path,
+            return fail(err, BAD_INPUT, "%s: more than %d unlike numbers of slots", r->path,
                         GROUPS_MAX);
-        c.places.nodes[i] = (struct cluster_node){.name = h.names.items[i], .group = group};
+        c->places.nodes[i] = (struct cluster_node){.name = h.names.items[i], .group = group};
     }
-    TRY(host_cluster_save(&c, "hostfile", o->in.output, arena, err));
-    fprintf(stderr, "%d nodes as in %s\n", h.names.count, o->like);
     return OK;
 }
 
+static void tell(const void *options)
+{
+    const struct options *o = options;
+    fprintf(stderr, "%d nodes as in %s\n", o->import.cluster.places.node_count, o->like);
+}
+
+static const struct reader reader = {"hostfile", MAKES_CLUSTER, false, read_file, tell};
+static const struct options defaults = {
+    .import = {.reader = &reader, .output = "-", .name = "hosts"}};
 const struct command import_hostfile = {
     .name = "hostfile",
     .text = "hostfile (Open MPI, MPICH, DeepSpeed) -> cluster with its host names",
     .usage = "plumbline import hostfile FILE --like CLUSTER [-o cluster.json]",
-    READS(struct options, rows, {.in = IMPORT_TO("hosts")}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(rows, struct options, defaults),
 };

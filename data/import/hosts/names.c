@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/base/shipped.h"
+#include "data/import/import.h"
 #include "data/places/places.h"
 
 // ---- lists
@@ -92,13 +92,10 @@ enum status host_names_add(struct host_names *names, const char *list, const str
 enum status host_cluster(struct cluster *c, const char *like, struct arena *arena,
                          struct error *err)
 {
-    const char *path;
-    if (!like)
-        return fail(err, BAD_INPUT,
-                    "--like is missing: what the nodes have is not in the file; name a cluster of "
-                    "such nodes (plumbline clusters lists those shipped)");
-    TRY(shipped_find(&path, "clusters", like, arena, err));
-    return cluster_load(c, path, arena, err);
+    if (like) return import_like(c, like, arena, err);
+    return fail(err, BAD_INPUT,
+                "--like is missing: what the nodes have is not in the file; name a cluster of such "
+                "nodes (plumbline clusters lists those shipped)");
 }
 
 enum status host_group(struct node_group *g, const char *like, struct arena *arena,
@@ -108,14 +105,4 @@ enum status host_group(struct node_group *g, const char *like, struct arena *are
     TRY(host_cluster(&cluster, like, arena, err));
     *g = cluster.groups[0];
     return OK;
-}
-
-enum status host_cluster_save(struct cluster *c, const char *role, const char *output,
-                              struct arena *arena, struct error *err)
-{
-    struct source source = source_of(role, &c->document, output, arena);
-    c->document.sources = &source;
-    c->document.source_count = 1;
-    TRY(cluster_check(c, err));
-    return cluster_save(c, output, arena, err);
 }

@@ -20,8 +20,5 @@ enum status host_cluster(struct cluster *c, const char *like, struct arena *aren
                          struct error *err);
 enum status host_group(struct node_group *g, const char *like, struct arena *arena,
                        struct error *err);
-// Checks and writes a cluster made from the document that was read.
-enum status host_cluster_save(struct cluster *c, const char *role, const char *output,
-                              struct arena *arena, struct error *err);
 
 #endif

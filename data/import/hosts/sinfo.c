@@ -11,6 +11,8 @@
 #include "data/import/hosts/names.h"
 #include "data/import/import.h"
 
+enum { LIKES_MOST = GROUPS_MAX };
+
 struct slurm_node {
     const char *name, *type; // type "": the file does not state it
     int gpus;
@@ -168,8 +170,8 @@ static enum status read_words(struct sinfo *s, const struct text_lines *t, struc
     return OK;
 }
 
-static enum status read_file(struct sinfo *s, const char *path, const char *text, size_t size,
-                             struct error *err)
+static enum status read_nodes(struct sinfo *s, const char *path, const char *text, size_t size,
+                              struct error *err)
 {
     struct text_lines *t = TAKE(s->arena, 1, struct text_lines);
     bool more, words = strstr(text, "NodeName=") != NULL;
@@ -241,52 +243,56 @@ static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
 }
 
 struct options {
-    struct import_files in;
+    struct reading import;
     struct option_texts likes;
-    bool all;
+    struct sinfo read;
 };
-
 static const struct option_row rows[] = {
     {"--like", OPTION_TEXT, OPT(likes),
-     "cluster whose first group describes the nodes: shipped name or file; TYPE=CLUSTER: for "
-     "nodes with GPUs of this gres type; may be repeated",
-     .many = GROUPS_MAX},
-    {"--all", OPTION_FLAG, OPT(all), "include nodes that are down or drained"},
+     "cluster whose first group describes the nodes: shipped name or file; TYPE=CLUSTER: for nodes "
+     "with GPUs of this gres type; may be repeated",
+     .many = LIKES_MOST},
+    {"--all", OPTION_FLAG, OPT(read.all), "include nodes that are down or drained"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    const char *text, *types[GROUPS_MAX];
-    size_t size;
-    struct sinfo s = {.arena = arena, .all = o->all};
-    struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
-    (void)exit_code;
-    TRY(import_read(&c.document, o->in.path, &text, &size, arena, err));
-    TRY(read_file(&s, c.document.path, text, size, err));
-    c.name = o->in.name;
-    c.places.node_count = s.count;
-    c.places.nodes = TAKE(arena, s.count, struct cluster_node);
-    for (int i = 0; i < s.count; i++) {
+    struct reading *r = &o->import;
+    struct cluster *c = &r->cluster;
+    struct sinfo *s = &o->read;
+    const char *types[GROUPS_MAX];
+    s->arena = r->arena;
+    TRY(read_nodes(s, r->file.path, r->text, r->size, err));
+    c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
+    c->places.node_count = s->count;
+    c->places.nodes = TAKE(r->arena, s->count, struct cluster_node);
+    for (int i = 0; i < s->count; i++) {
         int group;
-        TRY(find_group(&c, types, &s.nodes[i], &o->likes, &group, arena, err));
-        c.groups[group].nodes++;
-        c.places.nodes[i] = (struct cluster_node){.name = s.nodes[i].name, .group = group};
+        TRY(find_group(c, types, &s->nodes[i], &o->likes, &group, r->arena, err));
+        c->groups[group].nodes++;
+        c->places.nodes[i] = (struct cluster_node){.name = s->nodes[i].name, .group = group};
     }
-    TRY(host_cluster_save(&c, "sinfo", o->in.output, arena, err));
-    fprintf(stderr, "%d nodes in %d group%s", s.count, c.group_count,
-            c.group_count == 1 ? "" : "s");
-    if (s.away) fprintf(stderr, "; %d down or drained left out (--all includes them)", s.away);
-    if (s.without_gpus) fprintf(stderr, "; %d without GPUs left out", s.without_gpus);
-    fputc('\n', stderr);
     return OK;
 }
 
+static void tell(const void *options)
+{
+    const struct options *o = options;
+    const struct sinfo *s = &o->read;
+    int groups = o->import.cluster.group_count;
+    fprintf(stderr, "%d nodes in %d group%s", s->count, groups, groups == 1 ? "" : "s");
+    if (s->away) fprintf(stderr, "; %d down or drained left out (--all includes them)", s->away);
+    if (s->without_gpus) fprintf(stderr, "; %d without GPUs left out", s->without_gpus);
+    fputc('\n', stderr);
+}
+
+static const struct reader reader = {"sinfo", MAKES_CLUSTER, false, read_file, tell};
+static const struct options defaults = {
+    .import = {.reader = &reader, .output = "-", .name = "slurm"}};
 const struct command import_sinfo = {
     .name = "sinfo",
     .text = "sinfo -N or scontrol show node output -> cluster of these nodes",
     .usage = "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",
-    READS(struct options, rows, {.in = IMPORT_TO("slurm")}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(rows, struct options, defaults),
 };

@@ -240,63 +240,67 @@ static void put_nodes(struct places *p, const struct tree *tree, int levels, con
 }
 
 struct options {
-    struct import_files in;
-    const char *like, *times;
+    struct reading import;
+    const char *like, *oversubscription;
+    int levels, listed; // of what was read
+    int switches;
 };
-
 static const struct option_row rows[] = {
     {"--like", OPTION_CLUSTER, OPT(like),
      "cluster with nodes of these names, otherwise one whose first group describes the nodes: "
      "shipped name or file"},
-    {"--oversubscription", OPTION_TEXT, OPT(times),
-     "oversubscription of each switch level, nearest first, such as 1,4: divides the bandwidth "
-     "of a node's cards (default: 1)"},
+    {"--oversubscription", OPTION_TEXT, OPT(oversubscription),
+     "oversubscription of each switch level, nearest first, such as 1,4: divides the bandwidth of "
+     "a "
+     "node's cards (default: 1)"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    const char *text;
-    size_t size;
-    bool more;
-    int levels;
+    struct reading *r = &o->import;
+    struct cluster *c = &r->cluster, known;
+    struct tree tree = {.nodes = {.arena = r->arena}, .arena = r->arena};
     struct text_lines t;
-    struct tree tree = {.nodes = {.arena = arena}, .arena = arena};
-    struct cluster c = {0}, known;
+    bool more;
     int number[GROUPS_MAX] = {0};
-    (void)exit_code;
-    TRY(host_cluster(&known, o->like, arena, err));
-    TRY(import_read(&c.document, o->in.path, &text, &size, arena, err));
-    text_open(&t, c.document.path, text, size, arena);
+    TRY(host_cluster(&known, o->like, r->arena, err));
+    text_open(&t, r->file.path, r->text, r->size, r->arena);
     while (true) {
         TRY(text_next(&t, &more, err));
         if (!more) break;
         if (t.word_count && *t.words[0] != '#') TRY(read_line(&tree, &t, err));
     }
     if (!tree.nodes.count)
-        return fail(err, BAD_INPUT, "%s: expected switches with nodes, found none", o->in.path);
+        return fail(err, BAD_INPUT, "%s: expected switches with nodes, found none", r->path);
     TRY(join_switches(&tree, &t, err));
-    TRY(find_heights(&tree, &levels, &t, err));
+    TRY(find_heights(&tree, &o->levels, &t, err));
     int *groups = find_groups(&known, &tree);
-    put_groups(&c, &known, groups, tree.nodes.count, number, arena);
-    TRY(put_levels(&c.places, &tree, levels, &c, o->times, err));
-    put_nodes(&c.places, &tree, levels, groups, number);
-    c.name = o->in.name;
-    TRY(host_cluster_save(&c, "topology", o->in.output, arena, err));
-    fprintf(stderr, "%d nodes in %d group%s on %d switches of %d levels", c.places.node_count,
-            c.group_count, c.group_count == 1 ? "" : "s", tree.count, levels);
-    if (c.places.node_count < tree.nodes.count)
-        fprintf(stderr, "; %d that %s does not have left out",
-                tree.nodes.count - c.places.node_count, o->like);
-    fputc('\n', stderr);
+    put_groups(c, &known, groups, tree.nodes.count, number, r->arena);
+    TRY(put_levels(&c->places, &tree, o->levels, c, o->oversubscription, err));
+    put_nodes(&c->places, &tree, o->levels, groups, number);
+    o->listed = tree.nodes.count, o->switches = tree.count;
     return OK;
 }
 
+static void tell(const void *options)
+{
+    const struct options *o = options;
+    const struct cluster *c = &o->import.cluster;
+    fprintf(stderr, "%d nodes in %d group%s on %d switches of %d levels", c->places.node_count,
+            c->group_count, c->group_count == 1 ? "" : "s", o->switches, o->levels);
+    if (c->places.node_count < o->listed)
+        fprintf(stderr, "; %d that %s does not have left out", o->listed - c->places.node_count,
+                o->like);
+    fputc('\n', stderr);
+}
+
+static const struct reader reader = {"topology", MAKES_CLUSTER, false, read_file, tell};
+static const struct options defaults = {
+    .import = {.reader = &reader, .output = "-", .name = "slurm"}};
 const struct command import_slurm = {
     .name = "slurm",
     .text = "Slurm topology.conf -> cluster with its nodes and switches",
     .usage = "plumbline import slurm topology.conf --like CLUSTER [-o cluster.json]",
-    READS(struct options, rows, {.in = IMPORT_TO("slurm")}),
-    SHARES(import_options, struct options, in),
-    .run = run,
+    READER(rows, struct options, defaults),
 };

@@ -204,9 +204,28 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
 
 static const struct run defaults = {.mode = RECOMPUTE_NONE};
 
-const struct importer deepspeed_importer = {.name = "deepspeed",
-                                            .file = "CONFIG.json --sequence N",
-                                            .defaults = &defaults,
-                                            .settings = settings_read_json,
-                                            .rows = &deepspeed_rows,
-                                            .run = read_run};
+static const struct importer importer = {.name = "deepspeed",
+                                         .defaults = &defaults,
+                                         .settings = settings_read_json,
+                                         .rows = &deepspeed_rows,
+                                         .run = read_run};
+
+static const struct option_row option_rows[] = {
+    ASK_GPUS,
+    ASK_SEQUENCE,
+    ASK_MICRO_BATCH,
+    ASK_PRECISION,
+    {"--global-batch", OPTION_INT, ASK(global_batch),
+     "sequences per iteration, instead of train_batch_size", 1, 1 << 30},
+    {"--tensor", OPTION_INT, ASK(tensor), "tensor degree of the model's code (default: 1)", 1,
+     65536},
+    {"--pipeline", OPTION_INT, ASK(pipeline), "stages of its PipelineModule (default: 1)", 1, 256},
+    {"--expert", OPTION_INT, ASK(expert), "ep_size of its MoE layers (default: 1)", 1, 65536},
+};
+static const struct asked defaults_asked = ASKED(importer);
+const struct command import_deepspeed = {
+    .name = "deepspeed",
+    .text = "DeepSpeed JSON -> job",
+    .usage = "plumbline import deepspeed CONFIG.json --sequence N [--gpus N] [-o job.json]",
+    READER(option_rows, struct asked, defaults_asked),
+};

@@ -1,21 +1,55 @@
 // What reads a framework's configuration: the syntax of its file, its rows, and what they mean
-// together. One command asks and answers the same questions for all of them.
+// together. The questions that files leave to a script are asked and answered here, once for all.
 #ifndef PLUMBLINE_DATA_IMPORT_JOBS_IMPORTER_H
 #define PLUMBLINE_DATA_IMPORT_JOBS_IMPORTER_H
 
+#include "data/import/import.h"
 #include "data/import/jobs/settings.h"
 
-// Answers to what a file may leave to a script.
+// What the command line says. Other than paths, it overrides the file.
 struct asked {
+    struct reading import; // its output: the model, or the job if there is no model
     const struct importer *importer;
-    const char *path, *name;
-    const char *model_path, *job_path; // where they are written; NULL: not asked for
+    const char *job;                   // --job
+    const char *model_path, *job_path; // NULL: not asked for
     int64_t gpus, vocabulary, sequence, global_batch, micro_batch, tensor, pipeline, expert, layers;
     int precision, schedule; // -1: not given
 };
+#define ASK(member) offsetof(struct asked, member)
+#define ASK_JOB                                                                                    \
+    {                                                                                              \
+        "--job", OPTION_PATH, ASK(job),                                                            \
+            "output file for the job (default: none); the model is then written only with -o"      \
+    }
+#define ASK_GPUS                                                                                   \
+    {                                                                                              \
+        "--gpus", OPTION_INT, ASK(gpus),                                                           \
+            "GPUs of the run (default: as the file states or implies)", 1, 1e9                     \
+    }
+#define ASK_VOCABULARY                                                                             \
+    {                                                                                              \
+        "--vocabulary", OPTION_INT, ASK(vocabulary), "vocabulary size, if the file has none", 1,   \
+            1 << 26                                                                                \
+    }
+#define ASK_SEQUENCE                                                                               \
+    {                                                                                              \
+        "--sequence", OPTION_INT, ASK(sequence), "tokens per sequence, instead of the file's", 1,  \
+            1 << 24                                                                                \
+    }
+#define ASK_MICRO_BATCH                                                                            \
+    {                                                                                              \
+        "--micro-batch", OPTION_INT, ASK(micro_batch),                                             \
+            "sequences per micro-batch, instead of the file's", 1, 1 << 20                         \
+    }
+#define ASK_PRECISION                                                                              \
+    {                                                                                              \
+        "--precision", OPTION_NAME, ASK(precision),                                                \
+            "precision, if a script or recipe sets it (default: as in the file)",                  \
+            .names = precision_names                                                               \
+    }
 
 struct importer {
-    const char *name, *file;    // "CONFIG.toml"
+    const char *name;
     const struct run *defaults; // of what the file does not state, except of the job
     const char *not_python;     // why a file in Python is refused; NULL: it is read like any other
     enum status (*settings)(struct settings *s, const char *path, struct arena *arena,
@@ -29,7 +63,10 @@ struct importer {
     enum status (*model)(struct model *m, const struct run *r, struct arena *arena,
                          struct error *err);
 };
-extern const struct importer megatron_importer, nemo_importer, deepspeed_importer,
-    torchtitan_importer;
+extern const struct reader importer_reader; // runs the importer of its struct asked
+#define ASKED(of)                                                                                  \
+    {                                                                                              \
+        .import.reader = &importer_reader, .importer = &(of), .precision = -1, .schedule = -1      \
+    }
 
 #endif

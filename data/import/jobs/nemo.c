@@ -162,9 +162,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     return check_sizes(r, asked, err);
 }
 
-const struct importer nemo_importer = {
+static const struct importer importer = {
     .name = "nemo",
-    .file = "CONFIG.yaml",
     .defaults = &megatron_defaults,
     .not_python = "recipes in Python are not read; write theirs as YAML (config.to_yaml(...), or "
                   "run_config.yaml of a checkpoint)",
@@ -173,3 +172,14 @@ const struct importer nemo_importer = {
     .run = read_run,
     .job = make_job,
     .model = make_model};
+
+static const struct option_row option_rows[] = {
+    ASK_JOB, ASK_GPUS, ASK_VOCABULARY, ASK_SEQUENCE, ASK_MICRO_BATCH, ASK_PRECISION,
+};
+static const struct asked defaults_asked = ASKED(importer);
+const struct command import_nemo = {
+    .name = "nemo",
+    .text = "NeMo or Megatron Bridge YAML -> model and job",
+    .usage = "plumbline import nemo CONFIG.yaml [-o model.json] [--job job.json]",
+    READER(option_rows, struct asked, defaults_asked),
+};

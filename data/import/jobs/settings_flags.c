@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/import/jobs/settings.h"
+#include "data/import/import.h"
 #include "data/import/text.h"
 
 enum { FLAGS_MAX = 1024, VARIABLES_MAX = 256, WORD_MAX = 1 << 16, DEPTH_MAX = 8 };

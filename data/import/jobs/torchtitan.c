@@ -287,11 +287,27 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     return OK;
 }
 
-const struct importer torchtitan_importer = {
+static const struct importer importer = {
     .name = "torchtitan",
-    .file = "CONFIG.toml",
     .defaults = &defaults,
     .not_python = "configurations in Python (torchtitan since 0.3) are not read, TOML of 0.2 is",
     .settings = settings_read_toml,
     .rows = &torchtitan_rows,
     .run = read_run};
+
+static const struct option_row option_rows[] = {
+    ASK_GPUS,
+    {"--layers", OPTION_INT, ASK(layers),
+     "blocks of the model, if pipeline_parallel_layers_per_stage is set (default: the flavor's)", 1,
+     1e6},
+    {"--schedule", OPTION_NAME, ASK(schedule),
+     "schedule that the order in pipeline_parallel_schedule_csv belongs to",
+     .names = schedule_names},
+};
+static const struct asked defaults_asked = ASKED(importer);
+const struct command import_torchtitan = {
+    .name = "torchtitan",
+    .text = "torchtitan TOML -> job",
+    .usage = "plumbline import torchtitan CONFIG.toml [--gpus N] [-o job.json]",
+    READER(option_rows, struct asked, defaults_asked),
+};

@@ -211,61 +211,59 @@ static enum status read_trace(struct trace *t, const char *path, bool operators,
 }
 
 struct options {
-    const char *path, *output;
-    struct trace_request request;
+    struct reading import;
+    struct trace_request asked;
 };
-
-static const struct option_row rows[] = {
-    {"FILE", OPTION_PATH, OPT(path), .low = 1},
-    {"-o", OPTION_PATH, OPT(output), "output file (default: -, standard output)"},
-    {"--format", OPTION_NAME, OPT(request.format),
+static const struct option_row option_rows[] = {
+    {"--format", OPTION_NAME, OPT(asked.format),
      "table of ranges (default), the same as CSV, samples of ranges as layers, or samples of "
      "operators",
      .names = format_names},
-    {"--range", OPTION_TEXT, OPT(request.range), "use only ranges whose name begins with TEXT"},
-    {"--gpu", OPTION_TEXT, OPT(request.gpu), "samples: name of the GPU in the costs"},
-    {"--precision", OPTION_NAME, OPT(request.precision), "samples: precision of the layers",
+    {"--range", OPTION_TEXT, OPT(asked.range), "use only ranges whose name begins with TEXT"},
+    {"--gpu", OPTION_TEXT, OPT(asked.gpu), "samples: name of the GPU in the costs"},
+    {"--precision", OPTION_NAME, OPT(asked.precision), "samples: precision of the layers",
      .names = precision_names},
-    {"--micro-batch", OPTION_INT, OPT(request.micro_batch),
+    {"--micro-batch", OPTION_INT, OPT(asked.micro_batch),
      "samples: sequences per micro-batch of the profiled run", 1, 1 << 20},
-    {"--sequence", OPTION_INT, OPT(request.sequence), "samples: tokens per sequence", 1, 1 << 26},
-    {"--tensor", OPTION_INT, OPT(request.tensor), "samples: tensor degree (default: 1)", 1,
+    {"--sequence", OPTION_INT, OPT(asked.sequence), "samples: tokens per sequence", 1, 1 << 26},
+    {"--tensor", OPTION_INT, OPT(asked.tensor), "samples: tensor degree (default: 1)", 1, 1 << 20},
+    {"--context", OPTION_INT, OPT(asked.context), "samples: context degree (default: 1)", 1,
      1 << 20},
-    {"--context", OPTION_INT, OPT(request.context), "samples: context degree (default: 1)", 1,
-     1 << 20},
-    {"--gpus-per-node", OPTION_INT, OPT(request.gpus_per_node),
+    {"--gpus-per-node", OPTION_INT, OPT(asked.gpus_per_node),
      "operators: consecutive ranks that share a node (default: 8)", 1, 1024},
-    {"--operation", OPTION_TEXT, OPT(request.operation),
-     "samples: operation that the one selected range is, such as \"block forward\" (default: "
-     "its name)"},
+    {"--operation", OPTION_TEXT, OPT(asked.operation),
+     "samples: operation that the one selected range is, such as \"block forward\" (default: its "
+     "name)"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
-    const struct trace_request *r = &o->request;
-    int count;
+    const struct trace_request *r = &o->asked;
+    const char *path = o->import.path, *output = o->import.output;
+    struct arena *arena = o->import.arena;
     struct trace *t = TAKE(arena, 1, struct trace);
-    (void)exit_code;
+    int count;
     TRY(expect_options(r, err));
-    TRY(read_trace(t, o->path, r->format == FORMAT_OPERATORS, arena, err));
-    if (r->format == FORMAT_OPERATORS) return write_operators(r, t, o->path, o->output, arena, err);
-    const struct row *found = make_rows(t, r->range, &count, arena);
+    TRY(read_trace(t, path, r->format == FORMAT_OPERATORS, arena, err));
+    if (r->format == FORMAT_OPERATORS) return write_operators(r, t, path, output, arena, err);
+    const struct row *rows = make_rows(t, r->range, &count, arena);
     if (!count)
-        return fail(err, BAD_INPUT, "%s: no range's name begins with '%.60s'", o->path, r->range);
-    if (r->format == FORMAT_SAMPLES) TRY(write_samples(r, found, count, o->output, arena, err));
-    else TRY(write_rows(t, found, count, r->format == FORMAT_CSV, o->output, arena, err));
+        return fail(err, BAD_INPUT, "%s: no range's name begins with '%.60s'", path, r->range);
+    if (r->format == FORMAT_SAMPLES) TRY(write_samples(r, rows, count, output, arena, err));
+    else TRY(write_rows(t, rows, count, r->format == FORMAT_CSV, output, arena, err));
     fprintf(stderr, "%s%s\n", rule_texts[t->rule],
             t->outside && t->rule != TRACE_BY_HOST ? "; some work is in no range" : "");
     return OK;
 }
 
+static const struct reader reader = {.opens = true, .read = read_file};
+static const struct options defaults = {
+    .import = {.reader = &reader, .output = "-"},
+    .asked = {.tensor = 1, .context = 1, .precision = -1, .gpus_per_node = 8}};
 const struct command import_trace = {
     .name = "trace",
     .text = "PyTorch profiler trace -> time by annotated range, or samples",
     .usage = "plumbline import trace FILE.json|- [-o FILE] [options]",
-    READS(struct options, rows,
-          {.output = "-",
-           .request = {.tensor = 1, .context = 1, .precision = -1, .gpus_per_node = 8}}),
-    .run = run,
+    READER(option_rows, struct options, defaults),
 };
