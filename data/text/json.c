@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/text/json_scan.h"
+#include "data/text/json_stream.h"
 #include "data/text/unit.h"
 
 enum { FOUND_MAX = 60 };
@@ -55,10 +55,25 @@ static struct json member_at(const struct json *object, const cJSON *node, const
 
 static void release(void *tree) { cJSON_Delete(tree); }
 
-// The allocator's own share included.
-static size_t tree_bytes(const struct json_counts *counts)
+// cJSON takes more than JSON has, and does not know how much memory it may take: a text goes
+// through the stream first, which refuses what is not JSON. *bytes: of the tree, with the
+// allocator's share.
+static enum status count_tree(const char *file, const char *text, size_t size, size_t *bytes,
+                              struct error *err)
 {
-    return counts->values * (sizeof(cJSON) + 16) + counts->texts * 32 + counts->text_bytes;
+    enum { NODE = sizeof(cJSON) + 16, TEXT = 32 };
+    static const size_t of[] = {
+        [STREAM_OBJECT] = NODE, [STREAM_ARRAY] = NODE,       [STREAM_NUMBER] = NODE,
+        [STREAM_WORD] = NODE,   [STREAM_TEXT] = NODE + TEXT, [STREAM_KEY] = TEXT};
+    struct json_stream stream;
+    enum stream_token token;
+    stream_begin_text(&stream, file, text, size);
+    *bytes = size;
+    do {
+        TRY(stream_next(&stream, &token, err));
+        *bytes += of[token];
+    } while (token != STREAM_END);
+    return OK;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -100,9 +115,9 @@ static enum status refuse_doubled(const struct json *value, struct arena *arena,
 enum status json_parse(struct json *root, const char *file, const char *text, size_t size,
                        struct arena *arena, struct error *err)
 {
-    struct json_counts counts;
-    TRY(json_scan(&counts, file, text, size, err));
-    TRY(arena_hold(arena, tree_bytes(&counts), file, err));
+    size_t bytes;
+    TRY(count_tree(file, text, size, &bytes, err));
+    TRY(arena_hold(arena, bytes, file, err));
     cJSON *tree = cJSON_ParseWithLength(text, size);
     if (!tree) arena_exhaust(arena); // nothing else can fail: the text is JSON
     arena_defer(arena, release, tree);

@@ -3,7 +3,7 @@
 // hostile or not traces. Memory does not depend on the length of the file.
 #include "data/inputs/samples.h"
 #include "data/import/import.h"
-#include "data/import/json_stream.h"
+#include "data/text/json_stream.h"
 #include "data/import/trace/ranges.h"
 #include "tests/support/folder.h"
 

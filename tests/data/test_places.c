@@ -118,7 +118,7 @@ TEST(test_wrong_matrices)
          "bytes_per_s[1]: [1]: expected 0"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, NaN, 1, 1], [1, 0, 1, 1], "
          "[1, 1, 0, 1], [1, 1, 1, 0]]",
-         "line 1: expected a finite number, found 'NaN, 1, '"},
+         "line 1: expected a finite number, found 'NaN'"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, -1, 1, 1], [1, 0, 1, 1], "
          "[1, 1, 0, 1], [1, 1, 1, 0]]",
          "bytes_per_s[0]: [1]: \"a\" to \"b\": expected 1 to 1e+18"},

@@ -5,7 +5,7 @@
 #define PLUMBLINE_DATA_IMPORT_TRACE_OPS_H
 
 #include "data/base/arena.h"
-#include "data/import/json_stream.h"
+#include "data/text/json_stream.h"
 #include "data/inputs/samples.h"
 
 enum { TRACE_INPUTS = 16, TRACE_DIMENSIONS = 5, TRACE_WORD = 24, TRACE_OPS_MAX = 1 << 21 };

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "data/base/grow.h"
-#include "data/import/json_stream.h"
+#include "data/text/json_stream.h"
 #include "data/import/trace/arguments.h"
 #include "data/import/trace/ranges.h"
 

@@ -1,11 +1,12 @@
 // The grammar of RFC 8259 as a machine with one state and a stack of brackets. Texts longer than
 // STREAM_TEXT_MAX are cut at a whole character; a number longer than 63 characters is refused, as
 // is nesting deeper than STREAM_DEPTH_MAX.
-#include "data/import/json_stream.h"
+#include "data/text/json_stream.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     EXPECT_VALUE,
@@ -21,10 +22,18 @@ void stream_begin(struct json_stream *s, const char *name, FILE *file)
 {
     s->name = name;
     s->file = file;
+    s->bytes = s->buffer;
     s->line = 1;
     s->expected = EXPECT_VALUE;
     s->depth = 0;
     s->length = s->at = s->size = 0;
+}
+
+void stream_begin_text(struct json_stream *s, const char *name, const char *text, size_t size)
+{
+    stream_begin(s, name, NULL);
+    s->bytes = (const unsigned char *)text;
+    s->size = size;
 }
 
 enum status stream_refuse(const struct json_stream *s, struct error *err, const char *format, ...)
@@ -41,11 +50,11 @@ enum status stream_refuse(const struct json_stream *s, struct error *err, const 
 
 static int peek(struct json_stream *s)
 {
-    if (s->at == s->size) {
+    if (s->at == s->size && s->file) {
         s->at = 0;
         s->size = fread(s->buffer, 1, sizeof s->buffer, s->file);
     }
-    return s->at < s->size ? s->buffer[s->at] : FILE_ENDS;
+    return s->at < s->size ? s->bytes[s->at] : FILE_ENDS;
 }
 
 static int take(struct json_stream *s)
@@ -67,10 +76,12 @@ static int peek_behind_blanks(struct json_stream *s)
     return c;
 }
 
+static bool is_unreadable(const struct json_stream *s) { return s->file && ferror(s->file); }
+
 static enum status refuse_byte(const struct json_stream *s, int c, const char *expected,
                                struct error *err)
 {
-    if (c == FILE_ENDS && ferror(s->file))
+    if (c == FILE_ENDS && is_unreadable(s))
         return fail(err, BAD_INPUT, "%s: cannot be read: %s", s->name, strerror(errno));
     if (c == FILE_ENDS) return stream_refuse(s, err, "expected %s, but the file ends", expected);
     if (c > 0x20 && c < 0x7f) return stream_refuse(s, err, "expected %s, found '%c'", expected, c);
@@ -175,8 +186,8 @@ static enum status take_text(struct json_stream *s, struct error *err)
         if (c == '"') break;
         if (c == FILE_ENDS) {
             s->line = line;
-            return ferror(s->file) ? refuse_byte(s, c, "", err)
-                                   : stream_refuse(s, err, "the string does not end");
+            return is_unreadable(s) ? refuse_byte(s, c, "", err)
+                                    : stream_refuse(s, err, "the string does not end");
         }
         if (c < 0x20) return stream_refuse(s, err, "control character %d in a string", c);
         unsigned char byte = (unsigned char)c;
@@ -212,6 +223,13 @@ static bool is_number(const char *p)
     return !*p;
 }
 
+// NaN, -Infinity: what programs write that do not know better.
+static bool is_not_finite(const char *word)
+{
+    word += strspn(word, "+-");
+    return !strncasecmp(word, "nan", 3) || !strncasecmp(word, "inf", 3);
+}
+
 static enum status take_scalar(struct json_stream *s, enum stream_token *token, struct error *err)
 {
     int c = peek(s);
@@ -228,7 +246,8 @@ static enum status take_scalar(struct json_stream *s, enum stream_token *token, 
     *token = is_number(s->text) ? STREAM_NUMBER : STREAM_WORD;
     if (*token == STREAM_WORD && strcmp(s->text, "true") && strcmp(s->text, "false") &&
         strcmp(s->text, "null"))
-        return stream_refuse(s, err, "expected a value, found '%s'", s->text);
+        return stream_refuse(s, err, "expected a %s, found '%s'",
+                             is_not_finite(s->text) ? "finite number" : "value", s->text);
     return OK;
 }
 
@@ -276,7 +295,7 @@ enum status stream_next(struct json_stream *s, enum stream_token *token, struct 
                    s->expected == EXPECT_VALUE_OR_END;
     if (s->expected == EXPECT_NOTHING) {
         *token = STREAM_END;
-        return c == FILE_ENDS && !ferror(s->file)
+        return c == FILE_ENDS && !is_unreadable(s)
                    ? OK
                    : refuse_byte(s, c, "nothing after the document", err);
     }

@@ -1,8 +1,8 @@
-// JSON token by token from a file of any size, in memory that does not grow with it: one buffer,
-// one text, one bit of state per open bracket. For foreign files of gigabytes; documents are read
-// by data/text/json.h.
-#ifndef PLUMBLINE_DATA_IMPORT_JSON_STREAM_H
-#define PLUMBLINE_DATA_IMPORT_JSON_STREAM_H
+// JSON token by token, from a text or from a file of any size, in memory that does not grow with
+// it: one buffer, one text, one bit of state per open bracket. For foreign files of gigabytes, and
+// for the text of a document before data/text/json.h reads it.
+#ifndef PLUMBLINE_DATA_TEXT_JSON_STREAM_H
+#define PLUMBLINE_DATA_TEXT_JSON_STREAM_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ enum { STREAM_BUFFER = 65536, STREAM_TEXT_MAX = 1024, STREAM_DEPTH_MAX = 64 };
 
 struct json_stream {
     const char *name; // for messages
-    FILE *file;
+    FILE *file;       // NULL: a text
+    const unsigned char *bytes;
     long long line;
     int expected, depth;
     char open[STREAM_DEPTH_MAX]; // '{' or '['
@@ -35,6 +36,7 @@ struct json_stream {
 };
 
 void stream_begin(struct json_stream *s, const char *name, FILE *file);
+void stream_begin_text(struct json_stream *s, const char *name, const char *text, size_t size);
 
 // The next token. Grammar, UTF-8 and escapes are checked; keys may be duplicated. BAD_INPUT names
 // the line.
