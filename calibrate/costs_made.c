@@ -9,12 +9,6 @@
 
 enum { PRODUCTS_PER_BLOCK = 4, ADAM_STATE_BYTES = 8, FP32_BYTES = 4 };
 
-static struct estimate assumed(double value, const char *source)
-{
-    return (struct estimate){
-        .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
-}
-
 // ---- estimates from fits
 
 static const char *source_of_fit(const struct calibration *c, const struct fit *f,
@@ -175,8 +169,8 @@ static void take_constants(struct gpu_costs *g, const struct calibration *c,
     if (take_quantity(&g->constant_bytes, c, "context_bytes", arena))
         add_libraries(&g->constant_bytes, &libraries, &workspace, arena);
     else if (!known)
-        g->constant_bytes = assumed((double)settings->constant_bytes,
-                                    "not measured: the process and its libraries");
+        g->constant_bytes = estimate_assumed((double)settings->constant_bytes,
+                                             "not measured: the process and its libraries");
     take_quantity(&g->communicator_bytes, c, "communicator_bytes", arena);
 }
 
@@ -235,10 +229,10 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c,
     }
     if (!(to->attention_flop_per_s.value > 0))
         to->attention_flop_per_s =
-            assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
+            estimate_assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
     if (!(to->low_rank_flop_per_s.value > 0))
         to->low_rank_flop_per_s =
-            assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
+            estimate_assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
 }
 
 static void take_gpu(struct gpu_costs *g, struct calibration *c,
@@ -276,9 +270,9 @@ static struct costs begin_costs(const struct calibrate_settings *settings, const
 {
     if (!settings->base) {
         struct costs c = {.name = gpu, .gpus = TAKE(arena, 1, struct gpu_costs)};
-        c.intra_efficiency = assumed(1, "links were not measured");
+        c.intra_efficiency = estimate_assumed(1, "links were not measured");
         for (int i = 0; i < NIC_KIND_COUNT; i++)
-            c.network_efficiency[i] = assumed(1, "links were not measured");
+            c.network_efficiency[i] = estimate_assumed(1, "links were not measured");
         c.transfer_share[PART_LINK] = 1;
         return c;
     }

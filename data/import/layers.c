@@ -237,21 +237,15 @@ static enum status read_profiles(struct layers_import *in, const struct json *ro
 
 // ---- the costs
 
-static struct estimate assumed(double value, const char *source)
-{
-    return (struct estimate){
-        .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
-}
-
 // Costs of GPUs for which only the layers are known.
 static void assume_costs(struct costs *c, const struct layers_import *in, struct arena *arena)
 {
     static const char why[] = "not in the table of layers: a placeholder";
-    *c = (struct costs){.intra_efficiency = assumed(1, NULL),
+    *c = (struct costs){.intra_efficiency = estimate_assumed(1, NULL),
                         .gpu_count = in->gpu_count,
                         .gpus = TAKE(arena, in->gpu_count, struct gpu_costs)};
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
-        c->network_efficiency[kind] = assumed(1, NULL);
+        c->network_efficiency[kind] = estimate_assumed(1, NULL);
     c->transfer_share[PART_DELAY] = 1;
     for (int i = 0; i < in->gpu_count; i++) {
         struct gpu_costs *g = &c->gpus[i];
@@ -259,13 +253,14 @@ static void assume_costs(struct costs *c, const struct layers_import *in, struct
                                 .precision_count = PRECISION_COUNT,
                                 .precisions = TAKE(arena, PRECISION_COUNT, struct precision_costs)};
         for (int p = 0; p < PRECISION_COUNT; p++)
-            g->precisions[p] = (struct precision_costs){.precision = (enum precision)p,
-                                                        .gemm_flop_per_s = assumed(1e14, why),
-                                                        .attention_flop_per_s = assumed(1e14, why),
-                                                        .low_rank_flop_per_s = assumed(1e14, why)};
-        g->memory_bytes_per_s = assumed(1e12, why);
-        g->layer_overhead_s = g->compression_overhead_s = assumed(0, why);
-        g->constant_bytes = assumed(1e9, why);
+            g->precisions[p] =
+                (struct precision_costs){.precision = (enum precision)p,
+                                         .gemm_flop_per_s = estimate_assumed(1e14, why),
+                                         .attention_flop_per_s = estimate_assumed(1e14, why),
+                                         .low_rank_flop_per_s = estimate_assumed(1e14, why)};
+        g->memory_bytes_per_s = estimate_assumed(1e12, why);
+        g->layer_overhead_s = g->compression_overhead_s = estimate_assumed(0, why);
+        g->constant_bytes = estimate_assumed(1e9, why);
     }
 }
 

@@ -24,6 +24,11 @@ struct estimate {
         valid_high; // range of the argument (FLOP, bytes) of the fit; both 0: not stated
 };
 
+static inline struct estimate estimate_assumed(double value, const char *source)
+{
+    return (struct estimate){value, value, value, ORIGIN_ASSUMED, source, 0, 0};
+}
+
 struct precision_costs {
     enum precision precision;
     struct estimate gemm_flop_per_s;       // reached in the linear layers

@@ -257,7 +257,8 @@ static void walk_key(struct walk *w, int key)
         if (framework_refusal(w->space->framework, &w->layout, w->limits->layers,
                               w->limits->global_batch / together))
             return;
-        w->stopped = !w->visit(w->argument, w->number++, &w->layout);
+        int64_t number = w->number++;
+        w->stopped = w->visit && !w->visit(w->argument, number, &w->layout);
         return;
     }
     int count = values_of(w, (enum space_key)key, values);

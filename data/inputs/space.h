@@ -31,6 +31,7 @@ struct space_limits {
 // t2 in the inner, [t, 1, 1] first; sequence parallelism is off in a grid. A tuple of degrees whose
 // data degree does not divide the batch counts once, with the layout's micro_batch.
 enum { SPACE_COUNT_MAX = 20 * 1000 * 1000 }; // the most that a search accepts
+// visit NULL: they are counted.
 typedef bool space_visitor(void *argument, int64_t number, const struct layout *layout);
 int64_t space_each(const struct space *space, const struct space_limits *limits,
                    space_visitor *visit, void *argument);

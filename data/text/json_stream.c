@@ -324,6 +324,13 @@ enum status stream_next(struct json_stream *s, enum stream_token *token, struct 
     return OK;
 }
 
+void stream_copy(char *to, size_t room, const struct json_stream *s)
+{
+    size_t n = s->length < room ? s->length : room - 1;
+    memcpy(to, s->text, n);
+    to[n] = '\0';
+}
+
 enum status stream_skip(struct json_stream *s, enum stream_token token, struct error *err)
 {
     if (token != STREAM_OBJECT && token != STREAM_ARRAY) return OK;

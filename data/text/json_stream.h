@@ -42,6 +42,9 @@ void stream_begin_text(struct json_stream *s, const char *name, const char *text
 // the line.
 enum status stream_next(struct json_stream *s, enum stream_token *token, struct error *err);
 
+// A copy of the token's text, cut to the room.
+void stream_copy(char *to, size_t room, const struct json_stream *s);
+
 // Skips the rest of the value that started with `token`.
 enum status stream_skip(struct json_stream *s, enum stream_token token, struct error *err);
 

@@ -51,4 +51,11 @@ bool choice_dominates(const struct choices *c, const struct choice *choice,
 // The choice of the stage that is equal to x or better; -1: none is left.
 int choice_find(const struct choices *c, int stage, const struct choice *x);
 
+// Bytes that a stage holds all the time, without the constant.
+static inline int64_t resident_bytes(const struct memory_parts *m)
+{
+    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes +
+           m->feedback_bytes;
+}
+
 #endif

@@ -295,12 +295,6 @@ static bool no_slower(const struct choices *c, const struct choice *a, const str
     return a->backward_ns[0] + a->sync_ns <= b->backward_ns[0] + b->sync_ns;
 }
 
-static int64_t resident_bytes(const struct memory_parts *m)
-{
-    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes +
-           m->feedback_bytes;
-}
-
 // If a rank has one stage, both choices fit and nothing else needs the room.
 static bool leaves_as_much_room(const struct choices *c, const struct choice *a,
                                 const struct choice *b)

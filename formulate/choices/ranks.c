@@ -17,12 +17,6 @@ int choices_stage_of(const struct choices *c, int rank, int turn)
     return schedule_stage_of(&c->schedule->request, rank, turn);
 }
 
-static int64_t resident_bytes(const struct memory_parts *m)
-{
-    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes +
-           m->feedback_bytes;
-}
-
 // ---- the minimum of every stage
 
 // The smallest messages before and after the stage that its layers can have, in both directions.

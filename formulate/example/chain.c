@@ -9,12 +9,6 @@ static const int64_t type_memory_gb[CHAIN_TYPES_MAX] = {80, 40, 80, 40};
 static const double block_s = 0.001, embedding_blocks = 0.3, head_blocks = 1.2,
                     same_type_s = 0.0002, other_type_s = 0.0015;
 
-static struct estimate assumed(double value, const char *source)
-{
-    return (struct estimate){
-        .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
-}
-
 // Bytes are rounded down, so that what fits exactly in gigabytes still fits. Weights and states are
 // 80 x 0.35 x S / L GB per block; activations 80 x 0.65 / L GB per micro-batch, 8 % of that with
 // recomputation.
@@ -91,11 +85,12 @@ static void make_costs(struct costs *costs, const struct cluster *cluster, struc
     for (int k = 0; k < cluster->group_count; k++) {
         const char *gpu = cluster->groups[k].gpu;
         double forward_s = block_s / type_speed[k];
-        gpus[k] = (struct gpu_costs){.gpu = gpu,
-                                     .memory_bytes_per_s = assumed(1e12, unused),
-                                     .layer_overhead_s = assumed(0, unused),
-                                     .compression_overhead_s = assumed(0, unused),
-                                     .constant_bytes = assumed(0, "benchmark family chain")};
+        gpus[k] =
+            (struct gpu_costs){.gpu = gpu,
+                               .memory_bytes_per_s = estimate_assumed(1e12, unused),
+                               .layer_overhead_s = estimate_assumed(0, unused),
+                               .compression_overhead_s = estimate_assumed(0, unused),
+                               .constant_bytes = estimate_assumed(0, "benchmark family chain")};
         times[3 * k] = time_of("embedding", gpu, embedding_blocks * forward_s, false);
         times[3 * k + 1] = time_of("block", gpu, forward_s, true);
         times[3 * k + 2] = time_of("head", gpu, head_blocks * forward_s, false);
@@ -105,10 +100,10 @@ static void make_costs(struct costs *costs, const struct cluster *cluster, struc
                             .gpu_count = cluster->group_count,
                             .layer_times = times,
                             .layer_time_count = 3 * cluster->group_count,
-                            .intra_efficiency = assumed(1, unused),
+                            .intra_efficiency = estimate_assumed(1, unused),
                             .transfer_share = {[PART_DELAY] = 1}};
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
-        costs->network_efficiency[kind] = assumed(1, unused);
+        costs->network_efficiency[kind] = estimate_assumed(1, unused);
 }
 
 static void make_job(struct job *job, const struct chain_request *r, struct arena *arena)

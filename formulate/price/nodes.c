@@ -274,41 +274,28 @@ static enum status price_rings(struct pricing *x, struct error *err)
     return OK;
 }
 
-// The ring over both ends, each link on its own.
-static enum status price_embedding_ring(struct pricing *x, struct error *err)
-{
-    struct priced_places *p = x->priced->places;
-    p->embedding_ring_ns = TAKE(x->arena, (size_t)p->node_count * (size_t)p->node_count, int64_t);
-    for (int from = 0; from < p->node_count; from++)
-        for (int to = 0; to < p->node_count; to++) {
-            int64_t *ns = &p->embedding_ring_ns[(size_t)from * (size_t)p->node_count + (size_t)to];
-            struct link_price link = {0};
-            if (is_pair(p, from, to)) link = link_of_nodes(x, from, to, false);
-            *ns = PRICE_NONE;
-            if (!link.joined) continue;
-            enum status status = round_time(ns, embedding_sum_s(x, link), "embedding sync time",
-                                            p->nodes[from].name, err);
-            if (status != OK) return blame_link(x, from, to, status, err);
-        }
-    p->embedding_sync_ns = priced_embedding_pairs(x->priced, x->arena);
-    return OK;
-}
-
+// Between the ends, the slower of both ways; of the ring over both ends, each link on its own.
 static enum status price_embeddings(struct pricing *x, struct error *err)
 {
     struct priced_places *p = x->priced->places;
+    int nodes = p->node_count;
     if (!x->priced->has_embedding_sync) return OK;
-    if (sums_fused_embeddings(x)) return price_embedding_ring(x, err);
-    p->embedding_sync_ns = TAKE(x->arena, (size_t)p->node_count * (size_t)p->node_count, int64_t);
-    for (int from = 0; from < p->node_count; from++)
-        for (int to = 0; to < p->node_count; to++) {
-            int64_t *ns = &p->embedding_sync_ns[(size_t)from * (size_t)p->node_count + (size_t)to];
-            struct message_ends ends = ends_of(x, from, to);
-            *ns = PRICE_NONE;
-            if (!ends.there.joined) continue;
-            real seconds = fmaxl(embedding_sum_s(x, ends.there), embedding_sum_s(x, ends.back));
-            TRY(round_time(ns, seconds, "embedding sync time", p->nodes[from].name, err));
-        }
+    bool fused = sums_fused_embeddings(x);
+    int64_t *all = TAKE(x->arena, (size_t)nodes * (size_t)nodes, int64_t);
+    for (int pair = 0; pair < nodes * nodes; pair++) {
+        int from = pair / nodes, to = pair % nodes;
+        struct link_price there = {0}, back = {0};
+        if (is_pair(p, from, to)) there = back = link_of_nodes(x, from, to, false);
+        if (there.joined && !fused) back = link_of_nodes(x, to, from, false);
+        all[pair] = PRICE_NONE;
+        if (!there.joined || !back.joined) continue;
+        real seconds = fmaxl(embedding_sum_s(x, there), embedding_sum_s(x, back));
+        enum status status =
+            round_time(&all[pair], seconds, "embedding sync time", p->nodes[from].name, err);
+        if (status != OK) return blame_link(x, from, to, status, err);
+    }
+    *(fused ? &p->embedding_ring_ns : &p->embedding_sync_ns) = all;
+    if (fused) p->embedding_sync_ns = priced_embedding_pairs(x->priced, x->arena);
     return OK;
 }
 

@@ -242,6 +242,5 @@ void chains_bound(struct chains_result *r, const struct chains *c,
         if (root.chain < value) add_parts(b, 0, value - root.chain, root.first, &root);
     }
     r->bound = work_boxes(b);
-    r->effort.steps += b->steps;
     arena_reset(arena, mark);
 }

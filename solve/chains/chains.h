@@ -24,15 +24,10 @@ struct chains {
         *ring; // [from * node_count + to] between first nodes; NULL, or one chain: there is none
 };
 
-struct chains_effort {
-    int64_t moves, sets, steps;
-}; // moves of the random search; sets of first nodes and subsets examined
-
 struct chains_result {
     int64_t value,
         bound;  // bound <= the least value; CHAIN_NONE and more: no chains are joined throughout
     int *order; // [chain * length + position], in the ring's order
-    struct chains_effort effort;
 };
 
 // Value of an order of nodes; the ring goes in the order of the chains.

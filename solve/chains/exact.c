@@ -27,7 +27,7 @@ struct proof {
                                           // cheapest first
     int tail_count[CHAINS_EXACT_MAX];
     uint32_t *failed, stamp; // [nodes left over] == stamp: they cannot complete the order
-    int64_t limit;
+    int64_t limit, steps;
     const struct chains_settings *settings;
     bool stopped; // from then on "no" proves nothing
 };
@@ -37,7 +37,7 @@ static bool is_stopped(struct proof *p)
 {
     enum { LOOK_EVERY = 1 << 12 };
     const struct chains_settings *s = p->settings;
-    if (!p->stopped && s->should_stop && p->result->effort.steps % LOOK_EVERY == 0)
+    if (!p->stopped && s->should_stop && p->steps % LOOK_EVERY == 0)
         p->stopped = s->should_stop(s->stop_argument);
     return p->stopped;
 }
@@ -76,7 +76,7 @@ static bool share_out(struct proof *p, int chain, uint32_t left)
 {
     if (chain == p->c->chain_count) return true;
     if (p->failed[left] == p->stamp || is_stopped(p)) return false;
-    p->result->effort.steps++;
+    p->steps++;
     int first = p->firsts[chain], take = p->c->length - 1;
     if (chain == p->c->chain_count - 1 && __builtin_popcount(left) == take) {
         p->shared[chain] = left;
@@ -204,7 +204,6 @@ static void try_set(struct proof *p, const struct first_set *set, const int64_t 
     int64_t high = p->result->value - set->ring - 1;
     if (low > high) return;
     order_firsts(p);
-    p->result->effort.sets++;
     if (!try_limit(p, set->firsts, high)) return;
     keep(p);
     while (low < high && !p->stopped) {

@@ -185,12 +185,11 @@ static bool is_over(const struct chains_settings *settings)
 }
 
 // Sets best[] to the best order seen if it is below *best_value.
-static int64_t anneal(struct search *s, const struct chains_settings *settings, int *best,
-                      int64_t *best_value)
+static void anneal(struct search *s, const struct chains_settings *settings, int *best,
+                   int64_t *best_value)
 {
     enum { LOOK_UP_EVERY = 1024 };
     int64_t value;
-    int moves = 0;
     double temperature = first_temperature * scale_of(s->c),
            cooling = exp(log(last_temperature / first_temperature) /
                          (settings->moves > 1 ? settings->moves : 1));
@@ -198,7 +197,7 @@ static int64_t anneal(struct search *s, const struct chains_settings *settings, 
     memcpy(s->next, s->now, (size_t)s->n * sizeof *s->next);
     for (int i = 0; i < s->n; i++) s->place[s->next[i]] = i;
     memcpy(s->chains_next, s->chains, (size_t)s->k * sizeof *s->chains);
-    for (; moves < settings->moves; moves++, temperature *= cooling) {
+    for (int moves = 0; moves < settings->moves; moves++, temperature *= cooling) {
         if (moves % LOOK_UP_EVERY == 0 && is_over(settings)) break;
         memset(s->touched, 0, (size_t)s->k * sizeof *s->touched);
         move_at_random(s);
@@ -214,7 +213,6 @@ static int64_t anneal(struct search *s, const struct chains_settings *settings, 
         *best_value = value;
         memcpy(best, s->now, (size_t)s->n * sizeof *best);
     }
-    return moves;
 }
 
 static void shuffle(struct search *s)
@@ -290,10 +288,9 @@ static int list_part(struct search *s, int *nodes, double more, struct arena *ar
     return count;
 }
 
-// Anneals chains of one node: a ring of k among these nodes, into best[].
+// Anneals chains of one node: a ring of k among these nodes, into best[]; returns its slowest link.
 static int64_t anneal_ring(struct search *s, const int *nodes, int count,
-                           const struct chains_settings *settings, int *best, int64_t *value,
-                           struct arena *arena)
+                           const struct chains_settings *settings, int *best, struct arena *arena)
 {
     int64_t *link = TAKE(arena, count * count, int64_t);
     for (int i = 0; i < count * count; i++)
@@ -302,25 +299,24 @@ static int64_t anneal_ring(struct search *s, const int *nodes, int count,
         .node_count = count, .chain_count = s->k, .length = 1, .ring = link};
     struct search ring = open_search(&alone, random_next(&s->state), arena);
     shuffle(&ring);
-    *value = INT64_MAX;
-    int64_t moves = anneal(&ring, settings, best, value);
-    *value = chains_value(&alone, best);
+    int64_t value = INT64_MAX;
+    anneal(&ring, settings, best, &value);
+    value = chains_value(&alone, best);
     for (int i = 0; i < s->k; i++) best[i] = nodes[best[i]];
-    return moves;
+    return value;
 }
 
 // First finds a cheap ring, whose nodes begin the chains; no much slower ring is accepted while
 // they are annealed.
-static int64_t begin_with_ring(struct search *s, const struct chains_settings *settings,
-                               struct arena *arena)
+static void begin_with_ring(struct search *s, const struct chains_settings *settings,
+                            struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int *nodes = TAKE(arena, s->n, int), *best = TAKE(arena, s->n, int),
         *place = TAKE(arena, s->n, int);
     int count = list_part(s, nodes, below(s, 64) / 1024.0, arena);
-    int64_t moves = 0, value;
     if (count >= s->k) {
-        moves = anneal_ring(s, nodes, count, settings, best, &value, arena);
+        int64_t value = anneal_ring(s, nodes, count, settings, best, arena);
         for (int i = 0; i < s->n; i++) place[s->now[i]] = i;
         for (int chain = 0; chain < s->k; chain++) {
             int at = chain * s->length, from = place[best[chain]], kept = s->now[at];
@@ -332,7 +328,6 @@ static int64_t begin_with_ring(struct search *s, const struct chains_settings *s
         s->ring_max = value + value / 64;
     }
     arena_reset(arena, mark);
-    return moves;
 }
 
 void chains_search(struct chains_result *r, const struct chains *c,
@@ -345,10 +340,9 @@ void chains_search(struct chains_result *r, const struct chains *c,
     for (int start = 0; start < settings->starts && !is_over(settings); start++) {
         if (start) shuffle(&s);
         s.ring_max = INT64_MAX;
-        if (chains_have_ring(c) && start % 2)
-            r->effort.moves += begin_with_ring(&s, settings, arena);
+        if (chains_have_ring(c) && start % 2) begin_with_ring(&s, settings, arena);
         s.smooth = smooth_shares[start % (int)ARRAY_LENGTH(smooth_shares)];
-        r->effort.moves += anneal(&s, settings, best, &r->value);
+        anneal(&s, settings, best, &r->value);
     }
     memcpy(r->order, best, (size_t)(c->chain_count * c->length) * sizeof *best);
 }

@@ -229,13 +229,6 @@ static enum status run_tree(struct solving *s, struct error *err)
     return solving_write_program(s, &program, err);
 }
 
-static bool any_stage_empty(const struct choices *c)
-{
-    for (int s = 0; s < c->priced->stage_count; s++)
-        if (!c->stages[s].count) return true;
-    return false;
-}
-
 // Whether the starting plan and the known bound leave nothing to search for.
 static bool is_known_to_end(struct solving *s)
 {
@@ -260,7 +253,7 @@ static enum status refuse_known(const struct solving *s, struct error *err)
 static enum status solve(struct solving *s, const struct plan *start, const char **why,
                          struct error *err)
 {
-    if (choices_hopeless_stage(&s->choices, why) >= 0 || any_stage_empty(&s->choices)) {
+    if (choices_hopeless_stage(&s->choices, why) >= 0) {
         s->finished = true;
         return OK;
     }
@@ -338,7 +331,7 @@ enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced
     *bound_ns = INT64_MAX;
     *time_ns = 0;
     TRY(begin(&s, &r, priced, &settings, NULL, arena, err));
-    if (choices_hopeless_stage(&s.choices, &why) >= 0 || any_stage_empty(&s.choices)) return OK;
+    if (choices_hopeless_stage(&s.choices, &why) >= 0) return OK;
     struct box_closer *closer = box_closer_open(
         &s.choices, s.graph, (struct box_settings){true, should_stop, argument}, arena);
     struct choice_box whole = choice_box_whole(closer, arena);

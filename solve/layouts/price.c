@@ -32,12 +32,6 @@ void price_cache_open(struct price_cache *c, const struct problem *problem, stru
     c->empty = arena_set_mark(prices);
 }
 
-static bool same_degrees(const struct layout *a, const struct layout *b)
-{
-    return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
-           a->pipeline == b->pipeline;
-}
-
 static unsigned hash_of(const struct layout *l)
 {
     uint64_t h = (uint64_t)l->schedule;

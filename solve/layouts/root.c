@@ -10,13 +10,6 @@
 
 enum { OPERATIONS = 4 * 1000 * 1000, REPLAYS_LEAST = 10 };
 
-static bool any_stage_empty(const struct choices *c)
-{
-    for (int s = 0; s < c->priced->stage_count; s++)
-        if (!c->stages[s].count) return true;
-    return false;
-}
-
 static void keep_plan(struct layout_answer *a, const struct choices *c, const int *chosen,
                       int64_t iteration_ns, struct arena *arena)
 {
@@ -34,7 +27,7 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     *a = (struct layout_answer){.plan = {.layout = priced->layout}};
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(choices_build(&choices, priced, &schedule, arena, err));
-    if (choices_hopeless_stage(&choices, &a->reason) >= 0 || any_stage_empty(&choices)) {
+    if (choices_hopeless_stage(&choices, &a->reason) >= 0) {
         a->finished = a->infeasible = true;
         return OK;
     }

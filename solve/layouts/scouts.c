@@ -19,12 +19,6 @@ struct scouts {
     int count;
 };
 
-static bool same_degrees(const struct layout *a, const struct layout *b)
-{
-    return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
-           a->pipeline == b->pipeline;
-}
-
 static bool same_kind(const struct layout *a, const struct layout *b)
 {
     return same_degrees(a, b) && a->schedule == b->schedule &&

@@ -122,12 +122,6 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
 
 // ---- a search that was lost
 
-static bool count_layout(void *argument, int64_t number, const struct layout *layout)
-{
-    (void)argument, (void)number, (void)layout;
-    return true;
-}
-
 // A bound on the whole space holds for each of its layouts.
 static void know_little(struct layouts *l, const struct layouts *known, int64_t bound_ns,
                         struct arena *arena)
@@ -155,7 +149,7 @@ void layouts_lost(struct layouts_result *r, const struct problem *problem,
     plan->name = problem->name;
     r->rests_on_known = task && task->known;
     l->work = TAKE(arena, 1, struct layouts_work);
-    l->count = space_each(&problem->job.space, &limits, count_layout, NULL);
+    l->count = space_each(&problem->job.space, &limits, NULL, NULL);
     bool of_values = problem->job.objective != OBJECTIVE_MAX_LOAD; // else of one micro-batch
     know_little(l, task ? task->known : NULL, of_values ? plan->bound_ns : 0, arena);
     if (!plan->stage_count) {

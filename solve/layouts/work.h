@@ -156,4 +156,10 @@ void layouts_first_open(struct layouts_first *f, const struct problem *problem,
 // Called with ascending numbers; keeps the layout if its tier has room.
 void layouts_first_offer(struct layouts_first *f, int64_t number, const struct layout *layout);
 
+static inline bool same_degrees(const struct layout *a, const struct layout *b)
+{
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
+           a->pipeline == b->pipeline;
+}
+
 #endif

@@ -4,13 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void copy_word(char *to, size_t room, const struct json_stream *s)
-{
-    size_t n = s->length < room ? s->length : room - 1;
-    memcpy(to, s->text, n);
-    to[n] = '\0';
-}
-
 static int64_t whole(const struct json_stream *s)
 {
     char *stop;
@@ -50,8 +43,8 @@ static enum status read_list(struct json_stream *s, enum list list, struct trace
             TRY(read_dimensions(s, x, err));
             continue;
         }
-        if (i < TRACE_INPUTS && list == LIST_TYPES && text) copy_word(x->type, TRACE_WORD, s);
-        if (i < TRACE_INPUTS && list == LIST_VALUES && text) copy_word(x->value, TRACE_WORD, s);
+        if (i < TRACE_INPUTS && list == LIST_TYPES && text) stream_copy(x->type, TRACE_WORD, s);
+        if (i < TRACE_INPUTS && list == LIST_VALUES && text) stream_copy(x->value, TRACE_WORD, s);
         TRY(stream_skip(s, token, err));
     }
 }
@@ -72,9 +65,9 @@ static void take_scalar(const struct json_stream *s, const char *key, int64_t *c
                   {"Group size", &a->group_size}};
     for (size_t i = 0; i < ARRAY_LENGTH(counts); i++)
         if (!strcmp(key, counts[i].key)) *counts[i].to = whole(s);
-    if (!strcmp(key, "Collective name")) copy_word(a->collective, TRACE_WORD, s);
-    if (!strcmp(key, "dtype")) copy_word(a->type, TRACE_WORD, s);
-    if (!strcmp(key, "Process Group Ranks")) copy_word(a->ranks, sizeof a->ranks, s);
+    if (!strcmp(key, "Collective name")) stream_copy(a->collective, TRACE_WORD, s);
+    if (!strcmp(key, "dtype")) stream_copy(a->type, TRACE_WORD, s);
+    if (!strcmp(key, "Process Group Ranks")) stream_copy(a->ranks, sizeof a->ranks, s);
 }
 
 void trace_arguments_clear(struct trace_arguments *a, bool whole_lists)
@@ -95,7 +88,7 @@ enum status trace_arguments_read(struct json_stream *s, int64_t *correlation, bo
     for (;;) {
         TRY(stream_next(s, &token, err));
         if (token == STREAM_OBJECT_END) return OK;
-        copy_word(key, sizeof key, s);
+        stream_copy(key, sizeof key, s);
         TRY(stream_next(s, &token, err));
         size_t list = 0;
         while (list < ARRAY_LENGTH(lists) && strcmp(lists[list], key)) list++;

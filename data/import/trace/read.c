@@ -44,13 +44,6 @@ struct event {
 
 // ---- one event
 
-static void copy_text(char *to, size_t room, const struct json_stream *s)
-{
-    size_t n = s->length < room ? s->length : room - 1;
-    memcpy(to, s->text, n);
-    to[n] = '\0';
-}
-
 // Converts microseconds in text to nanoseconds; without an exponent, digit by digit.
 static enum status read_time(const struct json_stream *s, enum stream_token token, const char *key,
                              int64_t *ns, struct error *err)
@@ -98,9 +91,9 @@ static enum status read_member(struct json_stream *s, const char *key, enum stre
     }
     if (!scalar) return stream_skip(s, token, err);
     if (!strcmp(key, "ph")) e->complete = !strcmp(s->text, "X");
-    if (!strcmp(key, "name")) copy_text(e->name, sizeof e->name, s);
-    if (!strcmp(key, "pid")) copy_text(e->process, sizeof e->process, s);
-    if (!strcmp(key, "tid")) copy_text(e->thread, sizeof e->thread, s);
+    if (!strcmp(key, "name")) stream_copy(e->name, sizeof e->name, s);
+    if (!strcmp(key, "pid")) stream_copy(e->process, sizeof e->process, s);
+    if (!strcmp(key, "tid")) stream_copy(e->thread, sizeof e->thread, s);
     if (!strcmp(key, "cat"))
         for (size_t i = 0; i < ARRAY_LENGTH(categories); i++)
             if (!strcasecmp(s->text, categories[i].name)) e->category = categories[i].category;
@@ -119,7 +112,7 @@ static enum status read_event(struct json_stream *s, struct event *e, struct err
     for (;;) {
         TRY(stream_next(s, &token, err));
         if (token == STREAM_OBJECT_END) return OK;
-        copy_text(key, sizeof key, s);
+        stream_copy(key, sizeof key, s);
         TRY(stream_next(s, &token, err));
         TRY(read_member(s, key, token, e, err));
     }
@@ -219,11 +212,11 @@ static enum status read_devices(struct trace *t, struct json_stream *s, struct e
         depth += (token == STREAM_OBJECT || token == STREAM_ARRAY) -
                  (token == STREAM_OBJECT_END || token == STREAM_ARRAY_END);
         if (token != STREAM_KEY) continue;
-        copy_text(key, sizeof key, s);
+        stream_copy(key, sizeof key, s);
         TRY(stream_next(s, &token, err));
         bool scalar = token == STREAM_TEXT || token == STREAM_NUMBER;
         if (scalar && !strcmp(key, "name") && !t->ops.device[0])
-            copy_text(t->ops.device, sizeof t->ops.device, s);
+            stream_copy(t->ops.device, sizeof t->ops.device, s);
         if (scalar && !strcmp(key, "totalGlobalMem") && !t->ops.device_bytes)
             t->ops.device_bytes = strtoll(s->text, NULL, 10);
         TRY(stream_skip(s, token, err));

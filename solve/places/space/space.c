@@ -69,12 +69,6 @@ static void put_fate(struct placed_space *s, int64_t number, enum layout_fate fa
 
 // ---- a bound for each
 
-static bool count_layout(void *argument, int64_t number, const struct layout *layout)
-{
-    (void)argument, (void)number, (void)layout;
-    return true;
-}
-
 // Nodes that can hold no stage at all have their own reason. priced NULL: there are none.
 static void put_no_room(struct placed_space *s, int64_t number, const struct priced *priced)
 {
@@ -398,7 +392,7 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
         .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
     *r = (struct layouts_result){0};
     r->layouts = layouts_of(problem, settings->gap);
-    r->layouts.count = space_each(&problem->job.space, &limits, count_layout, NULL);
+    r->layouts.count = space_each(&problem->job.space, &limits, NULL, NULL);
     if (r->layouts.count > PLACED_LAYOUTS_MAX)
         return fail(err, BAD_INPUT,
                     "%s: space: %lld layouts; expected at most %d on a cluster with places, where "
