@@ -469,23 +469,6 @@ struct space_limits problem_space_limits(const struct problem *p)
     return limits;
 }
 
-int problem_sources(const struct problem *p, const char *maker_path, struct source *sources,
-                    struct arena *arena)
-{
-    const char *maker = strcmp(maker_path, "-") ? maker_path : "standard-output";
-    const struct {
-        const char *role;
-        const struct document *document;
-    } inputs[PROBLEM_SOURCES] = {
-        {"problem", &p->document},         {"model", &p->model.document},
-        {"cluster", &p->cluster.document}, {"costs", &p->costs.document},
-        {"job", &p->job.document},
-    };
-    for (int i = 0; i < PROBLEM_SOURCES; i++)
-        sources[i] = source_of(inputs[i].role, inputs[i].document, maker, arena);
-    return PROBLEM_SOURCES;
-}
-
 enum status problem_save(const struct problem *p, const char *path, struct arena *arena,
                          struct error *err)
 {

@@ -61,6 +61,9 @@ bool problem_counts_devices(const struct problem *p); // fewer devices are bette
 struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
 struct space_limits problem_space_limits(const struct problem *p);
 // Writes only the problem file; model, cluster, costs and job are named by their document.path.
+// What a problem consists of; problem_document: NULL for another role.
+extern const char *const problem_roles[]; // "problem", "model", "cluster", "costs", "job", NULL
+const struct document *problem_document(const struct problem *p, const char *role);
 // The sources that a document made from the problem states: problem, model, cluster, costs, job,
 // relative to `maker_path` ("-", standard output: to the working folder). sources[] has room for
 // PROBLEM_SOURCES; returns their number.

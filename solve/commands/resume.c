@@ -13,26 +13,17 @@
 
 // ---- origin of a document
 
-struct piece {
-    const char *role;
-    const struct document *document;
-};
-
 // Checks that it was made from these documents, and by this version: its statements hold only for
 // them.
 static enum status check_origin(const struct document *d, const struct problem *p, const char *what,
                                 struct error *err)
 {
-    const struct piece pieces[] = {{"problem", &p->document},
-                                   {"model", &p->model.document},
-                                   {"cluster", &p->cluster.document},
-                                   {"costs", &p->costs.document},
-                                   {"job", &p->job.document}};
-    for (size_t i = 0; i < ARRAY_LENGTH(pieces); i++) {
-        const char *hash = source_hash(d, pieces[i].role);
-        if (!hash || strcmp(hash, pieces[i].document->sha256))
+    for (const char *const *role = problem_roles; *role; role++) {
+        const struct document *now = problem_document(p, *role);
+        const char *hash = source_hash(d, *role);
+        if (!hash || strcmp(hash, now->sha256))
             return fail(err, BAD_INPUT, "%s: %s: was not made from %s as it is now", what, d->path,
-                        pieces[i].document->path ? pieces[i].document->path : pieces[i].role);
+                        now->path ? now->path : *role);
     }
     if (d->made_by && !strcmp(d->made_by, "plumbline " PLUMBLINE_VERSION)) return OK;
     return fail(err, BAD_INPUT, "%s: %s: expected it made by plumbline %s, found %s", what, d->path,

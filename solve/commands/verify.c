@@ -137,20 +137,12 @@ void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
 static enum status check_same_files(const struct check_claim *claim, const struct problem *p,
                                     struct error *err)
 {
-    const struct {
-        const char *role;
-        const struct document *document;
-    } read[] = {
-        {"problem", &p->document},         {"model", &p->model.document},
-        {"cluster", &p->cluster.document}, {"costs", &p->costs.document},
-        {"job", &p->job.document},
-    };
-    for (int i = 0; i < CHECK_CLAIM_SOURCES; i++)
-        for (size_t k = 0; k < ARRAY_LENGTH(read); k++)
-            if (!strcmp(read[k].role, claim->sources[i].role) &&
-                strcmp(read[k].document->sha256, claim->sources[i].sha256))
-                return fail(err, BAD_INPUT, "%s: changed while it was read",
-                            claim->sources[i].path);
+    for (int i = 0; i < CHECK_CLAIM_SOURCES; i++) {
+        const struct check_audited *audited = &claim->sources[i];
+        const struct document *read = problem_document(p, audited->role);
+        if (read && strcmp(read->sha256, audited->sha256))
+            return fail(err, BAD_INPUT, "%s: changed while it was read", audited->path);
+    }
     return OK;
 }
 

@@ -77,24 +77,20 @@ static void audit_kind(struct audit *h, const char *what, bool stated, int64_t l
                        bool claimed)
 {
     if (!stated && largest_ns)
-        verdict_add(h->verdict, h->arena, "schedule", -1,
-                    "the plan's graph has no %s, whose largest price is %lld ns", what,
-                    (long long)largest_ns);
+        REJECT(h, "schedule", -1, "the plan's graph has no %s, whose largest price is %lld ns",
+               what, (long long)largest_ns);
     else if (!stated && claimed)
-        verdict_add(h->verdict, h->arena, "schedule", -1,
-                    "the plan's graph has no %s, yet it claims a time for it", what);
+        REJECT(h, "schedule", -1, "the plan's graph has no %s, yet it claims a time for it", what);
     // For a replica on nodes only its own links count, not all that it could have had.
     if (stated && !h->rings && !largest_ns)
-        verdict_add(h->verdict, h->arena, "schedule", -1,
-                    "the plan's graph has %s, which takes no time anywhere", what);
+        REJECT(h, "schedule", -1, "the plan's graph has %s, which takes no time anywhere", what);
 }
 
 static void audit_same(struct audit *h, const char *what, bool stated, bool own)
 {
     if (stated != own)
-        verdict_add(h->verdict, h->arena, "schedule", -1,
-                    "the plan's graph has %s%s, the problem has %s", stated ? "" : "no ", what,
-                    own ? "one" : "none");
+        REJECT(h, "schedule", -1, "the plan's graph has %s%s, the problem has %s",
+               stated ? "" : "no ", what, own ? "one" : "none");
 }
 
 void audit_graph(struct audit *h)

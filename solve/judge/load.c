@@ -66,11 +66,7 @@ int64_t judged_load(const struct audit *h, const struct plan *plan)
 
 void audit_load(struct audit *h, int64_t own_ns)
 {
-    int64_t claimed = h->plan->objective_ns;
-    if (h->problem->job.objective != OBJECTIVE_MAX_LOAD) return;
-    h->verdict->terms_checked++;
-    if (claimed == own_ns) return;
-    REJECT(h, "objective", -1,
-           "claimed a greatest load of %lld ns, the judge finds %lld ns (%+lld)",
-           (long long)claimed, (long long)own_ns, (long long)(claimed - own_ns));
+    if (h->problem->job.objective == OBJECTIVE_MAX_LOAD)
+        audit_claim(h, "objective", -1, "greatest load", "ns", h->plan->objective_ns,
+                    (struct sum){own_ns, 1});
 }

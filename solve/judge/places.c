@@ -381,11 +381,10 @@ static void audit_messages(struct audit *h, int replica, const struct plan *own)
                                    from_end_to_end(own->stages[s].slices->send_backward_ns)};
         for (int way = 0; way < 2; way++) {
             if (claims[way] < 0) continue;
-            h->verdict->terms_checked++;
-            if (claims[way] != own_ns[way])
-                REJECT(h, "price", s, "replica %d: %s: claimed %lld ns, the judge finds %lld",
-                       replica, way ? "send_backward_ns" : "send_forward_ns",
-                       (long long)claims[way], (long long)own_ns[way]);
+            audit_claim(h, "price", s,
+                        arena_print(h->arena, "replica %d: %s", replica,
+                                    way ? "send_backward_ns" : "send_forward_ns"),
+                        "ns", claims[way], (struct sum){own_ns[way], 1});
         }
     }
 }
@@ -414,10 +413,8 @@ static void audit_other(struct audit *h, struct replica *r, const struct audit *
     int64_t claimed = h->plan->placement->iteration_ns[replica], own_ns = play(r, own);
     raise_load(load_ns, judged_load(own, &r->plan));
     audit_messages(h, replica, &r->plan);
-    h->verdict->terms_checked++;
-    if (claimed != own_ns)
-        REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld", replica,
-               (long long)claimed, (long long)own_ns);
+    audit_claim(h, "iteration", -1, arena_print(h->arena, "replica %d", replica), "ns", claimed,
+                (struct sum){own_ns, 1});
     if (!h->verdict->violation_count) audit_streams_of(h, own, r, replica, own_ns);
     if (claimed > h->plan->iteration_ns)
         REJECT(h, "iteration", -1, "replica %d takes %lld ns, the plan claims %lld", replica,

@@ -30,24 +30,16 @@ static void audit_bound_claim(struct verdict *v, const struct plan *plan, const 
 static void audit_sources(struct verdict *v, const struct plan *plan, const struct problem *p,
                           struct arena *arena)
 {
-    const struct {
-        const char *role;
-        const struct document *document;
-    } inputs[] = {
-        {"problem", &p->document},         {"model", &p->model.document},
-        {"cluster", &p->cluster.document}, {"costs", &p->costs.document},
-        {"job", &p->job.document},
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(inputs); i++) {
-        const struct source *source = source_with_role(&plan->document, inputs[i].role);
-        const struct document *d = inputs[i].document;
-        const char *path = d->path && *d->path ? d->path : inputs[i].role;
+    for (const char *const *role = problem_roles; *role; role++) {
+        const struct source *source = source_with_role(&plan->document, *role);
+        const struct document *d = problem_document(p, *role);
+        const char *path = d->path && *d->path ? d->path : *role;
         if (!source) {
             // A problem made in memory has no hash, and a plan of it has no sources.
             if (d->sha256[0])
                 verdict_add(v, arena, "hash", -1,
                             "%s: made_from: expected a document of role %s, found none", path,
-                            inputs[i].role);
+                            *role);
         } else if (strcmp(source->sha256, d->sha256)) {
             verdict_add(v, arena, "hash", -1,
                         "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path,
@@ -178,34 +170,30 @@ static void audit_bound(struct audit *h)
 {
     const struct plan *p = h->plan;
     if (p->bound_ns < 0)
-        verdict_add(h->verdict, h->arena, "bound", -1, "bound is %lld ns, below 0",
-                    (long long)p->bound_ns);
+        REJECT(h, "bound", -1, "bound is %lld ns, below 0", (long long)p->bound_ns);
     int64_t value = plan_value_ns(p);
     if (p->objective != h->problem->job.objective)
-        verdict_add(h->verdict, h->arena, "objective", -1,
-                    "the job asks for the least %s, the plan has the least %s",
-                    objective_names[h->problem->job.objective], objective_names[p->objective]);
+        REJECT(h, "objective", -1, "the job asks for the least %s, the plan has the least %s",
+               objective_names[h->problem->job.objective], objective_names[p->objective]);
     if (p->bound_ns > value)
-        verdict_add(h->verdict, h->arena, "bound", -1,
-                    "bound %lld ns is above the plan's %s %lld ns by %lld ns",
-                    (long long)p->bound_ns,
-                    p->objective == OBJECTIVE_ITERATION_TIME ? "iteration time"
-                                                             : objective_names[p->objective],
-                    (long long)value, (long long)(p->bound_ns - value));
+        REJECT(h, "bound", -1, "bound %lld ns is above the plan's %s %lld ns by %lld ns",
+               (long long)p->bound_ns,
+               p->objective == OBJECTIVE_ITERATION_TIME ? "iteration time"
+                                                        : objective_names[p->objective],
+               (long long)value, (long long)(p->bound_ns - value));
     if (p->outcome == OUTCOME_INFEASIBLE || p->outcome == OUTCOME_NO_PLAN)
-        verdict_add(h->verdict, h->arena, "bound", -1,
-                    "outcome says that there is no plan, yet here is one");
+        REJECT(h, "bound", -1, "outcome says that there is no plan, yet here is one");
     // In long double, which holds these integers exactly; only the product is rounded.
     long double open = (long double)value - (long double)p->bound_ns;
     long double allowed = (long double)p->gap_asked * (long double)value;
     if (p->outcome == OUTCOME_OPTIMAL && open > allowed * (1 + 1e-12L))
-        verdict_add(h->verdict, h->arena, "bound", -1,
-                    "outcome says optimal, but %lld ns are open and gap_asked allows %.17g",
-                    (long long)(value - p->bound_ns), (double)allowed);
+        REJECT(h, "bound", -1,
+               "outcome says optimal, but %lld ns are open and gap_asked allows %.17g",
+               (long long)(value - p->bound_ns), (double)allowed);
     if (p->outcome == OUTCOME_OPEN && open <= allowed * (1 - 1e-12L))
-        verdict_add(h->verdict, h->arena, "bound", -1,
-                    "outcome says open, but only %lld ns are, and gap_asked allows %.17g",
-                    (long long)(value - p->bound_ns), (double)allowed);
+        REJECT(h, "bound", -1,
+               "outcome says open, but only %lld ns are, and gap_asked allows %.17g",
+               (long long)(value - p->bound_ns), (double)allowed);
 }
 
 // ---- the audit

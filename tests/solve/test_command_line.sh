@@ -590,7 +590,7 @@ says "(4 of paths)" err
 sed 's/"objective_ns": [0-9]*/"objective_ns": 1/; s/"bound_ns": [0-9]*/"bound_ns": 0/' \
     load-one/plan.json > load-one/wrong.json
 gives 20 verify load-one/wrong.json
-says "objective: claimed a greatest load of 1 ns, the judge finds" out
+says "objective: greatest load: claimed 1 ns, the judge finds" out
 
 [ $failures = 0 ] && echo "all as expected" && exit 0
 echo "$failures failures"

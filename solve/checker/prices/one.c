@@ -21,18 +21,10 @@ enum status space_load_problem(struct problem *to, const char *path,
                                struct error *err)
 {
     TRY(problem_load(to, path, arena, err));
-    const struct {
-        const char *role;
-        const struct document *document;
-    } read[] = {
-        {"problem", &to->document},         {"model", &to->model.document},
-        {"cluster", &to->cluster.document}, {"costs", &to->costs.document},
-        {"job", &to->job.document},
-    };
-    for (int i = 0; i < count; i++)
-        for (size_t k = 0; k < ARRAY_LENGTH(read); k++)
-            if (!strcmp(read[k].role, inputs[i].role))
-                TRY(same_document(read[k].document, &inputs[i], err));
+    for (int i = 0; i < count; i++) {
+        const struct document *read = problem_document(to, inputs[i].role);
+        if (read) TRY(same_document(read, &inputs[i], err));
+    }
     return OK;
 }
 
