@@ -8,87 +8,27 @@ static const struct setting_row rows[] = {
     SAYS("train_micro_batch_size_per_gpu", COUNT, micro_batch),
     SAYS("gradient_accumulation_steps", COUNT, steps),
     SAYS("fp16.enabled", TRUE, fp16),
-    LEFT("fp16.*"),
     SAYS("bf16.enabled", TRUE, bf16),
-    LEFT("bf16.*"),
     TAKES("bfloat16.enabled", FLAG, old_bf16),
-    LEFT("bfloat16.*"),
     TAKES("amp.enabled", FLAG, amp),
-    LEFT("amp.*"),
     TAKES("torch_autocast.enabled", FLAG, autocast),
-    LEFT("torch_autocast.*"),
     SAYS("data_types.grad_accum_dtype", TEXT, gradients),
-    LEFT("data_types.*"),
     SAYS("communication_data_type", TEXT, sums),
     TAKES("fp32_allreduce", FLAG, wide_sums), // of older releases
-    LEFT("seq_parallel_communication_data_type"),
     SAYS("zero_optimization.stage", INT, job.layout.zero),
     SAYS("zero_optimization.overlap_comm", RAW, overlap),
     SAYS("zero_optimization.offload_optimizer.device", TEXT, offload),
     SAYS("zero_optimization.offload_optimizer.pin_memory", TRUE, pinned),
-    LEFT("zero_optimization.offload_optimizer.*"),
     TAKES("zero_optimization.cpu_offload", TEXT, old_offload),
     TAKES("zero_optimization.offload_param.device", TEXT, parameters),
-    LEFT("zero_optimization.offload_param.*"),
     LATER("zero_optimization"),
-    LEFT("zero_optimization.*"),
-    LEFT("zero_allow_untested_optimizer"),
-    LEFT("zero_force_ds_cpu_optimizer"),
     TAKES("optimizer.type", TEXT, optimizer),
-    LEFT("optimizer.*"),
-    LEFT("scheduler.*"),
     TAKES("tensor_parallel.autotp_size", INT, job.layout.tensor),
-    LEFT("tensor_parallel.*"),
     TAKES("sequence_parallel_size", INT, job.layout.context),
-    LEFT("data_parallel_size"),
     TAKES("expert_parallel.autoep_size", INT, job.layout.expert),
-    LEFT("expert_parallel.*"),
     TAKES("pipeline.stages", INT, job.layout.pipeline),
-    LEFT("pipeline.*"),
     LATER("activation_checkpointing.*"),
     TAKES("compile.deepcompile", FLAG, deep_compile),
-    LEFT("compile.*"),
-    LEFT("gradient_clipping"),
-    LEFT("steps_per_print"),
-    LEFT("wall_clock_breakdown"),
-    LEFT("memory_breakdown"),
-    LEFT("dump_state"),
-    LEFT("prescale_gradients"),
-    LEFT("gradient_predivide_factor"),
-    LEFT("gradient_allreduce_op"),
-    LEFT("sparse_gradients"),
-    LEFT("disable_allgather"),
-    LEFT("disable_python_gc"),
-    LEFT("managed_gradient_accumulation"),
-    LEFT("use_data_before_expert_parallelism"),
-    LEFT("dataloader_drop_last"),
-    LEFT("log_level"),
-    LEFT("vocabulary_size"),
-    LEFT("seed"),
-    LEFT("comms_logger.*"),
-    LEFT("tensorboard.*"),
-    LEFT("wandb.*"),
-    LEFT("csv_monitor.*"),
-    LEFT("comet.*"),
-    LEFT("monitor_config.*"),
-    LEFT("flops_profiler.*"),
-    LEFT("autotuning.*"),
-    LEFT("elasticity.*"),
-    LEFT("hybrid_engine.*"),
-    LEFT("data_efficiency.*"),
-    LEFT("curriculum_learning.*"),
-    LEFT("compression_training.*"),
-    LEFT("progressive_layer_drop.*"),
-    LEFT("eigenvalue.*"),
-    LEFT("quantize_training.*"),
-    LEFT("sparse_attention.*"),
-    LEFT("checkpoint.*"),
-    LEFT("nebula.*"),
-    LEFT("aio.*"),
-    LEFT("datastates.*"),
-    LEFT("timers.*"),
-    LEFT("weight_quantization.*"),
-    LEFT("mesh_param.*"),
     SAYS("plumbline.about", TEXT, about),
     SAYS("plumbline.sequence", COUNT, job.sequence),
     SAYS("plumbline.tensor", INT, job.layout.tensor),
@@ -111,4 +51,20 @@ static const struct setting_row rows[] = {
     SAYS_NAME("plumbline.attention_kernel", NAME, job.attention_kernel, attention_kernel_names),
     LATER("plumbline.not_expressed"),
 };
-const struct setting_rows deepspeed_rows = {.rows = rows, .count = ARRAY_LENGTH(rows)};
+// Nothing for a job.
+static const char left[] =
+    "fp16.* bf16.* bfloat16.* amp.* torch_autocast.* data_types.* "
+    "seq_parallel_communication_data_type zero_optimization.offload_optimizer.* "
+    "zero_optimization.offload_param.* zero_optimization.* zero_allow_untested_optimizer "
+    "zero_force_ds_cpu_optimizer optimizer.* scheduler.* tensor_parallel.* data_parallel_size "
+    "expert_parallel.* pipeline.* compile.* gradient_clipping steps_per_print "
+    "wall_clock_breakdown memory_breakdown dump_state prescale_gradients "
+    "gradient_predivide_factor gradient_allreduce_op sparse_gradients disable_allgather "
+    "disable_python_gc managed_gradient_accumulation use_data_before_expert_parallelism "
+    "dataloader_drop_last log_level vocabulary_size seed comms_logger.* tensorboard.* wandb.* "
+    "csv_monitor.* comet.* monitor_config.* flops_profiler.* autotuning.* elasticity.* "
+    "hybrid_engine.* data_efficiency.* curriculum_learning.* compression_training.* "
+    "progressive_layer_drop.* eigenvalue.* quantize_training.* sparse_attention.* "
+    "checkpoint.* nebula.* aio.* datastates.* timers.* weight_quantization.* mesh_param.*";
+const struct setting_rows deepspeed_rows = {
+    .rows = rows, .count = ARRAY_LENGTH(rows), .left = left};

@@ -23,8 +23,7 @@ static const struct setting_row rows[] = {
     SAYS("attention-backend", TEXT, backend),
     TAKES("use-flash-attn", FLAG, flash),
     SAYS("num-layers", COUNT, layers),
-    SAYS("seq-length", COUNT, job.sequence),
-    TAKES("encoder-seq-length", COUNT, job.sequence),
+    SAYS("seq-length encoder-seq-length", COUNT, job.sequence),
     SAYS("bf16", FLAG, bf16),
     SAYS("fp16", FLAG, fp16),
     SAYS("fp8-format", TEXT, fp8),
@@ -92,9 +91,8 @@ static const struct setting_row rows[] = {
     SAYS("recompute-num-layers", COUNT, recomputed),
     TAKES("nproc-per-node", COUNT, processes),
     TAKES("nnodes", COUNT, nodes),
-    LEFT("*"),
 };
-const struct setting_rows megatron_rows = {.rows = rows, .count = ARRAY_LENGTH(rows)};
+const struct setting_rows megatron_rows = {.rows = rows, .count = ARRAY_LENGTH(rows), .left = "*"};
 
 const struct run megatron_defaults = {.shape = {.kv_rank = 32,
                                                 .rotary_width = 64,

@@ -1,9 +1,12 @@
 // Values of settings as a framework's file writes them.
 #include "data/frameworks/setting.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+enum { ROWS_MAX = 512 };
 
 static const char *count_text(int64_t value, struct arena *arena)
 {
@@ -62,18 +65,34 @@ const char *setting_text(const struct setting_row *row, const struct run *run,
     return text || !row->null ? text : "null";
 }
 
+// Adds a row for each of the words: the row's own for the first.
+static void add_rows(struct setting_rows *to, const struct setting_row *row, const char *section,
+                     const char *words, struct arena *arena)
+{
+    struct setting_row *rows = (struct setting_row *)to->rows;
+    for (bool first = true; words && *words; first = false) {
+        size_t length = strcspn(words, " ");
+        assert(to->count < ROWS_MAX);
+        struct setting_row *new = &rows[to->count++];
+        *new = *row;
+        new->key = arena_print(arena, "%s%s%.*s", section, *section ? "." : "", (int)length, words);
+        if (!first && row->use == READ_AND_WRITTEN) new->use = ONLY_READ;
+        words += length + (words[length] == ' ');
+    }
+}
+
 struct setting_rows setting_rows_of(const struct setting_rows *rows, struct arena *arena)
 {
-    int sections = 0, first = rows->section_rows, rest = rows->count - first;
-    while (rows->sections && rows->sections[sections]) sections++;
-    if (!sections) return *rows;
-    struct setting_row *all = TAKE(arena, sections * first + rest, struct setting_row), *to = all;
-    for (int k = 0; k < sections; k++)
-        for (int i = 0; i < first; i++, to++) {
-            *to = rows->rows[i];
-            to->key = arena_print(arena, "%s.%s", rows->sections[k], to->key);
-            if (k) to->use = ONLY_READ;
+    static const struct setting_row left = {.kind = SETTING_LEFT, .use = ONLY_READ};
+    struct setting_rows all = {.rows = TAKE(arena, ROWS_MAX, struct setting_row)};
+    for (int k = 0; rows->sections && rows->sections[k]; k++)
+        for (int i = 0; i < rows->section_rows; i++) {
+            struct setting_row row = rows->rows[i];
+            if (k) row.use = ONLY_READ;
+            add_rows(&all, &row, rows->sections[k], row.key, arena);
         }
-    memcpy(to, rows->rows + first, (size_t)rest * sizeof *to);
-    return (struct setting_rows){.rows = all, .count = sections * first + rest};
+    for (int i = rows->section_rows; i < rows->count; i++)
+        add_rows(&all, &rows->rows[i], "", rows->rows[i].key, arena);
+    add_rows(&all, &left, "", rows->left, arena);
+    return all;
 }

@@ -26,10 +26,11 @@ enum setting_kind {
                     // "*": everything that is not within two letters of a known key
 };
 struct setting_row {
-    const char *key; // its sections and its name, joined by dots
+    const char *key; // its sections and its name, joined by dots; behind a blank, other names of
+                     // it, which are only read
     enum setting_kind kind;
     size_t at; // of the member of struct run
-    // ONLY_READ: another name, or what no plan decides. ONLY_WRITTEN: reading it is like
+    // ONLY_READ: what no plan decides. ONLY_WRITTEN: reading it is like
     // SETTING_LEFT.
     enum { READ_AND_WRITTEN, ONLY_READ, ONLY_WRITTEN } use;
     size_t when; // of a bool in struct run without which it is not written; 0: always
@@ -42,8 +43,9 @@ struct setting_rows {
     // The first rows are in a section that has several names, of which the first is written.
     const char *const *sections;
     int section_rows;
+    const char *left; // keys that are nothing for a job, between blanks; looked at last
 };
-// With those rows once for each name.
+// A row for each name of a section and a key, and for what is left out.
 struct setting_rows setting_rows_of(const struct setting_rows *rows, struct arena *arena);
 
 // How a file writes values. NULL: such a key is left out.
@@ -112,6 +114,5 @@ extern const struct torchtitan_schedule torchtitan_schedules[]; // ended by NULL
 #define TAKES(key, kind, member) ROW(key, kind, member, ONLY_READ, 0, NULL, false)
 #define WRITES(key, kind, member) ROW(key, kind, member, ONLY_WRITTEN, 0, NULL, false)
 #define LATER(key) ROW(key, LATER, job, ONLY_READ, 0, NULL, false)
-#define LEFT(key) ROW(key, LEFT, job, ONLY_READ, 0, NULL, false)
 
 #endif

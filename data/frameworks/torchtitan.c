@@ -8,93 +8,67 @@ static const struct setting_row rows[] = {
     SAYS("model.name", TEXT, model),
     SAYS("model.flavor", TEXT, flavor),
     SAYS("model.converters", RAW, converters),
-    LEFT("model.hf_assets_path"),
-    LEFT("model.tokenizer_path"),
-    LEFT("model.print_after_conversion"),
     WRITES("quantize.linear.float8.filter_fqns", RAW, filters),
-    LEFT("quantize.*"),
     SAYS("optimizer.name", TEXT, optimizer),
     TAKES("optimizer.early_step_in_backward", FLAG, early_step),
-    LEFT("optimizer.lr"),
-    LEFT("optimizer.beta1"),
-    LEFT("optimizer.beta2"),
-    LEFT("optimizer.eps"),
-    LEFT("optimizer.weight_decay"),
-    LEFT("optimizer.implementation"),
     SAYS("training.seq_len", COUNT, job.sequence),
-    SAYS("training.local_batch_size", COUNT, local_batch),
+    SAYS("training.local_batch_size training.batch_size", COUNT, local_batch),
     SAYS("training.global_batch_size", WHOLE, global_batch),
     SAYS("training.dtype", TEXT, dtype),
     SAYS("training.mixed_precision_param", TEXT, precision),
     WRITES("training.mixed_precision_reduce", TEXT, sums),
     TAKES("training.enable_cpu_offload", FLAG, cpu_offload),
-    LEFT("training.dataset"),
-    LEFT("training.dataset_path"),
-    LEFT("training.max_norm"),
-    LEFT("training.steps"),
-    LEFT("training.gc_freq"),
-    LEFT("training.gc_debug"),
-    LEFT("training.dataloader.*"),
-    SAYS("parallelism.data_parallel_replicate_degree", COUNT, replicas),
-    SAYS("parallelism.data_parallel_shard_degree", WHOLE, shards),
+    SAYS("parallelism.data_parallel_replicate_degree training.data_parallel_replicate_degree",
+         COUNT, replicas),
+    SAYS("parallelism.data_parallel_shard_degree training.data_parallel_shard_degree", WHOLE,
+         shards),
     SAYS("parallelism.fsdp_reshard_after_forward", TEXT, reshard),
-    SAYS("parallelism.tensor_parallel_degree", INT, job.layout.tensor),
-    SAYS("parallelism.context_parallel_degree", INT, job.layout.context),
+    SAYS("parallelism.tensor_parallel_degree training.tensor_parallel_degree", INT,
+         job.layout.tensor),
+    SAYS("parallelism.context_parallel_degree experimental.context_parallel_degree", INT,
+         job.layout.context),
     SAYS_IF(python, "parallelism.enable_sequence_parallel", FLAG, job.layout.sequence_parallel),
     SAYS_IF(toml, "parallelism.disable_loss_parallel", FLAG, job.gathered_logits),
-    LEFT("parallelism.enable_async_tensor_parallel"),
-    SAYS("parallelism.pipeline_parallel_degree", INT, job.layout.pipeline),
-    SAYS("parallelism.pipeline_parallel_schedule", TEXT, schedule),
+    SAYS("parallelism.pipeline_parallel_degree experimental.pipeline_parallel_degree", INT,
+         job.layout.pipeline),
+    SAYS("parallelism.pipeline_parallel_schedule experimental.pipeline_parallel_schedule", TEXT,
+         schedule),
     SAYS("parallelism.pipeline_parallel_schedule_csv", TEXT, csv),
     SAYS("parallelism.pipeline_parallel_microbatch_size", COUNT, micro_batch),
     SAYS("parallelism.module_fqns_per_model_part", RAW, stages),
     TAKES("parallelism.pipeline_parallel_first_stage_less_layers", COUNT, first_less),
     TAKES("parallelism.pipeline_parallel_last_stage_less_layers", COUNT, last_less),
     TAKES("parallelism.pipeline_parallel_layers_per_stage", COUNT, layers_of_stage),
-    LEFT("parallelism.pipeline_parallel_expert_parallel_overlap"),
-    LEFT("parallelism.context_parallel_load_balancer"),
-    LEFT("parallelism.context_parallel_rotate_method"),
     SAYS("parallelism.expert_parallel_degree", INT, job.layout.expert),
     WRITES("parallelism.expert_tensor_parallel_degree", COUNT, expert_tensor),
-    LEFT("parallelism.expert_parallel_comm_backend"),
     SAYS("activation_checkpoint.mode", TEXT, granularity),
     SAYS("activation_checkpoint.selective_ac_option", TEXT, method),
-    LEFT("activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns"),
-    LEFT("activation_checkpoint.early_stop"),
-    LEFT("activation_checkpoint.memory_budget"),
-    LEFT("activation_checkpoint.visualize_memory_budget_pareto"),
-    LEFT("activation_checkpoint.preserve_rng_state"),
-    LEFT("activation_checkpoint.determinism_check"),
-    LEFT("activation_checkpoint.debug"),
-    SAYS("compile.enable", FLAG, compile),
+    SAYS("compile.enable training.compile", FLAG, compile),
     SAYS("compile.components", RAW, components),
-    LEFT("compile.backend"),
-    // names in releases before 0.2
-    TAKES("training.batch_size", COUNT, local_batch),
-    TAKES("training.tensor_parallel_degree", INT, job.layout.tensor),
-    TAKES("training.data_parallel_replicate_degree", COUNT, replicas),
-    TAKES("training.data_parallel_shard_degree", WHOLE, shards),
-    TAKES("training.compile", FLAG, compile),
-    TAKES("experimental.context_parallel_degree", INT, job.layout.context),
-    TAKES("experimental.pipeline_parallel_degree", INT, job.layout.pipeline),
-    TAKES("experimental.pipeline_parallel_schedule", TEXT, schedule),
-    TAKES("experimental.pipeline_parallel_microbatches", COUNT, micro_batches),
-    TAKES("parallelism.pipeline_parallel_microbatches", COUNT, micro_batches),
+    TAKES("experimental.pipeline_parallel_microbatches parallelism.pipeline_parallel_microbatches",
+          COUNT, micro_batches),
     LATER("experimental.pipeline_parallel_split_points"),
     LATER("parallelism.pipeline_parallel_split_points"),
-    LEFT("job.*"),
-    LEFT("profiling.*"),
-    LEFT("metrics.*"),
-    LEFT("lr_scheduler.*"),
-    LEFT("checkpoint.*"),
-    LEFT("comm.*"),
-    LEFT("memory_estimation.*"),
-    LEFT("fault_tolerance.*"),
-    LEFT("experimental.*"),
-    LEFT("validation.*"),
-    LEFT("debug.*"),
 };
-const struct setting_rows torchtitan_rows = {.rows = rows, .count = ARRAY_LENGTH(rows)};
+// Nothing for a job.
+static const char left[] =
+    "model.hf_assets_path model.tokenizer_path model.print_after_conversion quantize.* "
+    "optimizer.lr optimizer.beta1 optimizer.beta2 optimizer.eps optimizer.weight_decay "
+    "optimizer.implementation training.dataset training.dataset_path training.max_norm "
+    "training.steps training.gc_freq training.gc_debug training.dataloader.* "
+    "parallelism.enable_async_tensor_parallel "
+    "parallelism.pipeline_parallel_expert_parallel_overlap "
+    "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method "
+    "parallelism.expert_parallel_comm_backend "
+    "activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns "
+    "activation_checkpoint.early_stop activation_checkpoint.memory_budget "
+    "activation_checkpoint.visualize_memory_budget_pareto "
+    "activation_checkpoint.preserve_rng_state activation_checkpoint.determinism_check "
+    "activation_checkpoint.debug compile.backend job.* profiling.* metrics.* lr_scheduler.* "
+    "checkpoint.* comm.* memory_estimation.* fault_tolerance.* experimental.* validation.* "
+    "debug.*";
+const struct setting_rows torchtitan_rows = {
+    .rows = rows, .count = ARRAY_LENGTH(rows), .left = left};
 
 // DeepSeek's 16B and 236B are only read.
 const struct torchtitan_flavor torchtitan_flavors[] = {
