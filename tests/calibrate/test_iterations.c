@@ -131,13 +131,11 @@ TEST(outliers_do_not_pull)
 
 static void refuse(const char *names, const char *set, const char *rows, const char *why)
 {
-    struct arena arena;
     struct error err;
     struct iterations_fit fit;
-    arena_open(&arena, NULL);
-    assert_int_equal(fit_rows(&fit, names, set, rows, &arena, &err), BAD_INPUT);
-    if (!strstr(err.text, why)) fail_msg("'%s' does not say '%s'", err.text, why);
-    arena_close(&arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    CHECK_REFUSED(fit_rows(&fit, names, set, rows, &own_arena, &err), why);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(what_cannot_be_fitted_is_refused)

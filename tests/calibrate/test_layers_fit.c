@@ -8,7 +8,6 @@
 #include "calibrate/layers.h"
 #include "data/text/svg.h"
 #include "formulate/price/price.h"
-
 #include "tests/support/check.h"
 
 enum { CELLS = 60, REPETITIONS = 9 };

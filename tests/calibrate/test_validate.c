@@ -343,7 +343,6 @@ struct published {
 
 static void check_published(const struct published *x)
 {
-    struct arena arena;
     struct error err = {OK, ""};
     struct predict_settings predict = {.margin = 0.8, .costs = x->costs, .cluster = x->cluster};
     struct validate_settings settings = {.mode = x->by_table ? VALIDATE_TABLE
@@ -356,14 +355,14 @@ static void check_published(const struct published *x)
     struct validation v;
     struct predictor *p;
     bool found = false;
-    arena_open(&arena, NULL);
-    struct run_set set = {.arena = &arena};
-    CHECK_OK(filter_read(&choice.rows, "--rows", x->rows ? x->rows : "", &arena, &err));
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    struct run_set set = {.arena = &own_arena};
+    CHECK_OK(filter_read(&choice.rows, "--rows", x->rows ? x->rows : "", &own_arena, &err));
     CHECK_OK(runs_add(&set, x->table, &choice, &err));
-    CHECK_OK(predictor_open(&p, &predict, &arena, &err));
+    CHECK_OK(predictor_open(&p, &predict, &own_arena, &err));
     if (x->set) CHECK_OK(predictor_set(p, x->set, &err));
-    if (x->fit) CHECK_OK(fit_keys_read(&settings.keys, x->fit, &arena, &err));
-    CHECK_OK(validate(&v, &set, p, &settings, &arena, &err));
+    if (x->fit) CHECK_OK(fit_keys_read(&settings.keys, x->fit, &own_arena, &err));
+    CHECK_OK(validate(&v, &set, p, &settings, &own_arena, &err));
     for (int i = 0; i < v.source_count; i++) {
         const struct source_scores *s = &v.sources[i];
         if (s->metric != x->metric) continue;
@@ -383,7 +382,7 @@ static void check_published(const struct published *x)
                         10 * s->oom[0].false_alarms <= s->oom[0].ran_total);
     }
     assert_true(found);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(published_sets_are_predicted)

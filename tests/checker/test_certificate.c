@@ -6,7 +6,6 @@
 #include "solve/boxes/search.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
-
 #include "tests/support/check.h"
 
 enum { DEFAULT_PROBLEMS = 240 };

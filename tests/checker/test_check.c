@@ -6,7 +6,6 @@
 #include "data/kinds/schedules.h"
 #include "solve/checker/proof.h"
 #include "tests/support/trials/check_trials.h"
-
 #include "tests/support/check.h"
 
 enum { DEFAULT_PROBLEMS = 400 };

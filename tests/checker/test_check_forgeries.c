@@ -3,7 +3,6 @@
 #include "data/base/file.h"
 #include "tests/support/forge.h"
 #include "tests/support/forged_envelope.h"
-
 #include "tests/support/check.h"
 
 enum { TRIALS = 150, TIMES_MOST = 25 };

@@ -8,7 +8,6 @@
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
-
 #include "tests/support/check.h"
 
 enum { PLANS_MOST = 20000 };

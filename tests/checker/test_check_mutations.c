@@ -7,7 +7,6 @@
 
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 
 enum { DEFAULT_MUTATIONS = 2000, PER_TRIAL = 40 };

@@ -306,15 +306,14 @@ static void try_most(const struct place_trial *t)
 
 static void try_problem(uint64_t seed, int asked)
 {
-    struct arena arena;
     struct place_trial t;
-    arena_open(&arena, NULL);
-    if (open_trial(&t, seed, asked, &arena)) {
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    if (open_trial(&t, seed, asked, &own_arena)) {
         try_ways(&t);
         try_certificate(&t, seed % 3 ? 0 : 0.05);
         try_most(&t);
     }
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(test_problems)

@@ -7,7 +7,6 @@
 #include "solve/checker/prices/prices.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 struct pricing_trial {

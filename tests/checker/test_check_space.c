@@ -12,7 +12,6 @@
 #include "tests/support/trials/check_trials.h"
 #include "data/inputs/framework.h"
 #include "tests/support/trials/space_trials.h"
-
 #include "tests/support/check.h"
 
 enum { DEFAULT_PROBLEMS = 40 };
@@ -27,19 +26,19 @@ static struct {
 
 static void try_certificate(uint64_t seed)
 {
-    struct arena arena;
     struct space_trial t;
     struct check_space_result audited;
     const char *why;
     unsigned long long name = seed;
     double gap = seed % 3 ? 0 : 0.05;
-    arena_open(&arena, NULL);
-    space_trial_open(&t, seed, gap, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    space_trial_open(&t, seed, gap, &own_arena);
     const struct plan *plan = &t.found.solved.plan;
     if (!t.certificate.text)
         fail_msg("seed %llu: no certificate of %s, bound %lld", name, outcome_names[plan->outcome],
                  (long long)plan->bound_ns);
-    if (!space_trial_audit(&t, &t.certificate, &audited, &why, &arena) || !audited.proof.accepted)
+    if (!space_trial_audit(&t, &t.certificate, &audited, &why, &own_arena) ||
+        !audited.proof.accepted)
         fail_msg("seed %llu: refused: %s", name, why);
     assert_int_equal(audited.proof.infeasible, t.alone.best_ns == INT64_MAX);
     assert_int_equal(audited.layouts, t.found.layouts.count);
@@ -59,7 +58,7 @@ static void try_certificate(uint64_t seed)
                                    audited.dominated, audited.proven};
     for (int f = 0; f < FATES; f++) seen.fates[f] += counts[f];
     *(t.alone.best_ns == INT64_MAX ? &seen.infeasible : &seen.plans) += 1;
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(writer_proves_what_all_layouts_say)
@@ -176,9 +175,8 @@ static bool compare_layout(void *argument, int64_t number, const struct check_la
     if (!layout_equal(&own, &c->theirs->layouts[number]))
         fail_msg("layout %lld is another", (long long)number);
     struct check_space space;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    space_read(&space, c->problem, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    space_read(&space, c->problem, &own_arena);
     struct problem one = problem_with_layout(c->problem, &own);
     bool refused = problem_check_layout(&one, &err) != OK;
     const char *why = check_space_refusal(&space, layout);
@@ -186,7 +184,7 @@ static bool compare_layout(void *argument, int64_t number, const struct check_la
         fail_msg("layout %lld: the planner: %s; the checker: %s", (long long)number,
                  refused ? err.text : "fine", why ? why : "fine");
     c->refused += refused;
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
     return true;
 }
 

@@ -4,7 +4,6 @@
 // random damage: test_check_space_mutations.c.
 #include "tests/support/forge.h"
 #include "tests/support/trials/space_forgery.h"
-
 #include "tests/support/check.h"
 
 // ---- fates, one letter a layout

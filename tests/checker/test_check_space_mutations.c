@@ -4,7 +4,6 @@
 //   test_check_space_mutations [MUTATIONS]       make test runs 400
 #include "tests/support/random_priced.h"
 #include "tests/support/trials/space_trials.h"
-
 #include "tests/support/check.h"
 
 enum { DEFAULT_MUTATIONS = 400 };

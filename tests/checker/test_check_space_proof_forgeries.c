@@ -4,7 +4,6 @@
 #include "solve/checker/prices/prices.h"
 #include "tests/support/forge.h"
 #include "tests/support/trials/space_forgery.h"
-
 #include "tests/support/check.h"
 
 // ---- proofs

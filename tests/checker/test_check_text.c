@@ -1,7 +1,6 @@
 // Certificates with damaged text: whatever is not JSON of the certificate's form, or too large, is
 // refused with its reason; and work is limited.
 #include "tests/support/trials/check_trials.h"
-
 #include "tests/support/check.h"
 
 // ---- damages of the text

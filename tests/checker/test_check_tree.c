@@ -366,12 +366,11 @@ static void try_trees(const struct place_trial *t)
 
 static void try_problem(uint64_t seed)
 {
-    struct arena arena;
     struct place_trial t;
     struct check_tree *tree;
     struct random rng = {seed};
-    arena_open(&arena, NULL);
-    bool opened = place_trial_open(&t, seed, seed % 5 == 1 ? PLACED_FUSED : 0, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    bool opened = place_trial_open(&t, seed, seed % 5 == 1 ? PLACED_FUSED : 0, &own_arena);
     if (opened) open_tree(&tree, &t);
     if (opened) try_completions(&t, tree, &rng);
     if (opened && t.best_ns >= 0) {
@@ -384,7 +383,7 @@ static void try_problem(uint64_t seed)
         seen.fused += t.places.embedding != NULL;
         try_trees(&t);
     }
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(test_problems)

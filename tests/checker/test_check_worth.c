@@ -9,7 +9,6 @@
 #include "solve/checker/space/arguments.h"
 #include "tests/support/forge.h"
 #include "tests/support/trials/space_trials.h"
-
 #include "tests/support/check.h"
 
 enum { LAYOUTS_MOST_TRIED = 120 };

@@ -13,7 +13,6 @@
 #include "tests/support/claims/placed.h"
 #include "tests/support/claims/printed.h"
 #include "tests/support/folder.h"
-
 #include "tests/support/check.h"
 
 enum {
@@ -92,24 +91,24 @@ static bool is_squeezed(const struct problem *p, uint64_t seed)
 
 static void try_problem(struct run *r, uint64_t seed)
 {
-    struct arena arena;
     struct random rng = {seed};
     struct problem p;
     struct space_truth t;
-    arena_open(&arena, NULL);
+    struct arena_mark mark = arena_set_mark(&own_arena);
     memset(r->violated, 0, sizeof r->violated);
-    claims_draw(&p, &rng, &arena);
-    space_truth_find(&t, &p, PLANS_MOST, &arena);
+    claims_draw(&p, &rng, &own_arena);
+    space_truth_find(&t, &p, PLANS_MOST, &own_arena);
     features_count(&r->features, &t);
-    r->judged += claims_climb(&r->claims, &p, &t, STEPS, PLANS_MOST, &rng, &arena);
-    if (is_squeezed(&p, seed)) r->judged += claims_squeeze(&r->claims, &p, &t, PLANS_MOST, &arena);
+    r->judged += claims_climb(&r->claims, &p, &t, STEPS, PLANS_MOST, &rng, &own_arena);
+    if (is_squeezed(&p, seed))
+        r->judged += claims_squeeze(&r->claims, &p, &t, PLANS_MOST, &own_arena);
     claims_proofs(&r->claims, &t, seed % DEEP_EVERY ? 0 : CHANGES, &rng);
     if (seed % DEEP_EVERY == 0) claims_search(&r->claims, &t, &rng);
     if (seed % CERTIFICATE_EVERY == 0) claims_certificate(&r->claims, &t);
-    if (seed % PLACED_EVERY == 0) claims_placed(&r->claims, seed, &arena);
+    if (seed % PLACED_EVERY == 0) claims_placed(&r->claims, seed, &own_arena);
     if (seed % PRINTED_EVERY == 0) ask_commands(r, &t);
-    show(r, seed, &p, &arena);
-    arena_close(&arena);
+    show(r, seed, &p, &own_arena);
+    arena_reset(&own_arena, mark);
 }
 
 static void say_figures(const struct run *r, struct arena *arena)

@@ -8,7 +8,6 @@
 #include "tests/support/claims/climb.h"
 #include "tests/support/claims/deep.h"
 #include "tests/support/claims/extreme.h"
-
 #include "tests/support/check.h"
 
 enum { DEFAULT_SETS = 100, STEPS = 30, PLANS_MOST = 6000, CHANGES = 6, SHOWN_MOST = 12 };

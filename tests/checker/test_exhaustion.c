@@ -13,7 +13,6 @@
 #include "data/base/command.h"
 #include "tests/support/folder.h"
 #include "tests/support/vipr/command.h"
-
 #include "tests/support/check.h"
 
 extern const struct command command_check, command_verify, command_vipr;
@@ -46,21 +45,20 @@ static void repeat(FILE *f, const char *text, int times)
 // A document of tests/documents with `to` in place of the first `from`; its hash.
 static void change(const char *name, const char *from, const char *to, char hash[SHA256_TEXT])
 {
-    struct arena arena;
     const char *text;
     size_t size;
-    arena_open(&arena, NULL);
-    MUST(
-        file_read(arena_print(&arena, "tests/documents/%s", name), &text, &size, &arena, &own_err));
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    MUST(file_read(arena_print(&own_arena, "tests/documents/%s", name), &text, &size, &own_arena,
+                   &own_err));
     const char *at = strstr(text, from);
     if (!at) fail_msg("%s: '%s' is not there", name, from);
     const char *changed =
-        arena_print(&arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+        arena_print(&own_arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     sha256_text(changed, strlen(changed), hash);
     FILE *f = begin_file(name);
     fputs(changed, f);
     end_file(f);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 static void begin_certificate(FILE *f, const char *priced_hash)
@@ -301,14 +299,13 @@ static void write_stages(void)
 static void write_sources(void)
 {
     char hash[SHA256_TEXT];
-    struct arena arena;
-    arena_open(&arena, NULL);
-    char *list = TAKE(&arena, 20000 * 130, char), *to = list;
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    char *list = TAKE(&own_arena, 20000 * 130, char), *to = list;
     to += sprintf(to, "\"made_from\": [");
     for (int i = 0; i < 20000; i++)
         to += sprintf(to, "{\"role\": \"x\", \"path\": \"p%d\", \"sha256\": \"%064d\"},", i, i);
     change("plan.json", "\"made_from\": [", list, hash);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 // ---- all of them

@@ -89,21 +89,20 @@ static void judge(const struct space_trial *t, unsigned long long name, struct a
 
 static void try_problem(uint64_t seed)
 {
-    struct arena arena;
     struct space_trial t;
     struct check_space_result audited;
     unsigned long long name = seed;
-    arena_open(&arena, NULL);
-    space_trial_of_grids(&t, seed, 0, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    space_trial_of_grids(&t, seed, 0, &own_arena);
     const struct plan *plan = &t.found.solved.plan;
-    int64_t best_ns = space_trial_best(&t, seed, &audited, &arena);
-    walk_both(&t, name, &arena);
-    if (best_ns) judge(&t, name, &arena);
+    int64_t best_ns = space_trial_best(&t, seed, &audited, &own_arena);
+    walk_both(&t, name, &own_arena);
+    if (best_ns) judge(&t, name, &own_arena);
     layouts += audited.layouts, bounded += audited.bounded, dominated += audited.dominated,
         proven += audited.proven;
     *(best_ns ? &plans : &infeasible) += 1;
     chosen += best_ns && layout_has_grid(&plan->layout);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(best_grids_are_found_and_proven)

@@ -17,17 +17,16 @@ static bool lengths_differ(const struct layout *l)
 
 static void try_problem(uint64_t seed)
 {
-    struct arena arena;
     struct space_trial t;
     struct check_space_result audited;
-    arena_open(&arena, NULL);
-    space_trial_of_slices(&t, seed, 0, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    space_trial_of_slices(&t, seed, 0, &own_arena);
     const struct plan *plan = &t.found.solved.plan;
-    int64_t best_ns = space_trial_best(&t, seed, &audited, &arena);
+    int64_t best_ns = space_trial_best(&t, seed, &audited, &own_arena);
     layouts += audited.layouts, bounded += audited.bounded;
     *(best_ns ? &plans : &infeasible) += 1;
     unequal += best_ns && lengths_differ(&plan->layout);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(best_lengths_are_found_and_proven)

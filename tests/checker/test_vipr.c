@@ -11,7 +11,6 @@
 #include "solve/certificate/vipr/vipr.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 
 enum { DEFAULT_PROBLEMS = 90, DECISIONS_MOST = 1500 };

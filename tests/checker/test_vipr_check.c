@@ -5,7 +5,6 @@
 #include "tests/support/vipr/vipr.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/vipr/brute.h"
-
 #include "tests/support/check.h"
 
 // Two processors, tasks of length 3 and 2: T, a, b; the least makespan is 3.

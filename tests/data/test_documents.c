@@ -15,7 +15,6 @@
 #include "tests/support/folder.h"
 #include "tests/support/problems.h"
 #include "tests/support/same.h"
-
 #include "tests/support/check.h"
 
 static void expect_ok(enum status status)

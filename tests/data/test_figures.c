@@ -6,11 +6,10 @@
 static double flop_per_token(const char *path, int64_t sequence)
 {
     struct model m;
-    struct arena arena;
-    arena_open(&arena, NULL);
-    MUST(model_load(&m, path, &arena, &own_err));
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    MUST(model_load(&m, path, &own_arena, &own_err));
     double flop = model_flop(&m, sequence) / (double)sequence;
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
     return flop;
 }
 

@@ -5,7 +5,6 @@
 
 #include "data/base/file.h"
 #include "tests/fuzz/fuzz.h"
-
 #include "tests/support/check.h"
 
 typedef bool fuzzed(const uint8_t *data, size_t size);
@@ -13,23 +12,22 @@ typedef bool fuzzed(const uint8_t *data, size_t size);
 // Folders of a corpus are named for the last letter of their files (make fuzz-keep-FORMAT).
 static void replay(const char *name, fuzzed *one)
 {
-    struct arena arena;
     glob_t found;
     int valid = 0;
-    arena_open(&arena, NULL);
-    const char *files = arena_print(&arena, "tests/fuzz/corpus/%s/*/*", name);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    const char *files = arena_print(&own_arena, "tests/fuzz/corpus/%s/*/*", name);
     if (glob(files, 0, NULL, &found)) fail_msg("%s: none is there", files);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct error err = {OK, ""};
         const char *text;
         size_t size;
-        if (file_read(found.gl_pathv[i], &text, &size, &arena, &err)) fail_msg("%s", err.text);
+        if (file_read(found.gl_pathv[i], &text, &size, &own_arena, &err)) fail_msg("%s", err.text);
         valid += one((const uint8_t *)text, size);
     }
     print_message("%-8s %4zu inputs, %d of them valid\n", name, found.gl_pathc, valid);
     assert_true(found.gl_pathc >= 2 && valid >= 1);
     globfree(&found);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 static char folder[FUZZ_FOLDER];

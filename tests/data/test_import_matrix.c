@@ -3,7 +3,6 @@
 #include "data/places/cluster.h"
 #include "data/import/import.h"
 #include "tests/support/folder.h"
-
 #include "tests/support/check.h"
 
 enum { OPTIONS = 8 };

@@ -7,7 +7,6 @@
 #include "data/inputs/samples.h"
 #include "data/import/import.h"
 #include "tests/support/folder.h"
-
 #include "tests/support/check.h"
 
 // Thousands of files: in memory, where there is such a place.

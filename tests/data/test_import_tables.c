@@ -3,7 +3,6 @@
 #include "data/places/places.h"
 #include "data/import/import.h"
 #include "tests/support/folder.h"
-
 #include "tests/support/check.h"
 
 static char input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];

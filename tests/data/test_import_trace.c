@@ -6,7 +6,6 @@
 #include "data/text/json_stream.h"
 #include "data/import/trace/ranges.h"
 #include "tests/support/folder.h"
-
 #include "tests/support/check.h"
 
 static char input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];

@@ -2,7 +2,6 @@
 // sum over all paths of signs, that sum against an enumeration of all paths, stopping between
 // looks, small counts, equal values, launches.
 #include "data/numbers/intervals.h"
-
 #include "tests/support/check.h"
 
 typedef int rank_function(int count);

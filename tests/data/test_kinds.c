@@ -8,7 +8,6 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/folder.h"
 #include "tests/support/same.h"
-
 #include "tests/support/check.h"
 
 static void must(enum status status, const struct error *err)

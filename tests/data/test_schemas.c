@@ -10,7 +10,6 @@
 #include "tests/support/folder.h"
 #include "tests/support/problems.h"
 #include "tests/support/schema.h"
-
 #include "tests/support/check.h"
 
 static void run(const char *command)

@@ -3,7 +3,6 @@
 #include "data/inputs/framework.h"
 #include "data/inputs/space.h"
 #include "data/kinds/schedules.h"
-
 #include "tests/support/check.h"
 
 struct seen {

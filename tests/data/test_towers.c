@@ -5,7 +5,6 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/folder.h"
 #include "tests/support/same.h"
-
 #include "tests/support/check.h"
 
 static void refused(enum status status, const struct error *err, const char *word)

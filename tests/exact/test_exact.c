@@ -151,12 +151,11 @@ static void draw(struct exact_trial *t, uint64_t seed, struct arena *arena)
 
 static void check_one(uint64_t seed)
 {
-    struct arena arena;
     struct exact_trial t;
-    arena_open(&arena, NULL);
-    if (towers.wanted) draw_tower(&t, seed, &arena);
-    else draw(&t, seed, &arena);
-    exact_trial_check(&t, seed, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    if (towers.wanted) draw_tower(&t, seed, &own_arena);
+    else draw(&t, seed, &own_arena);
+    exact_trial_check(&t, seed, &own_arena);
     *(t.oracle.plans ? &seen.feasible : &seen.infeasible) += 1;
     seen.certified++;
     seen.anew += t.certified.made.mended > 0;
@@ -166,8 +165,8 @@ static void check_one(uint64_t seed)
     else count_dimensions(&t.problem, &t.priced, &t.oracle);
     // glp_intopt's tolerances miss nanoseconds in a minute.
     if (seed % 4 == 1 && !t.priced.recompute[RECOMPUTE_SWAP])
-        exact_trial_textbook(&t, seed, &arena), seen.textbook++;
-    arena_close(&arena);
+        exact_trial_textbook(&t, seed, &own_arena), seen.textbook++;
+    arena_reset(&own_arena, mark);
 }
 
 TEST(plan_is_the_best_of_all)

@@ -257,20 +257,19 @@ static void draw(struct exact_trial *t, const struct one_decision *d, uint64_t s
 
 static void check_one(const struct one_decision *d, uint64_t seed)
 {
-    struct arena arena;
     struct exact_trial t;
     bool taken = !d->takes;
-    arena_open(&arena, NULL);
-    draw(&t, d, seed, &arena);
-    exact_trial_check(&t, seed, &arena);
-    seen.prices += exact_trial_prices(&t, seed, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    draw(&t, d, seed, &own_arena);
+    exact_trial_check(&t, seed, &own_arena);
+    seen.prices += exact_trial_prices(&t, seed, &own_arena);
     // A swap's times are no sums over layers, which the textbook's rows need.
     if (!t.priced.recompute[RECOMPUTE_SWAP])
-        exact_trial_textbook(&t, seed, &arena), seen.textbook++;
+        exact_trial_textbook(&t, seed, &own_arena), seen.textbook++;
     for (int s = 0; s < t.priced.stage_count && !taken; s++)
         taken = d->takes(&t.priced, &t.oracle.best[s]);
     seen.feasible++, seen.taken += taken, seen.plans += t.oracle.plans;
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(each_decision_is_exact)

@@ -44,16 +44,16 @@ static struct solve_settings settings_of(enum way way, uint64_t seed)
 static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed)
 {
     static const volatile int never = 0;
-    struct arena arena;
     struct error err = {OK, ""};
     struct solve_result result;
     struct solve_settings settings = settings_of(way, seed);
     char name[100];
     snprintf(name, sizeof name, "%s, seed %llu, %s", schedule_names[p->layout.schedule],
              (unsigned long long)seed, way_names[way]);
-    arena_open(&arena, NULL);
-    if ((way == WAY_TEXTBOOK ? textbook_solve(&result.plan, p, 0, &arena, &err)
-                             : solve_run(&result, p, &settings, NULL, &never, &arena, &err)) != OK)
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    if ((way == WAY_TEXTBOOK
+             ? textbook_solve(&result.plan, p, 0, &own_arena, &err)
+             : solve_run(&result, p, &settings, NULL, &never, &own_arena, &err)) != OK)
         fail_msg("%s: %s", name, err.text);
     if (!e->plans) {
         if (result.plan.outcome != OUTCOME_INFEASIBLE)
@@ -72,12 +72,12 @@ static void check_way(const struct priced *p, const struct oracle *e, enum way w
     }
     if (settings.evidence) {
         struct certified c;
-        if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &arena, &err))
+        if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &own_arena, &err))
             fail_msg("%s: %s", name, err.text);
         seen[p->layout.schedule].certified++;
     }
     seen[p->layout.schedule].by_way[way]++;
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 // Draws until the enumeration is small enough.
@@ -100,12 +100,11 @@ static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, 
 
 static void check_one(int kind, uint64_t seed)
 {
-    struct arena arena;
     struct priced p;
     struct schedule schedule;
     struct oracle e;
-    arena_open(&arena, NULL);
-    draw(&p, &schedule, &e, kind, 1000 * seed + (uint64_t)kind, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    draw(&p, &schedule, &e, kind, 1000 * seed + (uint64_t)kind, &own_arena);
     check_way(&p, &e, WAY_DEFAULT, seed);
     check_way(&p, &e, WAY_TREE_ALONE, seed);
     if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed);
@@ -119,7 +118,7 @@ static void check_one(int kind, uint64_t seed)
     seen[kind].periodic += !p.layout.barrier;
     seen[kind].local += p.layout.local_loss_every > 0;
     seen[kind].plans += e.plans;
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 TEST(plan_is_the_best_of_all)

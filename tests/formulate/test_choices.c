@@ -6,7 +6,6 @@
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 
 // ---- the oracle: a raw decision of one stage, and its price
@@ -405,41 +404,39 @@ TEST(dominance_respects_budget)
 // The chain interleaved: two stages a rank.
 static void expect_hopeless_interleaved(int64_t limit_bytes, int stage, const char *words)
 {
-    struct arena arena;
     struct priced p;
     struct schedule schedule;
     struct choices c;
     const char *why;
-    arena_open(&arena, NULL);
-    chain_priced(&p, 8, 2, 1, 4, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    chain_priced(&p, 8, 2, 1, 4, &own_arena);
     p.layout.schedule = SCHEDULE_INTERLEAVED;
     p.layout.virtual_stages = 2;
     p.stage_count = 4;
     p.groups[0].memory_limit_bytes = limit_bytes;
-    priced_schedule(&schedule, &p, &arena);
-    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &own_err), OK);
+    priced_schedule(&schedule, &p, &own_arena);
+    assert_int_equal(choices_build(&c, &p, &schedule, &own_arena, &own_err), OK);
     assert_int_equal(choices_hopeless_stage(&c, &why), stage);
     if (words && !strstr(why, words)) fail_msg("'%s' does not say '%s'", why, words);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 // The choices' message when there is no plan; damage(p) removes all plans.
 static void expect_hopeless(void (*damage)(struct priced *p), int stage, const char *words)
 {
-    struct arena arena;
     struct priced p;
     struct schedule schedule;
     struct choices c;
     const char *why;
-    arena_open(&arena, NULL);
-    chain_priced(&p, 8, 3, 2, 4, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    chain_priced(&p, 8, 3, 2, 4, &own_arena);
     damage(&p);
-    priced_schedule(&schedule, &p, &arena);
-    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &own_err), OK);
+    priced_schedule(&schedule, &p, &own_arena);
+    assert_int_equal(choices_build(&c, &p, &schedule, &own_arena, &own_err), OK);
     assert_int_equal(choices_hopeless_stage(&c, &why), stage);
     if (words && !strstr(why, words)) fail_msg("'%s' does not say '%s'", why, words);
     if (!words) assert_null(why);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
 }
 
 static void nothing(struct priced *p) { (void)p; }

@@ -3,7 +3,6 @@
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/requests.h"
-
 #include "tests/support/check.h"
 
 static int64_t random_below(uint64_t *state, int64_t n)
@@ -82,21 +81,20 @@ TEST(test_1f1b_equal_stages)
 static int64_t equal_time(int kind, int ranks, int virtual_stages, int slices, int micro_batches,
                           bool barrier, const int64_t passes[3])
 {
-    struct arena arena;
     struct schedule s;
     struct graph *g;
     struct schedule_request r = {.micro_batches = micro_batches, .barrier = barrier};
-    arena_open(&arena, NULL);
+    struct arena_mark mark = arena_set_mark(&own_arena);
     request_shape(&r, kind, ranks, virtual_stages, slices);
-    if (schedule_build(&s, &r, &arena, &own_err) != OK) fail_msg("%s", own_err.text);
-    assert_int_equal(graph_compile(&g, &s, &arena, &own_err), OK);
-    int64_t *durations = TAKE(&arena, graph_symbol_count(g), int64_t);
+    if (schedule_build(&s, &r, &own_arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    assert_int_equal(graph_compile(&g, &s, &own_arena, &own_err), OK);
+    int64_t *durations = TAKE(&own_arena, graph_symbol_count(g), int64_t);
     for (int i = 0; i < graph_symbol_count(g); i++) {
         int base = symbol_base_kind(i / r.stage_count);
         durations[i] = base <= SYMBOL_WEIGHT ? passes[base] : 0;
     }
     int64_t time = graph_longest(g, durations, NULL);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
     return time;
 }
 

@@ -5,7 +5,6 @@
 #include "data/kinds/schedules.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 
 struct checked {

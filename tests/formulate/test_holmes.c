@@ -11,7 +11,6 @@
 #include "solve/layout/solve.h"
 #include "solve/judge/verify.h"
 #include "tests/support/oracle/pipeline.h"
-
 #include "tests/support/check.h"
 
 static struct clusters_request small_request(void)

@@ -30,17 +30,16 @@ static int64_t optimum_ns(const struct priced *priced, struct arena *arena)
 // Of a random problem, made easier unless NULL.
 static int64_t solve_eased(uint64_t seed, void (*ease)(struct problem *p))
 {
-    struct arena arena;
     struct problem problem;
     struct priced priced;
     struct random rng = {seed};
     struct random_limits limits = random_limits_small();
-    arena_open(&arena, NULL);
-    random_problem(&problem, &rng, &limits, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    random_problem(&problem, &rng, &limits, &own_arena);
     if (ease) ease(&problem);
-    MUST(price_problem(&priced, &problem, &arena, &own_err));
-    int64_t best_ns = optimum_ns(&priced, &arena);
-    arena_close(&arena);
+    MUST(price_problem(&priced, &problem, &own_arena, &own_err));
+    int64_t best_ns = optimum_ns(&priced, &own_arena);
+    arena_reset(&own_arena, mark);
     return best_ns;
 }
 
@@ -168,13 +167,12 @@ static void draw_priced(struct priced *p, int kind, uint64_t seed, struct arena 
 
 static int64_t solve_priced_eased(int kind, uint64_t seed, void (*ease)(struct priced *p))
 {
-    struct arena arena;
     struct priced p;
-    arena_open(&arena, NULL);
-    draw_priced(&p, kind, seed, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    draw_priced(&p, kind, seed, &own_arena);
     if (ease) ease(&p);
-    int64_t best_ns = optimum_ns(&p, &arena);
-    arena_close(&arena);
+    int64_t best_ns = optimum_ns(&p, &own_arena);
+    arena_reset(&own_arena, mark);
     return best_ns;
 }
 

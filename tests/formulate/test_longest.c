@@ -7,7 +7,6 @@
 
 #include "tests/support/oracle/pipeline.h"
 #include "tests/support/requests.h"
-
 #include "tests/support/check.h"
 
 static uint64_t next_random(uint64_t *state)

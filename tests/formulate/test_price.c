@@ -2,7 +2,6 @@
 // tables: activations and states of a layer. Links: test_price_links.c.
 #include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
-
 #include "tests/support/check.h"
 
 // ---- time of a layer

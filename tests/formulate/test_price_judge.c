@@ -9,7 +9,6 @@
 #include "tests/support/draws/grids.h"
 #include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
-
 #include "tests/support/check.h"
 
 static struct estimate estimate(struct random *rng, double low, double high)

@@ -12,7 +12,6 @@
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 enum { PROBLEMS_OF_CI = 300 };

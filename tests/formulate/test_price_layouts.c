@@ -2,7 +2,6 @@
 // closed forms and laws: shards, parameters of a published MoE model and of adapters, memory.
 #include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
-
 #include "tests/support/check.h"
 
 // The same with every cost at the slow or at the fast end of its interval; memory as it is.

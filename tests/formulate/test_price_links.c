@@ -1,7 +1,6 @@
 // Prices against values computed by hand (with the computation next to each): link sharing, the
 // fall-back to a common NIC kind, exclusions, synchronisation, compression.
 #include "tests/support/price_bench.h"
-
 #include "tests/support/check.h"
 
 static const int64_t *forward_parts(const struct bench *b, int from, int to)
@@ -172,8 +171,8 @@ TEST(terms_beyond_counting)
 {
     struct bench *b = bench_dense();
     b->precisions[0].gemm_flop_per_s = exactly(1); // 25 769 803 776 s are 2.6e19 ns
-    assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
-    assert_non_null(strstr(own_err.text, "forward time of run block on group first"));
+    MUST_REFUSE(price_problem(&b->priced, &b->problem, arena, &own_err),
+                "forward time of run block on group first");
 }
 
 // ---- synchronisation and compression
@@ -202,8 +201,7 @@ TEST(layers_share_weights)
     int64_t sum = p->groups[0].sync_constant_ns[0] - step;
     assert_in_range(sum, 6000 + 8810905 + 70000, 6000 + 8810907 + 70000);
     b->problem.job.layout.zero = 1;
-    assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
-    assert_non_null(strstr(own_err.text, "layout.zero"));
+    MUST_REFUSE(price_problem(&b->priced, &b->problem, arena, &own_err), "layout.zero");
 }
 
 TEST(gradient_sync_by_hand)

@@ -2,7 +2,6 @@
 // for any shape, and a block's passes summed by hand.
 #include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
-
 #include "tests/support/check.h"
 
 static void near_to(int64_t a, double b)

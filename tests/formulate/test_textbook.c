@@ -6,7 +6,6 @@
 #include "formulate/choices/choice.h"
 #include "tests/support/textbook/textbook.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 
 struct checked {

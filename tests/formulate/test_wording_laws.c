@@ -5,7 +5,6 @@
 #include "formulate/price/price.h"
 #include "tests/support/spaces.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 enum { PROBLEMS_OF_CI = 300 };

@@ -4,7 +4,6 @@
 // test_verify_decision.c, test_verify_claims.c.
 #include "data/kinds/schedules.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 TEST(test_right_plans)

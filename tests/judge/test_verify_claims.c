@@ -2,7 +2,6 @@
 // reported under its own name.
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 static int64_t fullest(const struct trial *t, int group)

@@ -4,7 +4,6 @@
 #include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "tests/support/problems.h"
-
 #include "tests/support/check.h"
 
 enum { RANKS_MAX = 6, STAGES_OF_RANK_MAX = 4 };
@@ -46,13 +45,12 @@ static int64_t time_of(struct plan *p, struct arena *arena)
 // Returns whether there was a form to check.
 static bool check_form(const struct layout *l, int micro_batches, struct times t)
 {
-    struct arena arena;
-    arena_open(&arena, NULL);
-    struct plan p = even_plan(l, micro_batches, t, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    struct plan p = even_plan(l, micro_batches, t, &own_arena);
     struct schedule_request r = plan_request(&p);
     struct closed_form form = closed_form_of(&p, &r);
     if (form.name) {
-        int64_t ns = time_of(&p, &arena);
+        int64_t ns = time_of(&p, &own_arena);
         if (form.ns != ns)
             fail_msg(
                 "%s, p %d, v %d, m %d, F %lld, B %lld, W %lld: %s gives %lld, the graph takes %lld",
@@ -60,7 +58,7 @@ static bool check_form(const struct layout *l, int micro_batches, struct times t
                 (long long)t.forward, (long long)t.backward, (long long)t.weight, form.name,
                 (long long)form.ns, (long long)ns);
     }
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
     return form.name != NULL;
 }
 

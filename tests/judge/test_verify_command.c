@@ -10,7 +10,6 @@
 #include "formulate/price/price.h"
 #include "tests/support/folder.h"
 #include "tests/support/problems.h"
-
 #include "tests/support/check.h"
 
 extern const struct command command_verify;

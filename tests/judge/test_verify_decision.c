@@ -2,7 +2,6 @@
 // inputs. Each kind of damage to a plan, or to what the job allows, is reported under its own name.
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 static bool layer_twice(struct trial *t)

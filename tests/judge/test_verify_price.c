@@ -4,7 +4,6 @@
 #include "solve/judge/internal.h"
 #include "tests/support/oracle/prices.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 // Sizes of 0, a launch that every message pays, and tables of measured times: what has no bytes
@@ -45,15 +44,14 @@ static struct price_count compare_empty_ones(int flavour, int count)
     limits.flavour = flavour;
     limits.grids = true;
     for (int i = 0; i < count; i++) {
-        struct arena arena;
         struct problem problem;
         struct error err = {OK, ""};
-        arena_open(&arena, NULL);
-        random_problem(&problem, &rng, &limits, &arena);
-        empty_some(&problem, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        random_problem(&problem, &rng, &limits, &own_arena);
+        empty_some(&problem, &rng, &own_arena);
         if (problem_check(&problem, &err)) fail_msg("%s", err.text);
-        compare_prices(&problem, i, &compared, &arena);
-        arena_close(&arena);
+        compare_prices(&problem, i, &compared, &own_arena);
+        arena_reset(&own_arena, mark);
     }
     return compared;
 }
@@ -72,13 +70,12 @@ static struct price_count compare_problems(int flavour, bool long_and_close, boo
     limits.flavour = flavour;
     limits.long_and_close = long_and_close;
     for (int i = 0; i < count; i++) {
-        struct arena arena;
         struct problem problem;
-        arena_open(&arena, NULL);
-        random_problem(&problem, &rng, &limits, &arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        random_problem(&problem, &rng, &limits, &own_arena);
         if (varied) vary_layout(&problem, &rng);
-        compare_prices(&problem, i, &compared, &arena);
-        arena_close(&arena);
+        compare_prices(&problem, i, &compared, &own_arena);
+        arena_reset(&own_arena, mark);
     }
     return compared;
 }
@@ -253,16 +250,15 @@ static int graph_faults(double share, bool stated)
     struct problem p = hand_problem();
     struct verdict v = {0};
     struct plan plan = {.graph = {.parts = {stated, true, true}, .sync = true, .optimizer = true}};
-    struct arena arena;
     p.costs.transfer_share[PART_BLOCKING] = share;
     struct audit h = {.verdict = &v,
                       .plan = &plan,
                       .problem = &p,
                       .price_audit = price_audit_of(&p),
-                      .arena = &arena};
-    arena_open(&arena, NULL);
+                      .arena = &own_arena};
+    struct arena_mark mark = arena_set_mark(&own_arena);
     audit_graph(&h);
-    arena_close(&arena);
+    arena_reset(&own_arena, mark);
     return v.violation_count;
 }
 

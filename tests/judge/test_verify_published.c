@@ -1,7 +1,6 @@
 // Fujii et al.'s memory formula against values computed from the paper's equations for its own
 // models, to the printed digit; and the cases to which it does not apply.
 #include "solve/judge/internal.h"
-
 #include "tests/support/check.h"
 
 static const struct row {

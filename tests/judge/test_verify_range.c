@@ -6,7 +6,6 @@
 #include "formulate/price/price.h"
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 static void widen(struct estimate *e, const struct cost_key *key, void *context)

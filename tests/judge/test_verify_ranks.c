@@ -3,7 +3,6 @@
 #include "data/kinds/schedules.h"
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
-
 #include "tests/support/check.h"
 
 static int64_t off_by(struct trial *t, int64_t more)

@@ -7,7 +7,6 @@
 #include "solve/judge/internal.h"
 #include "tests/support/problems.h"
 #include "tests/support/requests.h"
-
 #include "tests/support/check.h"
 
 struct table {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "library/plumbline.h"
-
 #include "tests/support/check.h"
 
 enum { THREADS = 8, TIMES = 3 };

@@ -7,7 +7,6 @@
 #include "measure/links/report.h"
 #include "measure/links/pairs.h"
 #include "measure/links/together.h"
-
 #include "tests/support/check.h"
 
 enum { COUNT_MAX = 33 };

@@ -16,7 +16,6 @@
 #include "measure/links/links.h"
 #include "measure/links/ranks.h"
 #include "tests/support/folder.h"
-
 #include "tests/support/check.h"
 
 enum { RANKS = 4, LATE_EVERY = 9, SIZE_CLASSES = 32 };
@@ -199,14 +198,12 @@ static void run_rank(const struct ranks *ranks, int self, const char *document, 
 {
     char *words[] = {"links",      "--factor", "512", "--largest",     "262144",
                      "--budget-s", "30",       "-o",  (char *)document};
-    struct arena arena;
     struct error err = {OK, ""};
     int exit_code = 0;
     own = ranks[self];
-    arena_open(&arena, NULL);
     if (!self && !freopen(report, "w", stderr)) _exit(94);
     enum status status =
-        command_call(&measure_links, (int)ARRAY_LENGTH(words), words, &exit_code, &arena, &err);
+        command_call(&measure_links, (int)ARRAY_LENGTH(words), words, &exit_code, &own_arena, &err);
     fflush(stderr);
     _exit(status == OK ? exit_code : 93);
 }

@@ -9,7 +9,6 @@
 #include "measure/sampling/cells.h"
 #include "measure/cpu/internal.h"
 #include "measure/sampling/rounds.h"
-
 #include "tests/support/check.h"
 
 // n and the rank l of the published table of rank intervals; 0: no such interval exists.

@@ -7,7 +7,6 @@
 #include "measure/sampling/rounds.h"
 #include "measure/sampling/simulated.h"
 #include "tests/support/folder.h"
-
 #include "tests/support/check.h"
 
 enum { TRIALS = 10000 };

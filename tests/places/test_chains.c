@@ -1,6 +1,5 @@
 // Chains of nodes: the proof against all orders, bounds against optima, the ring against all rings.
 #include "solve/chains/internal.h"
-
 #include "tests/support/check.h"
 
 enum { NODES_MAX = 7 };

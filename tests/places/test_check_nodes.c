@@ -14,7 +14,6 @@
 #include "solve/places/space/space.h"
 #include "tests/support/forge.h"
 #include "tests/support/oracle/placements.h"
-
 #include "tests/support/check.h"
 
 enum { SOURCES = 5, LAYOUTS_MOST_TRIED = 64 };

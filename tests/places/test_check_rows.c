@@ -8,7 +8,6 @@
 #include "solve/checker/proof.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/pipette.h"
-
 #include "tests/support/check.h"
 
 enum { SOURCES = 5 };

@@ -7,7 +7,6 @@
 #include "solve/places/placed.h"
 #include "solve/places/space/space.h"
 #include "tests/support/oracle/placements.h"
-
 #include "tests/support/check.h"
 
 enum driver { BOXES, TREE, LAYOUTS, PLACES, PLACED_SPACE, DRIVERS };

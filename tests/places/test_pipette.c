@@ -3,7 +3,6 @@
 // and refusals: test_pipette_documents.c.
 #include "solve/judge/verify.h"
 #include "tests/support/pipette.h"
-
 #include "tests/support/check.h"
 
 static int trials = 120;

@@ -13,7 +13,6 @@
 #include "tests/support/oracle/placements.h"
 #include "tests/support/placed_program/milp.h"
 #include "tests/support/placed_program/program.h"
-
 #include "tests/support/check.h"
 
 enum { TIME_LIMIT_S = 200, COLUMNS_MAX = 700, DRAWS = 5 };

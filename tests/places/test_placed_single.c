@@ -5,7 +5,6 @@
 #include "solve/places/internal.h"
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
-
 #include "tests/support/check.h"
 
 enum { DRAWS_MAX = 2000 };

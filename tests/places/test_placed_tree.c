@@ -6,7 +6,6 @@
 #include "solve/places/tree.h"
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
-
 #include "tests/support/check.h"
 
 static int trials = 60;

@@ -6,7 +6,6 @@
 #include "solve/places/internal.h"
 #include "solve/judge/verify.h"
 #include "tests/support/oracle/placements.h"
-
 #include "tests/support/check.h"
 
 static int trials = 100;

@@ -5,7 +5,6 @@
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/problems.h"
-
 #include "tests/support/check.h"
 
 static struct schedule_request draw_request(struct random *rng, int kind)

@@ -246,9 +246,7 @@ static void run(supervision_case *one)
     pid_t process = fork();
     assert_true(process >= 0);
     if (!process) {
-        struct arena arena;
-        arena_open(&arena, NULL);
-        one(&arena);
+        one(&own_arena);
         _exit(0);
     }
     assert_int_equal(waitpid(process, &status, 0), process);

@@ -8,7 +8,6 @@
 #include "solve/report/export/export.h"
 #include "tests/support/folder.h"
 #include "tests/support/problems.h"
-
 #include "tests/support/check.h"
 
 AROUND_ALL(folder_open, folder_close)

@@ -4,7 +4,6 @@
 #include "data/results/plan.h"
 #include "solve/report/export/export.h"
 #include "tests/support/oracle/plans.h"
-
 #include "tests/support/check.h"
 
 static const char *text_of(const struct plan *plan, struct arena *arena)

@@ -1,7 +1,6 @@
 // Launch files of a placed plan against the rank orders written out by hand, and random ones
 // against their definition.
 #include "solve/report/report.h"
-
 #include "tests/support/check.h"
 
 // Two replicas of two ranks of two devices: replica 0 on a and b, replica 1 on c and d; or on nodes

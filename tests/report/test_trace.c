@@ -2,7 +2,6 @@
 // the iteration, every message has its arrow, the counter reaches the plan's activation bytes.
 #include "solve/report/report.h"
 #include "tests/support/oracle/plans.h"
-
 #include "tests/support/check.h"
 
 struct slice {

@@ -4,7 +4,6 @@
 #include "solve/tree/bound.h"
 #include "solve/tree/lp.h"
 #include "tests/support/problems.h"
-
 #include "tests/support/check.h"
 
 enum { STAGES = 3, OPTIONS = 4, UNIT = 20 };

@@ -4,7 +4,6 @@
 // certificate at that very bound.
 #include "tests/support/trials/certified.h"
 #include "tests/support/trials/check_trials.h"
-
 #include "tests/support/check.h"
 
 enum { PROBLEMS = 160 };

@@ -124,36 +124,34 @@ static bool check_priced(const struct priced *priced, const char *name, struct a
 
 static bool check_problem(uint64_t seed)
 {
-    struct arena arena;
     struct problem problem;
     struct priced priced;
     struct random rng = {seed};
     struct random_limits limits = random_limits_small();
-    arena_open(&arena, NULL);
-    random_problem(&problem, &rng, &limits, &arena);
-    MUST(price_problem(&priced, &problem, &arena, &own_err));
-    bool checked =
-        check_priced(&priced, arena_print(&arena, "seed %llu", (unsigned long long)seed), &arena);
-    arena_close(&arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    random_problem(&problem, &rng, &limits, &own_arena);
+    MUST(price_problem(&priced, &problem, &own_arena, &own_err));
+    bool checked = check_priced(
+        &priced, arena_print(&own_arena, "seed %llu", (unsigned long long)seed), &own_arena);
+    arena_reset(&own_arena, mark);
     return checked;
 }
 
 static bool check_schedule(int kind, uint64_t seed)
 {
-    struct arena arena;
     struct priced priced;
     uint64_t state = 1000 * seed + (uint64_t)kind;
-    arena_open(&arena, NULL);
-    do random_priced_of(&priced, kind, &state, &arena);
-    while (oracle_size(&priced, PLANS_MAX, &arena) > PLANS_MAX ||
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    do random_priced_of(&priced, kind, &state, &own_arena);
+    while (oracle_size(&priced, PLANS_MAX, &own_arena) > PLANS_MAX ||
            priced.layer_count < priced.stage_count ||
            priced.groups[0].memory_limit_bytes >
                1000000); // a few bytes of many are within CBC's tolerances
     bool checked = check_priced(
         &priced,
-        arena_print(&arena, "%s, seed %llu", schedule_names[kind], (unsigned long long)seed),
-        &arena);
-    arena_close(&arena);
+        arena_print(&own_arena, "%s, seed %llu", schedule_names[kind], (unsigned long long)seed),
+        &own_arena);
+    arena_reset(&own_arena, mark);
     return checked;
 }
 

@@ -4,7 +4,6 @@
 #include "solve/judge/verify.h"
 #include "solve/layouts/layouts.h"
 #include "tests/support/spaces.h"
-
 #include "tests/support/check.h"
 
 enum { PROBLEMS = 70, LAYOUTS_MAX = 4000 };

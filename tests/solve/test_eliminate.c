@@ -13,7 +13,6 @@
 #include "tests/support/prepare.h"
 #include "tests/support/problems.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 
 enum { PATHS = 5 };
@@ -68,14 +67,13 @@ static int each_problem(uint64_t seed, int count,
     struct random rng = {seed};
     int checked = 0;
     for (int i = 0; i < count; i++) {
-        struct arena arena;
         struct prepared p = {0};
-        arena_open(&arena, NULL);
-        if (i % 2 ? draw_scheduled(&p, &rng, &arena) : draw(&p, &rng, i % 4 == 0, &arena)) {
-            check(&p, &rng, &arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        if (i % 2 ? draw_scheduled(&p, &rng, &own_arena) : draw(&p, &rng, i % 4 == 0, &own_arena)) {
+            check(&p, &rng, &own_arena);
             checked++;
         }
-        arena_close(&arena);
+        arena_reset(&own_arena, mark);
     }
     return checked;
 }

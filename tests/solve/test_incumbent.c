@@ -9,7 +9,6 @@
 #include "tests/support/prepare.h"
 #include "tests/support/problems.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 
 enum { PROBLEMS = 200, REPLAYS = 4000 };

@@ -5,7 +5,6 @@
 #include "solve/incumbent/incumbent.h"
 #include "solve/layouts/bound.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 
 enum { DRAWS = 400, REPLAYS = 2000 };

@@ -10,7 +10,6 @@
 #include "tests/support/problems.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/textbook/textbook.h"
-
 #include "tests/support/check.h"
 
 static bool draw(struct prepared *p, struct random *rng, bool long_and_close, struct arena *arena)
@@ -61,11 +60,10 @@ static void each(uint64_t seed, int count,
 {
     struct random rng = {seed};
     for (int i = 0; i < count; i++) {
-        struct arena arena;
         struct prepared p = {0};
-        arena_open(&arena, NULL);
-        if (draw(&p, &rng, i % 4 == 0, &arena)) check(&p, best_of(&p, &arena), &arena);
-        arena_close(&arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        if (draw(&p, &rng, i % 4 == 0, &own_arena)) check(&p, best_of(&p, &own_arena), &own_arena);
+        arena_reset(&own_arena, mark);
     }
 }
 
@@ -259,16 +257,15 @@ static void each_scheduled(uint64_t seed, int count,
 {
     struct random rng = {seed};
     for (int i = 0; i < count; i++) {
-        struct arena arena;
         struct prepared p = {0};
         uint64_t state = random_bits(&rng);
         double plans = 1;
-        arena_open(&arena, NULL);
-        random_priced_of(&p.priced, (int)(i % SCHEDULE_KIND_COUNT), &state, &arena);
-        prepare(&p, &arena);
+        struct arena_mark mark = arena_set_mark(&own_arena);
+        random_priced_of(&p.priced, (int)(i % SCHEDULE_KIND_COUNT), &state, &own_arena);
+        prepare(&p, &own_arena);
         for (int s = 0; s < p.priced.stage_count; s++) plans *= p.choices.stages[s].count;
-        if (plans < 1e5) check(&p, best_of(&p, &arena), &arena);
-        arena_close(&arena);
+        if (plans < 1e5) check(&p, best_of(&p, &own_arena), &own_arena);
+        arena_reset(&own_arena, mark);
     }
 }
 

@@ -4,7 +4,6 @@
 #include "solve/process/worker.h"
 #include "tests/support/prepare.h"
 #include "tests/support/random_priced.h"
-
 #include "tests/support/check.h"
 #include <glpk.h>
 

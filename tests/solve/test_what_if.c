@@ -7,7 +7,6 @@
 #include "formulate/price/price.h"
 #include "tests/support/oracle/pipeline.h"
 #include "tests/support/placed.h"
-
 #include "tests/support/check.h"
 
 static int trials = 12;

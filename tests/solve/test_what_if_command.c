@@ -9,7 +9,6 @@
 #include "solve/commands/commands.h"
 #include "tests/support/folder.h"
 #include "tests/support/placed.h"
-
 #include "tests/support/check.h"
 
 struct told {

@@ -33,6 +33,16 @@
     do {                                                                                           \
         if ((call) != OK) fail_msg("%s: %s", #call, own_err.text);                                 \
     } while (0)
+// The call refuses bad input, and its error says so in these words.
+#define CHECK_REFUSED(call, words) REFUSED_INTO(err, call, words)
+#define MUST_REFUSE(call, words) REFUSED_INTO(own_err, call, words)
+#define REFUSED_INTO(found, call, words)                                                           \
+    do {                                                                                           \
+        (found) = (struct error){OK, ""};                                                          \
+        assert_int_equal(call, BAD_INPUT);                                                         \
+        if (!strstr((found).text, words))                                                          \
+            fail_msg("%s: \"%s\" does not say %s", #call, (found).text, words);                    \
+    } while (0)
 
 #define TEST(name)                                                                                 \
     static void name(struct arena *arena, struct error err);                                       \

@@ -1,6 +1,5 @@
 // See folder.h.
 #include "tests/support/folder.h"
-
 #include "tests/support/check.h"
 
 int folder_make(char folder[FOLDER_SIZE])

@@ -1,7 +1,6 @@
 // The problems of the tests of prices.
 #include "data/kinds/schedules.h"
 #include "tests/support/price_bench.h"
-
 #include "tests/support/check.h"
 
 static struct precision_costs rates(enum precision precision, double gemm_flop_per_s)

@@ -8,7 +8,6 @@
 #include "tests/support/sweep/edits.h"
 #include "tests/support/sweep/kinds.h"
 #include "tests/support/sweep/run.h"
-
 #include "tests/support/check.h"
 
 enum { EDIT_KINDS_MAX = 5000 };
@@ -319,15 +318,14 @@ static void remove_folder(const char *folder, struct arena *arena)
 
 static void sweep_kind(const struct sweep_kind *kind)
 {
-    struct arena arena;
-    arena_open(&arena, NULL);
-    char *folder = new_folder(&arena);
-    sweep_prepare(kind, folder, &arena);
-    save_again(folder, &arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    char *folder = new_folder(&own_arena);
+    sweep_prepare(kind, folder, &own_arena);
+    save_again(folder, &own_arena);
     for (size_t i = 0; i < ARRAY_LENGTH(readers); i++)
-        sweep_reader(kind, &readers[i], folder, &arena);
-    remove_folder(folder, &arena);
-    arena_close(&arena);
+        sweep_reader(kind, &readers[i], folder, &own_arena);
+    remove_folder(folder, &own_arena);
+    arena_reset(&own_arena, mark);
 }
 
 // ---- documents that no problem has

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <sys/stat.h>
-
 #include "tests/support/check.h"
 
 int claims_climb(struct claims *c, struct problem *p, struct space_truth *t, int steps,

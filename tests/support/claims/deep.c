@@ -15,7 +15,6 @@
 #include "tests/support/claims/proofs.h"
 #include "tests/support/claims/tight.h"
 #include "tests/support/spaces.h"
-
 #include "tests/support/check.h"
 
 // ---- proofs

@@ -8,7 +8,6 @@
 #include "solve/checker/space/arguments.h"
 #include "tests/support/claims/tables.h"
 #include "tests/support/oracle/oracle.h"
-
 #include "tests/support/check.h"
 
 static bool chance(struct random *rng, int percent) { return random_chance(rng, percent); }

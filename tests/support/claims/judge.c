@@ -6,7 +6,6 @@
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
 #include "solve/layouts/work.h"
-
 #include "tests/support/check.h"
 
 const char *const claim_names[CLAIM_KINDS] = {

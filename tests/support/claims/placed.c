@@ -7,7 +7,6 @@
 #include "solve/places/placed.h"
 #include "solve/places/space/space.h"
 #include "tests/support/trials/place_trials.h"
-
 #include "tests/support/check.h"
 
 enum { SPACE_PLACEMENTS = 20000 };

@@ -9,7 +9,6 @@
 #include "data/results/layouts.h"
 #include "data/results/plan.h"
 #include "tests/support/claims/climb.h"
-
 #include "tests/support/check.h"
 
 static int run(const char *command)

@@ -7,7 +7,6 @@
 #include "data/schedule/schedule.h"
 #include "solve/certificate/certificate.h"
 #include "solve/checker/proof.h"
-
 #include "tests/support/check.h"
 
 // ---- random mixtures of a whole problem's paths

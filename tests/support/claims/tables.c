@@ -3,7 +3,6 @@
 #include "tests/support/claims/tables.h"
 
 #include <string.h>
-
 #include "tests/support/check.h"
 
 // ---- the checker's tables as a priced document

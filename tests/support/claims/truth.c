@@ -11,7 +11,6 @@
 #include "tests/support/claims/tables.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/spaces.h"
-
 #include "tests/support/check.h"
 
 enum { BOXES_MOST = 40, SOLVED_MOST = 1000 * 1000 }; // boxes of the tree; plans of a solve

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include "tests/support/check.h"
 
 enum { ELEMENTS_EDITED = 3, TEXT_MOST = 4000 };
