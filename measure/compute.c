@@ -1,10 +1,10 @@
-// plumbline-measure compute: kernels and whole layers of a model on one device.
-#include "measure/compute.h"
-
+// plumbline-measure compute: kernels and whole layers of a model on one device. compress: times of
+// compression and decompression by size, and by rank, share kept and bits.
 #include <stdio.h>
 
-#include "measure/sampling/cells.h"
+#include "measure/commands.h"
 #include "measure/request.h"
+#include "measure/sampling/cells.h"
 #include "measure/take.h"
 
 // Of the budget, for the minimum of repetitions; the rest is used where intervals are still wide.
@@ -33,7 +33,7 @@ struct options {
     struct request_settings asked;
 };
 
-static const struct option_row rows[] = {
+static const struct option_row compute_rows[] = {
     {"--model", OPTION_MODEL, OPT(asked.model),
      "model whose layers are timed (default: the shape of GPT-2 XL)"},
     {"--shape", OPTION_TEXT, OPT(asked.shapes),
@@ -63,31 +63,75 @@ static const struct option_row rows[] = {
      "samples of another launch: measure the same sizes again, to merge the two"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+static const struct option_row compress_rows[] = {
+    {"--model", OPTION_MODEL, OPT(asked.model),
+     "model whose messages are compressed (default: the width of GPT-2 XL)"},
+    {"--shape", OPTION_TEXT, OPT(asked.shapes),
+     "the same in words: hidden=N,heads=N; separate several with ';'"},
+    {"--micro-batch", OPTION_TEXT, OPT(asked.micro_batches),
+     "maximum sequences per message (default: 1)"},
+    {"--sequence", OPTION_INT, OPT(asked.sequence), "tokens per sequence (default: 1024)", 1,
+     1 << 22},
+    {"--rank", OPTION_TEXT, OPT(asked.ranks),
+     "ranks of the low-rank compression (default: 4,16,64)"},
+    {"--precision", OPTION_NAME, OPT(asked.precision), "precision of the messages (default: fp32)",
+     .names = precision_names},
+    {"--quick", OPTION_FLAG, OPT(asked.quick),
+     "measure two sizes instead of three, with defaults --budget-s 12 --width 0.1"},
+    {"--like", OPTION_PATH, OPT(take.like),
+     "samples of another launch: measure the same sizes again, to merge the two"},
+};
+
+// What a command measures of a request.
+struct subject {
+    double (*least_work)(const struct cells_request *request);
+    void (*choose)(struct cell **cells, int *count, const struct cells_request *request,
+                   struct arena *arena);
+};
+
+static enum status run(struct options *o, const struct subject *subject, struct cells_request *r,
+                       struct take *take, struct arena *arena, struct error *err)
 {
-    struct options *o = options;
     struct take_settings *s = &o->take;
-    struct request_settings *asked = &o->asked;
-    take_complete(s, asked->quick);
-    struct cells_request request = {.threads = (int)s->threads};
-    struct take take;
-    TRY(request_read(&request, asked, arena, err));
-    TRY(take_open(&take, s, request.precision, arena, err));
-    TRY(take_guess_rates(&take, arena, err));
-    request.largest_s = s->budget_s * share_for_least_work / cells_least_work(&request);
-    request.gemm_flop_per_s = take.gemm_flop_per_s;
-    request.copy_bytes_per_s = take.copy_bytes_per_s;
+    take_complete(s, o->asked.quick);
+    *r = (struct cells_request){.threads = (int)s->threads};
+    TRY(request_read(r, &o->asked, arena, err));
+    TRY(take_open(take, s, r->precision, arena, err));
+    TRY(take_guess_rates(take, arena, err));
+    r->largest_s = s->budget_s * share_for_least_work / subject->least_work(r);
+    r->gemm_flop_per_s = take->gemm_flop_per_s;
+    r->copy_bytes_per_s = take->copy_bytes_per_s;
     struct cell *cells;
-    int cell_count;
-    cells_choose(&cells, &cell_count, &request, arena);
-    TRY(take_cells(&take, cells, cell_count, arena, err));
-    if (!s->quiet) tell_left_out(&request, cells, cell_count);
+    int count;
+    subject->choose(&cells, &count, r, arena);
+    TRY(take_cells(take, cells, count, arena, err));
+    if (subject->choose == cells_choose && !s->quiet) tell_left_out(r, cells, count);
+    return OK;
+}
+
+static enum status compute(void *options, int *exit_code, struct arena *arena, struct error *err)
+{
+    static const struct subject layers = {cells_least_work, cells_choose};
+    struct options *o = options;
+    struct cells_request request;
+    struct take take;
+    TRY(run(o, &layers, &request, &take, arena, err));
     struct source source;
-    if (asked->model) {
-        source = source_of("model", &asked->loaded.document, s->output, arena);
+    if (o->asked.model) {
+        source = source_of("model", &o->asked.loaded.document, o->take.output, arena);
         take.samples.document.sources = &source;
         take.samples.document.source_count = 1;
     }
+    return take_save(&take, exit_code, arena, err);
+}
+
+static enum status compress(void *options, int *exit_code, struct arena *arena, struct error *err)
+{
+    static const struct subject messages = {cells_least_work_of_compression,
+                                            cells_choose_compression};
+    struct cells_request request;
+    struct take take;
+    TRY(run(options, &messages, &request, &take, arena, err));
     return take_save(&take, exit_code, arena, err);
 }
 
@@ -95,7 +139,7 @@ const struct command measure_compute = {
     .name = "compute",
     .text = "time kernels and whole transformer layers on this device",
     .usage = "plumbline measure compute [OPTION ...]",
-    READS(struct options, rows,
+    READS(struct options, compute_rows,
           {.take = {TAKE_DEFAULTS},
            .asked = {.tensors = "1",
                      .contexts = "1",
@@ -106,5 +150,23 @@ const struct command measure_compute = {
                      .precision = FP32}}),
     SHARES(take_options, struct options, take),
     .line = OPT(take.line),
-    .run = run,
+    .run = compute,
+};
+
+const struct command measure_compress = {
+    .name = "compress",
+    .text = "time compression of messages and gradients: low-rank, top-k, quantised",
+    .usage = "plumbline measure compress [OPTION ...]",
+    READS(struct options, compress_rows,
+          {.take = {TAKE_DEFAULTS},
+           .asked = {.tensors = "1",
+                     .contexts = "1",
+                     .micro_batches = "1",
+                     .ranks = "4,16,64",
+                     .recompute = "none",
+                     .sequence = 1024,
+                     .precision = FP32}}),
+    SHARES(take_options, struct options, take),
+    .line = OPT(take.line),
+    .run = compress,
 };

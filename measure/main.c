@@ -2,11 +2,8 @@
 // GLPK can measure and one without the measuring libraries can plan.
 #include "data/base/commands.h"
 #include "data/text/document.h"
-#include "measure/compress.h"
-#include "measure/compute.h"
+#include "measure/commands.h"
 #include "measure/links/links.h"
-#include "measure/memory.h"
-#include "measure/merge.h"
 
 static const struct command *const commands[] = {&measure_compute,     &measure_compress,
                                                  &measure_memory,      &measure_links,

@@ -1,9 +1,8 @@
 // plumbline-measure memory: copies on the device over a range of sizes, transfers from and to the
 // host if the device has its own memory, and the bytes that a process takes before any tensor.
-#include "measure/memory.h"
-
 #include <stdio.h>
 
+#include "measure/commands.h"
 #include "measure/sampling/cells_take.h"
 #include "measure/take.h"
 

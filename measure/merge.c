@@ -11,6 +11,7 @@
 #include "data/base/file.h"
 #include "data/inputs/model/model.h"
 #include "data/numbers/intervals.h"
+#include "measure/commands.h"
 
 enum { DOCUMENTS_MAX = 64, LAUNCHES_MAX = 1024, REPETITIONS_MAX = 1000000 };
 

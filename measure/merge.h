@@ -3,10 +3,7 @@
 #ifndef PLUMBLINE_MEASURE_MERGE_H
 #define PLUMBLINE_MEASURE_MERGE_H
 
-#include "data/base/command.h"
 #include "data/inputs/samples.h"
-
-extern const struct command measure_merge;
 
 // documents[count], count >= 2, of the same machine and the same operations; otherwise BAD_INPUT
 // names the file and the difference. With `partial`, operations may be missing in some of them.
