@@ -36,7 +36,7 @@ static void multiply(CBLAS_TRANSPOSE left_form, CBLAS_TRANSPOSE right_form, int6
                 (int)left_row, right, (int)right_row, beta, c, (int)c_row);
 }
 
-static void run_forward(void *argument, int member, int threads)
+static void run_forward(const void *argument, int member, int threads)
 {
     const struct attention *a = argument;
     int64_t begin, end, columns = a->blocks * a->keys, size = a->queries * columns,
@@ -82,7 +82,7 @@ static void add_gradients(const struct attention *a, int64_t batch, int64_t head
              d_context, a->context_row, beta, (float *)d.value, d.row);
 }
 
-static void run_backward(void *argument, int member, int threads)
+static void run_backward(const void *argument, int member, int threads)
 {
     const struct attention *a = argument;
     int64_t begin, end, columns = a->blocks * a->keys, size = a->queries * columns,

@@ -14,7 +14,7 @@
 
 // ---- low rank
 
-static void run_left_factor(void *argument, int member, int threads)
+static void run_left_factor(const void *argument, int member, int threads)
 {
     const struct low_rank *l = argument;
     int64_t begin, end;
@@ -25,7 +25,7 @@ static void run_left_factor(void *argument, int member, int threads)
                 (int)l->columns, 0.0f, l->p + begin, (int)l->rows);
 }
 
-static void run_right_factor(void *argument, int member, int threads)
+static void run_right_factor(const void *argument, int member, int threads)
 {
     const struct low_rank *l = argument;
     int64_t begin, end;
@@ -36,7 +36,7 @@ static void run_right_factor(void *argument, int member, int threads)
                 l->q + begin, (int)l->columns);
 }
 
-static void run_factors_product(void *argument, int member, int threads)
+static void run_factors_product(const void *argument, int member, int threads)
 {
     const struct low_rank_product *l = argument;
     int64_t begin, end;
@@ -69,8 +69,7 @@ void low_rank_compress(struct team *team, const struct low_rank *l)
 
 void low_rank_decompress(struct team *team, const struct low_rank_product *l)
 {
-    struct low_rank_product copy = *l;
-    team_run(team, run_factors_product, &copy);
+    team_run(team, run_factors_product, l);
 }
 
 // ---- top-k
@@ -91,7 +90,7 @@ static uint32_t size_bits(float x)
     return bits & 0x7fffffffu;
 }
 
-static void run_count(void *argument, int member, int threads)
+static void run_count(const void *argument, int member, int threads)
 {
     const struct selection *s = argument;
     int64_t begin, end;
@@ -105,7 +104,7 @@ static void run_count(void *argument, int member, int threads)
 }
 
 // counts[0]: larger values in the member's share, counts[1]: values equal to the k-th.
-static void run_count_kept(void *argument, int member, int threads)
+static void run_count_kept(const void *argument, int member, int threads)
 {
     const struct selection *s = argument;
     int64_t begin, end;
@@ -119,7 +118,7 @@ static void run_count_kept(void *argument, int member, int threads)
     counts[0] = larger, counts[1] = equal;
 }
 
-static void run_gather(void *argument, int member, int threads)
+static void run_gather(const void *argument, int member, int threads)
 {
     const struct selection *s = argument;
     const struct top_k *t = s->t;
@@ -166,7 +165,7 @@ void top_k_compress(struct team *team, const struct top_k *t)
     team_run(team, run_gather, &s);
 }
 
-static void run_clear(void *argument, int member, int threads)
+static void run_clear(const void *argument, int member, int threads)
 {
     const struct top_k_spread *t = argument;
     int64_t begin, end;
@@ -174,7 +173,7 @@ static void run_clear(void *argument, int member, int threads)
     memset(t->x + begin, 0, (size_t)(end - begin) * sizeof *t->x);
 }
 
-static void run_scatter(void *argument, int member, int threads)
+static void run_scatter(const void *argument, int member, int threads)
 {
     const struct top_k_spread *t = argument;
     int64_t begin, end, step = t->count / t->kept;
@@ -236,7 +235,7 @@ static float quantise_signs(const float *x, const float *lost, int64_t count, ui
     return scale;
 }
 
-static void run_quantise(void *argument, int member, int threads)
+static void run_quantise(const void *argument, int member, int threads)
 {
     const struct quantise *q = argument;
     int64_t begin, end, run_bytes = QUANTISE_RUN * q->bits / 8;
@@ -258,7 +257,7 @@ static void run_quantise(void *argument, int member, int threads)
     }
 }
 
-static void run_dequantise(void *argument, int member, int threads)
+static void run_dequantise(const void *argument, int member, int threads)
 {
     const struct dequantise *q = argument;
     int64_t begin, end, run_bytes = QUANTISE_RUN * q->bits / 8;
@@ -281,14 +280,9 @@ static void run_dequantise(void *argument, int member, int threads)
     }
 }
 
-void quantise_run(struct team *team, const struct quantise *q)
-{
-    struct quantise copy = *q;
-    team_run(team, run_quantise, &copy);
-}
+void quantise_run(struct team *team, const struct quantise *q) { team_run(team, run_quantise, q); }
 
 void dequantise_run(struct team *team, const struct dequantise *q)
 {
-    struct dequantise copy = *q;
-    team_run(team, run_dequantise, &copy);
+    team_run(team, run_dequantise, q);
 }

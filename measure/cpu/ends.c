@@ -9,7 +9,7 @@ int64_t token_row(float token, int64_t rows)
     return row < 0 ? 0 : row < rows ? row : rows - 1;
 }
 
-static void run_embedding(void *argument, int member, int threads)
+static void run_embedding(const void *argument, int member, int threads)
 {
     const struct embedding *e = argument;
     int64_t begin, end, h = e->width;
@@ -27,7 +27,7 @@ static void run_embedding(void *argument, int member, int threads)
 }
 
 // Two tokens may have the same row, so members divide the columns.
-static void run_embedding_backward(void *argument, int member, int threads)
+static void run_embedding_backward(const void *argument, int member, int threads)
 {
     const struct embedding *e = argument;
     int64_t begin, end, h = e->width;
@@ -44,14 +44,12 @@ static void run_embedding_backward(void *argument, int member, int threads)
 
 void embedding_forward(struct team *team, const struct embedding *e)
 {
-    struct embedding copy = *e;
-    team_run(team, run_embedding, &copy);
+    team_run(team, run_embedding, e);
 }
 
 void embedding_backward(struct team *team, const struct embedding *e)
 {
-    struct embedding copy = *e;
-    team_run(team, run_embedding_backward, &copy);
+    team_run(team, run_embedding_backward, e);
 }
 
 // ---- the loss
@@ -59,7 +57,7 @@ void embedding_backward(struct team *team, const struct embedding *e)
 enum { PIECE = 1024 };
 
 // Exponentials are summed in pieces, so that they need not be stored.
-static void run_loss(void *argument, int member, int threads)
+static void run_loss(const void *argument, int member, int threads)
 {
     const struct loss *l = argument;
     int64_t begin, end;
@@ -77,7 +75,7 @@ static void run_loss(void *argument, int member, int threads)
     }
 }
 
-static void run_loss_backward(void *argument, int member, int threads)
+static void run_loss_backward(const void *argument, int member, int threads)
 {
     const struct loss *l = argument;
     int64_t begin, end;
@@ -92,14 +90,9 @@ static void run_loss_backward(void *argument, int member, int threads)
     }
 }
 
-void loss_forward(struct team *team, const struct loss *l)
-{
-    struct loss copy = *l;
-    team_run(team, run_loss, &copy);
-}
+void loss_forward(struct team *team, const struct loss *l) { team_run(team, run_loss, l); }
 
 void loss_backward(struct team *team, const struct loss *l)
 {
-    struct loss copy = *l;
-    team_run(team, run_loss_backward, &copy);
+    team_run(team, run_loss_backward, l);
 }

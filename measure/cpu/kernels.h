@@ -16,10 +16,12 @@
 // [n][k] transposed.
 struct product {
     int64_t m, n, k;
-    bool transpose_left, transpose_right;
     float alpha, beta;
-    const float *left, *right;
-    int64_t left_row, right_row;
+    struct factor {
+        const float *values;
+        int64_t row;
+        bool transposed;
+    } left, right;
     float *c;
     int64_t c_row;
 };

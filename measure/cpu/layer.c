@@ -289,45 +289,19 @@ static void run_head(struct team *team, enum pass pass, const struct layer_buffe
     float share = 1 / sqrtf((float)h);
     struct norm norm = norm_of(b, b->x, b->normal1, b->scale1);
     struct loss loss = {n, v, b->logits, b->token, b->largest, b->total, b->loss, b->d_logits};
+    const struct product
+        logits = {n, v, h, share, 0, {b->normal1, h, false}, {b->table, h, true}, b->logits, v},
+        data = {n, h, v, share, 0, {b->d_logits, v, false}, {b->table, h, false}, b->d_normal, h},
+        weight = {v, h, n, share, 1, {b->d_logits, v, true}, {b->normal1, h, false}, b->d_table, h};
     if (pass == PASS_FORWARD) {
         norm_forward(team, &norm);
-        product_run(team, &(struct product){.m = n,
-                                            .n = v,
-                                            .k = h,
-                                            .alpha = share,
-                                            .left = b->normal1,
-                                            .left_row = h,
-                                            .right = b->table,
-                                            .right_row = h,
-                                            .transpose_right = true,
-                                            .c = b->logits,
-                                            .c_row = v});
+        product_run(team, &logits);
         loss_forward(team, &loss);
         return;
     }
     loss_backward(team, &loss);
-    product_run(team, &(struct product){.m = n,
-                                        .n = h,
-                                        .k = v,
-                                        .alpha = share,
-                                        .left = b->d_logits,
-                                        .left_row = v,
-                                        .right = b->table,
-                                        .right_row = h,
-                                        .c = b->d_normal,
-                                        .c_row = h});
-    product_run(team, &(struct product){.m = v,
-                                        .n = h,
-                                        .k = n,
-                                        .alpha = share,
-                                        .beta = 1,
-                                        .left = b->d_logits,
-                                        .left_row = v,
-                                        .transpose_left = true,
-                                        .right = b->normal1,
-                                        .right_row = h,
-                                        .c = b->d_table,
-                                        .c_row = h});
+    product_run(team, &data);
+    product_run(team, &weight);
     norm.dy = b->d_normal, norm.dx = b->dx;
     norm_backward(team, &norm);
 }

@@ -26,7 +26,7 @@ void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, 
 
 // ---- norms
 
-static void run_norm(void *argument, int member, int threads)
+static void run_norm(const void *argument, int member, int threads)
 {
     const struct norm *n = argument;
     int64_t h = n->width, begin, end;
@@ -39,7 +39,7 @@ static void run_norm(void *argument, int member, int threads)
     }
 }
 
-static void run_norm_backward(void *argument, int member, int threads)
+static void run_norm_backward(const void *argument, int member, int threads)
 {
     const struct norm *n = argument;
     int64_t h = n->width, begin, end;
@@ -53,16 +53,11 @@ static void run_norm_backward(void *argument, int member, int threads)
     }
 }
 
-void norm_forward(struct team *team, const struct norm *n)
-{
-    struct norm copy = *n;
-    team_run(team, run_norm, &copy);
-}
+void norm_forward(struct team *team, const struct norm *n) { team_run(team, run_norm, n); }
 
 void norm_backward(struct team *team, const struct norm *n)
 {
-    struct norm copy = *n;
-    team_run(team, run_norm_backward, &copy);
+    team_run(team, run_norm_backward, n);
 }
 
 // ---- sums and copies
@@ -73,7 +68,7 @@ struct sum {
     float *z;
 };
 
-static void run_sum(void *argument, int member, int threads)
+static void run_sum(const void *argument, int member, int threads)
 {
     const struct sum *s = argument;
     int64_t begin, end;
@@ -87,7 +82,7 @@ void sum_run(struct team *team, int64_t count, const float *x, const float *y, f
     team_run(team, run_sum, &s);
 }
 
-static void run_copy(void *argument, int member, int threads)
+static void run_copy(const void *argument, int member, int threads)
 {
     const struct sum *s = argument;
     int64_t begin, end;
@@ -105,7 +100,7 @@ void copy_run(struct team *team, int64_t count, const float *x, float *y)
 
 static const float gelu_slope = 1.5957691f, gelu_cube = 0.044715f;
 
-static void run_activation(void *argument, int member, int threads)
+static void run_activation(const void *argument, int member, int threads)
 {
     const struct activation *a = argument;
     int64_t begin, end;
@@ -124,7 +119,7 @@ static void run_activation(void *argument, int member, int threads)
     }
 }
 
-static void run_activation_backward(void *argument, int member, int threads)
+static void run_activation_backward(const void *argument, int member, int threads)
 {
     const struct activation *a = argument;
     int64_t begin, end;
@@ -151,19 +146,17 @@ static void run_activation_backward(void *argument, int member, int threads)
 
 void activation_forward(struct team *team, const struct activation *a)
 {
-    struct activation copy = *a;
-    team_run(team, run_activation, &copy);
+    team_run(team, run_activation, a);
 }
 
 void activation_backward(struct team *team, const struct activation *a)
 {
-    struct activation copy = *a;
-    team_run(team, run_activation_backward, &copy);
+    team_run(team, run_activation_backward, a);
 }
 
 // ---- the optimizer
 
-static void run_adam(void *argument, int member, int threads)
+static void run_adam(const void *argument, int member, int threads)
 {
     const struct adam *a = argument;
     int64_t begin, end;
@@ -180,8 +173,4 @@ static void run_adam(void *argument, int member, int threads)
     }
 }
 
-void adam_run(struct team *team, const struct adam *a)
-{
-    struct adam copy = *a;
-    team_run(team, run_adam, &copy);
-}
+void adam_run(struct team *team, const struct adam *a) { team_run(team, run_adam, a); }

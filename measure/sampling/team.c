@@ -17,8 +17,8 @@ struct member {
 struct team {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    void (*task)(void *argument, int member, int threads);
-    void *argument;
+    void (*task)(const void *argument, int member, int threads);
+    const void *argument;
     long round;  // counts the tasks; a member runs when it changes
     int running; // members that have not finished this round
     bool closing;
@@ -92,7 +92,8 @@ enum status team_open(struct team **team, int threads, struct arena *arena, stru
 
 int team_threads(const struct team *team) { return team->threads; }
 
-void team_run(struct team *t, void (*task)(void *argument, int member, int threads), void *argument)
+void team_run(struct team *t, void (*task)(const void *argument, int member, int threads),
+              const void *argument)
 {
     if (t->threads > 1) {
         pthread_mutex_lock(&t->lock);

@@ -14,8 +14,8 @@ enum status team_open(struct team **team, int threads, struct arena *arena, stru
 int team_threads(const struct team *team);
 
 // Every member runs task(argument, member, threads); returns when all have.
-void team_run(struct team *team, void (*task)(void *argument, int member, int threads),
-              void *argument);
+void team_run(struct team *team, void (*task)(const void *argument, int member, int threads),
+              const void *argument);
 
 // Since the reset: the caller's processor time, plus, for each task, the extra time of the slowest
 // other member. On a machine shared with other programs this is the time of the work; the wall

@@ -335,9 +335,9 @@ static double clock_s(clockid_t clock)
 
 // Member 1 works for 5 ms of its processor time, which it reports, while the caller sleeps for ten
 // times as long.
-static void work_or_sleep(void *argument, int member, int threads)
+static void work_or_sleep(const void *argument, int member, int threads)
 {
-    double *worked_s = argument, begin_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+    double *worked_s = *(double *const *)argument, begin_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
     (void)threads;
     if (member == 1)
         while ((*worked_s = clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s) < 0.005) continue;
@@ -349,9 +349,9 @@ TEST(test_busy_time)
 {
     static const double rounding_s = 1e-4;
     struct team *team = open_team(3, arena);
-    double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID), worked_s = 0;
+    double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID), worked_s = 0, *to = &worked_s;
     team_reset_busy(team);
-    team_run(team, work_or_sleep, &worked_s);
+    team_run(team, work_or_sleep, &to);
     double busy_s = team_busy_s(team), all_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
     if (!(busy_s >= worked_s - rounding_s && busy_s <= all_s + rounding_s))
         fail_msg("%g s of %g .. %g", busy_s, worked_s, all_s);
