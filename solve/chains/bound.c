@@ -4,6 +4,7 @@
 // their mean. The box with the least sum is worked on: its prices are adjusted to the nodes that
 // its chains visit too often or never. When that no longer helps, its interval is halved, and first
 // nodes are separated into those that cheaper rings can join. (docs/PROOFS.md section 10)
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -87,7 +88,8 @@ static void work_round(struct bounding *b, struct box *x)
     if (bound_of(b, x) >= b->value) return;
     for (int i = 0; i < b->count; i++)
         if (&b->boxes[i] != x) learn(b, &b->boxes[i], b->price);
-    paths_firsts(b->paths, x->first, b->firsts);
+    int found = paths_firsts(b->paths, x->first, b->firsts);
+    assert(found == k); // else the box was closed
     double now = (double)paths_sum(b->paths, b->firsts, b->price), square = 0;
     double aim = aim_of(b, x) * ldexp(k, paths_shift(b->paths));
     memset(b->visits, 0, (size_t)n * sizeof *b->visits);
@@ -120,6 +122,7 @@ static void work(struct bounding *b, struct box *x)
 static struct box *add_box(struct bounding *b, int64_t low, int64_t high, const struct box *from)
 {
     int n = b->c->node_count;
+    assert(b->count < BOXES_MAX && low <= high);
     struct box *x = &b->boxes[b->count++];
     *x = (struct box){.low = low,
                       .high = high,
@@ -155,7 +158,11 @@ static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool 
     }
 }
 
-static void drop(struct bounding *b, int at) { b->boxes[at] = b->boxes[--b->count]; }
+static void drop(struct bounding *b, int at)
+{
+    assert(at >= 0 && at < b->count);
+    b->boxes[at] = b->boxes[--b->count];
+}
 
 // false: there is nothing to halve, or too little.
 static bool halve(struct bounding *b, int at)
@@ -242,5 +249,6 @@ void chains_bound(struct chains_result *r, const struct chains *c,
         if (root.chain < value) add_parts(b, 0, value - root.chain, root.first, &root);
     }
     r->bound = work_boxes(b);
+    assert(r->bound >= 0 && r->bound <= value);
     arena_reset(arena, mark);
 }

@@ -1,6 +1,8 @@
 // Chains: their value, and the methods for few nodes (exact.c) or many (bound.c).
 #include "solve/chains/chains.h"
 
+#include <assert.h>
+
 #include "data/base/least.h"
 #include "solve/chains/internal.h"
 
@@ -51,8 +53,10 @@ struct chains_settings chains_settings_for(const struct chains *c, uint64_t seed
 void chains_solve(struct chains_result *r, const struct chains *c,
                   const struct chains_settings *settings, struct arena *arena)
 {
+    assert(c->chain_count >= 1 && c->length >= 1 && c->chain_count * c->length <= c->node_count);
     *r = (struct chains_result){.order = TAKE(arena, c->chain_count * c->length, int)};
     chains_search(r, c, settings, arena);
     if (c->node_count <= CHAINS_EXACT_MAX) chains_prove(r, c, settings, arena);
     else chains_bound(r, c, settings, arena);
+    assert(chains_value(c, r->order) <= r->value && r->bound <= r->value);
 }

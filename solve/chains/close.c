@@ -2,6 +2,7 @@
 // all reach each other. Within a part, a ring through a node is searched for link by link, up to a
 // fixed number of looks; when they are used up the node is assumed to be on one. So "no" is proven,
 // and "yes" may be wrong.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ static bool close_path(struct closing *x, int last, int count)
 
 static bool lies_on_ring(struct closing *x, int root)
 {
+    assert(x->in[root] && x->part[root] >= 0);
     x->root = root;
     x->looks = larger(LOOKS / x->n, (int64_t)LOOKS_OF_PATH * x->size * x->n);
     reach(x, root, false);

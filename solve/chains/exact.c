@@ -3,6 +3,7 @@
 // Sets of first nodes are taken cheapest ring first. For each, the other nodes are distributed so
 // that no chain costs more than what would still improve on the best known; the limit of the chains
 // is found by bisection. Sets of remaining nodes with which this failed are remembered.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ static void write_chain(const struct proof *p, int *chain, int first, uint32_t b
                 first = lowest(left);
                 break;
             }
+        assert(behind >> first & 1); // some next node has what is left
         set = behind;
     }
 }
@@ -201,6 +203,7 @@ static void try_set(struct proof *p, const struct first_set *set, const int64_t 
         p->firsts[chain++] = lowest(left);
         low = larger(low, least[lowest(left)]);
     }
+    assert(chain == p->c->chain_count);
     int64_t high = p->result->value - set->ring - 1;
     if (low > high) return;
     order_firsts(p);
@@ -238,6 +241,7 @@ void chains_prove(struct chains_result *result, const struct chains *c,
                   const struct chains_settings *settings, struct arena *arena)
 {
     int n = c->node_count;
+    assert(n <= CHAINS_EXACT_MAX);
     struct arena_mark mark = arena_set_mark(arena);
     size_t sets = (size_t)1 << n, count = 0;
     int64_t shortest = INT64_MAX;

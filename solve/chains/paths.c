@@ -5,6 +5,7 @@
 // is forgotten as soon as the chain enters a node of which it is not a neighbour. Integers
 // throughout. A chain's positions are walked from the last to the first, so one walk serves all
 // first nodes.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/chains/internal.h"
@@ -48,6 +49,7 @@ static void list_neighbours(struct paths *p, struct arena *arena)
             int best = -1;
             for (int b = 0; b < p->n; b++)
                 if (near[b] < INT64_MAX && (best < 0 || near[b] < near[best])) best = b;
+            assert(best >= 0); // fewer are remembered than there are others
             p->neighbour[a * p->remembered + bit] = best;
             near[best] = INT64_MAX;
         }
@@ -198,7 +200,10 @@ static bool find_next(const struct paths *p, int position, int *node, int *set,
 void paths_follow(const struct paths *p, int first, const int64_t *price, int *visits)
 {
     int node = first, set = 0;
-    while (tail_of(p, 0, node)[set] != p->start[node]) set++;
+    while (tail_of(p, 0, node)[set] != p->start[node]) {
+        set++;
+        assert(set < p->sets);
+    }
     visits[node]++;
     for (int position = 0;
          position + 1 < p->c->length && find_next(p, position, &node, &set, price); position++)

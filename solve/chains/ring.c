@@ -1,5 +1,6 @@
 // Rings whose slowest link is least, for directed links. Of every set of nodes: a dynamic programme
 // over sets and the last node of a path that begins at the set's lowest node.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "data/base/least.h"
@@ -93,7 +94,9 @@ static void write_ring(const struct around *x, int *ring, const int *nodes)
 {
     uint32_t set = (UINT32_C(1) << (x->size - 1)) - 1, next = x->before[0];
     for (int at = x->size - 1; at > 0; at--) {
-        int last = lowest(x->ends[set] << 1 & next);
+        uint32_t lasts = x->ends[set] << 1 & next;
+        assert(lasts); // the ring closes
+        int last = lowest(lasts);
         ring[at] = nodes[last];
         set &= ~(UINT32_C(1) << (last - 1));
         next = x->before[last];
@@ -104,6 +107,7 @@ static void write_ring(const struct around *x, int *ring, const int *nodes)
 void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size,
                   struct arena *arena)
 {
+    assert(size >= 1 && size <= CHAINS_EXACT_MAX);
     struct arena_mark mark = arena_set_mark(arena);
     int64_t *among = TAKE(arena, size * size, int64_t), *sorted = TAKE(arena, size * size, int64_t);
     struct around x = {.link = among,

@@ -3,6 +3,7 @@
 // value is the value plus a share of the mean link of the ring and a power mean of all chains
 // besides the most expensive one, because that alone does not show how the others could help. Every
 // other start begins with a cheap ring and keeps it cheap.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -292,6 +293,7 @@ static int list_part(struct search *s, int *nodes, double more, struct arena *ar
 static int64_t anneal_ring(struct search *s, const int *nodes, int count,
                            const struct chains_settings *settings, int *best, struct arena *arena)
 {
+    assert(count >= s->k);
     int64_t *link = TAKE(arena, count * count, int64_t);
     for (int i = 0; i < count * count; i++)
         link[i] = s->c->ring[nodes[i / count] * s->n + nodes[i % count]];
@@ -320,6 +322,7 @@ static void begin_with_ring(struct search *s, const struct chains_settings *sett
         for (int i = 0; i < s->n; i++) place[s->now[i]] = i;
         for (int chain = 0; chain < s->k; chain++) {
             int at = chain * s->length, from = place[best[chain]], kept = s->now[at];
+            assert(s->now[from] == best[chain]);
             s->now[at] = best[chain];
             s->now[from] = kept;
             place[kept] = from;
