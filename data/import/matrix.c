@@ -119,9 +119,7 @@ static enum status read_links(const struct links *l, const struct json *rows, st
                               struct error *err)
 {
     int count = l->places->node_count;
-    if (json_length(rows) != count)
-        return json_refuse(rows, err, "expected %d rows, one for each of \"gpus\", found %d", count,
-                           json_length(rows));
+    TRY(json_expect_count(rows, count, "rows, one for each of \"gpus\"", err));
     for (int i = 0; i < count; i++) {
         struct json row = json_element(rows, i, arena);
         double *values;

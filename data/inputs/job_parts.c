@@ -23,13 +23,6 @@ const char *layout_tensor_text(const struct layout *l, struct arena *arena)
                        layout_tensor_axis(l, 2));
 }
 
-static void ints_put(struct json_writer *w, const char *key, const int *values, int count)
-{
-    json_open_flat_array(w, key);
-    for (int i = 0; i < count; i++) json_put_count(w, NULL, values[i]);
-    json_close_array(w);
-}
-
 // Lengths in tokens; without a list, the whole sequence is one slice.
 GET_MEMBER(get_slices)
 {
@@ -49,7 +42,7 @@ GET_MEMBER(get_slices)
 PUT_MEMBER(put_slices)
 {
     const struct layout *l = from;
-    if (l->slice_count > 1) ints_put(w, key, l->slices, l->slice_count);
+    if (l->slice_count > 1) json_put_ints(w, key, l->slices, l->slice_count);
 }
 
 // Three axes whose product is the tensor degree; if all of it is on the first axis, there is no
@@ -58,9 +51,9 @@ GET_MEMBER(get_grid)
 {
     struct layout *l = to;
     int64_t *axes;
-    int count = json_length(value);
+    int count;
     if (!json_is_present(value)) return OK;
-    if (count != 3) return json_refuse(value, err, "expected 3 axes, found %d", count);
+    TRY(json_expect_count(value, 3, "axes", err));
     TRY(json_counts(value, 1, DEGREE_MAX, &axes, &count, arena, err));
     if (axes[0] * axes[1] * axes[2] != l->tensor)
         return json_refuse(value, err, "expected axes whose product is tensor %d, found %lld",
@@ -73,7 +66,7 @@ PUT_MEMBER(put_grid)
 {
     const struct layout *l = from;
     int axes[3] = {layout_tensor_axis(l, 0), layout_tensor_axis(l, 1), layout_tensor_axis(l, 2)};
-    if (layout_has_grid(l)) ints_put(w, key, axes, 3);
+    if (layout_has_grid(l)) json_put_ints(w, key, axes, 3);
 }
 
 static const struct layout layout_initial = {.tensor = 1,

@@ -95,9 +95,7 @@ GET_MEMBER(get_dimensions)
 PUT_MEMBER(put_dimensions)
 {
     const struct sample *s = from;
-    json_open_flat_array(w, key);
-    for (int i = 0; i < s->dimension_count; i++) json_put_count(w, NULL, s->dimensions[i]);
-    json_close_array(w);
+    json_put_counts(w, key, s->dimensions, s->dimension_count);
 }
 
 PUT_MEMBER(put_alone)
@@ -160,11 +158,10 @@ GET_MEMBER(get_launch_repetitions)
 {
     struct sample *s = to;
     int count, launches = ((const struct samples *)context)->launch_count;
-    int64_t sum = 0, *values;
+    int64_t sum = 0;
     if (!json_is_present(value)) return OK;
-    TRY(json_counts(value, 0, REPETITIONS_MAX, &values, &count, arena, err));
-    s->launch_repetitions = TAKE(arena, count, int);
-    for (int i = 0; i < count; i++) sum += s->launch_repetitions[i] = (int)values[i];
+    TRY(json_ints(value, 0, REPETITIONS_MAX, &s->launch_repetitions, &count, arena, err));
+    for (int i = 0; i < count; i++) sum += s->launch_repetitions[i];
     if (count == launches && sum == s->repetitions) return OK;
     return json_refuse(value, err,
                        "expected one number for each of %d launches, %d in all, found %d, %lld in "
@@ -177,9 +174,7 @@ PUT_MEMBER(put_launch_repetitions)
     const struct sample *s = from;
     int launches = ((const struct samples *)context)->launch_count;
     if (!s->launch_repetitions) return;
-    json_open_flat_array(w, key);
-    for (int i = 0; i < launches; i++) json_put_count(w, NULL, s->launch_repetitions[i]);
-    json_close_array(w);
+    json_put_ints(w, key, s->launch_repetitions, launches);
 }
 
 static enum status check_stop(const struct json *at, const struct sample *s, struct error *err)

@@ -14,7 +14,6 @@ enum status priced_prices_get(const struct json *array, int expected, double low
                               struct arena *arena, struct error *err);
 enum status priced_tables_get(const struct json *array, int tables, int expected, double low,
                               int64_t ***values, struct arena *arena, struct error *err);
-void priced_prices_put(struct json_writer *w, const char *key, const int64_t *values, int count);
 void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables,
                        int table_count, int count);
 
@@ -29,7 +28,7 @@ void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *t
     PUT_MEMBER(put_##name)                                                                         \
     {                                                                                              \
         const struct priced *p = context;                                                          \
-        priced_prices_put(w, key, *(int64_t *const *)from, count);                                 \
+        json_put_counts(w, key, *(int64_t *const *)from, count);                                   \
     }
 #define TABLES(name, tables, count)                                                                \
     GET_MEMBER(get_##name)                                                                         \

@@ -149,9 +149,7 @@ static MEMBERS(hops, struct priced_hops, NULL, false, NULL);
 GET_MEMBER(get_cuts)
 {
     const struct priced *p = context;
-    if (json_length(value) != p->cut_count)
-        return json_refuse(value, err, "expected %d entries, found %d", p->cut_count,
-                           json_length(value));
+    TRY(json_expect_count(value, p->cut_count, "entries", err));
     p->places->cuts = TAKE(arena, p->cut_count, struct priced_hops);
     return members_read_each(value, &hops_members, p->places->cuts, p, arena, err);
 }
@@ -195,19 +193,14 @@ static enum status read_level(const struct priced *priced, int transport, const 
                               struct arena *arena, struct error *err)
 {
     struct priced_places *p = priced->places;
-    int64_t *levels;
-    int count = json_length(array);
+    int count = json_length(array), *levels;
     TRY(json_expect(array, JSON_ARRAY, err));
     if (transport == 0) p->rings_most = larger_int(count / priced->group_count, 1);
-    if (count != p->rings_most * priced->group_count)
-        return json_refuse(array, err, "expected %d levels, found %d",
-                           p->rings_most * priced->group_count, count);
-    TRY(json_counts(array, 0, RING_LEVELS_MAX - 1, &levels, &count, arena, err));
-    p->ring_level[transport] = TAKE(arena, count, int);
-    for (int i = 0; i < count; i++) {
-        p->ring_level[transport][i] = (int)levels[i];
-        p->ring_level_count = larger_int(p->ring_level_count, (int)levels[i] + 1);
-    }
+    TRY(json_expect_count(array, p->rings_most * priced->group_count, "levels", err));
+    TRY(json_ints(array, 0, RING_LEVELS_MAX - 1, &levels, &count, arena, err));
+    p->ring_level[transport] = levels;
+    for (int i = 0; i < count; i++)
+        p->ring_level_count = larger_int(p->ring_level_count, levels[i] + 1);
     return OK;
 }
 
@@ -219,9 +212,7 @@ GET_MEMBER(get_levels)
     p->ring_level = TAKE(arena, p->transport_count, int *);
     p->rings_most = p->ring_level_count = 1;
     if (!json_is_present(value)) return OK;
-    if (json_length(value) != p->transport_count)
-        return json_refuse(value, err, "expected %d entries, one for each transport, found %d",
-                           p->transport_count, json_length(value));
+    TRY(json_expect_count(value, p->transport_count, "entries, one for each transport", err));
     for (int t = 0; t < p->transport_count; t++) {
         struct json element = json_element(value, t, arena);
         TRY(read_level(priced, t, &element, arena, err));
@@ -238,12 +229,8 @@ PUT_MEMBER(put_levels)
     const struct priced_places *p = priced->places;
     if (p->ring_level_count == 1) return;
     json_open_array(w, key);
-    for (int t = 0; t < p->transport_count; t++) {
-        json_open_flat_array(w, NULL);
-        for (int i = 0; i < priced->group_count * p->rings_most; i++)
-            json_put_count(w, NULL, p->ring_level[t][i]);
-        json_close_array(w);
-    }
+    for (int t = 0; t < p->transport_count; t++)
+        json_put_ints(w, NULL, p->ring_level[t], priced->group_count * p->rings_most);
     json_close_array(w);
 }
 
@@ -252,9 +239,7 @@ TABLES(ring_tables, p->gradient_option_count, (int)ring_prices(p->places))
 GET_MEMBER(get_rings)
 {
     const struct priced *p = context;
-    if (json_length(value) != p->run_count)
-        return json_refuse(value, err, "expected %d entries, found %d", p->run_count,
-                           json_length(value));
+    TRY(json_expect_count(value, p->run_count, "entries", err));
     p->places->ring_ns = TAKE(arena, p->run_count, int64_t **);
     for (int i = 0; i < p->run_count; i++) {
         struct json element = json_element(value, i, arena);

@@ -29,17 +29,14 @@ enum status priced_prices_get(const struct json *array, int expected, double low
         *values = TAKE(arena, expected, int64_t);
         return OK;
     }
-    if (json_length(array) != expected)
-        return json_refuse(array, err, "expected %d entries, found %d", expected,
-                           json_length(array));
+    TRY(json_expect_count(array, expected, "entries", err));
     return json_counts(array, low, PRICE_MAX, values, &count, arena, err);
 }
 
 enum status priced_tables_get(const struct json *array, int tables, int expected, double low,
                               int64_t ***values, struct arena *arena, struct error *err)
 {
-    if (json_length(array) != tables)
-        return json_refuse(array, err, "expected %d entries, found %d", tables, json_length(array));
+    TRY(json_expect_count(array, tables, "entries", err));
     *values = TAKE(arena, tables, int64_t *);
     for (int i = 0; i < tables; i++) {
         struct json table = json_element(array, i, arena);
@@ -49,18 +46,11 @@ enum status priced_tables_get(const struct json *array, int tables, int expected
     return OK;
 }
 
-void priced_prices_put(struct json_writer *w, const char *key, const int64_t *values, int count)
-{
-    json_open_flat_array(w, key);
-    for (int i = 0; i < count; i++) json_put_count(w, NULL, values[i]);
-    json_close_array(w);
-}
-
 void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables,
                        int table_count, int count)
 {
     json_open_array(w, key);
-    for (int i = 0; i < table_count; i++) priced_prices_put(w, NULL, tables[i], count);
+    for (int i = 0; i < table_count; i++) json_put_counts(w, NULL, tables[i], count);
     json_close_array(w);
 }
 
@@ -88,7 +78,7 @@ GET_MEMBER(get_modes)
     return OK;
 }
 
-PUT_MEMBER(put_modes) { priced_prices_put(w, key, from, RECOMPUTE_FULL + 1); }
+PUT_MEMBER(put_modes) { json_put_counts(w, key, from, RECOMPUTE_FULL + 1); }
 
 PUT_MEMBER(put_weights)
 {
@@ -218,7 +208,7 @@ PUT_MEMBER(put_embedding)
 {
     const struct priced *p = from;
     if (p->has_embedding_sync)
-        priced_prices_put(w, key, p->embedding_sync_ns, p->group_count * p->group_count);
+        json_put_counts(w, key, p->embedding_sync_ns, p->group_count * p->group_count);
 }
 
 PUT_MEMBER(put_local)

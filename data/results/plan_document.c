@@ -81,9 +81,7 @@ GET_MEMBER(get_slices)
     const struct plan *p = context;
     struct plan_slice *const *slices = to;
     int count = p->layout.slice_count;
-    if (json_length(value) != count - 1)
-        return json_refuse(value, err, "expected %d slices, found %d", count - 1,
-                           json_length(value));
+    TRY(json_expect_count(value, count - 1, "slices", err));
     return members_read_each(value, &slice_members, *slices + 1, p, arena, err);
 }
 
@@ -340,8 +338,7 @@ GET_MEMBER(get_ranks)
 {
     struct plan *p = to;
     int expected = p->stage_count && p->layout.virtual_stages > 1 ? p->layout.pipeline : 0;
-    if (json_length(value) != expected)
-        return json_refuse(value, err, "expected %d ranks, found %d", expected, json_length(value));
+    TRY(json_expect_count(value, expected, "ranks", err));
     if (expected) p->ranks = TAKE(arena, expected, struct plan_rank);
     return members_read_each(value, &rank_members, p->ranks, p, arena, err);
 }

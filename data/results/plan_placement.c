@@ -20,9 +20,7 @@ static enum status read_modes(const struct json *array, const struct plan *p, in
                               struct arena *arena, struct error *err)
 {
     struct plan_placement *x = p->placement;
-    if (json_length(array) != p->stage_count)
-        return json_refuse(array, err, "expected %d stages, found %d", p->stage_count,
-                           json_length(array));
+    TRY(json_expect_count(array, p->stage_count, "stages", err));
     for (int stage = 0; stage < p->stage_count; stage++) {
         struct json element = json_element(array, stage, arena);
         int at = replica * p->stage_count + stage;
@@ -67,18 +65,17 @@ static enum status read_replica(const struct json *object, const struct plan *p,
 static enum status read_ring(const struct json *array, int *ring, int members, const char *what,
                              struct arena *arena, struct error *err)
 {
-    int64_t *values;
-    int count;
+    int *values, count;
     bool *seen = TAKE(arena, members, bool);
     TRY(json_expect(array, JSON_ARRAY, err));
-    TRY(json_counts(array, 0, members - 1, &values, &count, arena, err));
+    TRY(json_ints(array, 0, members - 1, &values, &count, arena, err));
     if (count != members)
         return json_refuse(array, err, "expected %d %ss, found %d", members, what, count);
     for (int at = 0; at < count; at++) {
         if (seen[values[at]])
-            return json_refuse(array, err, "%s %d appears twice", what, (int)values[at]);
+            return json_refuse(array, err, "%s %d appears twice", what, values[at]);
         seen[values[at]] = true;
-        ring[at] = (int)values[at];
+        ring[at] = values[at];
     }
     return OK;
 }
@@ -112,12 +109,8 @@ enum status plan_placement_get(const struct json *object, void *to, const void *
         x->pipette = TAKE(arena, 1, struct plan_pipette);
         TRY(members_read(&pipette, &pipette_members, x->pipette, p, arena, err));
     }
-    if (json_length(&replicas) != x->replica_count)
-        return json_refuse(&replicas, err, "expected %d replicas, found %d", x->replica_count,
-                           json_length(&replicas));
-    if (json_length(&rings) != p->stage_count)
-        return json_refuse(&rings, err, "expected %d rings, one for each stage, found %d",
-                           p->stage_count, json_length(&rings));
+    TRY(json_expect_count(&replicas, x->replica_count, "replicas", err));
+    TRY(json_expect_count(&rings, p->stage_count, "rings, one for each stage", err));
     x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
     x->recompute = TAKE(arena, x->replica_count * p->stage_count, int);
     x->recomputed_layers = TAKE(arena, x->replica_count * p->stage_count, int);
@@ -171,19 +164,11 @@ void plan_placement_put(struct json_writer *w, const char *key, const void *from
     }
     json_close_array(w);
     json_open_array(w, "rings");
-    for (int stage = 0; stage < p->stage_count; stage++) {
-        json_open_flat_array(w, NULL);
-        for (int at = 0; at < x->replica_count; at++)
-            json_put_count(w, NULL, x->rings[stage * x->replica_count + at]);
-        json_close_array(w);
-    }
+    for (int stage = 0; stage < p->stage_count; stage++)
+        json_put_ints(w, NULL, x->rings + stage * x->replica_count, x->replica_count);
     json_close_array(w);
-    if (x->embedding_ring) {
-        json_open_flat_array(w, "embedding_ring");
-        for (int at = 0; at < 2 * x->replica_count; at++)
-            json_put_count(w, NULL, x->embedding_ring[at]);
-        json_close_array(w);
-    }
+    if (x->embedding_ring)
+        json_put_ints(w, "embedding_ring", x->embedding_ring, 2 * x->replica_count);
     json_put_count(w, "slowest", x->slowest);
     if (x->pipette) members_write(w, "pipette", &pipette_members, x->pipette, p);
     json_close_object(w);

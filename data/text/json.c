@@ -227,6 +227,14 @@ enum status json_expect(const struct json *value, enum json_type type, struct er
     return type == JSON_TEXT ? expect_plain(value, item->valuestring, err) : OK;
 }
 
+enum status json_expect_count(const struct json *array, int count, const char *what,
+                              struct error *err)
+{
+    int found = json_length(array);
+    if (found == count) return OK;
+    return json_refuse(array, err, "expected %d %s, found %d", count, what, found);
+}
+
 const char *json_text(const struct json *value, struct arena *arena)
 {
     assert(cJSON_IsString(value->node));
@@ -398,6 +406,16 @@ enum status json_counts(const struct json *array, double low, double high, int64
     *count = json_length(array);
     *values = TAKE(arena, *count, int64_t);
     return read_numbers(array, true, low, high, *values, arena, err);
+}
+
+enum status json_ints(const struct json *array, double low, double high, int **values, int *count,
+                      struct arena *arena, struct error *err)
+{
+    int64_t *whole;
+    TRY(json_counts(array, low, high, &whole, count, arena, err));
+    *values = TAKE(arena, *count, int);
+    for (int i = 0; i < *count; i++) (*values)[i] = (int)whole[i];
+    return OK;
 }
 
 enum status json_texts(const struct json *array, const char ***values, int *count,

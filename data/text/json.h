@@ -101,6 +101,9 @@ const char *json_text(const struct json *value, struct arena *arena); // of a va
                                                                       // text
 // BAD_INPUT: it is not of that type, or not present.
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);
+// BAD_INPUT: it has another number of elements; what: "stages".
+enum status json_expect_count(const struct json *array, int count, const char *what,
+                              struct error *err);
 enum status json_name(const struct json *value, const char *const *names, int *to,
                       struct error *err); // as a JSON_NAME field
 // A BAD_INPUT error at this value: "FILE: path: " and the given text.
@@ -114,6 +117,8 @@ enum status json_cells(const struct json *array, double **values, int *count, st
                        struct error *err); // null: NAN
 enum status json_counts(const struct json *array, double low, double high, int64_t **values,
                         int *count, struct arena *arena, struct error *err);
+enum status json_ints(const struct json *array, double low, double high, int **values, int *count,
+                      struct arena *arena, struct error *err);
 enum status json_texts(const struct json *array, const char ***values, int *count,
                        struct arena *arena, struct error *err);
 
@@ -144,6 +149,9 @@ void json_put_count(struct json_writer *w, const char *key, int64_t value);
 void json_put_number(struct json_writer *w, const char *key,
                      double value); // the shortest of 15..17 digits that reads back; finite
 void json_put_bool(struct json_writer *w, const char *key, bool value);
+// Flat arrays.
+void json_put_counts(struct json_writer *w, const char *key, const int64_t *values, int count);
+void json_put_ints(struct json_writer *w, const char *key, const int *values, int count);
 void json_put_null(struct json_writer *w, const char *key); // in results; no document has a null
 // Writes a value that was read.
 void json_put_value(struct json_writer *w, const char *key, const struct json *value);

@@ -123,6 +123,20 @@ void json_put_count(struct json_writer *w, const char *key, int64_t value)
     append(w, digit, (size_t)(end - digit));
 }
 
+void json_put_counts(struct json_writer *w, const char *key, const int64_t *values, int count)
+{
+    json_open_flat_array(w, key);
+    for (int i = 0; i < count; i++) json_put_count(w, NULL, values[i]);
+    json_close_array(w);
+}
+
+void json_put_ints(struct json_writer *w, const char *key, const int *values, int count)
+{
+    json_open_flat_array(w, key);
+    for (int i = 0; i < count; i++) json_put_count(w, NULL, values[i]);
+    json_close_array(w);
+}
+
 void json_put_number(struct json_writer *w, const char *key, double value)
 {
     char text[40];

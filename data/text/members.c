@@ -30,15 +30,12 @@ static enum status read_numbers(const struct json *array, const struct member *m
                                 struct arena *arena, struct error *err)
 {
     int count;
-    int64_t *whole;
     if (m->element == JSON_NUMBER)
         return json_numbers(array, m->low, m->high, (double **)to, &count, arena, err);
     if (m->element == JSON_NAME) return read_names(array, m->names, to, arena, err);
-    TRY(json_counts(array, m->low, m->high, &whole, &count, arena, err));
-    if (m->element == JSON_COUNT) return *(int64_t **)to = whole, OK;
-    int *ints = *(int **)to = TAKE(arena, count, int);
-    for (int i = 0; i < count; i++) ints[i] = (int)whole[i];
-    return OK;
+    if (m->element == JSON_COUNT)
+        return json_counts(array, m->low, m->high, (int64_t **)to, &count, arena, err);
+    return json_ints(array, m->low, m->high, (int **)to, &count, arena, err);
 }
 
 static enum status read_list(const struct json *array, const struct member *m, void *whole,
@@ -177,11 +174,17 @@ static void put_list(struct json_writer *w, const struct member *m, const void *
         members_write_each(w, m->key, m->of, elements, count, context);
         return;
     }
+    if (m->element == JSON_INT) {
+        json_put_ints(w, m->key, elements, count);
+        return;
+    }
+    if (m->element == JSON_COUNT) {
+        json_put_counts(w, m->key, elements, count);
+        return;
+    }
     json_open_flat_array(w, m->key);
     for (int i = 0; i < count; i++)
         if (m->element == JSON_NAME) json_put_text(w, NULL, m->names[((const int *)elements)[i]]);
-        else if (m->element == JSON_INT) json_put_count(w, NULL, ((const int *)elements)[i]);
-        else if (m->element == JSON_COUNT) json_put_count(w, NULL, ((const int64_t *)elements)[i]);
         else json_put_number(w, NULL, ((const double *)elements)[i]);
     json_close_array(w);
 }
