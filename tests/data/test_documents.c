@@ -31,6 +31,74 @@ static void expect_same_bytes(const char *a, const char *b)
     if (size_a != size_b || memcmp(text_a, text_b, size_a)) fail_msg("%s and %s differ", a, b);
 }
 
+// ---- text
+
+// What cJSON alone would take, and what an error says of it.
+TEST(test_grammar)
+{
+    static const struct {
+        const char *text, *says;
+    } refused[] = {
+        {"[01]", "found '01'"},
+        {"[1.]", "found '1.'"},
+        {"[1]x", "nothing after the document"},
+        {"[+1]", "found '+1'"},
+        {"[-]", "found '-'"},
+        {"[0x10]", "found '0x10'"},
+        {"[NaN]", "finite number, found 'NaN'"},
+        {"{\"a\": 1, \"\\u0061\": 2}", "key \"a\" appears twice"},
+        {"{\"b\": [{\"a\": 1, \"c\": 2, \"a\": 3}]}", "b[0]: key \"a\" appears twice"},
+        {"[\"a\nb\"]", "control character 10 in a string"},
+        {"[\"\\u0000\"]", "NUL in a string"},
+        {"[\"\\ud800\"]", "surrogate"},
+        {"[\"\\x\"]", "escape"},
+        {"[\"\xff\"]", "UTF-8"},
+        {"[\"\xc0\xaf\"]", "UTF-8"},
+        {"[\"\xed\xa0\x80\"]", "UTF-8"},
+        {"\xef\xbb\xbf[]", "found byte 0xef"},
+        {"[1,]", "expected a value"},
+        {"{\"a\" 1}", "':' after a key"},
+        {"[\"a", "does not end"},
+        {"[1, 2", "the file ends"},
+    };
+    struct json root;
+    for (size_t i = 0; i < ARRAY_LENGTH(refused); i++) {
+        const char *text = refused[i].text;
+        enum status status = json_parse(&root, "F", text, strlen(text), &own_arena, &own_err);
+        if (status != BAD_INPUT || !strstr(own_err.text, refused[i].says))
+            fail_msg("%s: status %d, \"%s\"", text, status, own_err.text);
+        own_err = (struct error){OK, ""};
+    }
+}
+
+// More than the limit of memory allows is refused by name, and forgotten; numbers are exact.
+TEST(test_values)
+{
+    enum { COUNT = 100000 };
+    static char text[2 * COUNT];
+    static const char numbers[] = "[9007199254740992, -9007199254740991, 1e400]";
+    struct json root;
+    int64_t *values;
+    int count;
+    for (int i = 0; i < 2 * COUNT; i++) text[i] = i % 2 ? ',' : '0';
+    text[0] = '[', text[2 * COUNT - 1] = ']', text[1] = '0', text[2] = ' ';
+    memory_limit((size_t)4 << 20);
+    assert_int_equal(json_parse(&root, "F", text, sizeof text, &own_arena, &own_err), SYSTEM);
+    assert_non_null(strstr(own_err.text, "F: needs more memory than the 4 MiB allowed"));
+    own_err = (struct error){OK, ""};
+    memory_limit(0);
+    expect_ok(json_parse(&root, "F", text, sizeof text, &own_arena, &own_err));
+    assert_int_equal(json_length(&root), COUNT - 1);
+    expect_ok(json_parse(&root, "F", numbers, strlen(numbers), &own_arena, &own_err));
+    assert_int_equal(
+        json_counts(&root, -JSON_COUNT_MAX, JSON_COUNT_MAX, &values, &count, &own_arena, &own_err),
+        BAD_INPUT);
+    assert_non_null(strstr(own_err.text, "[2]: expected a"));
+    assert_int_equal(values[0], 9007199254740992);
+    assert_int_equal(values[1], -9007199254740991);
+    own_err = (struct error){OK, ""};
+}
+
 // ---- bytes
 
 TEST(test_examples_round)
