@@ -36,3 +36,9 @@ void text_put(struct text *t, const char *format, ...)
     text_put_list(t, format, arguments);
     va_end(arguments);
 }
+
+enum status text_end(const struct text *t, const char **text, size_t *length)
+{
+    *text = t->text, *length = t->length;
+    return OK;
+}

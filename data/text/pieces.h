@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "data/base/arena.h"
+#include "data/base/status.h"
 
 struct text {
     struct arena *arena;
@@ -15,6 +16,7 @@ struct text {
 
 void text_begin(struct text *t, struct arena *arena); // "", where it may stay empty
 void text_put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum status text_end(const struct text *t, const char **text, size_t *length); // OK
 void text_put_list(struct text *t, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 

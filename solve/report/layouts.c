@@ -212,6 +212,5 @@ void report_layouts(const struct layouts *l, int64_t top, bool csv, const char *
         print_verdict(&out, l);
         print_lines(&out, l, lines, count);
     }
-    *text = out.text;
-    *length = out.length;
+    text_end(&out, text, length);
 }

@@ -247,6 +247,5 @@ void report_links_csv(const struct report_links *links, const char **text, size_
         put_name(&out, nodes[l->best->to].name);
         text_put(&out, "\n");
     }
-    *text = out.text;
-    *length = out.length;
+    text_end(&out, text, length);
 }

@@ -153,9 +153,7 @@ enum status report_launch(const struct plan *plan, const struct launch_request *
                        .order = request->order,
                        .ranks = (int64_t)plan->layout.tensor * plan->layout.context *
                                 plan->layout.data * plan->layout.pipeline};
-    if (!plan->placement && !plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
-                    outcome_names[plan->outcome]);
+    if (!plan->placement) TRY(report_expect_stages(plan, err));
     if (plan->placement && request->hosts)
         return fail(err, BAD_INPUT,
                     "--hosts: expected a cluster without node names, but %s names its nodes",
@@ -173,7 +171,5 @@ enum status report_launch(const struct plan *plan, const struct launch_request *
     if (request->format == LAUNCH_RANKFILE) print_rankfile(&out, &l, request->cores_per_rank);
     for (int64_t global = 0; global < l.ranks && request->format == LAUNCH_HOSTFILE; global++)
         text_put(&out, "%s\n", host_of(&l, global));
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }

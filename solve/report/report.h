@@ -11,6 +11,8 @@
 #include "solve/report/places_links.h"
 #include "solve/report/replay.h"
 
+enum status report_expect_stages(const struct plan *plan, struct error *err); // BAD_INPUT: none
+
 // report_text: verdict, placement, times, memory, critical path, Gantt chart, origin. At most 100
 // columns where names are short. links: for a plan with a placement, the `top` slowest (0: all);
 // NULL: not known. problem: NULL where it is not available or has changed; the figures of the run

@@ -98,9 +98,7 @@ static enum status begin(struct batch *b, struct text *out, const struct plan *p
                          const struct problem *problem, struct arena *arena, struct error *err)
 {
     *b = (struct batch){.plan = plan, .cluster = problem ? &problem->cluster : NULL};
-    if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
-                    outcome_names[plan->outcome]);
+    TRY(report_expect_stages(plan, err));
     if (!problem)
         return fail(err, BAD_INPUT,
                     "the plan's problem is missing or has changed since: it gives the number of "
@@ -168,9 +166,7 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
              "    \"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
              "\"${MEGATRON_ARGS[@]}\" \"$@\"\n",
              b.nodes, b.nodes, b.each);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }
 
 // ---- torchrun
@@ -274,7 +270,5 @@ enum status report_torchrun(const struct plan *plan, const struct plan *told,
                    "    --master-addr \"${MASTER_ADDR:-${hosts[0]}}\" --master-port "
                    "\"${MASTER_PORT:-29500}\" \\\n"
                    "    \"${program[@]}\" \"$@\"\n");
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }

@@ -315,6 +315,5 @@ void report_table_of(const struct report_row *rows, int count, bool csv, const c
     text_begin(&out, arena);
     if (csv) print_csv(&out, rows, count);
     else print_tex(&out, rows, count);
-    *text = out.text;
-    *length = out.length;
+    text_end(&out, text, length);
 }

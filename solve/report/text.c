@@ -291,9 +291,7 @@ enum status report_brief(const struct plan *plan, const struct problem *problem,
         text_put(&out, "\nPlacement\n");
         report_table_print(&out, &t);
     }
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }
 
 enum status report_text(const struct plan *plan, const struct problem *problem,
@@ -313,7 +311,12 @@ enum status report_text(const struct plan *plan, const struct problem *problem,
         report_gantt(&out, &replay);
     }
     print_origin(&out, plan);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
+}
+
+enum status report_expect_stages(const struct plan *plan, struct error *err)
+{
+    if (plan->stage_count) return OK;
+    return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to export",
+                outcome_names[plan->outcome]);
 }

@@ -252,9 +252,7 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
                          struct arena *arena, struct error *err)
 {
     struct report_replay replay;
-    if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to trace",
-                    outcome_names[plan->outcome]);
+    TRY(report_expect_stages(plan, err));
     TRY(report_replay(&replay, plan, arena, err));
     if (replay.schedule.operation_count > TRACE_OPERATIONS_MAX)
         return fail(err, BAD_INPUT, "%d operations are too many for a trace (maximum %d)",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/frameworks/setting.h"
+#include "data/import/jobs/settings.h"
 #include "data/import/text.h"
 #include "data/kinds/schedules.h"
 
@@ -188,16 +189,6 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
 
 // ---- the job
 
-static enum status divide(const struct run *r, const char *what, int64_t all, int64_t by, int *to,
-                          struct error *err)
-{
-    if (by < 1 || all < by || all % by || all / by > 1 << 30)
-        return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %lld, found %lld", r->file,
-                    what, (long long)by, (long long)all);
-    *to = (int)(all / by);
-    return OK;
-}
-
 static enum status set_recompute(struct run *r, struct error *err)
 {
     const char *granularity = r->selective ? "selective" : r->granularity;
@@ -258,16 +249,16 @@ static enum status set_stages(struct run *r, struct error *err)
     const char *stages = r->stages ? r->stages : "";
     l->virtual_stages = r->stages_of_rank ? (int)r->stages_of_rank : 1;
     if (*stages)
-        TRY(divide(r, "stages of --pipeline-model-parallel-layout", count_strokes(&stages) + 1,
-                   l->pipeline, &l->virtual_stages, err));
+        TRY(settings_divide(r->file, "stages of --pipeline-model-parallel-layout",
+                            count_strokes(&stages) + 1, l->pipeline, &l->virtual_stages, err));
     if (r->stages && r->stages_of_rank && r->stages_of_rank != l->virtual_stages)
         return fail(err, BAD_INPUT,
                     "%s: --pipeline-model-parallel-layout together with virtual stages: expected "
                     "%lld of them on each rank, found %d",
                     r->file, (long long)r->stages_of_rank, l->virtual_stages);
     if (r->layers_of_stage)
-        TRY(divide(r, "--num-layers", r->layers, r->layers_of_stage * l->pipeline,
-                   &l->virtual_stages, err));
+        TRY(settings_divide(r->file, "--num-layers", r->layers, r->layers_of_stage * l->pipeline,
+                            &l->virtual_stages, err));
     l->schedule = l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
     return OK;
 }
@@ -283,12 +274,12 @@ enum status core_job(struct run *r, struct error *err)
             err, BAD_INPUT,
             "%s: the number of GPUs is missing (--nproc_per_node, --nnodes): give it with --gpus",
             r->file);
-    TRY(divide(r, "GPUs over tensor x pipeline x context", gpus,
-               (int64_t)l->tensor * l->pipeline * l->context, &l->data, err));
+    TRY(settings_divide(r->file, "GPUs over tensor x pipeline x context", gpus,
+                        (int64_t)l->tensor * l->pipeline * l->context, &l->data, err));
     TRY(set_stages(r, err));
     if (!j->global_batch) j->global_batch = (int64_t)l->micro_batch * l->data;
-    TRY(divide(r, "--global-batch-size", j->global_batch, (int64_t)l->micro_batch * l->data,
-               &micro_batches, err));
+    TRY(settings_divide(r->file, "--global-batch-size", j->global_batch,
+                        (int64_t)l->micro_batch * l->data, &micro_batches, err));
     if (l->virtual_stages > 1) TRY(check_group(r, micro_batches, err));
     bool wide = r->gradients_in_fp32 || !r->fp16;
     j->precision = r->fp8 ? FP8 : r->bf16 ? BF16 : r->fp16 ? FP16 : FP32;

@@ -15,8 +15,8 @@ static enum status set_batch(struct run *r, struct settings *s, struct error *er
     int64_t others = (int64_t)l->tensor * l->pipeline * l->context;
     int data = 0, micro = (int)r->micro_batch, steps = (int)(r->steps ? r->steps : 1);
     if (r->gpus)
-        TRY(settings_divide(s, "--gpus over tensor x pipeline x context", r->gpus, others, &data,
-                            err));
+        TRY(settings_divide(s->document.path, "--gpus over tensor x pipeline x context", r->gpus,
+                            others, &data, err));
     if (!r->global_batch && !r->micro_batch)
         return fail(
             err, BAD_INPUT,
@@ -34,16 +34,18 @@ static enum status set_batch(struct run *r, struct settings *s, struct error *er
         return fail(err, BAD_INPUT, "%s: expected batch sizes of at most 2^20 a GPU",
                     s->document.path);
     if (!data)
-        TRY(settings_divide(s, "train_batch_size over micro-batch x steps", r->global_batch,
-                            r->micro_batch * r->steps, &data, err));
+        TRY(settings_divide(s->document.path, "train_batch_size over micro-batch x steps",
+                            r->global_batch, r->micro_batch * r->steps, &data, err));
     if (data > 65536)
         return fail(err, BAD_INPUT, "%s: expected at most 65536 replicas, found %d",
                     s->document.path, data);
     if (!micro)
-        TRY(settings_divide(s, "train_batch_size over data ranks x gradient_accumulation_steps",
+        TRY(settings_divide(s->document.path,
+                            "train_batch_size over data ranks x gradient_accumulation_steps",
                             r->global_batch, (int64_t)data * steps, &micro, err));
     if (r->global_batch && !r->steps)
-        TRY(settings_divide(s, "train_batch_size over data ranks x train_micro_batch_size_per_gpu",
+        TRY(settings_divide(s->document.path,
+                            "train_batch_size over data ranks x train_micro_batch_size_per_gpu",
                             r->global_batch, (int64_t)data * micro, &steps, err));
     j->global_batch = (int64_t)data * micro * steps;
     if (r->global_batch && r->global_batch != j->global_batch)

@@ -282,12 +282,12 @@ struct job job_imported(const char *name, const struct settings *s)
     return j;
 }
 
-enum status settings_divide(const struct settings *s, const char *what, int64_t all, int64_t by,
-                            int *to, struct error *err)
+enum status settings_divide(const char *file, const char *what, int64_t all, int64_t by, int *to,
+                            struct error *err)
 {
     if (by < 1 || all < by || all % by || all / by > 1 << 30)
-        return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %lld, found %lld",
-                    s->document.path, what, (long long)by, (long long)all);
+        return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %lld, found %lld", file, what,
+                    (long long)by, (long long)all);
     *to = (int)(all / by);
     return OK;
 }

@@ -64,8 +64,8 @@ enum status settings_refuse(const struct settings *s, const char *key, struct er
 // The start of every imported job: no budget, 4-byte gradients, Adam.
 struct job job_imported(const char *name, const struct settings *s);
 // all / by, which must be an integer and at least 1. `what`: in words, for the message.
-enum status settings_divide(const struct settings *s, const char *what, int64_t all, int64_t by,
-                            int *to, struct error *err);
+enum status settings_divide(const char *file, const char *what, int64_t all, int64_t by, int *to,
+                            struct error *err);
 
 // ---- for the readers of the three syntaxes
 

@@ -69,8 +69,8 @@ static enum status set_degrees(struct run *r, const struct settings *s, struct e
         return settings_refuse(s, "parallelism.data_parallel_shard_degree", err,
                                "is what is left of the GPUs: give their number with --gpus");
     if (r->shards < 0 || r->gpus)
-        TRY(settings_divide(s, "--gpus over replicas x tensor x pipeline x context", r->gpus,
-                            others, &shards, err));
+        TRY(settings_divide(s->document.path, "--gpus over replicas x tensor x pipeline x context",
+                            r->gpus, others, &shards, err));
     if (r->shards > 0 && shards != r->shards)
         return fail(err, BAD_INPUT, "%s: parallelism: the degrees together are %lld, --gpus %lld",
                     s->document.path, (long long)(others * r->shards), (long long)r->gpus);
@@ -114,7 +114,8 @@ static enum status set_batch(struct run *r, struct settings *s, struct error *er
     together = r->local_batch * l->data;
     j->global_batch = r->global_batch < 0 ? together : r->global_batch;
     l->micro_batch = (int)(l->pipeline > 1 ? r->micro_batch : r->local_batch);
-    TRY(settings_divide(s, "training.global_batch_size over local_batch_size x data ranks",
+    TRY(settings_divide(s->document.path,
+                        "training.global_batch_size over local_batch_size x data ranks",
                         j->global_batch, together, &steps, err));
     if (l->pipeline > 1 && r->local_batch % r->micro_batch)
         return settings_refuse(s, "training.local_batch_size", err,
@@ -181,7 +182,7 @@ static enum status set_stages(struct run *r, struct settings *s, struct error *e
         stages = (blocks + r->first_less + r->last_less + r->layers_of_stage - 1) /
                  r->layers_of_stage;
     else stages = l->pipeline * (of_rank == 1 ? 1 : 2);
-    TRY(settings_divide(s,
+    TRY(settings_divide(s->document.path,
                         "stages (module_fqns_per_model_part, pipeline_parallel_layers_per_stage)",
                         stages, l->pipeline, &l->virtual_stages, err));
     if (of_rank ? l->virtual_stages != of_rank : l->virtual_stages < 2)
@@ -264,7 +265,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     r->layers = asked->layers;
     if (r->micro_batches) {
         int size;
-        TRY(settings_divide(s, "training.batch_size over pipeline_parallel_microbatches",
+        TRY(settings_divide(s->document.path,
+                            "training.batch_size over pipeline_parallel_microbatches",
                             r->local_batch, r->micro_batches, &size, err));
         r->micro_batch = size;
     }

@@ -139,7 +139,5 @@ enum status report_compare(const struct compared *items, int count, enum compare
     compare_facts(&c);
     compare_moves(&c);
     put[format](&out, &c);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }

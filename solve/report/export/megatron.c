@@ -79,7 +79,5 @@ enum status report_megatron(const struct plan *plan, const struct plan *told,
     core_print_placement(&e);
     core_note(&e, &run);
     export_print_notes(&e);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }

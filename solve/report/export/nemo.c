@@ -78,7 +78,5 @@ enum status report_nemo(const struct plan *plan, const struct plan *told,
     core_print_placement(&e);
     core_note(&e, &run);
     export_print_notes(&e);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }

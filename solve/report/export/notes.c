@@ -67,9 +67,7 @@ enum status export_begin(struct export *e, struct text *out, const struct plan *
                          const struct plan *told, const struct problem *problem,
                          struct arena *arena, struct error *err)
 {
-    if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
-                    outcome_names[plan->outcome]);
+    TRY(report_expect_stages(plan, err));
     text_begin(out, arena);
     text_begin(&e->notes, arena);
     e->out = out, e->told = told;
@@ -222,11 +220,11 @@ struct recompute_setting export_recompute(struct export *e)
 void export_note(struct export *e, const char *format, ...)
 {
     va_list arguments;
-    va_start(arguments, format);
     text_put(&e->notes, NOTE_MARK);
+    va_start(arguments, format);
     text_put_list(&e->notes, format, arguments);
-    text_put(&e->notes, "\n");
     va_end(arguments);
+    text_put(&e->notes, "\n");
 }
 
 void export_notes(struct export *e, const struct export_note *notes, size_t count)

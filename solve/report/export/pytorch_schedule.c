@@ -42,9 +42,7 @@ enum status report_pytorch_schedule(const struct plan *plan, const struct plan *
     struct text out;
     struct schedule schedule;
     (void)problem;
-    if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to launch",
-                    outcome_names[plan->outcome]);
+    TRY(report_expect_stages(plan, err));
     if (plan->layout.slice_count > 1 || plan->layout.local_loss_every)
         return fail(err, BAD_INPUT,
                     "%s: layout: PyTorch's schedules have neither slices of a sequence nor local "
@@ -54,7 +52,5 @@ enum status report_pytorch_schedule(const struct plan *plan, const struct plan *
     TRY(schedule_build(&schedule, &request, arena, err));
     text_begin(&out, arena);
     for (int rank = 0; rank < request.rank_count; rank++) put_rank(&out, &schedule, rank);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }

@@ -245,9 +245,7 @@ enum status report_torchtitan(const struct plan *plan, const struct plan *told,
     titan_print_table(&e);
     export_rows(&e, &torchtitan_rows, &run, &form, NULL);
     export_print_notes(&e);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }
 
 void titan_print_table(const struct export *e)

@@ -125,7 +125,5 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
              "    config.activation_checkpoint = %s\n    return config\n",
              run.compile ? "True" : "False", run.components, policies[run.mode]);
     export_print_notes(&e);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }

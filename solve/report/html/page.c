@@ -347,7 +347,5 @@ enum status report_html(const struct report_page *page, const char **text, size_
     }
     put_origin(&s);
     html_end(&out);
-    *text = out.text;
-    *length = out.length;
-    return OK;
+    return text_end(&out, text, length);
 }
