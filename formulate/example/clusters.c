@@ -112,41 +112,16 @@ static void make_places(struct cluster *c, const struct clusters_request *r, str
     }
 }
 
-static struct model model_of(const struct clusters_request *r, struct arena *arena)
-{
-    struct layer_run *runs = TAKE(arena, 3, struct layer_run);
-    runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
-    runs[1] = (struct layer_run){
-        .name = "block", .kind = LAYER_BLOCK, .count = r->layers, .recomputable = true};
-    runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
-    struct shape shape = {.hidden = r->hidden,
-                          .ffn = 4 * r->hidden,
-                          .heads = r->heads,
-                          .kv_heads = r->heads,
-                          .head_width = r->hidden / r->heads,
-                          .vocabulary = 51200,
-                          .vocabulary_multiple = 1,
-                          .positions = r->sequence,
-                          .qkv_bias = true,
-                          .linear_bias = true,
-                          .dropout = true,
-                          .tied_embeddings = true};
-    return (struct model){.name = arena_print(arena, "gpt-%d-%d", r->layers, r->hidden),
-                          .has_shape = true,
-                          .shape = shape,
-                          .runs = runs,
-                          .run_count = 3,
-                          .layer_count = r->layers + 2};
-}
-
 enum status example_clusters(struct problem *problem, const struct clusters_request *r,
                              struct arena *arena, struct error *err)
 {
     struct node_group *groups = TAKE(arena, 2, struct node_group);
-    *problem = (struct problem){.name = "two clusters", .model = model_of(r, arena)};
+    *problem = (struct problem){.name = "two clusters"};
     if (r->hidden % r->heads)
         return fail(err, BAD_INPUT, "--hidden %d: expected a multiple of --heads %d", r->hidden,
                     r->heads);
+    problem->model = gpt_model(arena_print(arena, "gpt-%d-%d", r->layers, r->hidden), r->layers,
+                               r->hidden, r->heads, 51200, r->sequence, arena);
     TRY(make_costs(&problem->costs, r, arena, err));
     groups[0] = group_of(r, NIC_INFINIBAND, "a100-80gb", arena);
     groups[1] = group_of(r, NIC_ROCE, slower_name, arena);

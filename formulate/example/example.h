@@ -8,6 +8,10 @@
 #include "data/inputs/problem.h"
 #include "data/import/matrix.h"
 
+// Blocks like GPT-2's between an embedding and a head.
+struct model gpt_model(const char *name, int layers, int64_t hidden, int64_t heads,
+                       int64_t vocabulary, int64_t positions, struct arena *arena);
+
 // L identical measured blocks between an embedding and a head on S single-GPU nodes of K types;
 // docs/FORMULAS.md section 11.
 struct chain_request {

@@ -6,32 +6,6 @@
 #include "data/kinds/schedules.h"
 #include "formulate/example/example.h"
 
-static struct model model_of(const struct pipette_request *r, struct arena *arena)
-{
-    struct layer_run *runs = TAKE(arena, 3, struct layer_run);
-    runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
-    runs[1] = (struct layer_run){
-        .name = "block", .kind = LAYER_BLOCK, .count = (int)r->layers, .recomputable = true};
-    runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
-    return (struct model){.name = arena_print(arena, "GPT of %lld layers, hidden %lld",
-                                              (long long)r->layers, (long long)r->hidden),
-                          .has_shape = true,
-                          .shape = {.hidden = r->hidden,
-                                    .ffn = 4 * r->hidden,
-                                    .heads = r->heads,
-                                    .kv_heads = r->heads,
-                                    .head_width = r->hidden / r->heads,
-                                    .vocabulary = r->vocabulary,
-                                    .positions = r->sequence,
-                                    .qkv_bias = true,
-                                    .linear_bias = true,
-                                    .dropout = true,
-                                    .tied_embeddings = true},
-                          .runs = runs,
-                          .run_count = 3,
-                          .layer_count = (int)r->layers + 2};
-}
-
 static struct job job_of(const struct pipette_request *r, int data, const char *name)
 {
     struct layout layout = {.tensor = (int)r->tensor,
@@ -65,7 +39,10 @@ enum status example_pipette(struct problem *problem, const struct pipette_reques
     if (r->hidden % r->heads)
         return fail(err, BAD_INPUT, "--heads: expected a divisor of --hidden %lld, found %lld",
                     (long long)r->hidden, (long long)r->heads);
-    problem->model = model_of(r, arena);
+    const char *name = arena_print(arena, "GPT of %lld layers, hidden %lld", (long long)r->layers,
+                                   (long long)r->hidden);
+    problem->model =
+        gpt_model(name, (int)r->layers, r->hidden, r->heads, r->vocabulary, r->sequence, arena);
     TRY(matrix_cluster(&problem->cluster, r->matrix, &r->nodes, arena, err));
     TRY(shipped_find(&path, "costs", r->costs, arena, err));
     TRY(costs_load(&problem->costs, path, arena, err));

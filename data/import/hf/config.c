@@ -54,8 +54,6 @@ static enum status refuse_encoders(const struct hf_model *x, struct error *err)
 
 static enum status read_sizes(struct hf_model *x, struct error *err)
 {
-    static const char *const dropout[] = {"attention_dropout", NULL};
-    static const double none[] = {0};
     const struct hf_model whole = {.root = x->whole, .arena = x->arena};
     struct shape *s = &x->shape;
     const char *const keys[] = {
@@ -68,7 +66,7 @@ static enum status read_sizes(struct hf_model *x, struct error *err)
     if (x->class->experts_as_ffn) x->experts.ffn = s->ffn;
     if (!x->class->whole_ties) TRY(hf_flag(x, "tie_word_embeddings", &s->tied_embeddings, err));
     TRY(hf_flag(&whole, "tie_word_embeddings", &s->tied_embeddings, err));
-    return hf_dropout(x, dropout, none, &s->dropout, err);
+    return HF_DROPOUT(x, err, {"attention_dropout", 0});
 }
 
 static enum status read_experts(struct hf_model *x, struct error *err)

@@ -64,9 +64,17 @@ enum status hf_fields(const struct hf_model *x, const struct json_field *fields,
 // null counts as 0.
 enum status hf_count(const struct hf_model *x, const char *key, int64_t *to, struct error *err);
 enum status hf_flag(const struct hf_model *x, const char *key, bool *to, struct error *err);
-// *to is true if any of these keys (ended by NULL) is above 0; defaults[]: values of absent keys.
-enum status hf_dropout(const struct hf_model *x, const char *const *keys, const double *defaults,
-                       bool *to, struct error *err);
+// The shape has dropout if any of these keys, each with the value that its absence means, is above
+// 0.
+struct hf_share {
+    const char *key;
+    double absent;
+};
+enum status hf_dropout(struct hf_model *x, const struct hf_share *shares, size_t count,
+                       struct error *err);
+#define HF_DROPOUT(x, err, ...)                                                                    \
+    hf_dropout(x, (const struct hf_share[]){__VA_ARGS__},                                          \
+               ARRAY_LENGTH(((const struct hf_share[]){__VA_ARGS__})), err)
 enum status hf_text(const struct hf_model *x, const char *key, const char **to, struct error *err);
 // Numbers below layer_count; sets *listed[i] for each. Absent or null: sets none.
 enum status hf_layer_list(const struct hf_model *x, const char *key, bool **listed,

@@ -37,15 +37,15 @@ enum status hf_text(const struct hf_model *x, const char *key, const char **to, 
     return HF_FIELDS(x, fields, err);
 }
 
-enum status hf_dropout(const struct hf_model *x, const char *const *keys, const double *defaults,
-                       bool *to, struct error *err)
+enum status hf_dropout(struct hf_model *x, const struct hf_share *shares, size_t count,
+                       struct error *err)
 {
-    *to = false;
-    for (int i = 0; keys[i]; i++) {
-        double share = defaults[i];
-        struct json_field fields[] = {FIELD_NUMBER(keys[i], OPTIONAL, &share, 0, 1)};
+    x->shape.dropout = false;
+    for (size_t i = 0; i < count; i++) {
+        double share = shares[i].absent;
+        struct json_field fields[] = {FIELD_NUMBER(shares[i].key, OPTIONAL, &share, 0, 1)};
         TRY(HF_FIELDS(x, fields, err));
-        *to = *to || share > 0;
+        x->shape.dropout = x->shape.dropout || share > 0;
     }
     return OK;
 }

@@ -66,9 +66,7 @@ enum status hf_arrange_gemma3(struct hf_model *x, struct error *err)
 
 enum status hf_read_phi3(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"attention_dropout", "resid_pdrop", "embd_pdrop", NULL};
-    static const double absent[] = {0, 0, 0};
-    return hf_dropout(x, keys, absent, &x->shape.dropout, err);
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"resid_pdrop", 0}, {"embd_pdrop", 0});
 }
 
 // ---- mixtures

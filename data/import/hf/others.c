@@ -7,8 +7,6 @@
 
 enum status hf_read_gpt2(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"attn_pdrop", "resid_pdrop", "embd_pdrop", NULL};
-    static const double absent[] = {0.1, 0.1, 0.1};
     struct shape *s = &x->shape;
     TRY(hf_count(x, "n_embd", &s->hidden, err));
     TRY(hf_count(x, "n_layer", &x->layer_count, err));
@@ -19,24 +17,20 @@ enum status hf_read_gpt2(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "n_inner", &s->ffn, err));
     if (!s->ffn) s->ffn = 4 * s->hidden;
     s->kv_heads = s->heads;
-    return hf_dropout(x, keys, absent, &s->dropout, err);
+    return HF_DROPOUT(x, err, {"attn_pdrop", 0.1}, {"resid_pdrop", 0.1}, {"embd_pdrop", 0.1});
 }
 
 enum status hf_read_gpt_neox(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"attention_dropout", "hidden_dropout", NULL};
-    static const double absent[] = {0, 0};
     x->shape.kv_heads = x->shape.heads;
     TRY(hf_flag(x, "attention_bias", &x->shape.qkv_bias, err));
     TRY(hf_flag(x, "use_parallel_residual", &x->shape.parallel_residual, err));
     x->shape.output_bias = x->shape.qkv_bias ? 0 : -1;
-    return hf_dropout(x, keys, absent, &x->shape.dropout, err);
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"hidden_dropout", 0});
 }
 
 enum status hf_read_opt(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"attention_dropout", "dropout", NULL};
-    static const double absent[] = {0, 0.1};
     struct shape *s = &x->shape;
     int64_t width = 0;
     bool bias = true, first = true, removed = false, affine = true;
@@ -55,13 +49,11 @@ enum status hf_read_opt(struct hf_model *x, struct error *err)
     s->qkv_bias = s->linear_bias = bias;
     s->no_final_norm = !first || removed;
     s->plain_norms = !affine;
-    return hf_dropout(x, keys, absent, &s->dropout, err);
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"dropout", 0.1});
 }
 
 enum status hf_read_falcon(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"attention_dropout", "hidden_dropout", NULL};
-    static const double absent[] = {0, 0};
     struct shape *s = &x->shape;
     bool newer = false, one = true, beside = true, bias = false;
     int64_t kv_heads = 0, norms = 0;
@@ -80,7 +72,7 @@ enum status hf_read_falcon(struct hf_model *x, struct error *err)
     s->norms = beside && norms != 2 ? 1 : 0;
     s->parallel_residual = newer || beside;
     s->qkv_bias = s->linear_bias = bias;
-    return hf_dropout(x, keys, absent, &s->dropout, err);
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"hidden_dropout", 0});
 }
 
 // ---- encoders
@@ -89,8 +81,6 @@ enum status hf_read_falcon(struct hf_model *x, struct error *err)
 // before and after the logits.
 enum status hf_read_bert(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"attention_probs_dropout_prob", "hidden_dropout_prob", NULL};
-    static const double absent[] = {0.1, 0.1};
     struct shape *s = &x->shape;
     int64_t kinds = 2;
     s->positions = 512;
@@ -101,7 +91,7 @@ enum status hf_read_bert(struct hf_model *x, struct error *err)
     x->embedding_values = 2 * s->hidden;
     x->head_values = s->hidden * s->hidden + 3 * s->hidden +
                      (s->tied_embeddings ? 1 : 2) * s->vocabulary;
-    return hf_dropout(x, keys, absent, &s->dropout, err);
+    return HF_DROPOUT(x, err, {"attention_probs_dropout_prob", 0.1}, {"hidden_dropout_prob", 0.1});
 }
 
 enum status hf_arrange_bert(struct hf_model *x, struct error *err)
@@ -116,8 +106,6 @@ enum status hf_arrange_bert(struct hf_model *x, struct error *err)
 // decoder; the encoder ends with a norm. The class ties head and embedding whatever the file says.
 enum status hf_read_t5(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"dropout_rate", NULL};
-    static const double absent[] = {0.1};
     struct shape *s = &x->shape;
     int64_t distances = 32, decoder = 0;
     const char *part = s->gated_ffn ? "gated-" : "relu";
@@ -135,7 +123,7 @@ enum status hf_read_t5(struct hf_model *x, struct error *err)
     x->front = x->layer_count;
     x->layer_count += decoder ? decoder : x->layer_count;
     x->embedding_values = 2 * distances * s->heads + s->hidden;
-    return hf_dropout(x, keys, absent, &s->dropout, err);
+    return HF_DROPOUT(x, err, {"dropout_rate", 0.1});
 }
 
 enum status hf_arrange_t5(struct hf_model *x, struct error *err)

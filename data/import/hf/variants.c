@@ -13,13 +13,6 @@ enum status hf_read_glm(struct hf_model *x, struct error *err)
     return hf_flag(x, "attention_bias", &x->shape.qkv_bias, err);
 }
 
-static enum status read_dropout(struct hf_model *x, const char *key, double absent,
-                                struct error *err)
-{
-    const char *const keys[] = {key, NULL};
-    return hf_dropout(x, keys, &absent, &x->shape.dropout, err);
-}
-
 enum status hf_read_seed_oss(struct hf_model *x, struct error *err)
 {
     struct shape *s = &x->shape;
@@ -28,7 +21,7 @@ enum status hf_read_seed_oss(struct hf_model *x, struct error *err)
     TRY(hf_flag(x, "attention_out_bias", &output, err));
     TRY(hf_flag(x, "mlp_bias", &s->linear_bias, err));
     s->output_bias = output ? 1 : -1;
-    return read_dropout(x, "attention_dropout", 0.1, err);
+    return HF_DROPOUT(x, err, {"attention_dropout", 0.1});
 }
 
 // One switch for all linear layers of the blocks.
@@ -50,8 +43,6 @@ enum status hf_read_apertus(struct hf_model *x, struct error *err)
 // input.
 enum status hf_read_stablelm(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"attention_dropout", "hidden_dropout", NULL};
-    static const double absent[] = {0, 0};
     struct shape *s = &x->shape;
     bool norms = false;
     TRY(hf_flag(x, "use_qkv_bias", &s->qkv_bias, err));
@@ -60,7 +51,7 @@ enum status hf_read_stablelm(struct hf_model *x, struct error *err)
     if (s->parallel_residual) s->norms = 1;
     if (!s->kv_heads) s->kv_heads = s->heads;
     if (norms && s->heads) x->layer_values = (s->heads + s->kv_heads) * (s->hidden / s->heads);
-    return hf_dropout(x, keys, absent, &s->dropout, err);
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"hidden_dropout", 0});
 }
 
 enum status hf_read_cohere(struct hf_model *x, struct error *err)
@@ -73,8 +64,6 @@ enum status hf_read_cohere(struct hf_model *x, struct error *err)
 
 enum status hf_read_bloom(struct hf_model *x, struct error *err)
 {
-    static const char *const keys[] = {"attention_dropout", "hidden_dropout", NULL};
-    static const double absent[] = {0, 0};
     struct shape *s = &x->shape;
     TRY(hf_count(x, "n_embed", &s->hidden, err));
     TRY(hf_count(x, "n_layer", &x->layer_count, err));
@@ -82,7 +71,7 @@ enum status hf_read_bloom(struct hf_model *x, struct error *err)
     s->ffn = 4 * s->hidden;
     s->kv_heads = s->heads;
     x->embedding_values = 2 * s->hidden; // a norm after the embeddings
-    return hf_dropout(x, keys, absent, &s->dropout, err);
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"hidden_dropout", 0});
 }
 
 // ---- windows
