@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "calibrate/fit/factor.h"
-#include "calibrate/runs/memory.h"
 #include "calibrate/runs/validate.h"
 #include "data/base/file.h"
 #include "tests/support/problems.h"

@@ -6,7 +6,6 @@
 
 #include "calibrate/draw.h"
 #include "calibrate/layers.h"
-#include "data/text/svg.h"
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 

@@ -1,6 +1,5 @@
 // Forged certificates: every kind of damage below is planted in the proofs of many random problems,
 // and each must be refused with the reason. Damage to the text: test_check_text.c.
-#include "data/base/file.h"
 #include "tests/support/forge.h"
 #include "tests/support/forged_envelope.h"
 #include "tests/support/check.h"

@@ -2,7 +2,6 @@
 // accepted after random damage is still true.
 //
 //   test_check_places_forgeries [DAMAGES] [SEED]
-#include "data/base/file.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/place_trials.h"

@@ -70,59 +70,61 @@ static void begin_certificate(FILE *f, const char *priced_hash)
             priced_hash);
 }
 
+static void write_repeated(const char *name, const char *head, const char *each, int times,
+                           const char *tail)
+{
+    FILE *f = begin_file(name);
+    fputs(head, f);
+    repeat(f, each, times);
+    fputs(tail, f);
+    end_file(f);
+}
+
+// A certificate of that document of prices: head, each so many times, tail.
+static void write_certificate(const char *hash, const char *head, const char *each, int times,
+                              const char *tail)
+{
+    FILE *f = begin_file("case.json");
+    begin_certificate(f, hash);
+    fputs(head, f);
+    repeat(f, each, times);
+    fputs(tail, f);
+    end_file(f);
+}
+
 // ---- certificates
 
 static void write_numbers(void)
 {
-    FILE *f = begin_file("case.json");
-    fputs("{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [0", f);
-    repeat(f, ",0", 1000000);
-    fputs("], \"proof\": {}}", f);
-    end_file(f);
+    write_repeated("case.json",
+                   "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [0", ",0",
+                   1000000, "], \"proof\": {}}");
 }
 
-static void write_brackets(void)
-{
-    FILE *f = begin_file("case.json");
-    fputs("[[]", f);
-    repeat(f, ",[]", 700000);
-    fputs("]", f);
-    end_file(f);
-}
+static void write_brackets(void) { write_repeated("case.json", "[[]", ",[]", 700000, "]"); }
 
-static void write_texts(void)
-{
-    FILE *f = begin_file("case.json");
-    fputs("[\"\"", f);
-    repeat(f, ",\"\"", 700000);
-    fputs("]", f);
-    end_file(f);
-}
+static void write_texts(void) { write_repeated("case.json", "[\"\"", ",\"\"", 700000, "]"); }
+
+static const char one_box[] = "{\"rounds\": [], \"closed\": true}]}}";
 
 // Splits of one rank's layers, each of which leaves one half unchanged: open boxes pile up.
 static void write_waiting(void)
 {
     char hash[SHA256_TEXT];
     change("priced.json", "\"name\"", "\"name\"", hash);
-    FILE *f = begin_file("case.json");
-    begin_certificate(f, hash);
-    fputs("\"paths\": [], \"boxes\": [", f);
-    repeat(f, "{\"rounds\": [], \"split\": {\"rank\": 0, \"layers_below\": 8}}, ", 20000);
-    fputs("{\"rounds\": [], \"closed\": true}]}}", f);
-    end_file(f);
+    write_certificate(hash, "\"paths\": [], \"boxes\": [",
+                      "{\"rounds\": [], \"split\": {\"rank\": 0, \"layers_below\": 8}}, ", 20000,
+                      one_box);
 }
 
 static void write_idle_splits(void)
 {
     char hash[SHA256_TEXT];
     change("priced.json", "\"name\"", "\"name\"", hash);
-    FILE *f = begin_file("case.json");
-    begin_certificate(f, hash);
-    fputs("\"paths\": [], \"boxes\": [", f);
-    repeat(f, "{\"rounds\": [], \"split\": {\"stage\": 0, \"load_below_ns\": 1000000000000000}}, ",
-           2000);
-    fputs("{\"rounds\": [], \"closed\": true}]}}", f);
-    end_file(f);
+    write_certificate(
+        hash, "\"paths\": [], \"boxes\": [",
+        "{\"rounds\": [], \"split\": {\"stage\": 0, \"load_below_ns\": 1000000000000000}}, ", 2000,
+        one_box);
 }
 
 static void write_tables(FILE *f, int stages, int layers, int micro_batches)
@@ -172,10 +174,7 @@ static void write_choices(void)
 {
     char hash[SHA256_TEXT];
     write_priced(12, 500, 1, hash);
-    FILE *f = begin_file("case.json");
-    begin_certificate(f, hash);
-    fputs("\"paths\": [], \"boxes\": [{\"rounds\": [], \"closed\": true}]}}", f);
-    end_file(f);
+    write_certificate(hash, "\"paths\": [], \"boxes\": [", "", 0, one_box);
 }
 
 // A graph of millions of operations out of a few digits.
@@ -183,10 +182,7 @@ static void write_operations(void)
 {
     char hash[SHA256_TEXT];
     write_priced(64, 64, 30000, hash);
-    FILE *f = begin_file("case.json");
-    begin_certificate(f, hash);
-    fputs("\"paths\": [], \"boxes\": [{\"rounds\": [], \"closed\": true}]}}", f);
-    end_file(f);
+    write_certificate(hash, "\"paths\": [], \"boxes\": [", "", 0, one_box);
 }
 
 // Short paths over many symbols.
@@ -194,23 +190,16 @@ static void write_paths(void)
 {
     char hash[SHA256_TEXT];
     write_priced(256, 256, 1, hash);
-    FILE *f = begin_file("case.json");
-    begin_certificate(f, hash);
-    fputs("\"paths\": [", f);
-    repeat(f, "{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}, ", 40000);
-    fputs("{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}], "
-          "\"boxes\": [{\"rounds\": [], \"closed\": true}]}}",
-          f);
-    end_file(f);
+    write_certificate(hash, "\"paths\": [",
+                      "{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}, ", 40000,
+                      "{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}], "
+                      "\"boxes\": [{\"rounds\": [], \"closed\": true}]}}");
 }
 
 static void write_pipe(void)
 {
     char path[FOLDER_SIZE + 40];
-    FILE *f = begin_file("case.json");
-    begin_certificate(f, "0");
-    fputs("\"paths\": [], \"boxes\": []}}", f);
-    end_file(f);
+    write_certificate("0", "\"paths\": [], \"boxes\": []}}", "", 0, "");
     snprintf(path, sizeof path, "%s/priced.json", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
 }
@@ -289,11 +278,8 @@ static void write_growth(void)
 
 static void write_stages(void)
 {
-    FILE *f = begin_file("case.json");
-    fputs("{\"kind\": \"plumbline.plan\", \"version\": 1, \"stages\": [0", f);
-    repeat(f, ",0", 1000000);
-    fputs("]}", f);
-    end_file(f);
+    write_repeated("case.json", "{\"kind\": \"plumbline.plan\", \"version\": 1, \"stages\": [0",
+                   ",0", 1000000, "]}");
 }
 
 static void write_sources(void)

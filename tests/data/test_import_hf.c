@@ -1,9 +1,9 @@
 // import hf against transformers' own models: for every recorded config, published ones and random
 // ones of each class, our number of parameters equals theirs (tests/imports/hf_counts.py makes the
 // record), and planner and judge count the same bytes of weights.
+#include "data/kinds/schedules.h"
 #include "data/import/hf/config.h"
 #include "data/inputs/model/size.h"
-#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/folder.h"

@@ -2,10 +2,9 @@
 // and nonsensical values are refused by name.
 #include <unistd.h>
 
-#include "data/base/file.h"
+#include "data/kinds/schedules.h"
 #include "data/inputs/cost_keys.h"
 #include "data/inputs/model/size.h"
-#include "data/kinds/schedules.h"
 #include "tests/support/folder.h"
 #include "tests/support/same.h"
 #include "tests/support/check.h"

@@ -4,9 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
-#include "formulate/commands.h"
 #include "solve/commands/commands.h"
+#include "formulate/commands.h"
 #include "tests/support/check.h"
 
 static char folder[64] = "build/memory-XXXXXX";

@@ -3,8 +3,7 @@
 #include "data/inputs/problem.h"
 #include "tests/support/check.h"
 #include "tests/support/folder.h"
-#include "tests/support/draws/grids.h"
-#include "tests/support/same.h"
+#include "tests/support/problems.h"
 
 static enum status load(struct job *j, const char *layout, const char *space, struct arena *arena,
                         struct error *err)

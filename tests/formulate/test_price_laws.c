@@ -10,7 +10,6 @@
 #include "formulate/choices/choice.h"
 #include "formulate/graph/longest.h"
 #include "formulate/price/price.h"
-#include "solve/layouts/layouts.h"
 #include "tests/support/trials/trial.h"
 #include "tests/support/check.h"
 

@@ -9,7 +9,6 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/fit/rounds.h"
 #include "formulate/example/example.h"
-#include "formulate/price/price.h"
 #include "tests/heldback/predict.h"
 #include "tests/support/check.h"
 #include "tests/support/folder.h"

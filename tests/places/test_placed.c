@@ -3,11 +3,6 @@
 // numbers of micro-batches per replica, and with a fused embedding sync.
 //
 //   test_placed [TRIALS] [TESTS]: "*fused": these alone
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "solve/places/placed.h"
 #include "solve/layout/solve.h"

@@ -4,11 +4,8 @@
 //
 //   test_max_load [PROBLEMS] [SEED]      PROBLEMS of each schedule; make test runs 30
 #include "data/kinds/schedules.h"
-#include "formulate/graph/objective.h"
-#include "formulate/price/price.h"
 #include "solve/report/report.h"
 #include "solve/layout/solve.h"
-#include "solve/judge/verify.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"

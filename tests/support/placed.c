@@ -1,8 +1,6 @@
 // Problems on named nodes, with spare nodes.
 #include "tests/support/placed.h"
 
-#include <string.h>
-
 #include "solve/judge/verify.h"
 #include "tests/support/draws/towers.h"
 

@@ -1,13 +1,7 @@
 // Random priced documents: numbers are small, so that ties and tight limits are frequent.
 #include "data/kinds/schedules.h"
 #include "tests/support/random_priced.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 static uint64_t next_bits(uint64_t *state)
 {

@@ -3,14 +3,7 @@
 #include "tests/support/same.h"
 
 #include "data/inputs/cost_keys.h"
-
-#include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h> // last: it has a macro fail()
+#include "tests/support/check.h"
 
 #define SAME(field) assert_int_equal(a->field, b->field)
 #define SAME_TEXT(field)                                                                           \
@@ -166,6 +159,15 @@ static void same_estimate(const struct estimate *a, const struct estimate *b)
     SAME_TEXT(source);
 }
 
+// All of the keys' table that are of one structure.
+static void same_estimates(const void *a, const void *b, enum cost_scope scope)
+{
+    for (int key = 0; key < cost_key_count; key++)
+        if (cost_keys[key].scope == scope)
+            same_estimate((const void *)((const char *)a + cost_keys[key].offset),
+                          (const void *)((const char *)b + cost_keys[key].offset));
+}
+
 void same_costs(const struct costs *a, const struct costs *b)
 {
     SAME_TEXT(name);
@@ -176,36 +178,9 @@ void same_costs(const struct costs *a, const struct costs *b)
         SAME(gpus[i].precision_count);
         for (int k = 0; k < a->gpus[i].precision_count; k++) {
             SAME(gpus[i].precisions[k].precision);
-            same_estimate(&a->gpus[i].precisions[k].gemm_flop_per_s,
-                          &b->gpus[i].precisions[k].gemm_flop_per_s);
-            same_estimate(&a->gpus[i].precisions[k].attention_flop_per_s,
-                          &b->gpus[i].precisions[k].attention_flop_per_s);
-            same_estimate(&a->gpus[i].precisions[k].low_rank_flop_per_s,
-                          &b->gpus[i].precisions[k].low_rank_flop_per_s);
-            for (int key = 0; key < cost_key_count; key++)
-                if (cost_keys[key].scope == COST_OF_PRECISION)
-                    same_estimate((const void *)((const char *)&a->gpus[i].precisions[k] +
-                                                 cost_keys[key].offset),
-                                  (const void *)((const char *)&b->gpus[i].precisions[k] +
-                                                 cost_keys[key].offset));
+            same_estimates(&a->gpus[i].precisions[k], &b->gpus[i].precisions[k], COST_OF_PRECISION);
         }
-        for (int key = 0; key < cost_key_count; key++)
-            if (cost_keys[key].scope == COST_OF_GPU)
-                same_estimate((const void *)((const char *)&a->gpus[i] + cost_keys[key].offset),
-                              (const void *)((const char *)&b->gpus[i] + cost_keys[key].offset));
-        same_estimate(&a->gpus[i].memory_bytes_per_s, &b->gpus[i].memory_bytes_per_s);
-        same_estimate(&a->gpus[i].layer_overhead_s, &b->gpus[i].layer_overhead_s);
-        same_estimate(&a->gpus[i].compression_overhead_s, &b->gpus[i].compression_overhead_s);
-        same_estimate(&a->gpus[i].constant_bytes, &b->gpus[i].constant_bytes);
-        same_estimate(&a->gpus[i].layer_launch_s, &b->gpus[i].layer_launch_s);
-        same_estimate(&a->gpus[i].embedding_launch_share, &b->gpus[i].embedding_launch_share);
-        same_estimate(&a->gpus[i].collective_launch_s, &b->gpus[i].collective_launch_s);
-        same_estimate(&a->gpus[i].step_bytes_per_value, &b->gpus[i].step_bytes_per_value);
-        same_estimate(&a->gpus[i].host_memory_bytes_per_s, &b->gpus[i].host_memory_bytes_per_s);
-        same_estimate(&a->gpus[i].host_link_bytes_per_s, &b->gpus[i].host_link_bytes_per_s);
-        same_estimate(&a->gpus[i].host_update_values_per_s, &b->gpus[i].host_update_values_per_s);
-        same_estimate(&a->gpus[i].communicator_bytes, &b->gpus[i].communicator_bytes);
-        same_estimate(&a->gpus[i].library_bytes, &b->gpus[i].library_bytes);
+        same_estimates(&a->gpus[i], &b->gpus[i], COST_OF_GPU);
     }
     for (int i = 0; i < a->layer_time_count; i++) {
         SAME_TEXT(layer_times[i].run);
@@ -219,19 +194,8 @@ void same_costs(const struct costs *a, const struct costs *b)
         SAME_NUMBER(layer_times[i].optimizer_s);
         SAME_NUMBER(layer_times[i].weight_s);
     }
-    same_estimate(&a->intra_efficiency, &b->intra_efficiency);
-    for (int k = 0; k < NIC_KIND_COUNT; k++)
-        same_estimate(&a->network_efficiency[k], &b->network_efficiency[k]);
+    same_estimates(a, b, COST_OF_ALL);
     for (int k = 0; k < PART_COUNT; k++) SAME_NUMBER(transfer_share[k]);
-    same_estimate(&a->transfer_intra_efficiency, &b->transfer_intra_efficiency);
-    for (int k = 0; k < NIC_KIND_COUNT; k++)
-        same_estimate(&a->transfer_network_efficiency[k], &b->transfer_network_efficiency[k]);
-    same_estimate(&a->transfer_launch_s, &b->transfer_launch_s);
-    same_estimate(&a->overlap_slowdown, &b->overlap_slowdown);
-    same_estimate(&a->tensor_overlap, &b->tensor_overlap);
-    same_estimate(&a->tree_bandwidth_share, &b->tree_bandwidth_share);
-    same_estimate(&a->context_overlap, &b->context_overlap);
-    same_estimate(&a->allocator_factor, &b->allocator_factor);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) {
         SAME(schedule_share_stated[i]);
         for (int k = 0; k < PART_COUNT; k++) SAME_NUMBER(schedule_share[i][k]);

@@ -2,7 +2,6 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/claims/climb.h"
 
-#include <math.h>
 #include <sys/stat.h>
 #include "tests/support/check.h"
 

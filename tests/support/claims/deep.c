@@ -1,9 +1,6 @@
 // Claims of whole solves and certificates.
 #include "tests/support/claims/deep.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "data/base/file.h"
 #include "data/text/json.h"
 #include "solve/certificate/certificate.h"

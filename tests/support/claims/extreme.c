@@ -2,8 +2,6 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/claims/extreme.h"
 
-#include <string.h>
-
 #include "data/schedule/schedule.h"
 #include "solve/checker/space/arguments.h"
 #include "tests/support/claims/tables.h"

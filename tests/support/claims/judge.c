@@ -1,8 +1,6 @@
 // Compares the claims about a space's layouts with the truth.
 #include "tests/support/claims/judge.h"
 
-#include <string.h>
-
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
 #include "solve/layouts/work.h"

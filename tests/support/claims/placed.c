@@ -1,8 +1,6 @@
 // Compares claims about placements with all placements.
 #include "tests/support/claims/placed.h"
 
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "solve/places/placed.h"
 #include "solve/places/space/space.h"

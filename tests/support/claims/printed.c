@@ -1,8 +1,6 @@
 // Compares the output of the commands with the truth.
 #include "tests/support/claims/printed.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "data/base/file.h"

@@ -1,8 +1,6 @@
 // Changed proofs of one layout, and the largest bound that the checker accepts for each.
 #include "tests/support/claims/proofs.h"
 
-#include <string.h>
-
 #include "data/text/json.h"
 #include "data/schedule/schedule.h"
 #include "solve/certificate/certificate.h"

@@ -2,7 +2,6 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/claims/tables.h"
 
-#include <string.h>
 #include "tests/support/check.h"
 
 // ---- the checker's tables as a priced document

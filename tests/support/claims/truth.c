@@ -1,8 +1,6 @@
 // The best time of each layout of a space.
 #include "tests/support/claims/truth.h"
 
-#include <string.h>
-
 #include "data/schedule/schedule.h"
 #include "formulate/price/price.h"
 #include "solve/checker/space/arguments.h"

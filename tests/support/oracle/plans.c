@@ -4,13 +4,7 @@
 
 #include "solve/report/replay.h"
 #include "tests/support/requests.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 static const char *group_names[] = {"a100", "v100"};
 static const char *group_gpus[] = {"A100-80", "V100-32"};

@@ -2,16 +2,9 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/oracle/prices.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/price/price.h"
 #include "solve/judge/price/verify_price.h"
-
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 struct comparison {
     const struct priced *priced;

@@ -1,12 +1,6 @@
 // See tables.h.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "tests/support/oracle/tables.h"
-
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 void build_schedule(struct schedule *s, const struct schedule_request *r, struct arena *arena)
 {

@@ -2,10 +2,6 @@
 #include "tests/support/sweep/edits.h"
 
 #include <cjson/cJSON.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "tests/support/check.h"
 
 enum { ELEMENTS_EDITED = 3, TEXT_MOST = 4000 };

@@ -2,11 +2,8 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/sweep/kinds.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
-#include "formulate/price/price.h"
-#include "tests/support/draws/grids.h"
 #include "tests/support/draws/layouts.h"
 #include "tests/support/placed.h"
 #include "tests/support/spaces.h"

@@ -1,12 +1,6 @@
 // Simple certificates of small problems.
 #include "tests/support/trials/certify.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <setjmp.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 #include "data/base/file.h"
 #include "data/text/json.h"

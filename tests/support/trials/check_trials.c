@@ -2,13 +2,8 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/trials/check_trials.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 #include "data/base/file.h"
 #include "formulate/graph/longest.h"

@@ -1,8 +1,6 @@
 // A random small problem with its enumeration.
 #include "tests/support/trials/exact_trials.h"
 
-#include <stdio.h>
-
 #include "formulate/price/price.h"
 #include "solve/judge/verify.h"
 #include "solve/checker/prices/open.h"

@@ -1,8 +1,6 @@
 // Random placed problems with their least time and certificates.
 #include "tests/support/trials/place_trials.h"
 
-#include <string.h>
-
 #include "data/base/file.h"
 #include "data/text/document.h"
 #include "formulate/price/price.h"

@@ -1,9 +1,6 @@
 // Shared by the tests of forged certificates of spaces.
 #include "tests/support/trials/space_forgery.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/forge.h"
 #include "tests/support/check.h"
 

@@ -1,8 +1,6 @@
 // Random problems with a space, with their truth and the certificate of their search.
 #include "tests/support/trials/space_trials.h"
 
-#include <string.h>
-
 #include "data/base/file.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/check.h"

@@ -2,17 +2,10 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/trials/trial.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formulate/graph/longest.h"
 #include "formulate/price/price.h"
 #include "solve/judge/verify.h"
-
-#include <cmocka.h> // last: it takes the name of fail()
+#include "tests/support/check.h"
 
 // Slices of different lengths, if the sequence has room for them.
 static void cut_sequence(struct layout *l, int64_t sequence, struct random *rng)
