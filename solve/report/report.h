@@ -43,9 +43,6 @@ const char *report_options_text(const struct plan *plan, const struct decision *
 const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,
                              struct arena *arena);
 
-// A layer's kind in a framework: E embedding, t decoder layer, L head; ? none of these.
-char report_layer_letter(const struct model *model, int layer);
-
 // A Slurm batch script to put next to the flags; and a script to start on each node by any other
 // means, which finds its number among the hosts and runs torchrun with the configuration next to
 // it. BAD_INPUT: nodes that differ, or that the ranks do not fill.

@@ -7,7 +7,7 @@
 #include "solve/report/export/internal.h"
 #include "data/kinds/schedules.h"
 
-const char *core_layout_text(const struct export *e)
+static const char *layout_text(const struct export *e)
 {
     struct text text;
     int last = e->plan->stage_count - 1;
@@ -148,7 +148,7 @@ struct run core_run(const struct export *e)
     struct layout *l = &r.job.layout;
     for (int s = 0; s < e->plan->stage_count; s++) r.layers += e->blocks[s], r.mtp += e->further[s];
     r.further = r.mtp > 0;
-    if (e->plan->stage_count > 1) r.stages = core_layout_text(e);
+    if (e->plan->stage_count > 1) r.stages = layout_text(e);
     if (l->virtual_stages > 1) r.stages_of_rank = l->virtual_stages;
     r.group = group_of(e->plan);
     l->sequence_parallel &= l->tensor > 1;

@@ -39,7 +39,9 @@ enum status export_begin(struct export *e, struct text *out, const struct plan *
                          struct arena *arena, struct error *err);
 enum status export_need_problem(const struct export *e, struct error *err); // BAD_INPUT: none
 const char *export_headline(const struct export *e);
-char export_layer(const struct export *e, int layer); // report_layer_letter
+// A layer's kind: E embedding, t decoder layer, m one that predicts a further token, L head; ? none
+// of these.
+char export_layer(const struct export *e, int layer);
 
 // The job, the layout, the batch; the rest is zero.
 struct run export_run(const struct export *e);
@@ -89,7 +91,6 @@ void export_print_notes(const struct export *e); // as comment lines
 // ---- Megatron-LM, and frameworks built on Megatron Core
 
 struct run core_run(const struct export *e);
-const char *core_layout_text(const struct export *e); // Et*3|t*4L
 // Of the mixtures, where all are alike; NULL: none, or they differ.
 const struct expert_shape *core_experts(const struct export *e, bool *differ);
 void core_set_recompute(struct run *r, struct recompute_setting setting);

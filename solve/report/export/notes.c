@@ -9,9 +9,11 @@
 
 // ---- layers
 
-char report_layer_letter(const struct model *model, int layer)
+char export_layer(const struct export *e, int layer)
 {
-    char by_place = layer == 0 ? 'E' : layer == model->layer_count - 1 ? 'L' : 't';
+    char by_place = layer == 0 ? 'E' : layer == e->layer_count - 1 ? 'L' : 't';
+    if (!e->problem) return by_place;
+    const struct model *model = &e->problem->model;
     const struct layer_run *run = &model->runs[model_run_of(model, layer)];
     if (run->shape || run->tokens) return '?';
     if (run->mtp) return 'm';
@@ -25,12 +27,6 @@ char report_layer_letter(const struct model *model, int layer)
     case LAYER_MEASURED: return run->recomputable ? 't' : by_place == 't' ? '?' : by_place;
     }
     return '?';
-}
-
-char export_layer(const struct export *e, int layer)
-{
-    if (e->problem) return report_layer_letter(&e->problem->model, layer);
-    return layer == 0 ? 'E' : layer == e->layer_count - 1 ? 'L' : 't';
 }
 
 static void count_layers(struct export *e, struct arena *arena)
