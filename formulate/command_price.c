@@ -38,9 +38,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     if (doubt) fprintf(stderr, "warning: %s\n", doubt);
     say_space(&problem);
     TRY(price_problem(&priced, &problem, arena, err));
-    priced.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
-    priced.document.source_count =
-        problem_sources(&problem, o->out, priced.document.sources, arena);
+    problem_made(&priced.document, &problem, o->out, arena);
     return priced_save(&priced, o->out, arena, err);
 }
 

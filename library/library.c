@@ -250,11 +250,10 @@ static enum status settings_of(struct solve_settings *s, plumbline_options *o, s
 // If a problem has no file, a plan names only the other documents.
 static void name_sources(plumbline_plan *p, const char *path, struct arena *arena)
 {
-    struct source *sources = TAKE(arena, PROBLEM_SOURCES, struct source);
-    int count = problem_sources(&p->problem->problem, path, sources, arena);
+    struct document *d = &p->plan.document;
     int skipped = p->problem->composed;
-    p->plan.document.sources = sources + skipped;
-    p->plan.document.source_count = count - skipped;
+    problem_made(d, &p->problem->problem, path, arena);
+    d->sources += skipped, d->source_count -= skipped;
 }
 
 static enum status solve(struct call *c, void *arguments)

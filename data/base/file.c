@@ -327,3 +327,24 @@ const char *path_relative(const char *from, const char *to, struct arena *arena)
         ups = arena_print(arena, "../%s", ups);
     return arena_print(arena, "%s%s", ups, b + common);
 }
+
+enum status file_make_folder(const char *path, struct error *err)
+{
+    char part[4096];
+    struct stat s;
+    if (strlen(path) >= sizeof part)
+        return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+    snprintf(part, sizeof part, "%s", path);
+    for (char *p = part + 1;; p++) {
+        char here = *p;
+        if (here != '/' && here) continue;
+        *p = '\0';
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return fail(err, BAD_INPUT, "%s: cannot be created: %s", part, strerror(errno));
+        *p = here;
+        if (!here) break;
+    }
+    if (stat(path, &s) || !S_ISDIR(s.st_mode))
+        return fail(err, BAD_INPUT, "%s: expected a folder", path);
+    return OK;
+}

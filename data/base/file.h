@@ -30,6 +30,9 @@ enum status file_write(const char *path, const char *text, size_t size, struct e
 // note[FILE_NAME_MAX] while there is one, so that another process can remove it; "": there is none.
 void file_note_temporaries(char *note);
 
+// Makes a folder, and those that it is in, unless they are there.
+enum status file_make_folder(const char *path, struct error *err);
+
 // Whether file_write could put a file there, to be checked before hours of work: BAD_INPUT if not.
 // Leaves nothing behind.
 enum status file_check_place(const char *path, struct error *err);

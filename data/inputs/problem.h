@@ -61,13 +61,31 @@ bool problem_counts_devices(const struct problem *p); // fewer devices are bette
 struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
 struct space_limits problem_space_limits(const struct problem *p);
 // Writes only the problem file; model, cluster, costs and job are named by their document.path.
-// What a problem consists of; problem_document: NULL for another role.
+
+// ---- problem_sources.c: its five documents
+
+enum problem_piece {
+    PIECE_PROBLEM,
+    PIECE_MODEL,
+    PIECE_CLUSTER,
+    PIECE_COSTS,
+    PIECE_JOB,
+    PIECE_COUNT
+};
 extern const char *const problem_roles[]; // "problem", "model", "cluster", "costs", "job", NULL
-const struct document *problem_document(const struct problem *p, const char *role);
+struct document *problem_piece_of(struct problem *p, enum problem_piece piece);
+const struct document *problem_document(const struct problem *p, const char *role); // or NULL
+// Writes the changed[PIECE_COUNT] pieces to the paths that they state: all or none. BAD_INPUT: one
+// of them exists with other content, and then the error ends with `otherwise`, unless that is NULL.
+enum status problem_write(struct problem *p, const bool *changed, const char *otherwise,
+                          struct arena *arena, struct error *err);
+// States in *d that it is made from the problem; with room for one more source.
+void problem_made(struct document *d, const struct problem *p, const char *path,
+                  struct arena *arena);
 // The sources that a document made from the problem states: problem, model, cluster, costs, job,
 // relative to `maker_path` ("-", standard output: to the working folder). sources[] has room for
 // PROBLEM_SOURCES; returns their number.
-enum { PROBLEM_SOURCES = 5 };
+enum { PROBLEM_SOURCES = PIECE_COUNT };
 int problem_sources(const struct problem *p, const char *maker_path, struct source *sources,
                     struct arena *arena);
 enum status problem_save(const struct problem *p, const char *path, struct arena *arena,

@@ -1,19 +1,29 @@
 // The five documents of a problem, and what documents made from it state of them.
 #include "data/inputs/problem.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
 
 const char *const problem_roles[PROBLEM_SOURCES + 1] = {"problem", "model", "cluster", "costs",
                                                         "job"};
 
+struct document *problem_piece_of(struct problem *p, enum problem_piece piece)
+{
+    struct document *const documents[PIECE_COUNT] = {&p->document, &p->model.document,
+                                                     &p->cluster.document, &p->costs.document,
+                                                     &p->job.document};
+    return documents[piece];
+}
+
 const struct document *problem_document(const struct problem *p, const char *role)
 {
-    const struct document *const documents[PROBLEM_SOURCES] = {
-        &p->document, &p->model.document, &p->cluster.document, &p->costs.document,
-        &p->job.document};
     int i = 0;
     while (problem_roles[i] && strcmp(problem_roles[i], role)) i++;
-    return problem_roles[i] ? documents[i] : NULL;
+    return problem_roles[i] ? problem_piece_of((struct problem *)(uintptr_t)p, i) : NULL;
 }
 
 int problem_sources(const struct problem *p, const char *maker_path, struct source *sources,
@@ -24,4 +34,73 @@ int problem_sources(const struct problem *p, const char *maker_path, struct sour
         sources[i] =
             source_of(problem_roles[i], problem_document(p, problem_roles[i]), maker, arena);
     return PROBLEM_SOURCES;
+}
+
+void problem_made(struct document *d, const struct problem *p, const char *path,
+                  struct arena *arena)
+{
+    d->sources = TAKE(arena, PROBLEM_SOURCES + 1, struct source);
+    d->source_count = problem_sources(p, path, d->sources, arena);
+}
+
+// ---- writing
+
+static enum status save(struct problem *p, enum problem_piece piece, const char *path,
+                        struct arena *arena, struct error *err)
+{
+    switch (piece) {
+    case PIECE_MODEL: return model_save(&p->model, path, arena, err);
+    case PIECE_CLUSTER: return cluster_save(&p->cluster, path, arena, err);
+    case PIECE_COSTS: return costs_save(&p->costs, path, arena, err);
+    case PIECE_JOB: return job_save(&p->job, path, arena, err);
+    default: return problem_save(p, path, arena, err);
+    }
+}
+
+// Each document is first written next to its place, under this name.
+static const char *draft_of(struct problem *p, enum problem_piece piece, struct arena *arena)
+{
+    return arena_print(arena, "%s.draft", problem_piece_of(p, piece)->path);
+}
+
+static enum status check_replaceable(const char *path, const char *draft, const char *otherwise,
+                                     struct arena *arena, struct error *err)
+{
+    const char *old, *new;
+    size_t old_size, new_size;
+    if (access(path, F_OK)) return OK;
+    TRY(file_read(path, &old, &old_size, arena, err));
+    TRY(file_read(draft, &new, &new_size, arena, err));
+    if (old_size == new_size && !memcmp(old, new, old_size)) return OK;
+    return fail(err, BAD_INPUT, "%s: exists with other content%s", path, otherwise);
+}
+
+// The problem last: if it is there, all of them are.
+static enum status write_drafts(struct problem *p, const bool *changed, const char *otherwise,
+                                struct arena *arena, struct error *err)
+{
+    enum problem_piece pieces[PIECE_COUNT];
+    int count = 0;
+    for (int i = 1; i <= PIECE_COUNT; i++)
+        if (changed[i % PIECE_COUNT]) pieces[count++] = i % PIECE_COUNT;
+    for (int i = 0; i < count; i++)
+        TRY(save(p, pieces[i], draft_of(p, pieces[i], arena), arena, err));
+    for (int i = 0; i < count && otherwise; i++)
+        TRY(check_replaceable(problem_piece_of(p, pieces[i])->path, draft_of(p, pieces[i], arena),
+                              otherwise, arena, err));
+    for (int i = 0; i < count; i++) {
+        const char *path = problem_piece_of(p, pieces[i])->path;
+        if (rename(draft_of(p, pieces[i], arena), path))
+            return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    return OK;
+}
+
+enum status problem_write(struct problem *p, const bool *changed, const char *otherwise,
+                          struct arena *arena, struct error *err)
+{
+    enum status status = write_drafts(p, changed, otherwise, arena, err);
+    for (int i = 0; i < PIECE_COUNT && status != OK; i++)
+        if (changed[i]) unlink(draft_of(p, i, arena));
+    return status;
 }

@@ -83,7 +83,6 @@ bool batch_has(const struct batch *b, const char *id, const char *name, struct a
 // holder: who has its lock, in words; NULL if nobody has.
 enum state batch_state(const struct batch *b, const char *id, const char **holder,
                        struct arena *arena);
-enum status folder_make(const char *path, struct error *err); // as many as are missing
 void folder_remove_files(const char *path); // and the folder, which has no subfolders
 void folder_flush(const char *path);        // flushes renames in it to disk
 // *file -1: another process has it. Processes started meanwhile hold it, too.

@@ -290,7 +290,7 @@ static enum status make(struct problem *p, const char *place, const struct point
     const char *draft = arena_print(c->scratch, "%s/draft", place);
     struct error unwritten = {OK, ""};
     folder_remove_files(draft);
-    if (folder_make(draft, &unwritten) != OK || write_documents(p, draft, c, &unwritten) != OK)
+    if (file_make_folder(draft, &unwritten) != OK || write_documents(p, draft, c, &unwritten) != OK)
         fail(err, UNAVAILABLE, "%s", unwritten.text);
     else if (change_job(draft, c, err) == OK) move_in(draft, place, c->scratch, err);
     folder_remove_files(draft);
@@ -308,7 +308,7 @@ enum status point_place(const struct batch *b, struct instance *i, const struct 
     const char *place = batch_path(b, i->id, "", c->scratch),
                *lock_path = batch_path(b, i->id, "lock", c->scratch);
     while (lock < 0 && !batch_has(b, i->id, "problem.json", c->scratch)) {
-        if (folder_make(place, &unwritten) != OK ||
+        if (file_make_folder(place, &unwritten) != OK ||
             lock_take(&lock, lock_path, false, &unwritten) != OK)
             return fail(err, UNAVAILABLE, "%s", unwritten.text);
         if (lock < 0) signals_sleep(0.01); // another batch is doing this

@@ -128,7 +128,7 @@ static enum status add_point(struct batch *b, const struct point *c, struct aren
     if (i.parts) i.estimate /= i.parts;
     for (int part = 0; part <= i.parts; part++) {
         struct instance one = part ? part_of(&i, part, c->scratch) : i;
-        if (part) TRY(folder_make(batch_path(b, one.id, "", c->scratch), err));
+        if (part) TRY(file_make_folder(batch_path(b, one.id, "", c->scratch), err));
         GROW(arena, b->items, b->count, b->capacity, 64);
         b->items[b->count++] = one;
     }
@@ -188,7 +188,7 @@ enum status batch_read(struct batch *b, const char *manifest, struct arena *aren
     const char *text;
     size_t size, length;
     TRY(file_read(manifest, &text, &size, arena, err));
-    TRY(folder_make(b->folder, err));
+    TRY(file_make_folder(b->folder, err));
     for (int number = 1; *text; number++, text += length + (text[length] == '\n')) {
         length = strcspn(text, "\n");
         size_t blanks = strspn(text, " \t\r");

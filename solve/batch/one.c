@@ -243,9 +243,9 @@ static enum status make(struct attempt *a, struct error *err)
     a->result = (struct result){.bound_ns = -1, .certificate_sha256 = ""};
     folder_remove_files(a->folder);
     folder_remove_files(batch_path(a->batch, a->instance->id, "draft", a->arena));
-    TRY(folder_make(a->folder, err));
+    TRY(file_make_folder(a->folder, err));
     if (a->instance->part)
-        TRY(folder_make(batch_path(a->batch, a->instance->whole, "share", a->arena), err));
+        TRY(file_make_folder(batch_path(a->batch, a->instance->whole, "share", a->arena), err));
     TRY(solve(a, &goes_on, err));
     return goes_on ? audit(a, err) : OK;
 }

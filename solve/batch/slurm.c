@@ -187,7 +187,7 @@ static enum status submit(struct engine *e, const int *items, int count, struct 
         end += snprintf(end, ID_SIZE + 1, "%s\n", i->id);
     }
     tasks = list;
-    TRY(folder_make(folder, err));
+    TRY(file_make_folder(folder, err));
     const char *script = script_of(e, a, threads);
     TRY(file_write(in(e, folder, "tasks"), tasks, (size_t)(end - list), err));
     TRY(file_write(in(e, folder, "array.sbatch"), script, strlen(script), err));
@@ -289,7 +289,7 @@ enum status batch_slurm(int *exit_code, const struct batch *b, const struct slur
     bool more = true, waiting = true, submitted;
     e.folder = arena_print(arena, "%s/slurm", b->folder);
     e.items = TAKE(arena, b->count, struct item);
-    TRY(folder_make(e.folder, err));
+    TRY(file_make_folder(e.folder, err));
     TRY(lock_take(&lock, in(&e, e.folder, "lock"), false, err));
     if (lock < 0)
         return fail(err, BAD_INPUT, "%s: another batch is managing jobs of this folder", b->folder);

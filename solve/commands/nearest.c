@@ -2,10 +2,8 @@
 #include "data/kinds/schedules.h"
 #include "solve/commands/nearest.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
@@ -144,9 +142,7 @@ static enum status take_folder(const struct search *s, struct error *err)
 {
     struct job old;
     const char *path = file_in(s, "job.json");
-    if (mkdir(s->request->folder, 0777) && errno != EEXIST)
-        return fail(err, BAD_INPUT, "%s: cannot be created: %s", s->request->folder,
-                    strerror(errno));
+    TRY(file_make_folder(s->request->folder, err));
     if (access(path, F_OK)) return OK;
     TRY(job_load(&old, path, s->arena, err));
     if (source_hash(&old.document, "job")) return OK;
@@ -165,8 +161,8 @@ static enum status write_problem(const struct search *s, const struct job *job, 
     p.document = (struct document){.path = file_in(s, "problem.json")};
     p.name = arena_print(s->arena, "%s, nearest for %s", p.name ? p.name : "plan",
                          framework_names[s->request->framework]);
-    TRY(job_save(&p.job, p.job.document.path, s->arena, err));
-    return problem_save(&p, p.document.path, s->arena, err);
+    return problem_write(&p, (const bool[PIECE_COUNT]){[PIECE_PROBLEM] = true, [PIECE_JOB] = true},
+                         NULL, s->arena, err);
 }
 
 // ---- solving

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
@@ -214,8 +213,7 @@ static enum status write_plan(struct offer *o, struct plan *plan, const struct s
                               struct arena *arena, struct error *err)
 {
     const char *path = arena_print(arena, "%s/plan.json", o->folder);
-    plan->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
-    plan->document.source_count = problem_sources(&o->problem, path, plan->document.sources, arena);
+    problem_made(&plan->document, &o->problem, path, arena);
     TRY(solve_settle(plan, solved, arena, err));
     return keep_plan(plan, path, &o->lost, arena, err);
 }
@@ -402,8 +400,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     const volatile int *stop;
     if (!r->tokens) r->tokens = 1e6;
     for (int i = 0; i < r->offers.count; i++) TRY(read_offer(r, r->offers.items[i], arena, err));
-    if (mkdir(r->folder, 0777) && errno != EEXIST)
-        return fail(err, BAD_INPUT, "%s: cannot be created: %s", r->folder, strerror(errno));
+    TRY(file_make_folder(r->folder, err));
     for (int i = 0; i < r->count; i++) TRY(write_problem(r, &r->items[i], arena, err));
     for (int i = 0; i < r->count; i++) {
         fprintf(stderr, "%s (%d of %d)\n", r->items[i].name, i + 1, r->count);

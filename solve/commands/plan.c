@@ -1,9 +1,7 @@
 // plumbline plan: from a model's name to plan, report and launch files. It only runs the other
 // commands one after the other; each is printed, so that all can be repeated.
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "data/base/file.h"
 #include "data/inputs/framework.h"
@@ -157,15 +155,6 @@ static void launch_steps(struct steps *s, const struct options *r, struct arena 
     report_step(s, r, "hostfile", "launch/hostfile", arena);
 }
 
-static enum status make_launch_folder(const struct options *r, struct arena *arena,
-                                      struct error *err)
-{
-    const char *path = file_in(r, "launch", arena);
-    if (mkdir(path, 0777) && errno != EEXIST)
-        return fail(err, BAD_INPUT, "%s: cannot be created: %s", path, strerror(errno));
-    return OK;
-}
-
 static enum status answer(const struct options *r, const struct steps *s, struct arena *arena,
                           struct error *err)
 {
@@ -252,7 +241,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
         struct step *verify = begin_step(&steps, &command_verify);
         add(verify, file_in(r, "plan.json", arena));
         report_step(&steps, r, "html", "report.html", arena);
-        if (r->runner != RUNNER_ANY) TRY(make_launch_folder(r, arena, err));
+        if (r->runner != RUNNER_ANY) TRY(file_make_folder(file_in(r, "launch", arena), err));
         launch_steps(&steps, r, arena);
     }
     for (int i = 2; i < steps.count; i++) TRY(run_later_step(&steps, &i, arena, err));

@@ -139,9 +139,7 @@ static void tell(struct share *s, const struct plan *best)
     plan.outcome = OUTCOME_OPEN, plan.bound_ns = 0;
     plan.objective = s->problem->job.objective;
     if (plan.objective == OBJECTIVE_COST) plan.objective_ns = best->iteration_ns;
-    plan.document.sources = TAKE(s->arena, PROBLEM_SOURCES, struct source);
-    plan.document.source_count =
-        problem_sources(s->problem, s->own, plan.document.sources, s->arena);
+    problem_made(&plan.document, s->problem, s->own, s->arena);
     if (plan_save(&plan, s->own, s->arena, &unread) != OK)
         fprintf(stderr, "--share: %s\n", unread.text);
 }

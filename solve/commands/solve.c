@@ -14,11 +14,10 @@
 static enum status write_plan(struct plan *plan, const char *path, const struct solve_request *r,
                               const struct solved *s, struct arena *arena, struct error *err)
 {
-    struct source *sources = TAKE(arena, PROBLEM_SOURCES + 1, struct source);
-    int count = problem_sources(s->one, path, sources, arena);
-    if (r->priced_path) sources[count++] = source_of("priced", &s->priced->document, path, arena);
-    plan->document.sources = sources;
-    plan->document.source_count = count;
+    struct document *d = &plan->document;
+    problem_made(d, s->one, path, arena);
+    if (r->priced_path)
+        d->sources[d->source_count++] = source_of("priced", &s->priced->document, path, arena);
     TRY(solve_settle(plan, s, arena, err));
     return r->answer_only ? OK : keep_plan(plan, path, r->unwritten, arena, err);
 }
@@ -66,9 +65,7 @@ static enum status write_priced(struct priced *priced, const struct solve_reques
 {
     if (!r->priced_path) return OK;
     struct priced again;
-    priced->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
-    priced->document.source_count =
-        problem_sources(problem, r->priced_path, priced->document.sources, arena);
+    problem_made(&priced->document, problem, r->priced_path, arena);
     TRY(priced_save(priced, r->priced_path, arena, err));
     TRY(priced_load(&again, r->priced_path, arena, err));
     priced->document = again.document;
@@ -183,8 +180,7 @@ static enum status write_layouts(struct layouts *l, const struct solve_request *
     if (!path && strcmp(r->plan_path, "-"))
         path = arena_print(arena, "%s.layouts.json", path_stem(r->plan_path, arena));
     if (!path) return OK;
-    l->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
-    l->document.source_count = problem_sources(problem, path, l->document.sources, arena);
+    problem_made(&l->document, problem, path, arena);
     return layouts_save(l, path, arena, err);
 }
 

@@ -245,9 +245,7 @@ static enum status verify_solution(struct verify_request *r, const struct soluti
     TRY(verify_run(&verdict, &p->plan, r, arena, err));
     *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
     if (plan_path && verdict.accepted) {
-        p->plan.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
-        p->plan.document.source_count =
-            problem_sources(&p->problem, plan_path, p->plan.document.sources, arena);
+        problem_made(&p->plan.document, &p->problem, plan_path, arena);
         TRY(plan_save(&p->plan, plan_path, arena, err));
     }
     FILE *to = plan_path && !strcmp(plan_path, "-") ? stderr : stdout;

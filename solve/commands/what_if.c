@@ -2,78 +2,10 @@
 #include "data/kinds/schedules.h"
 #include "solve/commands/what_if.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "data/base/file.h"
 #include "formulate/choices/choices.h"
 #include "formulate/graph/objective.h"
 #include "solve/judge/verify.h"
-
-// ---- documents
-
-static enum status check_replaceable(const char *path, const char *draft, struct arena *arena,
-                                     struct error *err)
-{
-    const char *old, *new;
-    size_t old_size, new_size;
-    if (access(path, F_OK)) return OK;
-    TRY(file_read(path, &old, &old_size, arena, err));
-    TRY(file_read(draft, &new, &new_size, arena, err));
-    if (old_size == new_size && !memcmp(old, new, old_size)) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: exists with other content; expected another -o for another change", path);
-}
-
-enum piece { PIECE_CLUSTER, PIECE_JOB, PIECE_PROBLEM, PIECE_COUNT };
-
-static struct document *document_of(struct problem *p, enum piece piece)
-{
-    if (piece == PIECE_CLUSTER) return &p->cluster.document;
-    return piece == PIECE_JOB ? &p->job.document : &p->document;
-}
-
-static enum status save_piece(const struct problem *p, enum piece piece, const char *path,
-                              struct arena *arena, struct error *err)
-{
-    if (piece == PIECE_CLUSTER) return cluster_save(&p->cluster, path, arena, err);
-    if (piece == PIECE_JOB) return job_save(&p->job, path, arena, err);
-    return problem_save(p, path, arena, err);
-}
-
-static const char *draft_of(struct problem *p, enum piece piece, struct arena *arena)
-{
-    return arena_print(arena, "%s.draft", document_of(p, piece)->path);
-}
-
-// All or none: each is first written next to its destination.
-static enum status write_all(struct problem *p, const bool *changed, struct arena *arena,
-                             struct error *err)
-{
-    for (int i = 0; i < PIECE_COUNT; i++)
-        if (changed[i]) TRY(save_piece(p, i, draft_of(p, i, arena), arena, err));
-    for (int i = 0; i < PIECE_COUNT; i++) {
-        const char *path = document_of(p, i)->path;
-        if (changed[i]) TRY(check_replaceable(path, draft_of(p, i, arena), arena, err));
-    }
-    for (int i = 0; i < PIECE_COUNT; i++) {
-        const char *path = document_of(p, i)->path;
-        if (changed[i] && rename(draft_of(p, i, arena), path))
-            return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
-    }
-    return OK;
-}
-
-static enum status write_documents(struct problem *p, const bool *changed, struct arena *arena,
-                                   struct error *err)
-{
-    enum status status = write_all(p, changed, arena, err);
-    for (int i = 0; i < PIECE_COUNT; i++)
-        if (changed[i]) unlink(draft_of(p, i, arena));
-    return status == OK ? problem_load(p, p->document.path, arena, err) : status;
-}
 
 // ---- the change
 
@@ -102,16 +34,15 @@ static const char *change_text(const struct problem_change *change, struct arena
 static void name_pieces(struct problem *to, const struct problem *from, const bool *changed,
                         const char *text, const char *path, struct arena *arena)
 {
-    static const char *const roles[PIECE_COUNT] = {"cluster", "job", "problem"};
     struct problem was = *from;
     for (int i = 0; i < PIECE_COUNT; i++) {
-        struct document *old = document_of(&was, i), *d = document_of(to, i);
+        struct document *old = problem_piece_of(&was, i), *d = problem_piece_of(to, i);
         if (!changed[i]) continue;
         *d = (struct document){.path = arena_print(arena, "%s (%s)", old->path, text)};
         if (!path) continue;
-        d->path = arena_print(arena, "%s.%s.json", path_stem(path, arena), roles[i]);
+        d->path = arena_print(arena, "%s.%s.json", path_stem(path, arena), problem_roles[i]);
         d->sources = TAKE(arena, 1, struct source);
-        d->sources[d->source_count++] = source_of(roles[i], old, d->path, arena);
+        d->sources[d->source_count++] = source_of(problem_roles[i], old, d->path, arena);
     }
 }
 
@@ -122,7 +53,9 @@ enum status what_if_change(struct problem *changed, const struct problem *proble
     const struct cluster_change *nodes = cluster_change_any(change->cluster) ? change->cluster
                                                                              : NULL;
     const char *text = change_text(change, arena);
-    const bool pieces[PIECE_COUNT] = {nodes != NULL, change->layout != NULL, true};
+    const bool pieces[PIECE_COUNT] = {[PIECE_PROBLEM] = true,
+                                      [PIECE_CLUSTER] = nodes != NULL,
+                                      [PIECE_JOB] = change->layout != NULL};
     *changed = *problem;
     if (change->layout) TRY(take_layout(changed, change->layout, err));
     if (nodes) TRY(cluster_make_change(&changed->cluster, &problem->cluster, nodes, arena, err));
@@ -131,7 +64,8 @@ enum status what_if_change(struct problem *changed, const struct problem *proble
     TRY(problem_check(changed, err));
     if (!path) return OK;
     name_pieces(changed, problem, pieces, text, path, arena);
-    return write_documents(changed, pieces, arena, err);
+    TRY(problem_write(changed, pieces, "; expected another -o for another change", arena, err));
+    return problem_load(changed, changed->document.path, arena, err);
 }
 
 // ---- the earlier plan
