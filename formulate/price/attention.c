@@ -197,9 +197,9 @@ real norms_of(const struct pricing *x, const struct layer_run *run)
 
 real ring_bytes(const struct pricing *x, const struct layer_run *run, real tokens)
 {
+    if (!run->linear) return tokens * (attention_of(x, run).sent / x->t) * x->e;
     struct linear y = linear_of(x); // its states, and what a rank's tokens do to one, in fp32
-    if (run->linear) return 4 * x->b * y.wide_keys * (y.key_width + y.value_width) / x->t;
-    return tokens * (attention_of(x, run).sent / x->t) * x->e;
+    return 4 * x->b * y.wide_keys * (y.key_width + y.value_width) / x->t;
 }
 
 // Gradients of the scores, and the ring's buffers. Linear: the states between chunks, with their
@@ -208,12 +208,12 @@ real attention_working_bytes(const struct pricing *x, const struct layer_run *ru
                              bool has_gradient)
 {
     bool scores = has_gradient && !x->problem->job.layout.fused_attention;
+    real ring = x->c > 1 ? 2 * ring_bytes(x, run, x->n) : 0;
+    if (!run->linear)
+        return ring + (scores ? 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2 : 0);
     struct linear y = linear_of(x);
-    real states = x->e * x->n * y.wide_keys * y.value_width / LINEAR_CHUNK / x->t;
-    if (run->linear)
-        return (has_gradient ? 2 : 1) * states + (x->c > 1 ? 2 * ring_bytes(x, run, x->n) : 0);
-    return (scores ? 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2 : 0) +
-           (x->c > 1 ? 2 * ring_bytes(x, run, x->n) : 0);
+    return ring +
+           (has_gradient ? 2 : 1) * x->e * x->n * y.wide_keys * y.value_width / LINEAR_CHUNK / x->t;
 }
 
 // Cells below the diagonal of the first `rows` rows, not further back than the window.
