@@ -57,7 +57,8 @@ stretched 16 "{$scaling, \"original_max_position_embeddings\": 8192}" \
     "Megatron's are 1, 4 and 8192"
 config "ZeRO 3;zb-v" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v \
     --virtual-stages 2 --framework any
-config "" --model opt-66b --tensor 4 --pipeline 8 --data 1 --zero 1 --sequence 2048
+config "learned positions for 2050" \
+    --model opt-66b --tensor 4 --pipeline 8 --data 1 --zero 1 --sequence 2048
 grep -q '^  activation_func: relu$' "$work/p/nemo.yaml" ||
     wrong "OPT's activation: $(grep activation "$work/p/nemo.yaml")"
 config "low-rank" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 1 --boundary-rank 16 \
