@@ -196,7 +196,9 @@ static void fill_bucket(struct bucket *b, struct choice x)
         if (!compression_allowed(p->gradient_options[x.gradient_option].form, p->budget.rank_min))
             continue;
         bool kept = fitted(try_mode(b, x, RECOMPUTE_NONE));
-        if (p->recompute[RECOMPUTE_SELECTIVE]) try_mode(b, x, RECOMPUTE_SELECTIVE);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+            if (p->recompute[mode] && recompute_in_part((enum recompute)mode))
+                try_mode(b, x, (enum recompute)mode);
         if (p->recompute[RECOMPUTE_FULL])
             try_mode(b, x, RECOMPUTE_FULL); // before the equal choice: first_layers of all layers
         if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);

@@ -38,11 +38,12 @@ static const char *memory_reason(const struct choices *c, int stage,
     const struct priced *p = c->priced;
     const struct choice *least = &removed->choice;
     int64_t limit = p->groups[least->group].memory_limit_bytes;
+    bool some = p->recompute[RECOMPUTE_FIRST_LAYERS];
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        some = some || (p->recompute[mode] && recompute_in_part((enum recompute)mode));
     const char *recomputation = p->recompute[RECOMPUTE_FULL] ? "even with full recomputation"
-                                : p->recompute[RECOMPUTE_SELECTIVE] ||
-                                        p->recompute[RECOMPUTE_FIRST_LAYERS]
-                                    ? "even with the recomputation that is allowed"
-                                    : "without recomputation";
+                                : some ? "even with the recomputation that is allowed"
+                                       : "without recomputation";
     return arena_print(
         c->arena,
         "stage %d: memory on every group %s: nearest is %d layers on %s, %.6f GB of %.6f GB%s",

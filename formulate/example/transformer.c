@@ -149,9 +149,8 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
     job.gradient_bytes_per_value = trainer_gradient_bytes(job.trainer, job.precision);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        job.recompute[mode] = mode != RECOMPUTE_SWAP && // only a job can request it
-                              framework_recomputes(r->space.framework, (enum recompute)mode);
+    for (int mode = 0; mode < RECOMPUTE_SWAP; mode++) // the others only a job can request
+        job.recompute[mode] = framework_recomputes(r->space.framework, (enum recompute)mode);
     offer_compression(&job, r, arena);
     return job;
 }

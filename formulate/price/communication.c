@@ -106,6 +106,20 @@ static bool sums_beside_products(const struct pricing *x, const struct layer_run
            x->t > 1 && tensor->intra && run->kind == LAYER_BLOCK;
 }
 
+real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
+                         const struct slice *slice)
+{
+    struct link_price tensor = link_of_tensor_ranks(x, group);
+    real activation = slice->tokens * x->h * x->e, once = activations_s(x, group, activation),
+         exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
+         routed = (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);
+    if (run->kind != LAYER_MOE) return once;
+    return once * (run->experts.shared_ffn > 0) +
+           exposed * tensor_s(x, &tensor, activation * routed,
+                              x->gpus[group]->collective_launch_s.value) +
+           exchange_s(x, group, slice->tokens * routed);
+}
+
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s, real *beside_s)

@@ -324,6 +324,9 @@ bool score_times(const struct pricing *x, const struct layer_run *run, const str
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s, real *beside_s);
+// Of the feed-forward part in a forward pass, not overlapped.
+real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
+                         const struct slice *slice);
 real tensor_all_reduce_s(const struct pricing *x, int group,
                          const struct slice *slice); // of a layer's output, the exposed part
 

@@ -143,13 +143,21 @@ static int most_layers(const struct search *s)
     return most;
 }
 
+// Whether the framework has one setting with the mode, and the modes of layers are priced for it.
+static bool is_setting(const struct search *s, enum framework framework, enum recompute mode)
+{
+    const struct priced_run *first = &s->choices->priced->runs[0];
+    bool priced = mode == RECOMPUTE_NONE || !recompute_of_layer(mode) || first->again_ns[mode];
+    return priced && framework_recomputes(framework, mode);
+}
+
 static enum status search(const struct plan **to, const struct search *s, enum framework framework,
                           struct error *err)
 {
     int most = most_layers(s);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         struct setting setting = {(enum recompute)mode, 0};
-        if (mode == RECOMPUTE_FIRST_LAYERS || !framework_recomputes(framework, setting.mode) ||
+        if (mode == RECOMPUTE_FIRST_LAYERS || !is_setting(s, framework, setting.mode) ||
             !fits(s, setting))
             continue;
         TRY(consider(to, s, setting, err));
@@ -181,7 +189,7 @@ static bool settle_rank(const struct search *s, int rank, enum framework framewo
     int64_t least = INT64_MAX;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         bool first = mode == RECOMPUTE_FIRST_LAYERS;
-        if (!framework_recomputes(framework, (enum recompute)mode)) continue;
+        if (!is_setting(s, framework, (enum recompute)mode)) continue;
         for (int layers = first; layers < (first ? most : 1); layers++) {
             struct setting setting = {(enum recompute)mode, layers};
             if (!rank_fits(s, rank, setting) || rank_load(s, rank) >= least) continue;

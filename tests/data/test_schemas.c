@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "data/inputs/problem.h"
+#include "data/kinds/schedules.h"
 #include "data/results/verdict.h"
 #include "tests/support/documents.h"
 #include "tests/support/folder.h"
@@ -134,7 +135,10 @@ static bool writing;
 
 TEST(test_tables)
 {
-    expect_schema("schedule", schema_of_schedules(arena), writing, arena);
+    expect_schema("schedule", schema_of_names("The name of a schedule", schedule_names, arena),
+                  writing, arena);
+    expect_schema("recompute", schema_of_names("A mode of recomputation", recompute_names, arena),
+                  writing, arena);
     for (int i = 0; i < schema_count; i++) {
         const char *missing = NULL, *text = schema_text(&schemas[i], &missing, arena, &err);
         if (!text) fail_msg("%s", err.text);

@@ -29,9 +29,7 @@ static int64_t layer_backward(const struct priced *p, const struct raw *x, int l
 {
     const struct priced_run *run = &p->runs[priced_run_of(p, layer)];
     int mode = layer_mode(p, x, layer);
-    return run->backward_ns[x->group] +
-           (mode == RECOMPUTE_SELECTIVE ? run->again_ns[RECOMPUTE_SELECTIVE][x->group] : 0) +
-           (mode == RECOMPUTE_FULL ? run->again_ns[RECOMPUTE_FULL][x->group] : 0);
+    return run->backward_ns[x->group] + (run->again_ns[mode] ? run->again_ns[mode][x->group] : 0);
 }
 
 // The pass as executed by a machine with this many bytes of room: a layer without room waits for

@@ -302,6 +302,8 @@ static void draw_options(struct draw *d)
     j->recompute[RECOMPUTE_SELECTIVE] = rich(d, 30);
     j->recompute[RECOMPUTE_FULL] = rich(d, 40);
     j->recompute[RECOMPUTE_FIRST_LAYERS] = rich(d, 25);
+    for (int m = RECOMPUTE_SWAP + 1; m < RECOMPUTE_COUNT && !layout_has_grid(&j->layout); m++)
+        j->recompute[m] = job_like_megatron(j) && rich(d, 2);
     j->boundary_options = TAKE(d->arena, 2, struct compression_option);
     j->gradient_options = TAKE(d->arena, 2, struct compression_option);
     j->boundary_option_count = j->gradient_option_count = 0;
@@ -449,16 +451,14 @@ static double swap_count(const struct job *j, int n)
     return n && j->recompute[RECOMPUTE_FULL] ? 2 * n - 1 : n;
 }
 
-// Plans that an enumeration of layers, groups, modes and options visits, before rules, budgets and
-// memory.
+// Plans of all layers, groups, modes and options, before rules, budgets and memory.
 static double plan_count(const struct problem *p)
 {
     enum { LAYERS = 64 };
     const struct job *j = &p->job;
     int stages = j->layout.pipeline, layers = p->model.layer_count;
-    double ways[LAYERS + 1] = {1}, options = p->cluster.group_count *
-                                             (1 + j->gradient_option_count) *
-                                             (1 + j->offload_percent_count);
+    double ways[LAYERS + 1] = {1}, options = (1 + j->gradient_option_count);
+    options *= p->cluster.group_count * (1 + j->offload_percent_count);
     assert(layers <= LAYERS);
     for (int s = 0; s < stages; s++) {
         double next[LAYERS + 1] = {0}, of_stage = options * (s ? 1 + j->boundary_option_count : 1);
@@ -466,10 +466,10 @@ static double plan_count(const struct problem *p)
             int recomputable = 0;
             for (int behind = first + 1; behind <= layers; behind++) {
                 recomputable += is_recomputable(&p->model, behind - 1);
-                double modes = 1 + j->recompute[RECOMPUTE_SELECTIVE] +
-                               j->recompute[RECOMPUTE_FULL] +
-                               (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0) +
+                double modes = (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0) +
                                swap_count(j, recomputable);
+                for (int m = 0; m < RECOMPUTE_COUNT; m++)
+                    modes += recompute_of_layer((enum recompute)m) && j->recompute[m];
                 next[behind] += ways[first] * of_stage * modes;
             }
         }

@@ -76,6 +76,24 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
     }
 }
 
+// Further modes in which a layer runs, a few of them where there are any: numbers of their own that
+// change nothing else of the problem.
+static void draw_modes(struct priced *p, uint64_t state, struct arena *arena)
+{
+    uint64_t own = state ^ 0x6d6f6465;
+    if (below(&own, 3)) return;
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+        if (below(&own, RECOMPUTE_COUNT - RECOMPUTE_SWAP)) continue;
+        p->recompute[mode] = true;
+        for (int r = 0; r < p->run_count; r++) {
+            struct priced_run *run = &p->runs[r];
+            run->stash_bytes[mode] = random_less(&own, run->stash_bytes[0] + 1);
+            run->working_bytes[mode] = random_less(&own, 6);
+            run->again_ns[mode] = numbers(arena, &own, p->slice_count * p->group_count, 10);
+        }
+    }
+}
+
 static int64_t *pair_prices(const struct priced *p, uint64_t *state, struct arena *arena,
                             const bool *joined, const bool *parts, int64_t limit)
 {
@@ -277,6 +295,7 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
     draw_all(p, state, arena);
     draw_shares(p, *state, arena);
     draw_swaps(p, *state, arena);
+    draw_modes(p, *state, arena);
 }
 
 // The layout that a schedule of this kind requires: ranks with several stages, slices; and optional
@@ -355,6 +374,7 @@ void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena 
     if (below(state, 3) == 0) enlarge_bytes(p, state);
     draw_shares(p, *state, arena);
     draw_swaps(p, *state, arena);
+    draw_modes(p, *state, arena);
 }
 
 // ---- the chain family

@@ -229,6 +229,7 @@ static void put_reference(struct json_writer *w, const char *key, const char *to
 static const char *own_document(const struct member *row)
 {
     if (row->type == JSON_NAME && row->names == schedule_names) return "schedule";
+    if (row->type == JSON_NAME && row->names == recompute_names) return "recompute";
     for (int i = 0; i < schema_count; i++)
         if (row->type == JSON_OBJECT && row->of == schemas[i].of) return schemas[i].name;
     return NULL;
@@ -311,14 +312,14 @@ const char *schema_text(const struct schema *s, const char **missing, struct are
     return text_of(&w);
 }
 
-const char *schema_of_schedules(struct arena *arena)
+const char *schema_of_names(const char *title, const char *const *names, struct arena *arena)
 {
     struct json_writer w;
     json_begin(&w, arena);
     json_open_object(&w, NULL);
     json_put_text(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    json_put_text(&w, "title", "The name of a schedule");
-    put_names(&w, schedule_names);
+    json_put_text(&w, "title", title);
+    put_names(&w, names);
     json_close_object(&w);
     return text_of(&w);
 }

@@ -19,7 +19,7 @@ extern const int schema_count;
 // own reading functions. *missing: such a key that the schema does not have; NULL: none.
 const char *schema_text(const struct schema *s, const char **missing, struct arena *arena,
                         struct error *err);
-// The one that only names the schedules.
-const char *schema_of_schedules(struct arena *arena);
+// One that only lists names.
+const char *schema_of_names(const char *title, const char *const *names, struct arena *arena);
 
 #endif

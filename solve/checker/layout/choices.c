@@ -124,15 +124,16 @@ static enum status try_swap(void *of, const struct check_choice *x, bool *fits)
 
 static enum status try_modes(struct visit *v, struct check_choice x, int first, int recomputable)
 {
-    static const int order[] = {MODE_NONE, MODE_SELECTIVE, MODE_FULL};
     const struct check_problem *p = v->c->p;
     struct swap_visit swaps = {v, first};
     bool kept = false, fits;
-    for (int i = 0; i < 3; i++) {
-        x.mode = order[i];
+    for (x.mode = MODE_NONE; x.mode < MODES; x.mode++) {
+        if (x.mode != MODE_NONE && !check_keeps_part(x.mode)) continue;
         TRY(try_choice(v, &x, first, &fits));
         if (x.mode == MODE_NONE) kept = fits;
     }
+    x.mode = MODE_FULL;
+    TRY(try_choice(v, &x, first, &fits));
     x.mode = MODE_FIRST_LAYERS;
     for (x.recomputed = 1; x.recomputed <= recomputable && p->modes[x.mode]; x.recomputed++)
         TRY(try_choice(v, &x, first, &fits));

@@ -148,6 +148,8 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
         r->forward = take_numbers(passes, arena), r->backward = take_numbers(passes, arena);
         r->again[MODE_SELECTIVE] = take_numbers(passes, arena);
         r->again[MODE_FULL] = take_numbers(passes, arena);
+        for (int mode = MODE_SWAP + 1; mode < MODES; mode++)
+            if (p->modes[mode]) r->again[mode] = take_numbers(passes, arena);
         r->weight = take_numbers(p->group_count, arena),
         r->optimizer_bytes = take_numbers(p->gradient_count, arena);
         r->optimizer = take_tables(p->gradient_count, p->group_count, arena);
@@ -243,8 +245,10 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
         struct check_run *r = &p->runs[i];
         r->weight_bytes = note(x, b.weight), r->gradient_bytes = note(x, b.gradient),
         r->unsharded_bytes = note(x, b.unsharded);
-        for (int mode = 0; mode <= MODE_FULL; mode++)
-            r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
+        for (int mode = 0; mode < MODES; mode++)
+            if (mode <= MODE_FULL || r->again[mode])
+                r->stash[mode] = note(x, b.stash[mode]),
+                r->working[mode] = note(x, b.working[mode]);
         for (int o = 0; o < p->gradient_count; o++)
             if (p->gradient[o].remembers)
                 r->feedback[o] =

@@ -92,7 +92,8 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
                         .backward_s = sums * reduce.value,
                         .lost_s = sums * reduce.lost,
                         .reduce_s = gathered.value,
-                        .reduce_lost_s = gathered.lost};
+                        .reduce_lost_s = gathered.lost,
+                        .ffn = reduce};
     if (a->problem->job.overlapped_tensor && layout_of(a)->sequence_parallel &&
         layout_of(a)->tensor > 1 && judged_tensor_link(a, group).inside && r->kind == LAYER_BLOCK) {
         talk.chunked_s = talk.forward_s;
@@ -107,6 +108,10 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
                          exchange_s(a, group, routed / layout_of(a)->tensor);
         talk.backward_s = talk.forward_s;
         talk.lost_s = 2 * reduce.lost + dispatched.lost;
+        talk.ffn = (struct computed){dispatched.value +
+                                         exchange_s(a, group, routed / layout_of(a)->tensor),
+                                     dispatched.lost};
+        if (r->experts.shared_ffn) talk.ffn.value += reduce.value, talk.ffn.lost += reduce.lost;
     }
     // The input gradients of a gate's two products are summed separately.
     if (has_split_gate(a, r) && !layout_of(a)->sequence_parallel) {

@@ -302,6 +302,7 @@ struct talk {
     long double forward_s, backward_s, lost_s;
     long double chunked_s; // in addition, in either pass: overlaps the products, chunk by chunk
     long double reduce_s, reduce_lost_s; // scatter and gather of a block's output
+    struct computed ffn;                 // of forward_s, that of the feed-forward part
 };
 // The same for tensor ranks that form a grid, with the communication over its third axis.
 struct grid_talk {

@@ -111,11 +111,11 @@ static const struct plan_stage *told_stage(const struct export *e, int s)
     return &(e->told ? e->told : e->plan)->stages[s];
 }
 
-// The number that are recomputed in full; -1 for selective.
+// The number that are recomputed in full; -1 where layers keep a part.
 static int full_layers(const struct export *e, int s)
 {
     const struct plan_stage *stage = told_stage(e, s);
-    if (stage->recompute == RECOMPUTE_SELECTIVE) return -1;
+    if (recompute_in_part(stage->recompute)) return -1;
     if (stage->recompute == RECOMPUTE_FULL) return all_layers_of(e, s);
     return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
 }
@@ -123,21 +123,23 @@ static int full_layers(const struct export *e, int s)
 // Recomputation of first layers includes no layer that predicts a further token.
 bool export_setting(const struct export *e, int first, int step, struct recompute_setting *to)
 {
-    int most = 0, selective = 0, count = 0;
-    bool all_layers = true, uniform = true;
+    int most = 0, parts = 0, count = 0;
+    bool all_layers = true, uniform = true, alike = true;
+    enum recompute mode = told_stage(e, first)->recompute;
     *to = (struct recompute_setting){RECOMPUTE_NONE, 0};
     for (int s = first; s < e->plan->stage_count; s += step, count++) {
         if (told_stage(e, s)->recompute == RECOMPUTE_SWAP) return false;
         int full = full_layers(e, s);
-        selective += full < 0;
+        parts += full < 0;
+        alike &= told_stage(e, s)->recompute == mode;
         if (full > most) most = full;
         all_layers &= full == all_layers_of(e, s);
     }
     for (int s = first; s < e->plan->stage_count && !all_layers; s += step)
         uniform &= full_layers(e, s) == (most < e->blocks[s] ? most : e->blocks[s]);
-    if (selective == count) return to->mode = RECOMPUTE_SELECTIVE, true;
-    if (!most && !selective) return true;
-    if (selective || !uniform) return false;
+    if (parts == count && alike) return to->mode = mode, true;
+    if (!most && !parts) return true;
+    if (parts || !uniform) return false;
     if (all_layers) to->mode = RECOMPUTE_FULL;
     else *to = (struct recompute_setting){RECOMPUTE_FIRST_LAYERS, most};
     return true;
@@ -173,8 +175,8 @@ const char *report_told_text(const struct plan *plan, const struct plan *told, b
     for (int s = 1; s < told->stage_count; s++)
         if (told->stages[s].recomputed_layers > most->recomputed_layers) most = &told->stages[s];
     const char *mode = by_rank ? "each rank recomputes alike in all its stages"
-                       : most->recompute == RECOMPUTE_NONE      ? "nothing is recomputed"
-                       : most->recompute == RECOMPUTE_SELECTIVE ? "all stages recompute selectively"
+                       : most->recompute == RECOMPUTE_NONE  ? "nothing is recomputed"
+                       : recompute_in_part(most->recompute) ? "all stages recompute selectively"
                        : most->recompute == RECOMPUTE_FULL
                            ? "all layers are recomputed"
                            : arena_print(arena, "the first %d layers of each stage are recomputed",

@@ -16,6 +16,7 @@ void grids_fit(struct problem *p)
     s->query_rank = s->kv_rank = s->rotary_width = s->value_width = s->embedding_width = 0;
     s->qk_norm = QK_NORM_NONE, s->gated_attention = false;
     j->trainer = TRAINER_MEGATRON;
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) j->recompute[mode] = false;
     if (j->precision == FP8) j->precision = BF16;
     j->gathered_logits = false;
     j->boundary_option_count = j->gradient_option_count = 0;

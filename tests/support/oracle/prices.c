@@ -70,7 +70,8 @@ static void compare_bytes(struct comparison *c, int run)
     same(c, "gradient bytes", of, run, theirs->gradient_bytes, own.gradient);
     same(c, "optimizer bytes", of, run, theirs->optimizer_bytes, own.optimizer);
     same(c, "unsharded bytes", of, run, theirs->unsharded_bytes, own.unsharded);
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+        if (mode != RECOMPUTE_NONE && !theirs->again_ns[mode]) continue;
         same(c, "stash bytes", of, mode, theirs->stash_bytes[mode], own.stash[mode]);
         same(c, "working bytes", of, mode, theirs->working_bytes[mode], own.working[mode]);
     }
@@ -100,10 +101,10 @@ static void compare_times(struct comparison *c, int run, int group)
         int at = slice * p->group_count + group;
         same(c, "forward", of, slice, theirs->forward_ns[at], d.forward_ns);
         same(c, "backward", of, slice, theirs->backward_ns[at], d.backward_ns);
-        same(c, "selective", of, slice, theirs->again_ns[RECOMPUTE_SELECTIVE][at],
-             d.again_ns[RECOMPUTE_SELECTIVE]);
-        same(c, "full", of, slice, theirs->again_ns[RECOMPUTE_FULL][at],
-             d.again_ns[RECOMPUTE_FULL]);
+        for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+            if (theirs->again_ns[mode])
+                same(c, recompute_names[mode], of, slice, theirs->again_ns[mode][at],
+                     d.again_ns[mode]);
         if (slice) continue;
         same(c, "weight gradient", of, group, theirs->weight_ns[group], d.weight_ns);
         same(c, "optimizer", of, group, theirs->optimizer_ns[group], d.optimizer_ns);
