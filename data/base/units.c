@@ -5,8 +5,38 @@
 #include <stddef.h>
 
 const char *const precision_names[] = {"fp32", "fp16", "bf16", "fp8", NULL};
-const char *const recompute_names[] = {"none", "selective", "full", "first_layers", "swap", NULL};
+
+// The sets in the order of recompute_repeats: each macro adds a module to a set, or does not.
+#define SET(s) &(s)[1],
+#define WITH_MLP(s) SET(s) SET(s "+mlp")
+#define WITH_NORM(s) WITH_MLP(s) WITH_MLP(s "+layernorm")
+#define WITH_EXPERTS(s) WITH_NORM(s) WITH_NORM(s "+moe_act") WITH_NORM(s "+moe")
+#define WITH_MLA(s) WITH_EXPERTS(s) WITH_EXPERTS(s "+mla_up_proj")
+const char *const recompute_names[] = {"none",
+                                       "selective",
+                                       "full",
+                                       "first_layers",
+                                       "swap",
+                                       SET("+mlp") WITH_MLP("+layernorm") WITH_NORM("+moe_act")
+                                           WITH_NORM("+moe") WITH_EXPERTS("+mla_up_proj")
+                                               WITH_MLA("+core_attn") NULL};
+const char *const recompute_module_names[] = {"mlp",         "layernorm", "moe_act", "moe",
+                                              "mla_up_proj", "core_attn", NULL};
 const char *const transfer_part_names[] = {"blocking", "link", "delay", "overhead", NULL};
+
+bool recompute_repeats(enum recompute mode, enum recompute_module module)
+{
+    int set = (int)mode - RECOMPUTE_SWAP;
+    if (set <= 0) return false;
+    switch (module) {
+    case MODULE_MLP: return set % 2;
+    case MODULE_LAYERNORM: return set / 2 % 2;
+    case MODULE_MOE_ACT: return set / 4 % 3 == 1;
+    case MODULE_MOE: return set / 4 % 3 == 2;
+    case MODULE_MLA_UP_PROJ: return set / 12 % 2;
+    default: return set / 24;
+    }
+}
 
 long double same_within(long double x)
 {

@@ -18,9 +18,26 @@ enum recompute {
     RECOMPUTE_FIRST_LAYERS,
     RECOMPUTE_SWAP, // the first layers are swapped to the host; of the others, the first are
                     // recomputed
-    RECOMPUTE_COUNT
+    // From RECOMPUTE_SWAP + 1 on: sets of Megatron's modules, by recompute_repeats.
+    RECOMPUTE_COUNT = RECOMPUTE_SWAP + 2 * 2 * 3 * 2 * 2
 };
-extern const char *const recompute_names[]; // "none", "selective", "full", "first_layers", "swap"
+// "none", "selective", "full", "first_layers", "swap", "mlp", "layernorm", "layernorm+mlp" ...
+extern const char *const recompute_names[];
+
+// Parts of a layer that Megatron recomputes each by itself. The whole mixture of experts includes
+// its activation, so a set has one of the two at most.
+enum recompute_module {
+    MODULE_MLP,
+    MODULE_LAYERNORM,
+    MODULE_MOE_ACT,
+    MODULE_MOE,
+    MODULE_MLA_UP_PROJ,
+    MODULE_CORE_ATTN,
+    MODULE_COUNT
+};
+extern const char *const recompute_module_names[];
+// Whether the mode is a set that the module is in.
+bool recompute_repeats(enum recompute mode, enum recompute_module module);
 // Whether a single layer runs in the mode; the others treat the layers of a stage differently.
 static inline bool recompute_of_layer(enum recompute mode)
 {

@@ -87,6 +87,7 @@ static const struct setting_row rows[] = {
     SAYS_IF(further, "mtp-loss-scaling-factor", NUMBER, shape.mtp_loss_scale),
     TAKES("recompute-activations", FLAG, selective),
     SAYS("recompute-granularity", TEXT, granularity),
+    SAYS("recompute-modules", RAW, modules),
     SAYS("recompute-method", TEXT, method),
     SAYS("recompute-num-layers", COUNT, recomputed),
     TAKES("nproc-per-node", COUNT, processes),

@@ -18,6 +18,7 @@ static const struct setting_row rows[] = {
     SAYS("microbatch_group_size_per_vp_stage", COUNT, group),
     SAYS("sequence_parallel", FLAG, job.layout.sequence_parallel),
     SAYS_OR_NULL("recompute_granularity activations_checkpoint_granularity", TEXT, granularity),
+    SAYS("recompute_modules", RAW, module_list),
     SAYS_OR_NULL("recompute_method activations_checkpoint_method", TEXT, method),
     SAYS_OR_NULL("recompute_num_layers activations_checkpoint_num_layers", COUNT, recomputed),
     SAYS("num_layers", COUNT, layers),

@@ -8,7 +8,8 @@
 #include "data/inputs/model/model.h"
 
 struct run {
-    const char *file; // that is read
+    const char *file;    // that is read
+    struct arena *arena; // of texts that are put together for writing
     struct job job;
     struct shape shape;
     struct expert_shape experts; // of the model's mixtures
@@ -21,7 +22,8 @@ struct run {
     bool bf16, fp16;
     int mode; // of recomputation, for all stages
     const char *precision, *optimizer, *gradients, *schedule;
-    const char *granularity, *method; // of recomputation
+    // Of recomputation; modules: with blanks between them, or as a list in brackets.
+    const char *granularity, *method, *modules, *module_list;
     int64_t recomputed;
     const char *stages; // which layers each has
     int64_t layers_of_stage, stages_of_rank;

@@ -13,6 +13,7 @@ static const struct rules {
     unsigned zero_piped, zero;       // ZeRO stages with a pipeline, and without
     unsigned overlap_piped, overlap; // of those, the ones that sync gradients during the backward
     unsigned offload;                // of those, the ones with the optimizer in host memory
+    bool modules;                    // recomputes sets of modules
     bool exposed;                    // gradients may also be synced after it
     bool shards_replicas; // whole weights only without replicas, or with only replicas (DDP)
     bool context;         // a sequence may be split over ranks as here (ring attention)
@@ -29,6 +30,7 @@ static const struct rules {
                             .overlap_piped = ZERO_ANY,
                             .overlap = ZERO_ANY,
                             .offload = ZERO_1,
+                            .modules = true,
                             .exposed = true,
                             .context = true,
                             .divides_layers = true},
@@ -107,7 +109,9 @@ const char *framework_refusal(enum framework framework, const struct layout *l, 
 
 bool framework_recomputes(enum framework framework, enum recompute mode)
 {
-    return framework == FRAMEWORK_ANY || rules[framework].recompute & BIT(mode);
+    if (framework == FRAMEWORK_ANY) return true;
+    return mode > RECOMPUTE_SWAP ? rules[framework].modules
+                                 : rules[framework].recompute & BIT(mode);
 }
 
 enum status framework_check(const struct job *j, const char *file, struct error *err)

@@ -42,6 +42,24 @@ PUT_MEMBER(put_unfused)
         set_put(w, key, unfused_names, unfused);
 }
 
+// Offers every set of these modules.
+GET_MEMBER(get_modules)
+{
+    bool listed[MODULE_COUNT] = {false}, *modes = to;
+    if (!json_is_present(value)) return OK;
+    TRY(set_get(value, recompute_module_names, listed, arena, err));
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+        bool all = true;
+        for (int m = 0; m < MODULE_COUNT; m++)
+            all = all &&
+                  (listed[m] || !recompute_repeats((enum recompute)mode, (enum recompute_module)m));
+        modes[mode] = modes[mode] || all;
+    }
+    return OK;
+}
+
+PUT_MEMBER(put_modules) { (void)w; } // `recompute` lists the sets
+
 static const struct member job_rows[] = {
     KEY_TEXT(job, name, REQUIRED),
     KEY_COUNT(job, sequence, REQUIRED, ALWAYS_WRITTEN, 1, SEQUENCE_MAX),
@@ -66,6 +84,8 @@ static const struct member job_rows[] = {
     KEY_SPACE(job, space, OPTIONAL),
     KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute), modes_get,
              modes_put),
+    KEY_PART("recompute_modules", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute),
+             get_modules, put_modules),
     KEY_LIST(job, boundary_options, boundary_option_count, OPTIONAL, ALWAYS_WRITTEN, OPTIONS_MAX,
              &boundary_offer_members),
     KEY_LIST(job, gradient_options, gradient_option_count, OPTIONAL, ALWAYS_WRITTEN, OPTIONS_MAX,
@@ -239,12 +259,27 @@ static enum status check_options(const struct job *j, struct error *err)
     return members_check(&budget_members, &j->budget, name_of(j), "budget.", err);
 }
 
+// What sets of modules free and take is that of Megatron's layers.
+static enum status check_modules(const struct job *j, struct error *err)
+{
+    int mode = RECOMPUTE_SWAP + 1;
+    while (mode < RECOMPUTE_COUNT && !j->recompute[mode]) mode++;
+    if (mode == RECOMPUTE_COUNT || (job_like_megatron(j) && !layout_has_grid(&j->layout)))
+        return OK;
+    return fail(
+        err, BAD_INPUT,
+        "%s: recompute: expected trainer megatron and no tensor_grid for recompute modules, "
+        "found \"%s\" with trainer %s",
+        name_of(j), recompute_names[mode], trainer_names[j->trainer]);
+}
+
 enum status job_check_layout(const struct job *j, struct error *err)
 {
     const char *file = name_of(j);
     TRY(layout_check(&j->layout, file, err));
     TRY(check_schedule(j, err));
     TRY(check_batch(j, err));
+    TRY(check_modules(j, err));
     return rules_check(j->rules, j->rule_count, layout_stage_count(&j->layout), 0, file, err);
 }
 

@@ -70,15 +70,54 @@ PRICES(links, link_count(p), PRICE_NONE)
 TABLES(syncs, p->gradient_option_count, p->group_count)
 TABLES(feedbacks, p->boundary_option_count, link_count(p))
 
+// Modes in which a layer runs: none, selective, full, and the offered sets of modules. Returns how
+// many there are.
+static int layer_modes(const struct priced *p, int *modes)
+{
+    int count = 0;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (mode <= RECOMPUTE_FULL || (mode > RECOMPUTE_SWAP && p->recompute[mode]))
+            modes[count++] = mode;
+    return count;
+}
+
 GET_MEMBER(get_modes)
 {
-    int64_t *values;
-    TRY(priced_prices_get(value, RECOMPUTE_FULL + 1, 0, &values, arena, err));
-    memcpy(to, values, (RECOMPUTE_FULL + 1) * sizeof *values);
+    int64_t *values, *bytes = to;
+    int modes[RECOMPUTE_COUNT], count = layer_modes(context, modes);
+    TRY(priced_prices_get(value, count, 0, &values, arena, err));
+    for (int i = 0; i < count; i++) bytes[modes[i]] = values[i];
     return OK;
 }
 
-PUT_MEMBER(put_modes) { json_put_counts(w, key, from, RECOMPUTE_FULL + 1); }
+PUT_MEMBER(put_modes)
+{
+    int64_t values[RECOMPUTE_COUNT];
+    int modes[RECOMPUTE_COUNT], count = layer_modes(context, modes);
+    for (int i = 0; i < count; i++) values[i] = ((const int64_t *)from)[modes[i]];
+    json_put_counts(w, key, values, count);
+}
+
+// Of the offered sets of modules.
+GET_MEMBER(get_module_times)
+{
+    const struct priced *p = context;
+    int64_t **tables = NULL, **again = to;
+    int modes[RECOMPUTE_COUNT], count = layer_modes(p, modes), sets = count - RECOMPUTE_FULL - 1;
+    if (!sets && !json_is_present(value)) return OK;
+    TRY(priced_tables_get(value, sets, pass_count(p), PRICE_NONE, &tables, arena, err));
+    for (int i = 0; i < sets; i++) again[modes[RECOMPUTE_FULL + 1 + i]] = tables[i];
+    return OK;
+}
+
+PUT_MEMBER(put_module_times)
+{
+    const struct priced *p = context;
+    int64_t *tables[RECOMPUTE_COUNT], *const *again = from;
+    int modes[RECOMPUTE_COUNT], count = layer_modes(p, modes), sets = count - RECOMPUTE_FULL - 1;
+    for (int i = 0; i < sets; i++) tables[i] = again[modes[RECOMPUTE_FULL + 1 + i]];
+    if (sets) priced_tables_put(w, key, tables, sets, pass_count(p));
+}
 
 PUT_MEMBER(put_weights)
 {
@@ -154,6 +193,8 @@ static const struct member run_rows[] = {
              put_weights),
     KEY_PART("selective_ns", JSON_ARRAY, REQUIRED, AGAIN(SELECTIVE), get_passes, put_passes),
     KEY_PART("full_ns", JSON_ARRAY, REQUIRED, AGAIN(FULL), get_passes, put_passes),
+    KEY_PART("module_sets_ns", JSON_ARRAY, OPTIONAL, AGAIN(NONE), get_module_times,
+             put_module_times),
     KEY_PRICES(priced_run, swap_ns, OPTIONAL, swaps),
     KEY_PRICES(priced_run, optimizer_ns, REQUIRED, groups),
     KEY_PRICES(priced_run, sync_ns, REQUIRED, syncs),

@@ -25,7 +25,7 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
 
 // Compute alone: forward; backward for inputs and weights together; the weights' part of that.
 struct compute {
-    real forward, backward, weight, attention;
+    real forward, backward, weight, attention, products; // products: a part of forward
 };
 
 // Rates that products reach, in FLOP per second.
@@ -166,8 +166,8 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
         learning = (work->linear - work->weightless) / rates.weight;
     }
     struct compute c = {.attention = kernels.attention};
-    c.forward = matrices_s(x, run, products.forward, group) + operands.products +
-                work->adapters / rates.forward + c.attention +
+    c.products = matrices_s(x, run, products.forward, group) + operands.products;
+    c.forward = c.products + work->adapters / rates.forward + c.attention +
                 (work->memory + work->casts) / memory + kernels.elementwise;
     c.backward = matrices_s(x, run, products.data, group) + operands.products +
                  work->adapters / rates.data + work->adapters / rates.weight +
@@ -327,6 +327,9 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     if (is_layered(run)) {
         seconds.again[RECOMPUTE_SELECTIVE] = selective_s(x, run, group, slice, &work, c.attention);
         seconds.again[RECOMPUTE_FULL] = forward;
+        real factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1);
+        if (job_like_megatron(&x->problem->job))
+            module_seconds(x, run, group, slice, factor, c.products / work.linear, seconds.again);
     }
     return seconds;
 }
@@ -336,11 +339,14 @@ static struct layer_seconds as_measured(const struct pricing *x, const struct la
 {
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
     real weight = !split ? 0 : t->weight_s > 0 ? t->weight_s : t->backward_s / 2;
-    return (struct layer_seconds){
-        share * t->forward_s,
-        share * (t->backward_s - weight),
-        share * weight,
-        {[RECOMPUTE_SELECTIVE] = share * t->selective_s, [RECOMPUTE_FULL] = share * t->full_s}};
+    struct layer_seconds seconds = {share * t->forward_s,
+                                    share * (t->backward_s - weight),
+                                    share * weight,
+                                    {[RECOMPUTE_SELECTIVE] = share * t->selective_s}};
+    // No module was measured: each set takes as long as all.
+    for (int mode = RECOMPUTE_FULL; mode < RECOMPUTE_COUNT; mode++)
+        if (recompute_of_layer((enum recompute)mode)) seconds.again[mode] = share * t->full_s;
+    return seconds;
 }
 
 struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,

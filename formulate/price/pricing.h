@@ -330,6 +330,17 @@ real ffn_communication_s(const struct pricing *x, const struct layer_run *run, i
 real tensor_all_reduce_s(const struct pricing *x, int group,
                          const struct slice *slice); // of a layer's output, the exposed part
 
+// ---- modules.c (section 5, Recompute modules)
+
+// stash, again [mode]: of mode none to those of the sets of modules. scores: bytes that core_attn
+// frees.
+void module_bytes(const struct pricing *x, const struct layer_run *run, real scores, real *stash,
+                  real *again);
+// Of the offered sets, for one slice. factor: of kernels in sequence over kernels alone.
+// seconds_per_flop: of the layer's products. again[RECOMPUTE_SELECTIVE]: attention's own time.
+void module_seconds(const struct pricing *x, const struct layer_run *run, int group,
+                    const struct slice *slice, real factor, real seconds_per_flop, real *again);
+
 // ---- grid.c (section 20)
 // Collectives of a pass over a layer whose tensor ranks form a grid: all-reduces, gathers of its
 // matrices, scatters of their gradients.

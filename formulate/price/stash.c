@@ -124,6 +124,7 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
         stash[RECOMPUTE_SELECTIVE] = stash_of_operators(x, run);
         again[RECOMPUTE_SELECTIVE] = fmaxl(0, stash[0] - stash[RECOMPUTE_SELECTIVE]);
     }
+    module_bytes(x, run, scores, stash, again);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         bytes->stash[mode] = has_gradient ? stash[mode] : 0;
         bytes->working[mode] = transient + (has_gradient ? again[mode] : 0);

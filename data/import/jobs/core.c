@@ -189,8 +189,42 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
 
 // ---- the job
 
+// The set of modules that a text lists, however it separates them; core_attn alone is what
+// selective recomputation is.
+static enum status find_modules(const char *text, const char *file, enum recompute *mode,
+                                struct error *err)
+{
+    bool listed[MODULE_COUNT] = {false};
+    size_t length;
+    for (const char *s = text; *s; s += length ? length : 1) {
+        int module = 0;
+        length = strspn(s, "abcdefghijklmnopqrstuvwxyz_");
+        while (length && module < MODULE_COUNT &&
+               (strlen(recompute_module_names[module]) != length ||
+                strncmp(recompute_module_names[module], s, length)))
+            module++;
+        if (module == MODULE_COUNT)
+            return fail(err, BAD_INPUT,
+                        "%s: recompute modules: expected core_attn, mla_up_proj, moe_act, "
+                        "layernorm, mlp or moe, found %.*s",
+                        file, (int)length, s);
+        if (length) listed[module] = true;
+    }
+    if (listed[MODULE_MOE]) listed[MODULE_MOE_ACT] = false; // a part of it
+    for (*mode = RECOMPUTE_SWAP; *mode < RECOMPUTE_COUNT; ++*mode) {
+        int same = 0;
+        for (int m = 0; m < MODULE_COUNT; m++)
+            same += listed[m] == recompute_repeats(*mode, (enum recompute_module)m);
+        if (same == MODULE_COUNT) break;
+    }
+    if (*mode == RECOMPUTE_SWAP) *mode = RECOMPUTE_NONE; // no module
+    else if (!strcmp(recompute_names[*mode], "core_attn")) *mode = RECOMPUTE_SELECTIVE;
+    return OK;
+}
+
 static enum status set_recompute(struct run *r, struct error *err)
 {
+    const char *modules = r->modules ? r->modules : r->module_list;
     const char *granularity = r->selective ? "selective" : r->granularity;
     const struct megatron_mode *m = megatron_modes;
     if (!granularity) return OK;
@@ -202,7 +236,9 @@ static enum status set_recompute(struct run *r, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: --recompute-granularity: expected selective or full, found \"%s\"",
                     r->file, granularity);
-    r->job.recompute[m->mode] = true;
+    enum recompute mode = m->mode;
+    if (mode == RECOMPUTE_SELECTIVE && modules) TRY(find_modules(modules, r->file, &mode, err));
+    r->job.recompute[mode] = true;
     return OK;
 }
 

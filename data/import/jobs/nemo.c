@@ -76,6 +76,19 @@ static void set_sequence(struct run *r, struct settings *s, int64_t asked)
     if (data) *to = data;
 }
 
+// All of a list.
+static void set_modules(struct run *r, const struct settings *s)
+{
+    for (int k = 0; nemo_rows.sections[k]; k++) {
+        const char *key = arena_print(s->arena, "%s.recompute_modules", nemo_rows.sections[k]);
+        for (int i = 0; i < setting_list_length(s, key); i++) {
+            const struct setting *at = setting_of(s, arena_print(s->arena, "%s[%d]", key, i));
+            r->module_list = i ? arena_print(s->arena, "%s, %s", r->module_list, at->text)
+                               : at->text;
+        }
+    }
+}
+
 static enum status set_run(struct run *r, struct settings *s, const struct asked *asked,
                            struct error *err)
 {
@@ -92,6 +105,7 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
     else set_mixtures(r, s);
     if (!r->granularity || !strcasecmp(r->granularity, "none"))
         r->granularity = NULL, r->recomputed = 0;
+    if (r->module_list) set_modules(r, s);
     set_precision(r);
     set_optimizer(r);
     return set_activation(r, s, err);

@@ -99,6 +99,8 @@ static enum status add_word(struct words *w, const char *word, int depth, struct
     }
     struct setting *last = w->s->count ? &w->s->items[w->s->count - 1] : NULL;
     if (last && !*last->text) last->text = arena_copy_text(w->arena, word);
+    else if (last && !strcmp(last->key, "recompute-modules"))
+        last->text = arena_print(w->arena, "%s %s", last->text, word);
     return OK;
 }
 

@@ -36,9 +36,10 @@ static enum status repeat_step(const struct check_problem *p, struct check_run *
 static enum status read_run(struct check_problem *p, const cJSON *v, int i, struct arena *arena)
 {
     struct check_run *r = &p->runs[i];
-    const cJSON *sync, *left = NULL, *offloaded = NULL;
-    int64_t states, *step, *stash, *working;
-    int groups = p->group_count, passes = p->slices * groups;
+    const cJSON *sync, *left = NULL, *offloaded = NULL, *modules = NULL;
+    int64_t states, *step, *stash, *working, **again = NULL;
+    int groups = p->group_count, passes = p->slices * groups, sets = 0;
+    for (int mode = MODE_SWAP + 1; mode < MODES; mode++) sets += p->modes[mode];
     char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
         {"name", .text = &r->name},
@@ -47,8 +48,8 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
         {"weight_bytes", 0, MOST_NS, .large = &r->weight_bytes},
         {"gradient_bytes", 0, MOST_NS, .large = &r->gradient_bytes},
         {"optimizer_bytes", 0, MOST_NS, .large = &states},
-        {"stash_bytes", 0, MOST_NS, .numbers = &stash, .count = 3},
-        {"working_bytes", 0, MOST_NS, .numbers = &working, .count = 3},
+        {"stash_bytes", 0, MOST_NS, .numbers = &stash, .count = 3 + sets},
+        {"working_bytes", 0, MOST_NS, .numbers = &working, .count = 3 + sets},
         {"?unsharded_bytes", 0, MOST_NS, .large = &r->unsharded_bytes},
         {"feedback_bytes", 0, MOST_NS, .numbers = &r->feedback, .count = p->gradient_count},
         {"cut", 0, p->cut_count - 1, .small = &r->cut},
@@ -57,6 +58,7 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
         {"?weight_ns", -1, MOST_NS, .numbers = &r->weight, .count = groups},
         {"selective_ns", -1, MOST_NS, .numbers = &r->again[MODE_SELECTIVE], .count = passes},
         {"full_ns", -1, MOST_NS, .numbers = &r->again[MODE_FULL], .count = passes},
+        {sets ? "module_sets_ns" : "?module_sets_ns", .value = &modules},
         {"?swap_ns", -1, MOST_NS, .numbers = &r->swap, .count = groups},
         {"optimizer_ns", -1, MOST_NS, .numbers = &step, .count = groups},
         {"sync_ns", .value = &sync},
@@ -68,6 +70,12 @@ static enum status read_run(struct check_problem *p, const cJSON *v, int i, stru
     TRY(value_fields(&p->reader, v, where, fields, arena));
     r->stash = TAKE(arena, MODES, int64_t), r->working = TAKE(arena, MODES, int64_t);
     memcpy(r->stash, stash, 3 * sizeof *stash), memcpy(r->working, working, 3 * sizeof *working);
+    if (modules) TRY(read_tables(p, modules, where, sets, passes, &again, arena));
+    for (int mode = MODE_SWAP + 1, set = 0; mode < MODES; mode++) {
+        if (!p->modes[mode]) continue;
+        r->stash[mode] = stash[3 + set], r->working[mode] = working[3 + set];
+        r->again[mode] = again[set++];
+    }
     if (!r->weight) r->weight = TAKE(arena, groups, int64_t);
     TRY(read_tables(p, sync, where, p->gradient_count, groups, &r->sync, arena));
     if (!r->swap != !p->modes[MODE_SWAP])

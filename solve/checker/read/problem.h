@@ -46,7 +46,8 @@ struct check_schedule {
 extern const struct check_schedule check_schedules[];
 extern const char *const check_schedule_names[]; // by kind, ended by NULL
 extern const int check_schedule_count, check_schedule_default;
-enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODE_SWAP, MODES };
+// After swap, sets of recompute modules: all but the empty one.
+enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODE_SWAP, MODES = 52 };
 // Whether layers in the mode are recomputed, but keep more than their inputs.
 static inline bool check_keeps_part(int mode)
 {

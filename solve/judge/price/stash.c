@@ -5,7 +5,7 @@
 #include "solve/judge/price/verify_price.h"
 
 // What the scores of unfused attention keep: softmax, and with dropout its mask and its output.
-static long double score_stash(const struct price_audit *a, int run)
+long double score_stash(const struct price_audit *a, int run)
 {
     const struct shape *s = &a->problem->model.shape;
     if (layout_of(a)->fused_attention) return 0;
@@ -13,7 +13,7 @@ static long double score_stash(const struct price_audit *a, int run)
            (long double)a->problem->job.sequence * a->tokens * a->value_bytes / 2 / a->outer;
 }
 
-static long double routed_tokens(const struct price_audit *a, const struct layer_run *r)
+long double routed_tokens(const struct price_audit *a, const struct layer_run *r)
 {
     return a->tokens * r->experts.top_k *
            (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
@@ -24,7 +24,7 @@ static bool is_bare(const struct layer_run *r)
     return r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
 }
 
-static long double expert_stash(const struct price_audit *a, const struct layer_run *r)
+long double expert_stash(const struct price_audit *a, const struct layer_run *r)
 {
     const struct expert_shape *x = &r->experts;
     long double t = layout_of(a)->tensor, inner = a->problem->model.shape.gated_ffn ? 4 : 2;
@@ -148,6 +148,11 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     }
     x.working[RECOMPUTE_SELECTIVE] = moving + (learns ? again : 0);
     x.working[RECOMPUTE_FULL] = moving + (learns ? kept + scores : 0);
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+        struct judged_set set = judged_set_bytes(a, run, (enum recompute)mode);
+        x.stash[mode] = kept + scores - set.freed;
+        x.working[mode] = moving + (learns ? set.most : 0);
+    }
     return x;
 }
 

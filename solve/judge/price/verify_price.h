@@ -274,6 +274,7 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
 // ---- the parts of a pass (section 3)
 struct work {                     // seconds of one pass of one slice on one GPU
     long double linear, adapters; // products with the layer's matrices, and with its adapters
+    long double flop;             // of the former, of a layer with attention
     long double data, weight;     // the products that give the gradients of inputs and of weights
     long double adapter_data, adapter_weight; // the same for the adapters
     long double operands;          // in addition to the FLOP of a pass of products: their matrices
@@ -318,6 +319,18 @@ struct passes {
     struct computed again[RECOMPUTE_COUNT]; // seconds
 };
 struct passes passes_of(const struct price_audit *a, int run, int group, int slice);
+
+// A set of Megatron's modules (section 5): what it frees of one micro-batch, the most that one of
+// them frees, and seconds of running them again.
+struct judged_set {
+    long double freed, most;
+};
+struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum recompute set);
+struct computed judged_set_s(const struct price_audit *a, int run, int group, struct piece p,
+                             enum recompute set, const struct work *w, const struct talk *talk);
+long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
+long double score_stash(const struct price_audit *a, int run);
+long double expert_stash(const struct price_audit *a, const struct layer_run *r);
 
 // The same for the scores and the context of unfused attention, and the backward pass.
 void unfused_products(const struct price_audit *a, int run, int group,

@@ -184,6 +184,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     w->attention_back = pass.flop_back / rate_back;
     w->scores = pass.score_bytes / memory;
     products(rates, flop, 0, operands, 1, w);
+    w->flop = flop;
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
     if (shaped) add_attention_kernels(a, run, group, p, &pass, rate_back, w);
     if (a->problem->job.precision == FP8)
@@ -365,11 +366,15 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
                 weight = 0;
     if (schedule_splits_backward(layout_of(a)->schedule))
         weight = t->weight_s > 0 ? t->weight_s : t->backward_s / 2.0L;
-    return (struct passes){.forward_s = t->forward_s * part,
-                           .backward_s = (t->backward_s - weight) * part,
-                           .weight_s = weight * part,
-                           .again = {[RECOMPUTE_SELECTIVE] = {t->selective_s * part, 0},
-                                     [RECOMPUTE_FULL] = {t->full_s * part, 0}}};
+    struct passes s = {.forward_s = t->forward_s * part,
+                       .backward_s = (t->backward_s - weight) * part,
+                       .weight_s = weight * part,
+                       .again = {[RECOMPUTE_SELECTIVE] = {t->selective_s * part, 0},
+                                 [RECOMPUTE_FULL] = {t->full_s * part, 0}}};
+    // Nobody measured single modules; none takes longer than the whole.
+    for (int set = RECOMPUTE_SWAP + 1; set < RECOMPUTE_COUNT; set++)
+        s.again[set] = s.again[RECOMPUTE_FULL];
+    return s;
 }
 
 // The backward pass of a layer that gradients pass through.
@@ -451,6 +456,9 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
     if (!is_layered(a, run)) return s;
     recompute_selected(a, run, group, p, &w, &talk, &s);
     s.again[RECOMPUTE_FULL] = (struct computed){forward, s.lost_s};
+    for (int set = RECOMPUTE_SWAP + 1; set < RECOMPUTE_COUNT; set++)
+        if (a->problem->job.recompute[set])
+            s.again[set] = judged_set_s(a, run, group, p, (enum recompute)set, &w, &talk);
     return s;
 }
 

@@ -145,6 +145,7 @@ static int group_of(const struct plan *plan)
 struct run core_run(const struct export *e)
 {
     struct run r = export_run(e);
+    r.arena = e->out->arena;
     struct layout *l = &r.job.layout;
     for (int s = 0; s < e->plan->stage_count; s++) r.layers += e->blocks[s], r.mtp += e->further[s];
     r.further = r.mtp > 0;
@@ -165,7 +166,16 @@ struct run core_run(const struct export *e)
 void core_set_recompute(struct run *r, struct recompute_setting setting)
 {
     const struct megatron_mode *m = megatron_modes;
-    while (m->mode != setting.mode) m++;
+    enum recompute mode = setting.mode > RECOMPUTE_SWAP ? RECOMPUTE_SELECTIVE : setting.mode;
+    while (m->mode != mode) m++;
     r->granularity = m->granularity, r->method = m->method;
+    for (int module = 0; module < MODULE_COUNT; module++) {
+        if (!recompute_repeats(setting.mode, (enum recompute_module)module)) continue;
+        const char *name = recompute_module_names[module];
+        r->modules = r->modules ? arena_print(r->arena, "%s %s", r->modules, name) : name;
+        r->module_list = r->module_list ? arena_print(r->arena, "%s, %s", r->module_list, name)
+                                        : name;
+    }
+    if (r->module_list) r->module_list = arena_print(r->arena, "[%s]", r->module_list);
     r->recomputed = setting.layers ? setting.layers : m->method ? 1 : 0;
 }

@@ -14,11 +14,12 @@ static void put_rank_recompute(const struct export *e)
              "which adds their own flags.\nMEGATRON_RECOMPUTE=(\n");
     for (int rank = 0; rank < ranks; rank++) {
         struct recompute_setting r;
-        struct run own = {.shaped = false};
+        struct run own = {.arena = e->out->arena};
         export_setting(e, rank, ranks, &r);
         core_set_recompute(&own, r);
         text_put(e->out, "  '");
         if (own.granularity) text_put(e->out, "--recompute-granularity %s", own.granularity);
+        if (own.modules) text_put(e->out, " --recompute-modules %s", own.modules);
         if (own.method)
             text_put(e->out, " --recompute-method %s --recompute-num-layers %d", own.method,
                      (int)own.recomputed);

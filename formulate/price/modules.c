@@ -1,0 +1,122 @@
+// Sets of Megatron's recompute modules: what each module of a layer frees of its activations, and
+// the time in which it is computed again. docs/FORMULAS.md section 5, Recompute modules.
+#include <math.h>
+
+#include "formulate/price/pricing.h"
+
+// Norms whose outputs products read, and the encoder's output is none of these.
+static real norms_read(const struct pricing *x, const struct layer_run *run)
+{
+    bool one = x->shape->parallel_residual && shape_norms(x->shape) == 1;
+    return (one ? 1 : 2) + (run->cross_attention ? 1 : 0);
+}
+
+static real routed_tokens(const struct layer_run *run, real tokens)
+{
+    return tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);
+}
+
+// Values of queries, keys and values that are projected up from latents.
+static real projected_up(const struct pricing *x, const struct layer_run *run)
+{
+    struct attention y = attention_of(x, run);
+    return x->shape->kv_rank && y.scores > 0 ? y.scores * x->q + y.sent : 0;
+}
+
+// Bytes of one micro-batch. Fused attention keeps nothing that core_attn would free, except what
+// its output's product reads; 8-bit training keeps inputs of products in one byte a value.
+static real freed_bytes(const struct pricing *x, const struct layer_run *run,
+                        enum recompute_module module, real scores)
+{
+    bool moe = run->kind == LAYER_MOE, bare = run->frozen && !run->adapter_rank && !moe,
+         narrow = x->problem->job.precision == FP8 && !run->frozen;
+    real y = x->shape->gated_ffn ? 8 : 4, ffn = ffn_of(x, run), norms = norms_read(x, run),
+         routed = moe ? routed_tokens(run, x->n) : 0, wide = (real)run->experts.ffn / x->t,
+         dense = x->n * ffn * (x->e * (bare ? y / 2 : y) / 2 / x->t1 - (narrow ? 1 / x->t : 0));
+    switch (module) {
+    case MODULE_CORE_ATTN: return scores;
+    case MODULE_MLA_UP_PROJ: return x->e * x->n * projected_up(x, run) / x->t1;
+    case MODULE_LAYERNORM:
+        return bare ? 0
+                    : x->n * x->h * x->u *
+                          (x->e * norms - (narrow ? (moe && ffn == 0 ? 1 : norms) : 0));
+    case MODULE_MLP: return moe ? 0 : dense;
+    case MODULE_MOE_ACT: return routed * wide * (x->e * y / 4 - (narrow ? 1 : 0));
+    default:
+        return moe ? dense +
+                         routed * (x->e * (2 * x->h + y / 2 * wide) - (narrow ? x->h + wide : 0)) +
+                         8 * x->n * (real)(run->experts.experts + run->experts.top_k) / x->t
+                   : 0;
+    }
+}
+
+void module_bytes(const struct pricing *x, const struct layer_run *run, real scores, real *stash,
+                  real *again)
+{
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+        stash[mode] = stash[RECOMPUTE_NONE], again[mode] = 0;
+        for (int module = 0; module < MODULE_COUNT; module++) {
+            if (!recompute_repeats((enum recompute)mode, (enum recompute_module)module)) continue;
+            real freed = freed_bytes(x, run, (enum recompute_module)module, scores);
+            stash[mode] -= freed;
+            again[mode] = fmaxl(again[mode], freed);
+        }
+    }
+}
+
+// FLOP of a module's products, the bytes that its other kernels move, and how many kernels those
+// are.
+struct repeated {
+    real flop, bytes, kernels;
+};
+static struct repeated repeated_by(const struct pricing *x, const struct layer_run *run,
+                                   enum recompute_module module, real n)
+{
+    const struct shape *s = x->shape;
+    const struct expert_shape *e = &run->experts;
+    bool moe = run->kind == LAYER_MOE;
+    real ffn = ffn_of(x, run), routed = moe ? routed_tokens(run, n) : 0, down = (real)s->query_rank,
+         keys = x->q - x->a * (real)s->rotary_width, wide = (real)e->ffn / x->t,
+         norms = norms_read(x, run);
+    struct repeated dense = {2 * n * x->g * x->h * ffn / x->t, x->g * n * ffn * x->e / x->t1, 1};
+    switch (module) {
+    case MODULE_CORE_ATTN: return (struct repeated){0, 0, 0}; // attention's own time
+    case MODULE_MLA_UP_PROJ:
+        if (projected_up(x, run) <= 0) return (struct repeated){0, 0, 0};
+        return (struct repeated){
+            2 * n * attention_of(x, run).scores *
+                ((down > 0 ? down : x->h) * x->q + (real)s->kv_rank * (keys + x->ctx)) / x->t,
+            0, 0};
+    case MODULE_LAYERNORM: return (struct repeated){0, 2 * norms * n * x->h * x->u * x->e, norms};
+    case MODULE_MLP: return moe ? (struct repeated){0, 0, 0} : dense;
+    case MODULE_MOE_ACT: return (struct repeated){0, x->g * routed * wide * x->e, moe};
+    default:
+        if (!moe) return (struct repeated){0, 0, 0};
+        return (struct repeated){dense.flop + 2 * x->g * x->h * routed * wide +
+                                     2 * n * x->h * (real)e->experts / x->t,
+                                 dense.bytes + x->g * routed * wide * x->e +
+                                     4 * routed * x->h * x->e + 8 * n * (real)e->experts / x->t,
+                                 5};
+    }
+}
+
+void module_seconds(const struct pricing *x, const struct layer_run *run, int group,
+                    const struct slice *slice, real factor, real seconds_per_flop, real *again)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    bool moe = run->kind == LAYER_MOE, shaped = x->rates[group]->product_flop_per_s.value > 0;
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+        real compute = 0, sent = 0;
+        bool attention = recompute_repeats((enum recompute)mode, MODULE_CORE_ATTN),
+             ffn = recompute_repeats((enum recompute)mode, moe ? MODULE_MOE : MODULE_MLP);
+        if (!x->problem->job.recompute[mode]) continue;
+        for (int module = 0; module < MODULE_COUNT; module++) {
+            if (!recompute_repeats((enum recompute)mode, (enum recompute_module)module)) continue;
+            struct repeated r = repeated_by(x, run, (enum recompute_module)module, slice->tokens);
+            compute += r.flop * seconds_per_flop + r.bytes / gpu->memory_bytes_per_s.value;
+            if (shaped) compute += r.kernels * gpu->elementwise_launch_s.value;
+        }
+        if (ffn) sent = ffn_communication_s(x, run, group, slice);
+        again[mode] = factor * compute + sent + (attention ? again[RECOMPUTE_SELECTIVE] : 0);
+    }
+}

@@ -1,0 +1,134 @@
+// What Megatron frees with recompute modules, and what running them again takes, as the judge
+// reads it from docs/FORMULAS.md, section 5.
+#include "solve/judge/price/verify_price.h"
+
+static bool has_module(enum recompute set, enum recompute_module module)
+{
+    return recompute_repeats(set, module);
+}
+
+static bool in_bytes(const struct price_audit *a, const struct layer_run *r)
+{
+    return a->problem->job.precision == FP8 && !r->frozen;
+}
+
+// Norms in front of attention and of the feed-forward part: one for both in a parallel residual
+// with a single norm; one more in front of a second attention.
+static int norms_in_front(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct shape *s = &a->problem->model.shape;
+    return (s->parallel_residual && s->norms == 1 ? 1 : 2) + attentions_of(r) - 1;
+}
+
+// A dense feed-forward part: two tensors of its width, four with a gate; the input of its last
+// product in one byte where products are in 8 bits; only what the activation reads if it is frozen.
+static long double dense_freed(const struct price_audit *a, const struct layer_run *r)
+{
+    bool gated = a->problem->model.shape.gated_ffn,
+         bare = r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
+    long double tensors = (gated ? 4 : 2) / (bare ? 2.0L : 1),
+                each = a->value_bytes * tensors - (in_bytes(a, r) ? 1 : 0);
+    return a->tokens * shared_width(a, r) * each / layout_of(a)->tensor;
+}
+
+static long double norms_freed(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct shape *s = &a->problem->model.shape;
+    bool unshared = r->kind == LAYER_MOE && !r->experts.shared_ffn;
+    int norms = norms_in_front(a, r), narrow = !in_bytes(a, r) ? 0 : unshared ? 1 : norms;
+    if (r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK) return 0;
+    return a->tokens * s->hidden * a->share * (a->value_bytes * norms - narrow);
+}
+
+// Queries, keys and values with all heads, from the latents.
+static long double latents_freed(const struct price_audit *a, int run)
+{
+    int times = judged_attention(a, run).scored;
+    if (!a->problem->model.shape.kv_rank || !times) return 0;
+    return a->value_bytes * a->tokens * times * (a->query + a->key + a->summed) /
+           layout_of(a)->tensor;
+}
+
+// What experts multiply after their activation; with a gate also the activation itself.
+static long double activations_freed(const struct price_audit *a, const struct layer_run *r)
+{
+    long double each = a->value_bytes * (a->problem->model.shape.gated_ffn ? 2 : 1);
+    return routed_tokens(a, r) * r->experts.ffn / layout_of(a)->tensor *
+           (each - (in_bytes(a, r) ? 1 : 0));
+}
+
+static long double mixture_freed(const struct price_audit *a, const struct layer_run *r)
+{
+    long double narrow = (long double)a->problem->model.shape.hidden +
+                         (long double)r->experts.ffn / layout_of(a)->tensor;
+    return dense_freed(a, r) + expert_stash(a, r) -
+           (in_bytes(a, r) ? routed_tokens(a, r) * narrow : 0);
+}
+
+struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum recompute set)
+{
+    const struct layer_run *r = run_of(a, run);
+    bool moe = r->kind == LAYER_MOE;
+    long double freed[MODULE_COUNT] = {
+        [MODULE_CORE_ATTN] = score_stash(a, run),
+        [MODULE_LAYERNORM] = norms_freed(a, r),
+        [MODULE_MLA_UP_PROJ] = latents_freed(a, run),
+        [MODULE_MLP] = moe ? 0 : dense_freed(a, r),
+        [MODULE_MOE_ACT] = moe ? activations_freed(a, r) : 0,
+        [MODULE_MOE] = moe ? mixture_freed(a, r) : 0,
+    };
+    struct judged_set x = {0, 0};
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        if (!has_module(set, (enum recompute_module)m)) continue;
+        x.freed += freed[m];
+        x.most = greatest(x.most, freed[m]);
+    }
+    return x;
+}
+
+// Products take their share of the layer's by their FLOP; other kernels move bytes; a feed-forward
+// part also sends again. Attention is that of selective recomputation.
+struct computed judged_set_s(const struct price_audit *a, int run, int group, struct piece p,
+                             enum recompute set, const struct work *w, const struct talk *talk)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct shape *s = &a->problem->model.shape;
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    bool moe = r->kind == LAYER_MOE, whole = has_module(set, moe ? MODULE_MOE : MODULE_MLP);
+    long double t = layout_of(a)->tensor, h = s->hidden, n = p.tokens, e = a->value_bytes, flop = 0,
+                bytes = 0, kernels = 0, experts = 0;
+    if (moe)
+        experts = n * r->experts.top_k * r->experts.ffn / t *
+                  (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
+    if (whole) {
+        flop += 2 * a->gates * h * (n * shared_width(a, r) / t + experts);
+        bytes += e * a->gates * (n * shared_width(a, r) / t + experts);
+        kernels += 1;
+    }
+    if (whole && moe) {
+        flop += 2 * n * h * r->experts.experts / t;
+        bytes += 4 * e * h * n * r->experts.top_k *
+                     (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1) +
+                 8 * n * r->experts.experts / t;
+        kernels += 4;
+    }
+    if (has_module(set, MODULE_MOE_ACT) && moe) bytes += e * a->gates * experts, kernels += 1;
+    if (has_module(set, MODULE_LAYERNORM)) {
+        bytes += 2 * norms_in_front(a, r) * e * n * h * a->share;
+        kernels += norms_in_front(a, r);
+    }
+    if (has_module(set, MODULE_MLA_UP_PROJ) && latents_freed(a, run) > 0) {
+        long double asked = s->query_rank ? s->query_rank : s->hidden,
+                    unturned = (long double)(s->head_width - s->rotary_width) * s->heads;
+        flop += 2 * n * judged_attention(a, run).scored *
+                (asked * a->query + s->kv_rank * (unturned + a->summed)) / t;
+    }
+    long double seconds = flop / w->flop * (w->linear + w->operands) +
+                          bytes / gpu->memory_bytes_per_s.value;
+    if (rates_of(a, group)->product_flop_per_s.value > 0)
+        seconds += kernels * gpu->elementwise_launch_s.value;
+    if (has_module(set, MODULE_CORE_ATTN)) seconds += w->repeated;
+    return (struct computed){w->step_factor * w->forward_factor * seconds +
+                                 (whole ? talk->ffn.value : 0),
+                             whole ? talk->ffn.lost : 0};
+}
