@@ -261,7 +261,7 @@ static enum status check_options(const struct options *o, struct error *err)
                     "unexpected operand '%s': more than one plan requires --format latex or csv",
                     o->files.items[1]);
     if (o->verdict && o->layouts && !page)
-        return fail(err, BAD_INPUT, "--verdict: expected a single plan");
+        return fail(err, BAD_INPUT, "--verdict: cannot be combined with --layouts");
     if (table && !o->layouts && o->about.top >= 0)
         return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
     return OK;

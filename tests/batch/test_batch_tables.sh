@@ -76,7 +76,7 @@ refuses "the nearest is iteration_s" collect b --sort iteration
 refuses "--where: expected KEY" collect b --where nothing
 refuses "no/instances.jsonl: cannot be read" collect no
 refuses "more: expected rows with a time and GPUs, found none" plot more --of time
-refuses "--of time, pareto" plot b
+refuses "--of is missing" plot b
 refuses "cannot be written" collect b -o nowhere/table.csv
 
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }

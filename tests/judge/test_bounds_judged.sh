@@ -27,7 +27,7 @@ answers 0 "(proven, not yet audited)" report --format megatron plan.json
 answers 2 "is about the plan" report best.json --verdict verdict.json
 answers 2 "plumbline.verdict" report plan.json --verdict proof.json
 answers 2 "cannot be combined with --format" report --format csv plan.json --verdict verdict.json
-answers 2 "expected a single plan" report --layouts best.layouts.json --verdict verdict.json
+answers 2 "combined with --layouts" report --layouts best.layouts.json --verdict verdict.json
 answers 0 "(proven, not yet audited), gap" report --layouts best.layouts.json
 grep -q "\"certificate\".*$(sha256sum < proof.json | cut -c1-64)" verdict.json ||
     complain "verdict.json: not the certificate's hash"
