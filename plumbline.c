@@ -106,7 +106,8 @@ static const struct exit_meaning exits[] = {
 static const struct command program = {
     .program = "plumbline",
     .executable = "plumbline",
-    .text = "plans the training of large models on many GPUs, with a proven distance from optimal",
+    .text = "plans the training of large models on many GPUs, with a bound on the distance from "
+            "optimal",
     .about =
         "From documents that describe a model, a cluster, its costs and a job, plumbline makes a "
         "plan: "

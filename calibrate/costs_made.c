@@ -310,12 +310,11 @@ void calibration_costs(struct calibration *c, const struct calibrate_settings *s
     take_gpu(g, c, settings, arena);
     // Without a memory rate a device cannot be priced, and no other number can replace it.
     if (!(g->memory_bytes_per_s.value > 0)) {
-        c->lacking = settings->base
-                         ? arena_print(arena,
-                                       "memory was not measured, and %s have no such GPU (--name "
-                                       "calls it as they do)",
-                                       settings->base->name)
-                         : "memory was not measured, and no --costs say how fast it is";
+        c->lacking = settings->base ? arena_print(arena,
+                                                  "memory was not measured, and %s have no such "
+                                                  "GPU (--name gives their name for it)",
+                                                  settings->base->name)
+                                    : "memory was not measured: give its speed with --costs";
         if (is_new) c->costs.gpu_count--;
     }
     links_to_costs(&c->costs, &c->links, c->gpu, arena);

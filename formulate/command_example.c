@@ -289,7 +289,7 @@ static const struct option_row pipette_rows[] = {
     {"--objective", OPTION_NAME, AT(request.objective), "what to minimise (default: pipette)",
      .names = objective_names},
     {"--rows", OPTION_NAME, AT(request.nodes.rows),
-     "what a row stands for (default: sender, as in Pipette's program)", .names = matrix_row_names},
+     "what a row represents (default: sender, as in Pipette's program)", .names = matrix_row_names},
     {"--unit", OPTION_NAME, AT(request.nodes.unit),
      "unit: 1e9 bytes/s, 1000 x 2^20, 2^20, 1e6 (default as in Pipette's program: gb, with "
      "mpiGraph's two tables mb)",

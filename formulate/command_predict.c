@@ -277,9 +277,9 @@ static const struct option_row rows[] = {
     {"--margin-bytes", OPTION_INT, OPT(settings.margin_bytes),
      "bytes to keep free within that share (default: 0); a problem's job sets both", 0, 1LL << 50},
     {"--no-ranges", OPTION_FLAG, OPT(no_ranges),
-     "do not compute the ranges that the costs leave open (several times faster)"},
+     "do not compute ranges of cost uncertainty (several times faster)"},
     {"--read-notes", OPTION_FLAG, OPT(read_notes),
-     "take missing columns from words in notes and source"},
+     "read missing columns from words in notes and source"},
     {"--recompute", OPTION_NAME, OPT(mode),
      "recomputation on all stages of a problem (default: none)", .names = modes},
 };

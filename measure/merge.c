@@ -293,7 +293,7 @@ static void tell(const struct samples *s, struct arena *arena)
             "intervals are narrower than %.3g %%\n",
             s->launch_count, s->sample_count, repetitions, outliers, 100 * middle);
     if (s->launch_count == 2)
-        fprintf(stderr, "two launches say little about how launches differ: an interval is 12.7 "
+        fprintf(stderr, "two launches show little of how launches differ: an interval is 12.7 "
                         "standard errors to each side, 4.3 with three launches\n");
 }
 

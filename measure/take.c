@@ -160,7 +160,7 @@ static void tell_short(const struct take *t, const struct rounds_result *r,
     if (count && !r->interrupted)
         fprintf(stderr,
                 "%d operations have fewer than %d repetitions: the machine was slower than it "
-                "seemed, or busy; --budget-s %.0f would do\n",
+                "seemed, or busy; --budget-s %.0f would suffice\n",
                 count, LOOK_FIRST,
                 ceil(fmax(1.5 * needed_s + t->settings->budget_s * probe_share,
                           1.5 * t->settings->budget_s)));
@@ -180,8 +180,8 @@ static void tell(const struct take *t, const struct rounds_result *r, const stru
             r->interrupted ? "signal" : "budget", r->outliers, r->throttled);
     if (t->load_before > busy_machine && !t->settings->shared)
         fprintf(stderr,
-                "the processors had other work before (load %.1f): --shared leaves it out of the "
-                "times\n",
+                "the processors were busy before (load %.1f): --shared excludes other work from "
+                "the times\n",
                 t->load_before);
     tell_short(t, r, cells, cell_count);
     if (kept < cell_count)

@@ -35,7 +35,7 @@ includedir=$${prefix}/include
 libdir=$${prefix}/$(LIBDIR)
 
 Name: plumbline
-Description: plans the training of large models on many GPUs, with a proven distance from optimal
+Description: plans the training of large models on many GPUs and bounds the distance from optimal
 Version: $(VERSION)
 Cflags: -I$${includedir}
 Libs: -L$${libdir} -lplumbline

@@ -237,7 +237,7 @@ fused-both-links: the links into a node and out of it are gone over one after th
     priced/places.c least_through: larger(in, out) -> in + out
 fused-judged-open: the ring that the judge sees does not close
     judge/places.c audit_embedding_ring: if ($1) continue -> if (at + 1 == count || ($1)) continue
-[test_placed] a rank alone sends nothing: nodes that nothing joins
+[test_placed] a rank alone sends nothing: nodes that no link connects
 alone-judged-sending: a rank on a node sends to itself
     judge/graph.c raise_messages: from == to -> from > to
 [test_layouts]

@@ -109,7 +109,7 @@ static bool is_one_size(const struct inputs *in, const struct fit_point *points,
 {
     for (int i = 1; i < count; i++)
         if (points[i].work != points[0].work) return false;
-    fprintf(stderr, "%s: %s: %d sample%s of one size, from which no rate follows: passed over\n",
+    fprintf(stderr, "%s: %s: %d sample%s of one size, which give no rate: skipped\n",
             in->documents[in->document_of[points[0].sample - in->all.samples]].document.path, name,
             count, count == 1 ? "" : "s");
     return true;

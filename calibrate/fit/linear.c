@@ -88,7 +88,7 @@ enum status fit_linear(struct linear *f, int rows, int columns, const double *de
         found = true;
     }
     if (!found)
-        return fail(err, BAD_INPUT, "least squares: no sum of terms above 0 comes near the points");
+        return fail(err, BAD_INPUT, "least squares: no non-negative sum of terms fits the points");
     take_intervals(f, &all, &best, rows, columns);
     return OK;
 }

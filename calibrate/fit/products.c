@@ -281,8 +281,8 @@ enum status products_fit(struct product_fit *fit, const struct product_sample *s
                     gpu->gpu, SHAPES_MIN, fit->shape_count);
     if (!can_begin(gpu, rates))
         return fail(err, BAD_INPUT,
-                    "%s: expected processors, product_launch_s and the three product rates where "
-                    "the search begins, found one of them not stated",
+                    "%s: expected start values of processors, product_launch_s and the three "
+                    "product rates, found one missing",
                     gpu->gpu);
     choose_numbers(&f, alone);
     TRY(fit_numbers(&f, fit, err));

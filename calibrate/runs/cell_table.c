@@ -196,5 +196,5 @@ enum status predict_by_cells(struct cell_table_report *report, struct predictor 
     }
     return report->cells
                ? OK
-               : fail(err, BAD_INPUT, "--table: no run without a pipeline to read a table off");
+               : fail(err, BAD_INPUT, "--table: expected runs without a pipeline, found none");
 }

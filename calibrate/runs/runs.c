@@ -80,7 +80,7 @@ static const char *why_excluded(const struct run_row *row, const struct run_choi
 {
     if (is_listed(choice->exclude, row->id)) return "by --exclude";
     if (row->metric == METRIC_COUNT)
-        return "a metric or unit that is not known (iteration_time in s, ms or us; more in "
+        return "an unknown metric or unit (iteration_time in s, ms or us; more in "
                "FORMATS, "
                "runs)";
     if (row->metric == NOT_STATED || isnan(row->value)) return "no metric or value";

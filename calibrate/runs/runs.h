@@ -49,7 +49,7 @@ struct run_choice {
 };
 #define READ_NOTES_ROW(offset)                                                                     \
     {                                                                                              \
-        "--read-notes", OPTION_FLAG, offset, "take missing columns from words in notes and source" \
+        "--read-notes", OPTION_FLAG, offset, "read missing columns from words in notes and source" \
     }
 
 // Appends the file's rows. Rows without a value are excluded, with that reason.

@@ -95,10 +95,11 @@ static enum status expect_alike(const struct json *table, double (*layers)[PASSE
     for (int i = 1; i <= last; i++) mean += layers[i][0] / last;
     for (int i = 1; i <= last; i++)
         if (!(layers[i][0] >= mean / 2 && layers[i][0] <= mean * 2))
-            return json_refuse(table, err,
-                               "layer %d takes %g forward, the mean from 1 to %d %g: these are not "
-                               "all blocks (--head-layers says how many at the end are not)",
-                               i, layers[i][0], last, mean);
+            return json_refuse(
+                table, err,
+                "layer %d takes %g forward, the mean from 1 to %d %g: these are not "
+                "all blocks (--head-layers gives the number at the end that are not)",
+                i, layers[i][0], last, mean);
     return OK;
 }
 
@@ -275,8 +276,8 @@ static enum status make_costs(struct costs *c, const struct layers_import *in,
         for (int i = 0; i < in->gpu_count; i++)
             if (!costs_find_gpu(c, in->gpus[i]))
                 return fail(err, BAD_INPUT,
-                            "%s: has no GPU \"%.60s\"; --gpu chooses one of the table's, --as says "
-                            "what the costs call it",
+                            "%s: has no GPU \"%.60s\"; --gpu chooses one of the table's, --as "
+                            "gives its name in the costs",
                             path, in->gpus[i]);
         *into = memcpy(TAKE(arena, 1, struct document), &c->document, sizeof c->document);
     } else assume_costs(c, in, arena);

@@ -274,7 +274,7 @@ struct options {
 };
 static const struct option_row options_rows[] = {
     {"--rows", OPTION_NAME, OPT(asked.rows),
-     "what a row stands for (default: receiver; of a Send table: sender)",
+     "what a row represents (default: receiver; of a Send table: sender)",
      .names = matrix_row_names},
     {"--table", OPTION_NAME, OPT(asked.table),
      "which of mpiGraph's two tables to read (default: recv)", .names = matrix_table_names},

@@ -142,8 +142,7 @@ static enum status settle_groups(struct nccl_import *n, const char *where, struc
     int first = t->groups[0], size = 0, *members = TAKE(n->arena, t->rank_count, int);
     for (int i = 0; i < t->rank_count; i++) {
         if (sizes[t->groups[i]] != sizes[first])
-            return fail(err, BAD_INPUT,
-                        "%s: expected groups of as many ranks each, found %d and %d", where,
+            return fail(err, BAD_INPUT, "%s: expected groups of equal size, found %d and %d", where,
                         sizes[first], sizes[t->groups[i]]);
         if (t->groups[i] == first) members[size++] = t->members[i];
     }

@@ -287,8 +287,8 @@ static enum status make_group(struct node_group *g, const struct node *n, const 
                     "CLUSTER (plumbline clusters), or --gpu and --memory-gb",
                     n->path);
     if (n->gpu_count % n->host_count)
-        return fail(err, BAD_INPUT, "%s: %d GPUs on %d hosts: expected as many on each", n->path,
-                    n->gpu_count, n->host_count);
+        return fail(err, BAD_INPUT, "%s: %d GPUs on %d hosts: expected the same number on each",
+                    n->path, n->gpu_count, n->host_count);
     g->gpus_per_node = n->gpu_count / n->host_count;
     double intra = r->intra_bytes_per_s > 0 ? r->intra_bytes_per_s
                                             : intra_bytes_per_s(n, r->link_bytes_per_s, why);

@@ -301,13 +301,11 @@ static void tell(const void *options)
         fprintf(stderr, "%s: %d test%s skipped (%.60s)\n", path, b->passed_over,
                 b->passed_over == 1 ? "" : "s", b->not_taken);
     if (b->failed)
-        fprintf(stderr, "%s: %d test%s had not passed\n", path, b->failed,
-                b->failed == 1 ? "" : "s");
+        fprintf(stderr, "%s: %d test%s did not pass\n", path, b->failed, b->failed == 1 ? "" : "s");
     if (b->asymmetry > asymmetry_told)
         fprintf(stderr,
-                "%s: the two directions of a pair differ by %.0f %%: check which is which, as "
-                "releases exist whose arrow points against the copy; "
-                "--against-arrow turns it\n",
+                "%s: the two directions of a pair differ by %.0f %%: check which is which, in some "
+                "releases the arrow points against the copy; --against-arrow reverses it\n",
                 path, 100 * b->asymmetry);
 }
 

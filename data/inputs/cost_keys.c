@@ -115,7 +115,7 @@ enum status costs_add_like(struct costs *c, const char *gpu, const char *like, s
     const struct gpu_costs *from = costs_find_gpu(c, like);
     if (!from) return fail(err, BAD_INPUT, "--like: the costs %s have no GPU %s", c->name, like);
     if (costs_find_gpu(c, gpu))
-        return fail(err, BAD_INPUT, "--like: the costs %s have numbers of %s already", c->name,
+        return fail(err, BAD_INPUT, "--like: the costs %s already have numbers of %s", c->name,
                     gpu);
     struct costs more = *c;
     more.gpus = TAKE(arena, c->gpu_count + 1, struct gpu_costs);

@@ -37,7 +37,7 @@ enum status problem_check_grid(const struct problem *p, struct error *err)
     if (!wanted && p->cluster.places.node_count) wanted = "a cluster without places";
     if (!wanted && layout_has_grid(&j->layout) && j->space.given && !j->space.tensor_grids &&
         j->space.axes[SPACE_TENSOR].kind != AXIS_FIXED)
-        wanted = "space.tensor_grids, or a space that leaves tensor as it is";
+        wanted = "space.tensor_grids, or a space that does not vary tensor";
     if (wanted) return fail(err, BAD_INPUT, "%s: %s: a tensor grid needs %s", job, key, wanted);
     if (peculiar)
         return fail(err, BAD_INPUT, "%s: %s: a tensor grid needs a model without %s", job, key,

@@ -15,13 +15,13 @@ int places_slots(const struct problem *p, int node);
 struct place_link places_inside_link(const struct problem *p, int group, bool ring);
 
 // Between unnamed nodes of two groups or of one group: for a message between stages, or for a ring
-// or exchange, with the traffic at that time. false: nothing joins them.
+// or exchange, with the traffic at that time. false: no link connects them.
 bool places_used_group_link(struct place_link *to, const struct problem *p, int from, int to_group,
                             const struct place_traffic *traffic, bool ring);
 
 // From a node to another, or (from = to) between two of its device groups: for a message between
 // stages, or for a part of a ring of gradient syncs that is the only ring to leave either node.
-// false: nothing joins them.
+// false: no link connects them.
 bool places_used_link(struct place_link *to, const struct problem *p, int from, int to_node,
                       bool ring);
 

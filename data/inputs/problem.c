@@ -25,8 +25,7 @@ static enum status refuse_gpu(const struct problem *p, int group, struct arena *
         list = arena_print(arena, "%s%s%s", list, i ? ", " : "", known[i]);
     }
     int nearest = name_nearest(gpu, known, c->gpu_count);
-    return fail(err, BAD_INPUT,
-                "%s: groups[%d].gpu: expected a GPU that %s knows (%s), found %s%s%s",
+    return fail(err, BAD_INPUT, "%s: groups[%d].gpu: expected a GPU of %s (%s), found %s%s%s",
                 p->cluster.document.path, group, c->document.path, list, gpu,
                 nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
 }
@@ -264,7 +263,7 @@ static enum status check_mtp(const struct problem *p, const char *job, struct er
     return fail(
         err, BAD_INPUT,
         "%s: trainer: expected megatron or torchtitan for a model with layers that predict "
-        "further tokens (mtp), which DeepSpeed has none of; `import hf --mtp 0` leaves them "
+        "further tokens (mtp), which DeepSpeed does not support; `import hf --mtp 0` leaves them "
         "out",
         job);
 }
@@ -356,8 +355,8 @@ static enum status check_framework(const struct problem *p, const char *job, str
         framework_refusal(p->job.space.framework, &first, limits.layers,
                           limits.global_batch / ((int64_t)first.data * first.micro_batch));
     return fail(err, BAD_INPUT,
-                "%s: space.framework: %s runs no layout of the space; of the first, it is %s that "
-                "it has not so (docs/FORMATS.md, job)",
+                "%s: space.framework: %s runs no layout of the space; the first layout is excluded "
+                "by %s (docs/FORMATS.md, job)",
                 job, framework_names[p->job.space.framework], why ? why : "schedule");
 }
 
@@ -391,8 +390,7 @@ static enum status check_limits(const struct problem *p, const char *job, struct
     if (!p->job.space.given)
         return fail(
             err, BAD_INPUT,
-            "%s: %s: expected a space of layouts (one layout's devices are as many whatever "
-            "its plan)",
+            "%s: %s: expected a space of layouts (all plans of one layout use the same devices)",
             job, what);
     if (p->cluster.places.node_count)
         return fail(err, BAD_INPUT, "%s: %s: expected a cluster without places", job, what);

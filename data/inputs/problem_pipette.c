@@ -57,8 +57,8 @@ static enum status check_nodes(const struct problem *p, const char *job, struct 
         if (!here || here != each)
             return fail(
                 err, BAD_INPUT,
-                "%s: groups[%d].gpus_per_node: with the objective pipette expected room for as "
-                "many tensor groups of %d GPUs on every node, at least one; found %d",
+                "%s: groups[%d].gpus_per_node: with the objective pipette expected room for the "
+                "same number of tensor groups of %d GPUs on every node, at least one; found %d",
                 cluster, g, p->job.layout.tensor, p->cluster.groups[g].gpus_per_node);
     }
     if (p->job.layout.data % each == 0) return OK;

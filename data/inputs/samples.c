@@ -139,7 +139,7 @@ GET_MEMBER(get_shape)
     if (!json_is_present(value)) return OK;
     TRY(json_expect(value, JSON_OBJECT, err));
     if (s->kind != SAMPLE_LAYER)
-        return json_refuse(value, err, "expected a shape of whole layers alone");
+        return json_refuse(value, err, "expected a shape only for whole layers");
     struct shape *shape = TAKE(arena, 1, struct shape);
     s->shape = shape;
     TRY(members_read(value, &shape_members, shape, NULL, arena, err));
@@ -233,9 +233,9 @@ static enum status check_ends(const struct json *object, const struct sample *s,
                                : s->from >= 0 || s->to >= 0)
         return json_refuse(
             object, err,
-            "expected two different endpoints, from and to, of a link and of nothing else");
+            "expected two different endpoints, from and to, for a link and only there");
     if ((s->kind == SAMPLE_COLLECTIVE) != (s->member_count > 0))
-        return json_refuse(object, err, "expected members of a collective, and of nothing else");
+        return json_refuse(object, err, "expected members for a collective, and only there");
     return OK;
 }
 

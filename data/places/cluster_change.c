@@ -185,7 +185,7 @@ static enum status ask_one(const struct cluster *c, const char *word, double *as
     if (from == to)
         return fail(err, BAD_INPUT, "--degrade: expected two different nodes, found '%.80s'", word);
     if (to >= 0 && !is_joined(c, from, to))
-        return fail(err, BAD_INPUT, "--degrade: nothing joins '%s' to '%s'", p->nodes[from].name,
+        return fail(err, BAD_INPUT, "--degrade: no link connects '%s' to '%s'", p->nodes[from].name,
                     p->nodes[to].name);
     if (to >= 0) lower(&asked[from * n + to], factor);
     for (int k = 0; k < n && to < 0; k++) {

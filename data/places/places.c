@@ -365,7 +365,7 @@ static enum status check_absent(const struct cluster *c, struct error *err)
             if (p->absent[pair_of(p, i, k)] && !places_link(&link, c, i, k, &one, plain))
                 return fail(err, BAD_INPUT,
                             "%s: places: \"%.60s\" to \"%.60s\": expected a measured bandwidth, or "
-                            "a link, a level or network cards that tell it, found none",
+                            "a link, a level or network cards that give it, found none",
                             cluster_file(c), p->nodes[i].name, p->nodes[k].name);
     return OK;
 }

@@ -47,12 +47,12 @@ double places_factor(const struct places *p, int from,
                      int to); // on the bandwidth; places_link includes it
 
 // The link between nodes of two groups, or of one group, as stated for the groups or by their
-// cards, as in a cluster whose nodes have no names. false: nothing joins them.
+// cards, as in a cluster whose nodes have no names. false: no link connects them.
 bool places_group_link(struct place_link *to, const struct cluster *c, int from, int to_group,
                        const struct place_traffic *traffic, const double *efficiency);
 
 // The link from node a to node b, a != b; efficiency[NIC_KIND_COUNT] of nominal bandwidths. false:
-// nothing joins them.
+// no link connects them.
 bool places_link(struct place_link *to, const struct cluster *c, int a, int b,
                  const struct place_traffic *traffic, const double *efficiency);
 

@@ -139,11 +139,10 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
         (x->micro_batches_together % unit || units < p->layout.data ||
          units - p->layout.data >= MICRO_BATCHES_MAX ||
          p->micro_batches != (units + p->layout.data - 1) / p->layout.data * unit))
-        return fail(err, BAD_INPUT,
-                    "%s: places.micro_batches_together: %lld for %d replicas do not go with "
-                    "micro_batches %d",
-                    priced_file(p), (long long)x->micro_batches_together, p->layout.data,
-                    p->micro_batches);
+        return fail(
+            err, BAD_INPUT,
+            "%s: places.micro_batches_together: %lld for %d replicas do not match micro_batches %d",
+            priced_file(p), (long long)x->micro_batches_together, p->layout.data, p->micro_batches);
     for (size_t pair = 0; pair < pairs_of(x); pair++) TRY(check_pair(p, pair, err));
     double longest = passes_ns + longest_beside_passes(p);
     if (longest <= sum_max) return OK;

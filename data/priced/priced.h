@@ -56,7 +56,7 @@ struct priced_cut {
     int64_t message_bytes;
     int64_t *feedback_bytes; // [boundary_option], on the sender of the backward transfer
     // [((slice * group_count + from) * group_count + to) * PART_COUNT + part], from = group of the
-    // earlier stage. All parts are PRICE_NONE if nothing joins the two groups: they cannot hold
+    // earlier stage. All parts are PRICE_NONE if no link connects the two groups: they cannot hold
     // neighbouring stages. A boundary between two stages of one rank (schedule_is_inner) has no
     // transfer.
     int64_t *forward_ns;
@@ -88,7 +88,7 @@ struct priced_transport {
 };
 
 // If the cluster has places: what depends on the nodes, by ordered pairs: [from * node_count + to];
-// from = to: two device groups of one node. PRICE_NONE if nothing joins them. The prices in the
+// from = to: two device groups of one node. PRICE_NONE if no link connects them. The prices in the
 // groups, cuts and runs are then the minimum over all pairs of nodes, so that a program over groups
 // is a relaxation (docs/FORMULAS.md section 15).
 struct priced_places {
@@ -153,7 +153,7 @@ struct priced {
     int gradient_option_count;  // >= 1
     bool has_embedding_sync;    // tied embeddings on more than one stage
     int64_t *embedding_sync_ns; // [first stage's group * group_count + last stage's group],
-                                // PRICE_NONE if nothing joins them
+                                // PRICE_NONE if no link connects them
     int64_t local_forward_ns, local_backward_ns,
         local_bytes; // added to a stage before a local boundary (struct local_loss)
     struct quality_budget budget;

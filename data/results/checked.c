@@ -14,10 +14,9 @@ static enum status check_claims(const struct checked *c, struct error *err)
                            "objective_ns: expected beside an objective other than iteration_time, "
                            "in place of iteration_ns");
     if (!c->accepted && claims)
-        return json_refuse(
-            root, err,
-            "iteration_ns, objective, objective_ns, bound_ns and infeasible are of what "
-            "was accepted");
+        return json_refuse(root, err,
+                           "iteration_ns, objective, objective_ns, bound_ns and infeasible are "
+                           "stated only of what was accepted");
     if (c->accepted == (c->reason != NULL))
         return json_refuse(root, err,
                            "reason: expected one where accepted is false, and only there");
@@ -26,8 +25,7 @@ static enum status check_claims(const struct checked *c, struct error *err)
         return json_refuse(root, err, "expected either infeasible or bound_ns");
     const char *key = c->objective ? "objective_ns" : "iteration_ns";
     if (c->infeasible && value_ns >= 0)
-        return json_refuse(root, err, "%s: there is a plan, and infeasible says there is none",
-                           key);
+        return json_refuse(root, err, "%s: infeasible is stated, but there is a plan", key);
     if (value_ns >= 0 && c->bound_ns > value_ns)
         return json_refuse(root, err, "bound_ns is above %s", key);
     return OK;

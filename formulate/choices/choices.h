@@ -88,7 +88,7 @@ enum status choices_build(struct choices *c, const struct priced *priced,
 void choices_remove(struct choices *c, bool *const *keep, int64_t *const *amount,
                     enum removal removal);
 
-// Durations of all symbols for chosen[stage]: durations[symbol_count]. false: nothing joins two
+// Durations of all symbols for chosen[stage]: durations[symbol_count]. false: no link connects two
 // neighbours (or the ends of the embedding sync).
 bool choices_durations(const struct choices *c, const int *chosen, int64_t *durations);
 
@@ -98,7 +98,8 @@ bool choices_fit_together(const struct choices *c, const int *chosen);
 
 // Price of one transfer of one slice over `boundary`; from and to are the choices of the stages
 // before and after it. parts[PART_COUNT]; all are 0 if nothing is sent: over an inner boundary, and
-// backward over a local one. epilogue: in the drain (of slice 0 only). false: nothing joins them.
+// backward over a local one. epilogue: in the drain (of slice 0 only). false: no link connects
+// them.
 bool choices_send_forward(const struct choices *c, int boundary, int slice,
                           const struct choice *from, const struct choice *to, int64_t *parts);
 bool choices_send_backward(const struct choices *c, int boundary, int slice,
@@ -116,7 +117,7 @@ int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct cho
 // Whether the graph has queued syncs: overlapped, and several stages on a rank.
 bool choices_queue_syncs(const struct choices *c);
 // The durations of all transfers, and of the embedding sync, if the ranks are on node[rank]; they
-// replace those of choices_durations. false: nothing joins two of them.
+// replace those of choices_durations. false: no link connects two of them.
 bool choices_node_transfers(const struct choices *c, const struct choice *const *stages,
                             const int *node, int64_t *durations);
 void choices_stage_durations(const struct choices *c, int stage, const struct choice *x,

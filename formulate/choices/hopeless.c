@@ -49,7 +49,7 @@ static const char *memory_reason(const struct choices *c, int stage,
         "stage %d: memory on every group %s: nearest is %d layers on %s, %.6f GB of %.6f GB%s",
         stage, recomputation, least->layer_count, p->groups[least->group].name,
         gigabytes(limit + removed->amount), gigabytes(limit),
-        c->virtual_stages > 1 ? ", the least of the rank's other stages counted" : "");
+        c->virtual_stages > 1 ? ", including the least of the rank's other stages" : "");
 }
 
 static const char *empty_stage(const struct choices *c, int stage)
@@ -70,7 +70,7 @@ static const char *empty_stage(const struct choices *c, int stage)
     }
     if (by_rule)
         return arena_print(c->arena,
-                           "stage %d: rule %" PRId64 " leaves nothing of what it could be", stage,
+                           "stage %d: rule %" PRId64 " excludes every choice that is left", stage,
                            by_rule->amount);
     return without_slots(c);
 }
@@ -112,9 +112,7 @@ static int most_layers_of_ranks(const struct choices *c, int64_t *sum, const cha
     for (int rank = 0; rank < c->rank_count; rank++) {
         if (!rank_has_group(c, rank)) {
             *why = arena_print(
-                c->arena,
-                "rank %d: memory and rules leave no node group that all its stages can stand on",
-                rank);
+                c->arena, "rank %d: memory and rules leave no node group for all its stages", rank);
             return choices_stage_of(c, rank, 0);
         }
         int most = choices_rank_most_layers(c, rank, c->arena);
@@ -147,7 +145,7 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
     const struct priced *p = c->priced;
     *why = NULL;
     if (p->layer_count < p->stage_count) {
-        *why = arena_print(c->arena, "layers: %d for %d stages, and every stage holds one at least",
+        *why = arena_print(c->arena, "layers: %d for %d stages, and every stage needs at least one",
                            p->layer_count, p->stage_count);
         return 0;
     }

@@ -60,7 +60,7 @@ bool choices_send_backward(const struct choices *c, int boundary, int slice,
     return copy_parts(parts, backward_prices(c, boundary, slice, from, to, epilogue));
 }
 
-// false: nothing joins them.
+// false: no link connects them.
 static bool put_parts(int64_t *durations, int stages, int kind, int boundary, const int64_t *parts)
 {
     bool joined = true;

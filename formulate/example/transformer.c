@@ -38,8 +38,8 @@ static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, stru
                     "lists them)",
                     gpu, gpus[meant]);
     return fail(err, BAD_INPUT,
-                "%s: no shipped cluster has this GPU (plumbline clusters lists them); nodes of "
-                "your own stand in a cluster's file, as for plan --cluster FILE",
+                "%s: no shipped cluster has this GPU (plumbline clusters lists them); describe "
+                "your own nodes in a cluster file, as for plan --cluster FILE",
                 gpu);
 }
 
@@ -220,7 +220,7 @@ enum status example_four(struct problem *problem, const char *costs, double memo
     TRY(shipped_find(&path, "costs", costs, arena, err));
     TRY(costs_load(&problem->costs, path, arena, err));
     if (!problem->costs.gpu_count)
-        return fail(err, BAD_INPUT, "%s: holds no device to take four of", path);
+        return fail(err, BAD_INPUT, "%s: lists no device to build four machines of", path);
     problem->cluster = four_machines(problem->costs.gpus[0].gpu, memory_gb, arena);
     return OK;
 }

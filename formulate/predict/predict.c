@@ -212,7 +212,7 @@ static bool find_durations(struct predictor *p, const struct choices *c, struct 
         p->duration_count = 2 * count;
     }
     if (choices_durations(c, p->chosen, p->durations)) return true;
-    return predict_refuse(prediction, "nothing joins two neighbouring stages"), false;
+    return predict_refuse(prediction, "no link connects two neighbouring stages"), false;
 }
 
 // The syncs of replicas with different GPUs: the time of the slowest.

@@ -99,8 +99,8 @@ void row_drop_notes(struct run_row *row, bool *told)
                 said.parameters > 0 || said.boundaries;
         if (*told)
             fprintf(stderr,
-                    "line %d: words in notes or source name settings; --read-notes takes "
-                    "them (said once)\n",
+                    "line %d: words in notes or source name settings; --read-notes reads them "
+                    "(reported once)\n",
                     row->line);
     }
     row->notes = row->source = (struct cell){"", 0};

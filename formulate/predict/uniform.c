@@ -43,7 +43,7 @@ enum status placement_plan(struct plan *plan, const struct problem *problem,
     int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
     int *chosen = TAKE(arena, priced->stage_count, int);
     if (!choices_durations(&c, chosen, durations))
-        return fail(err, BAD_INPUT, "nothing joins two neighbouring stages");
+        return fail(err, BAD_INPUT, "no link connects two neighbouring stages");
     choices_to_plan(plan, &c, chosen, graph_longest(graph, durations, NULL), arena);
     return OK;
 }

@@ -80,7 +80,7 @@ static bool lacks_pool_link(const struct pricing *x, int group)
     return false;
 }
 
-// Whether nothing joins the group's nodes although this layout needs it.
+// Whether no link connects the group's nodes although this layout needs it.
 static bool lacks_network(const struct pricing *x, int group)
 {
     if (x->problem->cluster.places.node_count)

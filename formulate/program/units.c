@@ -94,6 +94,6 @@ void milp_units_explain(struct text *t, const struct milp *m, const struct milp_
     text_put(t,
              "%s rows without times may be divided by a power of ten; every number is exact\n"
              "%s %d path rows: each holds for every plan; where a path has no row, T may be less\n"
-             "%s than a plan's time, which plumbline verify --solution finds out\n",
+             "%s than a plan's time, which plumbline verify --solution detects\n",
              mark, mark, path_rows_of(m), mark);
 }

@@ -44,8 +44,7 @@ static enum status ask_for_configs(struct fused *f, descriptor graph,
     CUDNN_TRY(cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, CONFIGS_MAX, count, configs));
     if (*count > CONFIGS_MAX) *count = CONFIGS_MAX;
-    return *count > 0 ? OK
-                      : fail(err, UNAVAILABLE, "cuda: cuDNN knows no kernel for this attention");
+    return *count > 0 ? OK : fail(err, UNAVAILABLE, "cuda: cuDNN has no kernel for this attention");
 }
 
 static enum status make_plan(struct fused *f, descriptor config, struct plan *p, struct error *err)

@@ -170,9 +170,7 @@ void links_report(FILE *to, const struct samples *samples, struct arena *arena)
     for (int i = 1; i < count; i++)
         is_split = is_split || samples->endpoints[i].clock < 0 ||
                    samples->endpoints[i].clock != samples->endpoints[0].clock;
-    if (is_split)
-        fputs("delays between hosts are half of there and back: their clocks are not the same\n",
-              to);
+    if (is_split) fputs("delays between hosts are half the round trip: their clocks differ\n", to);
     int asymmetric = name_asymmetric(&r, arena);
     print_rest(&r, "asymmetric", asymmetric);
     int slow = name_slow(&r, arena);

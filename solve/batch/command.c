@@ -43,14 +43,14 @@ static const struct option_row run_rows[] = {
      "slurm: option to pass to sbatch, as in --sbatch=--time=60; may be repeated",
      .many = OPTION_ANY_NUMBER},
     {"--before-limit-s", OPTION_COUNT, AT(slurm.before_limit_s),
-     "slurm: seconds before a job's time limit at which its instance is told to stop (default: "
+     "slurm: seconds before a job's time limit at which its instance is asked to stop (default: "
      "60)",
      1, 65535},
     {"--submissions", OPTION_COUNT, AT(slurm.submissions),
      "slurm: maximum submissions of one instance whose jobs end without a result (default: 5)", 1,
      1000},
     {"--resume", OPTION_FLAG, AT(slurm.resume),
-     "start from the plans of attempts that were told to stop"},
+     "start from the plans of attempts that were asked to stop"},
     {"--quiet", OPTION_FLAG, AT(slurm.quiet), "print no progress on stderr"},
 };
 #undef AT
@@ -115,7 +115,7 @@ static const struct option_row one_rows[] = {
     {"--index", OPTION_INT, AT(index), "with --tasks: line of the file, from 0", 0, 1 << 24,
      .needs = "--tasks"},
     {"--resume", OPTION_FLAG, AT(resume),
-     "start from the plan of an attempt that was told to stop"},
+     "start from the plan of an attempt that was asked to stop"},
 };
 #undef AT
 

@@ -187,7 +187,7 @@ static enum status read_line(struct instance *i, const struct json *root, struct
                            ID_SIZE - 1, id);
     memcpy(i->id, id, ID_SIZE);
     if (i->part > i->parts || (i->part ? strlen(whole) != ID_SIZE - 1 : *whole))
-        return json_refuse(root, err, "expected part at most parts, and whole with it");
+        return json_refuse(root, err, "expected part up to parts, and whole beside it");
     memcpy(i->whole, whole, strlen(whole) + 1);
     TRY(json_texts(&words, &i->words, &i->word_count, arena, err));
     return read_keys(i, &keys, arena, err);

@@ -29,7 +29,7 @@ static enum status check_sources(const struct json *made_from, const struct sour
             found = !strcmp(role, sources[k].role) && !strcmp(hash, sources[k].sha256);
         }
         if (!found)
-            return json_refuse(made_from, err, "expected the %s as it is now among them",
+            return json_refuse(made_from, err, "expected the %s in its current state among them",
                                sources[k].role);
     }
     return OK;

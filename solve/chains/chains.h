@@ -13,7 +13,7 @@
 enum {
     CHAINS_EXACT_MAX = 20
 }; // nodes up to which chains_solve proves its answer: tables have 2^nodes rows
-#define CHAIN_NONE INT64_C(0x1fffffffffffff) // 2^53 - 1: nothing joins the two
+#define CHAIN_NONE INT64_C(0x1fffffffffffff) // 2^53 - 1: no link connects the two
 
 struct chains {
     int node_count, chain_count, length; // chain_count x length <= node_count

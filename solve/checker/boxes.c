@@ -89,7 +89,7 @@ static enum status read_memory(struct check_proof *k, const cJSON *v, const char
     if (!v) return OK;
     TRY(value_expect(&k->reader, v, where, cJSON_Array));
     if (!round->by_ranks && k->p->turns == 1)
-        return NOT_PROVEN_HERE(k, "%s: memory is priced where ranks have several stages alone",
+        return NOT_PROVEN_HERE(k, "%s: memory is priced only where ranks have several stages",
                                where);
     int64_t sum = 0, most = (int64_t)1 << 60;
     struct check_memory_price *to =
@@ -140,8 +140,8 @@ static enum status read_round(struct tree *t, const cJSON *v, struct check_round
     if (k->p->chain && round->has_weights)
         TRY(k->p->find_excess(k->p, k->coefficients, k->work, &round->excess));
     if (round->has_weights && k->result->infeasible)
-        return NOT_PROVEN_HERE(
-            k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
+        return NOT_PROVEN_HERE(k, "%s: weights prove nothing in a proof that there is no plan",
+                               t->where);
     return OK;
 }
 
@@ -244,7 +244,7 @@ static enum status check_leaf(struct tree *t)
     }
     if (check_misfit(k->g, chosen) || !is_within_spans(t, chosen)) return OK;
     if (k->result->infeasible)
-        return NOT_PROVEN_HERE(k, "%s: a leaf that is a plan, where there is said to be none",
+        return NOT_PROVEN_HERE(k, "%s: a leaf that is a plan, in a proof that there is none",
                                t->where);
     if (k->result->bound_ns == 0) return OK;
     check_take_durations(&k->replay, chosen);
@@ -296,8 +296,7 @@ enum status check_boxes(struct check_proof *k, const cJSON *boxes)
     for (const cJSON *v = boxes->child; v; v = v->next, t.number++) {
         bool ends = false;
         if (!more)
-            return check_refuse(&k->reader, "boxes",
-                                "a box stands behind the last half of the last split");
+            return check_refuse(&k->reader, "boxes", "boxes continue after the tree is complete");
         TRY(check_box(&t, v, &ends));
         if (ends) TRY(check_next_half(&t.halves, &more));
     }

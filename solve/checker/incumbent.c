@@ -22,7 +22,7 @@ static enum status read_stage(struct check_proof *k, const cJSON *v, int stage, 
     if (!check_offers(p, stage, c))
         return NOT_PROVEN_HERE(k, "%s: the problem does not offer this choice", where);
     if (!check_counts_layers(p, c, first))
-        return NOT_PROVEN_HERE(k, "%s: recomputed_layers do not go with the stage", where);
+        return NOT_PROVEN_HERE(k, "%s: recomputed_layers do not fit the stage", where);
     if (!check_obeys_rules(p, stage, c, c->first))
         return NOT_PROVEN_HERE(k, "%s: breaks a rule", where);
     c->forward = TAKE(k->arena, p->slices, int64_t);
@@ -53,6 +53,6 @@ enum status check_incumbent(struct check_proof *k, const cJSON *stages, int64_t 
     TRY(check_takes_at_most(&k->replay, iteration_ns, &within));
     if (iteration_ns > 0) TRY(check_takes_at_most(&k->replay, iteration_ns - 1, &below));
     if (within && !below) return OK;
-    return NOT_PROVEN_HERE(k, "incumbent: takes %s than the %lld ns it is said to take",
+    return NOT_PROVEN_HERE(k, "incumbent: takes %s than the stated %lld ns",
                            within ? "less" : "more", (long long)iteration_ns);
 }

@@ -131,7 +131,7 @@ static enum status read_path(struct check_proof *k, const cJSON *v, int number)
     if (k->p->barrier && k->laps[number] != 1)
         return NOT_PROVEN_HERE(k, "%s: takes 1 lap, not %d", where, k->laps[number]);
     if (k->p->barrier) return OK;
-    if (w.at != start) return NOT_PROVEN_HERE(k, "%s: does not come back to its start", where);
+    if (w.at != start) return NOT_PROVEN_HERE(k, "%s: does not return to its start", where);
     if (w.laps != k->laps[number])
         return NOT_PROVEN_HERE(k, "%s: takes %d laps, not %d", where, w.laps, k->laps[number]);
     return OK;

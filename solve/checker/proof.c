@@ -84,7 +84,7 @@ enum status check_one_proof(const struct reader *r, const cJSON *proof,
     struct check_graph graph;
     if (result->objective != (int)p->objective)
         return fail(r->err, (enum status)NOT_PROVEN,
-                    "the proof is about %s, what it is given for minimises %s",
+                    "the proof is about %s, its problem minimises %s",
                     check_objective_names[result->objective], check_objective_names[p->objective]);
     TRY(check_build_graph(&graph, p, arena));
     result->operations = graph.operation_count;

@@ -77,7 +77,7 @@ static void put_claims(struct check_page *p, const struct check_result *r)
     if (r->infeasible) return;
     if (r->iteration_ns >= 0)
         page_print(p,
-                   "  1. The plan in the certificate keeps every rule, memory limit, slot and "
+                   "  1. The plan in the certificate satisfies every rule, memory limit, slot and "
                    "budget of the priced\n"
                    "     document, and %s takes exactly\n       %s.\n",
                    of_load ? "the greatest load of it" : "one iteration of it",
@@ -90,7 +90,7 @@ static void put_claims(struct check_page *p, const struct check_result *r)
         page_print(p,
                    "  So the plan takes at most %s of its own time longer than an optimal one.\n\n",
                    gap(r, a));
-    else page_print(p, "  The certificate holds no plan.\n\n");
+    else page_print(p, "  The certificate contains no plan.\n\n");
 }
 
 static void put_graph(struct check_page *p, const struct check_result *r)
@@ -149,11 +149,11 @@ static void put_assumed(struct check_page *p, const struct check_audit *h)
         page_print(p, "  - that the judge's formulas (docs/FORMULAS.md, solve/judge/price/), by "
                       "which the prices were confirmed, and its\n"
                       "    reading of the problem are right. They are a model of the machine; "
-                      "nothing here says how near to a\n"
+                      "nothing here states how near to a\n"
                       "    measured run they are;\n");
     else
         page_print(p, "  - the prices: the whole nanoseconds and bytes of the priced document. "
-                      "Nobody has compared them with a problem\n"
+                      "They were not compared with a problem\n"
                       "    (plumbline check CERTIFICATE PROBLEM does); and they are a model of the "
                       "machine: nothing here says how\n"
                       "    near to a measured run they are;\n");
@@ -216,7 +216,7 @@ enum status check_write_statement(const struct check_audit *h, const char *path,
     TRY(put_inputs(p, h, err));
     page_print(p,
                "\nTO REPEAT\n  sha256sum %s %s\n  plumbline check %s %s\n  It ends with exit code "
-               "0 and says the same; exit code 1 means: not certified.\n",
+               "0 and the same statement; exit code 1 means: not certified.\n",
                tame(h->certificate->file, arena), tame(h->priced->file, arena),
                tame(h->certificate->file, arena),
                tame((h->problem ? h->problem : h->priced)->file, arena));

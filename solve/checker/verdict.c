@@ -42,7 +42,7 @@ void page_files(struct check_page *page, const struct check_text *certificate,
     for (int i = 0; i < source_count; i++) put_file(page, sources[i].role, &sources[i].text);
     page_print(page,
                "\nTO REPEAT\n  plumbline check CERTIFICATE PROBLEM\n  with these files. It ends "
-               "with exit code 0 and says the same; exit code 1 means: not certified.\n");
+               "with exit code 0 and the same statement; exit code 1 means: not certified.\n");
 }
 
 // Either the old file or the complete new one.

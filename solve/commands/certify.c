@@ -36,7 +36,7 @@ static enum status of_space(struct written *w, const struct certify_request *c, 
         problem_sources(c->solved->problem, c->asked->certificate_path, sources, arena);
     TRY(certificate_space_make(&r, &request, arena, err));
     if (c->asked->join.count)
-        fprintf(stderr, "certificate: of %lld layouts the arguments are those of the parts\n",
+        fprintf(stderr, "certificate: the arguments of %lld layouts come from the parts\n",
                 (long long)r.joined);
     *w = (struct written){.text = r.text, .size = r.size, .bound_ns = r.bound_ns};
     snprintf(w->says, sizeof w->says,

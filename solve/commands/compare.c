@@ -66,7 +66,7 @@ static enum status find_problem(const struct problem **problem, const struct com
     }
     if (!whole)
         return fail(err, BAD_INPUT,
-                    "%s: the problem it was made from is not where it says, or has changed since; "
+                    "%s: its problem is missing or has changed since; "
                     "expected --problem FILE",
                     r->files.items[0]);
     *one = problem_with_layout(whole, &first->plan->layout);
@@ -149,7 +149,7 @@ static const struct option_row rows[] = {
     {"--in-order", OPTION_FLAG, OPT(in_order),
      "also compare the first plan with its ranks on the nodes in a framework's order"},
     {"--problem", OPTION_PATH, OPT(problem),
-     "problem of the first plan, if it is not where the plan says"},
+     "problem of the first plan, if it is not where the plan states"},
     {"--format", OPTION_NAME, OPT(format),
      "output format: text (default), web page, table for a paper, or values",
      .names = format_names},

@@ -146,7 +146,7 @@ static enum status take_folder(const struct search *s, struct error *err)
     if (access(path, F_OK)) return OK;
     TRY(job_load(&old, path, s->arena, err));
     if (source_hash(&old.document, "job")) return OK;
-    return fail(err, BAD_INPUT, "%s: is not of an earlier --nearest; expected another folder",
+    return fail(err, BAD_INPUT, "%s: is not from an earlier --nearest; expected another folder",
                 path);
 }
 
@@ -409,7 +409,7 @@ enum status nearest_plan(struct plan *plan, struct problem *problem,
     for (int widened = 0; widened < WIDENED_COUNT && !found.stage_count; widened++) {
         struct attempt attempt = {.widened = (enum widened)widened, .mode = AS_OFFERED};
         if (widened != WIDENED_REFUSED)
-            fprintf(stderr, "none of these; next, any %s\n",
+            fprintf(stderr, "no such plan; next, any %s\n",
                     widened == WIDENED_ALL ? "layout" : "layout of these degrees");
         TRY(solve_attempt(&s, &attempt, &found, &of, exit_code, err));
         if (found.stage_count && !recompute_said(&s, &found))

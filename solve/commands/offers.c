@@ -421,8 +421,7 @@ const struct command command_offers = {
     .text = "machines for hire -> the cheapest or fastest one and its plan",
     .about =
         "Searches all layouts on each offered machine for the cheapest way to train on a number of "
-        "tokens within a time, or the fastest within a budget, with a proven bound over all "
-        "machines. "
+        "tokens within a time, or the fastest within a budget, with a bound over all machines. "
         "Each machine is searched only for plans that beat those of the machines before it.",
     .usage = "plumbline offers --model NAME --offer MACHINE:NODES:PRICE ... -o FOLDER",
     READS(struct options, rows,

@@ -246,8 +246,8 @@ const char *solve_front_text(const struct front_point *points, int count, size_t
         report_cell(&t, report_time(p->bound_ns, arena));
     }
     text_put(&out,
-             "Time against quality: of each the fastest plan that costs less of it than the "
-             "one before; bounds after the first: %s\n",
+             "Time against quality: each the fastest plan with a lower quality cost than the one "
+             "before; bounds after the first: %s\n",
              bound_claim_names[CLAIM_STATED]);
     report_table_print(&out, &t);
     *length = out.length;

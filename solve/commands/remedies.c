@@ -130,7 +130,7 @@ static const char *more_nodes(const struct remedies *r)
         r, "", nodes,
         c->group_count == 1
             ? " nodes"
-            : arena_print(r->arena, " nodes of %s and as many times the others", c->groups[0].name),
+            : arena_print(r->arena, " nodes of %s and the others in proportion", c->groups[0].name),
         proven);
 }
 
@@ -144,7 +144,8 @@ static const char *more_memory(const struct remedies *r)
     return amount_text(r, "", gigabytes,
                        c->group_count == 1
                            ? " GB in a GPU"
-                           : arena_print(r->arena, " GB in a GPU of %s and as many times in others",
+                           : arena_print(r->arena,
+                                         " GB in a GPU of %s and the others in proportion",
                                          c->groups[0].name),
                        proven);
 }

@@ -227,7 +227,7 @@ static const struct option_row rows[] = {
      "for heatmap: order nodes by switches as in the cluster, or by replica as in the plan",
      .names = node_orders},
     {"--problem", OPTION_PATH, OPT(about.problem),
-     "for a placement: its problem, if it is not where the plan says"},
+     "for a placement: its problem, if it is not where the plan states"},
     {"--verdict", OPTION_PATH, OPT(verdict),
      "verdict of verify --certificate: what it confirms is reported as certified; without "
      "one, the bound is reported as not audited",
@@ -279,7 +279,7 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
     TRY(origin_check_layers(plan, *problem, err));
     if (layout_has_grid(&plan->layout) && !o->nearest.folder && is_launch(o->format))
         return fail(err, BAD_INPUT,
-                    "%s: layout.tensor_grid: no framework that plans leave for runs a tensor grid; "
+                    "%s: layout.tensor_grid: no framework for export runs a tensor grid; "
                     "expected a plan without (--nearest FOLDER finds one)",
                     plan->document.path);
     if (!o->nearest.folder) return OK;

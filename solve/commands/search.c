@@ -192,7 +192,7 @@ static void put_nothing(struct plan *plan, const struct solved *s)
                           .objective = p->objective,
                           .bound_ns = bound_ns,
                           .graph = plan_graph_of(&request),
-                          .reason = "the search was ended before it met a plan"};
+                          .reason = "the search was ended before it found a plan"};
 }
 
 static enum status take_remains(struct solved *s, const struct solve_settings *settings,
@@ -261,7 +261,7 @@ enum status solve_apart(struct solved *s, const struct solve_settings *settings,
     if (left->died_of && left->died_of != SIGKILL)
         return fail(err, SOLVER, "%s died of signal %d: this is an error of plumbline", left->what,
                     left->died_of);
-    say_lost(left, ": what follows is what it had handed over");
+    say_lost(left, ": what follows is what it had reported");
     return take_remains(s, settings, from ? from->task : NULL, left, arena, err);
 }
 

@@ -243,7 +243,7 @@ static enum status make_single(struct solution_plan *p, const struct reading *r,
     int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
     TRY(decide(r, chosen));
     if (!choices_durations(choices, chosen, durations))
-        return fail(err, BAD_INPUT, "%s: nothing joins two of the stages' node groups",
+        return fail(err, BAD_INPUT, "%s: no link connects two of the stages' node groups",
                     r->solution->path);
     choices_to_plan(&p->plan, choices, chosen, graph_longest(graph, durations, NULL), arena);
     return objective_state(&p->plan, priced, schedule, arena, err);

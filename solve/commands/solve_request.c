@@ -118,7 +118,7 @@ static const struct option_row rows[] = {
 };
 const struct command command_solve = {
     .name = "solve",
-    .text = "problem -> plan with a proven bound",
+    .text = "problem -> plan with a lower bound on all plans",
     .about = "Searches the job's layout, or all layouts of its space, until the plan is proven "
              "optimal or "
              "within --gap, or until --time-limit-s expires. The judge of verify audits the plan "

@@ -159,7 +159,7 @@ static enum status judge_bound(struct verdict *v, const struct plan *plan, struc
         verdict_add(v, arena, "bound", -1, "%s is not certified: %s", certificate, claim.reason);
     else if (none != claim.infeasible)
         verdict_add(v, arena, "bound", -1, "%s proves %s, the plan says otherwise", certificate,
-                    claim.infeasible ? "that there is no plan" : "a bound alone");
+                    claim.infeasible ? "that there is no plan" : "only a bound");
     else if (!none && claim.bound_ns < plan->bound_ns)
         verdict_add(v, arena, "bound", -1, "stated %lld ns, but %s proves %lld ns",
                     (long long)plan->bound_ns, certificate, (long long)claim.bound_ns);

@@ -21,7 +21,7 @@ void audit_layers(struct audit *h)
                    (long long)first, (long long)(first - next), (long long)next);
         if (first < next)
             REJECT(h, "layers", s,
-                   "first_layer is %lld: %lld layers before %lld come twice or out of order",
+                   "first_layer is %lld: %lld layers before %lld appear twice or out of order",
                    (long long)first, (long long)(next - first), (long long)next);
         if (x->layer_count < 1 || first < 0 || behind > layers) h->sound[s] = false;
         next = behind;
@@ -64,8 +64,7 @@ static void audit_rank_groups(struct audit *h, int rank, int *used)
         if (!h->sound[first] || !h->sound[stage] ||
             judged_group(h, stage) == judged_group(h, first))
             continue;
-        REJECT(h, "count", stage,
-               "stands on node group '%s', but stage %d of the same rank on '%s'",
+        REJECT(h, "count", stage, "is on node group '%s', but stage %d of the same rank on '%s'",
                h->plan->group_names[h->plan->stages[stage].group], first,
                h->plan->group_names[h->plan->stages[first].group]);
     }
@@ -82,7 +81,7 @@ static void audit_joints(struct audit *h)
         if (!judged_stage_link(&h->price_audit, from, to).joined ||
             !judged_stage_link(&h->price_audit, to, from).joined)
             REJECT(h, "joined", s,
-                   "stages %d and %d are neighbours, but nothing joins '%s' and '%s'", s, s + 1,
+                   "stages %d and %d are neighbours, but no link connects '%s' and '%s'", s, s + 1,
                    c->groups[from].name, c->groups[to].name);
     }
     if (h->sound[0] && h->sound[last] &&

@@ -50,10 +50,9 @@ static bool check_blocking(struct table *t, const struct stream *stream, int at,
     bool simple = t->r->virtual_stages == 1 && t->passes == 2,
          right = simple ? after == needed : t->place[0][needed] > at;
     return right ||
-           FAULT(
-               t, receiver,
-               "operation %d, which blocks, does not stand before the turn that needs its message",
-               stream->operations[at]);
+           FAULT(t, receiver,
+                 "operation %d, which blocks, does not precede the turn that needs its message",
+                 stream->operations[at]);
 }
 
 // Turns with strictly rising numbers; transfers between them; optimizer steps at the end.

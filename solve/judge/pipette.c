@@ -60,7 +60,8 @@ static int64_t passing_ns(const struct pipette *x, int from, int to, bool ring, 
     struct joint joint = ring ? judged_ring_part(a, from, to, alone, OWN_KIND)
                               : judged_node_link(a, from, to);
     if (!joint.joined) {
-        REJECT(x->h, "objective", -1, "nothing joins node %d to node %d of the cluster", from, to);
+        REJECT(x->h, "objective", -1, "no link connects node %d to node %d of the cluster", from,
+               to);
         return 0;
     }
     return judged_nanoseconds(&x->h->price_audit, (struct computed){bytes / joint.bytes_per_s, 0});
@@ -74,7 +75,7 @@ static void audit_rows(const struct pipette *x)
         int row = i / (x->each * x->ranks), rank = i % x->ranks;
         if (x->node[i] != node_of(x, row, rank))
             REJECT(x->h, "objective", rank,
-                   "replica %d and replica %d fill the same nodes, and stand on others",
+                   "replica %d and replica %d must be on the same nodes, but are on different ones",
                    row * x->each, i / x->ranks);
     }
 }
@@ -129,7 +130,7 @@ void audit_pipette(struct audit *h, const int *node)
         return; // reported where the bound is
                 // audited
     if (!claims) {
-        REJECT(h, "objective", -1, "the plan does not say what its hops and rings come to");
+        REJECT(h, "objective", -1, "the plan does not state its hops and rings");
         return;
     }
     if (!open_pipette(&x, h, node)) return;

@@ -111,9 +111,8 @@ static bool audit_micro_batches(struct audit *h)
     int64_t sum = 0, wanted = j->global_batch / j->layout.micro_batch;
     int before = h->verdict->violation_count;
     if (x->micro_batches && !j->placement.uneven_micro_batches)
-        REJECT(
-            h, "micro_batches", -1,
-            "replicas have micro-batches in numbers of their own, which the job does not permit");
+        REJECT(h, "micro_batches", -1,
+               "replicas have different micro-batch counts, which the job does not permit");
     for (int i = 0; i < x->replica_count && j->placement.uneven_micro_batches; i++) {
         int each = micro_batches_of(h, i);
         sum += each;
@@ -224,7 +223,8 @@ static bool audit_ring_link(struct audit *h, int stage, const int *node, const i
     audit_kinds(h, stage, from, to);
     link->joint = judged_ring_part(&h->price_audit, from, to, rings, kind);
     if (!link->joint.joined)
-        REJECT(h, "joined", stage, "the ring goes from node '%s' to node '%s', which nothing joins",
+        REJECT(h, "joined", stage,
+               "the ring goes from node '%s' to node '%s', which no link connects",
                nodes[from].name, nodes[to].name);
     return true;
 }
@@ -273,10 +273,11 @@ static bool audit_embedding_ring(struct audit *h, const int *node)
     int count = 2 * x->replica_count, before = h->verdict->violation_count;
     int64_t most = 0;
     if (wanted != (x->embedding_ring != NULL)) {
-        REJECT(h, "placement", -1,
-               wanted ? "the embedding sync is fused, and the plan does not say in which order its "
-                        "ring goes"
-                      : "the plan has a ring of a fused embedding sync, which there is not");
+        REJECT(
+            h, "placement", -1,
+            wanted
+                ? "the embedding sync is fused, but the plan does not state the order of its ring"
+                : "the plan has a ring for a fused embedding sync that does not exist");
         return false;
     }
     for (int i = 1; i < count && wanted; i++)
@@ -288,8 +289,8 @@ static bool audit_embedding_ring(struct audit *h, const int *node)
         if (from == to && leaves) continue;
         if (!way.joined) {
             REJECT(h, "joined", -1,
-                   "the ring of the embedding sync goes from node '%s' to node '%s', which nothing "
-                   "joins",
+                   "the ring of the embedding sync goes from node '%s' to node '%s', which no link "
+                   "connects",
                    nodes[from].name, nodes[to].name);
             continue;
         }
@@ -445,7 +446,7 @@ enum status audit_placement(struct audit *h, struct error *err)
     if (!x || !h->problem->cluster.places.node_count) {
         REJECT(h, "placement", -1,
                x ? "the cluster has no places"
-                 : "the cluster has places, and the plan does not say where its ranks stand");
+                 : "the cluster has places, but the plan does not state where its ranks are");
         return OK;
     }
     if (!audit_micro_batches(h)) return OK;

@@ -83,13 +83,13 @@ void audit_range(struct audit *h)
                    "runner_up_inside is true, of a range that the plan does not state");
         return;
     }
-    audit_end(h, "what the costs leave open, fast end", COSTS_FAST, p->iteration_low_ns);
-    audit_end(h, "what the costs leave open, slow end", COSTS_SLOW, p->iteration_high_ns);
+    audit_end(h, "cost uncertainty, fast end", COSTS_FAST, p->iteration_low_ns);
+    audit_end(h, "cost uncertainty, slow end", COSTS_SLOW, p->iteration_high_ns);
     bool inside = p->runner_up_ns > 0 && p->runner_up_ns >= p->iteration_low_ns &&
                   p->runner_up_ns <= p->iteration_high_ns;
     if (inside != p->runner_up_inside)
         REJECT(h, "range", -1,
-               "runner_up_inside: the runner-up's %lld ns are said to lie %s of %lld to %lld ns",
+               "runner_up_inside: the runner-up's %lld ns are stated to be %s of %lld to %lld ns",
                (long long)p->runner_up_ns, p->runner_up_inside ? "inside" : "outside",
                (long long)p->iteration_low_ns, (long long)p->iteration_high_ns);
 }

@@ -24,10 +24,10 @@ void audit_budget(struct audit *h)
         cost += h->plan->boundary_options[h->plan->stages[s].boundary_option].quality_cost +
                 h->plan->gradient_options[h->plan->stages[s].gradient_option].quality_cost;
         if (boundary.amount > 0 && !is_allowed(&h->problem->job, boundary))
-            REJECT(h, "budget", s, "backward transfers at rank %d, the budget wants at least %d",
+            REJECT(h, "budget", s, "backward transfers at rank %d, the budget requires at least %d",
                    boundary.amount, b->rank_min);
         if (gradient.amount > 0 && !is_allowed(&h->problem->job, gradient))
-            REJECT(h, "budget", s, "gradient sync at rank %d, the budget wants at least %d",
+            REJECT(h, "budget", s, "gradient sync at rank %d, the budget requires at least %d",
                    gradient.amount, b->rank_min);
     }
     within(h, "compressed boundaries", boundaries, b->boundaries_max);
@@ -100,10 +100,11 @@ void audit_rules(struct audit *h)
             if ((r->stage >= 0 && r->stage != s) || !h->sound[s]) continue;
             const char *missing = unmet(h, r, s);
             if (r->action == RULE_REQUIRE && missing)
-                REJECT(h, "rules", s, "rule %d is broken: it requires otherwise (%s)", i, missing);
+                REJECT(h, "rules", s, "rule %d is violated: it requires otherwise (%s)", i,
+                       missing);
             if (r->action == RULE_FORBID && !missing)
                 REJECT(h, "rules", s,
-                       "rule %d is broken: it forbids this (group '%s', layers %d to %d)", i,
+                       "rule %d is violated: it forbids this (group '%s', layers %d to %d)", i,
                        h->plan->group_names[h->plan->stages[s].group],
                        h->plan->stages[s].first_layer,
                        h->plan->stages[s].first_layer + h->plan->stages[s].layer_count - 1);

@@ -134,9 +134,10 @@ static bool note_streams(struct table *t)
         for (int k = 0; k < stream->count; k++) {
             int o = stream->operations[k];
             if (o < 0 || o >= t->s->operation_count || t->seen[o] == 2)
-                return FAULT(t, -1,
-                             "stream %d holds operation %d, which is none or in too many streams",
-                             i, o);
+                return FAULT(
+                    t, -1,
+                    "stream %d holds operation %d, which does not exist or is in too many streams",
+                    i, o);
             if (t->seen[o] && !t->stream[1]) note_second_streams(t);
             t->stream[t->seen[o]][o] = i;
             t->place[t->seen[o]++][o] = k;
@@ -159,12 +160,12 @@ static bool check_counts(struct table *t)
                      : x.piece == PART_BLOCKING              ? 2
                                                              : x.piece != PART_DELAY;
         if (t->seen[i] != wanted)
-            return FAULT(t, t->s->operations[i].stage,
-                         "operation %d stands in %d streams, not in %d", i, t->seen[i], wanted);
+            return FAULT(t, t->s->operations[i].stage, "operation %d is in %d streams, not in %d",
+                         i, t->seen[i], wanted);
         bool computes = x.pass >= 0 ||
                         (x.direction >= 0 && (x.piece == PART_OVERHEAD || x.piece == RECEIVED));
         if (computes && t->s->streams[t->stream[0][i]].kind != STREAM_COMPUTE)
-            return FAULT(t, x.place, "operation %d stands in no compute stream", i);
+            return FAULT(t, x.place, "operation %d is in no compute stream", i);
     }
     return true;
 }

@@ -23,7 +23,7 @@ static void audit_bound_claim(struct verdict *v, const struct plan *plan, const 
     const char *none = claim_has_no_certificate(p);
     if (plan->claim == CLAIM_PROVEN && none)
         verdict_add(v, arena, "claim", -1,
-                    "says \"%s\", and no certificate can be about its job: %s",
+                    "states \"%s\", but no certificate can be made for its job: %s",
                     bound_claim_names[CLAIM_PROVEN], none);
 }
 
@@ -182,17 +182,16 @@ static void audit_bound(struct audit *h)
                                                         : objective_names[p->objective],
                (long long)value, (long long)(p->bound_ns - value));
     if (p->outcome == OUTCOME_INFEASIBLE || p->outcome == OUTCOME_NO_PLAN)
-        REJECT(h, "bound", -1, "outcome says that there is no plan, yet here is one");
+        REJECT(h, "bound", -1, "outcome states that there is no plan, but there is one");
     // In long double, which holds these integers exactly; only the product is rounded.
     long double open = (long double)value - (long double)p->bound_ns;
     long double allowed = (long double)p->gap_asked * (long double)value;
     if (p->outcome == OUTCOME_OPTIMAL && open > allowed * (1 + 1e-12L))
         REJECT(h, "bound", -1,
-               "outcome says optimal, but %lld ns are open and gap_asked allows %.17g",
+               "outcome is optimal, but %lld ns are open and gap_asked allows %.17g",
                (long long)(value - p->bound_ns), (double)allowed);
     if (p->outcome == OUTCOME_OPEN && open <= allowed * (1 - 1e-12L))
-        REJECT(h, "bound", -1,
-               "outcome says open, but only %lld ns are, and gap_asked allows %.17g",
+        REJECT(h, "bound", -1, "outcome is open, but only %lld ns are, and gap_asked allows %.17g",
                (long long)(value - p->bound_ns), (double)allowed);
 }
 
@@ -262,10 +261,10 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
     }
     v->doubtful = doubts.prices;
     if (doubts.sizes)
-        verdict_add(
-            v, arena, "price", -1,
-            "%lld sizes lie so near to where a price changes that the judge cannot tell them apart",
-            (long long)doubts.sizes);
+        verdict_add(v, arena, "price", -1,
+                    "%lld sizes are so close to a step of a price that the judge cannot tell on "
+                    "which side they are",
+                    (long long)doubts.sizes);
     v->accepted = v->violation_count == 0;
     return OK;
 }

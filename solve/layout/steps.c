@@ -155,7 +155,7 @@ void solving_finish(struct solving *s, const char *why)
         fill_plan(s, &r->plan,
                   r->cut_off    ? "every plan takes as long as the cut-off, or longer"
                   : s->finished ? why
-                                : "the search was stopped before it met a plan");
+                                : "the search was stopped before it found a plan");
         return;
     }
     for (int i = 0; i < s->plan_count; i++) fill_plan(s, &s->plans[i], why);

@@ -129,7 +129,7 @@ static bool group_no_worse(const struct priced *a, const struct priced_group *u,
            none_above(u->sync_constant_ns, v->sync_constant_ns, a->gradient_option_count);
 }
 
-// PRICE_NONE (nothing joins the two groups) is below every price: if the first price is none, so
+// PRICE_NONE (no link connects the two groups) is below every price: if the first price is none, so
 // must the other be.
 static bool prices_no_worse(const int64_t *u, const int64_t *v, int count)
 {

@@ -51,7 +51,7 @@ bool layouts_sharpen_round(struct search *s)
         }
         if (round[i]->bound_ns == LAYOUT_TOO_SLOW) {
             layouts_set_fate(s, round[i], FATE_INFEASIBLE,
-                             "no plan of it keeps the job's limits of time and price");
+                             "no plan of it satisfies the job's limits of time and price");
             continue;
         }
         if (whole) round[i]->level = LEVEL_SHARPENED;
@@ -175,7 +175,7 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
     if (a->limited) c->solves++;
     c->level = request == REQUEST_ROOT || a->limited ? LEVEL_ROOTED : LEVEL_SOLVED;
     layouts_set_fate(s, c, a->finished ? FATE_SOLVED : FATE_OPEN,
-                     a->finished ? "solved to the asked gap"
+                     a->finished ? "solved to the requested gap"
                                  : "its bound leaves room for a better plan");
     if (!a->finished) layouts_put_in_line(s, c);
 }
@@ -203,7 +203,7 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
         round[i]->level = request == REQUEST_ROOT ? LEVEL_ROOTED : LEVEL_SOLVED;
         layouts_set_fate(s, round[i], FATE_OPEN,
                          whole && !layouts_is_over(s) ? "a worker process failed on it"
-                                                      : "stopped while it was looked at");
+                                                      : "stopped while it was examined");
         layouts_put_in_line(s, round[i]);
     }
     return whole;

@@ -56,7 +56,7 @@ static void report_now(struct search *s)
         solve_keep_bound(s->settings, s->problem, s->frontier.told_ns);
     double seconds = s->shown_s - s->watch.begin_s;
     snprintf(text, sizeof text,
-             "%8.1f s  plan %s  bound%s %.9f s  layouts %d solved, %d in line, %lld behind",
+             "%8.1f s  plan %s  bound%s %.9f s  layouts %d solved, %d queued, %lld unexamined",
              seconds, plan, s->task.part.count ? " of this part" : "",
              (double)s->frontier.told_ns / 1e9, s->looked_at_count, s->frontier.count,
              (long long)(s->order_count - s->order_next));

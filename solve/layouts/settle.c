@@ -75,7 +75,7 @@ static void state_no_plan(struct plan *plan, const struct problem *problem, bool
     const struct job *job = &problem->job;
     struct space_limits limits = problem_space_limits(problem);
     const char *empty = proven ? space_why_empty(&job->space, &limits) : NULL;
-    plan->reason = !proven ? "the search was stopped before it met a plan"
+    plan->reason = !proven ? "the search was stopped before it found a plan"
                    : empty ? empty
                            : "no layout of the space has a plan; the layouts document says why";
     plan->layout = job->layout;

@@ -16,7 +16,7 @@ enum status layout_price(struct priced *priced, const struct problem *problem,
 
 // ---- how layouts compare
 
-static const char too_slow[] = "no plan of it keeps the job's limits of time and price";
+static const char too_slow[] = "no plan of it satisfies the job's limits of time and price";
 
 static int64_t value_of(const struct layout_worth *w, int64_t ns)
 {

@@ -11,7 +11,7 @@
 #include "solve/places/internal.h"
 
 // The measure by which links are compared: the sync of a mean stage, uncompressed. CHAIN_NONE:
-// nothing joins the pair.
+// no link connects the pair.
 static int64_t weight_of(const struct priced *p, size_t link)
 {
     const struct priced_places *x = p->places;

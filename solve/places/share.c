@@ -196,7 +196,7 @@ static enum status solve_part(struct share *x, int part, int units, int64_t goal
     for (int k = 0; k < x->kinds; k++) {
         struct priced_group *group = &one.groups[x->group[k]];
         group->slots = x->part[part * x->kinds + k];
-        if (!group->slots) group->excluded = "the part has none of it";
+        if (!group->slots) group->excluded = "not in this part";
     }
     settings.cutoff_ns = goal_ns;
     settings.gap = settings.gap * share_of_gap > close_enough ? settings.gap * share_of_gap

@@ -412,7 +412,7 @@ static enum status prove(struct proving *x)
     x->p->should_stop = solving_should_stop, x->p->stop_argument = s;
     int *chosen = TAKE(s->arena, s->priced->stage_count, int);
     if (plan->stage_count && !choices_from_plan(chosen, placed_choices(x->p), plan))
-        return fail(x->err, SOLVER, "the plan of the program over groups is none of its choices");
+        return fail(x->err, SOLVER, "the plan of the program over groups is not among its choices");
     if (plan->stage_count) x->chosen = chosen;
     x->best = placed_plan_empty(x->p, s->arena);
     x->bound_ns = plan->bound_ns;

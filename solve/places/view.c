@@ -215,7 +215,7 @@ static int64_t sync_of_whole_ring(const struct view_making *m, bool queued, int 
     return bottleneck;
 }
 
-// CHAIN_NONE or more: nothing joins the ring.
+// CHAIN_NONE or more: no link connects the ring.
 static int64_t least_sync(const struct view_making *m, bool queued, int stage, int choice)
 {
     const struct placed *p = m->x->p;

@@ -206,8 +206,8 @@ void report_places(struct text *out, const struct plan *plan, const struct repor
     print_nodes(out, plan);
     if (plan->placement->replica_count > 1) print_rings(out, plan, links);
     if (!links) {
-        text_put(out, "  links: not shown, because the problem is not where the plan says or "
-                      "has changed since (--problem FILE)\n");
+        text_put(out, "  links: not shown, because the problem is not where the plan states or has "
+                      "changed since (--problem FILE)\n");
         return;
     }
     const struct report_link **sorted =

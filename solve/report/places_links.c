@@ -203,7 +203,7 @@ static enum status add_link(struct finding *f, enum link_use use, int stage, int
     bool joined = ring ? ring_link(l, link, f->transport)
                        : places_used_link(&link->link, &l->problem, link->from, link->to, false);
     if (!joined)
-        return fail(f->err, BAD_INPUT, "%s: placement: nothing joins node '%s' to node '%s'",
+        return fail(f->err, BAD_INPUT, "%s: placement: no link connects node '%s' to node '%s'",
                     l->plan->document.path, l->problem.cluster.places.nodes[link->from].name,
                     l->problem.cluster.places.nodes[link->to].name);
     l->count++;

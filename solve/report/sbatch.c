@@ -157,7 +157,7 @@ enum status report_sbatch(const struct plan *plan, const struct plan *told,
              "    rank=$((rank + 1))\n"
              "done\n"
              "[ \"$rank\" -lt %" PRId64
-             " ] || { echo \"job.sbatch: $SLURMD_NODENAME is none of $PLAN_HOSTS\" >&2; exit 2; "
+             " ] || { echo \"job.sbatch: $SLURMD_NODENAME is not in $PLAN_HOSTS\" >&2; exit 2; "
              "}\n"
              "exec torchrun --nnodes %" PRId64 " --nproc-per-node %" PRId64
              " --node-rank \"$rank\" \\\n"
@@ -250,19 +250,18 @@ enum status report_torchrun(const struct plan *plan, const struct plan *told,
              "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n",
              b.nodes, b.each);
     put_hosts(&out, &b);
-    text_put(&out,
-             "rank=${NODE_RANK:-}\n"
-             "for ((i = 0; i < nodes; i++)); do\n"
-             "    own=$(hostname)\n"
-             "    for name in \"$own\" \"${own%%%%.*}\" \"${SLURMD_NODENAME:-}\"; do\n"
-             "        if [ -z \"$rank\" ] && { [ \"${hosts[i]}\" = \"$name\" ] || "
-             "[ \"${hosts[i]%%%%.*}\" = \"$name\" ]; }; then rank=$i; fi\n"
-             "    done\n"
-             "done\n"
-             "if [ -z \"$rank\" ]; then\n"
-             "    echo \"torchrun.sh: $(hostname) is none of ${hosts[*]} (or set NODE_RANK)\" "
-             ">&2\n"
-             "    exit 2\nfi\n");
+    text_put(&out, "rank=${NODE_RANK:-}\n"
+                   "for ((i = 0; i < nodes; i++)); do\n"
+                   "    own=$(hostname)\n"
+                   "    for name in \"$own\" \"${own%%%%.*}\" \"${SLURMD_NODENAME:-}\"; do\n"
+                   "        if [ -z \"$rank\" ] && { [ \"${hosts[i]}\" = \"$name\" ] || "
+                   "[ \"${hosts[i]%%%%.*}\" = \"$name\" ]; }; then rank=$i; fi\n"
+                   "    done\n"
+                   "done\n"
+                   "if [ -z \"$rank\" ]; then\n"
+                   "    echo \"torchrun.sh: $(hostname) is not in ${hosts[*]} (or set NODE_RANK)\" "
+                   ">&2\n"
+                   "    exit 2\nfi\n");
     put_program(&out);
     text_put(&out, "export CUDA_DEVICE_MAX_CONNECTIONS=\"${CUDA_DEVICE_MAX_CONNECTIONS:-1}\"\n"
                    "exec torchrun --nnodes \"$nodes\" --nproc-per-node \"$each\" --node-rank "

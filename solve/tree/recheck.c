@@ -102,16 +102,16 @@ static const char *check_record(struct recheck *c, const struct record *r)
     struct box box = {.allowed = r->allowed};
     if (r->box < 0 || r->box >= c->box_count || !c->boxes[r->box].allowed)
         return "a record of a box that nothing leads to";
-    if (!same(c, r->allowed, c->boxes[r->box].allowed))
-        return "a record that speaks of another box";
-    if (c->boxes[r->box].done) return "a box with two ends";
+    if (!same(c, r->allowed, c->boxes[r->box].allowed)) return "a record of another box";
+    if (c->boxes[r->box].done) return "a box that is closed twice";
     if (r->kind == RECORD_REMOVED) return check_removed(c, r);
     c->boxes[r->box].done = true;
     int *chosen = TAKE(c->arena, c->program->stage_count, int);
     switch (r->kind) {
     case RECORD_CLOSED: return check_closed(c, r);
     case RECORD_EMPTY:
-        return box_single(&box, c->program, chosen) < 0 ? NULL : "a box called empty that is not";
+        return box_single(&box, c->program, chosen) < 0 ? NULL
+                                                        : "a box stated to be empty that is not";
     case RECORD_LEAF: return check_leaf(c, r);
     default: return check_split(c, r);
     }
@@ -127,7 +127,7 @@ static const char *check_open(struct recheck *c, const struct box *b)
         c->boxes[b->number].done)
         return "an open box that nothing leads to";
     c->boxes[b->number].done = true;
-    if (!same(c, b->allowed, c->boxes[b->number].allowed)) return "an open box that is another";
+    if (!same(c, b->allowed, c->boxes[b->number].allowed)) return "an open box that differs";
     if (b->bound_ns < c->tree->bound_ns) return "an open box below the bound claimed for all";
     if (!b->proof.count)
         return b->bound_ns <= c->boxes[0].bound_ns ? NULL
@@ -167,6 +167,6 @@ enum status tree_recheck(const struct tree *tree, struct program *p, int64_t roo
     }
     for (int64_t i = 0; i < c.box_count; i++)
         if (c.boxes[i].allowed && !c.boxes[i].done)
-            return fail(err, SOLVER, "recheck: box %lld has no end", (long long)i);
+            return fail(err, SOLVER, "recheck: box %lld is not closed", (long long)i);
     return OK;
 }

@@ -41,7 +41,7 @@ expect 0 "per iteration" plan --model llama-3.1-8b --cluster "$work/b300.json" \
 grep -q b300-288gb "$work/out" || wrong "the plan is not on the new GPU"
 
 expect 2 "costs kernels have no GPU b400" $fit --like b300-288gb=b400 --fit megatron_step_factor
-expect 2 "have numbers of h100-80gb already" $fit --like h100-80gb=b200-180gb \
+expect 2 "already have numbers of h100-80gb" $fit --like h100-80gb=b200-180gb \
     --fit megatron_step_factor
 expect 2 "expected NEW=GPU" $fit --like b200-180gb --fit megatron_step_factor
 expect 2 "no cluster has a GPU like 'B300'" calibrate --iterations "$work/runs.csv" \
@@ -53,7 +53,7 @@ expect 2 "price products by product_flop_per_s" calibrate --iterations "$work/b2
 expect 2 "nearest: gemm_flop_per_s" calibrate --iterations "$work/b200.csv" --fit gem_flop
 expect 0 "hardly determine it" $fit --like b300-288gb=b200-180gb \
     --fit product_flop_per_s,megatron_step_factor -o "$work/costs.json"
-expect 0 "metric or unit that is not known.*3 rows" validate "$work/odd.csv"
+expect 0 "unknown metric or unit.*3 rows" validate "$work/odd.csv"
 expect 2 "did you mean b200-180gb" plan --model gpt2-xl --gpu B200 --nodes 1 -o "$work/x"
 expect 2 "cluster FILE" plan --model gpt2-xl --gpu "My CPU" --nodes 1 -o "$work/x"
 exit $failed

@@ -13,7 +13,7 @@ wrong() { echo "one size: $*" >&2; failed=1; }
     wrong "alone: $(cat "$work/err")"
 "$plumbline" calibrate "$good" "$work/one.json" --name x -o "$work/both.json" 2>"$work/err" ||
     wrong "both: $(cat "$work/err")"
-[ "$(grep -c 'of one size, from which no rate follows: passed over' "$work/err")" -eq 2 ] ||
+[ "$(grep -c 'of one size, which give no rate: skipped' "$work/err")" -eq 2 ] ||
     wrong "not said of both directions: $(cat "$work/err")"
 python3 - "$work/alone.json" "$work/both.json" <<'END' || failed=1
 import json, sys

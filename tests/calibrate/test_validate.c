@@ -7,7 +7,7 @@
 #include "data/base/file.h"
 #include "tests/support/check.h"
 
-static const char unknown_metric[] = "a metric or unit that is not known (iteration_time in s, ms "
+static const char unknown_metric[] = "an unknown metric or unit (iteration_time in s, ms "
                                      "or us; more in FORMATS, runs)";
 static char path[64];
 

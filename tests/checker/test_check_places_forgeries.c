@@ -97,7 +97,7 @@ TEST(test_ways)
     find_honest(&h, has_several, false, 3, arena);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"racks\""), BAD_INPUT, "places.by");
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"nodes\""), BAD_INPUT,
-                "with by groups alone");
+                "only with by groups");
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": 1"), BAD_INPUT,
                 "chained");
     const char *shared =
@@ -118,7 +118,7 @@ TEST(test_ways)
     for (int i = 0; i <= MOST_GROUPS; i++) nodes[i] = h.t.places.nodes[0];
     find_honest(&h, has_one, false, 3, arena);
     must_refuse(&h, edit(&h, "\"by\": \"nodes\"", "\"by\": \"nodes\", \"chained\": true"),
-                BAD_INPUT, "with by groups alone");
+                BAD_INPUT, "only with by groups");
     h.t.places.nodes = nodes;
     h.t.places.node_count = MOST_GROUPS + 1;
     must_refuse(&h, h.made.text, OK, "more than the 16 groups");
@@ -156,7 +156,7 @@ TEST(test_claims)
                 edit(&h, bound,
                      arena_print(arena, "%s, \"iteration_ns\": %lld, \"incumbent\": []", bound,
                                  (long long)h.t.best_ns)),
-                BAD_INPUT, "a bound alone");
+                BAD_INPUT, "only a bound");
 }
 
 // Prices that a pricer cannot count, and work that is not allowed.

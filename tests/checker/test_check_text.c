@@ -68,7 +68,7 @@ TEST(test_text)
     struct check_text longer = edited(&t.certificate, "\n", "", arena);
     longer.text = arena_print(arena, "%s{}", longer.text);
     longer.size += 2;
-    check_trial_refused("something behind", &longer, &t.text, "behind", false, arena);
+    check_trial_refused("something behind", &longer, &t.text, "after the document", false, arena);
 }
 
 // ---- sizes and work

@@ -215,7 +215,7 @@ TEST(test_missing_cells)
         assert_int_equal(cluster_load(&c, path, arena, &err), OK);
         remove(path);
     }
-    // The same without cards at nodes c and d: their level joins c and a, nothing joins c and d.
+    // The same without cards at nodes c and d: their level joins c and a, no link connects c and d.
     assert_int_equal(load(&c, matrix, arena, &err), OK);
     c.groups[1].nic_count = 0;
     CHECK_REFUSED(cluster_check(&c, &err), "places: \"c\" to \"d\": expected a measured bandwidth");

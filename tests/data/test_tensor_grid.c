@@ -108,7 +108,7 @@ TEST(misfits_are_named)
                  {odd_batch, "multiple of tensor_grid's third axis 2, found 3"},
                  {odd_width, "tensor_grid's second axis 2"},
                  {odd_heads, "the first axis of the job's tensor_grid 2"},
-                 {listed, "space.tensor_grids, or a space that leaves tensor as it is"}};
+                 {listed, "space.tensor_grids, or a space that does not vary tensor"}};
     struct random_limits limits = random_limits_small();
     limits.flavour = FLAVOUR_SHAPE, limits.grids = true;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {

@@ -469,10 +469,10 @@ TEST(hopeless_stages_say_why)
     expect_hopeless(medium_memory, 0, "all stages together hold at most 5 of 10 layers");
     expect_hopeless(few_slots, 0, "slots: the groups have room for 2 of 3 stages");
     expect_hopeless(excluded, 0, "group type0 is excluded: it has no bf16");
-    expect_hopeless(strict_rule, 0, "stage 0: rule 0 leaves nothing");
+    expect_hopeless(strict_rule, 0, "stage 0: rule 0 excludes every choice");
     expect_hopeless(few_layers, 0, "layers: 10 for 11 stages");
     // A block's states take 7 GB, an end layer's 4 GB; the rule wants a block in every stage.
     expect_hopeless_interleaved((int64_t)80e9, -1, NULL);
-    expect_hopeless_interleaved((int64_t)10e9, 0, "the least of the rank's other stages counted");
+    expect_hopeless_interleaved((int64_t)10e9, 0, "including the least of the rank's other stages");
     expect_hopeless_interleaved((int64_t)32e9, 0, "all stages together hold at most");
 }

@@ -17,7 +17,7 @@ base="gpu=A100-80GB layers=32 hidden=4096 heads=32 vocab=51200 seq=2048 tp=2 pp=
 # ---- notes are notes
 plain=$(seconds) prose=$(seconds notes="fp32 DeepSpeed llama zb-h1")
 same "$plain" "$prose" "notes without --read-notes"
-grep -q "name settings; --read-notes takes them" err || complain "unread notes are not told of"
+grep -q "name settings; --read-notes reads them" err || complain "unread notes are not told of"
 less "$plain" "$(seconds notes=fp32 --read-notes)" "fp32 in notes with --read-notes"
 same "$(seconds precision=fp32)" "$(seconds notes=fp32 --read-notes)" \
     "fp32 as a column and in notes"

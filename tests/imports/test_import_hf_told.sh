@@ -33,7 +33,7 @@ says 0 "1 layer of multi-token prediction in the model.*: $own" \
     '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
 grep -q "deepseek_v3: 682.*parameters" "$work/err" ||
     wrong "not 682 G parameters: $(cat "$work/err")"
-says 0 "23.22 G parameters of their own, 7.61 % of" \
+says 0 "23.22 G parameters, 7.61 % of" \
     '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 2}'
 options="--mtp 0"
 says 0 "left out, as transformers.*: ${words:-11.61 G parameters} of their own, 3.8 % of" \
@@ -57,17 +57,17 @@ says 0 "vision_config: images of 448 x 448, 256 tokens each" \
     '{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28,
       "num_key_value_heads": 4}'
 says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
-says 0 "gpt_oss: biases of experts are planned whole on every GPU" '{"model_type": "gpt_oss"}'
+says 0 "gpt_oss: biases of experts are planned as copies on every GPU" '{"model_type": "gpt_oss"}'
 says 0 "deepseek_v32: attention is planned over all tokens" '{"model_type": "deepseek_v32"}'
 says 0 "deepseek_v32: 683" '{"model_type": "deepseek_v32", "num_nextn_predict_layers": 1}'
-says 0 "bloom: positions as distances" '{"model_type": "bloom"}'
-says 0 "alibi: positions as distances" '{"model_type": "falcon", "alibi": true}'
+says 0 "bloom: ALiBi positions" '{"model_type": "bloom"}'
+says 0 "alibi: ALiBi positions" '{"model_type": "falcon", "alibi": true}'
 says 0 "cohere: norms by the mean without biases" '{"model_type": "cohere"}'
 says 0 "vision_config: left out" '{"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}'
-nearest='the nearest that is: minimax_m2; of another'
+nearest='the nearest that is: minimax_m2; describe'
 says 2 "\"minimax\" is not read: it has layers of linear attention; $nearest" \
     '{"model_type": "minimax"}'
-says 2 '"mamba" is not read: .*; of another kind a model document says the layers' \
+says 2 '"mamba" is not read: .*; describe its layers in a model document' \
     '{"model_type": "mamba"}'
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"
 exit $failed

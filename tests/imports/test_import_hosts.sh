@@ -143,7 +143,7 @@ refuse 'already attached to u' slurm \
     'SwitchName=s Nodes=a\nSwitchName=u Switches=s\nSwitchName=t Switches=s\n' $like
 refuse 'no node is below' slurm \
     'SwitchName=s Nodes=a\nSwitchName=t Switches=u\nSwitchName=u Switches=t\n' $like
-refuse 'below itself' slurm 'SwitchName=s Nodes=a Switches=t\nSwitchName=t Nodes=b Switches=s\n' \
+refuse 'in a cycle' slurm 'SwitchName=s Nodes=a Switches=t\nSwitchName=t Nodes=b Switches=s\n' \
     $like
 refuse 'oversubscription: expected numbers' slurm 'SwitchName=s Nodes=a\n' $like \
     --oversubscription 0
@@ -221,7 +221,7 @@ SwitchName=s Nodes=v0
 END
 likes=h100-128x8
 refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' $like
-refuse 'line 2: gres: GPUs of one node are of h100 and of a100' sinfo \
+refuse 'line 2: gres: one node has GPUs of types h100 and a100' sinfo \
     'NODELIST GRES\nn1 gpu:h100:4,gpu:a100:4\n' $like
 refuse 'line 1: expected names of nodes' hostfile '{\n' $like
 refuse 'line 2: expected as many columns' sinfo 'NODELIST GRES\na\n' $like

@@ -22,7 +22,7 @@ for a in sys.argv[2].split(";"): assert eval(a.strip()), (a, j)' "$work/job.json
     2>"$work/log" || wrong "$format: $(tail -1 "$work/log")"
 }
 says() { grep -q -- "$1" "$work/err" || wrong "not said: $1: $(cat "$work/err")"; }
-unknown='is not known and left out; did you mean'
+unknown='is unknown and left out; did you mean'
 
 # refuse WORDS FORMAT TEXT OPTION ...
 refuse() {
@@ -100,7 +100,7 @@ degrees='[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree
 refuse 'name the schedule with --schedule' torchtitan \
     "${degrees}pipeline_parallel_schedule_csv = \"x.csv\"\\n"
 degrees='pipeline_parallel_degree=2, data_parallel_shard_degree=1'
-nearest='"1F2B" is none of torch.s; did you mean 1F1B'
+nearest='"1F2B" is not a schedule of torch; did you mean 1F1B'
 refuse "line 1: parallelism.pipeline_parallel_schedule: $nearest" torchtitan \
     "parallelism = { pipeline_parallel_schedule = \"1F2B\", $degrees }\\n"
 refuse 'give their number with --gpus' torchtitan '[training]\nseq_len = 10\n'
@@ -386,14 +386,14 @@ refuse ': global_batch_size: expected a multiple of 8, found 9' nemo \
 refuse 'trainer.devices, num_nodes): give it with --gpus' nemo "model: {$sizes}" \
     --job "$work/no.json"
 refuse 'flags of experts without num_experts' nemo "model: {$sizes, expert_model_parallel_size: 2}"
-refuse 'line 2: expected blanks' nemo 'a:\n\tb: 1\n'
-refuse 'line 2: stands further in' nemo 'a: 1\n  b: 2\n'
-refuse 'line 3: stands further in' nemo 'a:\n  b: 2\n    c: 3\n'
-refuse 'line 3: stands further in than a' nemo 'a:\n  b: 2\n c: 3\n'
+refuse 'line 2: expected spaces' nemo 'a:\n\tb: 1\n'
+refuse 'line 2: is indented deeper' nemo 'a: 1\n  b: 2\n'
+refuse 'line 3: is indented deeper' nemo 'a:\n  b: 2\n    c: 3\n'
+refuse 'line 3: is indented deeper than a' nemo 'a:\n  b: 2\n c: 3\n'
 refuse 'anchors' nemo 'a: &x 1\n'
 refuse 'line 1: expected key: value, found' nemo 'no yaml at all\n'
 refuse 'line 2: a: already set in line 1' nemo 'a: 1\na: 2\n'
-refuse 'comments alone' nemo '# a\n'
+refuse 'only comments' nemo '# a\n'
 refuse 'there is no activation "mish"' nemo \
     "model: {$sizes, activation: mish}\\n"
 refuse 'line 1: model.num_layers: expected a whole number' nemo 'model: {num_layers: two}\n'

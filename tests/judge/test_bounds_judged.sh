@@ -56,7 +56,7 @@ none, plan = json.load(open('none.json')), json.load(open('plan.json'))
 none['made_from'] = plan['made_from']
 json.dump(none, open('forged.json', 'w'))
 P
-answers 20 "proof.json proves a bound alone, the plan says otherwise" verify forged.json \
+answers 20 "proof.json proves only a bound, the plan says otherwise" verify forged.json \
     --certificate proof.json
 answers 20 "none-proof.json is not certified" verify forged.json --certificate none-proof.json
 answers 20 "hash: none/job.json" verify forged.json --problem none/problem.json \
@@ -105,11 +105,11 @@ cp -r one typo
 sed -i 's/"gpu": "a100-80gb"/"gpu": "a100-80"/' typo/cluster.json
 found='found a100-80; nearest: a100-80gb'
 for command in solve price formulate; do
-    answers 2 "groups\[0\].gpu: expected a GPU that typo/costs.json knows .*, $found" \
+    answers 2 "groups\[0\].gpu: expected a GPU of typo/costs.json .*, $found" \
         $command typo/problem.json
 done
 says_not '#'
-answers 2 "expected a GPU that .*published.json knows .*, found gh-96" example gpt \
+answers 2 "expected a GPU of .*published.json .*, found gh-96" example gpt \
     --model llama-3.1-8b --cluster gh200-clariden -o gh
 [ -e gh ] && complain "gh is written"
 cp -r many typos

@@ -73,7 +73,7 @@ json.dump({'gpus': ['n%d' % i for i in range(n)], 'bandwidth': links},
 P
 gives 0 example pipette --matrix matrix.json --stages 2 -o rows
 sed "s/\"claim\": \"$stated\"/\"claim\": \"$proven\"/" load.json > forged.json
-answers 20 'claim: says "proven, not yet audited", and no certificate' verify forged.json \
+answers 20 'claim: states "proven, not yet audited", but no certificate' verify forged.json \
     --problem rows/problem.json
 for word in certified proven optimal ""; do
     sed "s/\"claim\": \"[^\"]*\"/\"claim\": \"$word\"/" plan.json > forged.json

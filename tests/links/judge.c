@@ -409,11 +409,11 @@ static void judge_report(const char *path, bool is_shared)
         } else if (sscanf(line, "asymmetric: plumb-%d -> plumb-%d %lf %7s", &a, &b, &x, unit) == 4)
             asymmetric[unit[0] == 'G'][a][b] = true;
         else if (sscanf(line, "slow: plumb-%d -> plumb-%d ", &a, &b) == 2) slow[a][b] = true;
-        is_half = is_half || strstr(line, "half of there and back");
+        is_half = is_half || strstr(line, "half the round trip");
     }
     fclose(report);
     if (matrices != 2) complain("expected the matrices of rates and delays, found %d", matrices);
-    if (is_half == is_shared) complain("whether delays are half of there and back is told wrongly");
+    if (is_half == is_shared) complain("whether delays are half the round trip is told wrongly");
     for (int i = 0; i < rank_count; i++)
         for (int j = 0; j < rank_count; j++) {
             if (i != j) judge_slow(i, j, slow[hosts[i]][hosts[j]]);

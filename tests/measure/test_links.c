@@ -293,7 +293,7 @@ TEST(test_report)
     assert_non_null(strstr(text, "slow: q -> p 0.05 GB/s, the median link 0.1 GB/s"));
     assert_non_null(strstr(text, "contended: s -> p 0.1 GB/s with others busy, alone 0.2 GB/s"));
     assert_non_null(strstr(text, "2 asymmetric, 1 slow, 1 of 2 tested slower with others busy"));
-    assert_null(strstr(text, "half of there and back"));
+    assert_null(strstr(text, "half the round trip"));
     all.endpoints[2].clock = 1;
-    assert_non_null(strstr(report(&all, arena), "half of there and back"));
+    assert_non_null(strstr(report(&all, arena), "half the round trip"));
 }

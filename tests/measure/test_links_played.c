@@ -353,7 +353,7 @@ TEST(test_alike)
     struct played p = play(&l, arena);
     check(&p, &l, (const char *const[]){NULL},
           "0 asymmetric, 0 slow, 0 of 4 tested slower with others busy", arena);
-    assert_null(strstr(p.report, "half of there and back"));
+    assert_null(strstr(p.report, "half the round trip"));
 }
 
 #define SLOW(a, b) "slow: host-" #a " -> host-" #b " 0.0075 GB/s, the median link 0.015 GB/s"
@@ -373,7 +373,7 @@ TEST(test_unlike)
         NULL,
     };
     check(&p, &l, named, "2 asymmetric, 5 slow, 0 of 4 tested slower with others busy", arena);
-    assert_null(strstr(p.report, "half of there and back"));
+    assert_null(strstr(p.report, "half the round trip"));
 }
 
 // The last two have clocks of their own: rates still belong to their direction, delays become half
@@ -393,5 +393,5 @@ TEST(test_own_clocks)
         NULL,
     };
     check(&p, &l, named, "1 asymmetric, 5 slow, 0 of 4 tested slower with others busy", arena);
-    expect(p.report, "half of there and back");
+    expect(p.report, "half the round trip");
 }

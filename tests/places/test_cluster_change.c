@@ -202,7 +202,7 @@ TEST(test_wrong_words)
     c.groups[1].nics = NULL;
     c.groups[1].nic_count = 0;
     struct cluster_change x = cluster_change_of("b0:a1=0.5", arena);
-    CHECK_REFUSED(cluster_make_change(&to, &c, &x, arena, &err), "nothing joins");
+    CHECK_REFUSED(cluster_make_change(&to, &c, &x, arena, &err), "no link connects");
     struct cluster slow = changed_cluster(&c, "a0=1e-6", arena);
     x = cluster_change_of("a0=1e-6", arena);
     CHECK_REFUSED(cluster_make_change(&to, &slow, &x, arena, &err), "in all");

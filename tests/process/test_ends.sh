@@ -78,7 +78,7 @@ wait $process; code=$?
 [ $code = 10 ] || complain "a hanging search, two signals: exit code $code"
 answers 0 accepted verify hung.json
 [ ! -e certificate.json ] || complain "a lost search has a certificate"
-grep -q 'what it had handed over' log ||
+grep -q 'what it had reported' log ||
     complain "a lost search is not told"
 left_behind "a hanging search"
 

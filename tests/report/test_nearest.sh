@@ -108,7 +108,7 @@ grep -q "the plan itself" "$work/log" && [ ! -e "$work/near" ] ||
     wrong "expressible, but: $(cat "$work/log")"
 refused() { words=$1; shift; "$plumbline" report "$@" >"$work/out" 2>"$work/log"; [ $? -eq 2 ] &&
     grep -q -- "$words" "$work/log" || wrong "$*: $(cat "$work/log")"; }
-refused "is not of an earlier" --format torchtitan --nearest "$work/p" "$work/p/plan.json"
+refused "is not from an earlier" --format torchtitan --nearest "$work/p" "$work/p/plan.json"
 refused 'nearest: requires --format megatron' --format trace --nearest "$work/q" "$work/p/plan.json"
 sed -i 's/"sequence": 4096/"sequence": 2048/' "$work/p/job.json"
 refused "its problem is missing" --format torchtitan --nearest "$work/q" "$work/p/plan.json"

@@ -69,7 +69,7 @@ while read -r model gpu nodes sequence batch; do
     esac
     PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" PLAN_HOSTS="$(seq -s ' ' 1 "$nodes")" \
         SLURMD_NODENAME=x bash "$folder/launch/job.sbatch" >"$work/out" 2>&1
-    [ $? -eq 2 ] && grep -q "job.sbatch: x is none of 1 2" "$work/out" ||
+    [ $? -eq 2 ] && grep -q "job.sbatch: x is not in 1 2" "$work/out" ||
         wrong "$model on $gpu: another node: $(cat "$work/out")"
     # The script for each node: hosts from a variable, a file or Slurm; this host among them, or its
     # number.

@@ -9,7 +9,7 @@
 int64_t random_less(uint64_t *state, int64_t n); // 0..n-1
 
 // Every feature now and then: different runs, all modes, compression, budgets, rules, groups that
-// nothing joins, overlapped and embedding sync. Many are infeasible.
+// no link connects, overlapped and embedding sync. Many are infeasible.
 void random_priced(struct priced *p, uint64_t *state, struct arena *arena);
 
 // The same for a given schedule: ranks with 2 or 3 stages, 2 or 3 slices, split backward, now and

@@ -28,7 +28,8 @@
     .layers = 12, .fixed_head_width = true, .read = hf_read_bert, .arrange = hf_arrange_bert
 
 #define INDEXED                                                                                    \
-    .told = "attention is planned over all tokens; of what picks some of them the parameters are " \
+    .told = "attention is planned over all tokens; of the part that selects tokens the "           \
+            "parameters are "                                                                      \
             "counted (but in layers of multi-token prediction), the work is not"
 #define BIASLESS                                                                                   \
     .told = "norms by the mean without biases are planned as norms by the root mean square"
@@ -247,7 +248,7 @@ static const struct hf_class classes[] = {
      MIXTURE(128, 4),
      .read = hf_read_gpt_oss,
      .arrange = hf_arrange_gpt_oss,
-     .told = "biases of experts are planned whole on every GPU"},
+     .told = "biases of experts are planned as copies on every GPU"},
     {.name = "hunyuan_v1_dense",
      .shape = {FACTS("silu", 1e-5, 1e4), SIZES(4096, 11008, 32, 0, 290943), GATED,
                .qk_norm = QK_NORM_HEAD},
@@ -448,7 +449,7 @@ static const struct unread {
     {"lfm2_moe", CONVOLUTIONS, "qwen3_moe"},
     {"gemma3n", "embeddings of each layer and layers that share keys", "gemma3"},
     {"gemma4", "embeddings of each layer and layers that share keys", "gemma3"},
-    {"longcat_flash", "two attentions a layer and experts that do nothing", "deepseek_v3"},
+    {"longcat_flash", "two attentions per layer and experts without computation", "deepseek_v3"},
     {"dbrx", "its sizes under other keys", "mixtral"},
 };
 

@@ -31,10 +31,10 @@ static enum status refuse_modalities(const struct hf_model *x, const char *type,
     static const char *const keys[] = {"vision_config", "audio_config"};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         if (hf_has(x, keys[i]) && !hf_has_tower(type) && !x->class->flat)
-            return json_refuse(x->root, err,
-                               "key \"%s\": models of several modalities cannot be imported, but "
-                               "for their text_config",
-                               keys[i]);
+            return json_refuse(
+                x->root, err,
+                "key \"%s\": multimodal models cannot be imported, except for their text_config",
+                keys[i]);
     return OK;
 }
 
@@ -218,11 +218,10 @@ static const char *last_part(const char *path)
 static enum status refuse_class(const struct hf_model *x, const char *type, struct error *err)
 {
     const char *why = hf_why_not(type, x->arena);
-    return json_refuse(
-        x->root, err,
-        "model_type: \"%s\" is not read%s; of another kind a model document says the "
-        "layers (docs/FORMATS.md, model; plumbline example gpt writes one)",
-        type, why);
+    return json_refuse(x->root, err,
+                       "model_type: \"%s\" is not read%s; describe its layers in a model document "
+                       "(docs/FORMATS.md, model; plumbline example gpt writes one)",
+                       type, why);
 }
 
 // In a model of several modalities, the part that reads and writes text.

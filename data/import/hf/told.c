@@ -22,16 +22,14 @@ static void tell_further(const struct hf_model *x, const struct model *m)
     double of = x->depth ? whole - flop : whole;
     fprintf(stderr,
             "num_nextn_predict_layers: %lld layer%s of multi-token prediction %s: %.4g G "
-            "parameters of their own, %.3g %% of the main model's FLOP at %d tokens\n",
+            "parameters, %.3g %% of the main model's FLOP at %d tokens\n",
             (long long)runs[0].count, runs[0].count > 1 ? "s" : "",
             x->depth ? "in the model, on the head's stage (--mtp 0 leaves it out)"
                      : "left out, as transformers leaves it out",
             values / 1e9, 100 * flop / of, TOLD_SEQUENCE);
 }
 
-const char hf_alibi[] =
-    "positions as distances (ALiBi) are left out: what is written to launch the "
-    "plan names rotary ones";
+const char hf_alibi[] = "ALiBi positions are left out: launch files state rotary positions";
 
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
                       const struct hf_tower *tower, const struct model *m)
@@ -47,17 +45,16 @@ void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (hf_has(&of_all, parts[i]) && !(tower->count && !strcmp(parts[i], tower->part)))
             fprintf(stderr,
-                    "%s: left out, and what joins it to the text: the model is the part "
-                    "that reads and writes text\n",
+                    "%s: left out, with its connection to the text: the model is the language "
+                    "model alone\n",
                     parts[i]);
     for (int i = 0; i < tower->count; i++)
         if (!strcmp(tower->runs[i].name, "merger"))
-            fprintf(
-                stderr,
-                "vision_config: images of 448 x 448, %lld tokens each: the class takes any, the "
-                "model's \"tokens\" say another\n",
-                (long long)tower->runs[i].tokens);
+            fprintf(stderr,
+                    "vision_config: images of 448 x 448, %lld tokens each: the class accepts any; "
+                    "the model's \"tokens\" can state another\n",
+                    (long long)tower->runs[i].tokens);
     if (hf_has(&of_all, "quantization_config") || hf_has(x, "quantization_config"))
-        fprintf(stderr, "quantization_config: left out: weights are as the job's precision has "
-                        "them\n");
+        fprintf(stderr,
+                "quantization_config: left out: the job's precision determines the weights\n");
 }

@@ -88,14 +88,14 @@ static enum status read_file(void *options, struct error *err)
         if (t.word_count && *t.words[0] != '#') TRY(read_line(&h, &t, r->arena, err));
     }
     if (!h.names.count)
-        return fail(err, BAD_INPUT, "%s: expected a host a line, found none", r->path);
+        return fail(err, BAD_INPUT, "%s: expected one host per line, found none", r->path);
     c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
     c->places.node_count = h.names.count;
     c->places.nodes = TAKE(r->arena, h.names.count, struct cluster_node);
     for (int i = 0; i < h.names.count; i++) {
         int group = group_of(c, &nodes, h.slots[i], r->arena);
         if (group < 0)
-            return fail(err, BAD_INPUT, "%s: more than %d unlike numbers of slots", r->path,
+            return fail(err, BAD_INPUT, "%s: more than %d different numbers of slots", r->path,
                         GROUPS_MAX);
         c->places.nodes[i] = (struct cluster_node){.name = h.names.items[i], .group = group};
     }

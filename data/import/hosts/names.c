@@ -94,7 +94,7 @@ enum status host_cluster(struct cluster *c, const char *like, struct arena *aren
 {
     if (like) return import_like(c, like, arena, err);
     return fail(err, BAD_INPUT,
-                "--like is missing: what the nodes have is not in the file; name a cluster of such "
+                "--like is missing: the file does not describe the nodes; name a cluster with such "
                 "nodes (plumbline clusters lists those shipped)");
 }
 

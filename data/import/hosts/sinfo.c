@@ -52,7 +52,7 @@ static enum status read_gres(const char *gres, struct slurm_node *node, struct s
                                   (int)(last ? last - first - 1 : (long)strlen(first + 1)),
                                   first + 1);
             if (node->gpus && strcmp(node->type, type))
-                return text_refuse(t, err, "gres: GPUs of one node are of %s and of %s",
+                return text_refuse(t, err, "gres: one node has GPUs of types %s and %s",
                                    *node->type ? node->type : "no type", type);
             node->type = type;
             node->gpus += (int)count;
@@ -224,14 +224,15 @@ static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
     *group = g;
     if (g < c->group_count) return OK;
     if (g == GROUPS_MAX)
-        return fail(err, BAD_INPUT, "more than %d unlike kinds of nodes", GROUPS_MAX);
+        return fail(err, BAD_INPUT, "more than %d different kinds of nodes", GROUPS_MAX);
     const char *like = like_of(likes, node->type);
     for (int k = 0; k < g; k++)
         if (strcmp(types[k], node->type) && like && like_of(likes, types[k]) == like)
-            return fail(err, BAD_INPUT,
-                        "--like: nodes of %s and of %s: say it for each, --like %s=CLUSTER "
-                        "--like %s=CLUSTER",
-                        types[k], node->type, types[k], node->type);
+            return fail(
+                err, BAD_INPUT,
+                "--like: there are nodes with %s and with %s: give one for each, --like %s=CLUSTER "
+                "--like %s=CLUSTER",
+                types[k], node->type, types[k], node->type);
     TRY(host_group(&c->groups[g], like, arena, err));
     types[g] = node->type;
     c->groups[g].gpus_per_node = node->gpus;

@@ -120,13 +120,13 @@ static enum status find_heights(struct tree *tree, int *levels, struct text_line
     for (int i = 0; i<tree->count && * levels> LEVELS_MOST; i++)
         if (tree->switches[i].height >= LEVELS_MOST) {
             t->line = tree->switches[i].line;
-            return text_refuse(t, err, "%.60s: more than %d levels of switches, or one on itself",
+            return text_refuse(t, err, "%.60s: more than %d levels of switches, or a cycle",
                                tree->switches[i].name, LEVELS_MOST);
         }
     for (int i = 0; i < tree->count; i++)
         if (tree->switches[i].height < 0) {
             t->line = tree->switches[i].line;
-            return text_refuse(t, err, "%.60s: no node is below it, or it is below itself",
+            return text_refuse(t, err, "%.60s: no node is below it, or it is in a cycle",
                                tree->switches[i].name);
         }
     return OK;
@@ -290,8 +290,7 @@ static void tell(const void *options)
     fprintf(stderr, "%d nodes in %d group%s on %d switches of %d levels", c->places.node_count,
             c->group_count, c->group_count == 1 ? "" : "s", o->switches, o->levels);
     if (c->places.node_count < o->listed)
-        fprintf(stderr, "; %d that %s does not have left out", o->listed - c->places.node_count,
-                o->like);
+        fprintf(stderr, "; %d not in %s left out", o->listed - c->places.node_count, o->like);
     fputc('\n', stderr);
 }
 

@@ -74,8 +74,8 @@ static enum status check_layout(struct run *r, struct settings *s, struct error 
                         s->document.path, degrees[i]);
     l->sequence_parallel &= l->tensor > 1;
     if (l->context > 1 && setting_of(s, "sequence_parallel_size"))
-        settings_note(s, "sequence_parallel_size: taken as context ranks, whose keys go round a "
-                         "ring; DeepSpeed's (Ulysses) exchanges heads");
+        settings_note(s, "sequence_parallel_size: read as context parallelism, which passes keys "
+                         "around a ring; DeepSpeed's (Ulysses) exchanges heads");
     return set_batch(r, s, err);
 }
 
@@ -95,7 +95,7 @@ static enum status set_zero(struct run *r, struct settings *s, struct error *err
                                          (r->old_offload && !strcasecmp(r->old_offload, "true")));
     bool overlapped = r->overlap ? !strcasecmp(r->overlap, "true") : stage == 3;
     l->gradient_sync = stage && overlapped ? SYNC_OVERLAPPED : SYNC_EXPOSED;
-    if (nvme) settings_note(s, "offload_optimizer to nvme: taken as host memory");
+    if (nvme) settings_note(s, "offload_optimizer to nvme: read as host memory");
     if (r->parameters && strcasecmp(r->parameters, "none"))
         settings_note(s, "offload_param: a job's weights stay on the GPU");
     if (stage >= 2 && l->pipeline > 1)
@@ -123,13 +123,11 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
                       "no data_types.grad_accum_dtype: gradients are summed in bf16, as DeepSpeed "
                       "does from 0.17.6 on; without ZeRO, 0.7.6 to 0.17.5 sum them in fp32");
     if (r->sums && !strcasecmp(r->sums, "fp32") && j->layout.zero >= 2 && j->precision != FP32)
-        settings_note(s,
-                      "communication_data_type fp32: at ZeRO 2 and 3 gradients are taken to travel "
-                      "in 16 bits");
-    if (r->amp) settings_note(s, "amp: taken as fp16");
+        settings_note(s, "communication_data_type fp32: at ZeRO 2 and 3 gradients are assumed to "
+                         "be sent in 16 bits");
+    if (r->amp) settings_note(s, "amp: read as fp16");
     if (r->autocast)
-        settings_note(s, "torch_autocast: products in 16 bits over fp32 weights; "
-                         "taken as if it were off");
+        settings_note(s, "torch_autocast: products in 16 bits over fp32 weights; ignored");
     return OK;
 }
 
@@ -139,7 +137,7 @@ static void set_optimizer(struct run *r, struct settings *s)
                                              "onebitadam", "zerooneadam", "onebitlamb", NULL};
     r->job.adam = !r->optimizer || index_of(two_states, r->optimizer) >= 0;
     if (!r->job.adam)
-        settings_note(s, "optimizer %s: a job has Adam's two states or none; none is assumed",
+        settings_note(s, "optimizer %s: a job supports Adam's two states or none; none is assumed",
                       r->optimizer);
     if (!r->optimizer) settings_note(s, "the script sets the optimizer: Adam is assumed");
 }
@@ -152,8 +150,8 @@ static void set_recompute(struct run *r, struct settings *s)
     r->job.recompute[r->mode] = true;
     if (!section) return;
     r->job.recompute[RECOMPUTE_FULL] = true;
-    settings_note(s, "activation_checkpointing: full recomputation may be chosen; where "
-                     "checkpoints are kept (partitioned, in host memory) a job has not");
+    settings_note(s, "activation_checkpointing: full recomputation may be chosen; a job cannot "
+                     "state where checkpoints are stored (partitioned, in host memory)");
 }
 
 static void take_asked(struct run *r, const struct asked *a)

@@ -68,7 +68,7 @@ void settings_tell(const struct settings *s)
     if (*s->left) fputc('\n', stderr);
     fputs(s->notes, stderr);
     if (s->unknown > UNKNOWN_TOLD)
-        fprintf(stderr, "%s: %d more keys are not known and left out\n", s->document.path,
+        fprintf(stderr, "%s: %d more keys are unknown and left out\n", s->document.path,
                 s->unknown - UNKNOWN_TOLD);
 }
 
@@ -152,7 +152,7 @@ static void note_unknown(struct settings *s, const struct setting_rows *rows,
         return;
     int meant = name_meant(key + strlen(dashes(s)), names, rows->count);
     const char *line = s->flags ? "" : arena_print(s->arena, "line %d: ", at->line);
-    settings_note(s, "%s%.120s is not known and left out%s%s%s%s", line, key,
+    settings_note(s, "%s%.120s is unknown and left out%s%s%s%s", line, key,
                   meant < 0 ? "" : "; did you mean ", meant < 0 ? "" : dashes(s),
                   meant < 0 ? "" : names[meant], meant < 0 ? "" : "?");
 }

@@ -17,7 +17,7 @@ static enum status next_content(struct settings_source *r, int *column, struct e
     for (from = r->at; from > r->s->begin && from[-1] != '\n';) from--;
     *column = r->at == r->end ? -1 : (int)(r->at - from);
     if (memchr(from, '\t', (size_t)(r->at - from)))
-        return source_refuse(r, err, "expected blanks before what stands in a line, found a tab");
+        return source_refuse(r, err, "expected spaces as indentation, found a tab");
     if (*column == 0 && r->end - r->at >= 3 && !memcmp(r->at, "...", 3))
         *column = -1, r->at = r->end;
     return OK;
@@ -74,11 +74,12 @@ static enum status read_plain(struct settings_source *r, int column, const char 
         r->at = to;
         while (to > from && strchr(" \t\r", to[-1])) to--;
         text = arena_print(r->s->arena, "%s%s%.*s", text, *text ? " " : "", (int)(to - from), from);
-        if (strlen(text) > 4096) return source_refuse(r, err, "%.80s: a text of many lines", key);
+        if (strlen(text) > 4096)
+            return source_refuse(r, err, "%.80s: text of several lines is not supported", key);
         TRY(next_content(r, &here, err));
         if (here > column && begins_mapping(r))
             return source_refuse(r, err,
-                                 "stands further in than %.80s before it, which has a value", key);
+                                 "is indented deeper than %.80s before it, which has a value", key);
     }
     next = r->line, r->line = line;
     TRY(add_plain(r, key, text, err));
@@ -174,7 +175,7 @@ static enum status read_mapping(struct settings_source *r, int column, const cha
         else TRY(read_inline(r, column, key, err));
         TRY(next_content(r, &here, err));
         if (here > column)
-            return source_refuse(r, err, "stands further in than %.60s before it", name);
+            return source_refuse(r, err, "is indented deeper than %.60s before it", name);
     }
     return OK;
 }
@@ -234,8 +235,7 @@ enum status settings_read_yaml(struct settings *s, const char *path, struct aren
         r.at += 3;
         TRY(next_content(&r, &column, err));
     }
-    if (column < 0)
-        return fail(err, BAD_INPUT, "%s: expected settings, found comments alone", path);
+    if (column < 0) return fail(err, BAD_INPUT, "%s: expected settings, found only comments", path);
     if (*r.at == '{') TRY(source_value(&r, "", err));
     else TRY(read_node(&r, column, "", err));
     TRY(next_content(&r, &column, err));

@@ -123,7 +123,7 @@ static enum status set_batch(struct run *r, struct settings *s, struct error *er
                                (long long)r->micro_batch, (long long)r->local_batch);
     if (l->pipeline > 1 && steps > 1)
         settings_note(s,
-                      "the pipeline is emptied %d times an iteration (global_batch_size over "
+                      "the pipeline is drained %d times per iteration (global_batch_size over "
                       "local_batch_size x data ranks): a job fills it once",
                       steps);
     return OK;
@@ -143,14 +143,14 @@ static enum status set_schedule(struct run *r, struct settings *s, int asked, st
     }
     if (!found)
         return settings_refuse(s, "parallelism.pipeline_parallel_schedule", err,
-                               "\"%.60s\" is none of torch's; did you mean %s?", r->schedule,
-                               names[name_nearest(r->schedule, names, count)]);
+                               "\"%.60s\" is not a schedule of torch; did you mean %s?",
+                               r->schedule, names[name_nearest(r->schedule, names, count)]);
     if (r->csv && *r->csv && asked < 0)
         return settings_refuse(
             s, "parallelism.pipeline_parallel_schedule_csv", err,
             "the order of passes is in \"%.200s\": name the schedule with --schedule", r->csv);
     if (found->use != WRITTEN_BY_NAME && asked < 0)
-        settings_note(s, "the schedule %s: the nearest that a job has is %s", r->schedule,
+        settings_note(s, "the schedule %s: the nearest that a job supports is %s", r->schedule,
                       schedule_names[found->kind]);
     r->job.layout.schedule = asked < 0 ? found->kind : asked;
     return OK;
@@ -173,8 +173,7 @@ static enum status set_stages(struct run *r, struct settings *s, struct error *e
             stages = setting_list_length(s, parts), points = split_points(s),
             of_rank = schedule_kinds[l->schedule].virtual_stages;
     if (!stages && points) stages = points + 1;
-    if (stages)
-        settings_note(s, "the cut into %lld stages is the plan's to decide", (long long)stages);
+    if (stages) settings_note(s, "the cut into %lld stages is left to the plan", (long long)stages);
     else if (r->layers_of_stage && !blocks)
         return settings_refuse(s, "parallelism.pipeline_parallel_layers_per_stage", err,
                                "counts the model's layers: give their number with --layers");
@@ -214,7 +213,7 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
                          "disables it with tensor or pipeline parallelism and trains in fp32");
     narrow = half || (narrow && (sharded || !others));
     j->precision = eight || mx ? FP8 : narrow ? BF16 : FP32;
-    if (mx) settings_note(s, "mxfp8: taken as fp8");
+    if (mx) settings_note(s, "mxfp8: read as fp8");
     return OK;
 }
 
@@ -236,7 +235,7 @@ static enum status set_recompute(struct run *r, struct settings *s, struct error
                       "of a plan has none or all of its layers recomputed",
                       r->method);
     if (!strcmp(r->granularity, "memory_budget"))
-        settings_note(s, "memory_budget: taken as selective recomputation of operators");
+        settings_note(s, "memory_budget: read as selective recomputation of operators");
     return OK;
 }
 
@@ -253,7 +252,7 @@ static void note_rest(struct settings *s, const struct run *r)
                          "job cannot; left out");
     if (r->early_step)
         settings_note(s, "optimizer.early_step_in_backward: gradients that are freed layer by "
-                         "layer are counted as kept");
+                         "layer are counted in full");
     note_model(s, r);
 }
 

@@ -289,10 +289,9 @@ static enum status check_mtp(const struct model *m, struct error *err)
             (r->kind != LAYER_BLOCK && r->kind != LAYER_MOE) || r->bidirectional ||
                     r->cross_attention || r->shared_weights || r->frozen || r->more_values ||
                     r->shape || r->tokens
-                ? "expected a trained causal block or moe run, with parameters of its own alone"
+                ? "expected a trained causal block or moe run, that shares no parameters"
             : !before || !behind
-                ? "expected a run behind blocks, and behind it the head or another "
-                  "such run"
+                ? "expected a run after blocks, followed by the head or another such run"
             : m->runs[0].kind != LAYER_EMBEDDING || m->runs[0].frozen ||
                     m->runs[m->run_count - 1].frozen
                 ? "expected a model that begins with a trained embedding and ends with a "
@@ -339,7 +338,7 @@ enum status model_check(const struct model *m, struct error *err)
         (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
         return fail(err, BAD_INPUT,
                     "%s: runs: an embedding can only be the first layer (behind a tower the first "
-                    "without tokens of its own), a head only the last, and each stands once",
+                    "without tokens of its own), a head only the last, and each appears once",
                     name_of(m));
     return check_mtp(m, err);
 }
@@ -412,12 +411,12 @@ static const struct peculiarity {
     PECULIAR(true, true, layer_run, chunk, "chunks of attention"),
     PECULIAR(true, true, layer_run, more_values, "further parameters"),
     PECULIAR(true, false, layer_run, shared_weights, "layers that share weights"),
-    PECULIAR(true, false, layer_run, shape, "layers of a shape of their own"),
-    PECULIAR(true, false, layer_run, tokens, "layers with tokens of their own (towers)"),
+    PECULIAR(true, false, layer_run, shape, "layers with a separate shape"),
+    PECULIAR(true, false, layer_run, tokens, "layers with separate tokens (towers)"),
     PECULIAR(true, false, layer_run, mtp, "multi-token prediction"),
     PECULIAR(true, true, layer_run, experts.shared_gate, "a gate of the shared experts"),
     PECULIAR(false, false, shape, kv_rank, "latent attention (shape.kv_rank)"),
-    PECULIAR(false, true, shape, norms, "another number of norms than 2"),
+    PECULIAR(false, true, shape, norms, "a number of norms other than 2"),
     PECULIAR(false, false, shape, qk_norm, "norms of queries and keys (shape.qk_norm)"),
     PECULIAR(false, false, shape, gated_attention, "gated attention"),
     PECULIAR(false, true, shape, plain_norms, "norms without parameters"),

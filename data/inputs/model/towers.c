@@ -63,8 +63,8 @@ static enum status check_own(const struct layer_run *r, int i, const char *file,
                          : OK;
     if (r->kind != LAYER_BLOCK && r->kind != LAYER_PROJECTOR)
         return fail(err, BAD_INPUT,
-                    "%s: runs[%d].%s: expected none of its own for kind \"%s\": blocks and "
-                    "projectors may have them",
+                    "%s: runs[%d].%s: expected none for kind \"%s\": only blocks and projectors "
+                    "may have it",
                     file, i, r->shape ? "shape" : "tokens", layer_kind_names[r->kind]);
     if (r->tokens < 0 || r->tokens > TOKENS_MAX || r->pieces < 0 || r->pieces > PIECES_MAX)
         return fail(err, BAD_INPUT, "%s: runs[%d].tokens: tokens or pieces out of range", file, i);
@@ -101,13 +101,12 @@ enum status towers_check(const struct model *m, const char *file, struct error *
         TRY(check_width(m, i, &width, file, err));
         if (i && r->tokens && !m->runs[i - 1].tokens)
             return fail(err, BAD_INPUT,
-                        "%s: runs[%d].tokens: runs with tokens of their own stand before all "
-                        "others",
+                        "%s: runs[%d].tokens: runs with separate tokens come before all others",
                         file, i);
         if (r->cross_attention && (model_has_towers(m) || r->shape))
             return fail(err, BAD_INPUT,
-                        "%s: runs[%d].cross_attention: expected none in a run with a shape of its "
-                        "own, and none behind a tower",
+                        "%s: runs[%d].cross_attention: expected none in a run with a separate "
+                        "shape, and none after a tower",
                         file, i);
     }
     return OK;

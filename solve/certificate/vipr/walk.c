@@ -130,7 +130,7 @@ static enum status sum_box(struct vipr_maker *m, const struct node *n, const str
     add_multipliers(m, y);
     add_bounds(m);
     add_choices(m, n, leave);
-    return m->sum.bad ? fail(err, SOLVER, "VIPR: a sum passes 128 bits") : OK;
+    return m->sum.bad ? fail(err, SOLVER, "VIPR: a sum exceeds 128 bits") : OK;
 }
 
 static enum status close_box(struct vipr_maker *m, const struct node *n,
@@ -156,7 +156,7 @@ static enum status close_empty(struct vipr_maker *m, const struct node *n, int *
         *row = vipr_combine(m, &vipr_absurd, false, 1);
         return OK;
     }
-    return fail(err, SOLVER, "VIPR: a box called empty that is not");
+    return fail(err, SOLVER, "VIPR: a box stated to be empty that is not");
 }
 
 // ---- excluding choices
@@ -278,7 +278,7 @@ static enum status walk_box(struct vipr_maker *m, int64_t number, struct node *n
     for (int k = m->first_record[number]; k >= 0; k = m->next_record[k]) {
         const struct record *r = &m->tree.records.items[k];
         if (memcmp(r->allowed, n->box.allowed, (size_t)box_words(p) * sizeof *r->allowed))
-            return fail(err, SOLVER, "VIPR: a record that speaks of another box");
+            return fail(err, SOLVER, "VIPR: a record of another box");
         switch (r->kind) {
         case RECORD_REMOVED: TRY(remove_choices(m, n, r, err)); break;
         case RECORD_CLOSED: return close_box(m, n, &r->proof, row, err);
@@ -287,7 +287,7 @@ static enum status walk_box(struct vipr_maker *m, int64_t number, struct node *n
         case RECORD_SPLIT: return walk_split(m, r, n, row, err);
         }
     }
-    return fail(err, SOLVER, "VIPR: a box without an end");
+    return fail(err, SOLVER, "VIPR: a box that is not closed");
 }
 
 enum status vipr_walk(struct vipr_maker *m, int *row, struct error *err)

@@ -185,7 +185,7 @@ static enum status order_turns(struct build *b)
             int operation = check_turn_operation(b->g, rank, &x->turns[rank][i]);
             if (b->g->exists[operation])
                 return check_refuse(&b->p->reader, "layout",
-                                    "a pass comes twice in the schedule's order");
+                                    "a pass appears twice in the schedule's order");
             b->g->exists[operation] = true;
         }
     }

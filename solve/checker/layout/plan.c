@@ -46,8 +46,8 @@ static const char *resource_misfit(const struct check_problem *p,
         int64_t used = 0;
         for (int s = 0; s < p->stages; s++) used += check_use(p, s, r, chosen[s]);
         if (check_resource_limit(p, r) >= 0 && used > check_resource_limit(p, r))
-            return r < p->group_count ? "more ranks stand on a group than it has slots"
-                                      : "the budget of compression is overdrawn";
+            return r < p->group_count ? "more ranks are on a group than it has slots"
+                                      : "the budget of compression is exceeded";
     }
     return NULL;
 }
@@ -60,7 +60,7 @@ static const char *rank_misfit(const struct check_graph *g,
     for (int turn = 0; turn < p->turns; turn++) {
         own[turn] = chosen[check_stage_of(p, rank, turn)];
         if (own[turn]->group != own[0]->group)
-            return "the stages of a rank stand on different groups";
+            return "the stages of a rank are on different groups";
     }
     return check_rank_bytes(g, rank, own) <= p->groups[own[0]->group].memory_limit
                ? NULL
@@ -75,9 +75,9 @@ const char *check_misfit(const struct check_graph *g, const struct check_choice 
     if (resource_misfit(p, chosen)) return resource_misfit(p, chosen);
     for (int s = 0; s < last; s++)
         if (!check_is_joined(p, s, chosen[s]->group, chosen[s]->cut, chosen[s + 1]->group))
-            return "nothing joins two neighbours";
+            return "no link connects two neighbours";
     if (p->embedding && p->embedding[chosen[0]->group * p->group_count + chosen[last]->group] < 0)
-        return "nothing joins the ends of the embedding sync";
+        return "no link connects the ends of the embedding sync";
     for (int rank = 0; rank < p->ranks; rank++) {
         const char *why = rank_misfit(g, chosen, rank);
         if (why) return why;

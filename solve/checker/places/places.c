@@ -29,14 +29,14 @@ static enum status audit_relaxed(struct check_result *result, const struct reade
     TRY(value_fields(r, places, "places", fields, NULL));
     how.by_nodes = by == BY_NODES;
     if (how.chained && how.by_nodes)
-        return check_refuse(r, "places.chained", "expected with by groups alone");
+        return check_refuse(r, "places.chained", "expected only with by groups");
     if (how.shared >= 0 && how.by_nodes)
-        return check_refuse(r, "places.shared", "expected with by groups alone");
+        return check_refuse(r, "places.shared", "expected only with by groups");
     TRY(check_read_claims(r, value_get(places, "proof"), result));
     if (result->iteration_ns >= 0)
         return check_refuse(
             r, "places.proof",
-            "expected a bound alone: plans on nodes are audited by plumbline verify");
+            "expected only a bound: plans on nodes are audited by plumbline verify");
     TRY(check_relax_places(p, x, &how, r, work, arena));
     result->problem = p;
     return check_one_proof(r, value_get(places, "proof"), p, result, work, arena);
@@ -60,8 +60,8 @@ enum status check_audit_places(struct check_result *result, const struct reader 
     result->doubtful = *x->doubtful_prices;
     if (*x->doubtful_sizes)
         return fail(r->err, (enum status)NOT_PROVEN,
-                    "a size lies so near to where a price changes that the judge cannot tell on "
-                    "which side");
+                    "a size is so close to a step of a price that the judge cannot tell on which "
+                    "side it is");
     return OK;
 }
 

@@ -450,7 +450,7 @@ static enum status take_micro_batches(struct relaxing *m, const struct check_rel
         return check_refuse(m->r, "places", "%lld micro-batches are not checked", (long long)count);
     if (x->together && check_schedules[m->p->kind].fewer == PART_OF_MORE_NEVER)
         return check_refuse(m->r, "places",
-                            "numbers of micro-batches of their own do not go with the schedule");
+                            "the schedule does not allow different micro-batch counts");
     if (x->together && how->shared >= 0)
         return fail(
             m->r->err, (enum status)NOT_PROVEN,

@@ -36,7 +36,7 @@ static enum status audit_proof(struct tree_audit *h, const cJSON *proof, int rep
     struct check_problem p;
     enum status status = check_read_claims(&r, proof, &own);
     if (status == OK && own.iteration_ns >= 0)
-        status = check_refuse(&r, "proof", "expected a bound alone");
+        status = check_refuse(&r, "proof", "expected only a bound");
     if (status == OK && h->result->infeasible && !own.infeasible)
         status = fail(&why, (enum status)NOT_PROVEN, "proves a bound, not that there is no plan");
     if (status == OK && !own.infeasible && own.bound_ns < h->result->bound_ns)
@@ -145,5 +145,5 @@ enum status check_audit_tree(struct check_result *result, const struct reader *r
     TRY(audit_part(h));
     result->problem = check_tree_problem(tree);
     result->parts = h->number;
-    return h->next ? check_refuse(r, "places.parts", "a part stands behind the last one") : OK;
+    return h->next ? check_refuse(r, "places.parts", "parts continue after the last one") : OK;
 }

@@ -8,12 +8,12 @@ static void put_claims(struct check_page *p, const struct check_result *r)
 {
     page_print(p, "CERTIFIED, given what is assumed below\n");
     if (r->infeasible)
-        page_print(
-            p, "  There is no plan: wherever its ranks stand, it breaks a rule or a limit.\n\n");
+        page_print(p, "  There is no plan: wherever its ranks are placed, it violates a rule or a "
+                      "limit.\n\n");
     else
         page_print(p,
-                   "  No plan %s less than %lld ns, on whichever nodes its ranks stand and in "
-                   "whichever order its rings go.\n\n",
+                   "  No plan %s less than %lld ns, on whichever nodes its ranks are placed and in "
+                   "whichever order its rings run.\n\n",
                    r->objective == MINIMISE_PIPETTE
                        ? "has a value of the objective pipette (docs/FORMULAS.md 16) of"
                    : r->objective == MINIMISE_LOAD
@@ -40,7 +40,7 @@ static void put_verified(struct check_page *p, const struct check_result *r, int
                    "  - that the certificate is about these very documents (SHA-256);\n"
                    "  - every set of first nodes with its best ring, and every way to give each of "
                    "them the rest of its row\n"
-                   "    (docs/PROOFS.md 15.3): none has less. The file holds the claim alone.\n"
+                   "    (docs/PROOFS.md 15.3): none has less. The file contains only the claim.\n"
                    "  Work: %llu steps, %lld.%03lld s.\n\n",
                    (unsigned long long)r->work, (long long)(microseconds / 1000000),
                    (long long)(microseconds / 1000 % 1000));
@@ -82,8 +82,8 @@ enum status check_places_write_statement(const struct check_places_audit *h, con
                   "docs/FORMULAS.md and\n"
                   "    docs/PROOFS.md (3, 4, 11) say they mean;\n"
                   "  - that the checker, its compiler, the C library and the machine work.\n"
-                  "  The certificate holds no plan: what a plan takes, plumbline verify "
-                  "says.\n\nINPUTS, by SHA-256 of their bytes\n");
+                  "  The certificate contains no plan: plumbline verify states what a plan "
+                  "takes.\n\nINPUTS, by SHA-256 of their bytes\n");
     page_files(p, h->certificate, h->sources, h->source_count);
     return page_write(p, path, err);
 }

@@ -11,8 +11,8 @@ enum status space_check_kind(const struct problem *p, enum check_certificate_kin
     bool places = p->cluster.places.node_count;
     if (none)
         return fail(err, BAD_INPUT,
-                    "%s: no certificate can be about its job (%s): solve states its bound, and "
-                    "nothing audits it",
+                    "%s: no certificate can be made for its job (%s): solve states its bound, "
+                    "which is not audited",
                     file, none);
     if (p->job.space.given && kind != CERTIFICATE_OF_SPACE)
         return fail(err, BAD_INPUT,

@@ -284,8 +284,8 @@ enum status check_same_prices(const struct check_problem *document, const struct
     struct comparison c = {.document = document, .own = own, .err = err};
     if (own->doubtful)
         return fail(err, (enum status)NOT_PROVEN,
-                    "%lld prices of the problem lie so near to where rounding changes that the "
-                    "judge cannot tell how they round",
+                    "%lld prices of the problem are so close to a rounding boundary that the judge "
+                    "cannot tell how they round",
                     (long long)own->doubtful);
     TRY(same_layout(&c));
     TRY(same_numbers(&c));

@@ -190,7 +190,8 @@ static enum status walk(const struct reader *r, cJSON *v, int64_t **number)
     for (cJSON *e = v->child; e; e = e->next) {
         for (const cJSON *other = v->child; e->string && other != e; other = other->next)
             if (!strcmp(other->string, e->string))
-                return check_refuse(r, "", "a key stands twice in an object: \"%.40s\"", e->string);
+                return check_refuse(r, "", "a key appears twice in an object: \"%.40s\"",
+                                    e->string);
         if (e->string && ++keys > KEYS_MOST)
             return check_refuse(r, "", "an object of too many keys");
         TRY(walk(r, e, number));
@@ -209,7 +210,7 @@ enum status check_parse(const struct reader *r, const char *text, size_t size, c
     struct scan s = {.reader = r, .start = text, .at = text, .end = text + size, .number = numbers};
     TRY(scan_value(&s));
     skip_blanks(&s);
-    if (s.at != s.end) return refuse_here(&s, "something stands behind the document's end");
+    if (s.at != s.end) return refuse_here(&s, "text after the document's end");
     TRY(arena_hold(arena, s.bytes, r->file, r->err));
     *root = cJSON_ParseWithLength(text, size);
     if (!*root) arena_exhaust(arena); // nothing else can fail: the text is JSON

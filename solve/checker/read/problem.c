@@ -194,10 +194,9 @@ static enum status check_schedule_of(const struct check_problem *p)
     const struct check_schedule *schedule = &check_schedules[p->kind];
     if ((schedule->turns && p->turns != schedule->turns) || p->stages > MOST_STAGES)
         return check_refuse(&p->reader, "layout.virtual_stages",
-                            "%d on %d ranks do not go with the schedule", p->turns, p->ranks);
+                            "%d on %d ranks do not fit the schedule", p->turns, p->ranks);
     if (p->slices < 1 || p->slices > MOST_SLICES || (p->slices > 1) != schedule->slices)
-        return check_refuse(&p->reader, "layout.slices", "%d do not go with the schedule",
-                            p->slices);
+        return check_refuse(&p->reader, "layout.slices", "%d do not fit the schedule", p->slices);
     return OK;
 }
 
@@ -278,7 +277,7 @@ static enum status read_modes(struct check_problem *p, const cJSON *v)
         p->modes[mode] = true;
     }
     if (p->modes[MODE_SWAP] && !check_may_swap(p))
-        return check_refuse(&p->reader, "recompute", "\"swap\" does not go with the schedule");
+        return check_refuse(&p->reader, "recompute", "\"swap\" does not fit the schedule");
     return p->modes[MODE_NONE]
                ? OK
                : check_refuse(&p->reader, "recompute", "expected \"none\" among the modes");
@@ -327,7 +326,7 @@ static enum status read_objective(struct check_problem *p, const cJSON *root)
     int minimised = MINIMISE_TIME;
     if (value_get(root, "places"))
         return check_refuse(r, "places",
-                            "a proof about node groups says nothing of placements: expected a "
+                            "a proof about node groups does not cover placements: expected a "
                             "certificate about those");
     if (objective) TRY(value_name(r, objective, "objective", check_objective_names, &minimised));
     p->objective = (enum check_objective)minimised;

@@ -188,18 +188,18 @@ static enum status next_fates(struct audit *h, int64_t number)
 static enum status find_reason(struct audit *h, int64_t number, const struct check_layout *layout)
 {
     static const char *const what[] = {
-        "is said to be refused, and no rule refuses it",
-        "is said not to fit, and that does not follow from its bytes",
-        "is said to take bound_ns at least, and that does not follow from its prices"};
+        "is stated as refused, but no rule refuses it",
+        "is stated not to fit, which does not follow from its bytes",
+        "is stated to take at least bound_ns, which does not follow from its prices"};
     bool holds;
     const char *why;
     if (h->fate == FATE_IS_BOUND && check_goal_ns(h->space, layout, h->layouts.bound_ns) < 0)
-        return NOT_PROVEN_SPACE(h, "layout %lld: a bound does not say that there is no plan",
+        return NOT_PROVEN_SPACE(h, "layout %lld: a bound does not prove that there is no plan",
                                 (long long)number);
     TRY(check_fate_holds(&h->layouts, layout, h->fate, &holds, &why));
     if (holds) return OK;
     if (why)
-        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), and not said to be",
+        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), but not stated as refused",
                                 (long long)number, why);
     return NOT_PROVEN_SPACE(h, "layout %lld: %s", (long long)number, what[h->fate]);
 }
@@ -224,13 +224,13 @@ static enum status audit_layout(struct audit *h, int64_t number, const struct ch
     if (h->fate == FATE_IS_DOMINATED) {
         if (h->dominated_next < h->dominated_count && h->dominated[2 * h->dominated_next] == number)
             return h->dominated_next++, OK;
-        return NOT_PROVEN_SPACE(h, "layout %lld: is said to be dominated, and not by which",
+        return NOT_PROVEN_SPACE(h, "layout %lld: is stated as dominated, but not by which layout",
                                 (long long)number);
     }
     if (h->fate == FATE_IS_PROVEN) {
         if (h->proof_next < h->proof_count && h->proof_of[h->proof_next] == number)
             return h->proof_next++, OK;
-        return NOT_PROVEN_SPACE(h, "layout %lld: is said to have a proof, and there is none",
+        return NOT_PROVEN_SPACE(h, "layout %lld: is stated to have a proof, but there is none",
                                 (long long)number);
     }
     return find_reason(h, number, layout);
@@ -252,12 +252,12 @@ static enum status walk(struct audit *h)
         return NOT_PROVEN_SPACE(h, "the space has %lld layouts, %lld are stated", (long long)count,
                                 (long long)to->layouts);
     if (h->fate_left || *h->fates)
-        return NOT_PROVEN_SPACE(h, "space.fates: go on behind the last layout");
+        return NOT_PROVEN_SPACE(h, "space.fates: continue after the last layout");
     if (h->dominated_next < h->dominated_count)
-        return NOT_PROVEN_SPACE(h, "layout %lld: is not said to be dominated, but by which",
+        return NOT_PROVEN_SPACE(h, "layout %lld: is not stated as dominated, but names by which",
                                 (long long)h->dominated[2 * h->dominated_next]);
     if (h->proof_next < h->proof_count)
-        return NOT_PROVEN_SPACE(h, "layout %lld: is not said to have a proof, and there is one",
+        return NOT_PROVEN_SPACE(h, "layout %lld: is not stated to have a proof, but there is one",
                                 (long long)h->proof_of[h->proof_next]);
     return OK;
 }
@@ -276,7 +276,7 @@ static enum status price(struct audit *h, int which, const struct listed *l,
     if (!why && !check_has_slots(*p)) why = "room for fewer ranks";
     if (!why && !pricer->times(pricer->context)) why = "a price beyond what can be counted";
     if (why)
-        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), and not said to be",
+        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), but not stated as refused",
                                 (long long)l->number, why);
     TRY(check_problem_bytes(*p));
     return check_problem_times(*p);
@@ -292,9 +292,9 @@ static enum status audit_dominated(struct audit *h, const struct listed *l,
 {
     struct check_problem *a, *b;
     if (!other->seen || other->fate == FATE_IS_REFUSED || other->fate == FATE_IS_DOMINATED)
-        return NOT_PROVEN_SPACE(
-            h, "layout %lld: layout %lld, which it is dominated by, has no bound of its own",
-            (long long)l->number, (long long)by);
+        return NOT_PROVEN_SPACE(h,
+                                "layout %lld: layout %lld, which it is dominated by, has no bound",
+                                (long long)l->number, (long long)by);
     if (*h->work < 100 * WORK_OF_LAYOUT) return NOT_PROVEN_SPACE(h, "the work limit is reached");
     *h->work -= 100 * WORK_OF_LAYOUT;
     if (other->fate != FATE_IS_MEMORY && goal_of(h, other) >= 0 &&
@@ -339,7 +339,7 @@ static enum status audit_placements(struct audit *h, const struct listed *l, con
     const char *why = check_space_refusal(h->space, &l->layout);
     int64_t goal_ns = goal_of(h, l);
     if (why)
-        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), and not said to be",
+        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), but not stated as refused",
                                 (long long)l->number, why);
     TRY(h->space->audit_on_nodes(&own, h->space, &l->layout, &h->reader, places, h->work,
                                  h->scratch));
@@ -359,8 +359,8 @@ static enum status audit_proof(struct audit *h, const struct listed *l, const cJ
     int64_t doubtful = *h->pricers[0].doubtful_prices;
     TRY(price(h, 0, l, &p));
     if (chosen && *h->pricers[0].doubtful_prices > doubtful)
-        return NOT_PROVEN_SPACE(h, "a price of the plan's layout lies so near to where rounding "
-                                   "changes that the judge cannot tell how it rounds");
+        return NOT_PROVEN_SPACE(h, "a price of the plan's layout is so close to a rounding "
+                                   "boundary that the judge cannot tell how it rounds");
     TRY(check_read_claims(&h->reader, proof, &own));
     int64_t goal_ns = goal_of(h, l);
     if (goal_ns < 0 && !own.infeasible)
@@ -418,7 +418,7 @@ static enum status audit(struct audit *h, const struct check_text *certificate,
     TRY(read_claims(h, space));
     if (h->space->of_nodes && h->result->chosen >= 0)
         return check_refuse(&h->reader, "space",
-                            "expected a bound alone: plans on nodes are audited by plumbline "
+                            "expected only a bound: plans on nodes are audited by plumbline "
                             "verify");
     TRY(read_dominated(h, value_get(space, "dominated")));
     TRY(read_proofs(h, value_get(space, "proofs")));
@@ -433,8 +433,8 @@ static enum status audit(struct audit *h, const struct check_text *certificate,
     TRY(audit_listed(h));
     h->result->doubtful += *h->pricers[0].doubtful_prices + *h->pricers[1].doubtful_prices;
     if (*h->pricers[0].doubtful_sizes + *h->pricers[1].doubtful_sizes)
-        return NOT_PROVEN_SPACE(h, "a size lies so near to where a price changes that the judge "
-                                   "cannot tell on which side");
+        return NOT_PROVEN_SPACE(h, "a size is so close to a step of a price that the judge cannot "
+                                   "tell on which side it is");
     return OK;
 }
 

@@ -239,7 +239,7 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
     if (s->shares_weights && (!l->value[KEY_BARRIER] || l->value[KEY_ZERO]))
         return "weights that layers share, without a barrier or sharded";
     return s->rule_stage >= stages || s->rule_layer >= s->layers
-               ? "a rule about a stage or layer that is not there"
+               ? "a rule about a stage or layer that does not exist"
                : NULL;
 }
 
@@ -269,10 +269,10 @@ static const char *refusal_by_schedule(const struct check_layout *l)
     const int *v = l->value, turns = v[KEY_TURNS], slices = v[KEY_SLICES];
     const struct check_schedule *schedule = &check_schedules[v[KEY_SCHEDULE]];
     if (schedule->turns ? turns != schedule->turns : turns < 2)
-        return "stages of a rank do not go with the schedule";
+        return "stages of a rank do not fit the schedule";
     if (turns > 1 && v[KEY_PIPELINE] < 2 && !schedule->layered)
-        return "several stages on an only rank";
-    if (schedule->slices ? slices < 2 : slices != 1) return "slices do not go with the schedule";
+        return "several stages on a single rank";
+    if (schedule->slices ? slices < 2 : slices != 1) return "slices do not fit the schedule";
     return slices > MOST_SLICES ? "too many slices" : NULL;
 }
 

@@ -36,7 +36,7 @@ static void put_claims(struct check_page *p, const struct check_space_result *s)
     }
     if (r->iteration_ns >= 0)
         page_print(p,
-                   "  1. The plan in the certificate, of layout %lld, keeps every rule, memory "
+                   "  1. The plan in the certificate, of layout %lld, satisfies every rule, memory "
                    "limit, slot and budget%s,\n"
                    "     and it %s exactly %lld %s.\n",
                    (long long)s->chosen,
@@ -49,7 +49,7 @@ static void put_claims(struct check_page *p, const struct check_space_result *s)
     else if (r->iteration_ns >= 0)
         page_print(p, "  So no plan is better by more than %lld ns.\n\n",
                    (long long)(r->iteration_ns - r->bound_ns));
-    else page_print(p, "  The certificate holds no plan.\n\n");
+    else page_print(p, "  The certificate contains no plan.\n\n");
 }
 
 static void put_verified(struct check_page *p, const struct check_space_result *s,
@@ -85,8 +85,8 @@ enum status check_space_write_statement(const struct check_space_audit *h, const
     page_print(p, "ASSUMED, not verified\n"
                   "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
                   "docs/FORMULAS.md) finds for each\n"
-                  "    layout. They are a model of the machine; nothing here says how near to a "
-                  "measured run they are;\n"
+                  "    layout. They are a model of the machine; nothing here states how close they "
+                  "are to a measured run;\n"
                   "  - that the five documents below were read as they are meant, and mean what "
                   "docs/FORMULAS.md and\n"
                   "    docs/PROOFS.md (3, 4, 8) say they mean;\n"

@@ -230,7 +230,7 @@ static bool offers_compression(const struct job *j, enum compression_method meth
 static const char *exclusion_by_costs(const struct price_audit *a, int group)
 {
     const struct gpu_costs *costs = gpu_of(a, group);
-    if (!costs) return "the costs do not know its GPU";
+    if (!costs) return "the costs do not list its GPU";
     bool rates = rates_of(a, group) != NULL;
     if (!rates && offers_compression(&a->problem->job, COMPRESS_LOW_RANK))
         return "its GPU has no rates for the job's precision";
@@ -243,12 +243,12 @@ static const char *exclusion_by_costs(const struct price_audit *a, int group)
          bits = costs->quantise_values_per_s.value > 0 &&
                 costs->quantise_back_values_per_s.value > 0;
     if (!largest && offers_compression(&a->problem->job, COMPRESS_TOP_K))
-        return "nobody measured how fast it finds the largest values";
+        return "the costs have no rate at which it finds the largest values";
     if (!bits && offers_compression(&a->problem->job, COMPRESS_QUANTISE))
-        return "nobody measured how fast it packs values in few bits";
+        return "the costs have no rate at which it packs values in few bits";
     bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
     if ((layout_of(a)->offload_optimizer || a->problem->job.offload_percent_count) && !host)
-        return "nobody measured its host, which would update the weights";
+        return "the costs have no rate of its host, which would update the weights";
     return NULL;
 }
 
@@ -258,17 +258,17 @@ const char *exclusion_of(const struct price_audit *a, int group)
     if (reason) return reason;
     if (!slots_of(a, group)) return "it has no room for a pipeline rank of this layout";
     if (!judged_tensor_link(a, group).joined || !judged_ring_link(a, group).joined)
-        return "its nodes are not joined, and the collectives of a layer need it";
+        return "its nodes are not connected, which the collectives of a layer require";
     if (layout_of(a)->expert > 1 && has_kind(a, LAYER_MOE) && !judged_expert_link(a, group).joined)
-        return "its nodes are not joined, and the exchange between experts needs it";
+        return "its nodes are not connected, which the exchange between experts requires";
     if (a->ranks > 1 && !judged_gradient_link(a, group).joined)
-        return "its nodes are not joined, and the gradient sync needs it";
+        return "its nodes are not connected, which the gradient sync requires";
     for (int i = 0; i < a->problem->model.run_count; i++)
         if (run_of(a, i)->shared_weights && !judged_copies_link(a, group).joined)
-            return "its nodes are not joined, and the weights that layers share need it";
+            return "its nodes are not connected, which weights that layers share require";
     for (int i = 0; i < a->problem->model.run_count; i++)
         if (run_of(a, i)->kind == LAYER_MEMORY && !judged_pool_link(a, run_of(a, i), group).joined)
-            return "its nodes are not joined, and the memory layers need it";
+            return "its nodes are not connected, which memory layers require";
     return NULL;
 }
 

@@ -81,7 +81,7 @@ static int sample_nodes(int *nodes, const struct cluster *c, int group)
 }
 
 // Of the links from one group's nodes to another's the one that a quarter is slower than: slow
-// links hold rings and pipelines up. false: nothing joins them.
+// links hold rings and pipelines up. false: no link connects them.
 static bool usual_link(struct place_link *usual, const struct cluster *c, int from, int to)
 {
     static const struct place_traffic alone = {{1, 1}, {0, 0}};

@@ -98,7 +98,7 @@ static void note_layers(struct export *e, const struct run *r)
         {chunk, "attention within chunks"},
         {own, "layers of a shape or of tokens of their own: towers and projectors"},
         {more, "parameters besides those of its layers' shape"},
-        {s->norms > 0, "another number of norms in a layer than 2"},
+        {s->norms > 0, "a number of norms per layer other than 2"},
         {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
         {s->gated_attention, "a gate of attention's output (--attention-output-gate)"},
         {s->plain_norms, "norms without parameters"},

@@ -281,7 +281,7 @@ static void note_places(struct export *e)
                      "micro-batches that differ between the data-parallel replicas:%s", text.text)},
         {x && !e->places_said, "which node has which rank: plumbline report --format hostfile, "
                                "rankfile or hosts"},
-        {!x && unlike, "stages on unlike node groups: set only by the order of the hosts"}};
+        {!x && unlike, "stages on different node groups: set only by the order of the hosts"}};
     EXPORT_NOTES(e, notes);
 }
 

@@ -66,9 +66,9 @@ static void put_tiles(struct sections *s)
 static void put_claim(struct sections *s)
 {
     static const char *const meaning[] = {
-        [CLAIM_STATED] = "no certificate is known to show it.",
+        [CLAIM_STATED] = "no known certificate proves it.",
         [CLAIM_PROVEN] = "a certificate can be written (solve --certificate) and audited (check).",
-        [CLAIM_TAKEN_OVER] = "it rests on what these files said when a search was resumed.",
+        [CLAIM_TAKEN_OVER] = "it relies on what these files stated when a search was resumed.",
         [CLAIM_CERTIFIED] = "a certificate was audited for this plan. It holds for every plan of "
                             "the priced problem."};
     text_put(s->out, "<p>The bound is %s: %s</p>\n",

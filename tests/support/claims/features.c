@@ -161,7 +161,7 @@ static const struct feature {
     {"weights in few bits", has_runs, 2},
     {"max_load", has_option, 12},
     {"several layouts", has_option, 13},
-    {"groups that nothing joins", is_unjoined, 0},
+    {"groups that no link connects", is_unjoined, 0},
 };
 enum { FEATURES = (int)(sizeof features / sizeof *features) };
 _Static_assert((int)FEATURES <= (int)FEATURES_MAX, "room for all features");

@@ -60,7 +60,7 @@ static void put_parts(struct walk *w, int stage, int kind, const int64_t *prices
         w->durations[symbol_index(w->p->stage_count, kind + part, stage - 1)] = prices[part];
 }
 
-// All of boundary `stage`-1, between two stages; false if nothing joins them.
+// All of boundary `stage`-1, between two stages; false if no link connects them.
 static bool put_transfer(struct walk *w, int stage)
 {
     const struct priced *p = w->p;
@@ -214,7 +214,7 @@ static bool memory_fits(const struct walk *w)
     return true;
 }
 
-// false: nothing joins two of the stages.
+// false: no link connects two of the stages.
 static bool put_durations(struct walk *w)
 {
     const struct priced *p = w->p;

@@ -22,7 +22,7 @@ enum status oracle_answer(struct oracle *e, const struct priced *p, const struct
                           struct arena *arena, struct error *err);
 
 // The iteration time of one decision (with a barrier, or the period), regardless of rules, slots,
-// budgets and memory; -1 if nothing joins two of its stages. rank_bytes: [rank_count], memory on
+// budgets and memory; -1 if no link connects two of its stages. rank_bytes: [rank_count], memory on
 // each rank's device.
 int64_t oracle_time(const struct priced *p, const struct schedule *s,
                     const struct plan_stage *decision, int64_t *rank_bytes, struct arena *arena);

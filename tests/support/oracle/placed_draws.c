@@ -88,8 +88,8 @@ static void draw_batch(struct job *j, struct random *rng, bool uneven, bool seve
     j->placement.uneven_micro_batches = uneven;
 }
 
-// One rank on one of the nodes, which nothing joins: what starts a transfer has a cost, and none is
-// ever sent.
+// One rank on one of the nodes, which no link connects: what starts a transfer has a cost, and none
+// is ever sent.
 static void draw_alone(struct problem *p)
 {
     struct cluster *c = &p->cluster;

@@ -31,7 +31,7 @@ struct oracle {
     const int *held; // [replica * stages + stage]: the node, -1: any. NULL: any
     const struct choice *like[PLACES], *chosen[PLACES]; // [stage], [replica * stages + stage]
     int left[NODES];                                    // device groups
-    int64_t embedding_ns; // fused, of the current placement; -1: nothing joins its ring
+    int64_t embedding_ns; // fused, of the current placement; -1: no link connects its ring
     int64_t best;
     struct arena *arena;
 };

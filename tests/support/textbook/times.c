@@ -160,8 +160,8 @@ static void add_sync(struct textbook *t, int stage, int kind)
 
 // ---- durations of two stages
 
-// symbol >= price, unless one of the binaries of the combination is 0; if nothing joins the pair,
-// the combination is forbidden.
+// symbol >= price, unless one of the binaries of the combination is 0; if no link connects the
+// pair, the combination is forbidden.
 static void add_switched(struct textbook *t, int column, int64_t price, const int *binaries,
                          int count)
 {
