@@ -1,4 +1,5 @@
-/* libplumbline: plans of large-model training with a proven bound, from your own program.
+/* libplumbline: plans of large-model training, each with a lower bound on all plans, from your own
+ * program.
  *
  * Every function that can fail returns a plumbline_status and, where `error` is not NULL,
  * describes the reason in one line. Nothing is printed and nothing ends the program: bad input and
@@ -85,7 +86,7 @@ typedef struct plumbline_progress {
     size_t size;
     double seconds;   /* since the search began */
     double best_s;    /* time of the best plan so far; 0: none yet */
-    double bound_s;   /* proven lower bound of every plan; 0: none yet */
+    double bound_s;   /* lower bound of every plan, as stated by solve; 0: none yet */
     const char *text; /* the same as a line, valid while the function runs */
 } plumbline_progress;
 
@@ -108,7 +109,7 @@ PLUMBLINE_API void plumbline_options_init(plumbline_options *options, size_t siz
 typedef enum plumbline_outcome {
     PLUMBLINE_OPTIMAL = 0,    /* solved to the requested gap */
     PLUMBLINE_OPEN = 1,       /* a plan, with a wider gap: stopped, or out of time */
-    PLUMBLINE_INFEASIBLE = 2, /* proven: there is no plan */
+    PLUMBLINE_INFEASIBLE = 2, /* stated by solve: there is no plan */
     PLUMBLINE_NO_PLAN = 3     /* none was found so far */
 } plumbline_outcome;
 
@@ -117,7 +118,8 @@ typedef struct plumbline_facts {
     size_t size;
     plumbline_outcome outcome;
     double iteration_s; /* 0: there is no plan */
-    double bound_s;     /* proven: no plan takes less; 0: none */
+    double bound_s;     /* no plan takes less, as stated by solve (plumbline_check audits a
+                           certificate); 0: none */
     double gap;         /* (iteration - bound) / iteration */
     int stages, micro_batches, tensor, context, pipeline, data;
 } plumbline_facts;

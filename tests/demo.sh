@@ -47,5 +47,5 @@ say "6. Judge and report"
 run verify $here/mixed/plan.json
 run report $here/mixed/plan.json
 
-say "Done: two plans, each with a proven bound and checked by code that shares nothing with what" \
-    "made them. All files: $here"
+say "Done: two plans, each with a bound on all plans, checked by code that shares nothing with" \
+    "what made them. All files: $here"

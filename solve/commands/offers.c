@@ -420,7 +420,8 @@ const struct command command_offers = {
     .name = "offers",
     .text = "machines for hire -> the cheapest or fastest one and its plan",
     .about =
-        "Searches all layouts on each offered machine for the cheapest way to train on a number of "
+        "Searches a space of layouts on each offered machine for the cheapest way to train on a "
+        "number of "
         "tokens within a time, or the fastest within a budget, with a bound over all machines. "
         "Each machine is searched only for plans that beat those of the machines before it.",
     .usage = "plumbline offers --model NAME --offer MACHINE:NODES:PRICE ... -o FOLDER",

@@ -261,7 +261,8 @@ const struct command command_plan = {
     .text = "model and cluster names -> problem, plan, report, launch files",
     .about =
         "Makes the five documents of a problem from shipped names (listed by plumbline models, "
-        "clusters and costs) or files, searches all layouts, verifies the plan, and writes a "
+        "clusters and costs) or files, searches a space of layouts, verifies the plan, and writes "
+        "a "
         "report "
         "and launch files next to it. It only runs other commands in sequence, and prints them. "
         "The "

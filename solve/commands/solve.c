@@ -190,7 +190,7 @@ static void say_layouts(const struct layouts *l)
     for (int i = 0; i < l->reason_count; i++) counts[l->reasons[i].fate] += l->reasons[i].count;
     fprintf(stderr, "%lld layouts", (long long)l->count);
     if (l->space.framework != FRAMEWORK_ANY)
-        fprintf(stderr, " that %s runs", framework_names[l->space.framework]);
+        fprintf(stderr, " of the space for %s", framework_names[l->space.framework]);
     fprintf(stderr, ":");
     for (int f = 0; f < FATE_COUNT; f++)
         fprintf(stderr, "%s %lld %s", f ? "," : "", (long long)counts[f], layout_fate_names[f]);

@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
     {"--time-limit-s", OPTION_NUMBER, AT(settings.time_limit_s),
      "stop after X seconds with the best plan so far and its bound (0: no limit)", 0, 1e9},
     {"--gap", OPTION_NUMBER, AT(settings.gap),
-     "stop when (iteration - bound) / iteration is at most X (default: 0, proven optimal)", 0, 1},
+     "stop when (iteration - bound) / iteration is at most X (default: 0, optimal)", 0, 1},
     {"--threads", OPTION_COUNT, AT(settings.threads),
      "number of worker processes (default: 1; 0: no separate process); the plan does not "
      "depend on it",
@@ -119,13 +119,10 @@ static const struct option_row rows[] = {
 const struct command command_solve = {
     .name = "solve",
     .text = "problem -> plan with a lower bound on all plans",
-    .about = "Searches the job's layout, or all layouts of its space, until the plan is proven "
-             "optimal or "
+    .about = "Searches the job's layout, or all layouts of its space, until the plan is optimal or "
              "within --gap, or until --time-limit-s expires. The judge of verify audits the plan "
-             "before it "
-             "is written. With --without and --degrade it reports what is lost, and what moves, if "
-             "nodes "
-             "are lost or links degrade.",
+             "before it is written. With --without and --degrade it reports what is lost, and what "
+             "moves, if nodes are lost or links degrade.",
     .usage = "plumbline solve PROBLEM.json [-o PLAN.json]",
     READS(struct solve_request, rows, {.settings = {SOLVE_DEFAULTS, .alternatives = 1}}),
     .run = solve_request_run,

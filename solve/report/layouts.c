@@ -92,7 +92,7 @@ static void print_counts(struct text *out, const struct layouts *l)
     for (int i = 0; i < l->reason_count; i++) counts[l->reasons[i].fate] += l->reasons[i].count;
     const char *framework = framework_names[l->space.framework];
     text_put(out, "%s: %" PRId64 " layouts", l->name, l->count);
-    if (l->space.framework != FRAMEWORK_ANY) text_put(out, " that %s runs", framework);
+    if (l->space.framework != FRAMEWORK_ANY) text_put(out, " of the space for %s", framework);
     text_put(out, "\n");
     for (int f = 0; f < FATE_COUNT; f++) {
         if (!counts[f]) continue;

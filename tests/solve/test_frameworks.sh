@@ -21,7 +21,7 @@ for framework in any megatron torchtitan deepspeed; do
     case $framework in
     any) [ "$(grep -c 'zb-h1\|v-half' out)" -gt 10 ] ||
         complain "any: no zb-h1 among the layouts" ;;
-    *) grep -q "layouts that $framework runs" out || complain "$framework is not named" ;;
+    *) grep -q "layouts of the space for $framework" out || complain "$framework is not named" ;;
     esac
 done
 # The shipped default; documents without the key mean any.
@@ -48,7 +48,7 @@ answers 1 "" check any.proof.json framed/problem.json
 for file in framed/job.json framed/problem.json; do sha256sum $file any/${file#framed/}; done > sums
 sed "$(awk 'NR % 2 { new = $1; next } { printf "s/%s/%s/;", $1, new }' sums)" any.proof.json \
     > forged.json
-answers 1 "layouts\|said to be" check forged.json framed/problem.json
+answers 1 "layouts\|stated as" check forged.json framed/problem.json
 
 # ---- names and settings
 answers 2 "expected one of any, megatron, torchtitan, deepspeed, found 'megatorn'" $example \

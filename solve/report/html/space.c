@@ -101,7 +101,7 @@ void html_layouts(struct text *out, const struct layouts *l, int64_t top)
     report_table_begin(&t, headings, "rlrrrrrrrrrrlrllllllr", out->arena);
     for (int64_t i = 0; i < count; i++) put_line(&t, l, &lines[i]);
     text_put(out, "<p>%" PRId64 " layouts%s%s; those with a plan first, then by bound%s.%s</p>\n",
-             l->count, l->space.framework == FRAMEWORK_ANY ? "" : " that the framework runs: ",
+             l->count, l->space.framework == FRAMEWORK_ANY ? "" : " of the space for ",
              l->space.framework == FRAMEWORK_ANY ? "" : framework_names[l->space.framework],
              count < l->count ? arena_print(out->arena, "; the first %" PRId64 " are shown", count)
                               : "",
