@@ -2,7 +2,7 @@
 // of each rank's turns. The rules that all schedules share are in the files next to this one:
 // turns.c, the conditions on an order and what is in flight; messages.c, what is sent; streams.c,
 // the order of the work of each rank; ending.c, what ends an iteration and joins it to the next
-// (docs/ARCHITECTURE.md 2).
+// (docs/FORMULAS.md 14).
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 

@@ -4,7 +4,7 @@
 // - each message made before it is sent and sent before it is used, and no needless dependence;
 // - how iterations end and follow each other (solve/judge/ending.c);
 // - the micro-batches in flight.
-// The orders are described in data/schedule/schedule.h and docs/ARCHITECTURE.md 2. Cycles are
+// The orders are described in data/schedule/schedule.h and docs/FORMULAS.md 14. Cycles are
 // found by the replay, which then cannot finish.
 #include <stdlib.h>
 
