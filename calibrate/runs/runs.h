@@ -32,7 +32,7 @@ struct run_set {
     struct run_file *files;
     int file_count;
     int group_count;
-    bool told_notes; // the user was told that notes are not read
+    bool warned_of_notes; // the user was told that notes are not read
     struct arena *arena;
 };
 

@@ -16,7 +16,7 @@
 enum { DEVICES_MAX = 600, TESTCASES_MAX = 1024, DEFAULT_BUFFER_MIB = 512 };
 
 static const double bytes_per_mib = 1048576, gigabyte = 1e9;
-static const double asymmetry_told = 0.05; // above it, the direction matters
+static const double asymmetry_warned = 0.05; // above it, the direction matters
 
 enum test { TO_DEVICE, TO_HOST, PEER_WRITE, PEER_READ, TEST_COUNT };
 static const char *const test_names[] = {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
@@ -302,7 +302,7 @@ static void tell(const void *options)
                 b->passed_over == 1 ? "" : "s", b->not_taken);
     if (b->failed)
         fprintf(stderr, "%s: %d test%s did not pass\n", path, b->failed, b->failed == 1 ? "" : "s");
-    if (b->asymmetry > asymmetry_told)
+    if (b->asymmetry > asymmetry_warned)
         fprintf(stderr,
                 "%s: the two directions of a pair differ by %.0f %%: check which is which, in some "
                 "releases the arrow points against the copy; --against-arrow reverses it\n",

@@ -35,8 +35,8 @@ struct pool {
     struct measured *classes, all;
     int class_count, jobs, running, threads, counts[FAILED + 1], before;
     int64_t available_bytes, taken_bytes; // INT64_MAX: unknown
-    double told_s;
-    int told_over;
+    double reported_s;
+    int reported_over;
     bool quiet, resume, broken; // broken: the folder is no longer usable
     struct arena *arena;
 };
@@ -267,12 +267,12 @@ static void tell(struct pool *p)
 {
     bool terminal = isatty(STDERR_FILENO);
     int over = p->counts[DONE] + p->counts[FAILED];
-    double now = clock_s(), wait_s = terminal               ? tell_terminal_s
-                                     : over == p->told_over ? tell_same_s
-                                                            : tell_s;
-    if (p->quiet || now - p->told_s < wait_s) return;
-    p->told_s = now;
-    p->told_over = over;
+    double now = clock_s(), wait_s = terminal                   ? tell_terminal_s
+                                     : over == p->reported_over ? tell_same_s
+                                                                : tell_s;
+    if (p->quiet || now - p->reported_s < wait_s) return;
+    p->reported_s = now;
+    p->reported_over = over;
     clear_line(p);
     fprintf(stderr, "%d of %d done", p->counts[DONE], p->batch->count);
     if (p->counts[FAILED]) fprintf(stderr, ", %d failed", p->counts[FAILED]);
@@ -293,7 +293,7 @@ static void begin(struct pool *p)
     p->classes = TAKE(p->arena, b->count, struct measured);
     p->available_bytes = memory_available();
     p->counts[TODO] = b->count;
-    p->told_s = clock_s();
+    p->reported_s = clock_s();
     for (int i = 0; i < b->count; i++) {
         p->items[i].like = class_of(p, b->items[i].problem);
         if (!batch_has(b, b->items[i].id, "result", p->arena)) continue;

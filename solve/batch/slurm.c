@@ -35,7 +35,7 @@ struct engine {
     struct item *items;
     struct array *arrays;
     int array_count, array_capacity, done;
-    double told_s;
+    double reported_s;
     struct arena *arena;
 };
 
@@ -257,8 +257,8 @@ static enum status look(struct engine *e, bool *waiting, struct error *err)
 static void tell(struct engine *e)
 {
     int queued = 0;
-    if (e->request->quiet || clock_s() - e->told_s < tell_s) return;
-    e->told_s = clock_s();
+    if (e->request->quiet || clock_s() - e->reported_s < tell_s) return;
+    e->reported_s = clock_s();
     for (int i = 0; i < e->batch->count; i++) queued += e->items[i].queued && !e->items[i].done;
     fprintf(stderr, "%d of %d done, %d in the queue\n", e->done, e->batch->count, queued);
 }

@@ -53,5 +53,5 @@ int64_t frontier_bound(const struct frontier *f)
 
 int64_t frontier_tell(struct frontier *f, int64_t bound_ns)
 {
-    return f->told_ns = bound_stated(bound_ns, 0, f->told_ns);
+    return f->reported_ns = bound_stated(bound_ns, 0, f->reported_ns);
 }

@@ -15,11 +15,11 @@ struct open_item {
 };
 
 struct frontier {
-    int64_t best_ns;   // of the plan to beat; INT64_MAX: any plan is wanted
-    double gap;        // requested: plans that are better by no more than it are of no interest
-    int64_t cutoff_ns; // nor are plans at or above it; 0: all are
-    int64_t ended_ns;  // the least bound of what has ended; INT64_MAX: nothing has
-    int64_t told_ns;   // the best bound reported
+    int64_t best_ns;     // of the plan to beat; INT64_MAX: any plan is wanted
+    double gap;          // requested: plans that are better by no more than it are of no interest
+    int64_t cutoff_ns;   // nor are plans at or above it; 0: all are
+    int64_t ended_ns;    // the least bound of what has ended; INT64_MAX: nothing has
+    int64_t reported_ns; // the best bound reported
     struct open_item *open; // a heap
     int count, capacity;
     struct arena *arena;

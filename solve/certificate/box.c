@@ -62,7 +62,7 @@ bool maker_separates(const struct maker *m, const struct proof_box *by)
     int with = 0, count = m->choices.count[by->stage];
     for (int i = 0; i < count; i++)
         with += by->end == END_SPLIT_CHOICE
-                    ? check_decision_is(&by->said, &m->choices.items[by->stage][i].decision)
+                    ? check_decision_is(&by->stated, &m->choices.items[by->stage][i].decision)
                     : has_property(m, by, i);
     return with > 0 && with < count;
 }

@@ -254,7 +254,7 @@ static bool read_split(const struct maker *m, struct proof_box *to, const struct
     to->group = s->by == SPLIT_GROUP ? (int)s->value : -1;
     to->load_ns = s->by == SPLIT_LOAD ? s->value : 0;
     to->choice = by_choice ? find_choice(m, s->at, choice) : -1;
-    if (to->choice >= 0) to->said = m->choices.items[s->at][to->choice].decision;
+    if (to->choice >= 0) to->stated = m->choices.items[s->at][to->choice].decision;
     to->end = by_rank                ? END_SPLIT_RANK
               : by_choice            ? END_SPLIT_CHOICE
               : s->by == SPLIT_GROUP ? END_SPLIT_GROUP
@@ -279,7 +279,7 @@ static void split_blindly(const struct maker *m, const struct check_box *box, st
         to->group = i && c->group != items[box->left[stage][0]].group ? c->group : to->group;
     }
     to->choice = box->left[stage][0];
-    to->said = m->choices.items[stage][to->choice].decision;
+    to->stated = m->choices.items[stage][to->choice].decision;
     to->load_ns = least + (most - least + 1) / 2;
     to->end = m->p.turns > 1 && to->group >= 0 ? END_SPLIT_GROUP
               : least < most                   ? END_SPLIT_LOAD
@@ -328,7 +328,7 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
         }
         for (int r = 0; r < m->p.ranks && own.spans; r++)
             own.spans[r] = (struct layer_span){box->spans[r].least, box->spans[r].most};
-        bool said = box_close(m->closer, &own, m->bound_ns, 0, &answer);
+        bool closes = box_close(m->closer, &own, m->bound_ns, 0, &answer);
         for (int i = 0; i < answer.step_count && !closed; i++) {
             struct proof_round round = round_of(m, box, &answer.steps[i], true);
             closed = try_round(m, number, box, &round);
@@ -337,7 +337,7 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
             answer.split.by == SPLIT_CHOICE
                 ? &m->planner.stages[answer.split.at].items[answer.split.value]
                 : NULL;
-        split_given = !said && read_split(m, split, &answer.split, one);
+        split_given = !closes && read_split(m, split, &answer.split, one);
     }
     arena_reset(m->scratch, mark);
     bool first_empty;

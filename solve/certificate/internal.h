@@ -51,7 +51,7 @@ struct proof_box {
     enum proof_end end;
     int stage, rank, group, layers; // of the split
     int64_t load_ns;
-    struct check_decision said;
+    struct check_decision stated;
     int choice;                    // the checker's number of the single decision's choice
     const struct check_box *given; // for shrinking: the box before its rounds; NULL: not kept
 };

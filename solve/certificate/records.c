@@ -95,7 +95,7 @@ static void take_split(struct proof_box *to, const struct box_record *r)
     to->end = s->by == SPLIT_CHOICE  ? END_SPLIT_CHOICE
               : s->by == SPLIT_GROUP ? END_SPLIT_GROUP
                                      : END_SPLIT_LOAD;
-    if (r->branched) to->said = proof_decision(&r->branched->decision);
+    if (r->branched) to->stated = proof_decision(&r->branched->decision);
 }
 
 // A box whose own steps reach the bound ends there, even if it was split later for a higher

@@ -163,7 +163,7 @@ static void put_end(const struct proof *p, struct json_writer *w, const struct p
                    b->end == END_SPLIT_RANK ? b->rank : b->stage);
     if (b->end == END_SPLIT_RANK) json_put_count(w, "layers_below", b->layers);
     if (b->end == END_SPLIT_LOAD) json_put_count(w, "load_below_ns", b->load_ns);
-    if (b->end == END_SPLIT_CHOICE) put_choice(p, w, &b->said);
+    if (b->end == END_SPLIT_CHOICE) put_choice(p, w, &b->stated);
     if (b->end == END_SPLIT_GROUP) {
         json_open_object(w, "choice");
         json_put_text(w, "group", p->request->priced->groups[b->group].name);

@@ -238,19 +238,19 @@ static enum status settle_recompute(const struct search *s, struct attempt *atte
                                     struct plan *found, struct problem *of, int *exit_code,
                                     struct error *err)
 {
-    const struct plan *told = NULL;
+    const struct plan *uniform = NULL;
     struct error none = {OK, ""};
     struct attempt offered = *attempt;
     if (found->objective == OBJECTIVE_ITERATION_TIME && !found->placement &&
-        one_recompute_find(&told, found, of, s->request->framework, nearest_by_rank(s->request),
+        one_recompute_find(&uniform, found, of, s->request->framework, nearest_by_rank(s->request),
                            s->arena, &none) != OK)
-        told = NULL;
+        uniform = NULL;
     TRY(solve_modes(s, attempt, found, of, exit_code, err));
-    if (!told || (attempt->value_ns && attempt->value_ns <= told->iteration_ns)) return OK;
+    if (!uniform || (attempt->value_ns && attempt->value_ns <= uniform->iteration_ns)) return OK;
     *attempt = offered;
     TRY(solve_attempt(s, attempt, found, of, exit_code, err));
-    attempt->value_ns = told->iteration_ns;
-    *found = *told;
+    attempt->value_ns = uniform->iteration_ns;
+    *found = *uniform;
     struct problem own = problem_with_layout(of, &found->layout);
     TRY(range_of_plan(found, &own, s->arena, err));
     found->outcome = plan_outcome(found);

@@ -161,17 +161,17 @@ static enum status make_launch(const struct plan *plan, const struct problem *pr
     bool tells = format == FORMAT_MEGATRON || format == FORMAT_TORCHTITAN ||
                  format == FORMAT_TORCHTITAN_PYTHON || format == FORMAT_DEEPSPEED ||
                  format == FORMAT_NEMO;
-    const struct plan *told = NULL;
+    const struct plan *uniform = NULL;
     if (tells && problem && plan->stage_count &&
         !nearest_tells_recompute(plan, problem, &of, arena))
-        TRY(one_recompute_find(&told, plan, problem, of.framework, by_rank, arena, err));
-    if (told)
+        TRY(one_recompute_find(&uniform, plan, problem, of.framework, by_rank, arena, err));
+    if (uniform)
         fprintf(stderr,
                 "%s has one setting of recomputation for all stages%s, and the plan's differ: %s; "
                 "--nearest FOLDER solves for others\n",
                 format_names[format], by_rank ? " of a rank" : "",
-                report_told_text(plan, told, by_rank, arena));
-    return launchers[format - FORMAT_MEGATRON](plan, told, problem, text, length, arena, err);
+                report_uniform_text(plan, uniform, by_rank, arena));
+    return launchers[format - FORMAT_MEGATRON](plan, uniform, problem, text, length, arena, err);
 }
 
 // What the verdict confirms is certified.

@@ -132,8 +132,8 @@ static void tell(struct share *s, const struct plan *best)
 {
     struct error unread = {OK, ""};
     struct plan plan = *best;
-    if (!best->stage_count || (s->told_ns && s->told_ns <= best->iteration_ns)) return;
-    s->told_ns = best->iteration_ns;
+    if (!best->stage_count || (s->reported_ns && s->reported_ns <= best->iteration_ns)) return;
+    s->reported_ns = best->iteration_ns;
     plan.name = s->problem->name;
     plan.iteration_ns /= problem_layout_worth(s->problem, &plan.layout).weight;
     plan.outcome = OUTCOME_OPEN, plan.bound_ns = 0;

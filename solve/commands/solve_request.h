@@ -75,7 +75,7 @@ void resume_claim(struct solved *s, const struct resume *resume, const struct so
 struct share {
     const char *folder, *own;
     const struct problem *problem;
-    int64_t told_ns;
+    int64_t reported_ns;
     struct share_seen *seen;
     int seen_count, seen_capacity;
     struct arena *arena;

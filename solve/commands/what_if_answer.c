@@ -255,10 +255,10 @@ static void print_standing(struct text *out, const struct what_if_answer *x)
         text_put(out, "\n  %-20s no longer possible: %s\n", "as it stands",
                  lost_text(x, out->arena));
     }
-    if (start->standing_ns || !before || !start->mended_ns) return;
-    print_time(out, "only what must move", start->mended_ns, before_ns);
+    if (start->standing_ns || !before || !start->repaired_ns) return;
+    print_time(out, "only what must move", start->repaired_ns, before_ns);
     text_put(out, "\n");
-    print_moves(out, before, start->mended_nodes, true);
+    print_moves(out, before, start->repaired_nodes, true);
 }
 
 static void print_now(struct text *out, const struct what_if_answer *x)

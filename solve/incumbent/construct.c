@@ -100,16 +100,16 @@ static bool forbid_one_use(struct construction *k, int resource)
 // The least decision of the box within slots and budget; forbids uses on the way.
 static bool solve_within_resources(struct construction *k)
 {
-    bool mended = false;
+    bool repaired = false;
     for (;;) {
-        if (search_is_stopped(k->s) || !solve(k, mended)) return false;
+        if (search_is_stopped(k->s) || !solve(k, repaired)) return false;
         int resource = 0, count = dynamic_resource_count(k->d);
         while (resource < count && dynamic_resource_use(k->d, resource, k->chosen) <=
                                        dynamic_resource_limit(k->d, resource))
             resource++;
         if (resource == count) return true;
-        if (!mended) {
-            mended = true;
+        if (!repaired) {
+            repaired = true;
             continue;
         }
         if (!forbid_one_use(k, resource)) return false;

@@ -38,7 +38,7 @@ static int64_t bound_so_far_ns(const struct search *s)
     int64_t bound = smaller(layouts_closing_ns(s), frontier_open_ns(&s->frontier));
     if (s->order_next < s->order_count)
         bound = smaller(bound, s->layouts->value[s->order[s->order_next]]);
-    return larger(bound < INT64_MAX ? bound : 0, s->frontier.told_ns);
+    return larger(bound < INT64_MAX ? bound : 0, s->frontier.reported_ns);
 }
 
 static void report_now(struct search *s)
@@ -49,19 +49,19 @@ static void report_now(struct search *s)
     // A part's bound is on its own layouts: plans of other parts, which come later, may take less.
     if (s->task.part.count) value_ns = 0;
     else if (value_ns) bound_ns = smaller(bound_ns, value_ns);
-    s->frontier.told_ns = bound_stated(bound_ns, value_ns, s->frontier.told_ns);
+    s->frontier.reported_ns = bound_stated(bound_ns, value_ns, s->frontier.reported_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
     // The load is that of a whole batch here, and of one micro-batch in plans.
     if (!s->task.part.count && s->problem->job.objective != OBJECTIVE_MAX_LOAD)
-        solve_keep_bound(s->settings, s->problem, s->frontier.told_ns);
+        solve_keep_bound(s->settings, s->problem, s->frontier.reported_ns);
     double seconds = s->shown_s - s->watch.begin_s;
     snprintf(text, sizeof text,
              "%8.1f s  plan %s  bound%s %.9f s  layouts %d solved, %d queued, %lld unexamined",
              seconds, plan, s->task.part.count ? " of this part" : "",
-             (double)s->frontier.told_ns / 1e9, s->looked_at_count, s->frontier.count,
+             (double)s->frontier.reported_ns / 1e9, s->looked_at_count, s->frontier.count,
              (long long)(s->order_count - s->order_next));
     solve_tell(s->settings,
-               &(struct solve_progress){seconds, best_known_ns(s), s->frontier.told_ns, text});
+               &(struct solve_progress){seconds, best_known_ns(s), s->frontier.reported_ns, text});
 }
 
 static void report(struct search *s)
@@ -215,7 +215,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
                                       .best_number = s.best_number,
                                       .effort = s.effort,
                                       .closing_ns = layouts_closing_ns(&s),
-                                      .told_ns = s.task.part.count ? 0 : s.frontier.told_ns,
+                                      .reported_ns = s.task.part.count ? 0 : s.frontier.reported_ns,
                                       .part = s.task.part,
                                       .work = s.work,
                                       .work_count = s.work_count},

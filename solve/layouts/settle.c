@@ -111,7 +111,7 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
     if (plan->stage_count && job->objective == OBJECTIVE_ITERATION_TIME)
         plan->runner_up_ns = runner_up_ns(e);
     plan->bound_ns =
-        bound_stated(plan->bound_ns, plan->iteration_ns, plan->stage_count ? e->told_ns : 0);
+        bound_stated(plan->bound_ns, plan->iteration_ns, plan->stage_count ? e->reported_ns : 0);
     l->iteration_ns = plan->iteration_ns, l->bound_ns = plan->bound_ns;
     l->chosen = plan->stage_count ? e->best_number : -1;
     assert(l->chosen >= -1 && l->chosen < l->count);

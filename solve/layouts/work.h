@@ -119,7 +119,7 @@ struct layouts_end {
     int64_t best_number;
     struct plan_effort effort;
     int64_t closing_ns;        // the bound at which a layout is closed
-    int64_t told_ns;           // the bound reported so far
+    int64_t reported_ns;       // the bound reported so far
     struct space_part part;    // the part that was searched
     struct layouts_work *work; // in any order; of a layout's entries the later one counts
     int work_count;

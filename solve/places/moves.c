@@ -124,12 +124,12 @@ static void go_back(struct placed *p, struct placed_plan *plan, const int *befor
     for (bool improved = true; improved;) {
         improved = false;
         for (int place = 0; place < p->replicas * p->ranks && !placed_is_stopped(p); place++) {
-            int home = before[place], there = plan->node[place];
-            if (home < 0 || there == home) continue;
-            int other = intruder(p, plan, before, home);
+            int retained = before[place], there = plan->node[place];
+            if (retained < 0 || there == retained) continue;
+            int other = intruder(p, plan, before, retained);
             placed_plan_copy(p, next, plan);
             if (other >= 0) next->node[other] = there;
-            next->node[place] = home;
+            next->node[place] = retained;
             improved = take_if_fast(p, plan, next, enough_ns) || improved;
         }
     }

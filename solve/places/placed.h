@@ -73,16 +73,16 @@ struct plan;
 struct placed_start {
     const struct plan *plan;
     int64_t standing_ns; // of the plan unchanged, with its rings as they are; 0: it does not fit
-    int64_t mended_ns;   // if only ranks that cannot stay get other nodes; 0: there is no room for
+    int64_t repaired_ns; // if only ranks that cannot stay get other nodes; 0: there is no room for
                          // these ranks
-    const char **mended_nodes; // [replica * rank_count + rank]
+    const char **repaired_nodes; // [replica * rank_count + rank]
 };
 
-// like[stage]: a choice with the plan's layers and options. home[replica * rank_count + rank]: the
-// node it had, -1 if it cannot stay. mended: the plan with only those ranks moved; time_ns
+// like[stage]: a choice with the plan's layers and options. retained[replica * rank_count + rank]:
+// the node it had, -1 if it cannot stay. repaired: the plan with only those ranks moved; time_ns
 // INT64_MAX if there is none. false: the plan fits no choices.
-bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home,
-                       struct placed_plan *mended, struct arena *arena);
+bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *retained,
+                       struct placed_plan *repaired, struct arena *arena);
 
 // The plan's layers and options with its ranks in the order in which a framework numbers them, node
 // after node; rings in their best order. *found false: they do not fit in this order.

@@ -151,8 +151,8 @@ struct proving {
     const int *chosen;           // its plan's stages; NULL: it has none
     struct placed_settings search;
     struct placed_start *start; // NULL: none. Its plan's stages and nodes, and the least change of
-    int *like, *home;           // it that fits
-    struct placed_plan mended;
+    int *like, *retained;       // it that fits
+    struct placed_plan repaired;
     double share; // cost of the engine at work
     struct error *err;
 };
@@ -206,13 +206,13 @@ static enum status search_from_start(struct proving *x)
     struct arena *arena = x->s->arena;
     struct placed_settings from = x->search;
     x->like = TAKE(arena, p->stages, int);
-    x->home = TAKE(arena, p->replicas * p->ranks, int);
-    x->mended = placed_plan_empty(p, arena);
-    if (!placed_take_start(p, x->start, x->like, x->home, &x->mended, arena))
+    x->retained = TAKE(arena, p->replicas * p->ranks, int);
+    x->repaired = placed_plan_empty(p, arena);
+    if (!placed_take_start(p, x->start, x->like, x->retained, &x->repaired, arena))
         return fail(x->err, BAD_INPUT, "%s: the plan to start from does not fit this problem",
                     x->start->plan->document.path ? x->start->plan->document.path : "start");
-    if (x->mended.time_ns < INT64_MAX) from.start = &x->mended;
-    if (is_enough(x, x->mended.time_ns)) placed_plan_copy(p, &x->best, &x->mended);
+    if (x->repaired.time_ns < INT64_MAX) from.start = &x->repaired;
+    if (is_enough(x, x->repaired.time_ns)) placed_plan_copy(p, &x->best, &x->repaired);
     else placed_search(p, &x->best, x->like, &from, arena);
     return OK;
 }
@@ -374,8 +374,8 @@ static void put_nothing(struct proving *x)
 static void settle(struct proving *x)
 {
     int64_t enough_ns = enough_for(x->bound_ns, x->s->settings->gap);
-    if (x->mended.time_ns <= enough_ns) placed_plan_copy(x->p, &x->best, &x->mended);
-    placed_settle(x->p, &x->best, x->like, x->home, enough_ns);
+    if (x->repaired.time_ns <= enough_ns) placed_plan_copy(x->p, &x->best, &x->repaired);
+    placed_settle(x->p, &x->best, x->like, x->retained, enough_ns);
 }
 
 // relaxed_ns: the bound of the program over groups.

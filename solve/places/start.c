@@ -134,14 +134,14 @@ static bool fill_lost(struct placed *p, struct placed_plan *plan, const int *lik
 }
 
 // Moves each lost rank to the spare node that is best for it, as long as the plan's time falls.
-static void improve_lost(struct placed *p, struct placed_plan *plan, const int *home,
+static void improve_lost(struct placed *p, struct placed_plan *plan, const int *retained,
                          const int *like, int *left, struct arena *arena)
 {
     struct placed_plan next = placed_plan_empty(p, arena);
     for (bool improved = true; improved;) {
         improved = false;
         for (int place = 0; place < p->replicas * p->ranks; place++)
-            for (int node = 0; node < p->nodes && home[place] < 0 && !placed_is_stopped(p);
+            for (int node = 0; node < p->nodes && retained[place] < 0 && !placed_is_stopped(p);
                  node++) {
                 if (left[node] < 1 || node == plan->node[place] ||
                     !rank_can_stand(p, plan, like, place, node))
@@ -181,45 +181,45 @@ static bool holds_layers(const struct plan *plan, int layers)
     return next == layers;
 }
 
-bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home,
-                       struct placed_plan *mended, struct arena *arena)
+bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *retained,
+                       struct placed_plan *repaired, struct arena *arena)
 {
     const struct plan *plan = start->plan;
     const struct plan_placement *x = plan->placement;
     int places = p->replicas * p->ranks;
-    start->standing_ns = start->mended_ns = 0;
-    mended->time_ns = INT64_MAX;
+    start->standing_ns = start->repaired_ns = 0;
+    repaired->time_ns = INT64_MAX;
     if (plan->stage_count != p->stages || (x && x->rank_count != p->ranks)) return false;
     if (!holds_layers(plan, p->priced->layer_count)) return false;
     for (int stage = 0; stage < p->stages; stage++)
         if ((like[stage] = find_like(p, plan, stage)) < 0) return false;
     if (!choices_within_budget(p->c, like)) return false;
-    for (int i = 0; i < places; i++) home[i] = -1;
+    for (int i = 0; i < places; i++) retained[i] = -1;
     if (!x) return true;
 
     int *left = TAKE(arena, p->nodes, int);
     for (int i = 0; i < p->nodes; i++) left[i] = p->priced->places->nodes[i].slots;
-    put_micro_batches(p, mended, plan);
-    int lost_count = put_known(p, mended, x, like, left);
-    memcpy(home, mended->node, (size_t)places * sizeof *home);
-    put_rings(p, mended, x);
+    put_micro_batches(p, repaired, plan);
+    int lost_count = put_known(p, repaired, x, like, left);
+    memcpy(retained, repaired->node, (size_t)places * sizeof *retained);
+    put_rings(p, repaired, x);
     if (!lost_count && x->replica_count == p->replicas) {
         p->keep_rings = true;
-        evaluate(p, mended);
+        evaluate(p, repaired);
         p->keep_rings = false;
-        if (mended->time_ns < INT64_MAX) start->standing_ns = mended->time_ns;
+        if (repaired->time_ns < INT64_MAX) start->standing_ns = repaired->time_ns;
     }
-    if (!fill_lost(p, mended, like, left)) {
-        mended->time_ns = INT64_MAX;
+    if (!fill_lost(p, repaired, like, left)) {
+        repaired->time_ns = INT64_MAX;
         return true;
     }
-    evaluate(p, mended);
-    if (lost_count) improve_lost(p, mended, home, like, left, arena);
-    if (mended->time_ns == INT64_MAX) return true;
-    start->mended_ns = mended->time_ns;
-    start->mended_nodes = TAKE(arena, places, const char *);
+    evaluate(p, repaired);
+    if (lost_count) improve_lost(p, repaired, retained, like, left, arena);
+    if (repaired->time_ns == INT64_MAX) return true;
+    start->repaired_ns = repaired->time_ns;
+    start->repaired_nodes = TAKE(arena, places, const char *);
     for (int i = 0; i < places; i++)
-        start->mended_nodes[i] =
-            arena_copy_text(arena, p->priced->places->nodes[mended->node[i]].name);
+        start->repaired_nodes[i] =
+            arena_copy_text(arena, p->priced->places->nodes[repaired->node[i]].name);
     return true;
 }

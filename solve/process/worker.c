@@ -22,7 +22,7 @@ struct worker {
     pid_t process; // 0: none
     int socket;    // both ways
     int request;   // being worked on, or -1
-    int told;      // number of the pool's messages sent to it
+    int delivered; // number of the pool's messages sent to it
     char *answer;  // received so far, the length first
     size_t have, capacity;
     double since_s;
@@ -31,8 +31,8 @@ struct worker {
 struct worker_pool {
     struct worker_settings settings;
     struct worker *workers;
-    const struct message **told;
-    int told_count, told_capacity;
+    const struct message **broadcast;
+    int broadcast_count, broadcast_capacity;
     struct arena *arena;
 };
 
@@ -149,7 +149,7 @@ static bool start_worker(struct worker_pool *pool, struct worker *w)
     *w = (struct worker){.process = process,
                          .socket = ends[0],
                          .request = -1,
-                         .told = pool->told_count,
+                         .delivered = pool->broadcast_count,
                          .answer = w->answer,
                          .capacity = w->capacity};
     return true;
@@ -180,8 +180,8 @@ void worker_pool_close(struct worker_pool *pool)
 
 void worker_pool_tell(struct worker_pool *pool, const struct message *message)
 {
-    GROW(pool->arena, pool->told, pool->told_count, pool->told_capacity, 64);
-    pool->told[pool->told_count++] = message;
+    GROW(pool->arena, pool->broadcast, pool->broadcast_count, pool->broadcast_capacity, 64);
+    pool->broadcast[pool->broadcast_count++] = message;
 }
 
 static bool tell(const struct worker *w, const struct message *m, char wants_answer)
@@ -199,7 +199,8 @@ static bool hand_out(struct worker_pool *pool, struct worker *w, const struct me
     w->have = 0;
     w->since_s = clock_s();
     bool sent = true;
-    while (sent && w->told < pool->told_count) sent = tell(w, pool->told[w->told++], 0);
+    while (sent && w->delivered < pool->broadcast_count)
+        sent = tell(w, pool->broadcast[w->delivered++], 0);
     return sent && tell(w, request, 1);
 }
 

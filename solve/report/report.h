@@ -40,16 +40,16 @@ const char *report_options_text(const struct plan *plan, const struct decision *
                                 struct arena *arena);
 
 // In words: what is exported in place of the stages' own recomputation, and what that costs.
-const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,
-                             struct arena *arena);
+const char *report_uniform_text(const struct plan *plan, const struct plan *uniform, bool by_rank,
+                                struct arena *arena);
 
 // A Slurm batch script to put next to the flags; and a script to start on each node by any other
 // means, which finds its number among the hosts and runs torchrun with the configuration next to
 // it. BAD_INPUT: nodes that differ, or that the ranks do not fill.
-enum status report_sbatch(const struct plan *plan, const struct plan *told,
+enum status report_sbatch(const struct plan *plan, const struct plan *uniform,
                           const struct problem *problem, const char **text, size_t *length,
                           struct arena *arena, struct error *err);
-enum status report_torchrun(const struct plan *plan, const struct plan *told,
+enum status report_torchrun(const struct plan *plan, const struct plan *uniform,
                             const struct problem *problem, const char **text, size_t *length,
                             struct arena *arena, struct error *err);
 

@@ -120,11 +120,11 @@ static void put_master(struct text *out, const struct batch *b)
     text_put(out, "\"\nMASTER_ADDR=${PLAN_HOSTS%%%% *}\n");
 }
 
-enum status report_sbatch(const struct plan *plan, const struct plan *told,
+enum status report_sbatch(const struct plan *plan, const struct plan *uniform,
                           const struct problem *problem, const char **text, size_t *length,
                           struct arena *arena, struct error *err)
 {
-    (void)told;
+    (void)uniform;
     struct text out;
     struct batch b;
     TRY(begin(&b, &out, plan, problem, arena, err));
@@ -228,11 +228,11 @@ static void put_program(struct text *out)
              "    exit 2\nfi\n");
 }
 
-enum status report_torchrun(const struct plan *plan, const struct plan *told,
+enum status report_torchrun(const struct plan *plan, const struct plan *uniform,
                             const struct problem *problem, const char **text, size_t *length,
                             struct arena *arena, struct error *err)
 {
-    (void)told;
+    (void)uniform;
     struct text out;
     struct batch b;
     TRY(begin(&b, &out, plan, problem, arena, err));

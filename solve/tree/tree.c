@@ -264,7 +264,8 @@ static int64_t proven_bound(struct search *s)
     bool several = s->settings->plan_count > 1 && t->plan_count;
     int64_t ended_ns = several ? t->plans[0].time_ns
                                : larger(smaller(f->best_ns, f->ended_ns), frontier_closing_ns(f));
-    return frontier_tell(&t->frontier, larger(smaller(ended_ns, frontier_open_ns(f)), f->told_ns));
+    return frontier_tell(&t->frontier,
+                         larger(smaller(ended_ns, frontier_open_ns(f)), f->reported_ns));
 }
 
 // Closes boxes whose inherited bound reaches the target of the best plan, without working on them:
@@ -356,7 +357,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
                       .frontier = {.best_ns = p->hopeless_ns,
                                    .cutoff_ns = settings->cutoff_ns,
                                    .ended_ns = settings->ended_ns ? settings->ended_ns : INT64_MAX,
-                                   .told_ns = root_bound_ns,
+                                   .reported_ns = root_bound_ns,
                                    .arena = arena}};
     for (int i = 0; i < plan_count; i++) take_plan(&s, &plans[i]);
     TRY(worker_pool_open(&s.pool, &workers, arena, err));

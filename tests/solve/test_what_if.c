@@ -187,9 +187,9 @@ static void check_mended(const struct problem *changed, const struct plan *earli
     int places = x->replica_count * x->rank_count, lost = 0, last = -1;
     for (int i = 0; i < places; i++) {
         bool gone = places_find(p, x->nodes[i]) < 0;
-        if (!gone) assert_string_equal(start->mended_nodes[i], x->nodes[i]);
+        if (!gone) assert_string_equal(start->repaired_nodes[i], x->nodes[i]);
         if (gone) lost++, last = i;
-        assert_true(places_find(p, start->mended_nodes[i]) >= 0);
+        assert_true(places_find(p, start->repaired_nodes[i]) >= 0);
     }
     if (lost != 1) return;
     const char **nodes = TAKE(arena, places, const char *);
@@ -200,9 +200,9 @@ static void check_mended(const struct problem *changed, const struct plan *earli
         if (count_on(x->nodes, places, p->nodes[i].name) >= slots) continue;
         nodes[last] = p->nodes[i].name;
         int64_t time_ns = played_time(changed, earlier, nodes, arena);
-        if (time_ns < start->mended_ns)
+        if (time_ns < start->repaired_ns)
             fail_msg("%s would be better: %lld, not %lld", p->nodes[i].name, (long long)time_ns,
-                     (long long)start->mended_ns);
+                     (long long)start->repaired_ns);
     }
 }
 
@@ -220,12 +220,12 @@ static bool check_gap(const struct problem *changed, const struct priced *priced
         assert_accepted(&r.plan, changed, arena);
         assert_true(r.plan.outcome == OUTCOME_OPTIMAL ? plan_gap(&r.plan) <= gaps[i]
                                                       : plan_gap(&r.plan) > gaps[i]);
-        bool enough = start.mended_ns && (double)(start.mended_ns - r.plan.bound_ns) <=
-                                             gaps[i] * (double)start.mended_ns;
+        bool enough = start.repaired_ns && (double)(start.repaired_ns - r.plan.bound_ns) <=
+                                               gaps[i] * (double)start.repaired_ns;
         if (i == 0) within = enough;
         for (int k = 0;
              enough && k < earlier->placement->replica_count * earlier->placement->rank_count; k++)
-            assert_string_equal(r.plan.placement->nodes[k], start.mended_nodes[k]);
+            assert_string_equal(r.plan.placement->nodes[k], start.repaired_nodes[k]);
     }
     return within;
 }
@@ -269,27 +269,27 @@ TEST(test_never_worse)
                 int64_t played = played_time(&changed, &first.plan, x->nodes, arena);
                 assert_int_equal(start.standing_ns, played < INT64_MAX ? played : 0);
                 if (start.standing_ns)
-                    assert_true(start.mended_ns && start.mended_ns <= start.standing_ns &&
+                    assert_true(start.repaired_ns && start.repaired_ns <= start.standing_ns &&
                                 stopped.plan.iteration_ns <= start.standing_ns);
-                if (start.mended_ns) {
-                    assert_true(stopped.plan.iteration_ns <= start.mended_ns);
+                if (start.repaired_ns) {
+                    assert_true(stopped.plan.iteration_ns <= start.repaired_ns);
                     check_mended(&changed, &first.plan, &start, arena);
                 }
                 assert_accepted(&stopped.plan, &changed, arena);
                 for (int i = 0; i < change.without.count; i++)
                     assert_false(placed_stands_on(stopped.plan.placement, change.without.items[i]));
                 stood += start.standing_ns > 0;
-                turned += start.mended_ns < start.standing_ns; // other rings alone make it faster
-                mended += !start.standing_ns && start.mended_ns > 0;
+                turned += start.repaired_ns < start.standing_ns; // other rings alone make it faster
+                mended += !start.standing_ns && start.repaired_ns > 0;
             } else {
-                assert_int_equal(start.mended_ns, 0);
+                assert_int_equal(start.repaired_ns, 0);
             }
             kept += check_gap(&changed, &again, &first.plan, arena);
             if (trial % 3 && placed_solve_from(&cold, &again, NULL, false, arena)) {
                 assert_true(placed_solve_from(&warm, &again, &start, false, arena));
                 assert_accepted(&warm.plan, &changed, arena);
                 assert_true(warm.plan.iteration_ns <= cold.plan.iteration_ns &&
-                            (!start.mended_ns || warm.plan.iteration_ns <= start.mended_ns));
+                            (!start.repaired_ns || warm.plan.iteration_ns <= start.repaired_ns));
                 compared++;
             }
         }

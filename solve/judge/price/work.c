@@ -379,10 +379,10 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
 
 // The backward pass of a layer that gradients pass through.
 static void go_back(const struct price_audit *a, int run, const struct work *w,
-                    const struct grid_talk *said, const struct gathers *g, struct passes *s)
+                    const struct grid_talk *talks, const struct gathers *g, struct passes *s)
 {
-    const struct talk *talk = &said->pass;
-    long double said_s = talk->backward_s + said->gather_back_s;
+    const struct talk *talk = &talks->pass;
+    long double talk_s = talk->backward_s + talks->gather_back_s;
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
     long double launch_back = (embedding ? 1 : 2) * w->launch;
@@ -399,20 +399,20 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     weight *= w->step_factor * w->backward_factor;
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     bool together = !schedule_splits_backward(layout_of(a)->schedule);
-    said_s += chunks_shown_s(a, talk, together ? rest + weight : rest);
+    talk_s += chunks_shown_s(a, talk, together ? rest + weight : rest);
     if (together) {
         s->backward_s =
-            joined(a, at_least(a, run, rest + weight, launch_back, said_s + said->scatter_s),
+            joined(a, at_least(a, run, rest + weight, launch_back, talk_s + talks->scatter_s),
                    g->weights_s + g->gradients_s);
         return;
     }
     // Scattered values are ready when the weight gradients are.
     bool split = weight > 0;
-    if (!split) said_s += said->scatter_s;
+    if (!split) talk_s += talks->scatter_s;
     s->backward_s =
-        joined(a, at_least(a, run, rest, split ? w->launch : launch_back, said_s), g->weights_s);
+        joined(a, at_least(a, run, rest, split ? w->launch : launch_back, talk_s), g->weights_s);
     s->weight_s =
-        joined(a, split ? greatest(weight, w->launch) + said->scatter_s : 0, g->gradients_s);
+        joined(a, split ? greatest(weight, w->launch) + talks->scatter_s : 0, g->gradients_s);
 }
 
 // What selective recomputation repeats: the scores; with torchtitan's, by single operators,
@@ -438,21 +438,21 @@ struct passes passes_of(const struct price_audit *of_all, int run, int group, in
     if (stated) return stated_passes(a, stated, slice);
     struct piece p = piece_of(a, slice);
     struct work w = work_of(a, run, group, p);
-    struct grid_talk said = {.pass = talk_of(a, run, group, p, w.attention)};
-    if (a->gridded) said = grid_talk_of(a, run, group, p);
-    struct talk talk = said.pass;
+    struct grid_talk talks = {.pass = talk_of(a, run, group, p, w.attention)};
+    if (a->gridded) talks = grid_talk_of(a, run, group, p);
+    struct talk talk = talks.pass;
     struct gathers g = gathers_of(a, run, group);
     long double kernels = w.linear + w.operands + w.adapters + w.attention + w.memory +
                           w.narrowing + w.small,
                 compute = w.step_factor * (w.forward_factor * kernels + w.overhead),
-                said_s = talk.forward_s + chunks_shown_s(a, &talk, compute),
-                forward = at_least(a, run, compute, w.launch, said_s);
-    long double gathering = at_least(a, run, compute, w.launch, said_s + said.gather_s);
+                talk_s = talk.forward_s + chunks_shown_s(a, &talk, compute),
+                forward = at_least(a, run, compute, w.launch, talk_s);
+    long double gathering = at_least(a, run, compute, w.launch, talk_s + talks.gather_s);
     struct passes s = {.forward_s = joined(a, gathering, g.weights_s),
                        .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) *
                                  (talk.lost_s + g.lost_s)};
     if (!passes_gradient(a, run)) return s;
-    go_back(a, run, &w, &said, &g, &s);
+    go_back(a, run, &w, &talks, &g, &s);
     if (!is_layered(a, run)) return s;
     recompute_selected(a, run, group, p, &w, &talk, &s);
     s.again[RECOMPUTE_FULL] = (struct computed){forward, s.lost_s};

@@ -16,7 +16,7 @@
 enum { LOOK_ROUND = 16, SOLVE_ROUND = 4 };
 // Smaller spaces are searched just as fast without; LIKELY_LOOKS plans are enough to judge the
 // others.
-enum { LIKELY_FROM = 8, LIKELY_LOOKS = 4 };
+enum { PROMISING_FROM = 8, LIKELY_LOOKS = 4 };
 static const double layout_share = 0.1;    // of a time limit, for each of them
 static const double share_for_looks = 0.6; // likewise, until layouts are solved
 static const char leaves_room[] = "its bound leaves room for a better plan";
@@ -327,23 +327,25 @@ static enum status solve_all(struct placed_space *s, struct error *err)
 // Solves the layouts that are best with unnamed nodes, before thousands are priced node by node: an
 // interrupted search then has a plan, and bounds are compared with it. Until there is a plan they
 // are tried one at a time.
-static enum status solve_likely(struct placed_space *s, struct error *err)
+static enum status solve_promising(struct placed_space *s, struct error *err)
 {
     static const struct placed_effort effort = {2000, 0, 0.2, false};
-    struct placed_likely *likely;
+    struct placed_promising *promising;
     int count, looks = 0; // since there has been a plan
-    TRY(placed_find_likely(&likely, &count, s->problem, s->clock.settings, s->clock.watch.stop,
-                           s->arena, err));
+    TRY(placed_find_promising(&promising, &count, s->problem, s->clock.settings,
+                              s->clock.watch.stop, s->arena, err));
     struct placed_layout *candidates = TAKE(s->arena, count, struct placed_layout);
     for (int i = 0; i < count && looks < LIKELY_LOOKS && !is_over(s);) {
         struct round *round = begin_round(s);
         for (int most = s->best.stage_count ? SOLVE_ROUND : 1; i < count && round->count < most;
              i++) {
             struct problem one;
-            if (layouts_fate(&s->r->layouts, likely[i].number) != FATE_OPEN ||
-                placed_take_layout(&one, s->problem, &likely[i].layout, &(struct error){0}) != OK)
+            if (layouts_fate(&s->r->layouts, promising[i].number) != FATE_OPEN ||
+                placed_take_layout(&one, s->problem, &promising[i].layout, &(struct error){0}) !=
+                    OK)
                 continue;
-            candidates[i] = (struct placed_layout){likely[i].number, 0, false, likely[i].layout};
+            candidates[i] =
+                (struct placed_layout){promising[i].number, 0, false, promising[i].layout};
             add_to_round(s, round, &candidates[i]);
         }
         TRY(solve_round(s, round, &effort, layout_share * s->clock.settings->time_limit_s, err));
@@ -411,7 +413,7 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
         s.best = task->plan;
     r->layouts.work = TAKE(arena, r->layouts.count, struct layouts_work);
     TRY(open_workers(&s, stop, err));
-    if (!s.best.stage_count && r->layouts.count > LIKELY_FROM) TRY(solve_likely(&s, err));
+    if (!s.best.stage_count && r->layouts.count > PROMISING_FROM) TRY(solve_promising(&s, err));
     space_each(&problem->job.space, &limits, scan, &s);
     TRY(look_at_all(&s, err));
     TRY(solve_all(&s, err));

@@ -13,15 +13,16 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
                                 const struct layouts_task *task, const volatile int *stop,
                                 struct arena *arena, struct error *err);
 
-// Layouts that are likely good, the best first, found by the search over the same space with
+// Promising layouts, the best first, found by the search over the same space with
 // unnamed nodes, which prices thousands of layouts in the time that one takes node by node. None if
 // the cluster needs named nodes.
-struct placed_likely {
+struct placed_promising {
     int64_t number, value_ns;
     struct layout layout;
 };
-enum status placed_find_likely(struct placed_likely **likely, int *count,
-                               const struct problem *problem, const struct solve_settings *settings,
-                               const volatile int *stop, struct arena *arena, struct error *err);
+enum status placed_find_promising(struct placed_promising **promising, int *count,
+                                  const struct problem *problem,
+                                  const struct solve_settings *settings, const volatile int *stop,
+                                  struct arena *arena, struct error *err);
 
 #endif

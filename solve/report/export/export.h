@@ -6,10 +6,10 @@
 
 #include "solve/report/report.h"
 
-// told: the nearest plan with one recomputation setting for all stages
+// uniform: the nearest plan with one recomputation setting for all stages
 // (solve/commands/one_recompute.h), which is then exported; NULL: none was searched for. problem:
 // has the model, the precision and the sequence; BAD_INPUT: NULL, except for Megatron-LM.
-typedef enum status export_function(const struct plan *plan, const struct plan *told,
+typedef enum status export_function(const struct plan *plan, const struct plan *uniform,
                                     const struct problem *problem, const char **text,
                                     size_t *length, struct arena *arena, struct error *err);
 

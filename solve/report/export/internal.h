@@ -22,7 +22,7 @@ struct export
     struct text notes; // comment lines: NOTE_MARK, the note
     const struct plan *plan;
     const struct problem *problem; // NULL: not available, or without some of the plan's layers
-    const struct plan *told;       // with the recomputation that is exported; NULL: the plan's
+    const struct plan *uniform;    // with the recomputation that is exported; NULL: the plan's
     bool
         by_rank; // each rank may have its own setting of recomputation; after export_recompute: has
     int layer_count;
@@ -35,7 +35,7 @@ struct export
 
 // BAD_INPUT: no stages.
 enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
-                         const struct plan *told, const struct problem *problem,
+                         const struct plan *uniform, const struct problem *problem,
                          struct arena *arena, struct error *err);
 enum status export_need_problem(const struct export *e, struct error *err); // BAD_INPUT: none
 const char *export_headline(const struct export *e);
@@ -54,7 +54,7 @@ struct recompute_setting {
     enum recompute mode;
     int layers; // of RECOMPUTE_FIRST_LAYERS
 };
-// Of stages first, first + step ... of what is told; false: they have not one.
+// Of stages first, first + step ... of what is exported; false: their settings differ.
 bool export_setting(const struct export *e, int first, int step, struct recompute_setting *to);
 // Of all stages. If they have none, full recomputation, and a note says so.
 struct recompute_setting export_recompute(struct export *e);

@@ -60,13 +60,13 @@ static void begin(struct export *e, const struct plan *plan, const struct proble
 }
 
 enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
-                         const struct plan *told, const struct problem *problem,
+                         const struct plan *uniform, const struct problem *problem,
                          struct arena *arena, struct error *err)
 {
     TRY(report_expect_stages(plan, err));
     text_begin(out, arena);
     text_begin(&e->notes, arena);
-    e->out = out, e->told = told;
+    e->out = out, e->uniform = uniform;
     begin(e, plan, problem, arena);
     return OK;
 }
@@ -106,15 +106,15 @@ struct run export_run(const struct export *e)
 // Layers of a stage that may be recomputed.
 static int all_layers_of(const struct export *e, int s) { return e->blocks[s] + e->further[s]; }
 
-static const struct plan_stage *told_stage(const struct export *e, int s)
+static const struct plan_stage *exported_stage(const struct export *e, int s)
 {
-    return &(e->told ? e->told : e->plan)->stages[s];
+    return &(e->uniform ? e->uniform : e->plan)->stages[s];
 }
 
 // The number that are recomputed in full; -1 where layers keep a part.
 static int full_layers(const struct export *e, int s)
 {
-    const struct plan_stage *stage = told_stage(e, s);
+    const struct plan_stage *stage = exported_stage(e, s);
     if (recompute_in_part(stage->recompute)) return -1;
     if (stage->recompute == RECOMPUTE_FULL) return all_layers_of(e, s);
     return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
@@ -125,13 +125,13 @@ bool export_setting(const struct export *e, int first, int step, struct recomput
 {
     int most = 0, parts = 0, count = 0;
     bool all_layers = true, uniform = true, alike = true;
-    enum recompute mode = told_stage(e, first)->recompute;
+    enum recompute mode = exported_stage(e, first)->recompute;
     *to = (struct recompute_setting){RECOMPUTE_NONE, 0};
     for (int s = first; s < e->plan->stage_count; s += step, count++) {
-        if (told_stage(e, s)->recompute == RECOMPUTE_SWAP) return false;
+        if (exported_stage(e, s)->recompute == RECOMPUTE_SWAP) return false;
         int full = full_layers(e, s);
         parts += full < 0;
-        alike &= told_stage(e, s)->recompute == mode;
+        alike &= exported_stage(e, s)->recompute == mode;
         if (full > most) most = full;
         all_layers &= full == all_layers_of(e, s);
     }
@@ -168,12 +168,13 @@ bool export_recomputes(const struct plan *plan, const struct problem *problem,
     return has_setting(&e, 0, 1) || (by_rank && ranks_have_settings(&e));
 }
 
-const char *report_told_text(const struct plan *plan, const struct plan *told, bool by_rank,
-                             struct arena *arena)
+const char *report_uniform_text(const struct plan *plan, const struct plan *uniform, bool by_rank,
+                                struct arena *arena)
 {
-    const struct plan_stage *most = &told->stages[0];
-    for (int s = 1; s < told->stage_count; s++)
-        if (told->stages[s].recomputed_layers > most->recomputed_layers) most = &told->stages[s];
+    const struct plan_stage *most = &uniform->stages[0];
+    for (int s = 1; s < uniform->stage_count; s++)
+        if (uniform->stages[s].recomputed_layers > most->recomputed_layers)
+            most = &uniform->stages[s];
     const char *mode = by_rank ? "each rank recomputes alike in all its stages"
                        : most->recompute == RECOMPUTE_NONE  ? "nothing is recomputed"
                        : recompute_in_part(most->recompute) ? "all stages recompute selectively"
@@ -183,8 +184,8 @@ const char *report_told_text(const struct plan *plan, const struct plan *told, b
                                          most->recomputed_layers);
     return arena_print(arena,
                        "%s instead, which fits into memory and takes %s per iteration, %+.3g %%",
-                       mode, report_time(told->iteration_ns, arena),
-                       100 * ((double)told->iteration_ns / (double)plan->iteration_ns - 1));
+                       mode, report_time(uniform->iteration_ns, arena),
+                       100 * ((double)uniform->iteration_ns / (double)plan->iteration_ns - 1));
 }
 
 static const char *modes_text(const struct export *e)
@@ -205,10 +206,10 @@ struct recompute_setting export_recompute(struct export *e)
     bool one = export_setting(e, 0, 1, &r) && framework_recomputes(e->framework, r.mode);
     e->by_rank &= !one && ranks_have_settings(e);
     if (!one) r = (struct recompute_setting){RECOMPUTE_FULL, 0};
-    if (e->told || (!one && !e->by_rank))
+    if (e->uniform || (!one && !e->by_rank))
         export_note(e, "recomputation that differs between stages; %s. The plan:%s",
-                    e->told ? report_told_text(e->plan, e->told, e->by_rank, e->out->arena)
-                            : "all layers are recomputed, which takes more time",
+                    e->uniform ? report_uniform_text(e->plan, e->uniform, e->by_rank, e->out->arena)
+                               : "all layers are recomputed, which takes more time",
                     modes_text(e));
     return r;
 }

@@ -193,7 +193,7 @@ static void note_parallelism(struct export *e, bool python)
 }
 
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
-                        const struct plan *plan, const struct plan *told,
+                        const struct plan *plan, const struct plan *uniform,
                         const struct problem *problem, struct arena *arena, struct error *err)
 {
     *e = (struct export){.name = "torchtitan",
@@ -201,7 +201,7 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
                          .trainer = TRAINER_TORCHTITAN,
                          .logits = python ? "torchtitan keeps its parts" : NULL,
                          .scattered = "torchtitan's are whole"};
-    TRY(export_begin(e, out, plan, told, problem, arena, err));
+    TRY(export_begin(e, out, plan, uniform, problem, arena, err));
     TRY(export_need_problem(e, err));
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model);
     if (plan->layout.slice_count > 1) e->runs = "GPipe";
@@ -219,7 +219,7 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
     return OK;
 }
 
-enum status report_torchtitan(const struct plan *plan, const struct plan *told,
+enum status report_torchtitan(const struct plan *plan, const struct plan *uniform,
                               const struct problem *problem, const char **text, size_t *length,
                               struct arena *arena, struct error *err)
 {
@@ -234,7 +234,7 @@ enum status report_torchtitan(const struct plan *plan, const struct plan *told,
     struct text out;
     struct export e;
     struct run run;
-    TRY(titan_begin(&e, &out, &run, false, plan, told, problem, arena, err));
+    TRY(titan_begin(&e, &out, &run, false, plan, uniform, problem, arena, err));
     run.granularity = modes[run.mode];
     if (run.mode == RECOMPUTE_SELECTIVE) run.method = "op";
     text_put(&out,

@@ -8,7 +8,7 @@
 const struct torchtitan_flavor *titan_flavor(const struct model *model);
 // The run, with all notes.
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
-                        const struct plan *plan, const struct plan *told,
+                        const struct plan *plan, const struct plan *uniform,
                         const struct problem *problem, struct arena *arena, struct error *err);
 void titan_print_table(const struct export *e); // where the order of the passes is, if in a table
 

@@ -81,7 +81,7 @@ static void put_model_spec(struct export *e, const struct torchtitan_flavor *fla
     text_put(e->out, "global_vocab_size=decoder_vocab_size(config.model_spec))\n");
 }
 
-enum status report_torchtitan_python(const struct plan *plan, const struct plan *told,
+enum status report_torchtitan_python(const struct plan *plan, const struct plan *uniform,
                                      const struct problem *problem, const char **text,
                                      size_t *length, struct arena *arena, struct error *err)
 {
@@ -101,7 +101,7 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     struct text out;
     struct export e;
     struct run run;
-    TRY(titan_begin(&e, &out, &run, true, plan, told, problem, arena, err));
+    TRY(titan_begin(&e, &out, &run, true, plan, uniform, problem, arena, err));
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model);
     text_put(&out,
              "# %s\n# Of torchtitan 0.3.0, whose configurations are functions; data, tokenizer "

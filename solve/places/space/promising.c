@@ -7,29 +7,29 @@
 #include "data/results/bound.h"
 #include "solve/places/space/space.h"
 
-enum { LIKELY_MAX = 64 };
+enum { PROMISING_MAX = 64 };
 #define LIKELY_GAP 0.02
 // Share of a time limit, and the most seconds in any case.
 static const double time_share = 0.25, time_most_s = 10;
 
-// The LIKELY_MAX layouts with the least values, in order.
-struct likeliest {
+// The PROMISING_MAX layouts with the least values, in order.
+struct promising_best {
     const struct layouts *layouts;
-    struct placed_likely *items;
+    struct placed_promising *items;
     int count;
 };
 
 static bool take(void *argument, int64_t number, const struct layout *layout)
 {
-    struct likeliest *x = argument;
+    struct promising_best *x = argument;
     int64_t value = x->layouts->value[number];
     int at = x->count;
     if (layout_fate_has_no_plan(layouts_fate(x->layouts, number)) || value <= 0) return true;
-    if (at == LIKELY_MAX && value >= x->items[at - 1].value_ns) return true;
-    if (at < LIKELY_MAX) x->count++;
+    if (at == PROMISING_MAX && value >= x->items[at - 1].value_ns) return true;
+    if (at < PROMISING_MAX) x->count++;
     else at--;
     for (; at > 0 && x->items[at - 1].value_ns > value; at--) x->items[at] = x->items[at - 1];
-    x->items[at] = (struct placed_likely){number, value, *layout};
+    x->items[at] = (struct placed_promising){number, value, *layout};
     return true;
 }
 
@@ -114,20 +114,21 @@ static void state_links(struct cluster *bare, const struct cluster *named, struc
         }
 }
 
-enum status placed_find_likely(struct placed_likely **likely, int *count,
-                               const struct problem *problem, const struct solve_settings *settings,
-                               const volatile int *stop, struct arena *arena, struct error *err)
+enum status placed_find_promising(struct placed_promising **promising, int *count,
+                                  const struct problem *problem,
+                                  const struct solve_settings *settings, const volatile int *stop,
+                                  struct arena *arena, struct error *err)
 {
     struct problem *bare = TAKE(arena, 1, struct problem);
     struct solve_settings own = quick(settings);
     struct layouts_result r;
     struct space_limits limits = problem_space_limits(problem);
-    struct likeliest x = {&r.layouts, TAKE(arena, LIKELY_MAX, struct placed_likely), 0};
+    struct promising_best x = {&r.layouts, TAKE(arena, PROMISING_MAX, struct placed_promising), 0};
     *bare = *problem;
     state_links(&bare->cluster, &problem->cluster, arena);
     bare->cluster.places = (struct places){0};
     bare->job.placement = (struct placement_wishes){0};
-    *likely = x.items, *count = 0;
+    *promising = x.items, *count = 0;
     if (problem_check(bare, &(struct error){0}) != OK) return OK;
     enum status status = layouts_search(&r, bare, &own, NULL, stop, arena, err);
     if (status == BAD_INPUT) return OK;
