@@ -33,9 +33,8 @@ TEST(test_exact_line)
         struct fit_point points[30];
         put_line(points, count, 3e-5, 7.5e10);
         struct fit f;
-        assert_int_equal(
-            fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, count, arena, &err),
-            OK);
+        CHECK_OK(
+            fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, count, arena, &err));
         assert_near(f.overhead_s.value, 3e-5, 1e-9);
         assert_near(f.rate.value, 7.5e10, 1e-9);
         assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
@@ -55,8 +54,7 @@ TEST(test_explained_part)
         points[i].seconds += points[i].explained_s;
     }
     struct fit f;
-    assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 6, arena, &err), OK);
+    CHECK_OK(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 6, arena, &err));
     assert_near(f.overhead_s.value, 1e-5, 1e-8);
     assert_near(f.rate.value, 2e9, 1e-8);
 }
@@ -79,17 +77,15 @@ TEST(test_order_does_not_matter)
     put_noise(points, 12, &seed);
     memcpy(shuffled, points, sizeof points);
     struct fit f, g;
-    assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 12, arena, &err), OK);
+    CHECK_OK(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 12, arena, &err));
     for (int round = 0; round < 50; round++) {
         for (int i = 11; i > 0; i--) {
             int j = (int)(draw(&seed) * (i + 1));
             struct fit_point p = shuffled[i];
             shuffled[i] = shuffled[j], shuffled[j] = p;
         }
-        assert_int_equal(
-            fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, shuffled, 12, arena, &err),
-            OK);
+        CHECK_OK(
+            fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, shuffled, 12, arena, &err));
         assert_memory_equal(&f.rate, &g.rate, sizeof f.rate);
         assert_memory_equal(&f.overhead_s, &g.overhead_s, sizeof f.overhead_s);
     }
@@ -108,12 +104,9 @@ TEST(test_scaling)
         slower[i].seconds *= 8, slower[i].low *= 8, slower[i].high *= 8;
     }
     struct fit f, g, h;
-    assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 9, arena, &err), OK);
-    assert_int_equal(fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, more, 9, arena, &err),
-                     OK);
-    assert_int_equal(
-        fit_line(&h, "samples.json", "line", LINE_WITH_OVERHEAD, slower, 9, arena, &err), OK);
+    CHECK_OK(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 9, arena, &err));
+    CHECK_OK(fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, more, 9, arena, &err));
+    CHECK_OK(fit_line(&h, "samples.json", "line", LINE_WITH_OVERHEAD, slower, 9, arena, &err));
     assert_near(g.rate.value, 1000 * f.rate.value, 1e-10);
     assert_near(g.rate.low, 1000 * f.rate.low, 1e-10);
     assert_near(g.rate.high, 1000 * f.rate.high, 1e-10);
@@ -137,8 +130,7 @@ TEST(test_normal_equations)
         deviation[i] = 0.01 + draw(&seed);
     }
     struct solution s;
-    assert_int_equal(least_squares(&s, ROWS, COLUMNS, design, observed, deviation, arena, &err),
-                     OK);
+    CHECK_OK(least_squares(&s, ROWS, COLUMNS, design, observed, deviation, arena, &err));
     double chi_square = 0, normal[COLUMNS][COLUMNS] = {{0}};
     for (int j = 0; j < COLUMNS; j++) {
         double product = 0, size = 0;
@@ -194,8 +186,8 @@ static void cover(int kind, enum line line, int sizes, int repetitions, int held
 {
     uint64_t seed = (uint64_t)(kind + 1) * 1000 + (uint64_t)sizes;
     const double overhead = 2e-5, rate = 1e11, traffic_rate = 2e10;
-    for (int trial = 0; trial < TRIALS; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < TRIALS; trial++, arena_reset(arena, mark)) {
         struct fit_point points[24];
         double seconds[64];
         for (int i = 0; i < sizes; i++) {
@@ -208,19 +200,16 @@ static void cover(int kind, enum line line, int sizes, int repetitions, int held
                                .stopped_by = "count"};
             for (int k = 0; k < repetitions; k++) seconds[k] = truth * (1 + heavy(kind, &seed));
             struct error err = {OK, ""};
-            assert_int_equal(point_of_sample(&points[i], &s, work, "samples.json", i, arena, &err),
-                             OK);
+            CHECK_OK(point_of_sample(&points[i], &s, work, "samples.json", i, arena, &err));
             points[i].sample = NULL;
             points[i].traffic = traffic;
         }
         struct fit f;
         struct error err = {OK, ""};
-        assert_int_equal(fit_line(&f, "samples.json", "line", line, points, sizes, arena, &err),
-                         OK);
+        CHECK_OK(fit_line(&f, "samples.json", "line", line, points, sizes, arena, &err));
         held[0] += holds(f.overhead_s, overhead);
         held[1] += holds(f.rate, rate);
         held[2] += holds(f.traffic_rate, traffic_rate);
-        arena_reset(arena, mark);
     }
 }
 
@@ -254,14 +243,12 @@ TEST(test_overhead_is_never_negative)
     struct fit_point points[5];
     put_line(points, 5, -2e-5, 1e10);
     struct fit f;
-    assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 5, arena, &err), OK);
+    CHECK_OK(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 5, arena, &err));
     assert_true(f.through_zero);
     assert_true(f.overhead_s.value == 0 && f.overhead_s.low == 0 && f.overhead_s.high >= 0);
     assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
     put_line(points, 5, 0, 1e10); // fixed at 0 on request
-    assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_THROUGH_ZERO, points, 5, arena, &err), OK);
+    CHECK_OK(fit_line(&f, "samples.json", "line", LINE_THROUGH_ZERO, points, 5, arena, &err));
     assert_true(f.through_zero && f.overhead_s.value == 0 && f.overhead_s.high == 0);
     assert_near(f.rate.value, 1e10, 1e-12);
 }
@@ -274,8 +261,7 @@ TEST(test_open_interval)
     put_line(points, 3, 1e-3, 1e10);
     points[1].seconds *= 1.5;
     struct fit f;
-    assert_int_equal(
-        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 3, arena, &err), OK);
+    CHECK_OK(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 3, arena, &err));
     assert_true(isfinite(f.rate.high) && f.rate.low < f.rate.value / 2 &&
                 f.rate.high > 2 * f.rate.value);
 }
@@ -417,7 +403,7 @@ TEST(test_samples_to_costs)
     struct calibration c;
     const struct calibrate_settings settings = {.constant_bytes = 123, .output = "costs.json"};
     put_samples(&samples, &truth, arena);
-    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
+    CHECK_OK(calibrate_all(&c, &samples, &settings, arena, &err));
     const struct gpu_costs *g = &c.costs.gpus[0];
     const char *sha256 = samples.document.sha256;
     assert_string_equal(g->gpu, "planted");
@@ -436,20 +422,20 @@ TEST(test_samples_to_costs)
                 c.costs.intra_efficiency.origin == ORIGIN_ASSUMED);
     assert_string_equal(c.costs.document.sources[0].role, "samples");
     assert_string_equal(c.costs.document.sources[0].sha256, sha256);
-    assert_int_equal(costs_check(&c.costs, &err), OK);
+    CHECK_OK(costs_check(&c.costs, &err));
 
     // Empty calls that cost more than the fits' overheads: they are the least a layer can cost.
     struct truth dear = truth;
     dear.block_s = 1e-3;
     put_samples(&samples, &dear, arena);
-    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
+    CHECK_OK(calibrate_all(&c, &samples, &settings, arena, &err));
     assert_estimate(&c.costs.gpus[0].layer_overhead_s, dear.block_s, sha256);
 
     // Scores whose traffic at the memory rate would take all the time: nothing is subtracted.
     put_samples(&samples, &truth, arena);
     for (int i = 0; i < CELLS; i++)
         if (samples.samples[i].kind == SAMPLE_ATTENTION) samples.samples[i].bytes *= 100;
-    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
+    CHECK_OK(calibrate_all(&c, &samples, &settings, arena, &err));
     assert_false(c.precisions[0].softmax_apart);
 }
 
@@ -462,7 +448,7 @@ TEST(test_samples_in_any_order)
     put_samples(&samples, &truth, arena);
     for (int i = 0; i < CELLS; i++)
         for (int k = 0; k < 9; k++) samples.samples[i].seconds[k] *= 1 + 0.05 * draw(&seed);
-    assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
+    CHECK_OK(calibrate_all(&c, &samples, &settings, arena, &err));
     for (int i = CELLS - 1; i > 0; i--) {
         int j = (int)(draw(&seed) * (i + 1));
         struct sample s = samples.samples[i];
@@ -472,7 +458,7 @@ TEST(test_samples_in_any_order)
         double *seconds = samples.samples[i].seconds, first = seconds[0];
         seconds[0] = seconds[8], seconds[8] = first;
     }
-    assert_int_equal(calibrate_all(&d, &samples, &settings, arena, &err), OK);
+    CHECK_OK(calibrate_all(&d, &samples, &settings, arena, &err));
     assert_string_equal(d.costs.gpus[0].gpu, "named");
     assert_true(c.costs.gpus[0].precisions[0].gemm_flop_per_s.value ==
                 d.costs.gpus[0].precisions[0].gemm_flop_per_s.value);
@@ -494,8 +480,8 @@ TEST(test_kinds_missing)
         for (int i = 0; i < CELLS; i++) // none of this kind is left
             if ((int)samples.samples[i].kind != kind) samples.samples[left++] = samples.samples[i];
         samples.sample_count = left;
-        assert_int_equal(calibrate_all(&c, &samples, &settings, arena, &err), OK);
-        assert_int_equal(costs_check(&c.costs, &err), OK);
+        CHECK_OK(calibrate_all(&c, &samples, &settings, arena, &err));
+        CHECK_OK(costs_check(&c.costs, &err));
         const struct gpu_costs *g = costs_find_gpu(&c.costs, "planted");
         if (kind == SAMPLE_MEMORY) {
             assert_null(g);

@@ -97,15 +97,14 @@ TEST(planted_constants_come_back)
 TEST(intervals_hold_what_was_planted)
 {
     int held = 0, tables = 40;
-    for (int i = 0; i < tables; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < tables; i++, arena_reset(arena, mark)) {
         struct iterations_fit fit;
-        struct arena_mark mark = arena_set_mark(arena);
         write_rows("gemm=1.8e14,layer_overhead=2e-4", 0.05, (uint64_t)i + 1, arena);
         CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,layer_overhead_s", NULL, "", arena, &err));
         held += fit.constants[0].low <= 1.8e14 && 1.8e14 <= fit.constants[0].high;
         assert_true(fit.constants[0].high / fit.constants[0].low < 1.2);
         assert_true(fabs(fit.constants[0].value / 1.8e14 - 1) < 0.05);
-        arena_reset(arena, mark);
     }
     if (held < 33) fail_msg("%d of %d intervals hold the planted value", held, tables);
 }

@@ -111,7 +111,7 @@ TEST(test_blocks)
     put_samples(&samples, "planted", arena);
     calibrate_all(&c, &samples, arena);
     near_to(c.costs.gpus[0].precisions[0].gemm_flop_per_s.value, gemm, 1e-6);
-    if (layers_fit(&f, &c, &model, arena, &err) != OK) fail_msg("%s", err.text);
+    CHECK_OK(layers_fit(&f, &c, &model, arena, &err));
     assert_int_equal(f.check_count, 12);
     assert_int_equal(f.other_count, 1);
     const struct gpu_costs *g = &c.costs.gpus[0];
@@ -121,7 +121,7 @@ TEST(test_blocks)
     near_to(g->backward_overhead_s.value, back_overhead, 1e-5);
     for (int i = 0; i < f.check_count; i++)
         near_to(f.checks[i].predicted_s, f.checks[i].point.seconds, 1e-6);
-    assert_int_equal(costs_check(&c.costs, &err), OK);
+    CHECK_OK(costs_check(&c.costs, &err));
 
     // The same from pricing: one stage of the whole model on this device.
     struct node_group group = {.name = "g",
@@ -153,7 +153,7 @@ TEST(test_blocks)
                          .budget = {-1, -1, -1, 0}};
     p.costs.transfer_share[PART_LINK] = 1;
     struct priced priced;
-    if (price_problem(&priced, &p, arena, &err) != OK) fail_msg("%s", err.text);
+    CHECK_OK(price_problem(&priced, &p, arena, &err));
     for (int i = 0; i < f.check_count; i++) {
         const struct layer_check *k = &f.checks[i];
         if (k->sample->dimensions[0] != 4 || k->sample->dimensions[1] != 192) continue;
@@ -174,7 +174,7 @@ TEST(test_one_size)
     put_block(&samples, 2, 128, 256, false, arena);
     calibrate_all(&c, &samples, arena);
     double before = c.costs.gpus[0].layer_overhead_s.value;
-    if (layers_fit(&f, &c, &model, arena, &err) != OK) fail_msg("%s", err.text);
+    CHECK_OK(layers_fit(&f, &c, &model, arena, &err));
     assert_int_equal(f.check_count, 1);
     assert_true(c.costs.gpus[0].layer_overhead_s.value == before &&
                 c.costs.gpus[0].backward_factor.value == 0);
@@ -234,8 +234,8 @@ static void fit_shapes(struct layer_fits *f, struct gpu_costs *g, struct samples
 {
     struct calibration *c = TAKE(arena, 1, struct calibration);
     calibrate_all(c, samples, arena);
-    if (layers_fit(f, c, of, arena, &own_err) != OK) fail_msg("%s", own_err.text);
-    assert_int_equal(costs_check(&c->costs, &own_err), OK);
+    MUST(layers_fit(f, c, of, arena, &own_err));
+    MUST(costs_check(&c->costs, &own_err));
     *g = c->costs.gpus[0];
 }
 
@@ -406,8 +406,8 @@ TEST(test_drawing)
     put_samples(&samples, "a <b>&\"c\" \x01 device", arena);
     samples.samples[0].operation = "</text><x onload=\"1\">";
     calibrate_all(&c, &samples, arena);
-    assert_int_equal(calibration_draw(&c, path, arena, &err), OK);
-    assert_int_equal(calibration_draw(&c, again, arena, &err), OK);
+    CHECK_OK(calibration_draw(&c, path, arena, &err));
+    CHECK_OK(calibration_draw(&c, again, arena, &err));
     const char *text = read_all(path, arena);
     assert_string_equal(text, read_all(again, arena));
     assert_well_formed(text);

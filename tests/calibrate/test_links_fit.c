@@ -118,8 +118,8 @@ static const struct channel *find_channel(const struct link_fits *f, int from, i
 
 TEST(test_pairs)
 {
-    for (uint64_t seed = 1; seed <= 10; seed++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= 10; seed++, arena_reset(arena, mark)) {
         struct samples samples;
         struct calibration c;
         put_links(&samples, seed, arena);
@@ -150,7 +150,6 @@ TEST(test_pairs)
             else assert_true(class->contention == 0 && class->ranks == 4 && class->between_nodes);
             assert_non_null(strstr(class->source, "aabbccddeeff"));
         }
-        arena_reset(arena, mark);
     }
 }
 
@@ -158,21 +157,19 @@ TEST(test_pairs)
 TEST(test_no_needless_segments)
 {
     int needless = 0;
-    for (uint64_t seed = 1; seed <= 300; seed++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= 300; seed++, arena_reset(arena, mark)) {
         uint64_t s = seed;
         struct fit_point points[24];
         for (int i = 0; i < 24; i++) {
             double bytes = pow(2, i), seconds = 20e-6 + bytes / 12e9;
             struct sample sample = sample_of(SAMPLE_LINK, "send", bytes, seconds, &s, arena);
-            assert_int_equal(
-                point_of_sample(&points[i], &sample, bytes, "links.json", i, arena, &err), OK);
+            CHECK_OK(point_of_sample(&points[i], &sample, bytes, "links.json", i, arena, &err));
             points[i].sample = NULL;
         }
         struct segmented f;
-        assert_int_equal(fit_segments(&f, "one line", points, 24, arena, &err), OK);
+        CHECK_OK(fit_segments(&f, "one line", points, 24, arena, &err));
         needless += f.segment_count > 1;
-        arena_reset(arena, mark);
     }
     if (needless > 3) fail_msg("%d of 300 single lines were cut", needless);
 }
@@ -214,7 +211,7 @@ TEST(test_three_protocols)
                                        .low = seconds,
                                        .high = seconds};
     }
-    assert_int_equal(fit_segments(&f, "three", points, POINTS, arena, &err), OK);
+    CHECK_OK(fit_segments(&f, "three", points, POINTS, arena, &err));
     assert_int_equal(f.segment_count, 3);
     double least = INFINITY;
     int cuts[2] = {0, 0};
@@ -237,7 +234,7 @@ TEST(test_tables)
     struct calibration c;
     put_links(&samples, 3, arena);
     fit(&c, &samples, arena);
-    assert_int_equal(costs_check(&c.costs, &err), OK);
+    CHECK_OK(costs_check(&c.costs, &err));
     assert_int_equal(c.costs.gpu_count, 0); // no compute was measured
     assert_non_null(c.lacking);
     assert_int_equal(c.costs.collective_count, 3);
@@ -274,8 +271,7 @@ TEST(test_cluster)
                                .nic_count = 1};
     struct cluster cluster = {
         .name = "three", .groups = &group, .group_count = 1, .document = {.path = "cluster.json"}};
-    if (links_to_cluster(&cluster, &c.costs, &c.links, "G", arena, &err) != OK)
-        fail_msg("%s", err.text);
+    CHECK_OK(links_to_cluster(&cluster, &c.costs, &c.links, "G", arena, &err));
     near_to(group.intra.latency_s, 3e-6, 0.05);
     near_to(nic.link.latency_s, 15e-6, 0.05);
     near_to(c.costs.intra_efficiency.value, 0.8, 0.02);
@@ -306,7 +302,7 @@ TEST(test_several_documents)
                                      {"library_bytes", library_bytes, 2},
                                      {"workspace_bytes", workspace_bytes, 1}};
     documents[2].quantities = seen, documents[2].quantity_count = 3;
-    assert_int_equal(inputs_join(&in, documents, 3, NULL, arena, &err), OK);
+    CHECK_OK(inputs_join(&in, documents, 3, NULL, arena, &err));
     assert_string_equal(in.all.machine.gpu, "G");
     assert_int_equal(in.all.endpoint_count, ENDPOINTS);
     assert_int_equal(in.all.sample_count, documents[0].sample_count + documents[1].sample_count);
@@ -326,7 +322,7 @@ TEST(test_several_documents)
                          .gpu_count = 1,
                          .transfer_share = {0, 0, 1}};
     const struct calibrate_settings settings = {.output = "costs.json", .base = &base};
-    if (calibrate(&c, &in, &settings, arena, &err) != OK) fail_msg("%s", err.text);
+    CHECK_OK(calibrate(&c, &in, &settings, arena, &err));
     assert_null(c.lacking);
     assert_true(c.costs.gpu_count == 1 && c.costs.collective_count == 3 &&
                 c.costs.document.source_count == 4);
@@ -342,11 +338,11 @@ TEST(test_several_documents)
     assert_true(c.links.channels[0].fit.point_count == 2 * SIZES);
     documents[1].machine.gpu = "other", documents[1].samples[0].kind = SAMPLE_MEMORY;
     assert_int_equal(inputs_join(&in, documents, 3, NULL, arena, &err), BAD_INPUT);
-    assert_int_equal(inputs_join(&in, documents, 3, "both", arena, &err), OK);
+    CHECK_OK(inputs_join(&in, documents, 3, "both", arena, &err));
     // A processor's time with one thread says nothing about two; a device's host may have any
     // number.
     documents[2].machine.threads = documents[1].machine.threads + 1;
     CHECK_REFUSED(inputs_join(&in, documents, 3, "both", arena, &err), "machine.threads");
     documents[2].machine.driver = "12.4";
-    assert_int_equal(inputs_join(&in, documents, 3, "both", arena, &err), OK);
+    CHECK_OK(inputs_join(&in, documents, 3, "both", arena, &err));
 }

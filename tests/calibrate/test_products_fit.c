@@ -72,8 +72,7 @@ static int try_planted(double noise, bool alone, struct random *rng)
     struct arena_mark mark = arena_set_mark(&own_arena);
     int count = make_samples(samples, noise, alone, rng);
     set_numbers(&gpu, &rates, begin);
-    if (products_fit(&fit, samples, count, alone, &gpu, &rates, &own_arena, &own_err) != OK)
-        fail_msg("%s", own_err.text);
+    MUST(products_fit(&fit, samples, count, alone, &gpu, &rates, &own_arena, &own_err));
     assert_int_equal(fit.shape_count, SHAPES);
     for (int k = 0; k < (alone ? PRODUCT_NUMBERS : PRODUCT_LONG); k++) {
         const struct estimate *e = &fit.numbers[k];
@@ -132,8 +131,7 @@ TEST(shapes_that_err)
     int count = make_samples(samples, 0.02, false, &rng);
     for (int k = 0; k < 2; k++) {
         set_numbers(&gpu, &rates, truth);
-        assert_int_equal(products_fit(&fit[k], samples, count, false, &gpu, &rates, arena, &err),
-                         OK);
+        CHECK_OK(products_fit(&fit[k], samples, count, false, &gpu, &rates, arena, &err));
         for (int i = 0; i < count; i++)
             if (i / LENGTHS % 2) samples[i].seconds *= 1.3;
     }
@@ -155,12 +153,12 @@ TEST(own_samples)
     struct random rng = {5};
     struct product_sample products[SHAPES * LENGTHS];
     int count = make_samples(products, 0.01, false, &rng);
-    for (int few = 0; few < 2; few++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int few = 0; few < 2; few++, arena_reset(arena, mark)) {
         struct gpu_costs gpu;
         struct precision_costs rates;
         struct inputs inputs;
         struct calibration c;
-        struct arena_mark mark = arena_set_mark(arena);
         set_numbers(&gpu, &rates, begin);
         rates.gemm_flop_per_s = rates.attention_flop_per_s = guess(1e14);
         gpu.precisions = &rates, gpu.precision_count = 1, gpu.memory_bytes_per_s = guess(1e12);
@@ -199,6 +197,5 @@ TEST(own_samples)
             assert_true(c.costs.gpus[0].layer_overhead_s.value == 0); // counted by kernels
         }
         assert_true(got->gemm_flop_per_s.value > 0);
-        arena_reset(arena, mark);
     }
 }

@@ -122,8 +122,8 @@ static bool deceive(struct solve_result *solved, const struct check_trial *t, in
     *solved = (struct solve_result){.evidence = TAKE(arena, 1, struct solve_evidence)};
     struct solve_evidence *e = solved->evidence;
     e->schedule = &t->schedule;
-    assert_int_equal(choices_build(&choices, &t->priced, &t->schedule, arena, &own_err), OK);
-    assert_int_equal(graph_compile(&e->graph, &t->schedule, arena, &own_err), OK);
+    MUST(choices_build(&choices, &t->priced, &t->schedule, arena, &own_err));
+    MUST(graph_compile(&e->graph, &t->schedule, arena, &own_err));
     graph_keep_paths(e->graph, arena);
     if (choices.stages[stage].count < 2) return false;
     bool **keep = TAKE(arena, t->priced.stage_count, bool *);

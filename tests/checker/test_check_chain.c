@@ -212,11 +212,9 @@ static int try_chains(uint64_t seed, bool many, struct arena *arena)
 TEST(test_few)
 {
     int above = 0;
-    for (int i = 0; i < trial_count; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < trial_count; i++, arena_reset(arena, mark))
         above += try_chains(first_seed + (uint64_t)i, false, arena);
-        arena_reset(arena, mark);
-    }
     printf("%d of %d above 0\n", above, trial_count);
     assert_true(above * 4 > trial_count);
 }
@@ -224,11 +222,9 @@ TEST(test_few)
 TEST(test_many)
 {
     int above = 0;
-    for (int i = 0; i < trial_count / 2; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < trial_count / 2; i++, arena_reset(arena, mark))
         above += try_chains(first_seed + (uint64_t)i, true, arena);
-        arena_reset(arena, mark);
-    }
     printf("%d of %d above 0\n", above, trial_count / 2);
     assert_true(above > 0);
 }

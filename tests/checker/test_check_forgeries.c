@@ -495,12 +495,11 @@ static void forge(int number, struct check_trial *t, struct arena *arena)
 
 TEST(test_forgeries)
 {
-    for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= TRIALS; seed++, arena_reset(arena, mark)) {
         struct check_trial t;
-        struct arena_mark mark = arena_set_mark(arena);
         if (check_trial_open(&t, seed, arena))
             for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, arena);
-        arena_reset(arena, mark);
     }
     int least = TIMES_MOST;
     for (int i = 0; i < FORGERY_COUNT; i++) {

@@ -178,9 +178,9 @@ TEST(test_mutations)
 {
     int done = 0;
     uint64_t random = first_seed;
-    for (uint64_t seed = first_seed; done < mutation_count; seed++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = first_seed; done < mutation_count; seed++, arena_reset(arena, mark)) {
         struct check_trial t;
-        struct arena_mark mark = arena_set_mark(arena);
         if (check_trial_open(&t, seed, arena)) {
             bool feasible = t.best_ns != INT64_MAX;
             struct check_text from[3] = {t.certificate, {0}, {0}};
@@ -193,7 +193,6 @@ TEST(test_mutations)
                 done++;
             }
         }
-        arena_reset(arena, mark);
     }
     print_message("%d mutations: %d no certificate, %d not proven, %d accepted and true\n", done,
                   seen.unaudited, seen.not_proven, seen.accepted);

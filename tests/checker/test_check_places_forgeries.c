@@ -21,14 +21,13 @@ static void find_honest(struct honest *h, bool (*suits)(const struct honest *h),
                         uint64_t seed, struct arena *arena)
 {
     struct solve_result solved;
-    for (;; seed++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (;; seed++, arena_reset(arena, mark)) {
         bool found = place_trial_open(&h->t, seed, uneven, arena) && h->t.best_ns > 0 &&
                      h->t.best_ns < INT64_MAX;
         if (found) place_trial_solve(&solved, &h->t, &h->t.priced, 0.02);
         if (found) place_trial_write(&h->made, &h->t, &solved);
         if (found && h->made.text && h->made.bound_ns > 0 && suits(h)) return;
-        arena_reset(arena, mark);
     }
 }
 

@@ -26,9 +26,9 @@ static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct rand
     t->arena = arena;
     random_problem(&t->problem, rng, &limits, arena);
     if (random_chance(rng, 60)) vary_layout(&t->problem, rng);
-    assert_int_equal(price_problem(&priced, &t->problem, arena, &own_err), OK);
+    MUST(price_problem(&priced, &t->problem, arena, &own_err));
     t->text = check_trial_save(&priced, "priced.json", arena);
-    if (space_one_prices(&t->own, &t->problem, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(space_one_prices(&t->own, &t->problem, arena, &own_err));
     for (int g = 0; g < priced.group_count; g++)
         if (priced.groups[g].excluded) return false;
     return true;
@@ -51,14 +51,13 @@ TEST(honest_documents_agree)
 {
     struct random rng = {40};
     int compared = 0;
-    for (int i = 0; i < 600; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 600; i++, arena_reset(arena, mark)) {
         struct pricing_trial t;
-        struct arena_mark mark = arena_set_mark(arena);
         pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, arena);
         if (compare(&t, t.text.text, t.text.size, &err) != OK)
             fail_msg("problem %d: %s", i, err.text);
         compared++;
-        arena_reset(arena, mark);
     }
     print_message("%d documents\n", compared);
 }
@@ -136,14 +135,13 @@ TEST(whatever_is_changed_is_found)
 {
     struct random rng = {41};
     int documents = 0, forgeries = 0;
-    for (int i = 0; documents < 12; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; documents < 12; i++, arena_reset(arena, mark)) {
         struct pricing_trial t;
-        struct arena_mark mark = arena_set_mark(arena);
         if (pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, arena)) {
             forgeries += forge_all(&t, i % 2 ? 1 : -1);
             documents++;
         }
-        arena_reset(arena, mark);
     }
     print_message("%d forgeries of %d documents\n", forgeries, documents);
     assert_true(forgeries > 3000);

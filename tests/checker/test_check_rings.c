@@ -318,8 +318,8 @@ static void compare_syncs(int trial, const struct synced_places *x,
 TEST(test_syncs)
 {
     int reached = 0, rings = 0;
-    for (int i = 0; i < trial_count / 4; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < trial_count / 4; i++, arena_reset(arena, mark)) {
         struct random rng = {first_seed + (uint64_t)i};
         struct synced_places x;
         struct check_problem relaxed;
@@ -329,7 +329,6 @@ TEST(test_syncs)
         draw_synced(&x, &rng, arena);
         CHECK_OK(check_relax_places(&relaxed, &x.places, &by_groups, &r, &work, arena));
         compare_syncs(i, &x, &relaxed, &reached, &rings);
-        arena_reset(arena, mark);
     }
     printf("%d syncs, %d of them within a fifth of the least\n", rings, reached);
     assert_true(rings > trial_count / 4 && reached * 2 > rings);

@@ -117,19 +117,19 @@ static void draw_sounding(struct problem *p, struct random *rng, struct arena *a
 TEST(arguments_never_exceed_the_best_plan)
 {
     struct random rng = {first_seed + 1000};
-    for (int i = 0; i < 3 * problem_count; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 3 * problem_count; i++, arena_reset(arena, mark)) {
         struct arena scratch;
         struct problem p;
         struct spaces_alone alone;
         struct check_space space;
         struct check_pricer pricer;
         uint64_t work = UINT64_MAX / 2;
-        struct arena_mark mark = arena_set_mark(arena);
         arena_open(&scratch, NULL);
         draw_sounding(&p, &rng, arena);
         spaces_solve(&alone, &p, arena);
         space_read(&space, &p, arena);
-        assert_int_equal(space_pricer_open(&pricer, &p, arena, &err), OK);
+        CHECK_OK(space_pricer_open(&pricer, &p, arena, &err));
         struct sounding s = {&alone,
                              {.space = &space,
                               .pricer = &pricer,
@@ -138,7 +138,6 @@ TEST(arguments_never_exceed_the_best_plan)
                              &p};
         check_space_walk(&space, sound_layout, &s);
         arena_close(&scratch);
-        arena_reset(arena, mark);
     }
     print_message("%lld layouts with plans, of %lld of them 80 %% of the best plan's time follow "
                   "from the prices alone; %lld without room\n",
@@ -249,9 +248,9 @@ TEST(walk_and_refusals_are_the_planners)
 {
     struct random rng = {first_seed + 7};
     int64_t layouts = 0, refused = 0, framed = 0;
-    for (int i = 0; i < 4 * problem_count; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 4 * problem_count; i++, arena_reset(arena, mark)) {
         struct problem p;
-        struct arena_mark mark = arena_set_mark(arena);
         draw_any_space(&p, &rng, arena);
         struct space_limits limits = problem_space_limits(&p);
         struct listing theirs = {NULL, spaces_count(&p)};
@@ -263,7 +262,6 @@ TEST(walk_and_refusals_are_the_planners)
         assert_int_equal(check_space_walk(&space, compare_layout, &c), theirs.count);
         layouts += theirs.count, refused += c.refused;
         if (p.job.space.framework != FRAMEWORK_ANY) framed += theirs.count;
-        arena_reset(arena, mark);
     }
     print_message("%lld layouts walked, %lld for a framework, %lld refused\n", (long long)layouts,
                   (long long)framed, (long long)refused);
@@ -418,25 +416,24 @@ TEST(tables_are_the_priced_documents)
     struct random rng = {first_seed + 70};
     struct random_limits limits = random_limits_small();
     limits.plans_max = 0;
-    for (int i = 0; i < 10 * problem_count; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 10 * problem_count; i++, arena_reset(arena, mark)) {
         struct problem p;
         struct priced priced;
         struct check_problem read, *own;
         struct check_pricer pricer;
-        struct arena_mark mark = arena_set_mark(arena);
         random_problem(&p, &rng, &limits, arena);
         struct check_layout layout = space_layout(&p.job.layout);
-        assert_int_equal(price_problem(&priced, &p, arena, &err), OK);
+        CHECK_OK(price_problem(&priced, &p, arena, &err));
         struct check_text text = check_trial_save(&priced, "priced.json", arena);
         if (check_read_problem(&read, &text, arena, &err) != OK)
             fail_msg("problem %d: %s", i, err.text);
-        assert_int_equal(space_pricer_open(&pricer, &p, arena, &err), OK);
+        CHECK_OK(space_pricer_open(&pricer, &p, arena, &err));
         assert_true(pricer.bytes(pricer.context, &layout, &own) && pricer.times(pricer.context));
         same_rest(own, &read);
         same_runs(own, &read);
         same_cuts(own, &read);
         seen.tables++;
-        arena_reset(arena, mark);
     }
     print_message("%lld tables, %lld numbers\n", (long long)seen.tables, (long long)seen.terms);
 }

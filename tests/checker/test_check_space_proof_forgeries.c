@@ -142,7 +142,7 @@ static bool change_problem(struct forgery *f, void (*change)(struct problem *, s
     if (!has_plan(f)) return false;
     change(p, f->arena);
     space_read(&f->t->space, p, f->arena);
-    assert_int_equal(space_pricers_open(f->t->pricers, p, f->arena, &own_err), OK);
+    MUST(space_pricers_open(f->t->pricers, p, f->arena, &own_err));
     return true;
 }
 static void halve_times(struct problem *p, struct arena *arena)

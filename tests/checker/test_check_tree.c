@@ -442,11 +442,10 @@ static void try_directions(struct place_trial *t)
     dearer.plain = &plain;
     t->places.pair = price_pair;
     t->places.link = price_link;
-    for (int i = 0; i < 2 * nodes * nodes; i++) {
-        struct arena_mark mark = arena_set_mark(t->arena);
+    struct arena_mark mark = arena_set_mark(t->arena);
+    for (int i = 0; i < 2 * nodes * nodes; i++, arena_reset(t->arena, mark)) {
         dearer.of_rings = i % 2, dearer.from = i / 2 / nodes, dearer.to = i / 2 % nodes;
         if (dearer.from != dearer.to) assert_int_equal(count_first(t), 3);
-        arena_reset(t->arena, mark);
     }
     t->places = plain;
 }
@@ -454,15 +453,14 @@ static void try_directions(struct place_trial *t)
 TEST(test_alike)
 {
     int found = 0;
-    for (uint64_t seed = first_seed; found < 2; seed++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = first_seed; found < 2; seed++, arena_reset(arena, mark)) {
         struct place_trial t;
         bool opened = place_trial_open(&t, seed, false, arena) && t.places.replicas > 1 &&
                       t.places.problem->ranks > 1 && t.places.problem->group_count == 1 &&
                       t.best_ns < INT64_MAX && count_first(&t) == 1;
         if (opened) try_directions(&t);
         found += opened;
-        arena_reset(arena, mark);
     }
 }
 

@@ -174,15 +174,14 @@ static void sound_layouts(const struct space_trial *t, const struct worth *w, st
 
 TEST(certificates_prove_the_best_value)
 {
-    for (int i = 0; i < problem_count; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < problem_count; i++, arena_reset(arena, mark)) {
         struct space_trial t;
         struct worth *w;
-        struct arena_mark mark = arena_set_mark(arena);
         w = TAKE(arena, 1, struct worth);
         draw_trial(&t, w, first_seed + (uint64_t)i, arena);
         try_certificate(&t, w, first_seed + (uint64_t)i, arena);
         sound_layouts(&t, w, arena);
-        arena_reset(arena, mark);
     }
     print_message("%lld spaces with a plan, %lld without; %lld limited, which changed %lld; %lld "
                   "gaps; %lld of cost, %lld of time, %lld of load; %lld layouts sounded, %lld "
@@ -396,14 +395,13 @@ static void forge(int number, const struct space_trial *t, const struct worth *w
 
 TEST(forgeries_are_refused)
 {
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= 60; seed++, arena_reset(arena, mark)) {
         struct space_trial t;
         struct worth *w;
-        struct arena_mark mark = arena_set_mark(arena);
         w = TAKE(arena, 1, struct worth);
         draw_trial(&t, w, seed, arena);
         for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, w, arena);
-        arena_reset(arena, mark);
     }
     for (int i = 0; i < FORGERY_COUNT; i++) {
         print_message("%s: %d\n", forgeries[i].name, tried[i]);

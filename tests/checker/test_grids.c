@@ -49,8 +49,8 @@ static bool compare(void *argument, int64_t number, const struct check_layout *l
 static void enumerate(const struct space_trial *t, const struct walked *w, unsigned long long name,
                       struct arena *arena)
 {
-    for (int64_t i = 0; i < w->count; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int64_t i = 0; i < w->count; i++, arena_reset(arena, mark)) {
         struct problem one = problem_with_layout(&t->problem, &w->all[i]);
         struct priced priced;
         struct schedule schedule;
@@ -66,7 +66,6 @@ static void enumerate(const struct space_trial *t, const struct walked *w, unsig
                          (long long)i, (long long)t->alone.optimum_ns[i], (long long)e.best_ns);
             enumerated++, enumerated_plans += e.plans;
         }
-        arena_reset(arena, mark);
     }
 }
 

@@ -237,8 +237,8 @@ static void compare_program(const struct check_trial *t, const struct vipr_resul
     int64_t decisions = 1, least_ns = INT64_MAX;
     for (int s = 0; s < stages; s++) decisions *= t->choices.stages[s].count;
     if (decisions > DECISIONS_MOST || decisions == 0) return;
-    assert_int_equal(formulate_choices(&f, &t->choices, 1 << 20, arena, &err), OK);
-    assert_int_equal(graph_compile(&g, &t->schedule, arena, &err), OK);
+    CHECK_OK(formulate_choices(&f, &t->choices, 1 << 20, arena, &err));
+    CHECK_OK(graph_compile(&g, &t->schedule, arena, &err));
     read_program(v, made, &err, arena);
     rebuild(&m, v, &f.milp, arena);
     compare_rows(&m, &f.milp);

@@ -216,8 +216,8 @@ TEST(test_random_problems)
 {
     struct random rng = {7};
     struct random_limits limits = random_limits_small();
-    for (int i = 0; i < 150; i++) {
-        struct arena_mark mark = arena_set_mark(&own_arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    for (int i = 0; i < 150; i++, arena_reset(&own_arena, mark)) {
         struct problem *x = TAKE(&own_arena, 1, struct problem),
                        *y = TAKE(&own_arena, 1, struct problem);
         random_problem(x, &rng, &limits, &own_arena);
@@ -235,7 +235,6 @@ TEST(test_random_problems)
         same_cluster(&x->cluster, &y->cluster);
         same_costs(&x->costs, &y->costs);
         same_job(&x->job, &y->job);
-        arena_reset(&own_arena, mark);
     }
 }
 
@@ -249,8 +248,8 @@ TEST(test_random_priced)
 {
     struct random rng = {8};
     struct random_limits limits = random_limits_small();
-    for (int i = 0; i < 150; i++) {
-        struct arena_mark mark = arena_set_mark(&own_arena);
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    for (int i = 0; i < 150; i++, arena_reset(&own_arena, mark)) {
         struct problem *problem = TAKE(&own_arena, 1, struct problem);
         struct priced x, y;
         random_problem(problem, &rng, &limits, &own_arena);
@@ -285,7 +284,6 @@ TEST(test_random_priced)
             assert_true(!x.groups[g].excluded == !y.groups[g].excluded &&
                         x.groups[g].memory_limit_bytes == y.groups[g].memory_limit_bytes);
         if (x.has_embedding_sync) same_counts(x.embedding_sync_ns, y.embedding_sync_ns, links);
-        arena_reset(&own_arena, mark);
     }
 }
 

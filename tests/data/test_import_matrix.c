@@ -103,11 +103,11 @@ TEST(test_wrong_files)
 TEST(test_missing_links)
 {
     struct cluster c;
-    if (import(&c,
+    CHECK_OK(
+        import(&c,
                "{\"gpus\": [\"a\", \"b\", \"c\"], \"bandwidth\": [[7, null, 2], [3, 7, 4], [null, "
                "5, 7]]}",
-               like, arena, &err) != OK)
-        fail_msg("%s", err.text);
+               like, arena, &err));
     static const double units[9] = {0, 3, 0, 0, 0,
                                     5, 2, 4, 0}; // [from][to]: a row is the receiver's
     assert_int_equal(c.places.node_count, 3);

@@ -20,9 +20,8 @@ static int open_all(void **state)
 static const char *example(const char *name, size_t *size)
 {
     const char *read;
-    assert_int_equal(file_read(arena_print(&own_arena, "tests/imports/%s", name), &read, size,
-                               &own_arena, &own_err),
-                     OK);
+    MUST(file_read(arena_print(&own_arena, "tests/imports/%s", name), &read, size, &own_arena,
+                   &own_err));
     return arena_copy_text(&own_arena, read);
 }
 
@@ -74,7 +73,7 @@ static void import_samples(struct samples *s, const struct command *command, con
     if (import(command, arena_print(&own_arena, "tests/imports/%s", name),
                arena_print(&own_arena, "-o %s %s", output, options)) != OK)
         fail_msg("%s", own_err.text);
-    if (samples_load(s, output, &own_arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(samples_load(s, output, &own_arena, &own_err));
     assert_int_equal(s->document.source_count, 1);
 }
 
@@ -164,7 +163,7 @@ TEST(test_nccl_several)
     assert_int_equal(
         import_text(&import_nccl, both, strlen(both), arena_print(&own_arena, "-o %s", output)),
         OK);
-    assert_int_equal(samples_load(&s, output, &own_arena, &own_err), OK);
+    MUST(samples_load(&s, output, &own_arena, &own_err));
     assert_int_equal(s.sample_count, 5);
     assert_int_equal(s.endpoint_count, 6);
     expect_collective(&s.samples[0], "all_reduce", 1024, 4, FP32, true);
@@ -193,7 +192,7 @@ TEST(test_nccl_json)
     assert_string_equal(s.endpoints[5].name, "node-2:1");
     assert_string_equal(s.machine.library, "NCCL 2.28.7");
     // The environment and the command line's words stay outside.
-    assert_int_equal(file_read(own_path("out.json"), &text, &size, &own_arena, &own_err), OK);
+    MUST(file_read(own_path("out.json"), &text, &size, &own_arena, &own_err));
     assert_null(strstr(text, "do-not-copy"));
     assert_null(strstr(text, "API_TOKEN"));
     assert_null(strstr(text, "/opt/tests"));
@@ -271,7 +270,7 @@ TEST(test_topo)
                arena_print(&own_arena, "%s --nic-bytes-per-s 5e10 --nic-kind roce", numbers)),
         OK);
     assert_true(logged("several kinds of path") && logged("2 of 3 NICs"));
-    assert_int_equal(cluster_load(&c, output, &own_arena, &own_err), OK);
+    MUST(cluster_load(&c, output, &own_arena, &own_err));
     assert_string_equal(c.groups[0].name, "east");
     assert_int_equal(c.groups[0].nodes, 3);
     assert_int_equal(c.groups[0].gpus_per_node, 4);
@@ -415,9 +414,9 @@ TEST(test_cut_at_every_byte)
 TEST(test_random_bytes)
 {
     uint64_t seed = 1;
+    struct arena_mark mark = arena_set_mark(&own_arena);
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
-        for (int trial = 0; trial < 400; trial++) {
-            struct arena_mark mark = arena_set_mark(&own_arena);
+        for (int trial = 0; trial < 400; trial++, arena_reset(&own_arena, mark)) {
             size_t size;
             char *text = (char *)(uintptr_t)example(files[f], &size);
             for (int k = 0; k < 1 + trial % 4; k++) {
@@ -429,7 +428,6 @@ TEST(test_random_bytes)
                 import_text(command_of(files[f]), text, size, options_of(files[f]));
             if (status != OK) expect_refused(files[f], status);
             remove(own_path("hostile.json"));
-            arena_reset(&own_arena, mark);
         }
 }
 

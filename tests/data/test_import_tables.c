@@ -75,7 +75,7 @@ static void load_matrix(struct cluster *c, const char *text, const char *words)
 {
     write_input(text, strlen(text));
     assert_int_equal(import(&import_matrix, input, words), OK);
-    assert_int_equal(cluster_load(c, output, &own_arena, &own_err), OK);
+    MUST(cluster_load(c, output, &own_arena, &own_err));
 }
 
 TEST(test_directions_and_units)
@@ -169,7 +169,7 @@ TEST(test_published_matrix)
     if (!file) skip();
     fclose(file);
     assert_int_equal(import(&import_matrix, path, "--like a100-16x8"), OK);
-    assert_int_equal(cluster_load(&c, output, &own_arena, &own_err), OK);
+    MUST(cluster_load(&c, output, &own_arena, &own_err));
     assert_int_equal(c.places.node_count, 16);
     assert_rate(&c, "agpu1478", "agpu1475", 19.635358500000002 * 1.048576e9);
     assert_rate(&c, "agpu1475", "agpu1478", 17.3468233125 * 1.048576e9);
@@ -192,7 +192,7 @@ static void load_costs(struct costs *c, const char *text, const char *words)
 {
     write_input(text, strlen(text));
     assert_int_equal(import(&import_layers, input, words), OK);
-    assert_int_equal(costs_load(c, output, &own_arena, &own_err), OK);
+    MUST(costs_load(c, output, &own_arena, &own_err));
 }
 
 static void assert_time(const struct layer_time *t, const char *run, const char *gpu, int tensor,

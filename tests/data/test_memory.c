@@ -60,8 +60,7 @@ TEST(every_taking_may_fail)
     assert_non_null(mkdtemp(folder));
     char *example[] = {"example", "chain", "--layers",        "6", "--stages", "2",
                        "--types", "2",     "--micro-batches", "4", "-o",       folder};
-    if (run(&command_example, ARRAY_LENGTH(example), example, &exit_code, &err) != OK)
-        fail_msg("%s", err.text);
+    CHECK_OK(run(&command_example, ARRAY_LENGTH(example), example, &exit_code, &err));
     char *problem = in_folder(arena, "problem.json"), *plan = in_folder(arena, "plan.json"),
          *out = in_folder(arena, "out");
     char *solve[] = {"solve", problem, "-o", plan, "--threads", "1", "--time-limit-s", "60"};

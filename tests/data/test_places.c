@@ -59,11 +59,10 @@ TEST(test_what_joins_two_nodes)
     struct cluster c;
     const struct place_traffic one = {{1, 1}, {0, 0}}, all = {{8, 8}, {0, 0}},
                                ring = {{1, 1}, {1, 1}};
-    assert_int_equal(load(&c,
-                          ", \"links\": [{\"from\": \"b\", \"to\": \"a\", \"link\": "
-                          "{\"bytes_per_s\": 7e4, \"latency_s\": 1}}]",
-                          arena, &err),
-                     OK);
+    CHECK_OK(load(&c,
+                  ", \"links\": [{\"from\": \"b\", \"to\": \"a\", \"link\": "
+                  "{\"bytes_per_s\": 7e4, \"latency_s\": 1}}]",
+                  arena, &err));
     assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL); // InfiniBand gives 2e10, the rack less
     assert_link(&c, 0, 1, &all, 1e10, 2e-6, PLACE_CARDS);   // eight messages through four cards
     assert_link(&c, 1, 0, &one, 7e4, 1, PLACE_MEASURED);    // this direction was measured
@@ -83,14 +82,14 @@ TEST(test_matrix)
     static const char matrix[] =
         ", \"matrix\": {\"nodes\": [\"d\", \"c\", \"b\", \"a\"], \"bytes_per_s\": [[0, 1, 2, 3], "
         "[4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]], \"latency_s\": 0.5}";
-    assert_int_equal(load(&c, matrix, arena, &err), OK);
+    CHECK_OK(load(&c, matrix, arena, &err));
     assert_link(&c, 0, 3, &one, 10, 0.5, PLACE_MEASURED); // a to d: the last row's first number
     assert_link(&c, 3, 0, &one, 3, 0.5, PLACE_MEASURED);
     char path[] = "/tmp/plumbline_places_XXXXXX";
     assert_true(mkstemp(path) >= 0);
-    assert_int_equal(cluster_save(&c, path, arena, &err), OK);
+    CHECK_OK(cluster_save(&c, path, arena, &err));
     struct cluster again;
-    assert_int_equal(cluster_load(&again, path, arena, &err), OK);
+    CHECK_OK(cluster_load(&again, path, arena, &err));
     remove(path);
     assert_memory_equal(again.places.measured, c.places.measured, 16 * sizeof(struct link));
 }
@@ -202,7 +201,7 @@ TEST(test_missing_cells)
         "11e4, null, 0]]}, \"links\": [{\"from\": \"a\", \"to\": \"d\", \"link\": "
         "{\"bytes_per_s\": 3e4, "
         "\"latency_s\": 0.2}}]";
-    assert_int_equal(load(&c, matrix, arena, &err), OK);
+    CHECK_OK(load(&c, matrix, arena, &err));
     for (int round = 0; round < 2; round++) {
         assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL);
         assert_link(&c, 1, 0, &one, 5e4, 1, PLACE_MEASURED);
@@ -211,16 +210,16 @@ TEST(test_missing_cells)
         assert_link(&c, 2, 3, &one, 1e10, 4e-6, PLACE_CARDS);
         char path[] = "/tmp/plumbline_places_XXXXXX";
         assert_true(mkstemp(path) >= 0);
-        assert_int_equal(cluster_save(&c, path, arena, &err), OK);
-        assert_int_equal(cluster_load(&c, path, arena, &err), OK);
+        CHECK_OK(cluster_save(&c, path, arena, &err));
+        CHECK_OK(cluster_load(&c, path, arena, &err));
         remove(path);
     }
     // The same without cards at nodes c and d: their level joins c and a, no link connects c and d.
-    assert_int_equal(load(&c, matrix, arena, &err), OK);
+    CHECK_OK(load(&c, matrix, arena, &err));
     c.groups[1].nic_count = 0;
     CHECK_REFUSED(cluster_check(&c, &err), "places: \"c\" to \"d\": expected a measured bandwidth");
     struct group_link stated = {1, 1, {4, 0}};
     c.links = &stated;
     c.link_count = 1;
-    assert_int_equal(cluster_check(&c, &err), OK);
+    CHECK_OK(cluster_check(&c, &err));
 }

@@ -96,7 +96,7 @@ static void check_order(const struct schedule *s, struct arena *arena)
 {
     int *order = TAKE(arena, s->operation_count, int),
         *place = TAKE(arena, s->operation_count, int);
-    assert_int_equal(schedule_order(s, order, arena, &own_err), OK);
+    MUST(schedule_order(s, order, arena, &own_err));
     for (int i = 0; i < s->operation_count; i++) place[i] = -1;
     for (int i = 0; i < s->operation_count; i++) {
         assert_int_equal(place[order[i]], -1);
@@ -218,27 +218,26 @@ TEST(test_all_shapes)
 TEST(test_large_blocking)
 {
     const int shapes[][2] = {{32, 256}, {64, 16}, {16, 100}, {128, 130}};
-    for (size_t i = 0; i < ARRAY_LENGTH(shapes); i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(shapes); i++, arena_reset(arena, mark)) {
         struct schedule s;
-        struct arena_mark mark = arena_set_mark(arena);
         build_schedule(&s,
                        &(struct schedule_request){.kind = SCHEDULE_1F1B,
                                                   SCHEDULE_PLAIN(shapes[i][0]),
                                                   .micro_batches = shapes[i][1],
                                                   .parts = {true, true, true}},
                        arena);
-        arena_reset(arena, mark);
     }
 }
 
 // Of the backward receives of stage i the last p-1-i and the one before them.
 TEST(test_epilogue)
 {
+    struct arena_mark mark = arena_set_mark(arena);
     for (int kind = SCHEDULE_GPIPE; kind <= SCHEDULE_1F1B; kind++)
-        for (int m = 1; m <= 9; m++) {
+        for (int m = 1; m <= 9; m++, arena_reset(arena, mark)) {
             struct schedule s;
             int p = 5, epilogue[5] = {0}, steady[5] = {0};
-            struct arena_mark mark = arena_set_mark(arena);
             build_schedule(&s,
                            &(struct schedule_request){.kind = (int)kind,
                                                       SCHEDULE_PLAIN(p),
@@ -257,7 +256,6 @@ TEST(test_epilogue)
                 assert_int_equal(epilogue[i], smaller(m, p - i));
                 assert_int_equal(epilogue[i] + steady[i], m);
             }
-            arena_reset(arena, mark);
         }
 }
 

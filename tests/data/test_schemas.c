@@ -50,7 +50,7 @@ static void save_verdict(const char *path, bool accepted, struct arena *arena)
     sha256_text("x", 1, source.sha256);
     if (!accepted) verdict_add(&v, arena, "memory", 2, "%d bytes over the limit", 7);
     if (!accepted) verdict_add(&v, arena, "count", -1, "one \"quoted\" group too many");
-    assert_int_equal(verdict_save(&v, path, &source, 1, arena, &own_err), OK);
+    MUST(verdict_save(&v, path, &source, 1, arena, &own_err));
 }
 
 // What the program itself saves: every example after a round, verdicts, and random problems with
@@ -63,30 +63,22 @@ TEST(test_saved)
     char command[200];
     for (int format = 0; format < FORMAT_COUNT; format++) {
         const char *to = arena_print(arena, "%s/example-%s.json", own_folder, format_names[format]);
-        assert_int_equal(format_load((enum format)format,
-                                     format_example((enum format)format, arena), to, arena, &err),
-                         OK);
+        CHECK_OK(format_load((enum format)format, format_example((enum format)format, arena), to,
+                             arena, &err));
     }
     save_verdict(own_path("example-accepted.json"), true, arena);
     save_verdict(own_path("example-rejected.json"), false, arena);
     for (int i = 0; i < 60; i++) {
         struct problem p = {0};
         random_problem(&p, &rng, &limits, arena);
-        assert_int_equal(model_save(&p.model,
-                                    arena_print(arena, "%s/example-%d-m.json", own_folder, i),
-                                    arena, &err),
-                         OK);
-        assert_int_equal(cluster_save(&p.cluster,
-                                      arena_print(arena, "%s/example-%d-c.json", own_folder, i),
-                                      arena, &err),
-                         OK);
-        assert_int_equal(costs_save(&p.costs,
-                                    arena_print(arena, "%s/example-%d-o.json", own_folder, i),
-                                    arena, &err),
-                         OK);
-        assert_int_equal(job_save(&p.job, arena_print(arena, "%s/example-%d-j.json", own_folder, i),
-                                  arena, &err),
-                         OK);
+        CHECK_OK(model_save(&p.model, arena_print(arena, "%s/example-%d-m.json", own_folder, i),
+                            arena, &err));
+        CHECK_OK(cluster_save(&p.cluster, arena_print(arena, "%s/example-%d-c.json", own_folder, i),
+                              arena, &err));
+        CHECK_OK(costs_save(&p.costs, arena_print(arena, "%s/example-%d-o.json", own_folder, i),
+                            arena, &err));
+        CHECK_OK(job_save(&p.job, arena_print(arena, "%s/example-%d-j.json", own_folder, i), arena,
+                          &err));
     }
     snprintf(command, sizeof command, "python3 tests/check_schemas.py good %s/example-*.json",
              own_folder);
@@ -123,8 +115,8 @@ static void expect_schema(const char *name, const char *wanted, bool written, st
     struct error err = {OK, ""};
     const char *path = arena_print(arena, "docs/schemas/%s.schema.json", name), *found;
     size_t size, same = 0;
-    if (written) assert_int_equal(file_write(path, wanted, strlen(wanted), &err), OK);
-    assert_int_equal(file_read(path, &found, &size, arena, &err), OK);
+    if (written) CHECK_OK(file_write(path, wanted, strlen(wanted), &err));
+    CHECK_OK(file_read(path, &found, &size, arena, &err));
     while (wanted[same] && wanted[same] == found[same]) same++;
     if (wanted[same] || found[same])
         fail_msg("%s: `make schemas` makes it otherwise: expected\n%.200s\nfound\n%.200s", path,

@@ -23,10 +23,10 @@ TEST(reads_what_is_there)
         "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,",
         "\xEF\xBB\xBFid,\"note\"\n\"1\",\"a, \"\"b\"\"\nc\"\n2,\"\"\n\n\n",
     };
-    for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(texts); i++, arena_reset(arena, mark)) {
         struct table t;
         bool more;
-        struct arena_mark mark = arena_set_mark(arena);
         CHECK_OK(open_text(&t, texts[i], arena, &err));
         assert_int_equal(t.column_count, 2);
         assert_int_equal(table_column(&t, "note"), 1);
@@ -42,7 +42,6 @@ TEST(reads_what_is_there)
         assert_cell(t.cells[1], "");
         CHECK_OK(table_next(&t, &more, &err));
         assert_false(more);
-        arena_reset(arena, mark);
     }
 }
 
@@ -122,12 +121,12 @@ TEST(reads_numbers)
         {"1001", false, false, 0},
         {"\"7\"", true, true, 7},
     };
-    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++, arena_reset(arena, mark)) {
         struct table t;
         bool more;
         int64_t whole = 0;
         double number = 0;
-        struct arena_mark mark = arena_set_mark(arena);
         CHECK_OK(open_text(&t, arena_print(arena, "n,m\n%s,\n", cases[i].cell), arena, &err));
         CHECK_OK(table_next(&t, &more, &err));
         enum status status = table_whole(&t, 0, -1000, 1000, &whole, &err);
@@ -146,7 +145,6 @@ TEST(reads_numbers)
         err = (struct error){OK, ""};
         CHECK_OK(table_whole(&t, 1, 0, 1, &whole, &err));
         assert_int_equal(whole, 42);
-        arena_reset(arena, mark);
     }
 }
 

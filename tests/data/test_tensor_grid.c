@@ -111,10 +111,10 @@ TEST(misfits_are_named)
                  {listed, "space.tensor_grids, or a space that does not vary tensor"}};
     struct random_limits limits = random_limits_small();
     limits.flavour = FLAVOUR_SHAPE, limits.grids = true;
-    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++, arena_reset(arena, mark)) {
         struct random rng = {7};
         struct error found = {OK, ""};
-        struct arena_mark mark = arena_set_mark(arena);
         do random_problem(&problem, &rng, &limits, arena);
         while (problem.job.layout.grid_depth != 2 || problem.job.layout.grid_rows != 2 ||
                layout_tensor_axis(&problem.job.layout, 0) != 2 || problem.job.rule_count);
@@ -127,7 +127,6 @@ TEST(misfits_are_named)
             fail_msg("%s: not refused", cases[i].told);
         if (!strstr(found.text, cases[i].told))
             fail_msg("expected %s, found %s", cases[i].told, found.text);
-        arena_reset(arena, mark);
     }
 }
 

@@ -212,7 +212,7 @@ static struct problem tower_problem(struct layer_run runs[RUNS], struct shape *o
         struct problem p = tower_problem(runs, &own);                                              \
         struct layout *l = &p.job.layout;                                                          \
         err = (struct error){OK, ""};                                                              \
-        if (problem_check(&p, &err) != OK) fail_msg("%s", err.text);                               \
+        CHECK_OK(problem_check(&p, &err));                                                         \
         (void)l;                                                                                   \
         change;                                                                                    \
         refused(problem_check(&p, &err), &err, word);                                              \
@@ -234,9 +234,9 @@ TEST(layouts_that_towers_do_not_go_with)
     struct problem p = tower_problem(runs, &own);
     err = (struct error){OK, ""};
     p.model.shape.tied_embeddings = runs[EMBEDDED].frozen = runs[LAST].frozen = true;
-    if (problem_check(&p, &err) != OK) fail_msg("%s", err.text);
+    CHECK_OK(problem_check(&p, &err));
     runs[EMBEDDED].frozen = runs[LAST].frozen = false, p.job.layout.pipeline = 1;
-    if (problem_check(&p, &err) != OK) fail_msg("%s", err.text);
+    CHECK_OK(problem_check(&p, &err));
 }
 
 AROUND_ALL(folder_open, folder_close)

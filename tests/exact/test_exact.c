@@ -94,14 +94,13 @@ static void draw_tower(struct exact_trial *t, uint64_t seed, struct arena *arena
     struct random rng = {seed * 0x9e3779b97f4a7c15u + 31};
     struct random_limits limits = random_limits_small();
     limits.flavour = FLAVOUR_SHAPE;
-    for (;;) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (;; arena_reset(arena, mark)) {
         random_problem(&t->problem, &rng, &limits, arena);
         if (seed % 2) random_layout(&t->problem, &rng);
         if (random_small_tower(&t->problem, rng.state, arena) &&
             exact_trial_enumerate(t, PLANS_MAX, arena))
             return;
-        arena_reset(arena, mark);
     }
 }
 
@@ -131,8 +130,8 @@ static void draw(struct exact_trial *t, uint64_t seed, struct arena *arena)
     struct problem *p = &t->problem;
     limits.long_and_close = seed % 4 == 0;
     limits.grids = seed % 4 != 0;
-    for (;;) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (;; arena_reset(arena, mark)) {
         random_problem(p, &rng, &limits, arena);
         if (seed / 4 % 2) random_layout(p, &rng);
         bool pooled = seed % 4 && !layout_has_grid(&p->job.layout) &&
@@ -145,7 +144,6 @@ static void draw(struct exact_trial *t, uint64_t seed, struct arena *arena)
             if (further && t->oracle.plans) assert_together(t);
             return;
         }
-        arena_reset(arena, mark);
     }
 }
 

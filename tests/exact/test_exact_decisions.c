@@ -238,8 +238,8 @@ static void draw(struct exact_trial *t, const struct one_decision *d, uint64_t s
     limits.flavour = d->flavour;
     limits.grids = d->offers == offers_grid;
     limits.plans_max = PLANS_MAX;
-    for (;;) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (;; arena_reset(arena, mark)) {
         seen.draws++;
         random_problem(&t->problem, &rng, &limits, arena);
         if (!d->draw && !limits.grids && random_chance(&rng, 30)) random_layout(&t->problem, &rng);
@@ -251,7 +251,6 @@ static void draw(struct exact_trial *t, const struct one_decision *d, uint64_t s
                 return;
         }
         err = (struct error){OK, ""};
-        arena_reset(arena, mark);
     }
 }
 

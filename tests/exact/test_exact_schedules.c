@@ -85,8 +85,8 @@ static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, 
                  uint64_t seed, struct arena *arena)
 {
     uint64_t state = seed;
-    for (;;) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (;; arena_reset(arena, mark)) {
         random_priced_of(p, kind, &state, arena);
         if (oracle_size(p, PLANS_MAX, arena) <= PLANS_MAX) {
             priced_schedule(schedule, p, arena);
@@ -94,7 +94,6 @@ static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, 
             // A problem without a plan is mostly seen through at once: one in five is enough.
             if (e->plans || random_less(&state, 5) == 0) return;
         }
-        arena_reset(arena, mark);
     }
 }
 

@@ -332,17 +332,17 @@ TEST(best_of_choices_is_best_of_all)
 {
     uint64_t seed = 20;
     int compared = 0, infeasible = 0, by_position = 0, hopeless = 0;
-    for (int i = 0; i < 1200; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 1200; i++, arena_reset(arena, mark)) {
         struct priced p;
         struct schedule schedule;
         struct choices c;
         struct graph *graph;
         const char *why;
-        struct arena_mark mark = arena_set_mark(arena);
         random_priced(&p, &seed, arena);
         priced_schedule(&schedule, &p, arena);
-        assert_int_equal(graph_compile(&graph, &schedule, arena, &err), OK);
-        assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
+        CHECK_OK(graph_compile(&graph, &schedule, arena, &err));
+        CHECK_OK(choices_build(&c, &p, &schedule, arena, &err));
         struct oracle oracle = {
             .p = &p, .s = &schedule, .graph = graph, .best = -1, .plans_max = 20000};
         if (p.stage_count <= p.layer_count) try_stage(&oracle, 0, 0);
@@ -359,7 +359,6 @@ TEST(best_of_choices_is_best_of_all)
             infeasible += oracle.best < 0;
             by_position += c.by_position;
         }
-        arena_reset(arena, mark);
     }
     print_message("compared %d, infeasible %d (hopeless %d), by position %d\n", compared,
                   infeasible, hopeless, by_position);
@@ -376,7 +375,7 @@ TEST(dominance_respects_budget)
     struct choices c;
     chain_priced(&p, 4, 2, 1, 4, arena);
     priced_schedule(&schedule, &p, arena);
-    assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
+    CHECK_OK(choices_build(&c, &p, &schedule, arena, &err));
     int before = c.stages[0].count;
     assert_false(c.by_position);
     p.gradient_option_count = 2;
@@ -392,10 +391,10 @@ TEST(dominance_respects_budget)
         p.runs[r].sync_ns[1] = low;
     }
     p.groups[0].sync_constant_ns = TAKE(arena, 2, int64_t);
-    assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
+    CHECK_OK(choices_build(&c, &p, &schedule, arena, &err));
     assert_int_equal(c.stages[0].count, 2 * before);
     p.runs[1].sync_ns[1][0] = 1000; // compressed and slower: of no use
-    assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
+    CHECK_OK(choices_build(&c, &p, &schedule, arena, &err));
     assert_int_equal(c.stages[0].count, before);
 }
 
@@ -413,7 +412,7 @@ static void expect_hopeless_interleaved(int64_t limit_bytes, int stage, const ch
     p.stage_count = 4;
     p.groups[0].memory_limit_bytes = limit_bytes;
     priced_schedule(&schedule, &p, &own_arena);
-    assert_int_equal(choices_build(&c, &p, &schedule, &own_arena, &own_err), OK);
+    MUST(choices_build(&c, &p, &schedule, &own_arena, &own_err));
     assert_int_equal(choices_hopeless_stage(&c, &why), stage);
     if (words && !strstr(why, words)) fail_msg("'%s' does not say '%s'", why, words);
     arena_reset(&own_arena, mark);
@@ -430,7 +429,7 @@ static void expect_hopeless(void (*damage)(struct priced *p), int stage, const c
     chain_priced(&p, 8, 3, 2, 4, &own_arena);
     damage(&p);
     priced_schedule(&schedule, &p, &own_arena);
-    assert_int_equal(choices_build(&c, &p, &schedule, &own_arena, &own_err), OK);
+    MUST(choices_build(&c, &p, &schedule, &own_arena, &own_err));
     assert_int_equal(choices_hopeless_stage(&c, &why), stage);
     if (words && !strstr(why, words)) fail_msg("'%s' does not say '%s'", why, words);
     if (!words) assert_null(why);

@@ -27,8 +27,8 @@ static void open_pipeline(struct pipeline *p, int kind, int stage_count, int mic
                                  SCHEDULE_PLAIN(stage_count),
                                  .micro_batches = micro_batches,
                                  .parts = {[PART_DELAY] = delay}};
-    assert_int_equal(schedule_build(&p->schedule, &r, arena, &own_err), OK);
-    assert_int_equal(graph_compile(&p->graph, &p->schedule, arena, &own_err), OK);
+    MUST(schedule_build(&p->schedule, &r, arena, &own_err));
+    MUST(graph_compile(&p->graph, &p->schedule, arena, &own_err));
     p->durations = TAKE(arena, symbol_count(stage_count, 1), int64_t);
     p->stage_count = stage_count;
 }
@@ -64,15 +64,14 @@ TEST(test_gpipe_closed_form)
 // 1F1B, equal stages, no transfers: (m + p - 1)(F + B), the same as GPipe's.
 TEST(test_1f1b_equal_stages)
 {
+    struct arena_mark mark = arena_set_mark(arena);
     for (int stages = 1; stages <= 10; stages++)
-        for (int m = 1; m <= 24; m++) {
+        for (int m = 1; m <= 24; m++, arena_reset(arena, mark)) {
             struct pipeline p;
-            struct arena_mark mark = arena_set_mark(arena);
             open_pipeline(&p, SCHEDULE_1F1B, stages, m, false, arena);
             for (int s = 0; s < stages; s++)
                 *duration_of(&p, SYMBOL_FORWARD, s) = 7, *duration_of(&p, SYMBOL_BACKWARD, s) = 15;
             assert_int_equal(graph_longest(p.graph, p.durations, NULL), (m + stages - 1) * 22);
-            arena_reset(arena, mark);
         }
 }
 
@@ -86,8 +85,8 @@ static int64_t equal_time(int kind, int ranks, int virtual_stages, int slices, i
     struct schedule_request r = {.micro_batches = micro_batches, .barrier = barrier};
     struct arena_mark mark = arena_set_mark(&own_arena);
     request_shape(&r, kind, ranks, virtual_stages, slices);
-    if (schedule_build(&s, &r, &own_arena, &own_err) != OK) fail_msg("%s", own_err.text);
-    assert_int_equal(graph_compile(&g, &s, &own_arena, &own_err), OK);
+    MUST(schedule_build(&s, &r, &own_arena, &own_err));
+    MUST(graph_compile(&g, &s, &own_arena, &own_err));
     int64_t *durations = TAKE(&own_arena, graph_symbol_count(g), int64_t);
     for (int i = 0; i < graph_symbol_count(g); i++) {
         int base = symbol_base_kind(i / r.stage_count);

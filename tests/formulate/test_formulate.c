@@ -147,11 +147,11 @@ static bool draw(struct checked *k, int turn, uint64_t *seed, double combination
     double product = 1;
     random_priced_of(&k->p, (int)(turn % SCHEDULE_KIND_COUNT), seed, &k->arena);
     priced_schedule(&k->schedule, &k->p, &k->arena);
-    assert_int_equal(graph_compile(&k->graph, &k->schedule, &k->arena, &own_err), OK);
-    assert_int_equal(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &own_err), OK);
+    MUST(graph_compile(&k->graph, &k->schedule, &k->arena, &own_err));
+    MUST(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &own_err));
     for (int s = 0; s < k->p.stage_count; s++) product *= k->c.stages[s].count;
     if (product > combinations_max || choices_hopeless_stage(&k->c, &why) >= 0) return false;
-    assert_int_equal(formulate_choices(&k->f, &k->c, 1000000, &k->arena, &own_err), OK);
+    MUST(formulate_choices(&k->f, &k->c, 1000000, &k->arena, &own_err));
     assert_true(k->f.milp.column_count < 20000);
     return true;
 }

@@ -61,7 +61,7 @@ static void solve(struct plan *plan, const struct problem *p, struct arena *aren
 static struct verdict judge(const struct plan *plan, const struct problem *p, struct arena *arena)
 {
     struct verdict v;
-    if (verify_plan(&v, plan, p, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(verify_plan(&v, plan, p, arena, &own_err));
     return v;
 }
 
@@ -104,7 +104,7 @@ static void ring_problem(struct problem *p, const unsigned *kinds, int count, st
         p->cluster.places.nodes[i] =
             (struct cluster_node){.name = names[i], .group = i, .switches = TAKE(arena, 1, int)};
     }
-    if (problem_check(p, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(problem_check(p, &own_err));
 }
 
 // Iteration of a plan that the judge accepts; 0: there is none.
@@ -200,7 +200,7 @@ TEST(test_priced_document)
     assert_true(file >= 0);
     close(file);
     make_problem(&p, &r, arena);
-    assert_int_equal(price_problem(&priced, &p, arena, &err), OK);
+    CHECK_OK(price_problem(&priced, &p, arena, &err));
     if (priced_save(&priced, path, arena, &err) != OK ||
         priced_load(&again, path, arena, &err) != OK || priced_check(&again, &err) != OK)
         fail_msg("%s", err.text);
@@ -323,10 +323,10 @@ static int64_t best_apart(const struct problem *p, int blocks, int *in_first, st
     struct priced priced;
     struct schedule schedule;
     struct choices c;
-    if (price_problem(&priced, p, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(price_problem(&priced, p, arena, &own_err));
     struct schedule_request request = schedule_request_of(&priced);
-    assert_int_equal(schedule_build(&schedule, &request, arena, &own_err), OK);
-    assert_int_equal(choices_build(&c, &priced, &schedule, arena, &own_err), OK);
+    MUST(schedule_build(&schedule, &request, arena, &own_err));
+    MUST(choices_build(&c, &priced, &schedule, arena, &own_err));
     int64_t best = INT64_MAX, *durations = TAKE(arena, symbol_count(2, 1), int64_t);
     for (int order = 0; order < 2; order++)
         for (int first = 1; first < blocks; first++) {
@@ -355,9 +355,9 @@ TEST(test_splits_by_speed)
 {
     static const double shares[] = {0.52, 0.55, 0.62, 0.7, 0.8};
     static const int layers[] = {10, 30, 48};
+    struct arena_mark mark = arena_set_mark(arena);
     for (size_t i = 0; i < ARRAY_LENGTH(shares); i++)
-        for (size_t k = 0; k < ARRAY_LENGTH(layers); k++) {
-            struct arena_mark mark = arena_set_mark(arena);
+        for (size_t k = 0; k < ARRAY_LENGTH(layers); k++, arena_reset(arena, mark)) {
             struct clusters_request r = small_request();
             struct problem p;
             struct plan plan;
@@ -375,6 +375,5 @@ TEST(test_splits_by_speed)
                          layers[k], blocks[0], (long long)plan.iteration_ns, enumerated,
                          (long long)best);
             printf("%g of %d layers: %d + %d\n", shares[i], layers[k], blocks[0], blocks[1]);
-            arena_reset(arena, mark);
         }
 }

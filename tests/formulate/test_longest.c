@@ -108,8 +108,8 @@ TEST(test_random)
         struct graph *g;
         struct schedule_request r = draw_request(&seed);
         struct arena_mark mark = arena_set_mark(arena);
-        assert_int_equal(schedule_build(&s, &r, arena, &err), OK);
-        assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+        CHECK_OK(schedule_build(&s, &r, arena, &err));
+        CHECK_OK(graph_compile(&g, &s, arena, &err));
         int symbols = graph_symbol_count(g), *counts = TAKE(arena, symbols + 1, int), path_count;
         graph_keep_paths(g, arena);
         assert_int_equal(symbols, symbol_count(r.stage_count, r.slice_count));
@@ -142,15 +142,15 @@ TEST(test_random)
 // nanosecond.
 TEST(test_random_pipelines)
 {
-    for (uint64_t seed = 1; seed <= 500; seed++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= 500; seed++, arena_reset(arena, mark)) {
         struct schedule s;
         struct graph *g;
         struct random rng = {seed};
         uint64_t draws = seed;
-        struct arena_mark mark = arena_set_mark(arena);
         struct schedule_request r = request_random(&rng, 4, 7);
         if (schedule_build(&s, &r, arena, &err) != OK) fail_msg("seed %d: %s", (int)seed, err.text);
-        assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+        CHECK_OK(graph_compile(&g, &s, arena, &err));
         int symbols = graph_symbol_count(g), *counts = TAKE(arena, symbols + 1, int);
         int64_t *durations = draw_durations(&draws, symbols, seed % 3 ? 100 : 5, arena), sum = 0,
                 expected = pipeline_time(&s, durations, arena),
@@ -162,7 +162,6 @@ TEST(test_random_pipelines)
         for (int i = 0; i < symbols; i++) sum += counts[i] * durations[i];
         assert_true(counts[symbols] >= 1 && (!r.barrier || counts[symbols] == 1));
         assert_int_equal((sum + counts[symbols] - 1) / counts[symbols], expected);
-        arena_reset(arena, mark);
     }
 }
 
@@ -246,11 +245,11 @@ TEST(test_several_laps)
 {
     uint64_t seed = 29;
     int several = 0;
-    for (int round = 0; round < 4000; round++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int round = 0; round < 4000; round++, arena_reset(arena, mark)) {
         struct graph *g;
-        struct arena_mark mark = arena_set_mark(arena);
         struct schedule s = draw_table(&seed, arena);
-        assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+        CHECK_OK(graph_compile(&g, &s, arena, &err));
         int symbols = graph_symbol_count(g), *counts = TAKE(arena, symbols + 1, int);
         int64_t *durations = draw_durations(&seed, symbols, round % 2 ? 4 : 1000, arena), sum = 0,
                 expected = greatest_mean(&s, durations);
@@ -258,7 +257,6 @@ TEST(test_several_laps)
         for (int i = 0; i < symbols; i++) sum += counts[i] * durations[i];
         assert_int_equal((sum + counts[symbols] - 1) / counts[symbols], expected);
         several += counts[symbols] > 1;
-        arena_reset(arena, mark);
     }
     assert_true(several > 200);
 }
@@ -296,11 +294,11 @@ TEST(test_overheads_lengthen_passes)
         r.sync = r.embedding_sync = r.epilogue = false;
         for (int part = 0; part < PART_COUNT; part++) r.parts[part] = part == PART_OVERHEAD;
         struct arena_mark mark = arena_set_mark(arena);
-        assert_int_equal(schedule_build(&with, &r, arena, &err), OK);
+        CHECK_OK(schedule_build(&with, &r, arena, &err));
         r.parts[PART_OVERHEAD] = false;
-        assert_int_equal(schedule_build(&without, &r, arena, &err), OK);
-        assert_int_equal(graph_compile(&one, &with, arena, &err), OK);
-        assert_int_equal(graph_compile(&other, &without, arena, &err), OK);
+        CHECK_OK(schedule_build(&without, &r, arena, &err));
+        CHECK_OK(graph_compile(&one, &with, arena, &err));
+        CHECK_OK(graph_compile(&other, &without, arena, &err));
         int64_t *durations = draw_durations(&seed, graph_symbol_count(one), 300, arena),
                 length = graph_longest(one, durations, NULL);
         for (int stage = 0; stage < r.stage_count; stage++)
@@ -324,8 +322,8 @@ TEST(test_starting_paths)
         struct graph *g;
         struct schedule_request r = draw_request(&seed);
         struct arena_mark mark = arena_set_mark(arena);
-        assert_int_equal(schedule_build(&s, &r, arena, &err), OK);
-        assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+        CHECK_OK(schedule_build(&s, &r, arena, &err));
+        CHECK_OK(graph_compile(&g, &s, arena, &err));
         int symbols = graph_symbol_count(g), *paths,
             count = graph_starting_paths(g, &paths, NULL, NULL, arena);
         assert_true(count >= 1);
@@ -374,8 +372,8 @@ TEST(test_starting_paths_stop)
     struct graph *g;
     struct schedule_request r = {SCHEDULE_PLAIN(8), .kind = SCHEDULE_1F1B};
     r.micro_batches = 16;
-    assert_int_equal(schedule_build(&s, &r, arena, &err), OK);
-    assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+    CHECK_OK(schedule_build(&s, &r, arena, &err));
+    CHECK_OK(graph_compile(&g, &s, arena, &err));
     int *all, *some, most = graph_starting_paths(g, &all, NULL, NULL, arena), last = 0;
     size_t bytes = (size_t)(graph_symbol_count(g) + 1) * sizeof *all;
     for (int after = 0; after < 100; after++) {
@@ -398,8 +396,8 @@ TEST(test_most_symbols)
     struct graph *g;
     struct schedule_request r = {SCHEDULE_PLAIN(STAGES_MAX), .kind = SCHEDULE_TOKEN_SLICED};
     r.slice_count = SLICES_MAX, r.micro_batches = 1;
-    assert_int_equal(schedule_build(&s, &r, arena, &err), OK);
-    assert_int_equal(graph_compile(&g, &s, arena, &err), OK);
+    CHECK_OK(schedule_build(&s, &r, arena, &err));
+    CHECK_OK(graph_compile(&g, &s, arena, &err));
     int64_t *durations = TAKE(arena, graph_symbol_count(g), int64_t);
     for (int slice = 0; slice < SLICES_MAX; slice++)
         for (int stage = 0; stage < STAGES_MAX; stage++) {

@@ -284,8 +284,8 @@ TEST(ranges_hold_what_costs_at_random_give)
     struct predictor *p = open_predictor(true, arena);
     struct costs costs = costs_copy(predictor_costs(p), arena);
     costs.iteration_spread = (struct estimate){0};
-    for (int trial = 0; trial < TRIALS; trial++) {
-        struct arena_mark mark = arena_set_mark(&of_costs);
+    struct arena_mark mark = arena_set_mark(&of_costs);
+    for (int trial = 0; trial < TRIALS; trial++, arena_reset(&of_costs, mark)) {
         struct run_row row = random_row(&rng);
         struct prediction x, drawn;
         *predictor_costs(p) = costs_copy(&costs, &of_costs);
@@ -299,7 +299,6 @@ TEST(ranges_hold_what_costs_at_random_give)
         predictor_ask_ranges(p, false);
         predict_row(p, &row, &drawn);
         inside += x.low_ns <= drawn.iteration_ns && drawn.iteration_ns <= x.high_ns;
-        arena_reset(&of_costs, mark);
     }
     print_message("%d of %d times inside\n", inside, TRIALS);
     assert_true(inside > 0.86 * TRIALS && inside < 0.94 * TRIALS);

@@ -58,9 +58,9 @@ static void check_near(const char *what, int name, real a, real b)
 TEST(one_axis_is_one_dimension)
 {
     struct random rng = {21};
-    for (int i = 0; i < PROBLEMS; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark)) {
         struct problem p;
-        struct arena_mark mark = arena_set_mark(arena);
         draw(&p, &rng, arena);
         struct pricing x = pricing_of(&p, NULL, arena);
         struct slice whole = slice_of(&x, 0);
@@ -73,7 +73,6 @@ TEST(one_axis_is_one_dimension)
             check_near("backward", i, grid.backward_s, backward);
             assert_true(grid.gather_s <= 0 && grid.gather_back_s <= 0 && grid.scatter_s <= 0);
         }
-        arena_reset(arena, mark);
     }
 }
 
@@ -81,9 +80,9 @@ TEST(one_axis_is_one_dimension)
 TEST(all_ranks_do_the_work_of_one)
 {
     struct random rng = {22};
-    for (int i = 0; i < PROBLEMS; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark)) {
         struct problem p, alone;
-        struct arena_mark mark = arena_set_mark(arena);
         draw(&p, &rng, arena);
         grids_give(&p, &rng, 4);
         p.model.shape.vocabulary_multiple = 0, p.model.shape.plain_norms = true;
@@ -105,7 +104,6 @@ TEST(all_ranks_do_the_work_of_one)
             real more = (real)run->more_values;
             check_near("values", i, x.t * (few.dense - more), all.dense - more);
         }
-        arena_reset(arena, mark);
     }
 }
 
@@ -125,9 +123,9 @@ static void add_product(const struct pricing *x, bool turned, real columns, real
 TEST(each_product_is_summed_over_its_depth)
 {
     struct random rng = {23};
-    for (int i = 0; i < PROBLEMS; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark)) {
         struct problem p;
-        struct arena_mark mark = arena_set_mark(arena);
         draw(&p, &rng, arena);
         grids_give(&p, &rng, 4);
         // One rate everywhere, and nothing else.
@@ -155,7 +153,6 @@ TEST(each_product_is_summed_over_its_depth)
             check_near("gathers", i, grid.gather_s * rate, (x.t3 - 1) * matrices * x.e);
             check_near("scatters", i, grid.scatter_s * rate, (x.t3 - 1) * matrices * x.e_g);
         }
-        arena_reset(arena, mark);
     }
 }
 

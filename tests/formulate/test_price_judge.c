@@ -493,7 +493,7 @@ static bool price_at(struct numbers *to, const struct problem *problem, unsigned
     struct check_pricer pricer;
     struct check_problem *p;
     struct check_layout layout = space_layout(&problem->job.layout);
-    assert_int_equal(space_pricer_open(&pricer, problem, arena, &own_err), OK);
+    MUST(space_pricer_open(&pricer, problem, arena, &own_err));
     if (control == CONTROL_24_BITS) space_pricer_lean(&pricer, direction, 0x1p-24L * 16);
     set_precision(control);
     bool priced = pricer.bytes(pricer.context, &layout, &p) && pricer.times(pricer.context);

@@ -488,9 +488,8 @@ TEST(ends_of_intervals)
     for (l->zero = 0; l->zero < 4; l->zero++) {
         struct priced_run plain = block_of(b);
         for (int end = 0; end < 2; end++)
-            if (price_problem_at_end(&ends[end], &b->problem, (enum cost_end)end, arena,
-                                     &own_err) != OK)
-                fail_msg("%s", own_err.text);
+            MUST(
+                price_problem_at_end(&ends[end], &b->problem, (enum cost_end)end, arena, &own_err));
         const struct priced_run *slow = &ends[COSTS_SLOW].runs[BLOCK],
                                 *fast = &ends[COSTS_FAST].runs[BLOCK];
         assert_true(slow->forward_ns[0] > plain.forward_ns[0] &&

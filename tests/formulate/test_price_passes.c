@@ -100,8 +100,7 @@ TEST(beyond_the_samples)
                                    {.first_layer = 4, .layer_count = 4}};
     static struct segment segments[1];
     plan.stages = stages;
-    if (extrapolation_of_plan(&plan, &b->problem, arena, &own_err) != OK)
-        fail_msg("%s", own_err.text);
+    MUST(extrapolation_of_plan(&plan, &b->problem, arena, &own_err));
     assert_int_equal(plan.extrapolated_count, 0); // no range is stated
     // Products: attention projection 2 x 1024 x 1024 x 1024, ..., logits 2 x 1024 x 1024 x 32000.
     double least = 2147483648.0, greatest = 67108864000.0;
@@ -115,8 +114,7 @@ TEST(beyond_the_samples)
         .gpu = "G", .send = true, .ranks = 2, .segment_count = 1, .segments = segments};
     b->problem.costs.collectives = &b->table;
     b->problem.costs.collective_count = 1;
-    if (extrapolation_of_plan(&plan, &b->problem, arena, &own_err) != OK)
-        fail_msg("%s", own_err.text);
+    MUST(extrapolation_of_plan(&plan, &b->problem, arena, &own_err));
     assert_int_equal(plan.extrapolated_count, 2);
     const struct plan_extrapolation *e = find_cost(&plan, "data_gradient_flop_per_s");
     assert_non_null(e);
@@ -425,7 +423,7 @@ TEST(others_have_neither)
     struct bench *b = bench_gated();
     struct job *j = &b->problem.job;
     j->trainer = TRAINER_OTHER, j->whole_gradient_sums = j->split_gate = true;
-    assert_int_equal(job_check(j, &own_err), OK);
+    MUST(job_check(j, &own_err));
     j->trainer = TRAINER_MEGATRON;
     refused_as(j, "whole_gradient_sums: expected trainer other or deepspeed");
     j->whole_gradient_sums = false;

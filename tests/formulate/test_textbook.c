@@ -194,9 +194,9 @@ TEST(rows_hold_exactly_for_plans)
         priced_without_swaps(&k->p);
         if (k->p.stage_count <= k->p.layer_count) {
             priced_schedule(&k->schedule, &k->p, &k->arena);
-            assert_int_equal(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &err), OK);
-            assert_int_equal(graph_compile(&k->graph, &k->schedule, &k->arena, &err), OK);
-            assert_int_equal(formulate_textbook(&k->f, &k->c, 1000000, &k->arena, &err), OK);
+            CHECK_OK(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &err));
+            CHECK_OK(graph_compile(&k->graph, &k->schedule, &k->arena, &err));
+            CHECK_OK(formulate_textbook(&k->f, &k->c, 1000000, &k->arena, &err));
             k->values = TAKE(&k->arena, k->f.milp.column_count, int64_t);
             enumerate(k);
             bool *used = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count), bool);

@@ -265,8 +265,8 @@ static void check_both(const struct milp *m, struct arena *arena)
         int handle = mkstemp(path);
         assert_true(handle >= 0);
         close(handle);
-        assert_int_equal((lp ? milp_write_lp : milp_write_mps)(m, path, arena, &own_err), OK);
-        assert_int_equal(file_read(path, &text, &size, arena, &own_err), OK);
+        MUST((lp ? milp_write_lp : milp_write_mps)(m, path, arena, &own_err));
+        MUST(file_read(path, &text, &size, arena, &own_err));
         unlink(path);
         open_reading(&r, m, arena);
         read_units(&r, text);
@@ -279,23 +279,21 @@ TEST(random_programs_are_read_back)
 {
     uint64_t seed = 3;
     int programs = 0;
-    for (int i = 0; i < 80; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 80; i++, arena_reset(arena, mark)) {
         struct priced p;
         struct schedule schedule;
         struct choices c;
         struct formulation f;
-        struct arena_mark mark = arena_set_mark(arena);
         random_priced_of(&p, (int)(i / 2 % SCHEDULE_KIND_COUNT), &seed, arena);
         if (i % 2) priced_without_swaps(&p);
         priced_schedule(&schedule, &p, arena);
-        assert_int_equal(choices_build(&c, &p, &schedule, arena, &err), OK);
-        assert_int_equal(
-            (i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, arena, &err), OK);
+        CHECK_OK(choices_build(&c, &p, &schedule, arena, &err));
+        CHECK_OK((i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, arena, &err));
         if (f.milp.column_count < 600 && f.milp.row_count < 2000) {
             check_both(&f.milp, arena);
             programs++;
         }
-        arena_reset(arena, mark);
     }
     assert_true(programs > 30);
 }

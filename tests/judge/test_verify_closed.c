@@ -32,7 +32,7 @@ static int64_t time_of(struct plan *p, struct arena *arena)
 {
     struct schedule s;
     struct schedule_request r = plan_request(p);
-    if (schedule_build(&s, &r, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(schedule_build(&s, &r, arena, &own_err));
     int64_t ns = r.barrier ? judged_replay(&s, p, arena) : judged_period(&s, p, arena);
     // Whatever was claimed, the period is the same.
     p->iteration_ns = ns - 3;

@@ -43,15 +43,14 @@ static struct price_count compare_empty_ones(int flavour, int count)
     struct price_count compared = {0};
     limits.flavour = flavour;
     limits.grids = true;
-    for (int i = 0; i < count; i++) {
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    for (int i = 0; i < count; i++, arena_reset(&own_arena, mark)) {
         struct problem problem;
         struct error err = {OK, ""};
-        struct arena_mark mark = arena_set_mark(&own_arena);
         random_problem(&problem, &rng, &limits, &own_arena);
         empty_some(&problem, &rng, &own_arena);
         if (problem_check(&problem, &err)) fail_msg("%s", err.text);
         compare_prices(&problem, i, &compared, &own_arena);
-        arena_reset(&own_arena, mark);
     }
     return compared;
 }
@@ -69,13 +68,12 @@ static struct price_count compare_problems(int flavour, bool long_and_close, boo
     struct price_count compared = {0};
     limits.flavour = flavour;
     limits.long_and_close = long_and_close;
-    for (int i = 0; i < count; i++) {
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    for (int i = 0; i < count; i++, arena_reset(&own_arena, mark)) {
         struct problem problem;
-        struct arena_mark mark = arena_set_mark(&own_arena);
         random_problem(&problem, &rng, &limits, &own_arena);
         if (varied) vary_layout(&problem, &rng);
         compare_prices(&problem, i, &compared, &own_arena);
-        arena_reset(&own_arena, mark);
     }
     return compared;
 }

@@ -280,8 +280,8 @@ TEST(test_signs)
     enum { COUNT = QUANTISE_RUN + 60, STEPS = 1000 };
     float *x = random_floats(COUNT, 12, arena), *lost = TAKE(arena, COUNT, float);
     double *sum = TAKE(arena, COUNT, double);
-    for (int step = 0; step < STEPS; step++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int step = 0; step < STEPS; step++, arena_reset(arena, mark)) {
         struct packed p =
             quantise_there_and_back(x, lost, COUNT, 1, thread_counts[step % 3], arena);
         for (int i = 0; i < COUNT; i++) {
@@ -291,7 +291,6 @@ TEST(test_signs)
             sum[i] += (double)p.back[i];
         }
         copy_floats(lost, p.lost, COUNT);
-        arena_reset(arena, mark);
     }
     for (int i = 0; i < COUNT; i++) assert_close(sum[i] / STEPS, (double)x[i], 0.03, "mean", i);
 }

@@ -199,8 +199,8 @@ static void check_gradients(struct reference *r, const struct layer_buffers *b, 
 
 TEST(test_block)
 {
-    for (size_t c = 0; c < ARRAY_LENGTH(shapes) * 2; c++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (size_t c = 0; c < ARRAY_LENGTH(shapes) * 2; c++, arena_reset(arena, mark)) {
         struct layer_cell layer;
         const struct shape *shape = &shapes[c / 2];
         int64_t context = c % 2 ? 3 : 1, tensor = c % 2 && shape->heads % 2 == 0 ? 2 : 1;
@@ -216,7 +216,6 @@ TEST(test_block)
         for (int64_t i = 0; i < b.z.tokens * b.z.hidden; i++)
             assert_close((double)b.y[i], y[i], 2e-5, "y", i);
         check_gradients(&r, &b, arena);
-        arena_reset(arena, mark);
     }
 }
 

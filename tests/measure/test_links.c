@@ -175,7 +175,7 @@ TEST(test_rounds_together)
     struct joint_result result;
     struct script script = {0};
     meetings = 0;
-    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err), OK);
+    CHECK_OK(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err));
     for (int i = 0; i < 4; i++) {
         const struct sample *s = &j.cells[i].sample;
         assert_int_equal(s->warm_ups, 2);
@@ -206,7 +206,7 @@ TEST(test_least_repetitions)
         .budget_s = 0, .width = 1e-9, .repetitions_min = 8, .repetitions_max = 60, .seed = 1};
     struct joint_result result;
     struct script script = {0};
-    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err), OK);
+    CHECK_OK(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err));
     for (int i = 0; i < 4; i++) assert_int_equal(j.cells[i].sample.repetitions, 1);
 }
 
@@ -224,7 +224,7 @@ TEST(test_signal)
     struct script script = {0};
     signal_at_round = 4;
     rounds_seen = 0;
-    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err), OK);
+    CHECK_OK(joint_run(&result, NULL, &j, &settings, play, &script, arena, &err));
     signal_at_round = 0;
     assert_true(result.interrupted);
     for (int i = 0; i < 4; i++) {

@@ -84,7 +84,7 @@ static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1
         b.in[i] = (float)(int32_t)(seed >> 32) * 0x1p-31f;
     }
     b.out[writes] = 12345; // nothing may be written after the end
-    assert_int_equal(team_open(&team, threads, arena, &err), OK);
+    CHECK_OK(team_open(&team, threads, arena, &err));
     part_run(team, &b.cell, b.in, b.out);
     assert_true(b.out[writes] == 12345);
     return b;
@@ -368,7 +368,7 @@ TEST(test_end_to_end)
     assert_int_equal(run_plumbline(arena_print(arena, "%s %s", words, samples_path), NULL, arena),
                      0);
     struct samples samples;
-    assert_int_equal(samples_load(&samples, samples_path, arena, &err), OK);
+    CHECK_OK(samples_load(&samples, samples_path, arena, &err));
     assert_true(samples.sample_count >= 3 * (SAMPLE_OVERHEAD + 1));
     assert_string_equal(samples.machine.gpu, "test device");
     assert_int_equal(samples.machine.threads, 2);
@@ -386,7 +386,7 @@ TEST(test_end_to_end)
         arena_print(arena, "calibrate %s --show -o %s", samples_path, costs_path), log, arena);
     if (code == 0) {
         struct costs costs;
-        assert_int_equal(costs_load(&costs, costs_path, arena, &err), OK);
+        CHECK_OK(costs_load(&costs, costs_path, arena, &err));
         assert_string_equal(costs.gpus[0].gpu, "test device");
         assert_int_equal(costs.document.source_count, 1);
         assert_string_equal(costs.document.sources[0].path, "samples.json");
@@ -395,7 +395,7 @@ TEST(test_end_to_end)
     } else {
         const char *text;
         size_t size;
-        assert_int_equal(file_read(log, &text, &size, arena, &err), OK);
+        CHECK_OK(file_read(log, &text, &size, arena, &err));
         assert_int_equal(code, 2);
         assert_non_null(strstr(text, "does not grow"));
     }
@@ -443,7 +443,7 @@ TEST(test_refusals)
                                   : table[i].words;
         size_t size;
         assert_int_equal(run_plumbline(words, log, arena), 2);
-        assert_int_equal(file_read(log, &text, &size, arena, &err), OK);
+        CHECK_OK(file_read(log, &text, &size, arena, &err));
         if (!strstr(text, table[i].named))
             fail_msg("'%s' does not name %s: %s", words, table[i].named, text);
         if (strcmp(table[i].words, "measure nothing"))

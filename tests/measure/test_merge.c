@@ -62,7 +62,7 @@ TEST(test_what_belongs_together)
     documents[1].launches = launches, documents[1].launch_count = 2;
     int split[4][2] = {{8, 8}, {11, 0}, {4, 4}, {0, 8}};
     for (int i = 0; i < 4; i++) b[i].launch_repetitions = split[i];
-    assert_int_equal(samples_merge(&merged, documents, 2, false, arena, &err), OK);
+    CHECK_OK(samples_merge(&merged, documents, 2, false, arena, &err));
     assert_int_equal(merged.launch_count, 3);
     assert_string_equal(merged.launches[0].host, "a");
     assert_int_equal(merged.launches[2].seed, 4);
@@ -108,7 +108,7 @@ TEST(test_shapes)
     a[0].shape = &narrow, a[1].shape = &wide, b[0].shape = &wide, b[1].shape = &of_other;
     for (int i = 0; i < 2; i++) a[i].kind = b[i].kind = SAMPLE_LAYER;
     struct samples documents[] = {make_document("a", a, 2), make_document("b", b, 2)}, merged;
-    assert_int_equal(samples_merge(&merged, documents, 2, false, arena, &err), OK);
+    CHECK_OK(samples_merge(&merged, documents, 2, false, arena, &err));
     assert_int_equal(merged.sample_count, 2);
     for (int i = 0; i < 2; i++) {
         assert_true(merged.samples[i].seconds[0] == (i ? 100 : 1));
@@ -134,7 +134,7 @@ TEST(test_refused)
                        merged;
         struct machine *m = &documents[2].machine;
         struct endpoint end = {.name = "e"};
-        assert_int_equal(samples_merge(&merged, documents, 3, false, arena, &err), OK);
+        CHECK_OK(samples_merge(&merged, documents, 3, false, arena, &err));
         switch (i) {
         case 0: m->gpu = "H"; break;
         case 1: m->processor = NULL; break;
@@ -185,7 +185,7 @@ static void expect_named(const char *words, const char *named)
     const char *text;
     size_t size;
     expect(2, words);
-    assert_int_equal(file_read(own_path("log"), &text, &size, &own_arena, &own_err), OK);
+    MUST(file_read(own_path("log"), &text, &size, &own_arena, &own_err));
     if (!strstr(text, named) || strchr(text, '\n') != text + size - 1)
         fail_msg("'%s' does not name %s in one line: %s", words, named, text);
 }
@@ -217,11 +217,11 @@ TEST(test_chain)
     expect(0, "calibrate merged.json -o costs.json");
     struct costs costs;
     struct samples samples;
-    assert_int_equal(samples_load(&samples, own_path("merged.json"), &own_arena, &err), OK);
+    CHECK_OK(samples_load(&samples, own_path("merged.json"), &own_arena, &err));
     assert_int_equal(samples.launch_count, 3);
     assert_int_equal(samples.launches[2].seed, 3);
     assert_int_equal(samples.document.source_count, 3);
-    assert_int_equal(costs_load(&costs, own_path("costs.json"), &own_arena, &err), OK);
+    CHECK_OK(costs_load(&costs, own_path("costs.json"), &own_arena, &err));
     expect_near("gemm", rate(&costs.gpus[0].precisions[0].gemm_flop_per_s), 2e12, 0.03);
     expect_near("memory", rate(&costs.gpus[0].memory_bytes_per_s), 3e11, 0.1);
 
@@ -295,7 +295,7 @@ TEST(test_signal)
     if (WEXITSTATUS(status) == 1) skip(); // not even the warm-ups were through
     assert_int_equal(WEXITSTATUS(status), 10);
     struct samples samples;
-    assert_int_equal(samples_load(&samples, path, &own_arena, &err), OK);
+    CHECK_OK(samples_load(&samples, path, &own_arena, &err));
     assert_true(samples.sample_count > 0);
     for (int i = 0; i < samples.sample_count; i++)
         assert_string_equal(samples.samples[i].stopped_by, "interrupted");

@@ -40,7 +40,7 @@ static struct cell cell_of(double flop)
 static struct simulated machine_of(const char *options, struct arena *arena)
 {
     struct simulated machine = simulated_default();
-    if (simulated_read(&machine, options, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(simulated_read(&machine, options, arena, &own_err));
     return machine;
 }
 
@@ -48,8 +48,7 @@ static void *open_machine(const char *options, uint64_t seed, struct arena *aren
 {
     void *session;
     const struct backend_settings settings = {.threads = 1, .seed = seed, .options = options};
-    if (backend_simulated.open(&session, &settings, FP32, arena, &own_err) != OK)
-        fail_msg("%s", own_err.text);
+    MUST(backend_simulated.open(&session, &settings, FP32, arena, &own_err));
     return session;
 }
 
@@ -83,8 +82,8 @@ static struct tally run_trials(const char *options, double width, int together, 
                                struct arena *arena)
 {
     struct tally t = {.ratios = TAKE(arena, TRIALS, double)};
-    for (uint64_t seed = 1; t.trials < TRIALS; seed++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; t.trials < TRIALS; seed++, arena_reset(arena, mark)) {
         void *session = open_machine(options, 1000 * seed, arena);
         struct cell *cells = TAKE(arena, together, struct cell);
         for (int i = 0; i < together; i++) cells[i] = cell_of(1e9);
@@ -99,7 +98,6 @@ static struct tally run_trials(const char *options, double width, int together, 
         struct simulated machine = machine_of(options, arena);
         for (int i = 0; i < together && t.trials < TRIALS; i++)
             count_trial(&t, &cells[i].sample, simulated_truth(&machine, &cells[i].sample), arena);
-        arena_reset(arena, mark);
     }
     qsort(t.ratios, TRIALS, sizeof *t.ratios, compare_numbers);
     return t;
@@ -121,8 +119,8 @@ TEST(test_coverage)
         {"student", 0.05, 0.04, 60, 1},      {"bimodal", 0.02, 0.08, 60, 1},
         {"ticks", 0.1, 0.05, 30, 20},
     };
-    for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(table); i++, arena_reset(arena, mark)) {
         const char *options = arena_print(arena, "gemm=1e12,call=0,noise=%s,spread=%g",
                                           table[i].noise, table[i].spread);
         struct tally t =
@@ -142,7 +140,6 @@ TEST(test_coverage)
         assert_true(t.looks >=
                     0.99 * TRIALS); // between looks only where a machine alone overruns the budget
         assert_true(table[i].calls > 1000 ? t.by_width == TRIALS : t.by_width < TRIALS / 10);
-        arena_reset(arena, mark);
     }
 }
 
@@ -199,8 +196,8 @@ TEST(test_launches_covered)
         double wide = 0;
         const char *options = arena_print(arena, "gemm=1e12,call=0,noise=%s,spread=%g,launch=%g",
                                           table[i].noise, table[i].spread, table[i].launch);
-        for (int trial = 0; trial < MERGED; trial++) {
-            struct arena_mark mark = arena_set_mark(arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        for (int trial = 0; trial < MERGED; trial++, arena_reset(arena, mark)) {
             double seconds[CALLS_MAX];
             int repetitions[LAUNCHES_MAX];
             struct sample merged = {
@@ -226,7 +223,6 @@ TEST(test_launches_covered)
             covered += m.low <= 1e-3 && 1e-3 <= m.high;
             pooled_covered += pooled.low <= 1e-3 && 1e-3 <= pooled.high;
             wide += (m.high - m.low) / 1e-3 / MERGED;
-            arena_reset(arena, mark);
         }
         print_message(
             "%d launches, %-9s %-4g, effect %-4g covers %.4f, %.3f wide; launches ignored: %.4f\n",

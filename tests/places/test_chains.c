@@ -50,8 +50,8 @@ static int64_t least_by_enumeration(const struct chains *c, int *order, bool *us
 TEST(test_all_orders)
 {
     int joined = 0;
-    for (int i = 0; i < 400; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 400; i++, arena_reset(arena, mark)) {
         struct chains c = random_chains(arena);
         struct chains_result r;
         int order[NODES_MAX];
@@ -76,7 +76,6 @@ TEST(test_all_orders)
         } else {
             assert_true(r.value >= CHAIN_NONE);
         }
-        arena_reset(arena, mark);
     }
     assert_true(joined > 200);
 }
@@ -96,8 +95,8 @@ static bool is_order(const struct chains *c, const int *order)
 TEST(test_bounds_of_many)
 {
     int joined = 0, closed = 0, none = 0, proven = 0;
-    for (int i = 0; i < 1500; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 1500; i++, arena_reset(arena, mark)) {
         struct chains c = random_chains(arena);
         struct chains_result r = {.order = TAKE(arena, c.chain_count * c.length, int)};
         int order[NODES_MAX];
@@ -119,7 +118,6 @@ TEST(test_bounds_of_many)
             none++;
             proven += r.bound == CHAIN_NONE;
         }
-        arena_reset(arena, mark);
     }
     printf("%d of %d closed; %d of %d proven to have none\n", closed, joined, proven, none);
     assert_true(joined > 700 && closed > joined / 2 && proven > none / 2);

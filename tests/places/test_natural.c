@@ -350,8 +350,8 @@ static bool sums_by_trees(const struct problem *p, const struct priced *with, st
 
 static void try_names(int count, enum flavour flavour, struct arena *arena)
 {
-    for (int i = 0; i < count; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < count; i++, arena_reset(arena, mark)) {
         struct random rng = {first_seed + (uint64_t)i};
         struct problem problem, named;
         struct priced priced;
@@ -373,7 +373,6 @@ static void try_names(int count, enum flavour flavour, struct arena *arena)
                     compare_best(&named, &r.plan, first_seed + (uint64_t)i, arena);
             }
         }
-        arena_reset(arena, mark);
     }
 }
 

@@ -100,12 +100,11 @@ static void try_driver(enum driver driver, struct random *rng, int *planned, str
 TEST(test_all_end_alike)
 {
     int planned[DRIVERS] = {0};
+    struct arena_mark mark = arena_set_mark(arena);
     for (int trial = 0; trial < trials; trial++)
-        for (enum driver driver = BOXES; driver < DRIVERS; driver++) {
-            struct arena_mark mark = arena_set_mark(arena);
+        for (enum driver driver = BOXES; driver < DRIVERS; driver++, arena_reset(arena, mark)) {
             struct random rng = {(uint64_t)trial + 1};
             try_driver(driver, &rng, planned, arena);
-            arena_reset(arena, mark);
         }
     for (int d = 0; d < DRIVERS; d++) {
         printf("%s: %d of %d with a plan\n", names[d], planned[d], trials);

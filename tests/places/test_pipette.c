@@ -64,8 +64,8 @@ TEST(test_order_of_the_file)
 
 TEST(test_published_is_proven)
 {
-    for (int i = 0; i < 8; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 8; i++, arena_reset(arena, mark)) {
         struct problem problem;
         struct priced priced;
         struct verdict verdict;
@@ -77,7 +77,6 @@ TEST(test_published_is_proven)
         demand(verify_plan(&verdict, &r.plan, &problem, arena, &own_err));
         if (!verdict.accepted)
             fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
-        arena_reset(arena, mark);
     }
 }
 
@@ -152,8 +151,8 @@ TEST(test_all_orders)
     struct costs costs;
     int found = 0, none = 0, rows = 0, shared = 0, mixed = 0;
     pipette_load_costs(&costs, arena);
-    for (int i = 0; i < trials; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < trials; i++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)i + 1};
         struct pipette_trial t;
         int order[PIPETTE_NODES_MAX];
@@ -185,7 +184,6 @@ TEST(test_all_orders)
             assert_int_equal(r.plan.outcome, OUTCOME_INFEASIBLE);
             none++;
         }
-        arena_reset(arena, mark);
     }
     printf("%d problems with a plan, %d with several rows, %d with several replicas a node, %d "
            "with two kinds of node; %d without a plan\n",

@@ -27,7 +27,7 @@ static void assert_best(const struct problem *problem, const struct plan *plan, 
         fail_msg("trial %d: %lld of %lld, bound %lld", trial, (long long)plan_value_ns(plan),
                  (long long)best, (long long)plan->bound_ns);
     struct verdict verdict;
-    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &own_err), OK);
+    MUST(verify_plan(&verdict, plan, problem, arena, &own_err));
     if (!verdict.accepted)
         fail_msg("trial %d: %s: %s", trial, verdict.violations[0].rule, verdict.violations[0].text);
 }
@@ -43,7 +43,7 @@ static void expect_load_is_audited(const struct problem *problem, const struct p
         struct verdict verdict;
         wrong.objective_ns = plan->objective_ns + off;
         if (wrong.objective_ns < 1) continue;
-        assert_int_equal(verify_plan(&verdict, &wrong, problem, arena, &own_err), OK);
+        MUST(verify_plan(&verdict, &wrong, problem, arena, &own_err));
         assert_int_equal(verdict.accepted, off == 0);
         for (int i = 0; i < verdict.violation_count; i++)
             assert_string_equal(verdict.violations[i].rule, "objective");
@@ -53,7 +53,7 @@ static void expect_load_is_audited(const struct problem *problem, const struct p
 static bool is_accepted(const struct problem *problem, const struct plan *plan, struct arena *arena)
 {
     struct verdict verdict;
-    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &own_err), OK);
+    MUST(verify_plan(&verdict, plan, problem, arena, &own_err));
     return verdict.accepted;
 }
 
@@ -131,8 +131,8 @@ static struct seen solve_trials(int asked, enum objective objective, int trial_c
 {
     struct seen seen = {0};
     bool uneven = asked & PLACED_UNEVEN;
-    for (int trial = 0; trial < trial_count; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < trial_count; trial++, arena_reset(arena, mark)) {
         struct problem problem;
         struct priced priced;
         struct solve_result result;
@@ -159,7 +159,6 @@ static struct seen solve_trials(int asked, enum objective objective, int trial_c
                          (long long)result.plan.iteration_ns);
             }
         }
-        arena_reset(arena, mark);
     }
     printf("%d problems with a plan, %d of them with several replicas, %d with several groups, %d "
            "with several transports, %d with unlike micro-batches, %d with a fused embedding sync, "

@@ -53,11 +53,10 @@ static void make_case(struct placed_case *c, int trial, struct arena *arena)
             c->problem.cluster.groups[g].gpus_per_node *= 2;
     if (price_problem(&c->priced, &c->problem, arena, &own_err) != OK)
         fail_msg("trial %d: %s", trial, own_err.text);
-    assert_int_equal(placed_open(&c->placed, &c->priced, arena, &own_err), OK);
+    MUST(placed_open(&c->placed, &c->priced, arena, &own_err));
     solve_defaults(&settings);
     settings.progress = 0;
-    assert_int_equal(placed_solve(&c->solved, &c->priced, &settings, NULL, NULL, arena, &own_err),
-                     OK);
+    MUST(placed_solve(&c->solved, &c->priced, &settings, NULL, NULL, arena, &own_err));
 }
 
 // ---- glp_intopt
@@ -67,8 +66,7 @@ static bool is_worth(const struct placed_case *c, int compared, int infeasible, 
 {
     struct placed_program f;
     struct arena_mark mark = arena_set_mark(arena);
-    assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &own_err),
-                     OK);
+    MUST(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &own_err));
     arena_reset(arena, mark);
     return f.milp.column_count <= COLUMNS_MAX &&
            (c->solved.plan.stage_count || infeasible * 4 <= compared);
@@ -91,7 +89,7 @@ TEST(test_intopt)
                 .cut_off_ns = trial % 2 && best->stage_count ? best->iteration_ns / 50 * 51 + 10
                                                              : 0};
             struct placed_milp_result result;
-            assert_int_equal(placed_milp(&result, &plan, c->placed, &settings, arena, &err), OK);
+            CHECK_OK(placed_milp(&result, &plan, c->placed, &settings, arena, &err));
             bool decided = best->outcome == OUTCOME_OPTIMAL || best->outcome == OUTCOME_INFEASIBLE;
             int64_t least_ns = best->stage_count ? best->iteration_ns : INT64_MAX;
             if (result.sidelined) printf("trial %d: %s\n", trial, result.sidelined);
@@ -149,7 +147,7 @@ static int run_cbc(const struct milp *m, double *values, struct arena *arena)
 {
     const char *program = arena_print(arena, "%s/program.mps", folder),
                *solution = arena_print(arena, "%s/solution.txt", folder);
-    assert_int_equal(milp_write(m, program, arena, &own_err), OK);
+    MUST(milp_write(m, program, arena, &own_err));
     const char *command =
         arena_print(arena, "cbc %s ratio 0 allowable 0 sec %d solve solution %s > %s/log.txt 2>&1",
                     program, TIME_LIMIT_S, solution, folder);
@@ -165,8 +163,7 @@ static int run_cbc(const struct milp *m, double *values, struct arena *arena)
 static int64_t time_by_cbc(struct placed_case *c, struct arena *arena)
 {
     struct placed_program f;
-    assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &own_err),
-                     OK);
+    MUST(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &own_err));
     double *values = TAKE(arena, f.milp.column_count, double);
     int *counts = TAKE(arena, f.symbols + 1, int), *paths,
         count = graph_starting_paths(c->placed->own->graph, &paths, NULL, NULL, arena);

@@ -38,7 +38,7 @@ TEST(test_against_all)
         if (problem.job.layout.data == 1 && price_problem(&priced, &problem, arena, &err) == OK) {
             int64_t least_ns = best_placement(&problem, &priced, 20000, arena);
             if (least_ns == INT64_MAX ? without * 4 <= seen : least_ns >= 0) {
-                assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+                CHECK_OK(placed_open(&p, &priced, arena, &err));
                 struct placed_plan best = placed_plan_empty(p, arena), known;
                 int64_t bound_ns = prove(p, &best, arena);
                 if (best.time_ns != least_ns || bound_ns != least_ns)
@@ -79,10 +79,10 @@ TEST(test_stopped_trees)
         if (!problem.job.space.given && price_problem(&priced, &problem, arena, &err) == OK) {
             solve_defaults(&settings);
             settings.progress = 0;
-            assert_int_equal(solve_run(&whole, &priced, &settings, NULL, NULL, arena, &err), OK);
+            CHECK_OK(solve_run(&whole, &priced, &settings, NULL, NULL, arena, &err));
             settings.eliminate = settings.start_search = false;
             settings.boxes_max = 1;
-            assert_int_equal(solve_run(&stopped, &priced, &settings, NULL, NULL, arena, &err), OK);
+            CHECK_OK(solve_run(&stopped, &priced, &settings, NULL, NULL, arena, &err));
             if (whole.plan.stage_count && stopped.plan.bound_ns > whole.plan.iteration_ns)
                 fail_msg("trial %d: bound %lld above %lld", trial, (long long)stopped.plan.bound_ns,
                          (long long)whole.plan.iteration_ns);

@@ -97,8 +97,8 @@ TEST(test_every_layout_alone)
 {
     int planned = 0, likely = 0;
     int64_t layouts = 0, refused = 0, near = 0;
-    for (int trial = 0; trial < trials; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < trials; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial + 1};
         struct problem p;
         struct layouts_result r;
@@ -126,7 +126,6 @@ TEST(test_every_layout_alone)
             }
             layouts += a.layouts, refused += a.refused, near += a.near;
         }
-        arena_reset(arena, mark);
     }
     printf("%d spaces with a plan, %lld layouts, %lld of them refused; %lld bounds of free links "
            "above half of the time\n",
@@ -165,8 +164,8 @@ TEST(test_workers)
 {
     static const int threads[] = {0, 1, 3};
     int planned = 0;
-    for (int trial = 0; trial < 6 || !planned; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < 6 || !planned; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial + 1};
         struct problem p;
         struct layouts_result results[ARRAY_LENGTH(threads)];
@@ -180,7 +179,6 @@ TEST(test_workers)
             if (i) assert_same_answer(&results[0], &results[i]);
             planned += results[i].solved.plan.stage_count > 0;
         }
-        arena_reset(arena, mark);
     }
 }
 
@@ -188,8 +186,8 @@ TEST(test_workers)
 TEST(test_long_limit)
 {
     int planned = 0;
-    for (int trial = 0; trial < 4 || !planned; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < 4 || !planned; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial + 1};
         struct problem p;
         struct layouts_result results[2];
@@ -202,7 +200,6 @@ TEST(test_long_limit)
         }
         assert_same_answer(&results[0], &results[1]);
         planned += results[0].solved.plan.stage_count > 0;
-        arena_reset(arena, mark);
     }
 }
 

@@ -111,8 +111,8 @@ TEST(test_ranks_with_several_stages)
         struct placed *p;
         random_placed_problem(&problem, &rng, false, arena);
         if (interleave(&problem, &rng)) {
-            assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
-            assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+            CHECK_OK(price_problem(&priced, &problem, arena, &err));
+            CHECK_OK(placed_open(&p, &priced, arena, &err));
             int64_t best = best_of_all(p, arena);
             struct placed_plan found = placed_plan_empty(p, arena);
             int64_t bound = tree(p, &found, INT64_MAX, arena);
@@ -133,15 +133,15 @@ TEST(test_bounds_of_a_tree_that_is_stopped)
 {
     static const int64_t efforts[] = {0, 30, 100, 400};
     int stopped = 0;
-    for (int trial = 0; trial < trials; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < trials; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial + 1};
         struct problem problem;
         struct priced priced;
         struct placed *p;
         random_placed_problem(&problem, &rng, false, arena);
-        assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
-        assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+        CHECK_OK(price_problem(&priced, &problem, arena, &err));
+        CHECK_OK(placed_open(&p, &priced, arena, &err));
         struct placed_plan found = placed_plan_empty(p, arena);
         int64_t best = tree(p, &found, INT64_MAX, arena);
         for (size_t i = 0; i < ARRAY_LENGTH(efforts) && found.time_ns < INT64_MAX; i++) {
@@ -152,7 +152,6 @@ TEST(test_bounds_of_a_tree_that_is_stopped)
                          (long long)efforts[i], (long long)bound, (long long)best);
             stopped += bound < best;
         }
-        arena_reset(arena, mark);
     }
     printf("%d trees stopped below the best plan\n", stopped);
     assert_true(stopped > trials / 2);
@@ -162,8 +161,8 @@ TEST(test_bounds_of_a_tree_that_is_stopped)
 TEST(test_nodes_that_are_alike)
 {
     int proven = 0;
-    for (int trial = 0; trial < 20 * trials && proven < 5; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < 20 * trials && proven < 5; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial + 1};
         struct problem problem;
         struct priced priced;
@@ -177,8 +176,8 @@ TEST(test_nodes_that_are_alike)
             for (int i = 0; i < x->node_count * x->node_count; i++) x->measured[i] = x->measured[1];
             for (int i = 0; i < x->node_count; i++)
                 x->measured[i * x->node_count + i] = (struct link){0, 0};
-            assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
-            assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+            CHECK_OK(price_problem(&priced, &problem, arena, &err));
+            CHECK_OK(placed_open(&p, &priced, arena, &err));
             struct placed_plan found = placed_plan_empty(p, arena);
             int64_t few = 40 * 9, bound = tree(p, &found, few, arena); // some forty boxes
             if (found.time_ns < INT64_MAX) {
@@ -188,7 +187,6 @@ TEST(test_nodes_that_are_alike)
                 proven++;
             }
         }
-        arena_reset(arena, mark);
     }
     assert_true(proven >= 3);
 }

@@ -27,7 +27,7 @@ static struct plan solve(const struct problem *p, double gap, struct arena *aren
 static struct verdict judge(const struct plan *plan, const struct problem *p, struct arena *arena)
 {
     struct verdict v;
-    if (verify_plan(&v, plan, p, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(verify_plan(&v, plan, p, arena, &own_err));
     return v;
 }
 
@@ -55,7 +55,7 @@ static void two_kinds(struct problem *p, int pipeline, int layers, int micro_bat
                                        .micro_batch = 16,
                                        .micro_batches = micro_batches,
                                        .sequence = 2048};
-    if (example_clusters(p, &r, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(example_clusters(p, &r, arena, &own_err));
     p->costs.document = (struct document){0};
     p->model.shape.vocabulary = 1024;
     p->job.layout.data = 2;
@@ -101,9 +101,9 @@ TEST(test_pays)
 TEST(test_every_schedule)
 {
     int tried = 0, better = 0;
-    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++, arena_reset(arena, mark)) {
         const struct schedule_properties *is = &schedule_kinds[kind];
-        struct arena_mark mark = arena_set_mark(arena);
         struct problem both[2];
         struct plan plans[2];
         if (is->nests == NESTS_NEVER || is->slices) continue;
@@ -123,7 +123,6 @@ TEST(test_every_schedule)
         assert_true(plans[1].bound_ns <= plans[0].bound_ns);
         better += plans[1].iteration_ns < plans[0].iteration_ns;
         tried++;
-        arena_reset(arena, mark);
     }
     assert_true(tried > 5 && better > 2);
 }
@@ -153,25 +152,25 @@ TEST(test_bounds)
 {
     double worst = 1;
     int better = 0, bounds = 0;
-    for (int trial = 0; trial < trials; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < trials; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial + 5000};
         struct problem problem;
         struct priced priced, relaxed;
         struct placed *p;
         struct solve_settings settings;
         random_placed_problem(&problem, &rng, true, arena);
-        assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
+        CHECK_OK(price_problem(&priced, &problem, arena, &err));
         int64_t best = best_placement(&problem, &priced, 30000, arena), bound, simple;
         if (best >= 0 && best < INT64_MAX) {
             solve_defaults(&settings);
             const struct placed_share_settings share = {.solve = &settings};
-            assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+            CHECK_OK(placed_open(&p, &priced, arena, &err));
             placed_relax(&relaxed, &priced, arena);
             assert_int_equal(solve_bound(&simple, &(int64_t){0}, &relaxed, NULL, NULL, arena, &err),
                              OK);
             bound = simple;
-            assert_int_equal(placed_share(p, &relaxed, best, &bound, &share, arena, &err), OK);
+            CHECK_OK(placed_share(p, &relaxed, best, &bound, &share, arena, &err));
             if (bound > best || bound < simple)
                 fail_msg("trial %d: bound %lld, best %lld", trial, (long long)bound,
                          (long long)best);
@@ -179,7 +178,6 @@ TEST(test_bounds)
             better += bound > simple;
             bounds++;
         }
-        arena_reset(arena, mark);
     }
     printf("%d bounds, %d of them above the one that takes all micro-batches alike, the lowest "
            "%.3f of the optimum\n",
@@ -260,8 +258,8 @@ TEST(test_faults)
 TEST(test_ring_turned)
 {
     int turned = 0;
-    for (int trial = 0; trial < 300 && turned < 3; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < 300 && turned < 3; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial + 9000};
         struct problem problem;
         random_placed_problem(&problem, &rng, true, arena);
@@ -276,7 +274,6 @@ TEST(test_ring_turned)
             turned += !judge(&x, &problem, arena).accepted;
             assert_accepted(&good, &problem, arena);
         }
-        arena_reset(arena, mark);
     }
     assert_int_equal(turned, 3);
 }

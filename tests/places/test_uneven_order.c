@@ -33,7 +33,7 @@ static struct schedule build(struct schedule_request request, int micro_batches,
 {
     struct schedule s;
     request.micro_batches = micro_batches;
-    if (schedule_build(&s, &request, arena, &own_err) != OK) fail_msg("%s", own_err.text);
+    MUST(schedule_build(&s, &request, arena, &own_err));
     return s;
 }
 
@@ -78,8 +78,8 @@ static void assert_no_longer(const struct schedule *few, const struct schedule *
                              struct random *rng, int trial, struct arena *arena)
 {
     struct graph *a, *b;
-    assert_int_equal(graph_compile(&a, few, arena, &own_err), OK);
-    assert_int_equal(graph_compile(&b, many, arena, &own_err), OK);
+    MUST(graph_compile(&a, few, arena, &own_err));
+    MUST(graph_compile(&b, many, arena, &own_err));
     int64_t *durations = TAKE(arena, graph_symbol_count(a), int64_t);
     for (int k = 0; k < 5; k++) {
         for (int i = 0; i < graph_symbol_count(a); i++)
@@ -94,8 +94,8 @@ static void assert_no_longer(const struct schedule *few, const struct schedule *
 TEST(test_orders)
 {
     int nested = 0;
-    for (int trial = 0; trial < 1600; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < 1600; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial};
         struct schedule_request request = draw_request(&rng, (int)(trial % SCHEDULE_KIND_COUNT));
         int taken = layout_micro_batch_unit(
@@ -108,7 +108,6 @@ TEST(test_orders)
             assert_no_longer(&few, &many, &rng, trial, arena);
             nested++;
         }
-        arena_reset(arena, mark);
     }
     assert_true(nested > 800);
 }
@@ -153,8 +152,8 @@ static void assert_not_longer(const struct schedule *with, const struct schedule
                               struct random *rng, int trial, struct arena *arena)
 {
     struct graph *a, *b;
-    assert_int_equal(graph_compile(&a, with, arena, &own_err), OK);
-    assert_int_equal(graph_compile(&b, moved, arena, &own_err), OK);
+    MUST(graph_compile(&a, with, arena, &own_err));
+    MUST(graph_compile(&b, moved, arena, &own_err));
     int count = graph_symbol_count(a);
     int64_t *durations = TAKE(arena, count, int64_t);
     for (int k = 0; k < 6; k++) {
@@ -173,8 +172,8 @@ static void assert_not_longer(const struct schedule *with, const struct schedule
 TEST(test_blocking)
 {
     int tried = 0;
-    for (int trial = 0; trial < 1600; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < 1600; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial};
         struct schedule_request request = draw_request(&rng, (int)(trial % SCHEDULE_KIND_COUNT)),
                                 without = request;
@@ -188,7 +187,6 @@ TEST(test_blocking)
             assert_not_longer(&with, &moved, &rng, trial, arena);
             tried++;
         }
-        arena_reset(arena, mark);
     }
     assert_true(tried > 250);
 }

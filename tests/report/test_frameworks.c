@@ -309,11 +309,9 @@ TEST(test_there_and_back)
     struct random r = {17};
     for (size_t k = 0; k < ARRAY_LENGTH(targets); k++) {
         int all = 0;
-        for (int round = 0; round < 400; round++) {
-            struct arena_mark mark = arena_set_mark(arena);
+        struct arena_mark mark = arena_set_mark(arena);
+        for (int round = 0; round < 400; round++, arena_reset(arena, mark))
             all += there_and_back(&targets[k], &r, arena);
-            arena_reset(arena, mark);
-        }
         print_message("%s: %d of 400 plans are expressed\n", targets[k].name, all);
         assert_true(all > 10);
     }

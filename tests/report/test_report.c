@@ -18,8 +18,8 @@ static void check_golden(const char *path, const char *text, size_t length, stru
     const char *expected;
     size_t size;
     const char *mode = getenv("PLUMBLINE_GOLDEN");
-    if (mode && !strcmp(mode, "write")) assert_int_equal(file_write(path, text, length, &err), OK);
-    assert_int_equal(file_read(path, &expected, &size, arena, &err), OK);
+    if (mode && !strcmp(mode, "write")) CHECK_OK(file_write(path, text, length, &err));
+    CHECK_OK(file_read(path, &expected, &size, arena, &err));
     if (size != length || memcmp(text, expected, size))
         print_error("%s differs from:\n%s", path, text);
     assert_int_equal(size, length);
@@ -32,7 +32,7 @@ TEST(test_text_golden)
     size_t length;
     struct plan plan = small_plan(arena);
     claim_replay(&plan, arena);
-    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
+    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
     assert_int_equal(strlen(text), length);
     check_golden("tests/golden/report_small.txt", text, length, arena);
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
@@ -40,7 +40,7 @@ TEST(test_text_golden)
     // A claim that its own times do not bear out is said.
     assert_null(strstr(text, "WARNING"));
     plan.iteration_ns++;
-    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
+    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
     assert_non_null(strstr(text, "WARNING"));
 }
 
@@ -51,7 +51,7 @@ TEST(test_text_without_plan)
     struct plan plan = {.name = "tight",
                         .outcome = OUTCOME_INFEASIBLE,
                         .reason = "memory on every group even with full recomputation"};
-    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
+    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
     assert_non_null(
         strstr(text, "tight: infeasible (stated by solve, not audited): memory on every group "
                      "even with full recomputation\n"));
@@ -62,13 +62,13 @@ TEST(test_text_without_plan)
 TEST(test_replay)
 {
     uint64_t seed = 3;
-    for (int round = 0; round < 300; round++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int round = 0; round < 300; round++, arena_reset(arena, mark)) {
         struct report_replay r;
         struct graph *g;
-        struct arena_mark mark = arena_set_mark(arena);
         struct plan plan = round % 2 ? wound_plan(&seed, arena) : random_plan(&seed, arena);
-        assert_int_equal(report_replay(&r, &plan, arena, &err), OK);
-        assert_int_equal(graph_compile(&g, &r.schedule, arena, &err), OK);
+        CHECK_OK(report_replay(&r, &plan, arena, &err));
+        CHECK_OK(graph_compile(&g, &r.schedule, arena, &err));
         assert_int_equal(graph_longest(g, r.durations, NULL), r.iteration_ns);
         int64_t now = plan.layout.barrier ? 0 : r.start_ns[r.path[0]];
         for (int i = 0; i < r.path_length; i++) {
@@ -76,7 +76,6 @@ TEST(test_replay)
             now = r.end_ns[r.path[i]];
         }
         assert_int_equal(now, r.span_ns);
-        arena_reset(arena, mark);
     }
 }
 
@@ -108,8 +107,8 @@ TEST(test_replay_large)
             slice->send_forward_ns[part] = slice->send_backward_ns[part] =
                 plan.stages[s].send_epilogue_ns[part] = 1000 * (s + part) + 10;
     }
-    assert_int_equal(report_replay(&r, &plan, arena, &err), OK);
-    assert_int_equal(graph_compile(&g, &r.schedule, arena, &err), OK);
+    CHECK_OK(report_replay(&r, &plan, arena, &err));
+    CHECK_OK(graph_compile(&g, &r.schedule, arena, &err));
     assert_int_equal(graph_longest(g, r.durations, NULL), r.iteration_ns);
 }
 
@@ -119,7 +118,8 @@ TEST(test_random_plans)
 {
     uint64_t seed = 21;
     int found = 0;
-    for (int round = 0; round < 250; round++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int round = 0; round < 250; round++, arena_reset(arena, mark)) {
         struct priced priced;
         struct schedule schedule;
         struct choices choices;
@@ -129,24 +129,22 @@ TEST(test_random_plans)
         struct plan plan = {.name = "random"};
         const char *text;
         size_t length;
-        struct arena_mark mark = arena_set_mark(arena);
         random_priced(&priced, &seed, arena);
         priced_schedule(&schedule, &priced, arena);
-        assert_int_equal(choices_build(&choices, &priced, &schedule, arena, &err), OK);
-        assert_int_equal(graph_compile(&g, &schedule, arena, &err), OK);
+        CHECK_OK(choices_build(&choices, &priced, &schedule, arena, &err));
+        CHECK_OK(graph_compile(&g, &schedule, arena, &err));
         if (choices_hopeless_stage(&choices, &text) < 0)
             incumbent_search(&best, &choices, g, seed, 50, NULL, NULL, arena);
         if (best.found) {
             choices_to_plan(&plan, &choices, best.chosen, best.iteration_ns, arena);
-            assert_int_equal(report_replay(&r, &plan, arena, &err), OK);
+            CHECK_OK(report_replay(&r, &plan, arena, &err));
             assert_int_equal(r.iteration_ns, best.iteration_ns);
-            assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
+            CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
             assert_null(strstr(text, "WARNING"));
-            assert_int_equal(report_trace(&plan, &text, &length, arena, &err), OK);
-            assert_int_equal(report_megatron(&plan, NULL, NULL, &text, &length, arena, &err), OK);
+            CHECK_OK(report_trace(&plan, &text, &length, arena, &err));
+            CHECK_OK(report_megatron(&plan, NULL, NULL, &text, &length, arena, &err));
             found++;
         }
-        arena_reset(arena, mark);
     }
     assert_true(found > 50);
 }
@@ -181,7 +179,7 @@ TEST(test_command)
                *to = arena_print(arena, "%s/out", folder);
     struct plan plan = small_plan(arena);
     claim_replay(&plan, arena);
-    assert_int_equal(plan_save(&plan, plan_path, arena, &err), OK);
+    CHECK_OK(plan_save(&plan, plan_path, arena, &err));
     const char *const formats[] = {"text", "trace", "megatron"},
                       *const golden[] = {"tests/golden/report_small.txt", NULL,
                                          "tests/golden/megatron_small.txt"};
@@ -189,9 +187,9 @@ TEST(test_command)
         enum status status = run_report(formats[i], plan_path, to, arena, &err);
         if (status != OK) print_error("%s\n", err.text);
         assert_int_equal(status, OK);
-        assert_int_equal(file_read(to, &text, &length, arena, &err), OK);
+        CHECK_OK(file_read(to, &text, &length, arena, &err));
         if (!golden[i]) continue;
-        assert_int_equal(file_read(golden[i], &expected, &size, arena, &err), OK);
+        CHECK_OK(file_read(golden[i], &expected, &size, arena, &err));
         assert_string_equal(text, expected);
     }
     assert_int_equal(remove(to), 0);
@@ -212,7 +210,7 @@ static const char *megatron(const struct plan *plan, const struct problem *probl
 {
     const char *text;
     size_t length;
-    assert_int_equal(report_megatron(plan, NULL, problem, &text, &length, arena, &own_err), OK);
+    MUST(report_megatron(plan, NULL, problem, &text, &length, arena, &own_err));
     assert_int_equal(strlen(text), length);
     return text;
 }

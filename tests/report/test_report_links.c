@@ -340,8 +340,8 @@ static void check_map(const struct trial *t, bool by_plan, struct arena *arena)
 TEST(test_plans)
 {
     int plans = 0, explained = 0, compared = 0, tight = 0, judged = 0, origins[5] = {0};
-    for (int trial = 0; trial < TRIALS; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < TRIALS; trial++, arena_reset(arena, mark)) {
         struct trial t;
         bool reached = false;
         if (draw_trial(&t, (uint64_t)trial + 1, arena)) {
@@ -352,7 +352,6 @@ TEST(test_plans)
             check_map(&t, plans % 2, arena);
             plans++;
         }
-        arena_reset(arena, mark);
     }
     printf("%d plans, %d messages explained by their links; measured %d, stated %d, level %d, "
            "cards %d, inside %d; %d bounds on rings, %d of them reached\n",

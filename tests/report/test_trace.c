@@ -29,7 +29,7 @@ static void read_event(struct trace *t, const struct json *event, struct arena *
         FIELD_TEXT("cat", OPTIONAL, &category),     FIELD_OBJECT("args", OPTIONAL, &arguments),
         FIELD_COUNT("id", OPTIONAL, &id, 0, 1e9),   FIELD_TEXT("bp", OPTIONAL, &binding),
     };
-    assert_int_equal(JSON_FIELDS(event, fields, arena, &own_err), OK);
+    MUST(JSON_FIELDS(event, fields, arena, &own_err));
     assert_int_equal(strlen(phase), 1);
     switch (phase[0]) {
     case 'X': t->slices[t->slice_count++] = (struct slice){pid, tid, ts, ts + dur}; break;
@@ -40,7 +40,7 @@ static void read_event(struct trace *t, const struct json *event, struct arena *
     case 'M': t->names++; break;
     case 'C': {
         const struct json_field value[] = {FIELD_NUMBER("GB", REQUIRED, &gb, 0, 1e9)};
-        assert_int_equal(JSON_FIELDS(&arguments, value, arena, &own_err), OK);
+        MUST(JSON_FIELDS(&arguments, value, arena, &own_err));
         if (gb > t->most_gb) t->most_gb = gb;
         t->counters++;
         break;
@@ -56,8 +56,8 @@ static void read_trace(struct trace *t, const char *text, size_t length, struct 
     const struct json_field fields[] = {FIELD_ARRAY("traceEvents", REQUIRED, &events),
                                         FIELD_TEXT("displayTimeUnit", REQUIRED, &unit),
                                         FIELD_OBJECT("otherData", REQUIRED, &other)};
-    assert_int_equal(json_parse(&root, "trace", text, length, arena, &own_err), OK);
-    assert_int_equal(JSON_FIELDS(&root, fields, arena, &own_err), OK);
+    MUST(json_parse(&root, "trace", text, length, arena, &own_err));
+    MUST(JSON_FIELDS(&root, fields, arena, &own_err));
     int count = json_length(&events);
     *t = (struct trace){.slices = TAKE(arena, count, struct slice)};
     for (int i = 0; i < count; i++) {
@@ -109,8 +109,8 @@ static void check_trace(const struct plan *plan, struct arena *arena)
     struct schedule_request q = plan_request(plan);
     double span = 0;
     int messages = 0;
-    assert_int_equal(schedule_build(&s, &q, arena, &own_err), OK);
-    assert_int_equal(report_trace(plan, &text, &length, arena, &own_err), OK);
+    MUST(schedule_build(&s, &q, arena, &own_err));
+    MUST(report_trace(plan, &text, &length, arena, &own_err));
     read_trace(&t, text, length, arena);
     check_slices(&t, &q);
     for (int i = 0; i < t.slice_count; i++) span = fmax(span, t.slices[i].end);
@@ -129,13 +129,12 @@ static void check_trace(const struct plan *plan, struct arena *arena)
 TEST(test_trace)
 {
     uint64_t seed = 5;
-    for (int round = 0; round < 80; round++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int round = 0; round < 80; round++, arena_reset(arena, mark)) {
         struct plan plan = !round      ? small_plan(arena)
                            : round % 2 ? random_plan(&seed, arena)
                                        : wound_plan(&seed, arena);
         claim_replay(&plan, arena);
         check_trace(&plan, arena);
-        arena_reset(arena, mark);
     }
 }

@@ -75,12 +75,12 @@ static int64_t least(const struct small *p, const bool *closed)
 TEST(test_any_multipliers)
 {
     struct random rng = {5};
-    for (int run = 0; run < 400; run++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int run = 0; run < 400; run++, arena_reset(arena, mark)) {
         struct small p = {0};
         struct bound_scratch scratch;
         struct multipliers y;
         int64_t bound_ns;
-        struct arena_mark mark = arena_set_mark(arena);
         build(&p, &rng, arena);
         bound_prepare(&scratch, &p.milp, arena);
         bool closed[64] = {false};
@@ -93,7 +93,6 @@ TEST(test_any_multipliers)
         bound_round(&y, &scratch, rows, values, n, UNIT, arena);
         if (bound_evaluate(&bound_ns, NULL, &p.milp, closed, &y, &scratch))
             assert_true(bound_ns <= least(&p, closed));
-        arena_reset(arena, mark);
     }
 }
 
@@ -102,7 +101,8 @@ TEST(test_stopped)
 {
     struct random rng = {8};
     const struct watch over = {NULL, 1e-9, 0};
-    for (int run = 0; run < 50; run++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int run = 0; run < 50; run++, arena_reset(arena, mark)) {
         struct small p = {0};
         struct multipliers y;
         struct bound_scratch scratch;
@@ -110,7 +110,6 @@ TEST(test_stopped)
         int64_t bound_ns;
         int rows[32];
         double values[32];
-        struct arena_mark mark = arena_set_mark(arena);
         build(&p, &rng, arena);
         bound_prepare(&scratch, &p.milp, arena);
         struct lp_request request = {.milp = &p.milp,
@@ -126,7 +125,6 @@ TEST(test_stopped)
         bound_round(&y, &scratch, rows, values, lp_row_count(lp), UNIT, arena);
         if (bound_evaluate(&bound_ns, NULL, &p.milp, closed, &y, &scratch))
             assert_true(bound_ns <= least(&p, closed));
-        arena_reset(arena, mark);
     }
 }
 
@@ -159,11 +157,11 @@ TEST(test_relaxation)
 {
     struct random rng = {6};
     int exact = 0, hopeless = 0;
-    for (int run = 0; run < 200; run++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int run = 0; run < 200; run++, arena_reset(arena, mark)) {
         struct small p = {0};
         struct multipliers y;
         bool closed[64] = {false};
-        struct arena_mark mark = arena_set_mark(arena);
         build(&p, &rng, arena);
         assert_true(relaxed_bound(&p, closed, &y, arena) <= least(&p, closed));
         for (int s = 0; s < STAGES; s++) // a single decision: the bound is its time, or beyond any
@@ -172,7 +170,6 @@ TEST(test_relaxation)
         int64_t bound_ns = relaxed_bound(&p, closed, &y, arena), time_ns = least(&p, closed);
         if (time_ns == INT64_MAX) assert_true(bound_ns > 9 * 3 * (int64_t)160000000), hopeless++;
         else assert_int_equal(bound_ns, time_ns), exact++;
-        arena_reset(arena, mark);
     }
     assert_true(exact > 10 && hopeless > 10);
 }
@@ -204,18 +201,17 @@ TEST(test_planted_coefficient)
 {
     struct random rng = {8};
     int seen = 0;
-    for (int run = 0; run < 50; run++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int run = 0; run < 50; run++, arena_reset(arena, mark)) {
         struct small p = {0};
         struct multipliers y;
         bool closed[64] = {false};
-        struct arena_mark mark = arena_set_mark(arena);
         build(&p, &rng, arena);
         for (int s = 0; s < STAGES; s++)
             for (int i = 0; i < OPTIONS; i++) closed[p.column[s][i]] = i != (s == 0 ? 2 : 1);
         for (int e = p.milp.rows[p.first_path].first; e < p.milp.entry_count; e++)
             if (p.milp.entry_column[e] == p.symbol[1]) p.milp.entry_value[e]--;
         seen += relaxed_bound(&p, closed, &y, arena) > least(&p, closed);
-        arena_reset(arena, mark);
     }
     assert_true(seen >= 45);
 }

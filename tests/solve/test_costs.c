@@ -100,11 +100,9 @@ static void try_problem(struct random *rng, enum objective objective, struct are
 TEST(test_searches_against_enumeration)
 {
     struct random rng = {5};
-    for (int i = 0; i < PROBLEMS; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark))
         try_problem(&rng, i % 2 ? OBJECTIVE_ITERATION_TIME : OBJECTIVE_COST, arena);
-        arena_reset(arena, mark);
-    }
     print_message("%d problems, %d with a limit, which changed the answer of %d\n", PROBLEMS,
                   limited, changed);
     assert_true(limited > PROBLEMS / 5 && changed > 4);

@@ -66,14 +66,13 @@ static int each_problem(uint64_t seed, int count,
 {
     struct random rng = {seed};
     int checked = 0;
-    for (int i = 0; i < count; i++) {
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    for (int i = 0; i < count; i++, arena_reset(&own_arena, mark)) {
         struct prepared p = {0};
-        struct arena_mark mark = arena_set_mark(&own_arena);
         if (i % 2 ? draw_scheduled(&p, &rng, &own_arena) : draw(&p, &rng, i % 4 == 0, &own_arena)) {
             check(&p, &rng, &own_arena);
             checked++;
         }
-        arena_reset(&own_arena, mark);
     }
     return checked;
 }

@@ -34,14 +34,14 @@ TEST(test_small_problems_are_solved)
     struct random rng = {11};
     struct random_limits limits = random_limits_small();
     int plans = 0;
-    for (int i = 0; i < PROBLEMS; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark)) {
         struct prepared p = {0};
         struct problem problem = {0};
         struct enumeration e;
-        struct arena_mark mark = arena_set_mark(arena);
         limits.long_and_close = i % 4 == 0;
         random_problem(&problem, &rng, &limits, arena);
-        assert_int_equal(price_problem(&p.priced, &problem, arena, &err), OK);
+        CHECK_OK(price_problem(&p.priced, &problem, arena, &err));
         prepare(&p, arena);
         enumerate(&e, &p.choices, p.graph, NULL, NULL, arena);
         struct incumbent best = search(&p, (uint64_t)i, REPLAYS, arena);
@@ -51,7 +51,6 @@ TEST(test_small_problems_are_solved)
             assert_true(best.iteration_ns == e.best_ns);
             plans++;
         }
-        arena_reset(arena, mark);
     }
     assert_true(plans > PROBLEMS / 2);
 }
@@ -110,9 +109,9 @@ TEST(test_chains_are_solved)
         {24, 4, 1, 16, 389100000},   {24, 4, 2, 16, 522854500},   {48, 8, 2, 32, 1041545453},
         {96, 16, 1, 64, 1594500000}, {96, 16, 2, 64, 2084927261},
     };
-    for (size_t i = 0; i < ARRAY_LENGTH(chains); i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(chains); i++, arena_reset(arena, mark)) {
         struct prepared p = {0};
-        struct arena_mark mark = arena_set_mark(arena);
         chain_priced(&p.priced, chains[i].layers, chains[i].stages, chains[i].types,
                      chains[i].micro_batches, arena);
         prepare(&p, arena);
@@ -120,7 +119,6 @@ TEST(test_chains_are_solved)
         assert_true(best.found);
         assert_is_plan(&p, &best, arena);
         assert_in_range(best.iteration_ns, chains[i].optimum_ns - 200, chains[i].optimum_ns + 200);
-        arena_reset(arena, mark);
     }
 }
 

@@ -128,11 +128,9 @@ static void try_problem(struct random *rng, enum objective objective, struct are
 TEST(test_search_equals_all_layouts_solved)
 {
     struct random rng = {20};
-    for (int i = 0; i < PROBLEMS; i++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < PROBLEMS; i++, arena_reset(arena, mark))
         try_problem(&rng, i % 3 == 2 ? OBJECTIVE_MAX_LOAD : OBJECTIVE_ITERATION_TIME, arena);
-        arena_reset(arena, mark);
-    }
     print_message("%lld layouts of %d problems, %lld feasible; of the rough searches: %lld solved, "
                   "%lld bound, %lld same, %lld memory, %lld infeasible, %lld refused\n",
                   (long long)seen_layouts, PROBLEMS, (long long)seen_feasible,
@@ -206,10 +204,10 @@ TEST(test_layouts_with_one_key_have_one_price)
 {
     struct random rng = {5};
     int64_t compared = 0;
-    for (int i = 0; i < 100; i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int i = 0; i < 100; i++, arena_reset(arena, mark)) {
         struct arena prices;
         struct problem p;
-        struct arena_mark mark = arena_set_mark(arena);
         arena_open(&prices, NULL);
         spaces_draw(&p, &rng, arena);
         struct sharing s = {.problem = &p, .arena = arena};
@@ -218,7 +216,6 @@ TEST(test_layouts_with_one_key_have_one_price)
         space_each(&p.job.space, &limits, compare_prices, &s);
         compared += s.compared;
         arena_close(&prices);
-        arena_reset(arena, mark);
     }
     assert_true(compared > 300);
 }

@@ -118,8 +118,8 @@ static void draw(struct priced *p, struct oracle *e, int kind, uint64_t seed, st
 {
     struct schedule schedule;
     uint64_t state = seed;
-    for (;;) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (;; arena_reset(arena, mark)) {
         random_priced_of(p, kind, &state, arena);
         p->objective = OBJECTIVE_MAX_LOAD;
         if (oracle_size(p, PLANS_MAX, arena) <= PLANS_MAX) {
@@ -127,7 +127,6 @@ static void draw(struct priced *p, struct oracle *e, int kind, uint64_t seed, st
             MUST(oracle_answer(e, p, &schedule, arena, &own_err));
             if (e->plans || random_less(&state, 5) == 0) return;
         }
-        arena_reset(arena, mark);
     }
 }
 
@@ -182,12 +181,12 @@ static const struct stream *stream_like(const struct schedule *s, const struct s
 // path there.
 TEST(loads_are_the_streams)
 {
-    for (uint64_t seed = 1; seed <= 600; seed++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= 600; seed++, arena_reset(arena, mark)) {
         struct random rng = {seed};
         struct schedule whole, load;
         struct graph *graph;
         int *paths;
-        struct arena_mark mark = arena_set_mark(arena);
         struct schedule_request r = request_random(&rng, 5, 7);
         r.epilogue = false;
         int symbols = symbol_count(r.stage_count, r.slice_count), seen = 0;
@@ -209,7 +208,6 @@ TEST(loads_are_the_streams)
         assert_true(graph_is_chains(graph));
         assert_int_equal(graph_longest(graph, durations, NULL), most);
         assert_true(graph_starting_paths(graph, &paths, NULL, NULL, arena) <= load.stream_count);
-        arena_reset(arena, mark);
     }
 }
 
@@ -264,11 +262,11 @@ TEST(alike_layers_are_shared_out_evenly)
 // 1F1B that sends nothing, of any stages: m loads at least, m + p - 1 at most.
 TEST(long_streams_reach_the_load)
 {
-    for (uint64_t seed = 1; seed <= 400; seed++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (uint64_t seed = 1; seed <= 400; seed++, arena_reset(arena, mark)) {
         struct random rng = {seed};
         struct schedule whole, load;
         struct graph *time_graph, *load_graph;
-        struct arena_mark mark = arena_set_mark(arena);
         int ranks = (int)random_between(&rng, 1, 7),
             micro_batches = (int)random_between(&rng, 1, 40);
         struct schedule_request r = {
@@ -289,7 +287,6 @@ TEST(long_streams_reach_the_load)
                 load_ns = graph_longest(load_graph, durations, NULL);
         assert_true(time_ns >= micro_batches * load_ns);
         assert_true(time_ns <= (micro_batches + ranks - 1) * load_ns);
-        arena_reset(arena, mark);
     }
 }
 

@@ -59,11 +59,10 @@ static void each(uint64_t seed, int count,
                  void (*check)(const struct prepared *p, int64_t best_ns, struct arena *arena))
 {
     struct random rng = {seed};
-    for (int i = 0; i < count; i++) {
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    for (int i = 0; i < count; i++, arena_reset(&own_arena, mark)) {
         struct prepared p = {0};
-        struct arena_mark mark = arena_set_mark(&own_arena);
         if (draw(&p, &rng, i % 4 == 0, &own_arena)) check(&p, best_of(&p, &own_arena), &own_arena);
-        arena_reset(&own_arena, mark);
     }
 }
 
@@ -209,7 +208,7 @@ static void check_textbook(const struct prepared *p, int64_t best_ns, struct are
 {
     struct plan plan;
     if (p->priced.recompute[RECOMPUTE_SWAP]) return;
-    assert_int_equal(textbook_solve(&plan, &p->priced, 3, arena, &own_err), OK);
+    MUST(textbook_solve(&plan, &p->priced, 3, arena, &own_err));
     agree_if_ended(&plan, best_ns);
 }
 
@@ -235,15 +234,15 @@ TEST(test_chain)
     assert_true(llabs(r.plan.iteration_ns - 522854500) <
                 1000); // known, within rounding of the layers' prices
     s.start_search = s.eliminate = false;
-    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, arena, &err), OK);
+    CHECK_OK(solve_run(&again, &p, &s, &r.plan, &stop, arena, &err));
     assert_int_equal(again.plan.outcome, OUTCOME_OPEN);
     assert_int_equal(again.plan.iteration_ns, r.plan.iteration_ns);
     assert_true(again.plan.bound_ns < r.plan.iteration_ns);
-    assert_int_equal(solve_run(&again, &p, &s, NULL, &stop, arena, &err), OK);
+    CHECK_OK(solve_run(&again, &p, &s, NULL, &stop, arena, &err));
     assert_int_equal(again.plan.outcome, OUTCOME_NO_PLAN);
     s.gap = 0.5;
     stop = 0;
-    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, arena, &err), OK);
+    CHECK_OK(solve_run(&again, &p, &s, &r.plan, &stop, arena, &err));
     assert_true(again.plan.bound_ns <= r.plan.iteration_ns && plan_gap(&again.plan) <= 0.5);
     r.plan.stages[0].layer_count++;
     assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, arena, &err), BAD_INPUT);
@@ -306,7 +305,7 @@ TEST(test_cutoff)
 static void check_bound(const struct prepared *p, int64_t best_ns, struct arena *arena)
 {
     int64_t bound_ns, time_ns;
-    assert_int_equal(solve_bound(&bound_ns, &time_ns, &p->priced, NULL, NULL, arena, &own_err), OK);
+    MUST(solve_bound(&bound_ns, &time_ns, &p->priced, NULL, NULL, arena, &own_err));
     if (best_ns < INT64_MAX) assert_true(bound_ns <= best_ns && bound_ns > 0);
     assert_true(time_ns == 0 || time_ns >= best_ns);
 }

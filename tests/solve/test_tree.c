@@ -19,11 +19,10 @@ static void make_by(struct made *m, int layers, int stages, const struct tree_se
 {
     chain_priced(&m->prepared.priced, layers, stages, 2, 8, arena);
     prepare(&m->prepared, arena);
-    assert_int_equal(
-        formulate_choices(&m->formulation, &m->prepared.choices, (int64_t)1 << 50, arena, &own_err),
-        OK);
+    MUST(formulate_choices(&m->formulation, &m->prepared.choices, (int64_t)1 << 50, arena,
+                           &own_err));
     program_prepare(&m->program, &m->formulation, m->prepared.graph, (int64_t)1 << 40, arena);
-    assert_int_equal(tree_run(&m->tree, &m->program, settings, NULL, 0, 0, arena, &own_err), OK);
+    MUST(tree_run(&m->tree, &m->program, settings, NULL, 0, 0, arena, &own_err));
 }
 
 static void make_sized(struct made *m, int layers, int stages, int64_t memory_limit_bytes,
@@ -92,13 +91,12 @@ TEST(test_planted)
     void (*const damages[])(struct made *) = {damage_bound, damage_multiplier, damage_claim,
                                               damage_box,   damage_split,      damage_removal,
                                               damage_order, damage_row};
-    for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (size_t i = 0; i < ARRAY_LENGTH(damages); i++, arena_reset(arena, mark)) {
         struct made m = {0};
-        struct arena_mark mark = arena_set_mark(arena);
         make(&m, arena);
         damages[i](&m);
         if (look_again(&m, arena) != SOLVER) fail_msg("damage %d was not seen", (int)i);
-        arena_reset(arena, mark);
     }
 }
 
@@ -124,7 +122,7 @@ static void ask_workers(struct message answers[REQUESTS], int skipped, double si
     struct message requests[REQUESTS];
     const char *why = NULL;
     memset(answers, 0, REQUESTS * sizeof *answers);
-    assert_int_equal(worker_pool_open(&pool, &settings, arena, &own_err), OK);
+    MUST(worker_pool_open(&pool, &settings, arena, &own_err));
     for (int i = 0; i < REQUESTS; i++) {
         message_begin(&requests[i], arena);
         message_put_count(&requests[i], i == skipped ? 0 : i);

@@ -90,10 +90,10 @@ static int64_t played_time(const struct problem *problem, const struct plan *pla
     struct priced priced;
     struct schedule schedule;
     struct choices c;
-    assert_int_equal(price_problem(&priced, problem, arena, &own_err), OK);
+    MUST(price_problem(&priced, problem, arena, &own_err));
     struct schedule_request request = schedule_request_of(&priced);
-    assert_int_equal(schedule_build(&schedule, &request, arena, &own_err), OK);
-    assert_int_equal(choices_build(&c, &priced, &schedule, arena, &own_err), OK);
+    MUST(schedule_build(&schedule, &request, arena, &own_err));
+    MUST(choices_build(&c, &priced, &schedule, arena, &own_err));
     const struct plan_placement *x = plan->placement;
     int stages = plan->stage_count, ranks = x->rank_count, node[PLACES * 2];
     int64_t slowest = 0;
@@ -241,7 +241,7 @@ TEST(test_never_worse)
         struct priced priced, again;
         struct solve_result first, same, stopped, warm, cold;
         placed_problem_random(&problem, &rng, arena);
-        assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
+        CHECK_OK(price_problem(&priced, &problem, arena, &err));
         if (!placed_solve_from(&first, &priced, NULL, false, arena)) {
             arena_reset(arena, mark);
             continue;
@@ -259,11 +259,10 @@ TEST(test_never_worse)
 
         struct cluster_change change = random_change(x, trial % 2, &rng, arena);
         changed = problem;
-        assert_int_equal(
-            cluster_make_change(&changed.cluster, &problem.cluster, &change, arena, &err), OK);
+        CHECK_OK(cluster_make_change(&changed.cluster, &problem.cluster, &change, arena, &err));
         err = (struct error){OK, ""};
         if (problem_check(&changed, &err) == OK) {
-            assert_int_equal(price_problem(&again, &changed, arena, &err), OK);
+            CHECK_OK(price_problem(&again, &changed, arena, &err));
             start = (struct placed_start){.plan = &first.plan};
             if (placed_solve_from(&stopped, &again, &start, true, arena)) {
                 int64_t played = played_time(&changed, &first.plan, x->nodes, arena);
@@ -308,8 +307,8 @@ TEST(test_never_worse)
 TEST(test_going_home)
 {
     int moved_before = 0;
-    for (int trial = 0; trial < 10; trial++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < 10; trial++, arena_reset(arena, mark)) {
         struct random rng = {(uint64_t)trial + 100};
         struct problem problem;
         struct priced priced;
@@ -320,7 +319,7 @@ TEST(test_going_home)
             for (int i = 0; i < NODES * NODES; i++)
                 problem.cluster.places.measured[i] =
                     (struct link){i / NODES == i % NODES ? 0 : 1e9, 1e-6};
-            assert_int_equal(price_problem(&priced, &problem, arena, &err), OK);
+            CHECK_OK(price_problem(&priced, &problem, arena, &err));
         } while (problem.cluster.group_count > 1 ||
                  problem.cluster.groups[0].gpus_per_node >
                      problem.job.layout.tensor * problem.job.layout.context ||
@@ -328,7 +327,7 @@ TEST(test_going_home)
                  !placed_solve_within(&result, &priced, NULL, 0.9, false, arena));
         int ranks = priced.rank_count, places = ranks * priced.layout.data, home[PLACES],
             like[PLACES * 2], order[NODES];
-        assert_int_equal(placed_open(&p, &priced, arena, &err), OK);
+        CHECK_OK(placed_open(&p, &priced, arena, &err));
         struct placed_plan plan = placed_plan_empty(p, arena);
         struct placed_start start = {.plan = &result.plan};
         assert_true(placed_take_start(p, &start, like, home, &plan, arena));
@@ -347,7 +346,6 @@ TEST(test_going_home)
         placed_settle(p, &plan, like, home, 0);
         assert_int_equal(plan.time_ns, before_ns);
         for (int i = 0; i < places; i++) assert_int_equal(plan.node[i], home[i]);
-        arena_reset(arena, mark);
     }
     assert_true(moved_before > 20);
 }

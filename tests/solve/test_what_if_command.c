@@ -143,8 +143,8 @@ TEST(test_command)
     audit_written("d.json", "d.problem.json", arena);
     struct cluster c;
     struct problem p;
-    assert_int_equal(problem_load(&p, own_path("d.problem.json"), arena, &err), OK);
-    assert_int_equal(cluster_load(&c, own_path("w.cluster.json"), arena, &err), OK);
+    CHECK_OK(problem_load(&p, own_path("d.problem.json"), arena, &err));
+    CHECK_OK(cluster_load(&c, own_path("w.cluster.json"), arena, &err));
     assert_string_equal(p.cluster.document.sources[0].sha256, c.document.sha256);
     assert_int_equal(p.cluster.places.node_count, NODES - 1);
 }
@@ -173,7 +173,7 @@ TEST(test_no_room)
     const char *words[12] = {problem_path, "-o", own_path("none.json")};
     struct problem p;
     struct plan plan;
-    assert_int_equal(problem_load(&p, problem_path, arena, &err), OK);
+    CHECK_OK(problem_load(&p, problem_path, arena, &err));
     const struct layout *l = &p.job.layout;
     int count = 3;
     for (int i = 0; NODES - i >= l->data * l->pipeline; i++) {
@@ -184,7 +184,7 @@ TEST(test_no_room)
     assert_int_equal(t.exit_code, EXIT_INFEASIBLE);
     assert_says(&t, "new plan             infeasible");
     assert_says(&t, arena_print(arena, "\n    data %d", l->data - 1));
-    assert_int_equal(plan_load(&plan, own_path("none.json"), arena, &err), OK);
+    CHECK_OK(plan_load(&plan, own_path("none.json"), arena, &err));
     assert_int_equal(plan.outcome, OUTCOME_INFEASIBLE);
 }
 
@@ -211,11 +211,11 @@ TEST(test_refused)
     assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", foreign), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "expected a plan of"));
     // A plan of this problem whose time is no longer the one found.
-    assert_int_equal(file_read(plan_path, &text, &size, arena, &err), OK);
+    CHECK_OK(file_read(plan_path, &text, &size, arena, &err));
     char *copy = arena_copy_text(arena, text),
          *digit = strstr(copy, "\"iteration_ns\": ") + strlen("\"iteration_ns\": ");
     *digit = *digit == '9' ? '8' : (char)(*digit + 1);
-    assert_int_equal(file_write(edited, copy, size, &err), OK);
+    CHECK_OK(file_write(edited, copy, size, &err));
     assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", edited), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "expected a plan of"));
     // As a mere beginning any plan of as many stages will do.

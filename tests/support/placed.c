@@ -93,7 +93,7 @@ bool placed_solve_from(struct solve_result *r, const struct priced *priced,
 void assert_accepted(const struct plan *plan, const struct problem *problem, struct arena *arena)
 {
     struct verdict verdict;
-    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &own_err), OK);
+    MUST(verify_plan(&verdict, plan, problem, arena, &own_err));
     if (!verdict.accepted)
         fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
 }

@@ -470,5 +470,5 @@ void priced_schedule(struct schedule *s, const struct priced *p, struct arena *a
 {
     struct schedule_request request = schedule_request_of(p);
     struct error err = {OK, ""};
-    if (schedule_build(s, &request, arena, &err) != OK) fail_msg("%s", err.text);
+    CHECK_OK(schedule_build(s, &request, arena, &err));
 }

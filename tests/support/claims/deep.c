@@ -51,15 +51,14 @@ static void try_tight(struct claims *c, const struct space_truth *t, const struc
 void claims_proofs(struct claims *c, const struct space_truth *t, int changes, struct random *rng)
 {
     int64_t one = t->count ? random_between(rng, 0, t->count - 1) : 0;
-    for (int64_t i = 0; i < t->count; i++) {
+    struct arena_mark mark = arena_set_mark(t->arena);
+    for (int64_t i = 0; i < t->count; i++, arena_reset(t->arena, mark)) {
         const struct layout_truth *l = &t->layouts[i];
-        struct arena_mark mark = arena_set_mark(t->arena);
         if (has_proofs(l) && l->tables->barrier)
             claims_note(c, CLAIM_MIXTURE, i, -1,
                         mixture_largest(l->tables, l->time_ns, rng, t->arena), l->time_ns);
         if (has_proofs(l) && i == one) try_proof(c, CLAIM_PROOF, l, changes, rng, t->arena);
         if (has_proofs(l) && l->tables->turns > 1) try_tight(c, t, l, changes, rng);
-        arena_reset(t->arena, mark);
     }
 }
 

@@ -168,6 +168,6 @@ void claim_replay(struct plan *plan, struct arena *arena)
 {
     struct report_replay r;
     struct error err = {OK, ""};
-    assert_int_equal(report_replay(&r, plan, arena, &err), OK);
+    CHECK_OK(report_replay(&r, plan, arena, &err));
     plan->iteration_ns = plan->bound_ns = r.iteration_ns;
 }

@@ -160,11 +160,10 @@ static void visit_edit(const struct walk *w, cJSON *parent, cJSON *value, struct
 
 static void visit_edits(const struct walk *w, cJSON *parent, cJSON *value, struct edited *e)
 {
-    for (int edit = 0; edit < EDIT_COUNT; edit++) {
-        struct arena_mark mark = arena_set_mark(w->arena);
+    struct arena_mark mark = arena_set_mark(w->arena);
+    for (int edit = 0; edit < EDIT_COUNT; edit++, arena_reset(w->arena, mark)) {
         e->edit = (enum edit)edit;
         visit_edit(w, parent, value, e);
-        arena_reset(w->arena, mark);
     }
 }
 
@@ -229,14 +228,13 @@ static void visit_cell(const char *table, const char *cell, int length, struct e
                        edit_visit *visit, void *argument, struct arena *arena)
 {
     const char *behind = cell + length;
-    for (int edit = 0; edit < EDIT_COUNT; edit++) {
-        struct arena_mark mark = arena_set_mark(arena);
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int edit = 0; edit < EDIT_COUNT; edit++, arena_reset(arena, mark)) {
         e->edit = (enum edit)edit;
         const char *by = edited_cell(cell, length, e->edit, arena);
         const char *rest = by ? behind : behind + (*behind == ',');
         e->text = arena_print(arena, "%.*s%s%s", (int)(cell - table), table, by ? by : "", rest);
         if (strcmp(e->text, table)) visit(e, argument);
-        arena_reset(arena, mark);
     }
 }
 

@@ -75,13 +75,12 @@ static bool try_forgery(const struct space_forgery *kind, const struct space_tri
 void space_forgeries_refused(const struct space_forgery *kinds, size_t count)
 {
     bool *planted = calloc(count, sizeof *planted);
-    for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+    struct arena_mark mark = arena_set_mark(&own_arena);
+    for (uint64_t seed = 1; seed <= TRIALS; seed++, arena_reset(&own_arena, mark)) {
         struct space_trial t;
-        struct arena_mark mark = arena_set_mark(&own_arena);
         space_trial_open(&t, seed, seed % 3 ? 0 : 0.05, &own_arena);
         for (size_t i = 0; i < count; i++)
             planted[i] = try_forgery(&kinds[i], &t, !planted[i], &own_arena) || planted[i];
-        arena_reset(&own_arena, mark);
     }
     for (size_t i = 0; i < count; i++)
         if (!planted[i]) fail_msg("%s: never planted", kinds[i].name);
