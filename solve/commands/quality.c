@@ -84,8 +84,6 @@ static bool take_time(struct solve_settings *settings, const struct watch *w)
     return !watch_is_over(w);
 }
 
-enum answer { ANSWER_NONE, ANSWER_PLAN, ANSWER_OPEN };
-
 static enum status ask(enum answer *answer, struct plan *found, const struct problem *problem,
                        int64_t most, const struct solve_settings *settings,
                        const volatile int *stop, struct arena *arena, struct error *err)
@@ -97,10 +95,7 @@ static enum status ask(enum answer *answer, struct plan *found, const struct pro
     TRY(price_problem(priced, weighed, arena, err));
     TRY(solve_run(&result, priced, settings, NULL, stop, arena, err));
     *found = result.plan;
-    *answer = result.plan.stage_count && plan_value_ns(&result.plan) < settings->cutoff_ns
-                  ? ANSWER_PLAN
-              : result.cut_off || result.plan.outcome == OUTCOME_INFEASIBLE ? ANSWER_NONE
-                                                                            : ANSWER_OPEN;
+    *answer = solve_answer(&result, settings);
     return OK;
 }
 

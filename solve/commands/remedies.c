@@ -18,8 +18,6 @@ struct remedies {
     struct arena_mark mark;
 };
 
-enum answer { ANSWER_NONE, ANSWER_PLAN, ANSWER_OPEN };
-
 static enum answer ask(const struct remedies *r, const struct problem *changed)
 {
     struct layouts_result result;
@@ -29,9 +27,7 @@ static enum answer ask(const struct remedies *r, const struct problem *changed)
     settings.time_limit_s = watch_left_s(&r->watch);
     if (watch_is_over(&r->watch)) return ANSWER_OPEN;
     if (layouts_search(&result, changed, &settings, NULL, r->watch.stop, r->scratch, &err) == OK)
-        answer = result.solved.plan.stage_count                     ? ANSWER_PLAN
-                 : result.solved.plan.outcome == OUTCOME_INFEASIBLE ? ANSWER_NONE
-                                                                    : ANSWER_OPEN;
+        answer = solve_answer(&result.solved, &settings);
     arena_reset(r->scratch, r->mark);
     return answer;
 }

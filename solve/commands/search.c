@@ -44,6 +44,14 @@ enum status solve_take_layout(struct solved *s, struct arena *arena, struct erro
     return s->result->plan.stage_count ? price_problem(s->priced, one, arena, err) : OK;
 }
 
+enum answer solve_answer(const struct solve_result *r, const struct solve_settings *asked)
+{
+    const struct plan *p = &r->plan;
+    if (p->stage_count && (!asked->cutoff_ns || plan_value_ns(p) < asked->cutoff_ns))
+        return ANSWER_PLAN;
+    return r->cut_off || p->outcome == OUTCOME_INFEASIBLE ? ANSWER_NONE : ANSWER_OPEN;
+}
+
 // In the time that is left.
 static enum status least_quality(struct plan *plan, const struct solved *s,
                                  const struct solve_settings *of_search, struct arena *arena,

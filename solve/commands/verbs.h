@@ -38,6 +38,13 @@ struct solve_from {
 enum status solve_search(struct solved *s, const struct solve_settings *settings,
                          const struct solve_from *from, const volatile int *stop,
                          struct arena *arena, struct error *err);
+// What a search says to a question: is there a plan of the changed problem, below the cut-off?
+enum answer {
+    ANSWER_NONE, // proven
+    ANSWER_PLAN,
+    ANSWER_OPEN
+};
+enum answer solve_answer(const struct solve_result *r, const struct solve_settings *asked);
 // After the search of a space: prices the layout of its plan, and finds what it is judged by.
 enum status solve_take_layout(struct solved *s, struct arena *arena, struct error *err);
 // States what stands behind the bounds, in the results and in plans that are settled later.
