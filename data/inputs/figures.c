@@ -93,6 +93,8 @@ void figures_find(struct figures *f, const struct problem *p, int64_t iteration_
     if (f->group_without_price) f->price_per_hour = 0;
     f->tokens_per_gpu_hour = f->tokens_per_s * 3600 / (double)f->gpus;
     f->model_flop_per_s = sequences * flop / seconds;
+    f->tflops_per_gpu = f->model_flop_per_s / (double)f->gpus / 1e12;
+    if (f->peak_flop_per_s > 0) f->mfu_percent = 100 * f->model_flop_per_s / f->peak_flop_per_s;
     if (flop > 0) f->hardware_flop_per_s = sequences * (flop + recomputed) / seconds;
     f->price_per_million_tokens = f->price_per_hour / (f->tokens_per_s * 3600) * 1e6;
     f->run_hours = (double)p->job.run_tokens / f->tokens_per_s / 3600;

@@ -21,6 +21,7 @@ struct figures {
     double tokens_per_s, tokens_per_gpu_hour;
     double model_flop_per_s, hardware_flop_per_s; // of all GPUs together
     double peak_flop_per_s;                       // of all GPUs together, at the job's precision
+    double tflops_per_gpu, mfu_percent;           // of the model
     const char *gpu_without_peak, *group_without_price;
     double price_per_hour;
     double price_per_million_tokens;

@@ -127,9 +127,8 @@ static void put_figures(struct batch_row *row, const struct plan *p, const struc
     report_figures_of(&f, p, problem);
     put(row, COLUMN_GPUS, (double)f.gpus, arena);
     put_known(row, COLUMN_TOKENS, f.tokens_per_s, arena);
-    put_known(row, COLUMN_TFLOPS, f.model_flop_per_s / (double)f.gpus / 1e12, arena);
-    if (f.peak_flop_per_s > 0)
-        put_known(row, COLUMN_MFU, 100 * f.model_flop_per_s / f.peak_flop_per_s, arena);
+    put_known(row, COLUMN_TFLOPS, f.tflops_per_gpu, arena);
+    put_known(row, COLUMN_MFU, f.mfu_percent, arena);
     put_known(row, COLUMN_PRICE_HOUR, f.price_per_hour, arena);
     put_known(row, COLUMN_PRICE_TOKENS, f.price_per_million_tokens, arena);
     put_known(row, COLUMN_RUN_HOURS, f.run_hours, arena);

@@ -174,8 +174,6 @@ static const char *gap_text(const struct line *l, struct arena *arena)
                        (long long)(parts % 10000));
 }
 
-static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
 // A figure, or that it is unknown.
 static void print_tex_figure(struct text *out, int places, double value)
 {
@@ -186,8 +184,8 @@ static void print_tex_figure(struct text *out, int places, double value)
 static void print_tex_figures(struct text *out, const struct figures *f)
 {
     print_tex_figure(out, 0, f->tokens_per_s);
-    print_tex_figure(out, 1, share_of(f->model_flop_per_s, (double)f->gpus) / 1e12);
-    print_tex_figure(out, 2, 100 * share_of(f->model_flop_per_s, f->peak_flop_per_s));
+    print_tex_figure(out, 1, f->tflops_per_gpu);
+    print_tex_figure(out, 2, f->mfu_percent);
     print_tex_figure(out, 4, f->price_per_million_tokens);
     print_tex_figure(out, 0, f->run_price);
 }
@@ -259,12 +257,8 @@ static void put_number(struct text *out, int64_t value)
 // Six digits; empty if unknown.
 static void put_figures(struct text *out, const struct figures *f)
 {
-    const double values[] = {f->tokens_per_s,
-                             share_of(f->model_flop_per_s, (double)f->gpus) / 1e12,
-                             share_of(f->model_flop_per_s, f->peak_flop_per_s),
-                             f->price_per_hour,
-                             f->price_per_million_tokens,
-                             f->run_hours,
+    const double values[] = {f->tokens_per_s,   f->tflops_per_gpu,           f->mfu_percent / 100,
+                             f->price_per_hour, f->price_per_million_tokens, f->run_hours,
                              f->run_price};
     for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
         text_put(out, values[i] > 0 ? ",%.6g" : ",", values[i]);

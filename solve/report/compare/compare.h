@@ -22,9 +22,10 @@ enum status report_compare(const struct compared *items, int count, enum compare
 struct compared_plan {
     struct compared of;
     struct report_replay replay;
-    struct report_use use; // of an average rank
-    int fullest;           // stage (or rank, if it has several) with the least free memory
-    const struct memory_parts *memory; // of that stage or rank
+    struct figures figures;
+    struct report_use use;      // of an average rank
+    int fullest;                // stage (or rank, if it has several) with the least free memory
+    struct memory_parts memory; // of that stage or rank
     int64_t limit_bytes;
 };
 

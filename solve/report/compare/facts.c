@@ -5,12 +5,23 @@
 #include "data/kinds/schedules.h"
 #include "solve/report/compare/compare.h"
 
-typedef const char *fact_function(const struct comparison *c, const struct compared_plan *p);
-
+// What is said of a plan by a function, or by how a member of what is known of it is shown.
 struct fact {
     const char *name;
-    fact_function *say; // "-": nothing to say
+    const char *(*say)(const struct comparison *c, const struct compared_plan *p); // "-": nothing
+    const char *(*show)(const struct comparison *c, const struct compared_plan *p,
+                        const struct fact *f);
+    size_t at;          // of the member
+    const char *format; // of a figure
 };
+#define SHOWN(name, show, member)                                                                  \
+    {                                                                                              \
+        name, NULL, show, offsetof(struct compared_plan, member), NULL                             \
+    }
+#define FIGURE(name, format, member)                                                               \
+    {                                                                                              \
+        name, NULL, figure, offsetof(struct compared_plan, figures.member), format                 \
+    }
 
 static void put_facts(struct comparison *c, const char *title, const struct fact *facts, int count)
 {
@@ -19,7 +30,8 @@ static void put_facts(struct comparison *c, const char *title, const struct fact
         int known = 0, first = t->cell_count;
         report_cell(t, facts[i].name);
         for (int k = 0; k < c->count; k++) {
-            const char *said = facts[i].say(c, &c->plans[k]);
+            const struct compared_plan *p = &c->plans[k];
+            const char *said = facts[i].say ? facts[i].say(c, p) : facts[i].show(c, p, &facts[i]);
             known += *said != '-';
             report_cell(t, said);
         }
@@ -125,57 +137,14 @@ static const char *switches(const struct comparison *c, const struct compared_pl
     return *text ? text + 2 : "-";
 }
 
-// ---- figures
+// ---- members of what is known of a plan
 
-static bool find_figures(struct figures *f, const struct compared_plan *p)
+static const char *figure(const struct comparison *c, const struct compared_plan *p,
+                          const struct fact *f)
 {
-    if (!p->of.problem || p->of.plan->iteration_ns <= 0) return false;
-    report_figures_of(f, p->of.plan, p->of.problem);
-    return true;
+    double value = *(const double *)((const char *)p + f->at);
+    return value > 0 ? arena_print(c->arena, f->format, value) : "-";
 }
-
-static const char *tokens(const struct comparison *c, const struct compared_plan *p)
-{
-    struct figures f;
-    return find_figures(&f, p) ? arena_print(c->arena, "%.6g", f.tokens_per_s) : "-";
-}
-
-static const char *flop(const struct comparison *c, const struct compared_plan *p)
-{
-    struct figures f;
-    if (!find_figures(&f, p) || !(f.model_flop_per_s > 0)) return "-";
-    return arena_print(c->arena, "%.4g", f.model_flop_per_s / (double)f.gpus / 1e12);
-}
-
-static const char *mfu(const struct comparison *c, const struct compared_plan *p)
-{
-    struct figures f;
-    if (!find_figures(&f, p) || !(f.model_flop_per_s > 0) || f.gpu_without_peak) return "-";
-    return arena_print(c->arena, "%.2f %%", 100 * f.model_flop_per_s / f.peak_flop_per_s);
-}
-
-static const char *price(const struct comparison *c, const struct compared_plan *p)
-{
-    struct figures f;
-    if (!find_figures(&f, p) || !(f.price_per_million_tokens > 0)) return "-";
-    return arena_print(c->arena, "%.4g", f.price_per_million_tokens);
-}
-
-static const char *run_hours(const struct comparison *c, const struct compared_plan *p)
-{
-    struct figures f;
-    if (!find_figures(&f, p) || !(f.run_hours > 0)) return "-";
-    return arena_print(c->arena, "%.1f h", f.run_hours);
-}
-
-static const char *run_price(const struct comparison *c, const struct compared_plan *p)
-{
-    struct figures f;
-    if (!find_figures(&f, p) || !(f.run_price > 0)) return "-";
-    return arena_print(c->arena, "%.0f", f.run_price);
-}
-
-// ---- where the time goes, in an average rank
 
 static const char *part_of(const struct comparison *c, const struct compared_plan *p, int64_t ns)
 {
@@ -185,33 +154,17 @@ static const char *part_of(const struct comparison *c, const struct compared_pla
                        100 * (double)ns / whole);
 }
 
-static const char *forward(const struct comparison *c, const struct compared_plan *p)
+static const char *part(const struct comparison *c, const struct compared_plan *p,
+                        const struct fact *f)
 {
-    return part_of(c, p, p->use.compute_ns[SYMBOL_FORWARD]);
+    return part_of(c, p, *(const int64_t *)((const char *)p + f->at));
 }
-static const char *backward(const struct comparison *c, const struct compared_plan *p)
+
+static const char *gigabytes(const struct comparison *c, const struct compared_plan *p,
+                             const struct fact *f)
 {
-    return part_of(c, p, p->use.compute_ns[SYMBOL_BACKWARD]);
-}
-static const char *weight(const struct comparison *c, const struct compared_plan *p)
-{
-    return part_of(c, p, p->use.compute_ns[SYMBOL_WEIGHT]);
-}
-static const char *blocked(const struct comparison *c, const struct compared_plan *p)
-{
-    return part_of(c, p, p->use.blocked_ns);
-}
-static const char *sync(const struct comparison *c, const struct compared_plan *p)
-{
-    return part_of(c, p, p->use.sync_ns);
-}
-static const char *optimizer(const struct comparison *c, const struct compared_plan *p)
-{
-    return part_of(c, p, p->use.optimizer_ns);
-}
-static const char *bubble(const struct comparison *c, const struct compared_plan *p)
-{
-    return part_of(c, p, p->use.idle_ns);
+    int64_t bytes = *(const int64_t *)((const char *)p + f->at);
+    return bytes ? report_gigabytes(bytes, c->arena) : "-";
 }
 
 // ---- memory of the fullest GPU
@@ -220,44 +173,17 @@ static const char *fullest(const struct comparison *c, const struct compared_pla
 {
     return arena_print(c->arena, "%s %d", p->of.plan->ranks ? "rank" : "stage", p->fullest);
 }
-static const char *gigabytes(const struct comparison *c, int64_t bytes)
-{
-    return bytes ? report_gigabytes(bytes, c->arena) : "-";
-}
-static const char *weights(const struct comparison *c, const struct compared_plan *p)
-{
-    return gigabytes(c, p->memory->weight_bytes);
-}
-static const char *gradients(const struct comparison *c, const struct compared_plan *p)
-{
-    return gigabytes(c, p->memory->gradient_bytes);
-}
-static const char *optimizer_state(const struct comparison *c, const struct compared_plan *p)
-{
-    return gigabytes(c, p->memory->optimizer_bytes);
-}
-static const char *activations(const struct comparison *c, const struct compared_plan *p)
-{
-    return gigabytes(c, p->memory->activation_bytes);
-}
 static const char *working(const struct comparison *c, const struct compared_plan *p)
 {
-    return gigabytes(c, p->memory->working_bytes + p->memory->buffer_bytes +
-                            p->memory->feedback_bytes);
-}
-static const char *constant(const struct comparison *c, const struct compared_plan *p)
-{
-    return gigabytes(c, p->memory->constant_bytes);
+    const struct memory_parts *m = &p->memory;
+    int64_t bytes = m->working_bytes + m->buffer_bytes + m->feedback_bytes;
+    return bytes ? report_gigabytes(bytes, c->arena) : "-";
 }
 static const char *total(const struct comparison *c, const struct compared_plan *p)
 {
-    int64_t bytes = memory_total(p->memory);
+    int64_t bytes = memory_total(&p->memory);
     return arena_print(c->arena, "%s%s", report_gigabytes(bytes, c->arena),
                        bytes > p->limit_bytes ? " OVER" : "");
-}
-static const char *limit(const struct comparison *c, const struct compared_plan *p)
-{
-    return gigabytes(c, p->limit_bytes);
 }
 
 // ----
@@ -279,36 +205,41 @@ static void put_path(struct comparison *c)
 
 void compare_facts(struct comparison *c)
 {
-    static const struct fact times[] = {{"iteration", iteration},
-                                        {"against the first", against_first},
-                                        {"minimised", objective},
-                                        {"bound", bound},
-                                        {"gap", gap},
-                                        {"cost uncertainty", left_open}};
+    static const struct fact times[] = {{"iteration", .say = iteration},
+                                        {"against the first", .say = against_first},
+                                        {"minimised", .say = objective},
+                                        {"bound", .say = bound},
+                                        {"gap", .say = gap},
+                                        {"cost uncertainty", .say = left_open}};
     static const struct fact layouts[] = {
-        {"GPUs", gpus},         {"pipeline x tensor x data", degrees},
-        {"schedule", schedule}, {"micro-batches", micro_batches},
-        {"slices", slices},     {"states", states},
-        {"switches", switches}};
-    static const struct fact figures[] = {{"tokens/s", tokens}, {"TFLOP/s per GPU", flop},
-                                          {"MFU", mfu},         {"price of 1e6 tokens", price},
-                                          {"run", run_hours},   {"price of the run", run_price}};
-    static const struct fact uses[] = {{"forward", forward},
-                                       {"backward, with recomputation", backward},
-                                       {"weight gradients", weight},
-                                       {"in transfers", blocked},
-                                       {"gradient sync", sync},
-                                       {"optimizer", optimizer},
-                                       {"bubble", bubble}};
-    static const struct fact memories[] = {{"of", fullest},
-                                           {"weights", weights},
-                                           {"gradients", gradients},
-                                           {"optimizer", optimizer_state},
-                                           {"activations", activations},
-                                           {"working, buffers", working},
-                                           {"constant", constant},
-                                           {"total", total},
-                                           {"limit", limit}};
+        {"GPUs", .say = gpus},         {"pipeline x tensor x data", .say = degrees},
+        {"schedule", .say = schedule}, {"micro-batches", .say = micro_batches},
+        {"slices", .say = slices},     {"states", .say = states},
+        {"switches", .say = switches}};
+    static const struct fact figures[] = {
+        FIGURE("tokens/s", "%.6g", tokens_per_s),
+        FIGURE("TFLOP/s per GPU", "%.4g", tflops_per_gpu),
+        FIGURE("MFU", "%.2f %%", mfu_percent),
+        FIGURE("price of 1e6 tokens", "%.4g", price_per_million_tokens),
+        FIGURE("run", "%.1f h", run_hours),
+        FIGURE("price of the run", "%.0f", run_price)};
+    static const struct fact uses[] = {
+        SHOWN("forward", part, use.compute_ns[SYMBOL_FORWARD]),
+        SHOWN("backward, with recomputation", part, use.compute_ns[SYMBOL_BACKWARD]),
+        SHOWN("weight gradients", part, use.compute_ns[SYMBOL_WEIGHT]),
+        SHOWN("in transfers", part, use.blocked_ns),
+        SHOWN("gradient sync", part, use.sync_ns),
+        SHOWN("optimizer", part, use.optimizer_ns),
+        SHOWN("bubble", part, use.idle_ns)};
+    static const struct fact memories[] = {{"of", .say = fullest},
+                                           SHOWN("weights", gigabytes, memory.weight_bytes),
+                                           SHOWN("gradients", gigabytes, memory.gradient_bytes),
+                                           SHOWN("optimizer", gigabytes, memory.optimizer_bytes),
+                                           SHOWN("activations", gigabytes, memory.activation_bytes),
+                                           {"working, buffers", .say = working},
+                                           SHOWN("constant", gigabytes, memory.constant_bytes),
+                                           {"total", .say = total},
+                                           SHOWN("limit", gigabytes, limit_bytes)};
     put_facts(c, "Time", times, ARRAY_LENGTH(times));
     put_facts(c, "Layout", layouts, ARRAY_LENGTH(layouts));
     put_facts(c, "Figures", figures, ARRAY_LENGTH(figures));

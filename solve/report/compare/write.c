@@ -113,7 +113,7 @@ static void find_fullest(struct compared_plan *p)
                 left = limit - memory_total(m);
         if (left >= least) continue;
         least = left;
-        p->fullest = s, p->memory = m, p->limit_bytes = limit;
+        p->fullest = s, p->memory = *m, p->limit_bytes = limit;
     }
 }
 
@@ -135,6 +135,8 @@ enum status report_compare(const struct compared *items, int count, enum compare
         TRY(report_replay(&c.plans[k].replay, items[k].plan, arena, err));
         c.plans[k].use = mean_use(&c.plans[k]);
         find_fullest(&c.plans[k]);
+        if (items[k].problem && items[k].plan->iteration_ns > 0)
+            report_figures_of(&c.plans[k].figures, items[k].plan, items[k].problem);
     }
     compare_facts(&c);
     compare_moves(&c);

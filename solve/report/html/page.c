@@ -34,19 +34,18 @@ static void put_tile(struct text *out, const char *name, const char *value, cons
 static void put_figures(struct sections *s)
 {
     struct figures f;
-    struct arena *arena = s->arena;
     report_figures_of(&f, s->plan, s->page->problem);
-    put_tile(s->out, "Tokens per second", arena_print(arena, "%.6g", f.tokens_per_s), "tokens");
-    if (f.model_flop_per_s > 0)
-        put_tile(s->out, "TFLOP/s per GPU",
-                 arena_print(arena, "%.4g", f.model_flop_per_s / (double)f.gpus / 1e12), "flop");
-    if (f.model_flop_per_s > 0 && !f.gpu_without_peak)
-        put_tile(s->out, "MFU",
-                 arena_print(arena, "%.2f %%", 100 * f.model_flop_per_s / f.peak_flop_per_s),
-                 "mfu");
-    if (f.price_per_hour > 0)
-        put_tile(s->out, "Price per million tokens",
-                 arena_print(arena, "%.4g", f.price_per_million_tokens), "price");
+    const struct {
+        const char *name, *id, *format;
+        double value;
+    } tiles[] = {{"Tokens per second", "tokens", "%.6g", f.tokens_per_s},
+                 {"TFLOP/s per GPU", "flop", "%.4g", f.tflops_per_gpu},
+                 {"MFU", "mfu", "%.2f %%", f.mfu_percent},
+                 {"Price per million tokens", "price", "%.4g", f.price_per_million_tokens}};
+    for (size_t i = 0; i < ARRAY_LENGTH(tiles); i++)
+        if (tiles[i].value > 0)
+            put_tile(s->out, tiles[i].name, arena_print(s->arena, tiles[i].format, tiles[i].value),
+                     tiles[i].id);
 }
 
 static void put_tiles(struct sections *s)
