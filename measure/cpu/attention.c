@@ -36,13 +36,12 @@ static void multiply(CBLAS_TRANSPOSE left_form, CBLAS_TRANSPOSE right_form, int6
                 (int)left_row, right, (int)right_row, beta, c, (int)c_row);
 }
 
-static void run_forward(const void *argument, int member, int threads)
+static void run_forward(const void *argument, struct share own)
 {
     const struct attention *a = argument;
-    int64_t begin, end, columns = a->blocks * a->keys, size = a->queries * columns,
-                        group = a->heads / a->kv_heads;
-    team_share(a->batch * a->heads, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++)
+    int64_t columns = a->blocks * a->keys, size = a->queries * columns,
+            group = a->heads / a->kv_heads;
+    for (int64_t i = own.begin; i < own.end; i++)
         for (int64_t j = 0; j < a->blocks; j++) {
             int64_t batch = i / a->heads, head = i % a->heads;
             struct keys k = keys_of(a, a->key, a->value, a->others, batch, head / group, j);
@@ -50,9 +49,9 @@ static void run_forward(const void *argument, int member, int threads)
                      a->query + batch * a->queries * a->query_row + head * a->width, a->query_row,
                      k.key, k.row, 0, a->scores + i * size + j * a->keys, columns);
         }
-    softmax_rows(a->scores + begin * size, (end - begin) * a->queries, columns,
+    softmax_rows(a->scores + own.begin * size, (own.end - own.begin) * a->queries, columns,
                  1 / sqrtf((float)a->width));
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = own.begin; i < own.end; i++)
         for (int64_t j = 0; j < a->blocks; j++) {
             int64_t batch = i / a->heads, head = i % a->heads;
             struct keys k = keys_of(a, a->key, a->value, a->others, batch, head / group, j);
@@ -82,14 +81,13 @@ static void add_gradients(const struct attention *a, int64_t batch, int64_t head
              d_context, a->context_row, beta, (float *)d.value, d.row);
 }
 
-static void run_backward(const void *argument, int member, int threads)
+static void run_backward(const void *argument, struct share own)
 {
     const struct attention *a = argument;
-    int64_t begin, end, columns = a->blocks * a->keys, size = a->queries * columns,
-                        group = a->heads / a->kv_heads;
-    team_share(a->batch * a->kv_heads, member, threads, &begin, &end);
-    begin *= group, end *= group;
-    for (int64_t i = begin; i < end; i++)
+    int64_t columns = a->blocks * a->keys, size = a->queries * columns,
+            group = a->heads / a->kv_heads;
+    own.begin *= group, own.end *= group;
+    for (int64_t i = own.begin; i < own.end; i++)
         for (int64_t j = 0; j < a->blocks; j++) {
             int64_t batch = i / a->heads, head = i % a->heads;
             struct keys k = keys_of(a, a->key, a->value, a->others, batch, head / group, j);
@@ -98,22 +96,20 @@ static void run_backward(const void *argument, int member, int threads)
                      a->context_row, k.value, k.row, 0, a->d_scores + i * size + j * a->keys,
                      columns);
         }
-    softmax_rows_backward(a->scores + begin * size, a->d_scores + begin * size,
-                          (end - begin) * a->queries, columns, 1 / sqrtf((float)a->width));
-    for (int64_t i = begin; i < end; i++)
+    softmax_rows_backward(a->scores + own.begin * size, a->d_scores + own.begin * size,
+                          (own.end - own.begin) * a->queries, columns, 1 / sqrtf((float)a->width));
+    for (int64_t i = own.begin; i < own.end; i++)
         for (int64_t j = 0; j < a->blocks; j++) add_gradients(a, i / a->heads, i % a->heads, j);
 }
 
 void attention_forward(struct team *team, const struct attention *a)
 {
     assert(a->heads % a->kv_heads == 0);
-    struct attention copy = *a;
-    team_run(team, run_forward, &copy);
+    team_run(team, a->batch * a->heads, run_forward, a);
 }
 
 void attention_backward(struct team *team, const struct attention *a)
 {
     assert(a->heads % a->kv_heads == 0);
-    struct attention copy = *a;
-    team_run(team, run_backward, &copy);
+    team_run(team, a->batch * a->kv_heads, run_backward, a);
 }

@@ -14,37 +14,32 @@
 
 // ---- low rank
 
-static void run_left_factor(const void *argument, int member, int threads)
+static void run_left_factor(const void *argument, struct share own)
 {
     const struct low_rank *l = argument;
-    int64_t begin, end;
-    team_share(l->rows, member, threads, &begin, &end);
-    if (begin == end) return;
-    cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(end - begin), (int)l->rank,
-                (int)l->columns, 1.0f, l->matrix + begin * l->columns, (int)l->columns, l->start,
-                (int)l->columns, 0.0f, l->p + begin, (int)l->rows);
+    if (own.begin == own.end) return;
+    cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(own.end - own.begin), (int)l->rank,
+                (int)l->columns, 1.0f, l->matrix + own.begin * l->columns, (int)l->columns,
+                l->start, (int)l->columns, 0.0f, l->p + own.begin, (int)l->rows);
 }
 
-static void run_right_factor(const void *argument, int member, int threads)
+static void run_right_factor(const void *argument, struct share own)
 {
     const struct low_rank *l = argument;
-    int64_t begin, end;
-    team_share(l->columns, member, threads, &begin, &end);
-    if (begin == end) return;
-    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), (int)l->rank,
-                (int)l->rows, 1.0f, l->matrix + begin, (int)l->columns, l->p, (int)l->rows, 0.0f,
-                l->q + begin, (int)l->columns);
+    if (own.begin == own.end) return;
+    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(own.end - own.begin), (int)l->rank,
+                (int)l->rows, 1.0f, l->matrix + own.begin, (int)l->columns, l->p, (int)l->rows,
+                0.0f, l->q + own.begin, (int)l->columns);
 }
 
-static void run_factors_product(const void *argument, int member, int threads)
+static void run_factors_product(const void *argument, struct share own)
 {
     const struct low_rank_product *l = argument;
-    int64_t begin, end;
-    team_share(l->rows, member, threads, &begin, &end);
-    if (begin == end) return;
-    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)l->columns, (int)(end - begin),
-                (int)l->rank, 1.0f, l->q, (int)l->columns, l->p + begin, (int)l->rows, 0.0f,
-                l->matrix + begin * l->columns, (int)l->columns);
+    if (own.begin == own.end) return;
+    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)l->columns,
+                (int)(own.end - own.begin), (int)l->rank, 1.0f, l->q, (int)l->columns,
+                l->p + own.begin, (int)l->rows, 0.0f, l->matrix + own.begin * l->columns,
+                (int)l->columns);
 }
 
 // Gram-Schmidt, column by column: 2 rows rank^2 operations.
@@ -61,15 +56,14 @@ static void orthogonalise(float *p, int64_t rows, int64_t rank)
 
 void low_rank_compress(struct team *team, const struct low_rank *l)
 {
-    struct low_rank copy = *l;
-    team_run(team, run_left_factor, &copy);
+    team_run(team, l->rows, run_left_factor, l);
     orthogonalise(l->p, l->rows, l->rank);
-    team_run(team, run_right_factor, &copy);
+    team_run(team, l->columns, run_right_factor, l);
 }
 
 void low_rank_decompress(struct team *team, const struct low_rank_product *l)
 {
-    team_run(team, run_factors_product, l);
+    team_run(team, l->rows, run_factors_product, l);
 }
 
 // ---- top-k
@@ -90,47 +84,43 @@ static uint32_t size_bits(float x)
     return bits & 0x7fffffffu;
 }
 
-static void run_count(const void *argument, int member, int threads)
+static void run_count(const void *argument, struct share own)
 {
     const struct selection *s = argument;
-    int64_t begin, end;
-    uint32_t *counts = s->t->counts + (int64_t)member * TOP_K_BUCKETS, mask = (1u << s->bits) - 1;
+    uint32_t *counts = s->t->counts + (int64_t)own.member * TOP_K_BUCKETS,
+             mask = (1u << s->bits) - 1;
     memset(counts, 0, TOP_K_BUCKETS * sizeof *counts);
-    team_share(s->t->count, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = own.begin; i < own.end; i++) {
         uint32_t size = size_bits(s->t->x[i]);
         if (size >> (s->shift + s->bits) == s->prefix) counts[size >> s->shift & mask]++;
     }
 }
 
 // counts[0]: larger values in the member's share, counts[1]: values equal to the k-th.
-static void run_count_kept(const void *argument, int member, int threads)
+static void run_count_kept(const void *argument, struct share own)
 {
     const struct selection *s = argument;
-    int64_t begin, end;
-    uint32_t *counts = s->t->counts + (int64_t)member * TOP_K_BUCKETS;
+    uint32_t *counts = s->t->counts + (int64_t)own.member * TOP_K_BUCKETS;
     uint32_t larger = 0, equal = 0;
-    team_share(s->t->count, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = own.begin; i < own.end; i++) {
         uint32_t size = size_bits(s->t->x[i]);
         larger += size > s->prefix, equal += size == s->prefix;
     }
     counts[0] = larger, counts[1] = equal;
 }
 
-static void run_gather(const void *argument, int member, int threads)
+static void run_gather(const void *argument, struct share own)
 {
     const struct selection *s = argument;
     const struct top_k *t = s->t;
-    int64_t begin, end, at = 0, equal_before = 0;
-    for (int i = 0; i < member; i++) {
+    int64_t at = 0, equal_before = 0;
+    for (int i = 0; i < own.member; i++) {
         const uint32_t *counts = t->counts + (int64_t)i * TOP_K_BUCKETS;
         int64_t equal_left = s->equal_kept - equal_before;
         at += counts[0] + (counts[1] < equal_left ? counts[1] : equal_left);
         equal_before += counts[1] < equal_left ? counts[1] : equal_left;
     }
-    team_share(t->count, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = own.begin; i < own.end; i++) {
         uint32_t size = size_bits(t->x[i]);
         if (size < s->prefix) continue;
         if (size == s->prefix && equal_before++ >= s->equal_kept) continue;
@@ -148,7 +138,7 @@ void top_k_compress(struct team *team, const struct top_k *t)
     int64_t left = t->kept;
     for (int digit = 0; digit < 3; digit++) {
         s.shift = digits[digit].shift, s.bits = digits[digit].bits;
-        team_run(team, run_count, &s);
+        team_run(team, t->count, run_count, &s);
         int bucket = 1 << s.bits;
         int64_t inside = 0;
         while (bucket-- > 0) {
@@ -161,24 +151,21 @@ void top_k_compress(struct team *team, const struct top_k *t)
         s.prefix = s.prefix << s.bits | (uint32_t)bucket;
     }
     s.equal_kept = left;
-    team_run(team, run_count_kept, &s);
-    team_run(team, run_gather, &s);
+    team_run(team, t->count, run_count_kept, &s);
+    team_run(team, t->count, run_gather, &s);
 }
 
-static void run_clear(const void *argument, int member, int threads)
+static void run_clear(const void *argument, struct share own)
 {
     const struct top_k_spread *t = argument;
-    int64_t begin, end;
-    team_share(t->count, member, threads, &begin, &end);
-    memset(t->x + begin, 0, (size_t)(end - begin) * sizeof *t->x);
+    memset(t->x + own.begin, 0, (size_t)(own.end - own.begin) * sizeof *t->x);
 }
 
-static void run_scatter(const void *argument, int member, int threads)
+static void run_scatter(const void *argument, struct share own)
 {
     const struct top_k_spread *t = argument;
-    int64_t begin, end, step = t->count / t->kept;
-    team_share(t->kept, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    int64_t step = t->count / t->kept;
+    for (int64_t i = own.begin; i < own.end; i++) {
         int64_t place = t->places[i];
         t->x[place >= 0 && place < t->count ? place : i * step] = t->values[i];
     }
@@ -186,9 +173,8 @@ static void run_scatter(const void *argument, int member, int threads)
 
 void top_k_decompress(struct team *team, const struct top_k_spread *t)
 {
-    struct top_k_spread copy = *t;
-    team_run(team, run_clear, &copy);
-    team_run(team, run_scatter, &copy);
+    team_run(team, t->count, run_clear, t);
+    team_run(team, t->kept, run_scatter, t);
 }
 
 // ---- quantised
@@ -235,12 +221,11 @@ static float quantise_signs(const float *x, const float *lost, int64_t count, ui
     return scale;
 }
 
-static void run_quantise(const void *argument, int member, int threads)
+static void run_quantise(const void *argument, struct share own)
 {
     const struct quantise *q = argument;
-    int64_t begin, end, run_bytes = QUANTISE_RUN * q->bits / 8;
-    team_share(quantise_runs(q->count), member, threads, &begin, &end);
-    for (int64_t run = begin; run < end; run++) {
+    int64_t run_bytes = QUANTISE_RUN * q->bits / 8;
+    for (int64_t run = own.begin; run < own.end; run++) {
         int64_t first = run * QUANTISE_RUN,
                 count = q->count - first < QUANTISE_RUN ? q->count - first : QUANTISE_RUN;
         const float *x = q->x + first;
@@ -257,12 +242,11 @@ static void run_quantise(const void *argument, int member, int threads)
     }
 }
 
-static void run_dequantise(const void *argument, int member, int threads)
+static void run_dequantise(const void *argument, struct share own)
 {
     const struct dequantise *q = argument;
-    int64_t begin, end, run_bytes = QUANTISE_RUN * q->bits / 8;
-    team_share(quantise_runs(q->count), member, threads, &begin, &end);
-    for (int64_t run = begin; run < end; run++) {
+    int64_t run_bytes = QUANTISE_RUN * q->bits / 8;
+    for (int64_t run = own.begin; run < own.end; run++) {
         int64_t first = run * QUANTISE_RUN,
                 count = q->count - first < QUANTISE_RUN ? q->count - first : QUANTISE_RUN;
         const uint8_t *packed = q->packed + run * run_bytes;
@@ -280,9 +264,12 @@ static void run_dequantise(const void *argument, int member, int threads)
     }
 }
 
-void quantise_run(struct team *team, const struct quantise *q) { team_run(team, run_quantise, q); }
+void quantise_run(struct team *team, const struct quantise *q)
+{
+    team_run(team, quantise_runs(q->count), run_quantise, q);
+}
 
 void dequantise_run(struct team *team, const struct dequantise *q)
 {
-    team_run(team, run_dequantise, q);
+    team_run(team, quantise_runs(q->count), run_dequantise, q);
 }

@@ -9,12 +9,11 @@ int64_t token_row(float token, int64_t rows)
     return row < 0 ? 0 : row < rows ? row : rows - 1;
 }
 
-static void run_embedding(const void *argument, int member, int threads)
+static void run_embedding(const void *argument, struct share own)
 {
     const struct embedding *e = argument;
-    int64_t begin, end, h = e->width;
-    team_share(e->tokens, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    int64_t h = e->width;
+    for (int64_t i = own.begin; i < own.end; i++) {
         const float *row = e->table + token_row(e->token[i], e->rows) * h;
         float *x = e->x + i * h;
         if (!e->positions) {
@@ -27,29 +26,28 @@ static void run_embedding(const void *argument, int member, int threads)
 }
 
 // Two tokens may have the same row, so members divide the columns.
-static void run_embedding_backward(const void *argument, int member, int threads)
+static void run_embedding_backward(const void *argument, struct share own)
 {
     const struct embedding *e = argument;
-    int64_t begin, end, h = e->width;
-    team_share(h, member, threads, &begin, &end);
+    int64_t h = e->width;
     for (int64_t i = 0; i < e->tokens; i++) {
         const float *dx = e->dx + i * h;
         float *row = e->d_table + token_row(e->token[i], e->rows) * h;
-        for (int64_t j = begin; j < end; j++) row[j] += dx[j];
+        for (int64_t j = own.begin; j < own.end; j++) row[j] += dx[j];
         if (!e->positions) continue;
         float *position = e->d_positions + i % e->sequence * h;
-        for (int64_t j = begin; j < end; j++) position[j] += dx[j];
+        for (int64_t j = own.begin; j < own.end; j++) position[j] += dx[j];
     }
 }
 
 void embedding_forward(struct team *team, const struct embedding *e)
 {
-    team_run(team, run_embedding, e);
+    team_run(team, e->tokens, run_embedding, e);
 }
 
 void embedding_backward(struct team *team, const struct embedding *e)
 {
-    team_run(team, run_embedding_backward, e);
+    team_run(team, e->width, run_embedding_backward, e);
 }
 
 // ---- the loss
@@ -57,12 +55,10 @@ void embedding_backward(struct team *team, const struct embedding *e)
 enum { PIECE = 1024 };
 
 // Exponentials are summed in pieces, so that they need not be stored.
-static void run_loss(const void *argument, int member, int threads)
+static void run_loss(const void *argument, struct share own)
 {
     const struct loss *l = argument;
-    int64_t begin, end;
-    team_share(l->tokens, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = own.begin; i < own.end; i++) {
         const float *row = l->logits + i * l->classes;
         float largest = largest_of(row, l->classes), total = 0, piece[PIECE];
         for (int64_t j = 0; j < l->classes; j += PIECE) {
@@ -75,13 +71,11 @@ static void run_loss(const void *argument, int member, int threads)
     }
 }
 
-static void run_loss_backward(const void *argument, int member, int threads)
+static void run_loss_backward(const void *argument, struct share own)
 {
     const struct loss *l = argument;
-    int64_t begin, end;
-    team_share(l->tokens, member, threads, &begin, &end);
     float share = 1 / (float)l->tokens;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = own.begin; i < own.end; i++) {
         const float *row = l->logits + i * l->classes;
         float *d = l->d_logits + i * l->classes, scale = share / l->total[i],
               largest = l->largest[i];
@@ -90,9 +84,12 @@ static void run_loss_backward(const void *argument, int member, int threads)
     }
 }
 
-void loss_forward(struct team *team, const struct loss *l) { team_run(team, run_loss, l); }
+void loss_forward(struct team *team, const struct loss *l)
+{
+    team_run(team, l->tokens, run_loss, l);
+}
 
 void loss_backward(struct team *team, const struct loss *l)
 {
-    team_run(team, run_loss_backward, l);
+    team_run(team, l->tokens, run_loss_backward, l);
 }

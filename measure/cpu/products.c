@@ -3,33 +3,35 @@
 // the smaller one.
 #include <cblas.h>
 
+#include "data/base/least.h"
 #include "measure/cpu/kernels.h"
 
-static void run_share(const void *argument, int member, int threads)
+static void run_share(const void *argument, struct share own)
 {
     const struct product *p = argument;
-    int64_t m = p->m, n = p->n, begin, end;
+    int64_t m = p->m, n = p->n;
     const float *left = p->left.values, *right = p->right.values;
     float *c = p->c;
     if (m > n) {
-        team_share(m, member, threads, &begin, &end);
-        left += p->left.transposed ? begin : begin * p->left.row;
-        c += begin * p->c_row;
-        m = end - begin;
+        left += own.begin * (p->left.transposed ? 1 : p->left.row);
+        c += own.begin * p->c_row;
+        m = own.end - own.begin;
     } else {
-        team_share(n, member, threads, &begin, &end);
-        right += p->right.transposed ? begin * p->right.row : begin;
-        c += begin;
-        n = end - begin;
+        right += own.begin * (p->right.transposed ? p->right.row : 1);
+        c += own.begin;
+        n = own.end - own.begin;
     }
-    if (begin == end) return;
+    if (own.begin == own.end) return;
     cblas_sgemm(CblasRowMajor, p->left.transposed ? CblasTrans : CblasNoTrans,
                 p->right.transposed ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)p->k,
                 p->alpha, left, (int)p->left.row, right, (int)p->right.row, p->beta, c,
                 (int)p->c_row);
 }
 
-void product_run(struct team *team, const struct product *p) { team_run(team, run_share, p); }
+void product_run(struct team *team, const struct product *p)
+{
+    team_run(team, larger(p->m, p->n), run_share, p);
+}
 
 void linear_forward(struct team *team, const struct linear *l, float *y)
 {

@@ -26,12 +26,11 @@ void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, 
 
 // ---- norms
 
-static void run_norm(const void *argument, int member, int threads)
+static void run_norm(const void *argument, struct share own)
 {
     const struct norm *n = argument;
-    int64_t h = n->width, begin, end;
-    team_share(n->rows, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    int64_t h = n->width;
+    for (int64_t i = own.begin; i < own.end; i++) {
         const float *x = n->x + i * h;
         float *y = n->y + i * h, mean = n->rms ? 0 : sum_of(x, NULL, h) / (float)h;
         float scale = n->scale[i] = 1 / sqrtf(sum_of(x, x, h) / (float)h - mean * mean + 1e-5f);
@@ -39,12 +38,11 @@ static void run_norm(const void *argument, int member, int threads)
     }
 }
 
-static void run_norm_backward(const void *argument, int member, int threads)
+static void run_norm_backward(const void *argument, struct share own)
 {
     const struct norm *n = argument;
-    int64_t h = n->width, begin, end;
-    team_share(n->rows, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    int64_t h = n->width;
+    for (int64_t i = own.begin; i < own.end; i++) {
         const float *y = n->y + i * h, *dy = n->dy + i * h;
         float *dx = n->dx + i * h, scale = n->scale[i];
         float mean = n->rms ? 0 : sum_of(dy, NULL, h) / (float)h,
@@ -53,11 +51,11 @@ static void run_norm_backward(const void *argument, int member, int threads)
     }
 }
 
-void norm_forward(struct team *team, const struct norm *n) { team_run(team, run_norm, n); }
+void norm_forward(struct team *team, const struct norm *n) { team_run(team, n->rows, run_norm, n); }
 
 void norm_backward(struct team *team, const struct norm *n)
 {
-    team_run(team, run_norm_backward, n);
+    team_run(team, n->rows, run_norm_backward, n);
 }
 
 // ---- sums and copies
@@ -68,44 +66,38 @@ struct sum {
     float *z;
 };
 
-static void run_sum(const void *argument, int member, int threads)
+static void run_sum(const void *argument, struct share own)
 {
     const struct sum *s = argument;
-    int64_t begin, end;
-    team_share(s->count, member, threads, &begin, &end);
-    for (int64_t j = begin; j < end; j++) s->z[j] = s->x[j] + s->y[j];
+    for (int64_t j = own.begin; j < own.end; j++) s->z[j] = s->x[j] + s->y[j];
 }
 
 void sum_run(struct team *team, int64_t count, const float *x, const float *y, float *z)
 {
     struct sum s = {count, x, y, z};
-    team_run(team, run_sum, &s);
+    team_run(team, count, run_sum, &s);
 }
 
-static void run_copy(const void *argument, int member, int threads)
+static void run_copy(const void *argument, struct share own)
 {
     const struct sum *s = argument;
-    int64_t begin, end;
-    team_share(s->count, member, threads, &begin, &end);
-    memcpy(s->z + begin, s->x + begin, (size_t)(end - begin) * sizeof(float));
+    memcpy(s->z + own.begin, s->x + own.begin, (size_t)(own.end - own.begin) * sizeof(float));
 }
 
 void copy_run(struct team *team, int64_t count, const float *x, float *y)
 {
     struct sum s = {count, x, NULL, y};
-    team_run(team, run_copy, &s);
+    team_run(team, count, run_copy, &s);
 }
 
 // ---- activations; gelu by its tanh form is x / (1 + e^-2u)
 
 static const float gelu_slope = 1.5957691f, gelu_cube = 0.044715f;
 
-static void run_activation(const void *argument, int member, int threads)
+static void run_activation(const void *argument, struct share own)
 {
     const struct activation *a = argument;
-    int64_t begin, end;
-    team_share(a->rows, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = own.begin; i < own.end; i++) {
         const float *gate = a->gate + i * a->row, *up = a->up ? a->up + i * a->row : NULL;
         float *y = a->y + i * a->width;
         if (up)
@@ -119,12 +111,10 @@ static void run_activation(const void *argument, int member, int threads)
     }
 }
 
-static void run_activation_backward(const void *argument, int member, int threads)
+static void run_activation_backward(const void *argument, struct share own)
 {
     const struct activation *a = argument;
-    int64_t begin, end;
-    team_share(a->rows, member, threads, &begin, &end);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = own.begin; i < own.end; i++) {
         const float *gate = a->gate + i * a->row, *up = a->up ? a->up + i * a->row : NULL,
                     *dy = a->dy + i * a->width;
         float *d_gate = a->d_gate + i * a->row, *d_up = a->up ? a->d_up + i * a->row : NULL;
@@ -146,25 +136,23 @@ static void run_activation_backward(const void *argument, int member, int thread
 
 void activation_forward(struct team *team, const struct activation *a)
 {
-    team_run(team, run_activation, a);
+    team_run(team, a->rows, run_activation, a);
 }
 
 void activation_backward(struct team *team, const struct activation *a)
 {
-    team_run(team, run_activation_backward, a);
+    team_run(team, a->rows, run_activation_backward, a);
 }
 
 // ---- the optimizer
 
-static void run_adam(const void *argument, int member, int threads)
+static void run_adam(const void *argument, struct share own)
 {
     const struct adam *a = argument;
-    int64_t begin, end;
     const float keep_first = 0.9f, keep_second = 0.999f, rate = 1e-4f, least = 1e-8f;
-    team_share(a->count, member, threads, &begin, &end);
     float *restrict weight = a->weight, *restrict first = a->first, *restrict second = a->second;
     const float *restrict gradient = a->gradient;
-    for (int64_t j = begin; j < end; j++) {
+    for (int64_t j = own.begin; j < own.end; j++) {
         float g = gradient[j];
         first[j] = keep_first * first[j] + (1 - keep_first) * g;
         second[j] = keep_second * second[j] + (1 - keep_second) * g * g;
@@ -173,4 +161,4 @@ static void run_adam(const void *argument, int member, int threads)
     }
 }
 
-void adam_run(struct team *team, const struct adam *a) { team_run(team, run_adam, a); }
+void adam_run(struct team *team, const struct adam *a) { team_run(team, a->count, run_adam, a); }

@@ -17,8 +17,9 @@ struct member {
 struct team {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    void (*task)(const void *argument, int member, int threads);
+    team_task *task;
     const void *argument;
+    int64_t count;
     long round;  // counts the tasks; a member runs when it changes
     int running; // members that have not finished this round
     bool closing;
@@ -27,6 +28,12 @@ struct team {
     double reset_s,
         longer_s; // the caller's processor time at the reset; others' extra time since
 };
+
+static void run_own(const struct team *t, int member)
+{
+    t->task(t->argument, (struct share){t->count * member / t->threads,
+                                        t->count * (member + 1) / t->threads, member});
+}
 
 static double thread_seconds(void)
 {
@@ -47,7 +54,7 @@ static void *serve(void *of_member)
         seen = t->round;
         pthread_mutex_unlock(&t->lock);
         double begin_s = thread_seconds();
-        t->task(t->argument, m->index, t->threads);
+        run_own(t, m->index);
         m->busy_s = thread_seconds() - begin_s;
         pthread_mutex_lock(&t->lock);
         if (--t->running == 0) pthread_cond_signal(&t->end);
@@ -92,24 +99,21 @@ enum status team_open(struct team **team, int threads, struct arena *arena, stru
 
 int team_threads(const struct team *team) { return team->threads; }
 
-void team_run(struct team *t, void (*task)(const void *argument, int member, int threads),
-              const void *argument)
+void team_run(struct team *t, int64_t count, team_task *task, const void *argument)
 {
-    if (t->threads > 1) {
-        pthread_mutex_lock(&t->lock);
-        assert(!t->running && !t->closing);
-        t->task = task, t->argument = argument;
-        t->running = t->threads - 1;
-        t->round++;
-        pthread_cond_broadcast(&t->begin);
-        pthread_mutex_unlock(&t->lock);
-    }
+    assert(count >= 0 && !t->running && !t->closing);
+    t->task = task, t->argument = argument, t->count = count;
     if (t->threads == 1) {
-        task(argument, 0, 1);
+        run_own(t, 0);
         return;
     }
+    pthread_mutex_lock(&t->lock);
+    t->running = t->threads - 1;
+    t->round++;
+    pthread_cond_broadcast(&t->begin);
+    pthread_mutex_unlock(&t->lock);
     double begin_s = thread_seconds();
-    task(argument, 0, t->threads);
+    run_own(t, 0);
     double own_s = thread_seconds() - begin_s, longest_s = own_s;
     pthread_mutex_lock(&t->lock);
     while (t->running) pthread_cond_wait(&t->end, &t->lock);
@@ -126,10 +130,3 @@ void team_reset_busy(struct team *t)
 }
 
 double team_busy_s(const struct team *t) { return thread_seconds() - t->reset_s + t->longer_s; }
-
-void team_share(int64_t count, int member, int threads, int64_t *begin, int64_t *end)
-{
-    assert(count >= 0 && member >= 0 && member < threads);
-    *begin = count * member / threads;
-    *end = count * (member + 1) / threads;
-}

@@ -334,13 +334,12 @@ static double clock_s(clockid_t clock)
 
 // Member 1 works for 5 ms of its processor time, which it reports, while the caller sleeps for ten
 // times as long.
-static void work_or_sleep(const void *argument, int member, int threads)
+static void work_or_sleep(const void *argument, struct share own)
 {
     double *worked_s = *(double *const *)argument, begin_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
-    (void)threads;
-    if (member == 1)
+    if (own.member == 1)
         while ((*worked_s = clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s) < 0.005) continue;
-    if (member == 0) nanosleep(&(struct timespec){0, 50000000}, NULL);
+    if (own.member == 0) nanosleep(&(struct timespec){0, 50000000}, NULL);
 }
 
 // At least what the longest worked, at most what the whole process did; not what was slept.
@@ -350,7 +349,7 @@ TEST(test_busy_time)
     struct team *team = open_team(3, arena);
     double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID), worked_s = 0, *to = &worked_s;
     team_reset_busy(team);
-    team_run(team, work_or_sleep, &to);
+    team_run(team, 3, work_or_sleep, &to);
     double busy_s = team_busy_s(team), all_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
     if (!(busy_s >= worked_s - rounding_s && busy_s <= all_s + rounding_s))
         fail_msg("%g s of %g .. %g", busy_s, worked_s, all_s);
