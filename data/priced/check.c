@@ -105,6 +105,19 @@ bool priced_uses_optimizer(const struct priced *p)
     return false;
 }
 
+int priced_seats(const struct priced *p, int group)
+{
+    const struct priced_group *g = &p->groups[group];
+    return g->excluded ? 0 : g->slots / priced_seat_slots(p, group);
+}
+
+int64_t priced_all_seats(const struct priced *p)
+{
+    int64_t seats = 0;
+    for (int g = 0; g < p->group_count; g++) seats += priced_seats(p, g);
+    return seats;
+}
+
 bool priced_swaps_on(const struct priced *p, int group)
 {
     return p->recompute[RECOMPUTE_SWAP] && p->run_count && p->runs[0].swap_ns[group] >= 0;

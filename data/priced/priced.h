@@ -177,6 +177,14 @@ bool priced_compresses_sync(const struct priced *p, int gradient_option);
 bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode);
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);
 int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group);
+// A rank stands on a seat of its group, which takes so many of the group's slots.
+static inline int priced_seat_slots(const struct priced *p, int group)
+{
+    (void)p, (void)group;
+    return 1;
+}
+int priced_seats(const struct priced *p, int group); // of the group; 0: it can hold no rank
+int64_t priced_all_seats(const struct priced *p);
 int64_t priced_least_states(const struct priced *p, const struct priced_run *run); // minimum over
                                                                                    // all options
 size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2, per

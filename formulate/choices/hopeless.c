@@ -8,14 +8,6 @@
 
 static double gigabytes(int64_t bytes) { return (double)bytes / 1e9; }
 
-static int64_t usable_slots(const struct priced *p)
-{
-    int64_t slots = 0;
-    for (int g = 0; g < p->group_count; g++)
-        if (!p->groups[g].excluded) slots += p->groups[g].slots;
-    return slots;
-}
-
 static const char *without_slots(const struct choices *c)
 {
     const struct priced *p = c->priced;
@@ -25,11 +17,11 @@ static const char *without_slots(const struct choices *c)
             return arena_print(c->arena,
                                "slots: the groups have room for %" PRId64 " of %d %s of %" PRId64
                                " devices; group %s is excluded: %s",
-                               usable_slots(p), c->rank_count, ranks, p->devices_per_stage,
+                               priced_all_seats(p), c->rank_count, ranks, p->devices_per_stage,
                                p->groups[g].name, p->groups[g].excluded);
     return arena_print(
         c->arena, "slots: the groups have room for %" PRId64 " of %d %s of %" PRId64 " devices",
-        usable_slots(p), c->rank_count, ranks, p->devices_per_stage);
+        priced_all_seats(p), c->rank_count, ranks, p->devices_per_stage);
 }
 
 static const char *memory_reason(const struct choices *c, int stage,
@@ -149,7 +141,7 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
                            p->layer_count, p->stage_count);
         return 0;
     }
-    if (usable_slots(p) < c->rank_count) {
+    if (priced_all_seats(p) < c->rank_count) {
         *why = without_slots(c);
         return 0;
     }

@@ -194,13 +194,13 @@ static bool ranks_fit(const struct choices *c, const int *chosen)
     return true;
 }
 
-// A rank takes one slot: stages 0 .. rank_count - 1 are on one rank each.
+// A rank takes one seat: stages 0 .. rank_count - 1 are on one rank each.
 static bool within_slots(const struct choices *c, const int *chosen)
 {
     for (int g = 0; g < c->priced->group_count; g++) {
         int used = 0;
         for (int s = 0; s < c->rank_count; s++) used += c->stages[s].items[chosen[s]].group == g;
-        if (used > c->priced->groups[g].slots) return false;
+        if (used * priced_seat_slots(c->priced, g) > c->priced->groups[g].slots) return false;
     }
     return true;
 }

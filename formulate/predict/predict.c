@@ -121,8 +121,7 @@ bool predict_place_groups(const struct priced *priced, const struct schedule_req
 {
     int group = 0, used = 0;
     for (int rank = 0; rank < priced->rank_count; rank++) {
-        while (group < priced->group_count &&
-               (priced->groups[group].excluded || used == priced->groups[group].slots))
+        while (group < priced->group_count && used == priced_seats(priced, group))
             group++, used = 0;
         if (group == priced->group_count) {
             const char *excluded = priced->groups[priced->group_count - 1].excluded;

@@ -236,14 +236,14 @@ int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient)
     return constant;
 }
 
-// A rank takes one slot: stages 0 .. rank_count - 1 are on one rank each.
+// A rank takes one seat: stages 0 .. rank_count - 1 are on one rank each.
 static void add_slots(struct builder *b, int group)
 {
     int before = b->f->milp.entry_count, stages = 0;
     int64_t constant = 0;
     for (int s = 0; s < b->c->rank_count; s++) {
         int earlier = b->f->milp.entry_count;
-        constant += put_group(b, s, group, 1);
+        constant += put_group(b, s, group, priced_seat_slots(b->p, group));
         stages += b->f->milp.entry_count > earlier;
     }
     add_limit(b, group, before, stages, constant, b->p->groups[group].slots);

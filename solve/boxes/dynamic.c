@@ -175,7 +175,7 @@ static wide memory_limits(const struct dynamic *d, const struct dynamic_box *box
     for (int g = 0; g < d->group_count; g++) {
         const struct priced_group *group = &d->c->priced->groups[g];
         int64_t room = group->memory_limit_bytes - group->constant_bytes;
-        if (!group->excluded && group->slots > 0 && room > limit) limit = room;
+        if (priced_seats(d->c->priced, g) > 0 && room > limit) limit = room;
     }
     for (int k = 0; k < box->memory_count; k++) sum += box->memory[k].price * limit;
     return (sum + (((wide)1 << shift) - 1)) >> shift;

@@ -74,6 +74,8 @@ int dynamic_resource_count(const struct dynamic *d);
 int64_t dynamic_resource_limit(const struct dynamic *d,
                                int resource); // INT64_MAX: no limit, or counted exactly
 bool dynamic_counts(const struct dynamic *d, int resource);
+int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource,
+                           const struct choice *c);
 int64_t dynamic_resource_use(const struct dynamic *d, int resource, const int *chosen);
 
 // The price of a resource as the last dynamic_solve used it: without the bits for which its costs

@@ -20,7 +20,7 @@ bool dynamic_ranks_possible(const struct dynamic *d)
             if (c->stages[s].items[i].group != any->group ||
                 (s < d->stage_count - 1 && c->stages[s].items[i].cut != any->cut))
                 return false;
-    return c->stages[0].count > 0 && c->priced->groups[any->group].slots >= c->rank_count;
+    return c->stages[0].count > 0 && priced_seats(c->priced, any->group) >= c->rank_count;
 }
 
 static void open_try(const struct dynamic *d, struct rank_try *try, struct arena *arena)

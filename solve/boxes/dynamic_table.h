@@ -61,8 +61,6 @@ struct dynamic {
     int fraction_bits;              // of the costs of the current box, below the nanosecond
 };
 
-int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource,
-                           const struct choice *c);
 // Decides which resources are counted, within the number of cells; fills the use classes and rows
 // of every stage.
 void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_use,

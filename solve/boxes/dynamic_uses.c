@@ -21,7 +21,10 @@ bool dynamic_counts(const struct dynamic *d, int resource)
 
 int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, const struct choice *c)
 {
-    if (resource < d->group_count) return stage < d->c->rank_count && c->group == resource;
+    if (resource < d->group_count)
+        return stage < d->c->rank_count && c->group == resource
+                   ? priced_seat_slots(d->c->priced, resource)
+                   : 0;
     switch (resource - d->group_count) {
     case RESOURCE_BOUNDARIES: return c->boundary_option != 0;
     case RESOURCE_STAGES: return priced_compresses_sync(d->c->priced, c->gradient_option);
@@ -98,13 +101,16 @@ static int64_t held(const struct dynamic *d, int resource, int uses)
 // The index after stage s when a choice of this class is taken, or -1.
 static int take(const struct dynamic *d, int s, const struct use_class *k, int uses)
 {
-    int64_t counted_stages = 0;
+    int64_t seated = 0; // ranks
     for (int r = 0; r < dynamic_resource_count(d); r++) {
         if (d->stride[r] && held(d, r, uses) + k->uses[r] > d->limit[r]) return -1;
-        if (d->stride[r] && is_group(d, r)) counted_stages += held(d, r, uses) + k->uses[r];
+        if (d->stride[r] && is_group(d, r))
+            seated += (held(d, r, uses) + k->uses[r]) / priced_seat_slots(d->c->priced, r);
     }
     int ranks = s < d->c->rank_count ? s + 1 : d->c->rank_count;
-    return d->implied >= 0 && ranks - counted_stages > d->limit[d->implied] ? -1 : uses + k->shift;
+    if (d->implied < 0) return uses + k->shift;
+    int64_t rest = (ranks - seated) * priced_seat_slots(d->c->priced, d->implied);
+    return rest > d->limit[d->implied] ? -1 : uses + k->shift;
 }
 
 static void find_classes(struct dynamic *d, int s, struct arena *arena)

@@ -164,9 +164,8 @@ static bool has_room(const struct problem *p, struct arena *arena)
     for (int i = 0; priced->places && i < priced->places->node_count; i++)
         if (!priced->groups[priced->places->nodes[i].group].excluded)
             slots += priced->places->nodes[i].slots;
-    for (int g = 0; !priced->places && g < priced->group_count; g++)
-        if (!priced->groups[g].excluded) slots += priced->groups[g].slots;
-    return slots >= (int64_t)priced->rank_count * (priced->places ? priced->layout.data : 1);
+    return priced->places ? slots >= (int64_t)priced->rank_count * priced->layout.data
+                          : priced_all_seats(priced) >= priced->rank_count;
 }
 
 static void print_fewer_replicas(struct text *out, const struct problem *p)

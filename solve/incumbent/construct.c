@@ -66,16 +66,6 @@ static bool solve(struct construction *k, bool with_through)
     return k->answer.bound_ns != DYNAMIC_NOTHING;
 }
 
-static bool uses(const struct construction *k, int stage, const struct choice *c, int resource)
-{
-    const struct priced *p = k->s->c->priced;
-    if (resource < p->group_count) return stage < k->s->c->rank_count && c->group == resource;
-    if (resource == p->group_count + RESOURCE_BOUNDARIES) return c->boundary_option != 0;
-    return resource == p->group_count + RESOURCE_STAGES
-               ? priced_compresses_sync(p, c->gradient_option)
-               : c->quality_cost > 0;
-}
-
 // Forbids the resource at the stage where that raises the bound least. false: every stage that uses
 // it has to.
 static bool forbid_one_use(struct construction *k, int resource)
@@ -84,16 +74,18 @@ static bool forbid_one_use(struct construction *k, int resource)
     int64_t least = DYNAMIC_NOTHING;
     int at = -1;
     for (int i = 0; i < k->s->stage_count; i++) {
-        if (!uses(k, i, &c->stages[i].items[k->chosen[i]], resource)) continue;
+        if (!dynamic_choice_use(k->d, i, resource, &c->stages[i].items[k->chosen[i]])) continue;
         for (int j = 0; j < c->stages[i].count; j++)
-            if (k->allowed[i][j] && !uses(k, i, &c->stages[i].items[j], resource) &&
+            if (k->allowed[i][j] &&
+                !dynamic_choice_use(k->d, i, resource, &c->stages[i].items[j]) &&
                 k->through[i][j] < least) {
                 least = k->through[i][j];
                 at = i;
             }
     }
     for (int j = 0; at >= 0 && j < c->stages[at].count; j++)
-        if (uses(k, at, &c->stages[at].items[j], resource)) k->allowed[at][j] = false;
+        if (dynamic_choice_use(k->d, at, resource, &c->stages[at].items[j]))
+            k->allowed[at][j] = false;
     return at >= 0;
 }
 

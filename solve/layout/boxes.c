@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/layout/eliminate.h"
 #include "solve/boxes/search.h"
 #include "solve/layout/steps.h"
@@ -19,13 +20,11 @@ static bool is_small(const struct priced *p)
 {
     int64_t cells = p->layer_count, most = 1;
     for (int g = 0; g < p->group_count && cells < (int64_t)1 << 40; g++) {
-        int64_t slots = p->groups[g].excluded                 ? 0
-                        : p->groups[g].slots < p->stage_count ? p->groups[g].slots
-                                                              : p->stage_count;
-        cells *= slots + 1;
-        most = slots + 1 > most ? slots + 1 : most;
+        int64_t seats = smaller(priced_seats(p, g), p->stage_count);
+        cells *= seats + 1;
+        most = larger(most, seats + 1);
     }
-    return cells / most <= CELLS_MAX; // the largest group's slots are what the others leave
+    return cells / most <= CELLS_MAX; // the largest group's seats are what the others leave
 }
 
 void solving_keep_incumbent(struct solving *s)

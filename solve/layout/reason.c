@@ -17,7 +17,7 @@ static void relax_family(struct priced *p, enum family family, struct arena *are
     if (family == FAMILY_RULES) p->rule_count = 0;
     p->groups = TAKE_COPY(arena, p->groups, p->group_count);
     for (int g = 0; g < p->group_count; g++) {
-        if (family == FAMILY_SLOTS) p->groups[g].slots = p->stage_count;
+        if (family == FAMILY_SLOTS) p->groups[g].slots = p->stage_count * priced_seat_slots(p, g);
         if (family == FAMILY_MEMORY) p->groups[g].memory_limit_bytes = (int64_t)1 << 60;
     }
 }

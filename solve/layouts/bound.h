@@ -25,7 +25,7 @@ struct layer_room {
 
 // other: if layers besides the two ends are not main ones, the least of each of their numbers.
 struct group_terms {
-    int slots;
+    int seats;
     int64_t limit_bytes, constant_bytes, sync_constant_ns;
     struct layer_terms main, first, last, other;
 };
@@ -121,7 +121,7 @@ int64_t layout_crossing_ns(const struct layout_sketch *s, const struct group_ter
                            struct layer_share k, int64_t again_ns, int64_t tail_ns);
 
 // false: *why is one line without numbers, so that equal reasons can be counted (the groups have
-// too few slots ...).
+// too few seats ...).
 bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,
                    const char **why);
 

@@ -18,16 +18,11 @@ static int64_t slices_ns(const struct priced *p, int run, int group, int first, 
     return sum;
 }
 
-static bool usable(const struct priced *p, int g)
-{
-    return !p->groups[g].excluded && p->groups[g].slots > 0;
-}
-
 static int64_t least_ns(const struct priced *p, int run, int first, int end)
 {
     int64_t least = INT64_MAX;
     for (int g = 0; g < p->group_count; g++)
-        if (usable(p, g)) least = smaller(least, slices_ns(p, run, g, first, end));
+        if (priced_seats(p, g)) least = smaller(least, slices_ns(p, run, g, first, end));
     return least;
 }
 
@@ -38,7 +33,8 @@ static int64_t message_ns(const struct priced *p, const int64_t *prices, int sli
     for (int pair = 0; pair < p->group_count * p->group_count; pair++) {
         const int64_t *parts = prices + (size_t)(slice * p->group_count * p->group_count + pair) *
                                             PART_COUNT;
-        bool both = usable(p, pair / p->group_count) && usable(p, pair % p->group_count);
+        bool both = priced_seats(p, pair / p->group_count) &&
+                    priced_seats(p, pair % p->group_count);
         if (!both || parts[0] == PRICE_NONE) continue;
         least = smaller(least, parts[PART_BLOCKING] + parts[PART_LINK] + parts[PART_DELAY] +
                                    2 * parts[PART_OVERHEAD]);
@@ -64,7 +60,7 @@ static int64_t least_again_ns(const struct layout_sketch *s, int run, int slice)
     if (!p->runs[run].recomputable) return 0;
     for (int g = 0; g < p->group_count; g++) {
         int at = slice * p->group_count + g;
-        if (!usable(p, g)) continue;
+        if (!priced_seats(p, g)) continue;
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
             if (mode == RECOMPUTE_FULL
                     ? s->full || s->partly
@@ -84,7 +80,7 @@ static struct crossing_layer layer_of(const struct layout_sketch *s, const bool 
         l.pass_ns = smaller(l.pass_ns, least_ns(p, r, slice, slice + 1));
         l.again_ns = smaller(l.again_ns, least_again_ns(s, r, slice));
         for (int g = 0, at = 0; g < p->group_count; g++) {
-            if (!usable(p, g)) continue;
+            if (!priced_seats(p, g)) continue;
             int64_t *lost = l.lost_ns[at++];
             lost[0] = larger(lost[0], slices_ns(p, r, g, 0, slice));
             lost[1] = larger(lost[1], slices_ns(p, r, g, slice + 1, p->slice_count));
@@ -108,7 +104,7 @@ static struct crossing crossing_of(const struct layout_sketch *s, const bool *ma
                          .behind_ns = least_ns(p, last, slice + 1, slices),
                          .send_ns = send_ns(p, slice)};
     for (int g = 0, at = 0; g < p->group_count; g++) {
-        if (!usable(p, g)) continue;
+        if (!priced_seats(p, g)) continue;
         x.first_behind_ns[at] = slices_ns(p, 0, g, slice + 1, slices);
         x.last_before_ns[at++] = slices_ns(p, last, g, 0, slice);
     }

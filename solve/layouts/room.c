@@ -118,10 +118,10 @@ int64_t sketch_together(const struct layout_sketch *s, const int64_t *most)
         for (int g = 0; g < s->group_count; g++)
             if (!used[g] && (best < 0 || most[g] > most[best])) best = g;
         if (best < 0) break;
-        int64_t slots = smaller(left, s->groups[best].slots);
+        int64_t seats = smaller(left, s->groups[best].seats);
         used[best] = true;
-        sum += slots * larger(most[best], 0);
-        left -= (int)slots;
+        sum += seats * larger(most[best], 0);
+        left -= (int)seats;
     }
     return sum;
 }

@@ -13,7 +13,7 @@ bool sketch_holds_last(const struct layout_sketch *s, int rank);
 // The least recomputation that may make k fit, in ns of one micro-batch; -1: none does.
 int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
                                 int rank, struct layer_share k);
-// Main layers that fit on the best ranks of the groups' slots, with most[group] on a rank.
+// Main layers that fit on the best ranks of the groups' seats, with most[group] on a rank.
 int64_t sketch_together(const struct layout_sketch *s, const int64_t *most);
 
 #endif

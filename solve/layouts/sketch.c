@@ -88,11 +88,6 @@ static struct layer_room room_of(const struct priced *p, int run)
     return room;
 }
 
-static bool usable(const struct priced *p, int g)
-{
-    return !p->groups[g].excluded && p->groups[g].slots > 0;
-}
-
 static bool same_numbers(const void *a, const void *b, size_t size) { return !memcmp(a, b, size); }
 
 static bool runs_alike(const struct priced *p, int a, int b)
@@ -103,7 +98,7 @@ static bool runs_alike(const struct priced *p, int a, int b)
         return false;
     for (int g = 0; g < p->group_count; g++) {
         struct layer_terms u = terms_of(p, a, g), v = terms_of(p, b, g);
-        if (usable(p, g) && !same_numbers(&u, &v, sizeof u)) return false;
+        if (priced_seats(p, g) && !same_numbers(&u, &v, sizeof u)) return false;
     }
     return true;
 }
@@ -214,9 +209,9 @@ static void gather_others(struct layout_sketch *s, const struct priced *p, int m
 static void gather_group(struct layout_sketch *s, const struct priced *p, int run, int g)
 {
     const struct priced_group *from = &p->groups[g];
-    assert(s->group_count < BOUND_GROUPS_MAX && from->slots > 0);
+    assert(s->group_count < BOUND_GROUPS_MAX && priced_seats(p, g) > 0);
     struct group_terms *to = &s->groups[s->group_count++];
-    *to = (struct group_terms){.slots = from->slots,
+    *to = (struct group_terms){.seats = priced_seats(p, g),
                                .limit_bytes = from->memory_limit_bytes,
                                .constant_bytes = from->constant_bytes,
                                .sync_constant_ns = INT64_MAX,
@@ -242,7 +237,7 @@ static int64_t all_passes_ns(const struct priced *p)
         int64_t least = INT64_MAX;
         for (int g = 0; g < p->group_count; g++) {
             struct layer_terms t = terms_of(p, r, g);
-            if (usable(p, g)) least = smaller(least, pass_ns(&t));
+            if (priced_seats(p, g)) least = smaller(least, pass_ns(&t));
         }
         sum += p->runs[r].count * least;
     }
@@ -262,7 +257,8 @@ static void least_transfer(const struct priced *p, const int64_t *prices, int64_
                 const int64_t *parts =
                     prices +
                     (size_t)((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
-                if (!usable(p, from) || !usable(p, to) || parts[0] == PRICE_NONE) continue;
+                if (!priced_seats(p, from) || !priced_seats(p, to) || parts[0] == PRICE_NONE)
+                    continue;
                 *all_ns = smaller(*all_ns, parts[PART_BLOCKING] + parts[PART_LINK] +
                                                parts[PART_DELAY] + 2 * parts[PART_OVERHEAD]);
                 least = smaller(least, parts[PART_BLOCKING] + parts[PART_OVERHEAD]);
@@ -303,7 +299,7 @@ static void gather_embedding_sync(struct layout_sketch *s, const struct priced *
 {
     int64_t least = INT64_MAX;
     for (int pair = 0; pair < p->group_count * p->group_count; pair++)
-        if (usable(p, pair / p->group_count) && usable(p, pair % p->group_count) &&
+        if (priced_seats(p, pair / p->group_count) && priced_seats(p, pair % p->group_count) &&
             p->embedding_sync_ns[pair] != PRICE_NONE)
             least = smaller(least, p->embedding_sync_ns[pair]);
     s->embedding_sync_ns = least == INT64_MAX ? 0 : least;
@@ -313,7 +309,6 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
                    const char **why)
 {
     const struct layout *l = &p->layout;
-    int64_t slots = 0;
     int any = -1;
     const char *excluded = NULL; // why the first group that can hold no stage cannot
     *s = (struct layout_sketch){.priced = p,
@@ -332,16 +327,15 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
                                 .drain_main_ns = INT64_MAX,
                                 .drain_first_ns = INT64_MAX};
     for (int g = 0; g < p->group_count; g++) {
-        if (!usable(p, g)) {
+        if (!priced_seats(p, g)) {
             if (!excluded) excluded = p->groups[g].excluded;
             continue;
         }
         if (any < 0) gather_layers(s, p, main_run(p, g)), any = main_run(p, g);
         gather_group(s, p, any, g);
         gather_others(s, p, any, g);
-        slots += p->groups[g].slots;
     }
-    if (slots < p->rank_count) {
+    if (priced_all_seats(p) < p->rank_count) {
         *why = excluded ? excluded : "the node groups have room for fewer ranks";
         return false;
     }

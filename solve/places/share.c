@@ -47,9 +47,9 @@ static double load_of(const struct priced *p, int group)
     return load;
 }
 
-static int slots_of(const struct share *x, int group)
+static int seats_of(const struct share *x, int group)
 {
-    return x->p->own->priced->groups[group].slots;
+    return priced_seats(x->p->own->priced, group);
 }
 
 // All groups but the slowest, as long as their combinations are few.
@@ -61,7 +61,7 @@ static void choose_kinds(struct share *x)
     x->most = TAKE(x->arena, p->group_count + 1, int);
     for (int g = 0; g < p->group_count; g++) {
         int at = count;
-        if (p->groups[g].excluded || !slots_of(x, g)) continue;
+        if (p->groups[g].excluded || !seats_of(x, g)) continue;
         for (; at > 0 && load_of(p, g) < load_of(p, x->group[at - 1]); at--)
             x->group[at] = x->group[at - 1];
         x->group[at] = g;
@@ -69,7 +69,7 @@ static void choose_kinds(struct share *x)
     }
     x->states = 1;
     for (int k = 0; k + 1 < count; k++) {
-        int most = slots_of(x, x->group[k]) < places ? slots_of(x, x->group[k]) : places;
+        int most = seats_of(x, x->group[k]) < places ? seats_of(x, x->group[k]) : places;
         if ((int64_t)x->states * (most + 1) > STATES_MAX) break;
         x->states *= most + 1;
         x->most[x->kinds++] = most;
@@ -82,8 +82,8 @@ static void list_parts(struct share *x, int kind, int left, int *part)
     if (kind == x->kinds) {
         int others = 0;
         for (int g = 0; g < x->p->priced->group_count; g++)
-            others += x->p->priced->groups[g].excluded ? 0 : slots_of(x, g);
-        for (int k = 0; k < x->kinds; k++) others -= slots_of(x, x->group[k]);
+            others += x->p->priced->groups[g].excluded ? 0 : seats_of(x, g);
+        for (int k = 0; k < x->kinds; k++) others -= seats_of(x, x->group[k]);
         if (left > others) return;
         int weight = 0;
         for (int k = 0; k < x->kinds; k++) weight = weight * (x->most[k] + 1) + part[k];
@@ -192,10 +192,11 @@ static enum status solve_part(struct share *x, int part, int units, int64_t goal
     struct solve_result r;
     one.micro_batches = units * x->p->unit;
     one.groups = TAKE_COPY(x->arena, one.groups, one.group_count);
-    for (int g = 0; g < one.group_count; g++) one.groups[g].slots = slots_of(x, g);
+    for (int g = 0; g < one.group_count; g++)
+        one.groups[g].slots = x->p->own->priced->groups[g].slots;
     for (int k = 0; k < x->kinds; k++) {
         struct priced_group *group = &one.groups[x->group[k]];
-        group->slots = x->part[part * x->kinds + k];
+        group->slots = x->part[part * x->kinds + k] * priced_seat_slots(&one, x->group[k]);
         if (!group->slots) group->excluded = "not in this part";
     }
     settings.cutoff_ns = goal_ns;

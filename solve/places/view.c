@@ -287,8 +287,10 @@ static void make_groups(const struct view_making *m)
         m->v->priced.groups[priced->places->nodes[i].group].slots += m->part->left[i];
     }
     for (int rank = 0; rank < p->ranks; rank++)
-        if (node_of(m, m->replica, rank) >= 0)
-            m->v->priced.groups[priced->places->nodes[node_of(m, m->replica, rank)].group].slots++;
+        if (node_of(m, m->replica, rank) >= 0) {
+            int g = priced->places->nodes[node_of(m, m->replica, rank)].group;
+            m->v->priced.groups[g].slots += priced_seat_slots(priced, g);
+        }
 }
 
 // For each replica the fused sync takes as long as the whole ring, which has others in it.
