@@ -13,7 +13,7 @@ void say_space(const struct problem *problem)
     fprintf(stderr,
             "plumbline: %s: has a space of layouts, which plumbline solve searches; only its "
             "layout is priced: ",
-            problem->job.document.path ? problem->job.document.path : "job");
+            document_name(&problem->job.document, "job"));
     const struct layout *l = &problem->job.layout;
     fprintf(stderr, "tensor %d, context %d, data %d, pipeline %d, micro-batch %d, %s\n", l->tensor,
             l->context, l->data, l->pipeline, l->micro_batch, schedule_names[l->schedule]);

@@ -16,11 +16,6 @@ const char *const origin_names[] = {"measured", "fitted", "published", "assumed"
 #define SHARE_TOLERANCE 1e-9
 enum { GPUS_MAX = 64, LAYER_TIMES_MAX = 65536 };
 
-static const char *name_of(const struct costs *c)
-{
-    return c->document.path ? c->document.path : "costs";
-}
-
 #define ASSUMED(number)                                                                            \
     {                                                                                              \
         .value = number, .low = number, .high = number, .origin = ORIGIN_ASSUMED                   \
@@ -226,18 +221,14 @@ MEMBERS(costs, struct costs, NULL, false, NULL);
 enum status costs_load(struct costs *c, const char *path, struct arena *arena, struct error *err)
 {
     *c = costs_initial;
-    TRY(document_read(&c->document, path, "plumbline.costs", arena, err));
-    TRY(document_members(&c->document, &costs_members, c, c, arena, err));
+    TRY(document_load(&c->document, path, "plumbline.costs", &costs_members, c, c, arena, err));
     return costs_check(c, err);
 }
 
 enum status costs_save(const struct costs *c, const char *path, struct arena *arena,
                        struct error *err)
 {
-    struct json_writer w;
-    document_begin(&w, "plumbline.costs", c->document.sources, c->document.source_count, arena);
-    members_put(&w, &costs_members, c, c);
-    return document_write(&w, path, err);
+    return document_save(&c->document, "plumbline.costs", &costs_members, c, c, path, arena, err);
 }
 
 // ---- checking

@@ -111,4 +111,9 @@ extern const struct members collective_members;
 enum { COLLECTIVES_MAX = 4096 };
 enum status collectives_check(const struct costs *c, struct error *err);
 
+static inline const char *name_of(const struct costs *c)
+{
+    return document_name(&c->document, "costs");
+}
+
 #endif

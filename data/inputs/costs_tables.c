@@ -10,11 +10,6 @@ enum { POINTS_MAX = 256, SEGMENTS_MAX = 16 };
 #define SECONDS_MAX 1e6
 #define RATE_MAX 1e21
 
-static const char *name_of(const struct costs *c)
-{
-    return c->document.path ? c->document.path : "costs";
-}
-
 static const struct member segment_rows[] = {
     KEY_NUMBER(segment, from_bytes, REQUIRED, ALWAYS_WRITTEN, 0, BYTES_MAX),
     ESTIMATE_NEEDED(segment, "seconds", seconds, 0, SECONDS_MAX),

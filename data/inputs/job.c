@@ -13,10 +13,7 @@
 #define TOKENS_MAX 1000000000000000
 #define LOCAL_LOSS_MAX_S 1e3
 
-static const char *name_of(const struct job *j)
-{
-    return j->document.path ? j->document.path : "job";
-}
+static const char *name_of(const struct job *j) { return document_name(&j->document, "job"); }
 
 // ---- reading and writing
 
@@ -112,8 +109,7 @@ int trainer_gradient_bytes(enum trainer trainer, enum precision precision)
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
     *j = (struct job){.adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
-    TRY(document_read(&j->document, path, "plumbline.job", arena, err));
-    TRY(document_members(&j->document, &job_members, j, NULL, arena, err));
+    TRY(document_load(&j->document, path, "plumbline.job", &job_members, j, NULL, arena, err));
     j->recompute[RECOMPUTE_NONE] = true;
     if (!j->gradient_bytes_per_value)
         j->gradient_bytes_per_value = trainer_gradient_bytes(j->trainer, j->precision);
@@ -122,10 +118,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
 
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err)
 {
-    struct json_writer w;
-    document_begin(&w, "plumbline.job", j->document.sources, j->document.source_count, arena);
-    members_put(&w, &job_members, j, NULL);
-    return document_write(&w, path, err);
+    return document_save(&j->document, "plumbline.job", &job_members, j, NULL, path, arena, err);
 }
 
 // ---- checking

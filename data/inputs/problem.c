@@ -71,8 +71,8 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
     struct names n = {0};
     *p = (struct problem){0};
     path = path_of_document(path, "problem.json", arena);
-    TRY(document_read(&p->document, path, "plumbline.problem", arena, err));
-    TRY(document_members(&p->document, &problem_members, &n, NULL, arena, err));
+    TRY(document_load(&p->document, path, "plumbline.problem", &problem_members, &n, NULL, arena,
+                      err));
     p->name = n.name;
     TRY(find_document(&n.model, path, "model", "models", n.model, arena, err));
     TRY(find_document(&n.cluster, path, "cluster", "clusters", n.cluster, arena, err));
@@ -121,7 +121,7 @@ static enum status check_positions(const struct problem *p, struct error *err)
     if (s->positions > 0 && p->job.sequence > s->positions)
         return fail(err, BAD_INPUT,
                     "%s: sequence: expected at most the model's %lld positions, found %lld",
-                    p->job.document.path ? p->job.document.path : "job", (long long)s->positions,
+                    document_name(&p->job.document, "job"), (long long)s->positions,
                     (long long)p->job.sequence);
     return OK;
 }
@@ -224,8 +224,8 @@ static enum status check_towers(const struct problem *p, const char *job, struct
 
 static enum status check_layout_fits(const struct problem *p, struct error *err)
 {
-    const char *job = p->job.document.path ? p->job.document.path : "job";
-    const char *model = p->model.document.path ? p->model.document.path : "model";
+    const char *job = document_name(&p->job.document, "job");
+    const char *model = document_name(&p->model.document, "model");
     int stages = layout_stage_count(&p->job.layout);
     if (stages > p->model.layer_count)
         return fail(err, BAD_INPUT,
@@ -273,7 +273,7 @@ static enum status check_mtp(const struct problem *p, const char *job, struct er
 static enum status check_shared(const struct problem *p, struct error *err)
 {
     const char *shared = what_is_shared(&p->model),
-               *cluster = p->cluster.document.path ? p->cluster.document.path : "cluster";
+               *cluster = document_name(&p->cluster.document, "cluster");
     if (!shared) return OK;
     if (p->cluster.places.node_count)
         return fail(err, BAD_INPUT, "%s: places: expected none for a model %s", cluster, shared);
@@ -287,7 +287,7 @@ static enum status check_shared(const struct problem *p, struct error *err)
 enum status problem_check_places(const struct problem *p, struct error *err)
 {
     const struct layout *l = &p->job.layout;
-    const char *job = p->job.document.path ? p->job.document.path : "job";
+    const char *job = document_name(&p->job.document, "job");
     const char *wrong = l->zero > 1     ? "zero at most 1"
                         : l->expert > 1 ? "expert 1"
                         : !l->barrier   ? "a barrier"
@@ -319,8 +319,8 @@ enum status problem_check_places(const struct problem *p, struct error *err)
     if (p->cluster.places.node_count > PLACED_NODES_MAX)
         return fail(err, BAD_INPUT,
                     "%s: places.nodes: expected at most %d nodes to place ranks on, found %d",
-                    p->cluster.document.path ? p->cluster.document.path : "cluster",
-                    PLACED_NODES_MAX, p->cluster.places.node_count);
+                    document_name(&p->cluster.document, "cluster"), PLACED_NODES_MAX,
+                    p->cluster.places.node_count);
     if (wrong && !p->job.space.given)
         return fail(err, BAD_INPUT, "%s: layout: a cluster with places needs %s", job, wrong);
     return OK;
@@ -402,7 +402,7 @@ static enum status check_limits(const struct problem *p, const char *job, struct
 
 enum status problem_check(const struct problem *p, struct error *err)
 {
-    const char *job = p->job.document.path ? p->job.document.path : "job";
+    const char *job = document_name(&p->job.document, "job");
     TRY(model_check(&p->model, err));
     TRY(cluster_check(&p->cluster, err));
     TRY(costs_check(&p->costs, err));
@@ -470,12 +470,10 @@ struct space_limits problem_space_limits(const struct problem *p)
 enum status problem_save(const struct problem *p, const char *path, struct arena *arena,
                          struct error *err)
 {
-    struct json_writer w;
     const struct names n = {p->name, path_relative(path, p->model.document.path, arena),
                             path_relative(path, p->cluster.document.path, arena),
                             path_relative(path, p->costs.document.path, arena),
                             path_relative(path, p->job.document.path, arena)};
-    document_begin(&w, "plumbline.problem", p->document.sources, p->document.source_count, arena);
-    members_put(&w, &problem_members, &n, NULL);
-    return document_write(&w, path, err);
+    return document_save(&p->document, "plumbline.problem", &problem_members, &n, NULL, path, arena,
+                         err);
 }

@@ -50,7 +50,7 @@ int pipette_replicas_per_node(const struct problem *p)
 
 static enum status check_nodes(const struct problem *p, const char *job, struct error *err)
 {
-    const char *cluster = p->cluster.document.path ? p->cluster.document.path : "cluster";
+    const char *cluster = document_name(&p->cluster.document, "cluster");
     int each = pipette_replicas_per_node(p);
     for (int g = 0; g < p->cluster.group_count; g++) {
         int here = p->cluster.groups[g].gpus_per_node / p->job.layout.tensor;
@@ -70,7 +70,7 @@ static enum status check_nodes(const struct problem *p, const char *job, struct 
 
 enum status problem_check_pipette(const struct problem *p, struct error *err)
 {
-    const char *job = p->job.document.path ? p->job.document.path : "job", *expected,
+    const char *job = document_name(&p->job.document, "job"), *expected,
                *key = wrong_key(p, &expected);
     int first, blocks;
     if (!p->cluster.places.node_count)
@@ -84,7 +84,7 @@ enum status problem_check_pipette(const struct problem *p, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: runs: with the objective pipette expected blocks, one after the other, "
                     "between embedding and head, and nothing else",
-                    p->model.document.path ? p->model.document.path : "model");
+                    document_name(&p->model.document, "model"));
     if (blocks % p->job.layout.pipeline)
         return fail(err, BAD_INPUT,
                     "%s: layout.pipeline: with the objective pipette expected a divisor of the "

@@ -297,8 +297,8 @@ enum status samples_load(struct samples *s, const char *path, struct arena *aren
                          struct error *err)
 {
     *s = (struct samples){0};
-    TRY(document_read(&s->document, path, "plumbline.samples", arena, err));
-    return document_members(&s->document, &samples_members, s, s, arena, err);
+    return document_load(&s->document, path, "plumbline.samples", &samples_members, s, s, arena,
+                         err);
 }
 
 enum status samples_save(const struct samples *s, const char *path, struct arena *arena,

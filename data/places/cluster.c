@@ -90,18 +90,15 @@ enum status cluster_load(struct cluster *c, const char *path, struct arena *aren
                          struct error *err)
 {
     *c = (struct cluster){0};
-    TRY(document_read(&c->document, path, "plumbline.cluster", arena, err));
-    TRY(document_members(&c->document, &cluster_members, c, c, arena, err));
+    TRY(document_load(&c->document, path, "plumbline.cluster", &cluster_members, c, c, arena, err));
     return cluster_check(c, err);
 }
 
 enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena,
                          struct error *err)
 {
-    struct json_writer w;
-    document_begin(&w, "plumbline.cluster", c->document.sources, c->document.source_count, arena);
-    members_put(&w, &cluster_members, c, c);
-    return document_write(&w, path, err);
+    return document_save(&c->document, "plumbline.cluster", &cluster_members, c, c, path, arena,
+                         err);
 }
 
 // ---- checking

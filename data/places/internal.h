@@ -11,7 +11,7 @@
 
 static inline const char *cluster_file(const struct cluster *c)
 {
-    return c->document.path ? c->document.path : "cluster";
+    return document_name(&c->document, "cluster");
 }
 
 extern const struct members link_members;

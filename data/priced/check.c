@@ -312,6 +312,21 @@ static enum status check_options(const struct priced *p, struct error *err)
     return members_check(&budget_members, &p->budget, priced_file(p), "budget.", err);
 }
 
+double priced_longest_transfer(const struct priced *p, const int64_t *forward_ns,
+                               int64_t *const *backward_ns, size_t links)
+{
+    double longest = 0;
+    for (size_t at = 0; at < links * PART_COUNT; at += PART_COUNT)
+        for (int o = 0; o < p->boundary_option_count; o++) {
+            double both = 0;
+            for (size_t part = 0; part < PART_COUNT; part++)
+                both += (part == PART_OVERHEAD ? 2 : 1) *
+                        ((double)forward_ns[at + part] + (double)backward_ns[o][at + part]);
+            longest = larger_double(longest, both);
+        }
+    return longest;
+}
+
 // An upper bound of the time of any plan: all its operations one after another, each with its
 // highest price.
 static double longest_iteration(const struct priced *p)
@@ -338,15 +353,9 @@ static double longest_iteration(const struct priced *p)
         for (int o = 0; o < p->gradient_option_count; o++)
             constant = larger_double(constant, (double)p->groups[g].sync_constant_ns[o]);
     for (int c = 0; c < p->cut_count; c++)
-        for (int link = 0; link < links; link++)
-            for (int o = 0; o < p->boundary_option_count; o++) {
-                double both = 0;
-                for (int part = 0; part < PART_COUNT; part++)
-                    both += (part == PART_OVERHEAD ? 2 : 1) *
-                            ((double)p->cuts[c].forward_ns[link * PART_COUNT + part] +
-                             (double)p->cuts[c].backward_ns[o][link * PART_COUNT + part]);
-                transfer = larger_double(transfer, both);
-            }
+        transfer =
+            larger_double(transfer, priced_longest_transfer(p, p->cuts[c].forward_ns,
+                                                            p->cuts[c].backward_ns, (size_t)links));
     for (int link = 0; p->has_embedding_sync && link < links; link++)
         embedding = larger_double(embedding, (double)p->embedding_sync_ns[link]);
     return total + p->stage_count * (constant + m * 2 * transfer) + embedding;

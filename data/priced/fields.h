@@ -49,6 +49,17 @@ void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *t
 extern const struct members priced_places_members;
 member_get priced_places_get;
 member_put priced_places_put;
+static inline size_t pairs_of(const struct priced_places *p)
+{
+    return (size_t)p->node_count * (size_t)p->node_count;
+}
+static inline size_t ring_prices(const struct priced_places *p)
+{
+    return (size_t)p->ring_level_count * priced_ring_links(p);
+}
+// check.c: the longest of a class's transfers there and back over any link, with any option.
+double priced_longest_transfer(const struct priced *p, const int64_t *forward_ns,
+                               int64_t *const *backward_ns, size_t links);
 // places_check.c; `passes_ns`: the maximum time of all passes
 enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max,
                                 struct error *err);

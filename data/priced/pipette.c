@@ -2,9 +2,7 @@
 #include "data/inputs/model/model.h"
 #include "data/priced/fields.h"
 
-static int pairs_of(const struct priced_places *p) { return p->node_count * p->node_count; }
-
-PRICES(pairs, pairs_of(p->places), PRICE_NONE)
+PRICES(pairs, (int)pairs_of(p->places), PRICE_NONE)
 PRICES(nodes, p->places->node_count, 0)
 
 static const struct member pipette_rows[] = {
@@ -17,10 +15,10 @@ static const struct member pipette_rows[] = {
 };
 MEMBERS(pipette, struct priced_pipette, NULL, false, NULL);
 
-static double greatest(const int64_t *values, int count)
+static double greatest(const int64_t *values, size_t count)
 {
     double most = 0;
-    for (int i = 0; i < count; i++) most = (double)values[i] > most ? (double)values[i] : most;
+    for (size_t i = 0; i < count; i++) most = (double)values[i] > most ? (double)values[i] : most;
     return most;
 }
 
@@ -55,7 +53,7 @@ enum status priced_pipette_check(const struct priced *p, double sum_max, struct 
                         x->replicas_per_node);
     double longest = (p->stage_count - 1) * greatest(x->hop_ns, pairs_of(p->places)) +
                      greatest(x->ring_ns, pairs_of(p->places)) +
-                     greatest(x->inner_ns, p->places->node_count);
+                     greatest(x->inner_ns, (size_t)p->places->node_count);
     if (longest <= sum_max) return OK;
     return fail(err, BAD_INPUT,
                 "%s: places.pipette: the objective could come to %.3g ns; sums must stay within "

@@ -6,11 +6,6 @@
 #include "data/priced/fields.h"
 #include "data/inputs/problem.h"
 
-static size_t pairs_of(const struct priced_places *p)
-{
-    return (size_t)p->node_count * (size_t)p->node_count;
-}
-
 size_t priced_ring_links(const struct priced_places *p)
 {
     return (size_t)p->transport_count * pairs_of(p);
@@ -46,11 +41,6 @@ size_t priced_ring_link(const struct priced_places *p, size_t offset, int from, 
         level = larger_int(level_at(p, transport, from, rings), level_at(p, transport, to, rings));
     return (size_t)level * priced_ring_links(p) + offset + (size_t)from * (size_t)p->node_count +
            (size_t)to;
-}
-
-static size_t ring_prices(const struct priced_places *p)
-{
-    return (size_t)p->ring_level_count * priced_ring_links(p);
 }
 
 // ---- the ring of both ends

@@ -5,16 +5,6 @@
 #include "data/base/least.h"
 #include "data/priced/fields.h"
 
-static size_t pairs_of(const struct priced_places *p)
-{
-    return (size_t)p->node_count * (size_t)p->node_count;
-}
-
-static size_t ring_prices(const struct priced_places *p)
-{
-    return (size_t)p->ring_level_count * priced_ring_links(p);
-}
-
 // The maximum of each, as priced_check adds them up.
 static double longest_beside_passes(const struct priced *p)
 {
@@ -32,15 +22,9 @@ static double longest_beside_passes(const struct priced *p)
         syncs += p->runs[r].count * most;
     }
     for (int c = 0; c < p->cut_count; c++)
-        for (size_t i = 0; i < (size_t)p->slice_count * pairs; i++)
-            for (int o = 0; o < p->boundary_option_count; o++) {
-                double both = 0;
-                for (size_t part = 0; part < PART_COUNT; part++)
-                    both += (part == PART_OVERHEAD ? 2 : 1) *
-                            ((double)x->cuts[c].forward_ns[i * PART_COUNT + part] +
-                             (double)x->cuts[c].backward_ns[o][i * PART_COUNT + part]);
-                transfer = larger_double(transfer, both);
-            }
+        transfer = larger_double(transfer, priced_longest_transfer(p, x->cuts[c].forward_ns,
+                                                                   x->cuts[c].backward_ns,
+                                                                   (size_t)p->slice_count * pairs));
     const int64_t *ends = x->embedding_ring_ns ? x->embedding_ring_ns : x->embedding_sync_ns;
     for (size_t i = 0; ends && i < pairs; i++)
         embedding = larger_double(embedding, (double)ends[i]);

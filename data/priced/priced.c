@@ -16,7 +16,7 @@ enum { RUNS_MAX = LAYERS_MAX };
 
 const char *priced_file(const struct priced *p)
 {
-    return p->document.path ? p->document.path : "priced document";
+    return document_name(&p->document, "priced document");
 }
 
 // ---- arrays
@@ -288,16 +288,12 @@ MEMBERS(priced, struct priced, NULL, false, NULL);
 enum status priced_load(struct priced *p, const char *path, struct arena *arena, struct error *err)
 {
     *p = (struct priced){0};
-    TRY(document_read(&p->document, path, "plumbline.priced", arena, err));
-    TRY(document_members(&p->document, &priced_members, p, p, arena, err));
+    TRY(document_load(&p->document, path, "plumbline.priced", &priced_members, p, p, arena, err));
     return priced_check(p, err);
 }
 
 enum status priced_save(const struct priced *p, const char *path, struct arena *arena,
                         struct error *err)
 {
-    struct json_writer w;
-    document_begin(&w, "plumbline.priced", p->document.sources, p->document.source_count, arena);
-    members_put(&w, &priced_members, p, p);
-    return document_write(&w, path, err);
+    return document_save(&p->document, "plumbline.priced", &priced_members, p, p, path, arena, err);
 }

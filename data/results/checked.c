@@ -59,8 +59,7 @@ enum status checked_load(struct checked *c, const char *path, struct arena *aren
                          struct error *err)
 {
     *c = (struct checked){.iteration_ns = -1, .objective_ns = -1, .bound_ns = -1};
-    TRY(document_read(&c->document, path, "plumbline.checked", arena, err));
-    TRY(document_members(&c->document, &checked_members, c, c, arena, err));
+    TRY(document_load(&c->document, path, "plumbline.checked", &checked_members, c, c, arena, err));
     if (!source_hash(&c->document, "certificate") || !source_hash(&c->document, "priced"))
         return json_refuse(&c->document.root, err,
                            "made_from: expected a certificate and a priced document");

@@ -272,18 +272,16 @@ enum status layouts_load(struct layouts *l, const char *path, struct arena *aren
 {
     *l = (struct layouts){.chosen = -1};
     path = path_of_document(path, "plan.layouts.json", arena);
-    TRY(document_read(&l->document, path, "plumbline.layouts", arena, err));
-    return document_members(&l->document, &layouts_members, l, NULL, arena, err);
+    return document_load(&l->document, path, "plumbline.layouts", &layouts_members, l, NULL, arena,
+                         err);
 }
 
 enum status layouts_save(const struct layouts *l, const char *path, struct arena *arena,
                          struct error *err)
 {
-    struct json_writer w;
     assert(l->chosen >= -1 && l->chosen < l->count);
     assert(l->chosen < 0 || l->bound_ns <= l->iteration_ns);
     bound_stated(l->bound_ns, l->iteration_ns, 0);
-    document_begin(&w, "plumbline.layouts", l->document.sources, l->document.source_count, arena);
-    members_put(&w, &layouts_members, l, NULL);
-    return document_write(&w, path, err);
+    return document_save(&l->document, "plumbline.layouts", &layouts_members, l, NULL, path, arena,
+                         err);
 }

@@ -437,8 +437,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
 {
     *p = (struct plan){0};
     path = path_of_document(path, "plan.json", arena);
-    TRY(document_read(&p->document, path, "plumbline.plan", arena, err));
-    return document_members(&p->document, &plan_members, p, p, arena, err);
+    return document_load(&p->document, path, "plumbline.plan", &plan_members, p, p, arena, err);
 }
 
 static void put_plan(struct json_writer *w, const struct plan *p, struct arena *arena)

@@ -78,8 +78,7 @@ enum status verdict_covers(bool *covers, const char *path, const struct document
 {
     struct document d;
     struct verdict v = {.proven_ns = -1};
-    TRY(document_read(&d, path, "plumbline.verdict", arena, err));
-    TRY(document_members(&d, &verdict_members, &v, &v, arena, err));
+    TRY(document_load(&d, path, "plumbline.verdict", &verdict_members, &v, &v, arena, err));
     const char *hash = source_hash(&d, "plan");
     if (!hash) return json_refuse(&d.root, err, "made_from: expected a plan");
     if (strcmp(hash, plan->sha256))

@@ -25,6 +25,12 @@ struct document {
     struct json root; // the body's keys are next to the envelope's
 };
 
+// For messages; `otherwise`: of one that has no file.
+static inline const char *document_name(const struct document *d, const char *otherwise)
+{
+    return d->path ? d->path : otherwise;
+}
+
 // Reads the file and its envelope. `kind` is the kind that it must have, for example
 // "plumbline.model".
 enum status document_read(struct document *d, const char *path, const char *kind,

@@ -121,14 +121,26 @@ enum status members_read_each(const struct json *array, const struct members *m,
     return OK;
 }
 
-enum status document_members(const struct document *d, const struct members *m, void *to,
-                             const void *context, struct arena *arena, struct error *err)
+enum status document_load(struct document *d, const char *path, const char *kind,
+                          const struct members *m, void *to, const void *context,
+                          struct arena *arena, struct error *err)
 {
     struct json_field fields[MEMBERS_MAX];
     struct json parts[MEMBERS_MAX];
+    TRY(document_read(d, path, kind, arena, err));
     fields_of(m, NULL, to, fields, parts);
     TRY(document_fields(d, fields, m->count, arena, err));
     return read_parts(&d->root, m, to, parts, context, arena, err);
+}
+
+enum status document_save(const struct document *d, const char *kind, const struct members *m,
+                          const void *from, const void *context, const char *path,
+                          struct arena *arena, struct error *err)
+{
+    struct json_writer w;
+    document_begin(&w, kind, d->sources, d->source_count, arena);
+    members_put(&w, m, from, context);
+    return document_write(&w, path, err);
 }
 
 // ---- values of members

@@ -125,9 +125,13 @@ enum status members_read(const struct json *object, const struct members *m, voi
 // All elements of an array, into as many structures.
 enum status members_read_each(const struct json *array, const struct members *m, void *to,
                               const void *context, struct arena *arena, struct error *err);
-// The same for a document's root, whose envelope keys are ignored.
-enum status document_members(const struct document *d, const struct members *m, void *to,
-                             const void *context, struct arena *arena, struct error *err);
+// A document: its file, envelope and root.
+enum status document_load(struct document *d, const char *path, const char *kind,
+                          const struct members *m, void *to, const void *context,
+                          struct arena *arena, struct error *err);
+enum status document_save(const struct document *d, const char *kind, const struct members *m,
+                          const void *from, const void *context, const char *path,
+                          struct arena *arena, struct error *err);
 void members_write(struct json_writer *w, const char *key, const struct members *m,
                    const void *from, const void *context);
 void members_write_each(struct json_writer *w, const char *key, const struct members *m,

@@ -63,7 +63,7 @@ static enum status blame_link(const struct pricing *x, int from, int to, enum st
     err->status = OK; // otherwise the first text stays
     const struct cluster *c = &x->problem->cluster;
     return fail(err, status, "%s: places: \"%.60s\" to \"%.60s\": %s",
-                c->document.path ? c->document.path : "cluster", c->places.nodes[from].name,
+                document_name(&c->document, "cluster"), c->places.nodes[from].name,
                 c->places.nodes[to].name, found.text);
 }
 

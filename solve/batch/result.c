@@ -39,6 +39,5 @@ enum status result_load(struct result *r, const char *path, struct arena *arena,
 {
     struct document d;
     *r = (struct result){.bound_ns = -1, .certificate_sha256 = ""};
-    TRY(document_read(&d, path, kind, arena, err));
-    return document_members(&d, &result_members, r, NULL, arena, err);
+    return document_load(&d, path, kind, &result_members, r, NULL, arena, err);
 }

@@ -235,5 +235,5 @@ enum status one_recompute_find(const struct plan **to, const struct plan *plan,
     return fail(err, BAD_INPUT,
                 "%s: stages: recomputation differs between them, and no setting that %s has for "
                 "all of them fits into memory; --nearest FOLDER solves for a plan that has one",
-                plan->document.path ? plan->document.path : "the plan", framework_names[framework]);
+                document_name(&plan->document, "the plan"), framework_names[framework]);
 }

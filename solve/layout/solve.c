@@ -64,7 +64,7 @@ static enum status take_start(struct solving *s, const struct plan *start, struc
     if (start->stage_count != stages || !choices_from_plan(chosen, &s->choices, start) ||
         !choices_fit_together(&s->choices, chosen))
         return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem",
-                    start->document.path ? start->document.path : "start");
+                    document_name(&start->document, "start"));
     int64_t *durations = TAKE(s->arena, graph_symbol_count(s->graph), int64_t);
     if (!choices_durations(&s->choices, chosen, durations)) return OK;
     s->incumbent = (struct incumbent){true, chosen, graph_longest(s->graph, durations, NULL)};

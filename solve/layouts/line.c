@@ -25,8 +25,7 @@ enum status layouts_prepare_scan(struct search *s, struct error *err)
     assert(l->count >= 0);
     if (l->count > SPACE_COUNT_MAX)
         return fail(err, BAD_INPUT, "%s: space: more than %d layouts; fix some of its keys",
-                    s->problem->job.document.path ? s->problem->job.document.path : "job",
-                    SPACE_COUNT_MAX);
+                    document_name(&s->problem->job.document, "job"), SPACE_COUNT_MAX);
     l->reason = TAKE(s->arena, l->count, uint16_t);
     l->value = TAKE(s->arena, l->count, int64_t);
     int unseen = layouts_reason(l, FATE_OPEN, "not looked at", s->arena);

@@ -75,13 +75,13 @@ enum status layouts_refuse_known(const struct layouts *known, int64_t number, st
 {
     return fail(err, BAD_INPUT,
                 "%s: its bound of layout %lld is wrong: a plan takes less; solve again without it",
-                known->document.path ? known->document.path : "layouts", (long long)number);
+                document_name(&known->document, "layouts"), (long long)number);
 }
 
 enum status layouts_check_known(const struct layouts *known, int64_t count, struct error *err)
 {
     if (!known || known->count == count) return OK;
     return fail(err, BAD_INPUT, "%s: count: expected this space's %lld layouts, found %lld",
-                known->document.path ? known->document.path : "layouts", (long long)count,
+                document_name(&known->document, "layouts"), (long long)count,
                 (long long)known->count);
 }

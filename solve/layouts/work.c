@@ -83,8 +83,8 @@ static const char *without_figures(const char *text, struct arena *arena)
 const char *layouts_plain_reason(const char *text, const struct problem *problem,
                                  struct arena *arena)
 {
-    const char *files[] = {problem->job.document.path ? problem->job.document.path : "job",
-                           problem->model.document.path ? problem->model.document.path : "model"};
+    const char *files[] = {document_name(&problem->job.document, "job"),
+                           document_name(&problem->model.document, "model")};
     for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
         size_t length = strlen(files[i]);
         if (!strncmp(text, files[i], length) && !strncmp(text + length, ": ", 2))

@@ -17,10 +17,7 @@ const char *const layer_kind_names[] = {"embedding", "block",  "head",      "mea
 
 #define MORE_VALUES_MAX 1099511627776.0 // 2^40
 
-static const char *name_of(const struct model *m)
-{
-    return m->document.path ? m->document.path : "model";
-}
+static const char *name_of(const struct model *m) { return document_name(&m->document, "model"); }
 
 // ---- reading and writing
 
@@ -193,18 +190,14 @@ MEMBERS(model, struct model, NULL, false, finish_model);
 enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err)
 {
     *m = (struct model){0};
-    TRY(document_read(&m->document, path, "plumbline.model", arena, err));
-    TRY(document_members(&m->document, &model_members, m, m, arena, err));
+    TRY(document_load(&m->document, path, "plumbline.model", &model_members, m, m, arena, err));
     return model_check(m, err);
 }
 
 enum status model_save(const struct model *m, const char *path, struct arena *arena,
                        struct error *err)
 {
-    struct json_writer w;
-    document_begin(&w, "plumbline.model", m->document.sources, m->document.source_count, arena);
-    members_put(&w, &model_members, m, m);
-    return document_write(&w, path, err);
+    return document_save(&m->document, "plumbline.model", &model_members, m, m, path, arena, err);
 }
 
 // ---- checking

@@ -386,7 +386,7 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
         return fail(err, BAD_INPUT,
                     "%s: space: on a cluster with places expected the objective "
                     "\"iteration_time\", found \"%s\"",
-                    problem->job.document.path ? problem->job.document.path : "job",
+                    document_name(&problem->job.document, "job"),
                     objective_names[problem->job.objective]);
     price_cache_open(&s.cache, problem, arena_open_within(arena), arena);
     s.cache.links_free = true;
@@ -399,8 +399,8 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
         return fail(err, BAD_INPUT,
                     "%s: space: %lld layouts; expected at most %d on a cluster with places, where "
                     "each is priced node by node; fix some of its keys",
-                    problem->job.document.path ? problem->job.document.path : "job",
-                    (long long)r->layouts.count, PLACED_LAYOUTS_MAX);
+                    document_name(&problem->job.document, "job"), (long long)r->layouts.count,
+                    PLACED_LAYOUTS_MAX);
     r->layouts.reason = TAKE(arena, r->layouts.count, uint16_t);
     r->layouts.value = TAKE(arena, r->layouts.count, int64_t);
     s.candidates = TAKE(arena, r->layouts.count, struct placed_layout);

@@ -240,8 +240,7 @@ static void put_commands(struct sections *s)
 {
     const struct plan *plan = s->plan;
     const char *problem = NULL,
-               *to = shell_word(path_name(plan->document.path ? plan->document.path : "plan.json"),
-                                s->arena);
+               *to = shell_word(path_name(document_name(&plan->document, "plan.json")), s->arena);
     for (int i = 0; i < plan->document.source_count; i++)
         if (!strcmp(plan->document.sources[i].role, "problem"))
             problem = shell_word(plan->document.sources[i].path, s->arena);
