@@ -80,8 +80,7 @@ static bool read_parts(struct predictor *p, const struct run_row *row, int64_t g
         if (!part.length) continue;
         if (f->part_count == FLEET_MAX || !split_part(part, &name, &count))
             return predict_refuse(prediction, "gpu: expected up to %d of GPU*COUNT, found '%.*s'",
-                                  FLEET_MAX, part.length < 60 ? part.length : 60, part.text),
-                   false;
+                                  FLEET_MAX, part.length < 60 ? part.length : 60, part.text);
         int group = add_group(p, name, row, gpus, prediction);
         if (group < 0) return false;
         f->part_group[f->part_count] = group;
@@ -89,8 +88,7 @@ static bool read_parts(struct predictor *p, const struct run_row *row, int64_t g
     }
     if (sum == gpus) return true;
     return predict_refuse(prediction, "gpu names %lld GPUs, tp x cp x pp x dp = %lld",
-                          (long long)sum, (long long)gpus),
-           false;
+                          (long long)sum, (long long)gpus);
 }
 
 static int part_at(const struct fleet *f, int64_t gpu)
@@ -115,8 +113,7 @@ static bool find_pipeline(const struct predictor *p, int64_t replica, int *group
             if (f->part_group[part] != groups[rank])
                 return predict_refuse(prediction,
                                       "the tensor ranks from GPU %lld on are of two kinds",
-                                      (long long)first),
-                       false;
+                                      (long long)first);
     }
     return true;
 }
@@ -146,8 +143,7 @@ static bool find_pipelines(struct predictor *p, struct prediction *prediction)
         if (!find_pipeline(p, replica, groups, prediction)) return false;
         while (k < f->pipeline_count && memcmp(f->pipelines[k], groups, bytes)) k++;
         if (k == PIPELINES_MAX)
-            return predict_refuse(prediction, "more than %d kinds of pipelines", PIPELINES_MAX),
-                   false;
+            return predict_refuse(prediction, "more than %d kinds of pipelines", PIPELINES_MAX);
         memcpy(f->pipelines[k], groups, bytes);
         f->pipeline_count = k == f->pipeline_count ? k + 1 : f->pipeline_count;
     }
@@ -156,8 +152,7 @@ static bool find_pipelines(struct predictor *p, struct prediction *prediction)
             return predict_refuse(prediction,
                                   "pipeline rank %d has replicas of several kinds of GPU, so few "
                                   "that they fit a node",
-                                  rank),
-                   false;
+                                  rank);
     return true;
 }
 

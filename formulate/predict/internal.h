@@ -91,7 +91,8 @@ bool predict_place_groups(const struct priced *priced, const struct schedule_req
 bool predict_place_layers(const struct placement *placement, const struct priced *priced,
                           struct choice *choices, struct prediction *prediction);
 
-void predict_refuse(struct prediction *prediction, const char *format, ...)
+// The first reason stays. Returns false.
+bool predict_refuse(struct prediction *prediction, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request,

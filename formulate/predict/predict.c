@@ -14,13 +14,14 @@
 #include "formulate/predict/internal.h"
 #include "formulate/price/price.h"
 
-void predict_refuse(struct prediction *prediction, const char *format, ...)
+bool predict_refuse(struct prediction *prediction, const char *format, ...)
 {
     va_list arguments;
-    if (*prediction->reason) return;
+    if (*prediction->reason) return false;
     va_start(arguments, format);
     vsnprintf(prediction->reason, sizeof prediction->reason, format, arguments);
     va_end(arguments);
+    return false;
 }
 
 static void move_costs(struct predictor *p, const struct costs *costs)
@@ -125,10 +126,9 @@ bool predict_place_groups(const struct priced *priced, const struct schedule_req
             group++, used = 0;
         if (group == priced->group_count) {
             const char *excluded = priced->groups[priced->group_count - 1].excluded;
-            predict_refuse(prediction, "%s",
-                           excluded ? excluded
-                                    : "the pipeline has more ranks than the cluster has room for");
-            return false;
+            return predict_refuse(
+                prediction, "%s",
+                excluded ? excluded : "the pipeline has more ranks than the cluster has room for");
         }
         for (int turn = 0; turn < request->virtual_stages; turn++)
             choices[schedule_stage_of(request, rank, turn)].group = group;
@@ -145,7 +145,7 @@ static bool place_pipeline(const struct predictor *p, const struct priced *price
     for (int rank = 0; rank < priced->rank_count; rank++) {
         int group = p->fleet.pipelines[pipeline][rank];
         if (priced->groups[group].excluded)
-            return predict_refuse(prediction, "%s", priced->groups[group].excluded), false;
+            return predict_refuse(prediction, "%s", priced->groups[group].excluded);
         for (int turn = 0; turn < request->virtual_stages; turn++)
             choices[schedule_stage_of(request, rank, turn)].group = group;
     }
@@ -167,10 +167,9 @@ bool predict_place_layers(const struct placement *placement, const struct priced
         layer += choices[s].layer_count;
     }
     if (layer == priced->layer_count && placement->stage_count == priced->stage_count) return true;
-    predict_refuse(prediction,
-                   "the split holds %d layers on %d stages, the model has %d, the layout %d", layer,
-                   placement->stage_count, priced->layer_count, priced->stage_count);
-    return false;
+    return predict_refuse(prediction,
+                          "the split holds %d layers on %d stages, the model has %d, the layout %d",
+                          layer, placement->stage_count, priced->layer_count, priced->stage_count);
 }
 
 // The choices of a priced problem for kind `pipeline` of pipeline, and the graph on which they are
@@ -181,7 +180,7 @@ static bool choose(struct predictor *p, const struct priced *priced, int pipelin
     struct error err = {OK, ""};
     struct schedule_request request = schedule_request_of(priced);
     *kept = predict_graph(p, &request, &err);
-    if (!*kept) return predict_refuse(prediction, "%s", err.text), false;
+    if (!*kept) return predict_refuse(prediction, "%s", err.text);
     *c = (struct choices){.priced = priced,
                           .schedule = &(*kept)->schedule,
                           .by_position = true,
@@ -211,7 +210,7 @@ static bool find_durations(struct predictor *p, const struct choices *c, struct 
         p->duration_count = 2 * count;
     }
     if (choices_durations(c, p->chosen, p->durations)) return true;
-    return predict_refuse(prediction, "no link connects two neighbouring stages"), false;
+    return predict_refuse(prediction, "no link connects two neighbouring stages");
 }
 
 // The syncs of replicas with different GPUs: the time of the slowest.
@@ -367,7 +366,7 @@ static bool time_with(struct predictor *p, struct pricing *pricing, const struct
     struct error err = {OK, ""};
     struct kept_graph *kept;
     p->problem.costs = *costs;
-    if (price_times(pricing, &err) != OK) return predict_refuse(prediction, "%s", err.text), false;
+    if (price_times(pricing, &err) != OK) return predict_refuse(prediction, "%s", err.text);
     return time_of(p, priced, ns, &kept, prediction);
 }
 

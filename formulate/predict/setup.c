@@ -124,13 +124,11 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
 {
     bool gpt = p->words.family == FAMILY_GPT, untied = !gpt || p->words.untied;
     int64_t layers = row->layers == NOT_STATED ? layers_of_size(p, row) : row->layers;
-    if (layers == NOT_STATED || row->hidden == NOT_STATED || row->seq == NOT_STATED) {
-        predict_refuse(prediction, "%s not stated",
-                       layers == NOT_STATED        ? "layers"
-                       : row->hidden == NOT_STATED ? "hidden"
-                                                   : "seq");
-        return false;
-    }
+    if (layers == NOT_STATED || row->hidden == NOT_STATED || row->seq == NOT_STATED)
+        return predict_refuse(prediction, "%s not stated",
+                              layers == NOT_STATED        ? "layers"
+                              : row->hidden == NOT_STATED ? "hidden"
+                                                          : "seq");
     int64_t heads = stated(row->heads, row->hidden >= 64 ? row->hidden / 64 : 1);
     p->problem.model.shape = (struct shape){
         .hidden = row->hidden,
@@ -170,9 +168,8 @@ static bool set_degrees(struct layout *l, const struct run_row *row, struct pred
                                                                           : row->num_gpus / replica;
     l->data = (int)stated(row->dp, left < 65536 ? left : 65536);
     if (row->num_gpus == NOT_STATED || replica * l->data == row->num_gpus) return true;
-    predict_refuse(prediction, "tp x cp x pp x dp = %lld, num_gpus %lld",
-                   (long long)(replica * l->data), (long long)row->num_gpus);
-    return false;
+    return predict_refuse(prediction, "tp x cp x pp x dp = %lld, num_gpus %lld",
+                          (long long)(replica * l->data), (long long)row->num_gpus);
 }
 
 // Several stages per rank are interleaved, unless the row says otherwise.
@@ -191,12 +188,11 @@ static bool set_schedule(struct layout *l, const struct row_words *words, const 
     if (wanted > 1) l->virtual_stages = wanted;
     if (schedule_kinds[l->schedule].slices)
         return predict_refuse(prediction, "a row cannot state the slices of %s",
-                              schedule_names[l->schedule]),
-               false;
+                              schedule_names[l->schedule]);
     if ((l->virtual_stages > 1) != (wanted != 1))
-        return predict_refuse(prediction, "vpp and schedule contradict each other"), false;
+        return predict_refuse(prediction, "vpp and schedule contradict each other");
     if (layout_stage_count(l) > STAGES_MAX)
-        return predict_refuse(prediction, "more than %d stages", STAGES_MAX), false;
+        return predict_refuse(prediction, "more than %d stages", STAGES_MAX);
     return true;
 }
 
@@ -252,18 +248,16 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
                     p->words.wide_sums ? 4 : trainer_gradient_bytes(job->trainer, job->precision));
     job->adam = stated(row->adam, 1);
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
-        (job->split_gate && !job_may_split_gate(job))) {
-        predict_refuse(prediction, "whole_gradient_sums, split_gate: not of this trainer, or "
-                                   "gradient_rank is stated");
-        return false;
-    }
+        (job->split_gate && !job_may_split_gate(job)))
+        return predict_refuse(prediction,
+                              "whole_gradient_sums, split_gate: not of this trainer, or "
+                              "gradient_rank is stated");
     job->memory_fraction = p->settings.margin;
     job->memory_margin_bytes = p->settings.margin_bytes;
-    if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX) {
-        predict_refuse(prediction, "global_batch %lld is not dp x micro_batch %lld times 1 to %d",
-                       (long long)job->global_batch, (long long)step, MICRO_BATCHES_MAX);
-        return false;
-    }
+    if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX)
+        return predict_refuse(prediction,
+                              "global_batch %lld is not dp x micro_batch %lld times 1 to %d",
+                              (long long)job->global_batch, (long long)step, MICRO_BATCHES_MAX);
     return true;
 }
 
@@ -271,9 +265,8 @@ static bool check_divides(int64_t value, int64_t by, const char *what,
                           struct prediction *prediction)
 {
     if (value % by == 0) return true;
-    predict_refuse(prediction, "%s %lld is no multiple of %lld", what, (long long)value,
-                   (long long)by);
-    return false;
+    return predict_refuse(prediction, "%s %lld is no multiple of %lld", what, (long long)value,
+                          (long long)by);
 }
 
 static bool check_fit(const struct predictor *p, struct prediction *prediction)
@@ -296,8 +289,7 @@ static bool put_counts(struct placement *to, int stages, const int *starts,
     to->stage_count = stages;
     for (int s = 0; s < stages; s++) {
         to->layer_count[s] = starts[s + 1] - starts[s];
-        if (to->layer_count[s] < 1)
-            return predict_refuse(prediction, "stage %d holds no layer", s), false;
+        if (to->layer_count[s] < 1) return predict_refuse(prediction, "stage %d holds no layer", s);
     }
     return true;
 }
@@ -328,14 +320,12 @@ static bool split_as_stated(struct placement *to, struct cell split, int stages,
     int count = read_numbers(split.text, split.text + split.length, counts, STAGES_MAX);
     if (count != stages)
         return predict_refuse(prediction, "split states %d stages, the layout has %d", count,
-                              stages),
-               false;
+                              stages);
     int layer = 1;
     for (int s = 0; s < stages; s++) starts[s + 1] = layer += counts[s];
     if (layer != blocks + 1)
         return predict_refuse(prediction, "split holds %d layers, the model has %d", layer - 1,
-                              blocks),
-               false;
+                              blocks);
     starts[stages]++;
     return put_counts(to, stages, starts, prediction);
 }
@@ -349,7 +339,7 @@ static bool split_as_amp(struct placement *to, const char *list, const char *end
     const char *close = memchr(list, ']', (size_t)(end - list));
     int count = close ? read_numbers(list, close, pseudo, STAGES_MAX + 1) : -1;
     if (count != stages + 1 || pseudo[0] != 0 || pseudo[stages] != blocks + 6)
-        return predict_refuse(prediction, "the boundaries in notes do not fit the layout"), false;
+        return predict_refuse(prediction, "the boundaries in notes do not fit the layout");
     for (int s = 0; s <= stages; s++) {
         int at = pseudo[s];
         starts[s] = at == 0            ? 0
@@ -451,7 +441,7 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     if (p->words.boundaries)
         return split_as_amp(to, p->words.boundaries, end, stages, blocks, prediction);
     if (blocks < stages && blocks + 2 != stages)
-        return predict_refuse(prediction, "%d layers on %d stages", blocks, stages), false;
+        return predict_refuse(prediction, "%d layers on %d stages", blocks, stages);
     split_equally(to, p->words.embedding_counted, stages, blocks);
     return true;
 }
@@ -461,7 +451,7 @@ static bool check_rules(const struct predictor *p, struct prediction *prediction
 {
     struct error err = {OK, ""};
     if (problem_check_layout(&p->problem, &err) == OK) return true;
-    return predict_refuse(prediction, "%s", err.text), false;
+    return predict_refuse(prediction, "%s", err.text);
 }
 
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction)

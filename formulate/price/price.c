@@ -225,8 +225,8 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     return OK;
 }
 
-// An earlier run of the same layers, however many of them: their prices are the same. -1: there is
-// none. Measured times belong to a run's name.
+// An earlier run of the same layers, however many of them, whose arrays of prices this run has as
+// well. -1: there is none. Measured times belong to a run's name.
 static int run_alike(const struct pricing *x, int run)
 {
     const struct layer_run *runs = x->problem->model.runs;
@@ -242,46 +242,15 @@ static int run_alike(const struct pricing *x, int run)
     return -1;
 }
 
-static void copy_prices(struct priced *priced, int from_run, int to_run)
-{
-    const struct priced_run *from = &priced->runs[from_run];
-    struct priced_run *to = &priced->runs[to_run], own = *to;
-    int groups = priced->group_count, passes = priced->slice_count * groups;
-    const struct {
-        int64_t *to, *from;
-        int count;
-    } arrays[] = {{own.forward_ns, from->forward_ns, passes},
-                  {own.backward_ns, from->backward_ns, passes},
-                  {own.weight_ns, from->weight_ns, groups},
-                  {own.swap_ns, from->swap_ns, own.swap_ns ? groups : 0},
-                  {own.optimizer_ns, from->optimizer_ns, groups},
-                  {own.feedback_bytes, from->feedback_bytes, priced->gradient_option_count}};
-    for (size_t i = 0; i < ARRAY_LENGTH(arrays); i++)
-        if (arrays[i].count)
-            memcpy(arrays[i].to, arrays[i].from, (size_t)arrays[i].count * sizeof(int64_t));
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        if (own.again_ns[mode])
-            memcpy(own.again_ns[mode], from->again_ns[mode], (size_t)passes * sizeof(int64_t));
-    for (int i = 0; i < priced->gradient_option_count; i++) {
-        memcpy(own.sync_ns[i], from->sync_ns[i], (size_t)groups * sizeof(int64_t));
-        if (!from->offloaded_ns) continue;
-        memcpy(own.offloaded_ns[i], from->offloaded_ns[i], (size_t)groups * sizeof(int64_t));
-        own.offloaded_bytes[i] = from->offloaded_bytes[i];
-    }
-    memcpy(to->stash_bytes, from->stash_bytes, sizeof to->stash_bytes);
-    memcpy(to->working_bytes, from->working_bytes, sizeof to->working_bytes);
-    to->weight_bytes = from->weight_bytes, to->gradient_bytes = from->gradient_bytes;
-    to->optimizer_bytes = from->optimizer_bytes, to->unsharded_bytes = from->unsharded_bytes;
-}
-
 static enum status price_run(struct pricing *x, int run, struct error *err)
 {
     struct priced *priced = x->priced;
     int alike = run_alike(x, run);
     const struct layer_run *from = &x->problem->model.runs[run];
     struct priced_run *to = &priced->runs[run];
-    *to = (struct priced_run){
-        .name = from->name, .count = from->count, .recomputable = from->recomputable};
+    if (alike >= 0) *to = priced->runs[alike];
+    to->name = from->name, to->count = from->count, to->recomputable = from->recomputable;
+    if (alike >= 0) return OK;
     int passes = priced->slice_count * priced->group_count;
     to->forward_ns = TAKE(x->arena, passes, int64_t);
     to->backward_ns = TAKE(x->arena, passes, int64_t);
@@ -302,7 +271,6 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
         for (int i = 0; i < priced->gradient_option_count; i++)
             to->offloaded_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
     }
-    if (alike >= 0) return copy_prices(priced, alike, run), OK;
     TRY(price_bytes(x, run, err));
     for (int group = 0; group < priced->group_count; group++)
         if (!priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
