@@ -32,11 +32,7 @@ static const char *source_of_fit(const struct calibration *c, const struct fit *
 static struct estimate fitted(const struct calibration *c, struct interval i, const struct fit *f,
                               struct arena *arena)
 {
-    return (struct estimate){.value = i.value,
-                             .low = i.low,
-                             .high = i.high,
-                             .origin = ORIGIN_FITTED,
-                             .source = source_of_fit(c, f, arena)};
+    return estimate_fitted(i.value, i.low, i.high, source_of_fit(c, f, arena));
 }
 
 // Leaves *to unchanged if nothing was measured.
@@ -257,13 +253,6 @@ static void take_gpu(struct gpu_costs *g, struct calibration *c,
 
 // ---- the document
 
-static int find_gpu(const struct costs *c, const char *gpu)
-{
-    for (int i = 0; i < c->gpu_count; i++)
-        if (!strcmp(c->gpus[i].gpu, gpu)) return i;
-    return -1;
-}
-
 // With room for one more GPU, and in each for every precision.
 static struct costs begin_costs(const struct calibrate_settings *settings, const char *gpu,
                                 struct arena *arena)
@@ -300,10 +289,9 @@ void calibration_costs(struct calibration *c, const struct calibrate_settings *s
                        struct arena *arena)
 {
     c->costs = begin_costs(settings, c->gpu, arena);
-    int at = find_gpu(&c->costs, c->gpu);
-    bool is_new = at < 0;
-    if (is_new) at = c->costs.gpu_count++;
-    struct gpu_costs *g = &c->costs.gpus[at];
+    struct gpu_costs *g = (struct gpu_costs *)costs_find_gpu(&c->costs, c->gpu);
+    bool is_new = !g;
+    if (is_new) g = &c->costs.gpus[c->costs.gpu_count++];
     g->gpu = c->gpu;
     g->precisions = arena_grow(arena, g->precisions, (size_t)g->precision_count, PRECISION_COUNT,
                                sizeof *g->precisions);

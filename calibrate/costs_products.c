@@ -1,7 +1,5 @@
 // The numbers of products by shape, from samples. Where the base costs price products this way,
 // those numbers must not remain next to measured ones.
-#include <string.h>
-
 #include "calibrate/calibrate.h"
 #include "calibrate/fit/products.h"
 #include "data/numbers/intervals.h"
@@ -27,15 +25,12 @@ static int collect(struct product_sample *to, const struct samples *all, enum pr
 static void take_launches(struct gpu_costs *g, const struct calibration *c)
 {
     const struct fit *small = c->kernels[KERNEL_ELEMENTWISE];
-    g->layer_overhead_s = (struct estimate){.origin = ORIGIN_FITTED,
-                                            .source = "launches are counted kernel by kernel"};
+    g->layer_overhead_s = estimate_fitted(0, 0, 0, "launches are counted kernel by kernel");
     g->backward_overhead_s = (struct estimate){0};
     if (small)
-        g->elementwise_launch_s = (struct estimate){.value = small->overhead_s.value,
-                                                    .low = small->overhead_s.low,
-                                                    .high = small->overhead_s.high,
-                                                    .origin = ORIGIN_FITTED,
-                                                    .source = "overhead of the memory's line"};
+        g->elementwise_launch_s = estimate_fitted(small->overhead_s.value, small->overhead_s.low,
+                                                  small->overhead_s.high,
+                                                  "overhead of the memory's line");
 }
 
 static enum status refit(struct calibration *c, struct gpu_costs *g, struct precision_costs *p,
@@ -61,12 +56,9 @@ static enum status refit(struct calibration *c, struct gpu_costs *g, struct prec
 
 enum status calibration_products(struct calibration *c, struct arena *arena, struct error *err)
 {
-    for (int i = 0; i < c->costs.gpu_count; i++) {
-        struct gpu_costs *g = &c->costs.gpus[i];
-        if (strcmp(g->gpu, c->gpu)) continue;
-        for (int k = 0; k < g->precision_count; k++)
-            if (g->precisions[k].product_flop_per_s.value > 0)
-                TRY(refit(c, g, &g->precisions[k], arena, err));
-    }
+    struct gpu_costs *g = (struct gpu_costs *)costs_find_gpu(&c->costs, c->gpu);
+    for (int k = 0; g && k < g->precision_count; k++)
+        if (g->precisions[k].product_flop_per_s.value > 0)
+            TRY(refit(c, g, &g->precisions[k], arena, err));
     return OK;
 }

@@ -158,8 +158,7 @@ static void draw_titles(const struct panel *p, const char *title, const char *li
 static void draw_predictions(const struct panel *p, const struct fit *f)
 {
     for (int i = 0; i < f->point_count; i++) {
-        double x = across(p, f->points[i].work),
-               y = down(p, fit_seconds(f, &f->points[i]) + f->points[i].explained_s);
+        double x = across(p, f->points[i].work), y = down(p, fit_seconds(f, &f->points[i]));
         svg_line(p->svg, x - 5, y, x + 5, y, SVG_FIRST, 1.6);
     }
 }
@@ -183,8 +182,7 @@ static void draw_fit(struct text *svg, int index, const char *title, const char 
     for (int i = 0; i < f->point_count; i++) plain = plain && !(f->points[i].explained_s > 0);
     take_ranges(&p, f->points, f->point_count);
     for (int i = 0; i < f->point_count; i++)
-        widen(&p.seconds_low, &p.seconds_high,
-              fit_seconds(f, &f->points[i]) + f->points[i].explained_s);
+        widen(&p.seconds_low, &p.seconds_high, fit_seconds(f, &f->points[i]));
     finish_ranges(&p);
     draw_frame(&p, unit, arena);
     if (plain) draw_curve(&p, f);

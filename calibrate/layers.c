@@ -14,7 +14,7 @@
 #include "formulate/price/price.h"
 
 static const double flop_tolerance = 1e-6;
-static const double coverage = 0.95, least_share_left = 0.1, least_factor = 1e-3;
+static const double coverage = 0.95, least_share_left = 0.1;
 static const char *const passes[] = {"forward", "backward", "backward selective", "backward full"};
 
 // ---- which samples
@@ -277,14 +277,6 @@ static double shapes_apart(const struct pass_fit *to, const struct group *g, dou
     return student_quantile(coverage, n - 1) * scatter * sqrt(1 + 1.0 / n);
 }
 
-static void widen_factor(struct interval *x, double share)
-{
-    double below = hypot(x->value - x->low, share * x->value),
-           above = hypot(x->high - x->value, share * x->value);
-    x->low = fmax(x->value - below, least_factor * x->value);
-    x->high = x->value + above;
-}
-
 // overhead_s: of the kernels; for blocks it is fitted with the factor if there are several sizes.
 static enum status fit_sizes(struct pass_fit *to, struct group *g, const char *kind,
                              const char *pass, double overhead_s, struct arena *arena,
@@ -318,7 +310,7 @@ static enum status fit_pass(struct pass_fit *to, const struct layer_fits *f, enu
     }
     if (g.own) return OK;
     to->apart = shapes_apart(to, &g, overhead_s, arena);
-    widen_factor(&to->factor, to->apart);
+    to->factor = interval_widened(to->factor, to->apart);
     return OK;
 }
 
@@ -326,11 +318,7 @@ static enum status fit_pass(struct pass_fit *to, const struct layer_fits *f, enu
 
 static struct estimate estimate_of(struct interval i, double most, const char *source)
 {
-    return (struct estimate){.value = fmin(i.value, most),
-                             .low = fmin(i.low, most),
-                             .high = fmin(i.high, most),
-                             .origin = ORIGIN_FITTED,
-                             .source = source};
+    return estimate_fitted(fmin(i.value, most), fmin(i.low, most), fmin(i.high, most), source);
 }
 
 static void put_pass(struct estimate *factor, struct estimate *overhead, const struct pass_fit *p,

@@ -73,8 +73,7 @@ static void show_fit(FILE *to, const char *title, const char *more, const struct
     fprintf(to, "  %-32s %14s %12s %26s %12s %8s\n", "operation", work.text, "median",
             "95 % interval", "line", "off");
     for (int i = 0; i < f->point_count; i++)
-        show_point(to, &f->points[i], fit_seconds(f, &f->points[i]) + f->points[i].explained_s,
-                   work.size);
+        show_point(to, &f->points[i], fit_seconds(f, &f->points[i]), work.size);
     fputc('\n', to);
 }
 
@@ -103,7 +102,7 @@ static void show_segments(FILE *to, const struct segmented *f)
     }
 }
 
-static void show_class(FILE *to, const struct link_fits *f, const struct channel_class *k)
+static void show_class(FILE *to, const struct channel_class *k)
 {
     fprintf(to, "%s, %s%s: %d %s\n", k->operation, k->pairs ? "" : "of several ranks ",
             k->between_nodes ? "between nodes" : "inside of a node", k->channel_count,
@@ -116,7 +115,6 @@ static void show_class(FILE *to, const struct link_fits *f, const struct channel
     if (k->contention > 0)
         fprintf(to, "  together  %12.3f           times as long as alone, median\n", k->contention);
     show_notes(to, &k->fit.notes);
-    (void)f;
 }
 
 static void show_channel(FILE *to, const struct link_fits *f, const struct channel *c,
@@ -169,7 +167,7 @@ static void links_show(const struct link_fits *f, FILE *to, struct arena *arena)
     if (!f->class_count) return;
     fputs("-- links\n\n", to);
     for (int k = 0; k < f->class_count; k++) {
-        show_class(to, f, &f->classes[k]);
+        show_class(to, &f->classes[k]);
         for (int i = 0; i < f->classes[k].channel_count; i++)
             show_channel(to, f, &f->channels[f->classes[k].channels[i]], arena);
         fputc('\n', to);

@@ -16,7 +16,7 @@ static int columns_of(enum line line)
 double fit_seconds(const struct fit *f, const struct fit_point *at)
 {
     return f->overhead_s.value + at->work / f->rate.value +
-           (f->traffic_rate.value > 0 ? at->traffic / f->traffic_rate.value : 0);
+           (f->traffic_rate.value > 0 ? at->traffic / f->traffic_rate.value : 0) + at->explained_s;
 }
 
 // Columns: the work; one; the traffic.
@@ -63,7 +63,7 @@ static struct interval rate_of(const struct interval *slope)
     return rate;
 }
 
-static struct interval widened(struct interval x, double share)
+struct interval interval_widened(struct interval x, double share)
 {
     double below = hypot(x.value - x.low, share * x.value),
            above = hypot(x.high - x.value, share * x.value);
@@ -75,9 +75,9 @@ void fit_widen(struct fit *f, double share)
 {
     if (!(share > f->apart)) return;
     double more = sqrt(share * share - f->apart * f->apart);
-    f->rate = widened(f->rate, more);
-    f->overhead_s = widened(f->overhead_s, more);
-    if (f->traffic_rate.value > 0) f->traffic_rate = widened(f->traffic_rate, more);
+    f->rate = interval_widened(f->rate, more);
+    f->overhead_s = interval_widened(f->overhead_s, more);
+    if (f->traffic_rate.value > 0) f->traffic_rate = interval_widened(f->traffic_rate, more);
     f->apart = share;
 }
 
@@ -86,8 +86,7 @@ static double median_error(const struct fit *f, const struct fit_point *points, 
 {
     double *errors = TAKE(arena, count, double);
     for (int i = 0; i < count; i++)
-        errors[i] =
-            fabs((fit_seconds(f, &points[i]) + points[i].explained_s) / points[i].seconds - 1);
+        errors[i] = fabs(fit_seconds(f, &points[i]) / points[i].seconds - 1);
     return median_of(errors, count);
 }
 
@@ -184,8 +183,7 @@ static double held_out_error(enum line line, const struct fit_point *points, int
             x.held[0])
             return INFINITY;
         take_line(&f, &x, line);
-        errors[i] =
-            fabs((fit_seconds(&f, &points[i]) + points[i].explained_s) / points[i].seconds - 1);
+        errors[i] = fabs(fit_seconds(&f, &points[i]) / points[i].seconds - 1);
     }
     return median_of(errors, count);
 }

@@ -45,11 +45,12 @@ enum status fit_best(struct fit *f, const char *file, const char *name, const en
                      int form_count, struct fit_point *points, int point_count, struct arena *arena,
                      struct error *err);
 
+struct interval interval_widened(struct interval x, double share);
 // Widens the intervals by this share: the relative difference of a launch or document, which could
 // have been the only one.
 void fit_widen(struct fit *f, double share);
 
-// The fitted time of this point's work and traffic, in seconds, without the explained part.
+// The fitted time of this point's work and traffic, and the explained part, in seconds.
 double fit_seconds(const struct fit *f, const struct fit_point *at);
 
 #endif

@@ -94,7 +94,7 @@ static double documents_apart(const struct inputs *in, const struct fit *f, stru
         for (int i = 0; i < f->point_count; i++) {
             const struct fit_point *p = &f->points[i];
             if (in->document_of[p->sample - in->all.samples] != d) continue;
-            off[count++] = p->seconds / (fit_seconds(f, p) + p->explained_s) - 1;
+            off[count++] = p->seconds / fit_seconds(f, p) - 1;
         }
         if (count) greatest = fmax(greatest, fabs(median_of(off, count)));
         documents += count > 0;

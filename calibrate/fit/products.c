@@ -227,10 +227,8 @@ static void put_intervals(const struct fitter *f, const double *x, double (*kept
         double reach = fmin(reach_max, student_quantile(0.95, folds - 1) *
                                            sqrt(scatter * (folds - 1) / folds));
         struct estimate *e = &fit->numbers[f->active[k]];
-        *e = (struct estimate){.value = value,
-                               .low = rounded(value * exp(-reach)),
-                               .high = rounded(value * exp(reach)),
-                               .origin = ORIGIN_FITTED};
+        *e =
+            estimate_fitted(value, rounded(value * exp(-reach)), rounded(value * exp(reach)), NULL);
         if (f->active[k] == PRODUCT_SQUARE)
             e->value = fmin(1, e->value), e->low = fmin(1, e->low), e->high = fmin(1, e->high);
     }

@@ -373,11 +373,9 @@ static void put_fitted(struct estimate *e, const struct cost_key *key, void *con
     const struct origin_note *note = context;
     const struct fitted *f = note->fitted;
     if (!(e->value > 0)) return;
-    *e = (struct estimate){.value = e->value,
-                           .low = fmin(fmax(e->value * f->low / f->value, key->low), e->value),
-                           .high = fmax(fmin(e->value * f->high / f->value, key->high), e->value),
-                           .origin = ORIGIN_FITTED,
-                           .source = note->source};
+    *e = estimate_fitted(e->value, fmin(fmax(e->value * f->low / f->value, key->low), e->value),
+                         fmax(fmin(e->value * f->high / f->value, key->high), e->value),
+                         note->source);
 }
 
 void iterations_put(const struct iterations_fit *fit, struct costs *costs, const char *source)
@@ -388,11 +386,8 @@ void iterations_put(const struct iterations_fit *fit, struct costs *costs, const
                    put_fitted, &note);
     }
     if (fit->error_bound > 0)
-        costs->iteration_spread = (struct estimate){.value = fit->error_bound,
-                                                    .low = fit->error_bound,
-                                                    .high = fit->error_bound,
-                                                    .origin = ORIGIN_FITTED,
-                                                    .source = source};
+        costs->iteration_spread =
+            estimate_fitted(fit->error_bound, fit->error_bound, fit->error_bound, source);
 }
 
 enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *keys,

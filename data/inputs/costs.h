@@ -28,6 +28,11 @@ static inline struct estimate estimate_assumed(double value, const char *source)
 {
     return (struct estimate){value, value, value, ORIGIN_ASSUMED, source, 0, 0};
 }
+static inline struct estimate estimate_fitted(double value, double low, double high,
+                                              const char *source)
+{
+    return (struct estimate){value, low, high, ORIGIN_FITTED, source, 0, 0};
+}
 
 struct precision_costs {
     enum precision precision;
