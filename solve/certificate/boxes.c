@@ -247,18 +247,10 @@ static int find_choice(const struct maker *m, int stage, const struct choice *x)
 static bool read_split(const struct maker *m, struct proof_box *to, const struct box_split *s,
                        const struct choice *choice)
 {
-    bool by_rank = s->by == SPLIT_LAYERS, by_choice = s->by == SPLIT_CHOICE;
-    to->stage = by_rank ? -1 : s->at;
-    to->rank = by_rank ? s->at : -1;
-    to->layers = by_rank ? (int)s->value : 0;
-    to->group = s->by == SPLIT_GROUP ? (int)s->value : -1;
-    to->load_ns = s->by == SPLIT_LOAD ? s->value : 0;
+    bool by_choice = s->by == SPLIT_CHOICE;
+    proof_take_split(to, s);
     to->choice = by_choice ? find_choice(m, s->at, choice) : -1;
     if (to->choice >= 0) to->stated = m->choices.items[s->at][to->choice].decision;
-    to->end = by_rank                ? END_SPLIT_RANK
-              : by_choice            ? END_SPLIT_CHOICE
-              : s->by == SPLIT_GROUP ? END_SPLIT_GROUP
-                                     : END_SPLIT_LOAD;
     return s->by && (!by_choice || to->choice >= 0);
 }
 

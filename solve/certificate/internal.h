@@ -75,6 +75,8 @@ struct proof {
 struct proof_box *proof_add_box(struct proof *p);
 // The step's prices of memory.
 void proof_take_memory(struct proof_round *round, const struct box_step *step, struct arena *arena);
+// All but the single decision.
+void proof_take_split(struct proof_box *to, const struct box_split *s);
 void proof_add_round(struct proof *p, int box, const struct proof_round *round);
 struct proof_path *proof_add_path(struct proof *p, const struct proof_path *path);
 void proof_write(struct proof *p);

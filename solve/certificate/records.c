@@ -86,18 +86,6 @@ static bool take_steps(struct taker *t, int box, const struct box_record *r, boo
     return true;
 }
 
-static void take_split(struct proof_box *to, const struct box_record *r)
-{
-    const struct box_split *s = &r->split;
-    to->stage = s->at;
-    to->load_ns = s->by == SPLIT_LOAD ? s->value : 0;
-    to->group = s->by == SPLIT_GROUP ? (int)s->value : -1;
-    to->end = s->by == SPLIT_CHOICE  ? END_SPLIT_CHOICE
-              : s->by == SPLIT_GROUP ? END_SPLIT_GROUP
-                                     : END_SPLIT_LOAD;
-    if (r->branched) to->stated = proof_decision(&r->branched->decision);
-}
-
 // A box whose own steps reach the bound ends there, even if it was split later for a higher
 // target.
 static bool take_record(struct taker *t, int64_t number, int depth)
@@ -113,7 +101,8 @@ static bool take_record(struct taker *t, int64_t number, int depth)
     }
     if (r->first_part < 0) return false;
     assert(r->first_part > number && r->first_part + 1 < t->records->count);
-    take_split(&t->p->boxes[box], r);
+    proof_take_split(&t->p->boxes[box], &r->split);
+    if (r->branched) t->p->boxes[box].stated = proof_decision(&r->branched->decision);
     // In the file the half with the property comes first.
     return take_record(t, r->first_part + r->turned, depth + 1) &&
            take_record(t, r->first_part + !r->turned, depth + 1);

@@ -26,6 +26,20 @@ void proof_take_memory(struct proof_round *round, const struct box_step *step, s
     round->memory_count = step->memory_count;
 }
 
+void proof_take_split(struct proof_box *to, const struct box_split *s)
+{
+    bool by_rank = s->by == SPLIT_LAYERS;
+    to->stage = by_rank ? -1 : s->at;
+    to->rank = by_rank ? s->at : -1;
+    to->layers = by_rank ? (int)s->value : 0;
+    to->group = s->by == SPLIT_GROUP ? (int)s->value : -1;
+    to->load_ns = s->by == SPLIT_LOAD ? s->value : 0;
+    to->end = by_rank                 ? END_SPLIT_RANK
+              : s->by == SPLIT_CHOICE ? END_SPLIT_CHOICE
+              : s->by == SPLIT_GROUP  ? END_SPLIT_GROUP
+                                      : END_SPLIT_LOAD;
+}
+
 void proof_add_round(struct proof *p, int box, const struct proof_round *round)
 {
     struct proof_box *b = &p->boxes[box];
@@ -61,9 +75,10 @@ static void put_incumbent(const struct proof *p, struct json_writer *w)
     json_close_array(w);
 }
 
+static const char *const budget_names[] = {"boundaries", "stages", "cost"};
+
 static void put_counted(const struct proof *p, struct json_writer *w)
 {
-    static const char *const names[] = {"boundaries", "stages", "cost"};
     const struct priced *priced = p->request->priced;
     bool any = false;
     for (int r = 0; r < priced->group_count + BUDGETS; r++) any = any || p->counted[r];
@@ -74,7 +89,7 @@ static void put_counted(const struct proof *p, struct json_writer *w)
         if (p->counted[g]) json_put_text(w, NULL, priced->groups[g].name);
     json_close_array(w);
     for (int i = 0; i < BUDGETS; i++)
-        if (p->counted[priced->group_count + i]) json_put_bool(w, names[i], true);
+        if (p->counted[priced->group_count + i]) json_put_bool(w, budget_names[i], true);
     json_close_object(w);
 }
 
@@ -88,7 +103,6 @@ static void put_pair(struct json_writer *w, int64_t a, int64_t b)
 
 static void put_prices(const struct proof *p, struct json_writer *w, const int64_t *prices)
 {
-    static const char *const names[] = {"boundaries", "stages", "cost"};
     int group_count = p->request->priced->group_count;
     bool slots = false;
     for (int g = 0; g < group_count; g++) slots = slots || prices[g] > 0;
@@ -100,7 +114,8 @@ static void put_prices(const struct proof *p, struct json_writer *w, const int64
         json_close_array(w);
     }
     for (int i = 0; i < BUDGETS; i++)
-        if (prices[group_count + i] > 0) json_put_count(w, names[i], prices[group_count + i]);
+        if (prices[group_count + i] > 0)
+            json_put_count(w, budget_names[i], prices[group_count + i]);
     json_close_object(w);
 }
 

@@ -18,19 +18,18 @@ static struct sizes sizes_of(const struct plan *p)
                           (int64_t)x->replica_count * p->stage_count};
 }
 
-static void put_numbers(struct message *m, const void *numbers, int64_t count, size_t size)
+// After the placement itself: its arrays, put or, with an arena, read.
+static void pass_arrays(struct message *m, struct plan_placement *x, struct sizes of,
+                        struct arena *arena)
 {
-    message_put_count(m, numbers ? count : -1);
-    if (numbers) message_put(m, numbers, (size_t)count * size);
-}
-
-// NULL if it was sent as NULL; broken if there are not `count` of them.
-static void *get_numbers(struct message *m, int64_t count, size_t size, struct arena *arena)
-{
-    int64_t sent = message_get_count(m);
-    if (sent < 0) return NULL;
-    if (sent != count) m->broken = true;
-    return message_get_array(m, m->broken ? 0 : count, size, arena);
+    message_pass_array(m, &x->micro_batches, of.replicas, sizeof *x->micro_batches, arena);
+    message_pass_array(m, &x->recompute, of.stages, sizeof *x->recompute, arena);
+    message_pass_array(m, &x->recomputed_layers, of.stages, sizeof *x->recomputed_layers, arena);
+    message_pass_array(m, &x->send_forward_ns, of.stages, sizeof *x->send_forward_ns, arena);
+    message_pass_array(m, &x->send_backward_ns, of.stages, sizeof *x->send_backward_ns, arena);
+    message_pass_array(m, &x->iteration_ns, of.replicas, sizeof *x->iteration_ns, arena);
+    message_pass_array(m, &x->rings, of.stages, sizeof *x->rings, arena);
+    message_pass_array(m, &x->embedding_ring, 2 * of.replicas, sizeof *x->embedding_ring, arena);
 }
 
 static void put_placement(struct message *m, const struct plan *p)
@@ -40,14 +39,7 @@ static void put_placement(struct message *m, const struct plan *p)
     assert(!x->pipette); // spaces on nodes have no such objective
     message_put(m, x, sizeof *x);
     for (int64_t i = 0; i < of.ranks; i++) message_put_text(m, x->nodes[i]);
-    put_numbers(m, x->micro_batches, of.replicas, sizeof *x->micro_batches);
-    put_numbers(m, x->recompute, of.stages, sizeof *x->recompute);
-    put_numbers(m, x->recomputed_layers, of.stages, sizeof *x->recomputed_layers);
-    put_numbers(m, x->send_forward_ns, of.stages, sizeof *x->send_forward_ns);
-    put_numbers(m, x->send_backward_ns, of.stages, sizeof *x->send_backward_ns);
-    put_numbers(m, x->iteration_ns, of.replicas, sizeof *x->iteration_ns);
-    put_numbers(m, x->rings, of.stages, sizeof *x->rings);
-    put_numbers(m, x->embedding_ring, 2 * of.replicas, sizeof *x->embedding_ring);
+    pass_arrays(m, p->placement, of, NULL);
 }
 
 static void get_placement(struct message *m, struct plan *p, struct arena *arena)
@@ -58,14 +50,7 @@ static void get_placement(struct message *m, struct plan *p, struct arena *arena
     m->broken = m->broken || of.ranks < 0 || (uint64_t)of.ranks > m->used;
     x->nodes = TAKE(arena, m->broken ? 0 : of.ranks, const char *);
     for (int64_t i = 0; i < of.ranks && !m->broken; i++) x->nodes[i] = message_get_text(m, arena);
-    x->micro_batches = get_numbers(m, of.replicas, sizeof *x->micro_batches, arena);
-    x->recompute = get_numbers(m, of.stages, sizeof *x->recompute, arena);
-    x->recomputed_layers = get_numbers(m, of.stages, sizeof *x->recomputed_layers, arena);
-    x->send_forward_ns = get_numbers(m, of.stages, sizeof *x->send_forward_ns, arena);
-    x->send_backward_ns = get_numbers(m, of.stages, sizeof *x->send_backward_ns, arena);
-    x->iteration_ns = get_numbers(m, of.replicas, sizeof *x->iteration_ns, arena);
-    x->rings = get_numbers(m, of.stages, sizeof *x->rings, arena);
-    x->embedding_ring = get_numbers(m, 2 * of.replicas, sizeof *x->embedding_ring, arena);
+    pass_arrays(m, x, of, arena);
 }
 
 // ---- the plan

@@ -55,6 +55,17 @@ void *message_get_array(struct message *m, int64_t count, size_t element_size, s
     return array;
 }
 
+void message_pass_array(struct message *m, void *pointer, int64_t count, size_t element_size,
+                        struct arena *arena)
+{
+    void *array;
+    memcpy(&array, pointer, sizeof array);
+    if (!array) return;
+    if (!arena) message_put(m, array, (size_t)count * element_size);
+    else array = message_get_array(m, count, element_size, arena);
+    memcpy(pointer, &array, sizeof array);
+}
+
 void message_put_text(struct message *m, const char *text)
 {
     size_t length = text ? strlen(text) : 0;

@@ -26,6 +26,10 @@ int64_t message_get_count(struct message *m);
 int message_get_length(struct message *m, size_t element_size);
 // Reads `count` elements into the arena; none if the rest of the message cannot contain them.
 void *message_get_array(struct message *m, int64_t count, size_t element_size, struct arena *arena);
+// An array that a struct points to, after the struct itself: put or, with an arena, read into it.
+// pointer: that of the array's pointer; NULL stays NULL.
+void message_pass_array(struct message *m, void *pointer, int64_t count, size_t element_size,
+                        struct arena *arena);
 void message_put_text(struct message *m, const char *text); // NULL: as ""
 const char *message_get_text(struct message *m, struct arena *arena);
 

@@ -105,118 +105,61 @@ struct record *record_add(struct record_list *list, enum record_kind kind, const
 
 // ---- messages
 
-static void put_bits(struct message *m, const uint64_t *bits, const struct program *p)
+static void pass_multipliers(struct message *m, struct multipliers *y, struct arena *arena)
 {
-    message_put(m, bits, (size_t)box_words(p) * sizeof *bits);
+    message_pass_array(m, &y->rows, y->count, sizeof *y->rows, arena);
+    message_pass_array(m, &y->values, y->count, sizeof *y->values, arena);
 }
 
-static uint64_t *get_bits(struct message *m, const struct program *p, struct arena *arena)
-{
-    uint64_t *bits = TAKE(arena, box_words(p), uint64_t);
-    message_get(m, bits, (size_t)box_words(p) * sizeof *bits);
-    return bits;
-}
-
-static void put_multipliers(struct message *m, const struct multipliers *y)
-{
-    message_put_count(m, y->unit_log2);
-    message_put_count(m, y->count);
-    message_put(m, y->rows, (size_t)y->count * sizeof *y->rows);
-    message_put(m, y->values, (size_t)y->count * sizeof *y->values);
-}
-
-static void get_multipliers(struct multipliers *y, struct message *m, struct arena *arena)
-{
-    y->unit_log2 = (int)message_get_count(m);
-    y->count = message_get_length(m, sizeof *y->rows + sizeof *y->values);
-    y->rows = TAKE(arena, y->count, int);
-    y->values = TAKE(arena, y->count, int64_t);
-    message_get(m, y->rows, (size_t)y->count * sizeof *y->rows);
-    message_get(m, y->values, (size_t)y->count * sizeof *y->values);
-}
-
-static void put_basis(struct message *m, const struct lp_basis *b, const struct program *p)
+static void pass_basis(struct message *m, struct lp_basis *b, const struct program *p,
+                       struct arena *arena)
 {
     const struct milp *milp = &p->formulation->milp;
-    message_put_count(m, b->present);
     if (!b->present) return;
-    message_put(m, b->columns, (size_t)milp->column_count);
-    message_put(m, b->elastics, (size_t)lp_elastic_count(milp, p->first_path_row));
-    message_put(m, b->rows, (size_t)p->first_path_row);
-    message_put_count(m, b->path_count);
-    message_put(m, b->path_rows, (size_t)b->path_count * sizeof *b->path_rows);
-    message_put(m, b->path_statuses, (size_t)b->path_count);
+    message_pass_array(m, &b->columns, milp->column_count, 1, arena);
+    message_pass_array(m, &b->elastics, lp_elastic_count(milp, p->first_path_row), 1, arena);
+    message_pass_array(m, &b->rows, p->first_path_row, 1, arena);
+    message_pass_array(m, &b->path_rows, b->path_count, sizeof *b->path_rows, arena);
+    message_pass_array(m, &b->path_statuses, b->path_count, 1, arena);
 }
 
-static unsigned char *get_bytes(struct message *m, int count, struct arena *arena)
+static void pass_box(struct message *m, struct box *b, const struct program *p, struct arena *arena)
 {
-    unsigned char *bytes = TAKE(arena, count, unsigned char);
-    message_get(m, bytes, (size_t)count);
-    return bytes;
-}
-
-static void get_basis(struct lp_basis *b, struct message *m, const struct program *p,
-                      struct arena *arena)
-{
-    const struct milp *milp = &p->formulation->milp;
-    *b = (struct lp_basis){.present = message_get_count(m) != 0};
-    if (!b->present) return;
-    b->columns = get_bytes(m, milp->column_count, arena);
-    b->elastics = get_bytes(m, lp_elastic_count(milp, p->first_path_row), arena);
-    b->rows = get_bytes(m, p->first_path_row, arena);
-    b->path_count = message_get_length(m, sizeof *b->path_rows + 1);
-    b->path_rows = TAKE(arena, b->path_count, int);
-    message_get(m, b->path_rows, (size_t)b->path_count * sizeof *b->path_rows);
-    b->path_statuses = get_bytes(m, b->path_count, arena);
+    message_pass_array(m, &b->allowed, box_words(p), sizeof *b->allowed, arena);
+    pass_multipliers(m, &b->proof, arena);
+    pass_basis(m, &b->basis, p, arena);
 }
 
 void box_put(struct message *m, const struct box *b, const struct program *p)
 {
-    message_put_count(m, b->number);
-    message_put_count(m, b->bound_ns);
-    message_put_count(m, b->ample);
-    message_put_count(m, b->depth);
-    put_bits(m, b->allowed, p);
-    put_multipliers(m, &b->proof);
-    put_basis(m, &b->basis, p);
+    struct box own = *b;
+    message_put(m, &own, sizeof own);
+    pass_box(m, &own, p, NULL);
 }
 
 void box_get(struct box *b, struct message *m, const struct program *p, struct arena *arena)
 {
-    b->number = message_get_count(m);
-    b->bound_ns = message_get_count(m);
-    b->ample = message_get_count(m) != 0;
-    b->depth = (int)message_get_count(m);
-    b->allowed = get_bits(m, p, arena);
-    get_multipliers(&b->proof, m, arena);
-    get_basis(&b->basis, m, p, arena);
+    message_get(m, b, sizeof *b);
+    pass_box(m, b, p, arena);
+}
+
+static void pass_record(struct message *m, struct record *r, const struct program *p,
+                        struct arena *arena)
+{
+    message_pass_array(m, &r->allowed, box_words(p), sizeof *r->allowed, arena);
+    message_pass_array(m, &r->removed, box_words(p), sizeof *r->removed, arena);
+    pass_multipliers(m, &r->proof, arena);
 }
 
 void record_put(struct message *m, const struct record *r, const struct program *p)
 {
-    message_put_count(m, r->kind);
-    message_put_count(m, r->box);
-    message_put_count(m, r->bound_ns);
-    message_put_count(m, r->ample);
-    message_put_count(m, r->target_ns);
-    message_put_count(m, r->first);
-    put_bits(m, r->allowed, p);
-    message_put_count(m, r->removed != NULL);
-    if (r->removed) put_bits(m, r->removed, p);
-    put_multipliers(m, &r->proof);
-    message_put(m, &r->split, sizeof r->split);
+    struct record own = *r;
+    message_put(m, &own, sizeof own);
+    pass_record(m, &own, p, NULL);
 }
 
 void record_get(struct record *r, struct message *m, const struct program *p, struct arena *arena)
 {
-    *r = (struct record){.kind = (enum record_kind)message_get_count(m)};
-    r->box = message_get_count(m);
-    r->bound_ns = message_get_count(m);
-    r->ample = message_get_count(m) != 0;
-    r->target_ns = message_get_count(m);
-    r->first = message_get_count(m);
-    r->allowed = get_bits(m, p, arena);
-    if (message_get_count(m)) r->removed = get_bits(m, p, arena);
-    get_multipliers(&r->proof, m, arena);
-    message_get(m, &r->split, sizeof r->split);
+    message_get(m, r, sizeof *r);
+    pass_record(m, r, p, arena);
 }

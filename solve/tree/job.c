@@ -175,25 +175,13 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
 
 void job_put(struct message *m, const struct task *job, const struct program *p)
 {
-    message_put_count(m, job->target_ns);
-    message_put_count(m, job->attempt);
-    message_put_count(m, job->box_limit);
-    message_put_count(m, job->by_glpk);
-    message_put_count(m, job->keep_target);
-    message_put(m, &job->gap, sizeof job->gap);
-    message_put_count(m, job->cutoff_ns);
+    message_put(m, job, sizeof *job);
     box_put(m, &job->box, p);
 }
 
 void job_get(struct task *job, struct message *m, const struct program *p, struct arena *arena)
 {
-    job->target_ns = message_get_count(m);
-    job->attempt = (int)message_get_count(m);
-    job->box_limit = (int)message_get_count(m);
-    job->by_glpk = message_get_count(m) != 0;
-    job->keep_target = message_get_count(m) != 0;
-    message_get(m, &job->gap, sizeof job->gap);
-    job->cutoff_ns = message_get_count(m);
+    message_get(m, job, sizeof *job);
     box_get(&job->box, m, p, arena);
 }
 
@@ -224,51 +212,32 @@ static void get_operations(struct message *m, const struct job_result *r, const 
 
 void job_result_put(struct message *m, const struct job_result *r, const struct program *p)
 {
-    message_put_count(m, r->box_count);
-    message_put_count(m, r->explored);
-    message_put_count(m, r->relaxations);
-    message_put_count(m, r->iterations);
-    message_put_count(m, r->failures);
-    message_put_count(m, r->path_count);
+    message_put(m, r, sizeof *r);
     message_put(m, r->paths, (size_t)r->path_count * (size_t)p->paths.size * sizeof *r->paths);
     put_operations(m, r, p);
-    message_put_count(m, r->plan_count);
     for (int i = 0; i < r->plan_count; i++) {
         message_put(m, r->plans[i].chosen, (size_t)p->stage_count * sizeof *r->plans[i].chosen);
         message_put_count(m, r->plans[i].time_ns);
     }
-    message_put_count(m, r->records.count);
     for (int i = 0; i < r->records.count; i++) record_put(m, &r->records.items[i], p);
-    message_put_count(m, r->open_count);
     for (int i = 0; i < r->open_count; i++) box_put(m, &r->open[i], p);
 }
 
 void job_result_get(struct job_result *r, struct message *m, const struct program *p,
                     struct arena *arena)
 {
-    size_t path_size = (size_t)p->paths.size * sizeof *r->paths,
-           plan_size = (size_t)p->stage_count * sizeof(int);
-    *r = (struct job_result){.box_count = (int)message_get_count(m)};
-    r->explored = message_get_count(m);
-    r->relaxations = message_get_count(m);
-    r->iterations = message_get_count(m);
-    r->failures = message_get_count(m);
-    r->path_count = message_get_length(m, path_size);
-    r->paths = TAKE(arena, (size_t)r->path_count * (size_t)p->paths.size, int);
-    message_get(m, r->paths, (size_t)r->path_count * path_size);
+    message_get(m, r, sizeof *r);
+    r->paths =
+        message_get_array(m, (int64_t)r->path_count * p->paths.size, sizeof *r->paths, arena);
     get_operations(m, r, p, arena);
-    r->plan_count = message_get_length(m, plan_size);
     r->plans = TAKE(arena, r->plan_count, struct found_plan);
     for (int i = 0; i < r->plan_count; i++) {
-        r->plans[i].chosen = TAKE(arena, p->stage_count, int);
-        message_get(m, r->plans[i].chosen, plan_size);
+        r->plans[i].chosen = message_get_array(m, p->stage_count, sizeof(int), arena);
         r->plans[i].time_ns = message_get_count(m);
     }
-    r->records.count = message_get_length(m, 1);
     r->records.items = TAKE(arena, r->records.count, struct record);
     for (int i = 0; i < r->records.count && !m->broken; i++)
         record_get(&r->records.items[i], m, p, arena);
-    r->open_count = message_get_length(m, 1);
     r->open = TAKE(arena, r->open_count, struct box);
     for (int i = 0; i < r->open_count && !m->broken; i++) box_get(&r->open[i], m, p, arena);
 }
