@@ -11,11 +11,8 @@ enum { LEAST_BYTES = 1 << 16, STEP = 4 };
 static void add_ladder(struct chooser *c, enum work work, enum sample_kind kind,
                        const char *operation, int64_t largest)
 {
-    for (int64_t bytes = LEAST_BYTES; bytes <= largest; bytes *= STEP) {
-        struct cell *cell = cells_add(c, work, kind, operation);
-        cell_set_size(cell, 1, bytes, 0, 0, 0);
-        cell->sample.bytes = (double)bytes;
-    }
+    for (int64_t bytes = LEAST_BYTES; bytes <= largest; bytes *= STEP)
+        cells_add(c, work, kind, operation, 0, (double)bytes, SIZE(bytes));
 }
 
 struct options {

@@ -12,6 +12,7 @@
 #include "measure/sampling/host.h"
 #include "measure/sampling/host_condition.h"
 #include "measure/cpu/internal.h"
+#include "data/base/least.h"
 #include "data/base/random.h"
 
 // More than the last-level cache of most processors, so that a cycle through the pool evicts its
@@ -81,10 +82,8 @@ static enum status cpu_prepare(void *session, const struct cell *cells, int cell
     int64_t in = POOL_FLOATS_MIN, out = RESULT_FLOATS_MIN;
     for (int i = 0; i < cell_count; i++) {
         TRY(check_cell(&cells[i], err));
-        int64_t reads = part_input_floats(&cells[i], threads),
-                writes = part_output_floats(&cells[i], threads);
-        in = reads > in ? reads : in;
-        out = writes > out ? writes : out;
+        struct part_size size = part_size(&cells[i], threads);
+        in = larger(in, size.in), out = larger(out, size.out);
     }
     if (in > s->pool_floats) {
         s->pool = take_floats(arena, in);
@@ -111,11 +110,9 @@ static float *next_place(float *area, int64_t area_floats, int64_t *place, int64
 static double cpu_repeat(void *session, const struct cell *cell)
 {
     struct session *s = session;
-    int threads = team_threads(s->team);
-    const float *in =
-        next_place(s->pool, s->pool_floats, &s->pool_place, part_input_floats(cell, threads));
-    float *out = next_place(s->result, s->result_floats, &s->result_place,
-                            part_output_floats(cell, threads));
+    struct part_size size = part_size(cell, team_threads(s->team));
+    const float *in = next_place(s->pool, s->pool_floats, &s->pool_place, size.in);
+    float *out = next_place(s->result, s->result_floats, &s->result_place, size.out);
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     team_reset_busy(s->team);

@@ -7,11 +7,13 @@
 #include "measure/sampling/backend.h"
 #include "measure/sampling/team.h"
 
-// The number of floats that a repetition reads, and writes.
-int64_t part_input_floats(const struct cell *cell, int threads);
-int64_t part_output_floats(const struct cell *cell, int threads);
+// The numbers of floats that a repetition reads from one area and writes to another.
+struct part_size {
+    int64_t in, out;
+};
+struct part_size part_size(const struct cell *cell, int threads);
 
-// One repetition. in[part_input_floats], out[part_output_floats].
+// One repetition. in[part_size().in], out[part_size().out].
 void part_run(struct team *team, const struct cell *cell, const float *in, float *out);
 
 #endif

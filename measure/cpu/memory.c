@@ -52,8 +52,8 @@ static bool observe(struct observation *o, int threads)
     struct cell product = {
         .work = WORK_GEMM,
         .sample = {.dimensions = {PRODUCT_SIZE, PRODUCT_SIZE * threads, PRODUCT_SIZE}}};
-    size_t floats =
-        (size_t)(part_input_floats(&product, threads) + part_output_floats(&product, threads));
+    struct part_size size = part_size(&product, threads);
+    size_t floats = (size_t)(size.in + size.out);
     arena_open(&arena, NULL);
     float *operands = (float *)(void *)take_fresh(floats * sizeof *operands);
     volatile char *fresh = take_fresh(FRESH_BYTES);
@@ -61,7 +61,7 @@ static bool observe(struct observation *o, int threads)
     memset(operands, 0, floats * sizeof *operands);
     double before = resident_bytes();
     if (team_open(&team, threads, &arena, &err) != OK) return false;
-    part_run(team, &product, operands, operands + part_input_floats(&product, threads));
+    part_run(team, &product, operands, operands + size.in);
     o->library = resident_bytes() - before;
     before = resident_bytes();
     fresh[FRESH_BYTES / 2] = 1;

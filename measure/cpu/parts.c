@@ -23,76 +23,52 @@ static const struct cell empty_block = {
     .layer = &empty_layer,
     .sample = {.dimensions = {1, 1, 1, 1}, .dimension_count = 4}};
 
-static int64_t layer_floats(const struct cell *cell, bool written)
+static struct part_size layer_size(const struct cell *cell)
 {
     struct layer_buffers b;
     layer_place(&b, cell, NULL, NULL);
-    return written ? b.out_floats : b.in_floats;
+    return (struct part_size){b.in_floats, b.out_floats};
 }
 
-int64_t part_input_floats(const struct cell *cell, int threads)
-{
-    (void)threads;
-    const int64_t *d = cell->sample.dimensions;
-    switch (cell->work) {
-    case WORK_GEMM: return d[0] * d[2] + d[1] * d[2];
-    case WORK_GEMM_DATA: return d[0] * d[1] + d[1] * d[2];
-    case WORK_GEMM_WEIGHT: return d[0] * d[2] + d[0] * d[1];
-    case WORK_ATTENTION: return 3 * d[0] * d[1] * d[2];
-    case WORK_ATTENTION_BACKWARD: return d[0] * d[1] * (4 * d[2] + d[1]);
-    case WORK_ELEMENTWISE: return d[1] * (d[2] + d[3]);
-    case WORK_ELEMENTWISE_BACKWARD: return d[1] * (2 * d[2] + 2 * d[3] + 1);
-    case WORK_GATED_ELEMENTWISE: return d[1] * (d[2] + 2 * d[3]);
-    case WORK_GATED_ELEMENTWISE_BACKWARD: return d[1] * (2 * d[2] + 3 * d[3] + 1);
-    case WORK_NORM: return d[1] * d[2];
-    case WORK_NORM_BACKWARD: return d[1] * (2 * d[2] + 1);
-    case WORK_COPY: return d[0] / 8;
-    case WORK_LAYER: return layer_floats(cell, false);
-    case WORK_OPTIMIZER: return d[0];
-    case WORK_COMPRESS: return d[0] * d[1] + d[1] * d[2];
-    case WORK_DECOMPRESS: return d[0] * d[2] + d[1] * d[2];
-    case WORK_TOP_K_COMPRESS: return d[0];
-    case WORK_TOP_K_DECOMPRESS: return 2 * d[1];
-    case WORK_QUANTISE: return d[1] == 1 ? 2 * d[0] : d[0];
-    case WORK_DEQUANTISE: return quantise_runs(d[0]) + floats_of(quantise_bytes(d[0], (int)d[1]));
-    case WORK_EMPTY_BLOCKS: return layer_floats(&empty_block, false);
-    default: break;
-    }
-    assert(!"a kind of work that this back end refuses");
-    return 0;
-}
+static struct part_size size_of(int64_t in, int64_t out) { return (struct part_size){in, out}; }
 
-int64_t part_output_floats(const struct cell *cell, int threads)
+struct part_size part_size(const struct cell *cell, int threads)
 {
     const int64_t *d = cell->sample.dimensions;
     switch (cell->work) {
-    case WORK_GEMM: return d[0] * d[1];
-    case WORK_GEMM_DATA: return d[0] * d[2];
-    case WORK_GEMM_WEIGHT: return d[1] * d[2];
-    case WORK_ATTENTION: return d[0] * d[1] * (d[1] + d[2]);
-    case WORK_ATTENTION_BACKWARD: return d[0] * d[1] * (d[1] + 3 * d[2]);
-    case WORK_ELEMENTWISE:
-    case WORK_GATED_ELEMENTWISE: return d[1] * (2 * d[2] + d[3] + 1);
-    case WORK_ELEMENTWISE_BACKWARD: return d[1] * (2 * d[2] + d[3]);
-    case WORK_GATED_ELEMENTWISE_BACKWARD: return d[1] * (2 * d[2] + 2 * d[3]);
-    case WORK_NORM: return d[1] * (d[2] + 1);
-    case WORK_NORM_BACKWARD: return d[1] * d[2];
-    case WORK_COPY: return d[0] / 8;
-    case WORK_LAYER: return layer_floats(cell, true);
-    case WORK_OPTIMIZER: return 3 * d[0];
-    case WORK_COMPRESS: return d[0] * d[2] + d[1] * d[2];
-    case WORK_DECOMPRESS: return d[0] * d[1];
-    case WORK_TOP_K_COMPRESS: return 2 * d[1] + (int64_t)threads * TOP_K_BUCKETS;
-    case WORK_TOP_K_DECOMPRESS: return d[0];
+    case WORK_GEMM: return size_of(d[0] * d[2] + d[1] * d[2], d[0] * d[1]);
+    case WORK_GEMM_DATA: return size_of(d[0] * d[1] + d[1] * d[2], d[0] * d[2]);
+    case WORK_GEMM_WEIGHT: return size_of(d[0] * d[2] + d[0] * d[1], d[1] * d[2]);
+    case WORK_ATTENTION: return size_of(3 * d[0] * d[1] * d[2], d[0] * d[1] * (d[1] + d[2]));
+    case WORK_ATTENTION_BACKWARD:
+        return size_of(d[0] * d[1] * (4 * d[2] + d[1]), d[0] * d[1] * (d[1] + 3 * d[2]));
+    case WORK_ELEMENTWISE: return size_of(d[1] * (d[2] + d[3]), d[1] * (2 * d[2] + d[3] + 1));
+    case WORK_ELEMENTWISE_BACKWARD:
+        return size_of(d[1] * (2 * d[2] + 2 * d[3] + 1), d[1] * (2 * d[2] + d[3]));
+    case WORK_GATED_ELEMENTWISE:
+        return size_of(d[1] * (d[2] + 2 * d[3]), d[1] * (2 * d[2] + d[3] + 1));
+    case WORK_GATED_ELEMENTWISE_BACKWARD:
+        return size_of(d[1] * (2 * d[2] + 3 * d[3] + 1), d[1] * (2 * d[2] + 2 * d[3]));
+    case WORK_NORM: return size_of(d[1] * d[2], d[1] * (d[2] + 1));
+    case WORK_NORM_BACKWARD: return size_of(d[1] * (2 * d[2] + 1), d[1] * d[2]);
+    case WORK_COPY: return size_of(d[0] / 8, d[0] / 8);
+    case WORK_OPTIMIZER: return size_of(d[0], 3 * d[0]);
+    case WORK_COMPRESS: return size_of(d[0] * d[1] + d[1] * d[2], d[0] * d[2] + d[1] * d[2]);
+    case WORK_DECOMPRESS: return size_of(d[0] * d[2] + d[1] * d[2], d[0] * d[1]);
+    case WORK_TOP_K_COMPRESS: return size_of(d[0], 2 * d[1] + (int64_t)threads * TOP_K_BUCKETS);
+    case WORK_TOP_K_DECOMPRESS: return size_of(2 * d[1], d[0]);
     case WORK_QUANTISE:
-        return quantise_runs(d[0]) + floats_of(quantise_bytes(d[0], (int)d[1])) +
-               (d[1] == 1 ? d[0] : 0);
-    case WORK_DEQUANTISE: return d[0];
-    case WORK_EMPTY_BLOCKS: return layer_floats(&empty_block, true);
+        return size_of(d[1] == 1 ? 2 * d[0] : d[0], quantise_runs(d[0]) +
+                                                        floats_of(quantise_bytes(d[0], (int)d[1])) +
+                                                        (d[1] == 1 ? d[0] : 0));
+    case WORK_DEQUANTISE:
+        return size_of(quantise_runs(d[0]) + floats_of(quantise_bytes(d[0], (int)d[1])), d[0]);
+    case WORK_LAYER: return layer_size(cell);
+    case WORK_EMPTY_BLOCKS: return layer_size(&empty_block);
     default: break;
     }
     assert(!"a kind of work that this back end refuses");
-    return 0;
+    return size_of(0, 0);
 }
 
 // ---- kernels of a block

@@ -19,8 +19,18 @@ enum {
     COPY_BYTES_MIN = 1 << 12
 };
 
+static void set_size(struct sample *s, double flop, double bytes, const int64_t dimensions[4])
+{
+    s->flop = flop, s->bytes = bytes;
+    for (int i = 0; i < 4 && dimensions[i]; i++) {
+        assert(dimensions[i] > 0);
+        s->dimensions[s->dimension_count++] = dimensions[i];
+    }
+}
+
 struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind,
-                       const char *operation)
+                       const char *operation, double flop, double bytes,
+                       const int64_t dimensions[4])
 {
     GROW(c->arena, c->cells, c->count, c->capacity, 128);
     struct cell *cell = &c->cells[c->count++];
@@ -30,18 +40,8 @@ struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind,
                                      .from = -1,
                                      .to = -1,
                                      .precision = c->request->precision}};
+    set_size(&cell->sample, flop, bytes, dimensions);
     return cell;
-}
-
-void cell_set_size(struct cell *cell, int count, int64_t d0, int64_t d1, int64_t d2, int64_t d3)
-{
-    const int64_t d[4] = {d0, d1, d2, d3};
-    assert(count >= 1 && count <= 4);
-    cell->sample.dimension_count = count;
-    for (int i = 0; i < count; i++) {
-        assert(d[i] > 0);
-        cell->sample.dimensions[i] = d[i];
-    }
 }
 
 int64_t cells_quarter(double seconds_per_unit, double largest_s, int64_t limit)
@@ -104,12 +104,11 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
     for (int i = 0; i < cells_sizes(r); i++, tokens *= 2)
         for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
             const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
-            struct cell *cell = cells_add(c, products[p].work, SAMPLE_GEMM, name);
-            cell_set_size(cell, 3, tokens, columns, inner, 0);
-            cell->sample.flop = 2.0 * (double)tokens * (double)columns * (double)inner;
-            cell->sample.bytes =
-                precision_bytes(r->precision) *
-                ((double)tokens * (double)(columns + inner) + (double)columns * (double)inner);
+            cells_add(c, products[p].work, SAMPLE_GEMM, name,
+                      2.0 * (double)tokens * (double)columns * (double)inner,
+                      precision_bytes(r->precision) * ((double)tokens * (double)(columns + inner) +
+                                                       (double)columns * (double)inner),
+                      SIZE(tokens, columns, inner));
         }
 }
 
@@ -132,27 +131,23 @@ static void add_attention(struct chooser *c, int64_t heads_all, int64_t width)
         double scores = (double)heads * (double)sequence * (double)sequence,
                flop = 4 * scores * (double)width;
         double bytes = 6 * scores * precision_bytes(r->precision);
-        struct cell *cell = cells_add(c, r->fused ? WORK_FUSED_ATTENTION : WORK_ATTENTION,
-                                      SAMPLE_ATTENTION,
-                                      r->fused ? "fused, causal" : "scores, softmax and context");
-        cell_set_size(cell, 3, heads, sequence, width, 0);
-        cell->sample.flop = r->fused ? flop / 2 : flop;
-        cell->sample.bytes = r->fused ? 0 : bytes;
-        cell = cells_add(
-            c, r->fused ? WORK_FUSED_ATTENTION_BACKWARD : WORK_ATTENTION_BACKWARD, SAMPLE_ATTENTION,
-            r->fused ? "fused, causal, backward" : "scores, softmax and context, backward");
-        cell_set_size(cell, 3, heads, sequence, width, 0);
-        cell->sample.flop = r->fused ? 2.5 * flop / 2 : 2 * flop;
-        cell->sample.bytes = r->fused ? 0 : 2 * bytes;
+        cells_add(c, r->fused ? WORK_FUSED_ATTENTION : WORK_ATTENTION, SAMPLE_ATTENTION,
+                  r->fused ? "fused, causal" : "scores, softmax and context",
+                  r->fused ? flop / 2 : flop, r->fused ? 0 : bytes, SIZE(heads, sequence, width));
+        cells_add(c, r->fused ? WORK_FUSED_ATTENTION_BACKWARD : WORK_ATTENTION_BACKWARD,
+                  SAMPLE_ATTENTION,
+                  r->fused ? "fused, causal, backward" : "scores, softmax and context, backward",
+                  r->fused ? 2.5 * flop / 2 : 2 * flop, r->fused ? 0 : 2 * bytes,
+                  SIZE(heads, sequence, width));
     }
 }
 
 static void add_rows(struct chooser *c, enum work work, const char *operation, double token_bytes,
                      int64_t tokens, int64_t ffn)
 {
-    struct cell *cell = cells_add(c, work, SAMPLE_MEMORY, operation);
-    cell->sample.bytes = (double)tokens * token_bytes;
-    cell_set_size(cell, ffn ? 4 : 3, (int64_t)cell->sample.bytes, tokens, c->shape->hidden, ffn);
+    double bytes = (double)tokens * token_bytes;
+    cells_add(c, work, SAMPLE_MEMORY, operation, 0, bytes,
+              SIZE((int64_t)bytes, tokens, c->shape->hidden, ffn));
 }
 
 static void add_memory(struct chooser *c)
@@ -177,9 +172,7 @@ static void add_memory(struct chooser *c)
             add_rows(c, WORK_NORM, "norm", 2 * hidden_bytes, tokens, 0);
             add_rows(c, WORK_NORM_BACKWARD, "norm, backward", 4 * hidden_bytes, tokens, 0);
         }
-        struct cell *cell = cells_add(c, WORK_COPY, SAMPLE_MEMORY, "copy");
-        cell_set_size(cell, 1, bytes, 0, 0, 0);
-        cell->sample.bytes = (double)bytes;
+        cells_add(c, WORK_COPY, SAMPLE_MEMORY, "copy", 0, (double)bytes, SIZE(bytes));
     }
 }
 
@@ -212,11 +205,9 @@ void cells_choose(struct cell **cells, int *cell_count, const struct cells_reque
         cells_add_optimizer(&c);
         for (int k = 0; k < r->ranks.count; k++) cells_add_low_rank(&c, r->ranks.values[k]);
     }
-    for (int i = 0; i < SIZES; i++) {
-        struct cell *cell =
-            cells_add(&c, WORK_EMPTY_BLOCKS, SAMPLE_OVERHEAD, "calls of a block without work");
-        cell_set_size(cell, 1, EMPTY_BLOCKS_MIN << i, 0, 0, 0);
-    }
+    for (int i = 0; i < SIZES; i++)
+        cells_add(&c, WORK_EMPTY_BLOCKS, SAMPLE_OVERHEAD, "calls of a block without work", 0, 0,
+                  SIZE(EMPTY_BLOCKS_MIN << i));
     *cells = c.cells;
     *cell_count = c.count;
 }
@@ -233,9 +224,7 @@ double cells_least_work(const struct cells_request *r)
 void cells_probe(struct cell cells[2])
 {
     cells[0] = (struct cell){.work = WORK_GEMM};
-    cell_set_size(&cells[0], 3, 256, 512, 512, 0);
-    cells[0].sample.flop = 2.0 * 256 * 512 * 512;
+    set_size(&cells[0].sample, 2.0 * 256 * 512 * 512, 0, SIZE(256, 512, 512));
     cells[1] = (struct cell){.work = WORK_COPY};
-    cell_set_size(&cells[1], 1, PROBE_BYTES, 0, 0, 0);
-    cells[1].sample.bytes = PROBE_BYTES;
+    set_size(&cells[1].sample, 0, PROBE_BYTES, SIZE(PROBE_BYTES));
 }

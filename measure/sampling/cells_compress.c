@@ -19,14 +19,12 @@ void cells_add_low_rank(struct chooser *c, int64_t rank)
     for (int i = 0; i < cells_sizes(r); i++, rows *= cells_step(r)) {
         double product = (double)rows * (double)columns * (double)rank;
         double values = (double)rows * (double)columns + (double)(rows + columns) * (double)rank;
-        struct cell *cell = cells_add(c, WORK_COMPRESS, SAMPLE_LOW_RANK, "compress");
-        cell_set_size(cell, 3, rows, columns, rank, 0);
-        cell->sample.flop = 4 * product + 2.0 * (double)rows * (double)rank * (double)rank;
-        cell->sample.bytes = precision_bytes(r->precision) * values;
-        cell = cells_add(c, WORK_DECOMPRESS, SAMPLE_LOW_RANK, "decompress");
-        cell_set_size(cell, 3, rows, columns, rank, 0);
-        cell->sample.flop = 2 * product;
-        cell->sample.bytes = precision_bytes(r->precision) * values;
+        double bytes = precision_bytes(r->precision) * values;
+        cells_add(c, WORK_COMPRESS, SAMPLE_LOW_RANK, "compress",
+                  4 * product + 2.0 * (double)rows * (double)rank * (double)rank, bytes,
+                  SIZE(rows, columns, rank));
+        cells_add(c, WORK_DECOMPRESS, SAMPLE_LOW_RANK, "decompress", 2 * product, bytes,
+                  SIZE(rows, columns, rank));
     }
 }
 
@@ -35,12 +33,8 @@ static void add_pair(struct chooser *c, enum work compress, enum work decompress
                      enum sample_kind kind, int64_t values, int64_t parameter, double wire_bytes)
 {
     double bytes = precision_bytes(c->request->precision) * (double)values + wire_bytes;
-    struct cell *cell = cells_add(c, compress, kind, "compress");
-    cell_set_size(cell, 2, values, parameter, 0, 0);
-    cell->sample.bytes = bytes;
-    cell = cells_add(c, decompress, kind, "decompress");
-    cell_set_size(cell, 2, values, parameter, 0, 0);
-    cell->sample.bytes = bytes;
+    cells_add(c, compress, kind, "compress", 0, bytes, SIZE(values, parameter));
+    cells_add(c, decompress, kind, "decompress", 0, bytes, SIZE(values, parameter));
 }
 
 static void add_others(struct chooser *c)

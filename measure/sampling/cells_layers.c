@@ -59,12 +59,10 @@ static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, in
     *layer = (struct layer_cell){kind, pass, c->shape, c->request->fused, graph};
     const char *name = arena_print(c->arena, "%s %s%s", layer_kind_names[kind], pass_names[pass],
                                    graph ? ", graph" : "");
-    struct cell *cell = cells_add(c, WORK_LAYER, SAMPLE_LAYER, name);
+    struct cell *cell = cells_add(c, WORK_LAYER, SAMPLE_LAYER, name, flop, bytes,
+                                  SIZE(micro_batch, sequence, c->tensor, c->context));
     cell->layer = layer;
     cell->sample.shape = c->shape;
-    cell_set_size(cell, 4, micro_batch, sequence, c->tensor, c->context);
-    cell->sample.flop = flop;
-    cell->sample.bytes = bytes;
 }
 
 static void add_passes(struct chooser *c, enum layer_kind kind, int64_t micro_batch,
@@ -123,11 +121,9 @@ void cells_add_optimizer(struct chooser *c)
     double value_bytes = r->precision == FP32 ? 2 * 8 + 4 + 4 : 2 * 12 + 4 + 2;
     int64_t values = cells_quarter(value_bytes / r->copy_bytes_per_s, r->largest_s,
                                    larger(4, smaller(block, MATRIX_VALUES_MAX / 4)));
-    for (int i = 0; i < cells_sizes(r); i++, values *= cells_step(r)) {
-        struct cell *cell = cells_add(c, WORK_OPTIMIZER, SAMPLE_OPTIMIZER, "adam");
-        cell_set_size(cell, 1, values, 0, 0, 0);
-        cell->sample.bytes = value_bytes * (double)values;
-    }
+    for (int i = 0; i < cells_sizes(r); i++, values *= cells_step(r))
+        cells_add(c, WORK_OPTIMIZER, SAMPLE_OPTIMIZER, "adam", 0, value_bytes * (double)values,
+                  SIZE(values));
 }
 
 double cells_layers_work(const struct cells_request *r)

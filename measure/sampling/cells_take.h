@@ -16,9 +16,11 @@ struct chooser {
     struct arena *arena;
 };
 
+// With as many dimensions as are above 0.
 struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind,
-                       const char *operation);
-void cell_set_size(struct cell *cell, int count, int64_t d0, int64_t d1, int64_t d2, int64_t d3);
+                       const char *operation, double flop, double bytes,
+                       const int64_t dimensions[4]);
+#define SIZE(...) ((const int64_t[4]){__VA_ARGS__})
 
 // The smallest of three sizes; the largest, four times this, takes about the requested time and is
 // at most `limit`.

@@ -20,13 +20,12 @@ static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1
                              int64_t d3, struct arena *arena)
 {
     struct bench b = {.cell = {.work = work, .sample = {.dimensions = {d0, d1, d2, d3}}}};
-    int64_t reads = part_input_floats(&b.cell, threads),
-            writes = part_output_floats(&b.cell, threads);
-    b.in = random_floats(reads, 9, arena);
-    b.out = TAKE(arena, writes + 1, float);
-    b.out[writes] = 12345;
+    struct part_size size = part_size(&b.cell, threads);
+    b.in = random_floats(size.in, 9, arena);
+    b.out = TAKE(arena, size.out + 1, float);
+    b.out[size.out] = 12345;
     part_run(open_team(threads, arena), &b.cell, b.in, b.out);
-    assert_true(b.out[writes] == 12345);
+    assert_true(b.out[size.out] == 12345);
     return b;
 }
 

@@ -170,7 +170,7 @@ static void run_layer(struct layer_buffers *b, const struct cell *cell, int thre
 {
     struct layer_buffers sizes;
     layer_place(&sizes, cell, NULL, NULL);
-    assert_int_equal(sizes.in_floats, part_input_floats(cell, threads));
+    assert_int_equal(sizes.in_floats, part_size(cell, threads).in);
     float *in = random_floats(sizes.in_floats, 5, arena),
           *out = TAKE(arena, sizes.out_floats + 1, float);
     out[sizes.out_floats] = 12345;

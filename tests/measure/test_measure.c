@@ -74,19 +74,18 @@ static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1
     struct error err = {OK, ""};
     struct team *team;
     struct bench b = {.cell = {.work = work, .sample = {.dimensions = {d0, d1, d2, d3}}}};
-    int64_t reads = part_input_floats(&b.cell, threads),
-            writes = part_output_floats(&b.cell, threads);
-    b.in = TAKE(arena, reads, float);
-    b.out = TAKE(arena, writes + 1, float);
+    struct part_size size = part_size(&b.cell, threads);
+    b.in = TAKE(arena, size.in, float);
+    b.out = TAKE(arena, size.out + 1, float);
     uint64_t seed = 7;
-    for (int64_t i = 0; i < reads; i++) {
+    for (int64_t i = 0; i < size.in; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         b.in[i] = (float)(int32_t)(seed >> 32) * 0x1p-31f;
     }
-    b.out[writes] = 12345; // nothing may be written after the end
+    b.out[size.out] = 12345; // nothing may be written after the end
     CHECK_OK(team_open(&team, threads, arena, &err));
     part_run(team, &b.cell, b.in, b.out);
-    assert_true(b.out[writes] == 12345);
+    assert_true(b.out[size.out] == 12345);
     return b;
 }
 
