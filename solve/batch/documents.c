@@ -120,51 +120,67 @@ static void set_id(struct instance *i, const struct point *c, const struct probl
 
 // ---- changes of the job
 
-struct changes {
-    const struct point *point;
-    bool *used; // [axis_count]
+struct change {
+    const char *path; // in the job
+    const struct axis *axis;
+    const struct json *value;
+    bool used;
 };
 
-static int change_at(const struct changes *s, const char *path)
+struct changes {
+    struct change *items;
+    int count;
+    struct arena *arena;
+};
+
+static struct changes changes_of(const struct point *c)
 {
-    const struct line *l = s->point->line;
-    for (int k = 0; k < l->axis_count; k++)
-        if (!l->axes[k].is_option && is_of_job(l->axes[k].key) &&
-            !strcmp(l->axes[k].key + strlen(job_prefix), path))
-            return k;
-    return -1;
+    struct changes s = {TAKE(c->scratch, c->line->axis_count, struct change), 0, c->scratch};
+    for (int k = 0; k < c->line->axis_count; k++) {
+        const struct axis *axis = &c->line->axes[k];
+        if (!axis->is_option && is_of_job(axis->key))
+            s.items[s.count++] = (struct change){axis->key + strlen(job_prefix), axis,
+                                                 &axis->values[c->at[k]], false};
+    }
+    return s;
+}
+
+// The key of the change in the object at the path; NULL: it is elsewhere.
+static const char *key_within(const struct change *change, const char *path)
+{
+    size_t length = strlen(path);
+    if (!length) return change->path;
+    return !strncmp(change->path, path, length) && change->path[length] == '.'
+               ? change->path + length + 1
+               : NULL;
+}
+
+static struct change *change_at(const struct changes *s, const char *path)
+{
+    for (int k = 0; k < s->count; k++)
+        if (!strcmp(s->items[k].path, path)) return &s->items[k];
+    return NULL;
 }
 
 static bool change_within(const struct changes *s, const char *path)
 {
-    const struct line *l = s->point->line;
-    size_t length = strlen(path), prefix = strlen(job_prefix);
-    for (int k = 0; k < l->axis_count; k++)
-        if (!l->axes[k].is_option && is_of_job(l->axes[k].key) &&
-            !strncmp(l->axes[k].key + prefix, path, length) &&
-            l->axes[k].key[prefix + length] == '.')
-            return true;
+    for (int k = 0; k < s->count; k++)
+        if (key_within(&s->items[k], path)) return true;
     return false;
 }
 
-static void put_change(struct json_writer *w, const char *key, struct changes *s, int k)
+static void put_change(struct json_writer *w, const char *key, struct change *change)
 {
-    const struct axis *axis = &s->point->line->axes[k];
-    json_put_value(w, key, &axis->values[s->point->at[k]]);
-    s->used[k] = true;
+    json_put_value(w, key, change->value);
+    change->used = true;
 }
 
 // Keys that the object lacks, appended after its own.
 static void put_new(struct json_writer *w, const char *path, struct changes *s)
 {
-    const struct line *l = s->point->line;
-    size_t length = strlen(path);
-    for (int k = 0; k < l->axis_count; k++) {
-        if (l->axes[k].is_option || !is_of_job(l->axes[k].key) || s->used[k]) continue;
-        const char *key = l->axes[k].key + strlen(job_prefix);
-        if (length && (strncmp(key, path, length) || key[length] != '.')) continue;
-        key += length ? length + 1 : 0;
-        if (!strchr(key, '.')) put_change(w, key, s, k);
+    for (int k = 0; k < s->count; k++) {
+        const char *key = key_within(&s->items[k], path);
+        if (!s->items[k].used && key && !strchr(key, '.')) put_change(w, key, &s->items[k]);
     }
 }
 
@@ -174,13 +190,12 @@ static enum status put_object(struct json_writer *w, const char *key, const stru
     const char *const *keys;
     struct json *values;
     int count;
-    TRY(json_members(object, &keys, &values, &count, s->point->scratch, err));
+    TRY(json_members(object, &keys, &values, &count, s->arena, err));
     json_open_object(w, key);
     for (int i = 0; i < count; i++) {
-        const char *here =
-            arena_print(s->point->scratch, "%s%s%s", path, *path ? "." : "", keys[i]);
-        int k = change_at(s, here);
-        if (k >= 0) put_change(w, keys[i], s, k);
+        const char *here = arena_print(s->arena, "%s%s%s", path, *path ? "." : "", keys[i]);
+        struct change *change = change_at(s, here);
+        if (change) put_change(w, keys[i], change);
         else if (change_within(s, here)) TRY(put_object(w, keys[i], &values[i], here, s, err));
         else json_put_value(w, keys[i], &values[i]);
     }
@@ -189,62 +204,41 @@ static enum status put_object(struct json_writer *w, const char *key, const stru
     return OK;
 }
 
-static enum status check_used(const struct changes *s, struct error *err)
+static enum status changed_job(const char **text, size_t *size, const char *path, struct changes *s,
+                               struct error *err)
 {
-    const struct line *l = s->point->line;
-    for (int k = 0; k < l->axis_count; k++)
-        if (!l->axes[k].is_option && is_of_job(l->axes[k].key) && !s->used[k])
-            return json_refuse(l->axes[k].values, err, "the job has no object for %s",
-                               l->axes[k].key);
-    return OK;
-}
-
-static bool has_changes(const struct point *c)
-{
-    for (int k = 0; k < c->line->axis_count; k++)
-        if (!c->line->axes[k].is_option && is_of_job(c->line->axes[k].key)) return true;
-    return false;
-}
-
-static enum status changed_job(const char **text, size_t *size, const char *path,
-                               const struct point *c, struct error *err)
-{
-    struct changes s = {c, TAKE(c->scratch, c->line->axis_count, bool)};
     struct json root;
     struct json_writer w;
-    TRY(file_read(path, text, size, c->scratch, err));
-    TRY(json_parse(&root, "job", *text, *size, c->scratch, err));
-    json_begin(&w, c->scratch);
-    TRY(put_object(&w, NULL, &root, "", &s, err));
+    TRY(file_read(path, text, size, s->arena, err));
+    TRY(json_parse(&root, "job", *text, *size, s->arena, err));
+    json_begin(&w, s->arena);
+    TRY(put_object(&w, NULL, &root, "", s, err));
     *text = json_end(&w, size);
-    return check_used(&s, err);
+    for (int k = 0; k < s->count; k++)
+        if (!s->items[k].used)
+            return json_refuse(s->items[k].axis->values, err, "the job has no object for %s",
+                               s->items[k].axis->key);
+    return OK;
 }
 
 // ---- into the folder
 
-static enum status copy(struct document *d, const char *to, struct arena *arena, struct error *err)
-{
-    const char *text;
-    size_t size;
-    TRY(file_read(d->path, &text, &size, arena, err));
-    TRY(file_write(to, text, size, err));
-    d->path = to;
-    return OK;
-}
+// The problem last: if it is there, all of them are.
+static const char *const file_names[] = {"model.json", "cluster.json", "costs.json", "job.json",
+                                         "problem.json"};
 
 static enum status copy_all(struct problem *p, const char *folder, struct arena *arena,
                             struct error *err)
 {
-    struct {
-        struct document *document;
-        const char *name;
-    } parts[] = {{&p->model.document, "model.json"},
-                 {&p->cluster.document, "cluster.json"},
-                 {&p->costs.document, "costs.json"},
-                 {&p->job.document, "job.json"}};
-    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
-        TRY(copy(parts[i].document, arena_print(arena, "%s/%s", folder, parts[i].name), arena,
-                 err));
+    struct document *parts[] = {&p->model.document, &p->cluster.document, &p->costs.document,
+                                &p->job.document};
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) {
+        const char *text, *to = arena_print(arena, "%s/%s", folder, file_names[i]);
+        size_t size;
+        TRY(file_read(parts[i]->path, &text, &size, arena, err));
+        TRY(file_write(to, text, size, err));
+        parts[i]->path = to;
+    }
     return problem_save(p, arena_print(arena, "%s/problem.json", folder), arena, err);
 }
 
@@ -261,23 +255,21 @@ static enum status change_job(const char *folder, const struct point *c, struct 
     size_t size;
     struct problem again;
     struct error unwritten = {OK, ""};
-    if (!has_changes(c)) return OK;
-    TRY(changed_job(&text, &size, path, c, err));
+    struct changes changes = changes_of(c);
+    if (!changes.count) return OK;
+    TRY(changed_job(&text, &size, path, &changes, err));
     if (file_write(path, text, size, &unwritten) != OK)
         return fail(err, UNAVAILABLE, "%s", unwritten.text);
     return problem_load(&again, arena_print(c->scratch, "%s/problem.json", folder), c->scratch,
                         err);
 }
 
-// The problem last: if it is there, all of them are.
 static enum status move_in(const char *draft, const char *place, struct arena *arena,
                            struct error *err)
 {
-    static const char *const names[] = {"model.json", "cluster.json", "costs.json", "job.json",
-                                        "problem.json"};
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-        const char *to = arena_print(arena, "%s/%s", place, names[i]);
-        if (rename(arena_print(arena, "%s/%s", draft, names[i]), to))
+    for (size_t i = 0; i < ARRAY_LENGTH(file_names); i++) {
+        const char *to = arena_print(arena, "%s/%s", place, file_names[i]);
+        if (rename(arena_print(arena, "%s/%s", draft, file_names[i]), to))
             return fail(err, UNAVAILABLE, "%s: cannot be created: %s", to, strerror(errno));
     }
     folder_flush(place);

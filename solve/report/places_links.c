@@ -181,6 +181,21 @@ static bool ring_link(const struct report_links *l, struct report_link *link, in
     return places_ring_link(&link->link, &l->problem, link->from, link->to, rings, transport);
 }
 
+static struct report_link link_between(const struct report_links *l, enum link_use use, int stage,
+                                       int replica, int to_replica, int from_rank, int to_rank)
+{
+    int ranks = l->plan->placement->rank_count, from = l->node[replica * ranks + from_rank],
+        to = l->node[to_replica * ranks + to_rank];
+    return (struct report_link){.use = use,
+                                .stage = stage,
+                                .replica = replica,
+                                .to_replica = to_replica,
+                                .ns = -1,
+                                .from = from,
+                                .to = to,
+                                .best = best_of(l, use == USE_RING, from, to)};
+}
+
 static enum status add_link(struct finding *f, enum link_use use, int stage, int replica,
                             int to_replica, int from_rank, int to_rank)
 {
@@ -188,15 +203,8 @@ static enum status add_link(struct finding *f, enum link_use use, int stage, int
     const struct plan_placement *x = l->plan->placement;
     struct report_link *link = &l->items[l->count];
     bool ring = use == USE_RING, shown = ring || replica == x->slowest;
-    *link = (struct report_link){.use = use,
-                                 .stage = stage,
-                                 .replica = replica,
-                                 .to_replica = to_replica,
-                                 .ns = -1,
-                                 .from = l->node[replica * x->rank_count + from_rank],
-                                 .to = l->node[to_replica * x->rank_count + to_rank]};
+    *link = link_between(l, use, stage, replica, to_replica, from_rank, to_rank);
     if (shown) link->critical_ns = f->critical[(int)use * l->plan->stage_count + stage];
-    link->best = best_of(l, ring, link->from, link->to);
     if (use == USE_FORWARD) link->ns = x->send_forward_ns[replica * l->plan->stage_count + stage];
     if (use == USE_BACKWARD) link->ns = x->send_backward_ns[replica * l->plan->stage_count + stage];
     if (use == USE_EMBEDDING && replica == x->slowest) link->ns = l->plan->embedding_sync_ns;
@@ -224,27 +232,55 @@ static enum status add_transfers(struct finding *f, const struct schedule_reques
     return OK;
 }
 
-// Whether the stage's ring also has other nodes.
-static bool leaves(const struct report_links *l, int stage, int node)
+// Whether the link's ring also has other nodes than the one from which it sends.
+static bool leaves(const struct report_links *l, const struct report_link *x)
 {
-    const struct plan_placement *x = l->plan->placement;
+    const struct plan_placement *at = l->plan->placement;
     struct schedule_request request = plan_request(l->plan);
-    int rank = schedule_rank_of(&request, stage);
-    for (int replica = 0; replica < x->replica_count; replica++)
-        if (l->node[replica * x->rank_count + rank] != node) return true;
+    bool embedding = x->use == USE_EMBEDDING;
+    int rank = embedding ? 0 : schedule_rank_of(&request, x->stage),
+        other = embedding ? at->rank_count - 1 : rank;
+    for (int replica = 0; replica < at->replica_count; replica++)
+        if (l->node[replica * at->rank_count + rank] != x->from ||
+            l->node[replica * at->rank_count + other] != x->from)
+            return true;
     return false;
 }
 
+static double embedding_bytes(const struct report_links *l)
+{
+    const struct shape *s = &l->problem.model.shape;
+    double width = (double)(s->embedding_width ? s->embedding_width : s->hidden);
+    return (double)l->problem.job.gradient_bytes_per_value * (double)s->vocabulary * width /
+           l->plan->layout.tensor;
+}
+
 // The time of a ring whose links are all like this one, counting only the terms of latency and
-// bandwidth. A link within a node that the ring leaves does not count.
+// bandwidth: of a stage's sync, or of the fused embedding sync, which first and last stage share.
+// A link within a node that the ring leaves does not count.
 static double ring_s(const struct report_links *l, const struct report_link *x)
 {
     const struct layout *layout = &l->plan->layout;
-    double ranks = (double)layout->data * layout->context;
-    if (x->from == x->to && leaves(l, x->stage, x->from)) return 0;
-    return 2 * (ranks - 1) *
-           (x->link.link.latency_s + (double)l->plan->stages[x->stage].memory.gradient_bytes /
-                                         ranks / x->link.link.bytes_per_s);
+    bool embedding = x->use == USE_EMBEDDING;
+    double ranks = (embedding ? 2.0 : 1.0) * layout->data * layout->context,
+           bytes = embedding ? embedding_bytes(l)
+                             : (double)l->plan->stages[x->stage].memory.gradient_bytes;
+    if (x->from == x->to && leaves(l, x)) return 0;
+    return 2 * (ranks - 1) * (x->link.link.latency_s + bytes / ranks / x->link.link.bytes_per_s);
+}
+
+// Only the slowest of a ring's links, those from `first` on, has the time of its sync.
+static void mark_bottleneck(const struct finding *f, int first, int64_t sync_ns)
+{
+    struct report_link *begin = f->l->items + first, *end = f->l->items + f->l->count,
+                       *bottleneck = begin;
+    for (struct report_link *x = begin; x < end; x++)
+        if (ring_s(f->l, x) > ring_s(f->l, bottleneck)) bottleneck = x;
+    for (struct report_link *x = begin; x < end; x++) x->ns = -1, x->critical_ns = 0;
+    bottleneck->bottleneck = true;
+    bottleneck->ns = sync_ns;
+    bottleneck->critical_ns =
+        f->critical[(int)bottleneck->use * f->l->plan->stage_count + bottleneck->stage];
 }
 
 // A ring uses what all its nodes have in common.
@@ -259,63 +295,30 @@ static int ring_transport(const struct report_links *l, int rank, struct arena *
 
 static enum status add_rings(struct finding *f, const struct schedule_request *q)
 {
-    struct report_links *l = f->l;
+    const struct report_links *l = f->l;
     const struct plan_placement *x = l->plan->placement;
     for (int stage = 0; stage < l->plan->stage_count && x->replica_count > 1; stage++) {
         const int *ring = x->rings + stage * x->replica_count;
-        int rank = schedule_rank_of(q, stage), first = l->count, bottleneck = l->count;
+        int rank = schedule_rank_of(q, stage), first = l->count;
         f->transport = ring_transport(l, rank, f->arena);
-        for (int at = 0; at < x->replica_count; at++) {
+        for (int at = 0; at < x->replica_count; at++)
             TRY(add_link(f, USE_RING, stage, ring[at], ring[(at + 1) % x->replica_count], rank,
                          rank));
-            if (ring_s(l, &l->items[l->count - 1]) > ring_s(l, &l->items[bottleneck]))
-                bottleneck = l->count - 1;
-        }
-        for (int i = first; i < l->count; i++)
-            l->items[i].critical_ns = i == bottleneck ? l->items[i].critical_ns : 0;
-        l->items[bottleneck].bottleneck = true;
-        l->items[bottleneck].ns = l->plan->stages[stage].sync_ns;
+        mark_bottleneck(f, first, l->plan->stages[stage].sync_ns);
     }
     return OK;
 }
 
-// The time of the fused embedding sync over links like this one; a link within a node that its
-// ring leaves does not count.
-static double embedding_s(const struct report_links *l, const struct report_link *x)
-{
-    const struct plan_placement *at = l->plan->placement;
-    const struct layout *layout = &l->plan->layout;
-    const struct shape *s = &l->problem.model.shape;
-    bool leaves = false;
-    for (int i = 0; i < at->replica_count; i++)
-        leaves = leaves || l->node[i * at->rank_count] != x->from ||
-                 l->node[i * at->rank_count + at->rank_count - 1] != x->from;
-    if (x->from == x->to && leaves) return 0;
-    double ranks = 2.0 * layout->data * layout->context,
-           width = (double)(s->embedding_width ? s->embedding_width : s->hidden),
-           bytes = (double)l->problem.job.gradient_bytes_per_value * (double)s->vocabulary * width /
-                   layout->tensor;
-    return 2 * (ranks - 1) * (x->link.link.latency_s + bytes / ranks / x->link.link.bytes_per_s);
-}
-
 static enum status add_embedding_ring(struct finding *f, int last)
 {
-    struct report_links *l = f->l;
-    const struct plan_placement *x = l->plan->placement;
-    int count = 2 * x->replica_count, first = l->count, bottleneck = l->count;
+    const struct plan_placement *x = f->l->plan->placement;
+    int count = 2 * x->replica_count, first = f->l->count;
     for (int at = 0; at < count; at++) {
         int from = x->embedding_ring[at], to = x->embedding_ring[(at + 1) % count];
         TRY(add_link(f, USE_EMBEDDING, 0, from % x->replica_count, to % x->replica_count,
                      from < x->replica_count ? 0 : last, to < x->replica_count ? 0 : last));
-        if (embedding_s(l, &l->items[l->count - 1]) > embedding_s(l, &l->items[bottleneck]))
-            bottleneck = l->count - 1;
     }
-    for (int i = first; i < l->count; i++) {
-        l->items[i].ns = i == bottleneck ? l->plan->embedding_sync_ns : -1;
-        l->items[i].critical_ns =
-            i == bottleneck ? f->critical[(int)USE_EMBEDDING * l->plan->stage_count] : 0;
-    }
-    l->items[bottleneck].bottleneck = true;
+    mark_bottleneck(f, first, f->l->plan->embedding_sync_ns);
     return OK;
 }
 
@@ -381,15 +384,8 @@ bool report_bottleneck_in_order(const struct report_links *l, int stage, const i
     struct schedule_request request = plan_request(l->plan);
     int rank = schedule_rank_of(&request, stage), transport = ring_transport(l, rank, arena);
     for (int at = 0; at < x->replica_count; at++) {
-        int sender = replicas[at], receiver = replicas[(at + 1) % x->replica_count];
-        struct report_link link = {.use = USE_RING,
-                                   .stage = stage,
-                                   .replica = sender,
-                                   .to_replica = receiver,
-                                   .ns = -1,
-                                   .from = l->node[sender * x->rank_count + rank],
-                                   .to = l->node[receiver * x->rank_count + rank]};
-        link.best = best_of(l, true, link.from, link.to);
+        struct report_link link = link_between(l, USE_RING, stage, replicas[at],
+                                               replicas[(at + 1) % x->replica_count], rank, rank);
         if (!ring_link(l, &link, transport)) return false;
         if (!at || ring_s(l, &link) > ring_s(l, bottleneck)) *bottleneck = link;
     }

@@ -263,18 +263,19 @@ void report_summary(struct text *out, const struct plan *plan, const struct prob
                  r->iteration_ns, plan->iteration_ns);
 }
 
-static void print_plan(struct text *out, const struct plan *plan, const struct report_links *links,
-                       int64_t top)
+// The summary and where the layers are; *r: of a plan with stages.
+static enum status begin(struct text *out, struct report_replay *r, const struct plan *plan,
+                         const struct problem *problem, struct arena *arena, struct error *err)
 {
     struct report_table t;
-    report_placement_table(&t, plan, out->arena);
+    text_begin(out, arena);
+    if (plan->stage_count) TRY(report_replay(r, plan, arena, err));
+    report_summary(out, plan, problem, r);
+    if (!plan->stage_count) return OK;
+    report_placement_table(&t, plan, arena);
     text_put(out, "\nPlacement\n");
     report_table_print(out, &t);
-    if (plan->placement) report_places(out, plan, links, top);
-    print_times(out, plan);
-    report_memory_table(&t, plan, out->arena);
-    text_put(out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
-    report_table_print(out, &t);
+    return OK;
 }
 
 enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
@@ -282,15 +283,7 @@ enum status report_brief(const struct plan *plan, const struct problem *problem,
 {
     struct text out;
     struct report_replay replay;
-    struct report_table t;
-    text_begin(&out, arena);
-    if (plan->stage_count) TRY(report_replay(&replay, plan, arena, err));
-    report_summary(&out, plan, problem, &replay);
-    if (plan->stage_count) {
-        report_placement_table(&t, plan, arena);
-        text_put(&out, "\nPlacement\n");
-        report_table_print(&out, &t);
-    }
+    TRY(begin(&out, &replay, plan, problem, arena, err));
     return text_end(&out, text, length);
 }
 
@@ -300,11 +293,14 @@ enum status report_text(const struct plan *plan, const struct problem *problem,
 {
     struct text out;
     struct report_replay replay;
-    text_begin(&out, arena);
-    if (plan->stage_count) TRY(report_replay(&replay, plan, arena, err));
-    report_summary(&out, plan, problem, &replay);
+    struct report_table t;
+    TRY(begin(&out, &replay, plan, problem, arena, err));
     if (plan->stage_count) {
-        print_plan(&out, plan, links, top);
+        if (plan->placement) report_places(&out, plan, links, top);
+        print_times(&out, plan);
+        report_memory_table(&t, plan, arena);
+        text_put(&out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
+        report_table_print(&out, &t);
         TRY(report_loads(&out, plan, &replay, err));
         report_use_of_time(&out, plan, &replay);
         report_critical_path(&out, plan, &replay);
