@@ -61,21 +61,20 @@ static const struct option_row collect_rows[] = {
 
 static enum status collect(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
-    static void (*const write[])(const struct batch_table *t, const int *columns, int count,
-                                 const char **text,
-                                 size_t *length) = {table_csv, table_tex, table_page};
+    static void (*const write[])(struct text * out, const struct batch_table *t, const int *columns,
+                                 int count) = {table_csv, table_tex, table_page};
     const struct options *a = options;
     int format = a->format >= 0 ? a->format : format_of(a->to), *columns, count;
     struct batch b;
     struct batch_table t;
-    const char *text;
-    size_t length;
+    struct text out;
     (void)exit_code;
     TRY(fill(&t, &b, a, arena, err));
     t.to = a->to;
     TRY(choose_columns(&t, a, format, &columns, &count, err));
-    write[format](&t, columns, count, &text, &length);
-    return file_write(a->to, text, length, err);
+    text_begin(&out, arena);
+    write[format](&out, &t, columns, count);
+    return file_write(a->to, out.text, out.length, err);
 }
 
 const struct command batch_collect = {
@@ -99,13 +98,13 @@ static enum status plot(void *options, int *exit_code, struct arena *arena, stru
     const struct options *a = options;
     struct batch b;
     struct batch_table t;
-    const char *text, *lacking;
-    size_t length;
+    struct text svg;
+    const char *lacking;
     (void)exit_code;
     TRY(fill(&t, &b, a, arena, err));
-    if (!table_plot(&t, (enum plot)a->plot, &text, &length, &lacking))
+    if (!table_plot(&svg, &t, (enum plot)a->plot, &lacking))
         return fail(err, BAD_INPUT, "%s: expected %s, found none", a->folder, lacking);
-    return file_write(a->to, text, length, err);
+    return file_write(a->to, svg.text, svg.length, err);
 }
 
 const struct command batch_plot = {

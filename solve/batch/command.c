@@ -143,8 +143,6 @@ static const struct command one_command = {
 
 // ---- status, lines
 
-static const char *const state_names[] = {"waiting", "running", "done", "failed"};
-
 static const char *state_detail(const struct batch *b, const char *id, enum state state,
                                 const char *holder, struct arena *arena)
 {
@@ -182,8 +180,8 @@ static enum status tell_status(void *options, int *exit_code, struct arena *aren
         enum state state = batch_state(&b, of->id, &holder, arena);
         const char *detail = state_detail(&b, of->id, state, holder, arena);
         counts[state]++;
-        printf("%s  %-7s  %s%s%s\n", of->id, state_names[state], instance_label(of, varying, arena),
-               *detail ? ": " : "", detail);
+        printf("%s  %-7s  %s%s%s\n", of->id, batch_state_names[state],
+               instance_label(of, varying, arena), *detail ? ": " : "", detail);
     }
     printf("%d instances: %d done, %d failed, %d running, %d waiting\n", b.count,
            counts[STATE_DONE], counts[STATE_FAILED], counts[STATE_RUNNING], counts[STATE_WAITING]);

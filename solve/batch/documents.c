@@ -87,11 +87,6 @@ static enum status load(struct problem *p, const struct point *c, struct error *
 
 // ---- its id
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 // Documents by their hashes; other relevant settings in alphabetical order. The path of a
 // problem's file does not count.
 static void set_id(struct instance *i, const struct point *c, const struct problem *p)
@@ -107,7 +102,7 @@ static void set_id(struct instance *i, const struct point *c, const struct probl
                                          axis->key,
                                          value_text(&axis->values[c->at[k]], c->scratch));
     }
-    qsort(parts, (size_t)count, sizeof *parts, by_text);
+    qsort(parts, (size_t)count, sizeof *parts, batch_by_text);
     const char *text = arena_print(c->scratch, "plumbline %s\n%s\n%s\n%s\n%s\n%s\n",
                                    PLUMBLINE_VERSION, p->name, p->model.document.sha256,
                                    p->cluster.document.sha256, p->costs.document.sha256,

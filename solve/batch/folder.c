@@ -92,6 +92,8 @@ static const char *holder_of(const char *path, struct arena *arena)
     return held ? arena_copy_text(arena, text) : NULL;
 }
 
+const char *const batch_state_names[] = {"waiting", "running", "done", "failed"};
+
 enum state batch_state(const struct batch *b, const char *id, const char **holder,
                        struct arena *arena)
 {

@@ -114,7 +114,7 @@ const char *instance_label(const struct instance *i, const char *const *varying,
     return i->part ? arena_print(arena, "%s, part %d/%d", label, i->part, i->parts) : label;
 }
 
-static int by_text(const void *a, const void *b)
+int batch_by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -123,7 +123,7 @@ static bool tells_apart(const struct batch *b, const char *const *varying, struc
 {
     const char **labels = TAKE(arena, b->count, const char *);
     for (int i = 0; i < b->count; i++) labels[i] = instance_label(&b->items[i], varying, arena);
-    qsort(labels, (size_t)b->count, sizeof *labels, by_text);
+    qsort(labels, (size_t)b->count, sizeof *labels, batch_by_text);
     for (int i = 1; i < b->count; i++)
         if (!strcmp(labels[i], labels[i - 1])) return false;
     return true;

@@ -54,12 +54,12 @@ static void put_summary(struct text *out, const struct batch_table *t)
 static void put_plots(struct text *out, const struct batch_table *t)
 {
     for (int p = 0; p < PLOT_COUNT; p++) {
-        const char *text, *lacking;
-        size_t length;
-        if (!table_plot(t, (enum plot)p, &text, &length, &lacking)) continue;
+        struct text svg;
+        const char *lacking;
+        if (!table_plot(&svg, t, (enum plot)p, &lacking)) continue;
         text_put(out, "<section><h2>%s</h2>\n", plot_titles[p]);
         html_scroll(out, plot_titles[p]);
-        text_put(out, "%.*s</div></section>\n", (int)length, text);
+        text_put(out, "%.*s</div></section>\n", (int)svg.length, svg.text);
     }
 }
 
@@ -111,24 +111,20 @@ static void put_searched(struct text *out, const struct batch_table *t)
     text_put(out, "%s</section>\n", linked ? "</ul>\n" : "");
 }
 
-void table_page(const struct batch_table *t, const int *columns, int count, const char **text,
-                size_t *length)
+void table_page(struct text *out, const struct batch_table *t, const int *columns, int count)
 {
-    struct text out;
-    text_begin(&out, t->arena);
-    html_begin(&out, t->batch->folder);
-    text_put(&out, "<main>\n");
-    put_summary(&out, t);
-    put_plots(&out, t);
+    html_begin(out, t->batch->folder);
+    text_put(out, "<main>\n");
+    put_summary(out, t);
+    put_plots(out, t);
     for (int g = 0; g < (t->group < 0 ? 1 : t->group_count); g++) {
         const char *name = t->group < 0 ? "Instances"
                                         : arena_print(t->arena, "%s %s",
                                                       t->columns[t->group].heading, t->groups[g]);
-        text_put(&out, "<section><h2>%s</h2>\n", html_escape(name, t->arena));
-        put_rows(&out, t, columns, count, g);
-        text_put(&out, "</section>\n");
+        text_put(out, "<section><h2>%s</h2>\n", html_escape(name, t->arena));
+        put_rows(out, t, columns, count, g);
+        text_put(out, "</section>\n");
     }
-    put_searched(&out, t);
-    html_end(&out);
-    *text = out.text, *length = out.length;
+    put_searched(out, t);
+    html_end(out);
 }

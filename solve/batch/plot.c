@@ -326,8 +326,7 @@ static const char *fill(struct frame *f, const struct batch_table *t, enum plot 
     }
 }
 
-bool table_plot(const struct batch_table *t, enum plot plot, const char **text, size_t *length,
-                const char **lacking)
+bool table_plot(struct text *svg, const struct batch_table *t, enum plot plot, const char **lacking)
 {
     static void (*const draw[])(struct frame * f) = {draw_time, draw_pareto, draw_gaps,
                                                      draw_scaling};
@@ -347,6 +346,6 @@ bool table_plot(const struct batch_table *t, enum plot plot, const char **text, 
     draw[plot](&f);
     draw_legend(&f);
     svg_end(&f.svg);
-    *text = f.svg.text, *length = f.svg.length;
+    *svg = f.svg;
     return true;
 }

@@ -93,15 +93,6 @@ static void put_layout(struct batch_row *row, const struct layout *l, struct are
     put_text(row, COLUMN_SCHEDULE, schedule_names[l->schedule]);
 }
 
-// In percent, rounded up to four decimals.
-static double gap_percent(int64_t value_ns, int64_t bound_ns)
-{
-    __extension__ typedef __int128 wide;
-    if (bound_ns >= value_ns) return 0;
-    return (double)(int64_t)(((wide)(value_ns - bound_ns) * 1000000 + value_ns - 1) / value_ns) /
-           1e4;
-}
-
 // The checker's bound where there is one: what is proven, not what was requested.
 static void put_times(struct batch_row *row, const struct plan *p, const struct result *r,
                       struct arena *arena)
@@ -110,7 +101,8 @@ static void put_times(struct batch_row *row, const struct plan *p, const struct 
     if (p->stage_count) {
         put_ns(row, COLUMN_ITERATION_S, p->iteration_ns, arena);
         put_ns(row, COLUMN_VALUE_S, plan_value_ns(p), arena);
-        put(row, COLUMN_GAP, gap_percent(plan_value_ns(p), bound_ns), arena);
+        put(row, COLUMN_GAP, (double)report_gap_millionths(plan_value_ns(p), bound_ns) / 1e4,
+            arena);
     }
     if (p->outcome != OUTCOME_INFEASIBLE) put_ns(row, COLUMN_BOUND_S, bound_ns, arena);
     put_text(row, COLUMN_OBJECTIVE, objective_names[p->objective]);
@@ -198,11 +190,10 @@ static enum status put_done(struct batch_row *row, const struct batch *b, const 
 static enum status put_state(struct batch_row *row, const struct batch *b, struct arena *arena,
                              struct arena *scratch, struct error *err)
 {
-    static const char *const names[] = {"waiting", "running", "done", "failed"};
     const char *holder;
     struct result result;
     enum state state = batch_state(b, row->instance->id, &holder, scratch);
-    put_text(row, COLUMN_OUTCOME, names[state]);
+    put_text(row, COLUMN_OUTCOME, batch_state_names[state]);
     if (state == STATE_DONE) return put_done(row, b, "result", arena, scratch, err);
     if (state == STATE_WAITING && batch_has(b, row->instance->id, "saved/status.json", scratch))
         return put_done(row, b, "saved", arena, scratch, err);

@@ -3,6 +3,7 @@
 #define PLUMBLINE_SOLVE_BATCH_TABLE_H
 
 #include "data/base/command.h"
+#include "data/text/pieces.h"
 #include "solve/batch/batch.h"
 
 enum column {
@@ -102,18 +103,15 @@ const char *value_shown(const struct batch_table *t, const struct batch_row *row
 
 // write.c, page.c
 enum batch_format { BATCH_CSV, BATCH_TEX, BATCH_HTML };
-void table_csv(const struct batch_table *t, const int *columns, int count, const char **text,
-               size_t *length);
-void table_tex(const struct batch_table *t, const int *columns, int count, const char **text,
-               size_t *length);
-void table_page(const struct batch_table *t, const int *columns, int count, const char **text,
-                size_t *length);
+void table_csv(struct text *out, const struct batch_table *t, const int *columns, int count);
+void table_tex(struct text *out, const struct batch_table *t, const int *columns, int count);
+void table_page(struct text *out, const struct batch_table *t, const int *columns, int count);
 
 // plot.c
 enum plot { PLOT_TIME, PLOT_PARETO, PLOT_GAP, PLOT_SCALING, PLOT_COUNT };
 extern const char *const plot_names[]; // "time", "pareto", "gap", "scaling"
 // false: too little data to draw it; *lacking says what is missing
-bool table_plot(const struct batch_table *t, enum plot plot, const char **text, size_t *length,
+bool table_plot(struct text *svg, const struct batch_table *t, enum plot plot,
                 const char **lacking);
 
 // collect.c

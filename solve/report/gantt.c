@@ -69,20 +69,13 @@ static void draw_operation(char *cells, struct window w, const struct report_rep
 
 static void print_row(struct text *out, const struct report_replay *r, struct window w, int rank)
 {
-    const struct schedule_request *q = &r->schedule.request;
     char cells[CHART_COLUMNS + 1];
     memset(cells, '.', CHART_COLUMNS);
     cells[CHART_COLUMNS] = '\0';
     // Syncs first, compute drawn over them. The ending comes last in the tables.
     for (int i = r->schedule.operation_count - 1;
-         i >= 0 && r->schedule.operations[i].micro_batch < 0; i--) {
-        int kind = report_kind_of(r, i);
-        bool syncs = kind == SYMBOL_SYNC || kind == SYMBOL_QUEUED_SYNC;
-        if ((syncs && schedule_rank_of(q, report_place_of(r, i)) == rank) ||
-            (kind == SYMBOL_EMBEDDING_SYNC &&
-             (rank == 0 || rank == schedule_rank_of(q, q->stage_count - 1))))
-            draw_operation(cells, w, r, i);
-    }
+         i >= 0 && r->schedule.operations[i].micro_batch < 0; i--)
+        if (report_syncs_rank(r, i, rank)) draw_operation(cells, w, r, i);
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
         if (stream->kind != STREAM_COMPUTE || stream->rank != rank) continue;

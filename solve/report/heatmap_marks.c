@@ -20,6 +20,7 @@ static const struct {
 
 // ---- the slowest
 
+// The slowest of these uses, of a ring its slowest link; NULL: none.
 static const struct report_link *bottleneck_of(const struct heatmap *m, enum link_use first,
                                                enum link_use last)
 {
@@ -33,16 +34,6 @@ static const struct report_link *bottleneck_of(const struct heatmap *m, enum lin
             bottleneck = x;
     }
     return bottleneck;
-}
-
-// The slowest transfer, or the slowest link of a ring; NULL: none.
-static const struct report_link *heatmap_bottleneck_transfer(const struct heatmap *m)
-{
-    return bottleneck_of(m, USE_FORWARD, USE_BACKWARD);
-}
-static const struct report_link *heatmap_bottleneck_ring(const struct heatmap *m)
-{
-    return bottleneck_of(m, USE_RING, USE_RING);
 }
 
 // ---- marks
@@ -142,8 +133,8 @@ static void frame_bottleneck(struct heatmap *m, const struct report_link *x)
 void heatmap_marks(struct heatmap *m)
 {
     unsigned char *drawn = TAKE(m->arena, m->count * m->count, unsigned char);
-    frame_bottleneck(m, heatmap_bottleneck_transfer(m));
-    frame_bottleneck(m, heatmap_bottleneck_ring(m));
+    frame_bottleneck(m, bottleneck_of(m, USE_FORWARD, USE_BACKWARD));
+    frame_bottleneck(m, bottleneck_of(m, USE_RING, USE_RING));
     svg_open(&m->svg, "what the plan sends");
     for (int use = LINK_USE_COUNT - 1; use >= 0; use--)
         for (int i = 0; i < m->links->count; i++) {
@@ -187,6 +178,15 @@ static void draw_bars(struct heatmap *m, double x, double y, const int bins[BINS
     }
 }
 
+static void draw_tick(struct heatmap *m, double x, double y, double rate)
+{
+    double up = y + scale_height * (1 - heatmap_share(m, rate));
+    if (rate < m->least || rate > m->most) return;
+    svg_line(&m->svg, x, up, x + 4, up, SVG_INK, 1);
+    svg_text(&m->svg, x + 7, up + 4, SVG_START, 11, SVG_INK,
+             arena_print(m->arena, "%g", rate / 1e9));
+}
+
 // Round values 1, 2 or 5 times a power of ten apart; on a logarithmic scale, these values
 // themselves.
 static void draw_ticks(struct heatmap *m, double x, double y)
@@ -196,21 +196,11 @@ static void draw_ticks(struct heatmap *m, double x, double y)
     if (span / step > 10) step = span / (2 * power) > 8 ? 5 * power : 2 * power;
     for (double power_of_ten = pow(10, floor(log10(fmax(m->least, 1))));
          m->logarithmic && power_of_ten <= m->most; power_of_ten *= 10)
-        for (int digit = 1; digit <= 5; digit += digit == 1 ? 1 : 3) {
-            double rate = digit * power_of_ten,
-                   up = y + scale_height * (1 - heatmap_share(m, rate));
-            if (rate < m->least || rate > m->most) continue;
-            svg_line(&m->svg, x, up, x + 4, up, SVG_INK, 1);
-            svg_text(&m->svg, x + 7, up + 4, SVG_START, 11, SVG_INK,
-                     arena_print(m->arena, "%g", rate / 1e9));
-        }
+        for (int digit = 1; digit <= 5; digit += digit == 1 ? 1 : 3)
+            draw_tick(m, x, y, digit * power_of_ten);
     for (double rate = step > 0 ? ceil(m->least / step) * step : 0;
-         !m->logarithmic && step > 0 && rate <= m->most; rate += step) {
-        double up = y + scale_height * (1 - heatmap_share(m, rate));
-        svg_line(&m->svg, x, up, x + 4, up, SVG_INK, 1);
-        svg_text(&m->svg, x + 7, up + 4, SVG_START, 11, SVG_INK,
-                 arena_print(m->arena, "%g", rate / 1e9));
-    }
+         !m->logarithmic && step > 0 && rate <= m->most; rate += step)
+        draw_tick(m, x, y, rate);
 }
 
 static double draw_scale(struct heatmap *m, double x, double y)
@@ -316,6 +306,6 @@ void heatmap_legend(struct heatmap *m, double x, double y)
     }
     svg_frame(&m->svg, x + 1, y - 12, 16, 16, SVG_ALARM, 2);
     svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK, "the slowest in use");
-    y = put_bottleneck(m, x, y + 30, heatmap_bottleneck_transfer(m), "message");
-    put_bottleneck(m, x, y, heatmap_bottleneck_ring(m), "ring");
+    y = put_bottleneck(m, x, y + 30, bottleneck_of(m, USE_FORWARD, USE_BACKWARD), "message");
+    put_bottleneck(m, x, y, bottleneck_of(m, USE_RING, USE_RING), "ring");
 }

@@ -92,8 +92,7 @@ static int64_t compute_ns_of(const struct report_use *u)
            u->compute_ns[SYMBOL_WEIGHT];
 }
 
-// Whether the operation is a sync that the rank takes part in.
-static bool syncs_rank(const struct report_replay *r, int operation, int rank)
+bool report_syncs_rank(const struct report_replay *r, int operation, int rank)
 {
     const struct schedule_request *q = &r->schedule.request;
     int kind = report_kind_of(r, operation);
@@ -112,7 +111,7 @@ static int64_t queued_syncs_ns(const struct report_replay *r, int rank)
         bool passes = kind <= SYMBOL_WEIGHT &&
                       schedule_rank_of(&r->schedule.request, report_place_of(r, i)) == rank;
         if (passes && r->end_ns[i] > passed) passed = r->end_ns[i];
-        if (syncs_rank(r, i, rank) && r->end_ns[i] > synced) synced = r->end_ns[i];
+        if (report_syncs_rank(r, i, rank) && r->end_ns[i] > synced) synced = r->end_ns[i];
     }
     return synced > passed ? synced - passed : 0;
 }

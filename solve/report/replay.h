@@ -35,6 +35,9 @@ static inline int report_place_of(const struct report_replay *r, int operation)
     return r->schedule.operations[operation].symbol % r->schedule.request.stage_count;
 }
 
+// Whether the operation is a sync that the rank takes part in. path.c
+bool report_syncs_rank(const struct report_replay *r, int operation, int rank);
+
 static inline int64_t report_duration_of(const struct report_replay *r, int operation)
 {
     return r->durations[r->schedule.operations[operation].symbol];

@@ -162,14 +162,19 @@ static int64_t rounded_up(int64_t value, int64_t unit)
     return value / unit + (value % unit != 0);
 }
 
+int64_t report_gap_millionths(int64_t value_ns, int64_t bound_ns)
+{
+    __extension__ typedef __int128 wide;
+    if (bound_ns >= value_ns) return 0;
+    return (int64_t)(((wide)(value_ns - bound_ns) * 1000000 + value_ns - 1) / value_ns);
+}
+
 // In percent, rounded up to four decimals.
 static const char *gap_text(const struct line *l, struct arena *arena)
 {
     if (l->value_ns < 0 || l->bound_ns < 0) return none;
     if (l->bound_ns >= l->value_ns) return "0";
-    __extension__ typedef __int128 wide;
-    int64_t parts =
-        (int64_t)(((wide)(l->value_ns - l->bound_ns) * 1000000 + l->value_ns - 1) / l->value_ns);
+    int64_t parts = report_gap_millionths(l->value_ns, l->bound_ns);
     return arena_print(arena, "%lld.%04lld", (long long)(parts / 10000),
                        (long long)(parts % 10000));
 }
