@@ -100,3 +100,15 @@ struct schedule_request plan_request(const struct plan *p)
     memcpy(r.parts, p->graph.parts, sizeof r.parts);
     return r;
 }
+
+int plan_memory_count(const struct plan *p)
+{
+    return p->ranks ? p->layout.pipeline : p->stage_count;
+}
+
+const struct memory_parts *plan_memory(const struct plan *p, int at, int64_t *limit_bytes)
+{
+    struct schedule_request request = plan_request(p);
+    *limit_bytes = p->stages[schedule_stage_of(&request, at, 0)].memory_limit_bytes;
+    return p->ranks ? &p->ranks[at].memory : &p->stages[at].memory;
+}

@@ -171,5 +171,9 @@ enum status plan_save(const struct plan *p, const char *path, struct arena *aren
                       struct error *err);
 const char *plan_text(const struct plan *p, size_t *length, struct arena *arena); // what plan_save
                                                                                   // writes
+// The devices of a rank, if ranks have several stages, or of a stage: how many there are; their
+// memory, and its limit.
+int plan_memory_count(const struct plan *p);
+const struct memory_parts *plan_memory(const struct plan *p, int at, int64_t *limit_bytes);
 
 #endif

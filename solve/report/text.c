@@ -199,9 +199,8 @@ static const char *bytes_or_dash(int64_t bytes, struct arena *arena)
 
 void report_memory_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
-    bool several = plan->ranks != NULL; // then a rank's stages share its devices, and their peaks
-                                        // need not coincide
-    const char *const headings[] = {several ? "rank" : "stage",
+    // A rank's stages share its devices, and their peaks need not coincide.
+    const char *const headings[] = {plan->ranks ? "rank" : "stage",
                                     "weights",
                                     "grads",
                                     "optim",
@@ -214,12 +213,11 @@ void report_memory_table(struct report_table *t, const struct plan *plan, struct
                                     "limit",
                                     "",
                                     "used"};
-    struct schedule_request request = plan_request(plan);
     report_table_begin(t, headings, "rrrrrrrrrrrlr", arena);
-    for (int s = 0; s < (several ? plan->layout.pipeline : plan->stage_count); s++) {
-        const struct memory_parts *m = several ? &plan->ranks[s].memory : &plan->stages[s].memory;
-        int64_t total = memory_total(m);
-        int64_t limit = plan->stages[schedule_stage_of(&request, s, 0)].memory_limit_bytes,
+    for (int s = 0; s < plan_memory_count(plan); s++) {
+        int64_t limit;
+        const struct memory_parts *m = plan_memory(plan, s, &limit);
+        int64_t total = memory_total(m),
                 parts[] = {m->weight_bytes,     m->gradient_bytes, m->optimizer_bytes,
                            m->activation_bytes, m->working_bytes,  m->buffer_bytes,
                            m->feedback_bytes,   m->constant_bytes};

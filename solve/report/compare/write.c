@@ -103,14 +103,10 @@ static struct report_use mean_use(const struct compared_plan *p)
 
 static void find_fullest(struct compared_plan *p)
 {
-    const struct plan *plan = p->of.plan;
-    const struct schedule_request *q = &p->replay.schedule.request;
-    int64_t least = INT64_MAX;
-    for (int s = 0; s < (plan->ranks ? q->rank_count : plan->stage_count); s++) {
-        const struct memory_parts *m = plan->ranks ? &plan->ranks[s].memory
-                                                   : &plan->stages[s].memory;
-        int64_t limit = plan->stages[schedule_stage_of(q, s, 0)].memory_limit_bytes,
-                left = limit - memory_total(m);
+    int64_t least = INT64_MAX, limit;
+    for (int s = 0; s < plan_memory_count(p->of.plan); s++) {
+        const struct memory_parts *m = plan_memory(p->of.plan, s, &limit);
+        int64_t left = limit - memory_total(m);
         if (left >= least) continue;
         least = left;
         p->fullest = s, p->memory = *m, p->limit_bytes = limit;

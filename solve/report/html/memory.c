@@ -1,5 +1,6 @@
 // Bars of memory, one for each rank: its parts in patterns that differ in black and white, and the
 // limit as a line.
+#include "data/base/least.h"
 #include "solve/report/html/html.h"
 
 enum { PARTS = 8 };
@@ -65,24 +66,20 @@ static void put_row(struct text *out, int rank, const struct memory_parts *m, in
 
 void html_memory(struct text *out, const struct plan *plan)
 {
-    struct schedule_request request = plan_request(plan);
-    int count = plan->ranks ? plan->layout.pipeline : plan->stage_count;
-    double whole = 1;
-    for (int s = 0; s < plan->stage_count; s++)
-        if ((double)plan->stages[s].memory_limit_bytes > whole)
-            whole = (double)plan->stages[s].memory_limit_bytes;
+    int count = plan_memory_count(plan);
+    int64_t limit, whole = 1;
     for (int s = 0; s < count; s++) {
-        double total =
-            (double)memory_total(plan->ranks ? &plan->ranks[s].memory : &plan->stages[s].memory);
-        if (total > whole) whole = total;
+        const struct memory_parts *m = plan_memory(plan, s, &limit);
+        whole = larger(whole, larger(limit, memory_total(m)));
     }
     put_patterns(out);
     text_put(out,
              "<table class=\"bars\" id=\"memory-bars\"><thead><tr><th scope=\"col\">%s</th>"
              "<td></td><th scope=\"col\">used</th></tr></thead><tbody>\n",
              plan->ranks ? "rank" : "stage");
-    for (int s = 0; s < count; s++)
-        put_row(out, s, plan->ranks ? &plan->ranks[s].memory : &plan->stages[s].memory,
-                plan->stages[schedule_stage_of(&request, s, 0)].memory_limit_bytes, whole * 1.01);
+    for (int s = 0; s < count; s++) {
+        const struct memory_parts *m = plan_memory(plan, s, &limit);
+        put_row(out, s, m, limit, (double)whole * 1.01);
+    }
     text_put(out, "</tbody></table>\n");
 }

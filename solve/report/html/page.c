@@ -16,14 +16,6 @@ struct sections {
     struct arena *arena;
 };
 
-static void open_section(struct text *out, const char *id, const char *title)
-{
-    text_put(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
-             id, id, id, title);
-}
-
-static void close_section(struct text *out) { text_put(out, "</section>\n"); }
-
 // ---- key figures
 
 static void put_tile(struct text *out, const char *name, const char *value, const char *id)
@@ -115,11 +107,9 @@ static void put_nodes(struct sections *s)
 static void put_placement(struct sections *s)
 {
     struct report_table t;
-    open_section(s->out, "placement", "Placement");
     report_placement_table(&t, s->plan, s->arena);
     html_table(s->out, &t, "stages");
     if (s->plan->placement) put_nodes(s);
-    close_section(s->out);
 }
 
 static void put_chart(struct sections *s)
@@ -131,7 +121,6 @@ static void put_chart(struct sections *s)
         {"pan-right", "&rarr;", "Later"},
         {"whole", "Whole", "The whole iteration"},
     };
-    open_section(s->out, "schedule", "Schedule");
     if (!s->replay.schedule.request.barrier)
         text_put(s->out,
                  "<p>One iteration of many: without a barrier the next begins before it ends, "
@@ -163,25 +152,21 @@ static void put_chart(struct sections *s)
     else
         text_put(s->out, "<noscript><p>The chart is drawn by a script in this page, which is "
                          "turned off here.</p></noscript>\n");
-    close_section(s->out);
 }
 
 static void put_memory(struct sections *s)
 {
     struct report_table t;
-    open_section(s->out, "memory", "Memory of one GPU");
     html_memory(s->out, s->plan);
     report_memory_table(&t, s->plan, s->arena);
     text_put(s->out, "<p>In GB of 10<sup>9</sup> bytes; the limit is what may be planned.</p>\n");
     html_table(s->out, &t, "memory-table");
-    close_section(s->out);
 }
 
 static void put_times(struct sections *s)
 {
     struct report_table t;
     bool barrier = s->replay.schedule.request.barrier;
-    open_section(s->out, "times", "Where the time goes");
     report_path_table(&t, &s->replay, s->arena);
     text_put(s->out, "<h3>%s</h3>\n",
              barrier ? "Critical path: what the iteration waits for"
@@ -194,7 +179,6 @@ static void put_times(struct sections *s)
     text_put(s->out, "<h3>Times in ms of one micro-batch%s</h3>\n",
              s->plan->layout.slice_count > 1 ? "&rsquo;s first slice" : "");
     html_table(s->out, &t, "stage-times");
-    close_section(s->out);
 }
 
 // ---- of a placement
@@ -219,14 +203,11 @@ static void put_map(struct sections *s)
 static void put_links(struct sections *s)
 {
     struct text text;
-    if (!s->plan->placement) return;
-    open_section(s->out, "links", "Links");
     if (s->page->links) put_map(s);
     text_begin(&text, s->arena);
     report_places(&text, s->plan, s->page->links, s->page->top);
     html_scroll(s->out, "replicas, rings, messages");
     text_put(s->out, "<pre>%s</pre></div>\n", html_escape(text.text, s->arena));
-    close_section(s->out);
 }
 
 // ---- where it comes from
@@ -263,7 +244,6 @@ static void put_origin(struct sections *s)
     static const char *const headings[] = {"input", "file", "SHA-256"};
     const struct plan *plan = s->plan;
     struct report_table t;
-    open_section(s->out, "origin", "Made from");
     report_table_begin(&t, headings, "lll", s->arena);
     for (int i = 0; i < plan->document.source_count; i++) {
         report_cell(&t, plan->document.sources[i].role);
@@ -283,31 +263,50 @@ static void put_origin(struct sections *s)
              plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows,
              plan->effort.seconds);
     put_commands(s);
-    close_section(s->out);
 }
 
 // ---- all of it
 
-static void put_contents(struct sections *s)
+static void put_layouts(struct sections *s)
 {
+    html_layouts(s->out, s->page->layouts, s->page->layouts_top);
+}
+
+static void put_sensitivity(struct sections *s) { html_sensitivity(s->out, s->page); }
+static void put_search(struct sections *s) { html_history(s->out, s->page); }
+
+static void put_sections(struct sections *s)
+{
+    bool stages = s->plan->stage_count;
     const struct {
         bool is;
-        const char *id, *title;
+        const char *id, *name, *title; // name: among the page's links
+        void (*put)(struct sections *s);
     } items[] = {
-        {s->plan->stage_count, "placement", "Placement"},
-        {s->plan->stage_count, "schedule", "Schedule"},
-        {s->plan->stage_count, "memory", "Memory"},
-        {s->plan->stage_count, "times", "Times"},
-        {s->plan->placement, "links", "Links"},
-        {s->page->layouts, "layouts", "Layouts"},
-        {s->page->sensitivity_count, "sensitivity", "Costs"},
-        {s->page->moment_count, "search", "Search"},
-        {true, "origin", "Made from"},
+        {stages, "placement", "Placement", "Placement", put_placement},
+        {stages, "schedule", "Schedule", "Schedule", put_chart},
+        {stages, "memory", "Memory", "Memory of one GPU", put_memory},
+        {stages, "times", "Times", "Where the time goes", put_times},
+        {stages && s->plan->placement, "links", "Links", "Links", put_links},
+        {s->page->layouts, "layouts", "Layouts", "Layouts", put_layouts},
+        {s->page->sensitivity_count, "sensitivity", "Costs", "Cost uncertainty", put_sensitivity},
+        {s->page->moment_count, "search", "Search", "Best plan and bound over time", put_search},
+        {true, "origin", "Made from", "Made from", put_origin},
     };
     text_put(s->out, "<nav aria-label=\"sections\">");
     for (size_t i = 0; i < ARRAY_LENGTH(items); i++)
-        if (items[i].is) text_put(s->out, "<a href=\"#%s\">%s</a> ", items[i].id, items[i].title);
-    text_put(s->out, "</nav>\n");
+        if (items[i].is) text_put(s->out, "<a href=\"#%s\">%s</a> ", items[i].id, items[i].name);
+    text_put(s->out, "</nav>\n<main>\n");
+    put_summary(s);
+    for (size_t i = 0; i < ARRAY_LENGTH(items); i++) {
+        const char *id = items[i].id;
+        if (!items[i].is) continue;
+        text_put(s->out,
+                 "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
+                 id, id, id, items[i].title);
+        items[i].put(s);
+        text_put(s->out, "</section>\n");
+    }
 }
 
 enum status report_html(const struct report_page *page, const char **text, size_t *length,
@@ -318,32 +317,7 @@ enum status report_html(const struct report_page *page, const char **text, size_
     text_begin(&out, arena);
     if (s.plan->stage_count) TRY(report_replay(&s.replay, s.plan, arena, err));
     html_begin(&out, s.plan->name ? s.plan->name : "plan");
-    put_contents(&s);
-    text_put(&out, "<main>\n");
-    put_summary(&s);
-    if (s.plan->stage_count) {
-        put_placement(&s);
-        put_chart(&s);
-        put_memory(&s);
-        put_times(&s);
-        put_links(&s);
-    }
-    if (page->layouts) {
-        open_section(&out, "layouts", "Layouts");
-        html_layouts(&out, page->layouts, page->layouts_top);
-        close_section(&out);
-    }
-    if (page->sensitivity_count) {
-        open_section(&out, "sensitivity", "Cost uncertainty");
-        html_sensitivity(&out, page);
-        close_section(&out);
-    }
-    if (page->moment_count) {
-        open_section(&out, "search", "Best plan and bound over time");
-        html_history(&out, page);
-        close_section(&out);
-    }
-    put_origin(&s);
+    put_sections(&s);
     html_end(&out);
     return text_end(&out, text, length);
 }
