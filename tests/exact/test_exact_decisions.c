@@ -11,6 +11,7 @@
 #include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
 #include "tests/support/trials/exact_trials.h"
+#include "tests/support/textbook/textbook.h"
 
 enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 12 };
 
@@ -263,8 +264,7 @@ static void check_one(const struct one_decision *d, uint64_t seed)
     exact_trial_check(&t, seed, &own_arena);
     seen.prices += exact_trial_prices(&t, seed, &own_arena);
     // A swap's times are no sums over layers, which the textbook's rows need.
-    if (!t.priced.recompute[RECOMPUTE_SWAP])
-        exact_trial_textbook(&t, seed, &own_arena), seen.textbook++;
+    if (textbook_covers(&t.priced)) exact_trial_textbook(&t, seed, &own_arena), seen.textbook++;
     for (int s = 0; s < t.priced.stage_count && !taken; s++)
         taken = d->takes(&t.priced, &t.oracle.best[s]);
     seen.feasible++, seen.taken += taken, seen.plans += t.oracle.plans;

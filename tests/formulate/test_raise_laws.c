@@ -122,6 +122,8 @@ static void note_run(struct numbers *n, const struct priced *p, struct priced_ru
     note(n, BACKWARD, r->backward_ns, passes);
     note(n, SELECTIVE, r->again_ns[RECOMPUTE_SELECTIVE], passes);
     note(n, FULL, r->again_ns[RECOMPUTE_FULL], passes);
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++)
+        if (r->again_ns[mode]) note(n, SELECTIVE, r->again_ns[mode], passes);
     note(n, WEIGHT, r->weight_ns, groups);
     note(n, OPTIMIZER, r->optimizer_ns, groups);
     note(n, SWAP, r->swap_ns, groups);
@@ -133,8 +135,8 @@ static void note_run(struct numbers *n, const struct priced *p, struct priced_ru
     note(n, WEIGHT_BYTES, &r->weight_bytes, 1);
     note(n, WEIGHT_BYTES, &r->gradient_bytes, 1);
     if (!r->offloaded_bytes) note(n, STATE_BYTES, &r->optimizer_bytes, 1);
-    note(n, STASH, r->stash_bytes, 3);
-    note(n, WORKING, r->working_bytes, 3);
+    note(n, STASH, r->stash_bytes, RECOMPUTE_COUNT);
+    note(n, WORKING, r->working_bytes, RECOMPUTE_COUNT);
     note(n, WORKING, &r->unsharded_bytes, 1);
     note(n, FEEDBACK, r->feedback_bytes, p->gradient_option_count);
 }
@@ -381,9 +383,11 @@ static void turn_groups(struct priced *p, uint64_t *state, struct arena *arena)
     p->groups = groups;
     for (int r = 0; r < p->run_count; r++) {
         struct priced_run *x = &p->runs[r];
-        int64_t **passes[] = {&x->forward_ns, &x->backward_ns, &x->again_ns[RECOMPUTE_SELECTIVE],
-                              &x->again_ns[RECOMPUTE_FULL]};
-        for (int i = 0; i < 4; i++) *passes[i] = in_order(*passes[i], slices, order, n, 1, arena);
+        x->forward_ns = in_order(x->forward_ns, slices, order, n, 1, arena);
+        x->backward_ns = in_order(x->backward_ns, slices, order, n, 1, arena);
+        for (int i = 0; i < RECOMPUTE_COUNT; i++)
+            if (x->again_ns[i])
+                x->again_ns[i] = in_order(x->again_ns[i], slices, order, n, 1, arena);
         x->weight_ns = in_order(x->weight_ns, 1, order, n, 1, arena);
         x->optimizer_ns = in_order(x->optimizer_ns, 1, order, n, 1, arena);
         if (x->swap_ns) x->swap_ns = in_order(x->swap_ns, 1, order, n, 1, arena);

@@ -224,7 +224,7 @@ static bool recompute_not_allowed(struct trial *t)
 {
     enum recompute mode = t->plan.stages[trial_stage(t)].recompute;
     t->problem.job.recompute[mode] = false;
-    return mode != RECOMPUTE_NONE;
+    return mode != RECOMPUTE_NONE && mode <= RECOMPUTE_SWAP; // a set is only priced if offered
 }
 
 static bool recompute_beyond(struct trial *t)

@@ -144,7 +144,7 @@ TEST(plan_is_the_best_of_all)
             check_way(&p, &e, WAY_DEFAULT, seed, arena);
             check_way(&p, &e, WAY_TREE_ALONE, seed, arena);
             if (seed % 3 == 0) check_way(&p, &e, WAY_GLPK, seed, arena);
-            if (seed % 3 == 1 && !large && !p.recompute[RECOMPUTE_SWAP])
+            if (seed % 3 == 1 && !large && textbook_covers(&p))
                 check_way(&p, &e, WAY_TEXTBOOK, seed, arena);
             if (e.plans) differ += compare_objectives(&p, seed, arena);
             feasible += e.plans > 0;

@@ -302,8 +302,9 @@ static void draw_options(struct draw *d)
     j->recompute[RECOMPUTE_SELECTIVE] = rich(d, 30);
     j->recompute[RECOMPUTE_FULL] = rich(d, 40);
     j->recompute[RECOMPUTE_FIRST_LAYERS] = rich(d, 25);
+    struct random own = {d->rng->state}; // what follows is drawn as without sets
     for (int m = RECOMPUTE_SWAP + 1; m < RECOMPUTE_COUNT && !layout_has_grid(&j->layout); m++)
-        j->recompute[m] = job_like_megatron(j) && rich(d, 2);
+        j->recompute[m] = job_like_megatron(j) && random_chance(&own, d->richness / 50);
     j->boundary_options = TAKE(d->arena, 2, struct compression_option);
     j->gradient_options = TAKE(d->arena, 2, struct compression_option);
     j->boundary_option_count = j->gradient_option_count = 0;
@@ -457,14 +458,13 @@ static double plan_count(const struct problem *p)
     enum { LAYERS = 64 };
     const struct job *j = &p->job;
     int stages = j->layout.pipeline, layers = p->model.layer_count;
-    double ways[LAYERS + 1] = {1}, options = (1 + j->gradient_option_count);
-    options *= p->cluster.group_count * (1 + j->offload_percent_count);
+    double ways[LAYERS + 1] = {1}, options = p->cluster.group_count;
+    options *= (1 + j->gradient_option_count) * (1 + j->offload_percent_count);
     assert(layers <= LAYERS);
     for (int s = 0; s < stages; s++) {
         double next[LAYERS + 1] = {0}, of_stage = options * (s ? 1 + j->boundary_option_count : 1);
         for (int first = 0; first < layers; first++) {
-            int recomputable = 0;
-            for (int behind = first + 1; behind <= layers; behind++) {
+            for (int behind = first + 1, recomputable = 0; behind <= layers; behind++) {
                 recomputable += is_recomputable(&p->model, behind - 1);
                 double modes = (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0) +
                                swap_count(j, recomputable);
@@ -473,7 +473,7 @@ static double plan_count(const struct problem *p)
                 next[behind] += ways[first] * of_stage * modes;
             }
         }
-        for (int i = 0; i <= layers; i++) ways[i] = next[i];
+        memcpy(ways, next, sizeof ways);
     }
     return ways[layers];
 }

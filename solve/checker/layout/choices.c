@@ -129,6 +129,7 @@ static enum status try_modes(struct visit *v, struct check_choice x, int first, 
     bool kept = false, fits;
     for (x.mode = MODE_NONE; x.mode < MODES; x.mode++) {
         if (x.mode != MODE_NONE && !check_keeps_part(x.mode)) continue;
+        if (x.mode > MODE_SWAP && !p->modes[x.mode]) continue;
         TRY(try_choice(v, &x, first, &fits));
         if (x.mode == MODE_NONE) kept = fits;
     }

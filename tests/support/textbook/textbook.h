@@ -54,7 +54,8 @@ void textbook_add_times(struct textbook *t);
 bool textbook_crosses_ranks(const struct textbook *t, int boundary);
 
 // The same problem as formulate_choices'. It shares only the time and symbol columns with it.
-// Swaps, whose times are no sums over layers, have no rows.
+// It has no rows for swaps, whose times are no sums over layers, nor for further modes of layers.
+bool textbook_covers(const struct priced *p);
 enum status formulate_textbook(struct formulation *f, const struct choices *c,
                                int64_t time_upper_ns, struct arena *arena, struct error *err);
 bool textbook_decode(const struct formulation *f, const double *values, int *chosen);
