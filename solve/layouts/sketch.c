@@ -28,11 +28,10 @@ static int64_t of_one_slice(const int64_t *prices, const struct priced *p, int g
 // selective one where none is.
 static bool is_sketched(const struct priced *p, int mode)
 {
-    bool any = false;
-    for (int m = 0; m < RECOMPUTE_COUNT; m++)
-        any = any || (p->recompute[m] && recompute_in_part((enum recompute)m));
-    return any ? p->recompute[mode] && recompute_in_part((enum recompute)mode)
-               : mode == RECOMPUTE_SELECTIVE;
+    if (p->recompute[mode] && recompute_in_part((enum recompute)mode)) return true;
+    for (int m = 0; m < RECOMPUTE_COUNT && mode == RECOMPUTE_SELECTIVE; m++)
+        if (p->recompute[m] && recompute_in_part((enum recompute)m)) return false;
+    return mode == RECOMPUTE_SELECTIVE;
 }
 
 static void sketch_again(struct layer_terms *t, const struct priced *p, int run, int g)
