@@ -28,7 +28,7 @@ attention, expert, layer_norms, further = 187107328, 3 * 7168 * 2048, 2 * 7168, 
 print("%.4g G parameters" % ((attention + layer_norms + 256 * h + 257 * expert + further) / 1e9))
 END
 )
-own="${words:-11.61 G parameters} of their own, 3.8 % of"
+own="${words:-11.61 G parameters}, 3.8 % of"
 says 0 "1 layer of multi-token prediction in the model.*: $own" \
     '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
 grep -q "deepseek_v3: 682.*parameters" "$work/err" ||
@@ -36,7 +36,7 @@ grep -q "deepseek_v3: 682.*parameters" "$work/err" ||
 says 0 "23.22 G parameters, 7.61 % of" \
     '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 2}'
 options="--mtp 0"
-says 0 "left out, as transformers.*: ${words:-11.61 G parameters} of their own, 3.8 % of" \
+says 0 "left out, as transformers.*: ${words:-11.61 G parameters}, 3.8 % of" \
     '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
 grep -q "deepseek_v3: 671026404352 parameters" "$work/err" ||
     wrong "not the main model alone: $(cat "$work/err")"

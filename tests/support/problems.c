@@ -303,8 +303,9 @@ static void draw_options(struct draw *d)
     j->recompute[RECOMPUTE_FULL] = rich(d, 40);
     j->recompute[RECOMPUTE_FIRST_LAYERS] = rich(d, 25);
     struct random own = {d->rng->state}; // what follows is drawn as without sets
-    for (int m = RECOMPUTE_SWAP + 1; m < RECOMPUTE_COUNT && !layout_has_grid(&j->layout); m++)
-        j->recompute[m] = job_like_megatron(j) && random_chance(&own, d->richness / 50);
+    bool sets = !layout_has_grid(&j->layout) && random_chance(&own, d->richness / 6);
+    for (int m = RECOMPUTE_SWAP + 1; m < RECOMPUTE_COUNT; m++)
+        j->recompute[m] = sets && job_like_megatron(j) && random_chance(&own, 4);
     j->boundary_options = TAKE(d->arena, 2, struct compression_option);
     j->gradient_options = TAKE(d->arena, 2, struct compression_option);
     j->boundary_option_count = j->gradient_option_count = 0;
@@ -463,7 +464,7 @@ static double plan_count(const struct problem *p)
     assert(layers <= LAYERS);
     for (int s = 0; s < stages; s++) {
         double next[LAYERS + 1] = {0}, of_stage = options * (s ? 1 + j->boundary_option_count : 1);
-        for (int first = 0; first < layers; first++) {
+        for (int first = 0; first < layers; first++)
             for (int behind = first + 1, recomputable = 0; behind <= layers; behind++) {
                 recomputable += is_recomputable(&p->model, behind - 1);
                 double modes = (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0) +
@@ -472,7 +473,6 @@ static double plan_count(const struct problem *p)
                     modes += recompute_of_layer((enum recompute)m) && j->recompute[m];
                 next[behind] += ways[first] * of_stage * modes;
             }
-        }
         memcpy(ways, next, sizeof ways);
     }
     return ways[layers];

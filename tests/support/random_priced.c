@@ -261,7 +261,7 @@ static void draw_swaps(struct priced *p, uint64_t state, struct arena *arena)
 
 void priced_without_swaps(struct priced *p)
 {
-    p->recompute[RECOMPUTE_SWAP] = false;
+    for (int mode = RECOMPUTE_SWAP; mode < RECOMPUTE_COUNT; mode++) p->recompute[mode] = false;
     for (int r = 0; r < p->run_count; r++) p->runs[r].swap_ns = NULL;
 }
 

@@ -17,7 +17,7 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena);
 void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena *arena);
 
 // Removes swapping, for formulations that do not support it.
-void priced_without_swaps(struct priced *p);
+void priced_without_swaps(struct priced *p); // nor other modes after it
 
 // chain of the benchmark: L blocks between an embedding and a head, S stages, K types, M
 // micro-batches.
