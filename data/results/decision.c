@@ -4,14 +4,6 @@
 const struct member decision_rows[] = {DECISION_KEYS(decision)};
 const int decision_row_count = ARRAY_LENGTH(decision_rows);
 
-bool decision_same(const struct decision *a, const struct decision *b)
-{
-    for (int i = 0; i < decision_row_count; i++)
-        if (decision_value(a, &decision_rows[i]) != decision_value(b, &decision_rows[i]))
-            return false;
-    return true;
-}
-
 struct decision decision_tidy(const struct decision *d)
 {
     struct decision tidy = *d;

@@ -52,8 +52,6 @@ static inline int decision_value(const struct decision *d, const struct member *
     return *(const int *)((const char *)d + row->at);
 }
 
-// Whether both do the same with their layers, however many and wherever.
-bool decision_same(const struct decision *a, const struct decision *b);
 // The decision with 0 for counts of layers that its mode of recomputation does not use.
 struct decision decision_tidy(const struct decision *d);
 // The rows as keys of an object that is open; zeros: also counts of layers that are 0.

@@ -54,6 +54,7 @@ void module_bytes(const struct pricing *x, const struct layer_run *run, real sco
                   real *again)
 {
     for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) {
+        if (!x->problem->job.recompute[mode]) continue;
         stash[mode] = stash[RECOMPUTE_NONE], again[mode] = 0;
         for (int module = 0; module < MODULE_COUNT; module++) {
             if (!recompute_repeats((enum recompute)mode, (enum recompute_module)module)) continue;

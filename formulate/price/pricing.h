@@ -332,8 +332,8 @@ real tensor_all_reduce_s(const struct pricing *x, int group,
 
 // ---- modules.c (section 5, Recompute modules)
 
-// stash, again [mode]: of mode none to those of the sets of modules. scores: bytes that core_attn
-// frees.
+// stash, again [mode]: of mode none to those of the sets of modules that are offered. scores: bytes
+// that core_attn frees.
 void module_bytes(const struct pricing *x, const struct layer_run *run, real scores, real *stash,
                   real *again);
 // Of the offered sets, for one slice. factor: of kernels in sequence over kernels alone.
