@@ -65,11 +65,6 @@ static int virtual_values(const struct walk *w, int *values)
     return count;
 }
 
-static int64_t replica_devices(const struct layout *l)
-{
-    return (int64_t)l->tensor * l->context * l->pipeline;
-}
-
 // The parts of the sequence of which slices consist; 0: all slices are equal, or as in the layout.
 static int parts_of_sequence(const struct walk *w)
 {
@@ -85,48 +80,68 @@ static int slice_values(const struct walk *w, int *values)
     return 3;
 }
 
-// Every sensible value of a key, given the keys outside it.
-static int all_values(const struct walk *w, enum space_key key, int *values)
+static int micro_batch_values(const struct walk *w, int *values)
 {
-    const struct layout *l = &w->layout;
-    int64_t devices = w->limits->devices;
-    switch (key) {
-    case SPACE_TENSOR: return divisors(devices, 0, values);
-    case SPACE_CONTEXT: return divisors(devices / l->tensor, 0, values);
-    case SPACE_PIPELINE: return divisors(devices / l->tensor / l->context, 0, values);
-    case SPACE_DATA: return divisors(devices / replica_devices(l), 0, values);
-    case SPACE_SCHEDULE: return range(0, SCHEDULE_KIND_COUNT - 1, values);
-    case SPACE_VIRTUAL_STAGES: return virtual_values(w, values);
-    case SPACE_MICRO_BATCH: return divisors(w->limits->global_batch / l->data, 0, values);
-    case SPACE_ZERO: return range(0, 3, values);
-    case SPACE_SLICE_COUNT: return slice_values(w, values);
-    case SPACE_LOCAL_LOSS_EVERY: return range(0, 1, values);
-    default: return range(0, 1, values);
-    }
+    return divisors(w->limits->global_batch / w->layout.data, 0, values);
 }
 
-static int fixed_value(const struct layout *l, enum space_key key)
+// ---- the keys
+
+// Where a key is in a layout, and its sensible values, given the keys outside it: those that
+// `every` writes (at most VALUES_MAX; returned: how many), or 0 to count - 1. Of the degrees they
+// follow from the devices.
+static const struct key {
+    size_t offset;
+    bool flag; // a bool in the layout; otherwise an int
+    int count;
+    int (*every)(const struct walk *w, int *values);
+} keys[] = {
+#define NUMBER(member) offsetof(struct layout, member), false
+#define FLAG(member) offsetof(struct layout, member), true, 2, NULL
+    [SPACE_TENSOR] = {NUMBER(tensor), 0, NULL},
+    [SPACE_CONTEXT] = {NUMBER(context), 0, NULL},
+    [SPACE_PIPELINE] = {NUMBER(pipeline), 0, NULL},
+    [SPACE_DATA] = {NUMBER(data), 0, NULL},
+    [SPACE_SCHEDULE] = {NUMBER(schedule), SCHEDULE_KIND_COUNT, NULL},
+    [SPACE_VIRTUAL_STAGES] = {NUMBER(virtual_stages), 0, virtual_values},
+    [SPACE_MICRO_BATCH] = {NUMBER(micro_batch), 0, micro_batch_values},
+    [SPACE_SEQUENCE_PARALLEL] = {FLAG(sequence_parallel)},
+    [SPACE_ZERO] = {NUMBER(zero), 4, NULL},
+    [SPACE_GRADIENT_SYNC] = {NUMBER(gradient_sync), 2, NULL},
+    [SPACE_OFFLOAD_OPTIMIZER] = {FLAG(offload_optimizer)},
+    [SPACE_BARRIER] = {FLAG(barrier)},
+    [SPACE_FUSED_EMBEDDING_SYNC] = {FLAG(fused_embedding_sync)},
+    [SPACE_LOCAL_LOSS_EVERY] = {NUMBER(local_loss_every), 2, NULL},
+    [SPACE_SLICE_COUNT] = {NUMBER(slice_count), 0, slice_values},
+#undef NUMBER
+#undef FLAG
+};
+static_assert(ARRAY_LENGTH(keys) == SPACE_KEY_COUNT, "every key");
+static_assert(sizeof(enum gradient_sync) == sizeof(int), "written as a number");
+
+static int get_value(const struct layout *l, enum space_key key)
 {
-    switch (key) {
-    case SPACE_TENSOR: return l->tensor;
-    case SPACE_CONTEXT: return l->context;
-    case SPACE_PIPELINE: return l->pipeline;
-    case SPACE_DATA: return l->data;
-    case SPACE_SCHEDULE: return (int)l->schedule;
-    case SPACE_VIRTUAL_STAGES: return l->virtual_stages;
-    case SPACE_MICRO_BATCH: return l->micro_batch;
-    case SPACE_SEQUENCE_PARALLEL: return l->sequence_parallel;
-    case SPACE_ZERO: return l->zero;
-    case SPACE_GRADIENT_SYNC: return (int)l->gradient_sync;
-    case SPACE_OFFLOAD_OPTIMIZER: return l->offload_optimizer;
-    case SPACE_BARRIER: return l->barrier;
-    case SPACE_FUSED_EMBEDDING_SYNC: return l->fused_embedding_sync;
-    case SPACE_LOCAL_LOSS_EVERY: return l->local_loss_every;
-    case SPACE_SLICE_COUNT: return l->slice_count;
-    case SPACE_KEY_COUNT: break;
-    }
-    assert(!"a key");
-    return 0;
+    const char *at = (const char *)l + keys[key].offset;
+    int value;
+    if (keys[key].flag) return *(const bool *)at;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+// A degree divides the devices that those outside it leave; data takes all of them, unless fewer
+// may be used.
+static int degree_values(const struct walk *w, enum space_key key, int *values)
+{
+    int64_t rest = w->limits->devices;
+    for (int outer = 0; outer < (int)key; outer++) rest /= get_value(&w->layout, outer);
+    if (key < SPACE_DATA || w->space->fewer_devices) return divisors(rest, 0, values);
+    return values[0] = (int)rest, rest <= DEGREE_MAX;
+}
+
+static int every_value(const struct walk *w, enum space_key key, int *values)
+{
+    if (key <= SPACE_DATA) return degree_values(w, key, values);
+    return keys[key].every ? keys[key].every(w, values) : range(0, keys[key].count - 1, values);
 }
 
 // Equal slices; if the sequence does not divide evenly, the last ones are one token shorter.
@@ -141,30 +156,14 @@ static void set_slices(struct layout *l, int count, int64_t sequence)
 static void set_value(struct walk *w, enum space_key key, int value)
 {
     struct layout *l = &w->layout;
-    switch (key) {
-    case SPACE_TENSOR: l->tensor = value; break;
-    case SPACE_CONTEXT: l->context = value; break;
-    case SPACE_PIPELINE: l->pipeline = value; break;
-    case SPACE_DATA: l->data = value; break;
-    case SPACE_SCHEDULE: l->schedule = value; break;
-    case SPACE_VIRTUAL_STAGES: l->virtual_stages = value; break;
-    case SPACE_MICRO_BATCH: l->micro_batch = value; break;
-    case SPACE_SEQUENCE_PARALLEL: l->sequence_parallel = value; break;
-    case SPACE_ZERO: l->zero = value; break;
-    case SPACE_GRADIENT_SYNC: l->gradient_sync = (enum gradient_sync)value; break;
-    case SPACE_OFFLOAD_OPTIMIZER: l->offload_optimizer = value; break;
-    case SPACE_BARRIER: l->barrier = value; break;
-    case SPACE_FUSED_EMBEDDING_SYNC: l->fused_embedding_sync = value; break;
-    case SPACE_LOCAL_LOSS_EVERY: l->local_loss_every = value; break;
-    case SPACE_SLICE_COUNT:
-        if (w->space->axes[key].kind != AXIS_FIXED || value == 1)
-            set_slices(l, value, w->limits->sequence);
-        else
-            l->slice_count = value, memcpy(l->slices, w->limits->layout->slices,
-                                           sizeof l->slices); // another schedule had none
-        break;
-    case SPACE_KEY_COUNT: break;
-    }
+    char *at = (char *)l + keys[key].offset;
+    if (keys[key].flag) *(bool *)at = value;
+    else memcpy(at, &value, sizeof value);
+    if (key != SPACE_SLICE_COUNT) return;
+    if (w->space->axes[key].kind != AXIS_FIXED || value == 1)
+        set_slices(l, value, w->limits->sequence);
+    else
+        memcpy(l->slices, w->limits->layout->slices, sizeof l->slices); // another schedule had none
 }
 
 // What the schedule determines: stages per rank, slices. What has no meaning in a framework: the
@@ -187,7 +186,6 @@ static int values_of(const struct walk *w, enum space_key key, int *values)
 {
     const struct space_axis *axis = &w->space->axes[key];
     const struct layout *base = w->limits->layout;
-    int64_t rest = key == SPACE_DATA ? w->limits->devices / replica_devices(&w->layout) : 0;
     if (is_decided(w, key, &values[0])) return 1;
     if (key == SPACE_MICRO_BATCH && w->limits->global_batch % w->layout.data)
         return values[0] = base->micro_batch, 1;
@@ -195,20 +193,16 @@ static int values_of(const struct walk *w, enum space_key key, int *values)
         memcpy(values, axis->values, (size_t)axis->count * sizeof *values);
         return axis->count;
     }
-    if (axis->kind == AXIS_FIXED) return values[0] = fixed_value(base, key), 1;
-    if (key == SPACE_DATA && !w->space->fewer_devices)
-        return values[0] = (int)rest, rest <= DEGREE_MAX;
-    return all_values(w, key, values);
+    if (axis->kind == AXIS_FIXED) return values[0] = get_value(base, key), 1;
+    return every_value(w, key, values);
 }
 
 // The product of all four degrees equals the cluster's devices, which those so far divide. If fewer
 // may be used, any product is enough that is not more than there are.
 static bool devices_fit(const struct walk *w, enum space_key key)
 {
-    int64_t used = w->layout.tensor;
-    if (key >= SPACE_CONTEXT) used *= w->layout.context;
-    if (key >= SPACE_PIPELINE) used *= w->layout.pipeline;
-    if (key >= SPACE_DATA) used *= w->layout.data;
+    int64_t used = 1;
+    for (int k = 0; k <= (int)key; k++) used *= get_value(&w->layout, k);
     if (used > w->limits->devices) return false;
     if (w->space->fewer_devices) return true;
     return key == SPACE_DATA ? used == w->limits->devices : w->limits->devices % used == 0;
