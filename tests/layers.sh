@@ -67,9 +67,10 @@ solve/report         | data
 solve/report/html    | data solve/report
 solve/report/export  | data solve/report
 solve/report/compare | data solve/report solve/report/html
+solve/questions      | data formulate solve/layout solve/layouts solve/places solve/process solve/judge solve/report
 solve/commands       | data formulate solve
 solve/batch          | data formulate/commands.h formulate/example solve/report solve/commands
-library              | data solve/commands solve/layout solve/checker/check.h
+library              | data solve/commands solve/questions solve/layout solve/checker/check.h
 '
 # header | the files, or folder/, that include it: from the table of libraries
 architecture=docs/ARCHITECTURE.md

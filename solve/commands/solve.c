@@ -9,7 +9,7 @@
 #include "solve/commands/solve_request.h"
 #include "solve/commands/verbs.h"
 #include "solve/process/supervise.h"
-#include "solve/commands/what_if.h"
+#include "solve/questions/what_if.h"
 
 static enum status write_plan(struct plan *plan, const char *path, const struct solve_request *r,
                               const struct solved *s, struct arena *arena, struct error *err)
@@ -246,7 +246,8 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     struct share share;
     struct part_text *parts;
     TRY(read_parts(&parts, r, arena, err));
-    TRY(resume_read(&resume, r, s->problem, arena, err));
+    TRY(resume_read(&resume, &r->resume, s->problem, arena, err));
+    resume.task.part = r->part;
     if (r->share_path) {
         TRY(share_open(&share, r->share_path, s->problem, arena, err));
         resume.task.exchange = share_exchange, resume.task.argument = &share;
@@ -256,7 +257,7 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     TRY(solve_supervised(s, &r->settings, &from, &lost, arena, err));
     const struct solve_request rest = solve_request_left(r, lost);
     struct plan *plan = &s->result->plan;
-    if (s->space->rests_on_known) resume_claim(s, &resume, r, arena);
+    if (s->space->rests_on_known) resume_claim(s, &resume, r->plan_path, arena);
     struct solve_request named = rest; // the plan names a priced document that is there
     if (plan->stage_count)
         TRY(keep_going(write_priced(s->priced, r, s->problem, arena, err), r->unwritten, err));
@@ -302,7 +303,7 @@ static enum status take_bound(struct solved *s, const struct resume *resume,
     if (!placed && plan->objective == OBJECTIVE_ITERATION_TIME)
         TRY(solve_bound(&again_ns, &found_ns, s->priced, is_asked_to_stop, (void *)(uintptr_t)r,
                         arena, err));
-    if (again_ns < plan->bound_ns) resume_claim(s, resume, r, arena);
+    if (again_ns < plan->bound_ns) resume_claim(s, resume, r->plan_path, arena);
     return OK;
 }
 
@@ -316,7 +317,7 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     bool changed = cluster_change_any(&r->change);
     struct resume resume;
     struct solve_settings settings = r->settings;
-    TRY(resume_read(&resume, r, problem, arena, err));
+    TRY(resume_read(&resume, &r->resume, problem, arena, err));
     if (resume.plan) start = from.plan = resume.plan;
     if (resume.plan && !priced->places && problem->job.objective == OBJECTIVE_ITERATION_TIME)
         settings.known_bound_ns = resume.plan->bound_ns;

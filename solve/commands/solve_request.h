@@ -5,7 +5,8 @@
 #include "data/base/command.h"
 #include "solve/certificate/space.h"
 #include "solve/commands/verbs.h"
-#include "solve/commands/what_if.h"
+#include "solve/questions/resume.h"
+#include "solve/questions/what_if.h"
 #include "solve/layout/solve.h"
 #include "solve/layouts/layouts.h"
 
@@ -49,39 +50,5 @@ struct certify_request {
 // Writes the certificate. Afterwards the results state what it proves: bound, outcome, claim.
 // SOLVER: nothing can be proven; they then state that nothing shows their bound.
 enum status solve_certify(const struct certify_request *c, struct arena *arena, struct error *err);
-
-// ---- resume.c: --resume and --part, the results of earlier searches of the same problem, and of
-// concurrent ones
-
-struct resume {
-    struct layouts_task task;         // of a space
-    const struct plan *plan;          // the best earlier one, with its bound; NULL: none
-    const struct document **rests_on; // [rests_on_count]: plans, or layouts documents of a space
-    int rests_on_count;
-};
-
-// Reads the plans that --resume names and, for a space, the layouts documents next to them.
-// BAD_INPUT unless each was made from these very documents by this version, and the judge accepts
-// it.
-enum status resume_read(struct resume *resume, const struct solve_request *r,
-                        const struct problem *problem, struct arena *arena, struct error *err);
-
-// States in the results that their bound rests on these documents.
-void resume_claim(struct solved *s, const struct resume *resume, const struct solve_request *r,
-                  struct arena *arena);
-
-// Plans of searches that share a folder: each writes its best as FOLDER/best-ID.json and reads the
-// others', which it takes if the judge accepts them.
-struct share {
-    const char *folder, *own;
-    const struct problem *problem;
-    int64_t reported_ns;
-    struct share_seen *seen;
-    int seen_count, seen_capacity;
-    struct arena *arena;
-};
-enum status share_open(struct share *s, const char *folder, const struct problem *problem,
-                       struct arena *arena, struct error *err);
-layouts_exchange share_exchange; // argument: struct share *
 
 #endif

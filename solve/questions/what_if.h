@@ -1,8 +1,8 @@
 // What if a node were gone, or a link slower, or a space had only this layout? The changed
 // documents and a problem that names them are written next to the new plan, so that verify and
 // report read them like any others. The answer states what is lost, and what moves.
-#ifndef PLUMBLINE_SOLVE_COMMANDS_WHAT_IF_H
-#define PLUMBLINE_SOLVE_COMMANDS_WHAT_IF_H
+#ifndef PLUMBLINE_SOLVE_QUESTIONS_WHAT_IF_H
+#define PLUMBLINE_SOLVE_QUESTIONS_WHAT_IF_H
 
 #include "data/places/cluster_change.h"
 #include "data/results/plan.h"

@@ -11,7 +11,7 @@
 #include "formulate/price/extrapolate.h"
 #include "formulate/price/price.h"
 #include "formulate/price/range.h"
-#include "solve/commands/verbs.h"
+#include "solve/questions/question.h"
 #include "solve/layouts/work.h"
 #include "solve/judge/verify.h"
 #include "solve/places/space/space.h"
@@ -44,41 +44,44 @@ enum status solve_take_layout(struct solved *s, struct arena *arena, struct erro
     return s->result->plan.stage_count ? price_problem(s->priced, one, arena, err) : OK;
 }
 
-enum answer solve_answer(const struct solve_result *r, const struct solve_settings *asked)
-{
-    const struct plan *p = &r->plan;
-    if (p->stage_count && (!asked->cutoff_ns || plan_value_ns(p) < asked->cutoff_ns))
-        return ANSWER_PLAN;
-    return r->cut_off || p->outcome == OUTCOME_INFEASIBLE ? ANSWER_NONE : ANSWER_OPEN;
-}
-
-// In the time that is left.
-static enum status least_quality(struct plan *plan, const struct solved *s,
-                                 const struct solve_settings *of_search, struct arena *arena,
-                                 struct error *err)
-{
-    struct solve_settings settings = *of_search;
-    settings.time_limit_s = watch_left_s(&s->watch);
-    return watch_is_over(&s->watch)
-               ? OK
-               : solve_least_quality(plan, s->one, &settings, s->watch.stop, arena, err);
-}
-
-static enum status search_space(struct solved *s, const struct solve_settings *settings,
-                                const struct layouts_task *task, const volatile int *stop,
-                                struct arena *arena, struct error *err)
+static enum status find_in_space(struct solved *s, const struct solve_settings *settings,
+                                 const struct layouts_task *task, const volatile int *stop,
+                                 struct arena *arena, struct error *err)
 {
     const struct problem *p = s->problem;
     s->space = TAKE(arena, 1, struct layouts_result);
     s->result = &s->space->solved;
     TRY((p->cluster.places.node_count ? placed_space_search : layouts_search)(
         s->space, p, settings, task, stop, arena, err));
-    TRY(solve_take_layout(s, arena, err));
-    if (!s->result->plan.stage_count) return OK;
-    struct plan plan = s->result->plan;
-    TRY(least_quality(&plan, s, settings, arena, err));
-    if (plan.iteration_ns == s->result->plan.iteration_ns) s->result->plan = plan;
-    else s->result->plan.effort = plan.effort;
+    return solve_take_layout(s, arena, err);
+}
+
+enum status solve_find(struct solved *s, const struct solve_settings *settings,
+                       const struct solve_from *from, const volatile int *stop, struct arena *arena,
+                       struct error *err)
+{
+    const struct solve_from nothing = {NULL, NULL, NULL};
+    if (!from) from = &nothing;
+    s->watch = watch_begin(stop, settings->time_limit_s);
+    if (s->problem->job.space.given)
+        return find_in_space(s, settings, from->task, stop, arena, err);
+    s->result = TAKE(arena, 1, struct solve_result);
+    if (s->priced->places)
+        return placed_solve(s->result, s->priced, settings, from->placed, stop, arena, err);
+    return solve_run(s->result, s->priced, settings, from->plan, stop, arena, err);
+}
+
+// In the time that is left. Another layout's plan of the same time is not taken for a space's.
+static enum status lower_quality(struct solved *s, const struct solve_settings *of_search,
+                                 struct arena *arena, struct error *err)
+{
+    struct solve_settings settings = *of_search;
+    struct plan *found = &s->result->plan, plan = *found;
+    settings.time_limit_s = watch_left_s(&s->watch);
+    if (watch_is_over(&s->watch)) return OK;
+    TRY(solve_least_quality(&plan, s->one, &settings, s->watch.stop, arena, err));
+    if (!s->space || plan.iteration_ns == found->iteration_ns) *found = plan;
+    else found->effort = plan.effort;
     return OK;
 }
 
@@ -101,26 +104,12 @@ void solve_claim(struct solved *s, enum bound_claim claim, struct taken_over *fi
     l->claim = claim, l->taken_over = files, l->taken_over_count = count;
 }
 
-static enum status search(struct solved *s, const struct solve_settings *settings,
-                          const struct solve_from *from, const volatile int *stop,
-                          struct arena *arena, struct error *err)
-{
-    const struct solve_from nothing = {NULL, NULL, NULL};
-    if (!from) from = &nothing;
-    s->watch = watch_begin(stop, settings->time_limit_s);
-    if (s->problem->job.space.given) return search_space(s, settings, from->task, stop, arena, err);
-    s->result = TAKE(arena, 1, struct solve_result);
-    if (s->priced->places)
-        return placed_solve(s->result, s->priced, settings, from->placed, stop, arena, err);
-    TRY(solve_run(s->result, s->priced, settings, from->plan, stop, arena, err));
-    return least_quality(&s->result->plan, s, settings, arena, err);
-}
-
 enum status solve_search(struct solved *s, const struct solve_settings *settings,
                          const struct solve_from *from, const volatile int *stop,
                          struct arena *arena, struct error *err)
 {
-    TRY(search(s, settings, from, stop, arena, err));
+    TRY(solve_find(s, settings, from, stop, arena, err));
+    TRY(lower_quality(s, settings, arena, err));
     solve_claim(s, claim_of_search(s->problem), NULL, 0);
     return OK;
 }

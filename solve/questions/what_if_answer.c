@@ -8,7 +8,7 @@
 #include "formulate/price/price.h"
 #include "solve/report/out.h"
 #include "solve/report/report.h"
-#include "solve/commands/what_if.h"
+#include "solve/questions/what_if.h"
 
 static double percent_of(int64_t now, int64_t before)
 {

@@ -6,7 +6,7 @@
 
 #include "data/base/watch.h"
 #include "formulate/price/price.h"
-#include "solve/commands/verbs.h"
+#include "solve/questions/question.h"
 #include "solve/report/out.h"
 
 // More than everything that can be compressed: a boundary and a sync of each stage.
@@ -77,28 +77,6 @@ static void take_decision(struct plan *plan, const struct plan *other)
     plan->outcome = plan_outcome(plan);
 }
 
-// Sets the limit to the search's remaining time; false: there is none.
-static bool take_time(struct solve_settings *settings, const struct watch *w)
-{
-    settings->time_limit_s = watch_left_s(w);
-    return !watch_is_over(w);
-}
-
-static enum status ask(enum answer *answer, struct plan *found, const struct problem *problem,
-                       int64_t most, const struct solve_settings *settings,
-                       const volatile int *stop, struct arena *arena, struct error *err)
-{
-    struct priced *priced = TAKE(arena, 1, struct priced);
-    struct solve_result result;
-    struct problem *weighed = TAKE(arena, 1, struct problem);
-    *weighed = limited(problem, most, arena);
-    TRY(price_problem(priced, weighed, arena, err));
-    TRY(solve_run(&result, priced, settings, NULL, stop, arena, err));
-    *found = result.plan;
-    *answer = solve_answer(&result, settings);
-    return OK;
-}
-
 // The progress of one of these searches is shown as that of the whole.
 struct telling {
     const struct solve_settings *of_search;
@@ -130,33 +108,35 @@ static bool is_asked(const struct plan *plan, const struct job *job, const struc
 }
 
 static enum status lower_quality(struct plan *plan, const struct problem *problem,
-                                 struct telling *told, const volatile int *stop,
-                                 struct arena *arena, struct error *err)
+                                 struct telling *telling, struct arena *arena, struct error *err)
 {
     enum { BOXES_MOST = 5000 };
-    struct solve_settings settings = *told->of_search;
+    struct question question = {.like = telling->of_search,
+                                .watch = &telling->watch,
+                                .gap = telling->of_search->gap,
+                                .cutoff_ns = plan->iteration_ns + 1,
+                                .boxes_max = BOXES_MOST,
+                                .tell = tell,
+                                .tell_argument = telling};
     int64_t none = -1, most = worth_of(quality_of(plan));
-    settings.evidence = false, settings.alternatives = 0;
-    settings.program_path = settings.map_path = NULL;
-    settings.progress = solve_tells(&settings), settings.boxes_max = BOXES_MOST;
-    settings.tell = tell, settings.tell_argument = told;
-    settings.cutoff_ns = plan->iteration_ns + 1;
     for (int64_t at = most - 1; none + 1 < most; at = none + (most - none) / 2) {
-        struct plan found;
+        struct problem *weighed = TAKE(arena, 1, struct problem);
+        struct solved found;
         enum answer answer;
-        told->most = at;
-        if (!take_time(&settings, &told->watch)) return OK;
-        TRY(ask(&answer, &found, problem, at, &settings, stop, arena, err));
-        found.effort.seconds = 0; // those of the whole are counted at the end
-        plan_effort_add(&plan->effort, &found.effort);
+        question.problem = weighed, *weighed = limited(problem, at, arena), telling->most = at;
+        TRY(question_ask(&answer, &found, &question, arena, err));
+        if (!found.result) return OK;
+        struct plan *better = &found.result->plan;
+        better->effort.seconds = 0; // those of the whole are counted at the end
+        plan_effort_add(&plan->effort, &better->effort);
         if (answer == ANSWER_OPEN) return OK;
         if (answer == ANSWER_NONE) {
             none = at;
             continue;
         }
-        take_decision(plan, &found);
+        take_decision(plan, better);
         most = worth_of(quality_of(plan));
-        settings.cutoff_ns = plan->iteration_ns + 1;
+        question.cutoff_ns = plan->iteration_ns + 1;
     }
     return OK;
 }
@@ -165,10 +145,10 @@ enum status solve_least_quality(struct plan *plan, const struct problem *problem
                                 const struct solve_settings *of_search, const volatile int *stop,
                                 struct arena *arena, struct error *err)
 {
-    struct telling told = {of_search, plan, watch_begin(stop, of_search->time_limit_s), 0};
+    struct telling telling = {of_search, plan, watch_begin(stop, of_search->time_limit_s), 0};
     if (!is_asked(plan, &problem->job, of_search)) return OK;
-    enum status status = lower_quality(plan, problem, &told, stop, arena, err);
-    plan->effort.seconds += watch_elapsed_s(&told.watch);
+    enum status status = lower_quality(plan, problem, &telling, arena, err);
+    plan->effort.seconds += watch_elapsed_s(&telling.watch);
     return status;
 }
 
@@ -176,22 +156,24 @@ enum status solve_least_quality(struct plan *plan, const struct problem *problem
 
 static enum status next_point(struct front_point *point, bool *found,
                               const struct front_point *before, const struct problem *problem,
-                              struct solve_settings *settings, const struct watch *watch,
-                              struct arena *arena, struct error *err)
+                              const struct question *like, struct arena *arena, struct error *err)
 {
     struct problem *less = TAKE(arena, 1, struct problem);
+    struct question question = *like;
+    struct solve_settings rest = *like->like;
     struct solved solved;
-    *less = limited(problem, worth_of(before->quality) - 1, arena);
-    TRY(solve_prepare(&solved, less, arena, err));
-    TRY(solve_search(&solved, settings, NULL, watch->stop, arena, err));
-    const struct plan *plan = &solved.result->plan;
-    *found = plan->stage_count > 0;
+    enum answer answer;
+    question.problem = less, *less = limited(problem, worth_of(before->quality) - 1, arena);
+    TRY(question_ask(&answer, &solved, &question, arena, err));
+    *found = answer == ANSWER_PLAN;
     if (!*found) return OK;
+    const struct plan *plan = &solved.result->plan;
     *point = (struct front_point){.plan = before->plan, .bound_ns = plan->bound_ns};
     take_decision(&point->plan, plan);
     point->one = problem_with_layout(problem, &plan->layout);
-    if (take_time(settings, watch))
-        TRY(solve_least_quality(&point->plan, &point->one, settings, watch->stop, arena, err));
+    rest.time_limit_s = watch_left_s(like->watch);
+    if (!watch_is_over(like->watch))
+        TRY(solve_least_quality(&point->plan, &point->one, &rest, like->watch->stop, arena, err));
     point->quality = quality_of(&point->plan);
     return OK;
 }
@@ -200,20 +182,22 @@ enum status solve_front(struct front_point *points, int *count, const struct sol
                         const struct solve_settings *of_search, int most, const volatile int *stop,
                         struct arena *arena, struct error *err)
 {
-    struct solve_settings settings = *of_search;
     const struct plan *plan = &first->result->plan;
     const struct watch watch = watch_begin(stop, watch_left_s(&first->watch));
+    const struct question like = {.like = of_search,
+                                  .watch = &watch,
+                                  .gap = of_search->gap,
+                                  .boxes_max = of_search->boxes_max};
     bool found = plan->stage_count > 0;
-    settings.evidence = false, settings.program_path = settings.map_path = NULL;
     *count = found;
     if (!found) return OK;
     if (!is_weighable(&first->problem->job))
         return fail(err, BAD_INPUT, "%s: quality_cost: expected at most %" PRId64 " with --front",
                     first->problem->job.document.path, cost_most);
     points[0] = (struct front_point){*plan, *first->one, plan->bound_ns, quality_of(plan)};
-    while (*count < most && worth_of(points[*count - 1].quality) && take_time(&settings, &watch)) {
-        TRY(next_point(&points[*count], &found, &points[*count - 1], first->problem, &settings,
-                       &watch, arena, err));
+    while (*count < most && worth_of(points[*count - 1].quality)) {
+        TRY(next_point(&points[*count], &found, &points[*count - 1], first->problem, &like, arena,
+                       err));
         if (!found) return OK;
         ++*count;
     }

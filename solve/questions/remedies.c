@@ -5,29 +5,27 @@
 #include <stdio.h>
 
 #include "data/base/watch.h"
-#include "solve/commands/verbs.h"
+#include "solve/questions/question.h"
 
 enum { NODES_MOST = 1000000, TIMES_MOST = 64, BATCH_TIMES_MOST = 16, SECONDS_MOST = 20 };
 
 struct remedies {
     const struct problem *problem;
-    struct solve_settings settings;
-    const struct solve_settings *told; // of the search itself
+    struct question question; // without a problem
     struct watch watch;
     struct arena *scratch, *arena;
     struct arena_mark mark;
 };
 
+// A problem that is refused has no answer.
 static enum answer ask(const struct remedies *r, const struct problem *changed)
 {
-    struct layouts_result result;
-    struct error err = {OK, ""};
-    enum answer answer = ANSWER_OPEN;
-    struct solve_settings settings = r->settings;
-    settings.time_limit_s = watch_left_s(&r->watch);
-    if (watch_is_over(&r->watch)) return ANSWER_OPEN;
-    if (layouts_search(&result, changed, &settings, NULL, r->watch.stop, r->scratch, &err) == OK)
-        answer = solve_answer(&result.solved, &settings);
+    struct question question = r->question;
+    struct solved found;
+    struct error refused = {OK, ""};
+    enum answer answer;
+    question.problem = changed;
+    if (question_ask(&answer, &found, &question, r->scratch, &refused) != OK) answer = ANSWER_OPEN;
     arena_reset(r->scratch, r->mark);
     return answer;
 }
@@ -161,7 +159,7 @@ static void tell(const struct remedies *r, const struct plan *plan)
     char text[128];
     snprintf(text, sizeof text, "%8.1f s  no layout has a plan: what would be enough?",
              plan->effort.seconds);
-    solve_tell(r->told, &(struct solve_progress){plan->effort.seconds, 0, 0, text});
+    solve_tell(r->question.like, &(struct solve_progress){plan->effort.seconds, 0, 0, text});
 }
 
 void solve_advise(const struct solved *s, const struct solve_settings *settings,
@@ -173,8 +171,7 @@ void solve_advise(const struct solved *s, const struct solve_settings *settings,
     double left_s = watch_left_s(&s->watch), limit_s = SECONDS_MOST; // left 0: there is no limit
     if (left_s > 0 && left_s < limit_s) limit_s = left_s;
     struct remedies r = {.problem = problem,
-                         .settings = *settings,
-                         .told = settings,
+                         .question = {.like = settings, .gap = 1, .quiet = true},
                          .watch = watch_begin(s->watch.stop, limit_s),
                          .scratch = arena_open_within(arena),
                          .arena = arena};
@@ -187,7 +184,7 @@ void solve_advise(const struct solved *s, const struct solve_settings *settings,
     }
     TAKE(r.scratch, 1, char); // a block that resets keep
     r.mark = arena_set_mark(r.scratch);
-    r.settings.gap = 1, r.settings.progress = 0, r.settings.evidence = false;
+    r.question.watch = &r.watch;
     tell(&r, plan);
     const char *found[] = {room ? more_nodes(&r) : NULL, room ? more_memory(&r) : NULL,
                            refused ? larger_batch(&r) : NULL};

@@ -1,5 +1,5 @@
 // Takes over the results of earlier searches of a problem, for --resume and --part.
-#include "solve/commands/solve_request.h"
+#include "solve/questions/resume.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -81,26 +81,26 @@ static enum status take_plan(struct resume *r, const char *path, const struct pr
     return OK;
 }
 
-enum status resume_read(struct resume *resume, const struct solve_request *r,
+enum status resume_read(struct resume *resume, const struct option_texts *plans,
                         const struct problem *problem, struct arena *arena, struct error *err)
 {
-    *resume = (struct resume){.task.part = r->part};
-    resume->rests_on = TAKE(arena, r->resume.count, const struct document *);
-    if (r->resume.count > 1 && !problem->job.space.given)
+    *resume = (struct resume){.rests_on_count = 0};
+    resume->rests_on = TAKE(arena, plans->count, const struct document *);
+    if (plans->count > 1 && !problem->job.space.given)
         return fail(err, BAD_INPUT, "--resume: expected one plan for a job with one layout");
-    for (int i = 0; i < r->resume.count; i++)
-        TRY(take_plan(resume, r->resume.items[i], problem, arena, err));
+    for (int i = 0; i < plans->count; i++)
+        TRY(take_plan(resume, plans->items[i], problem, arena, err));
     return OK;
 }
 
-void resume_claim(struct solved *s, const struct resume *resume, const struct solve_request *r,
+void resume_claim(struct solved *s, const struct resume *resume, const char *plan_path,
                   struct arena *arena)
 {
     int count = resume->rests_on_count < TAKEN_OVER_MAX ? resume->rests_on_count : TAKEN_OVER_MAX;
     struct taken_over *files = TAKE(arena, count, struct taken_over);
     for (int i = 0; i < count; i++) {
         struct source *source = TAKE(arena, 1, struct source);
-        *source = source_of("", resume->rests_on[i], r->plan_path, arena);
+        *source = source_of("", resume->rests_on[i], plan_path, arena);
         files[i] = (struct taken_over){source->path, source->sha256};
     }
     solve_claim(s, CLAIM_TAKEN_OVER, files, count);
