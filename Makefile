@@ -53,7 +53,7 @@ cuda_compiles = $(shell echo '\#include <$(1)>' | $(CC) $(CUDA_INCLUDES) -E -o /
 CUDA  := $(or $(CUDA),$(if $(NVCC),$(call cuda_compiles,cublasLt.h)))
 CUDNN := $(or $(CUDNN),$(if $(CUDA:no=),$(call cuda_compiles,cudnn.h)))
 NCCL  := $(or $(NCCL),$(if $(CUDA:no=),$(call cuda_compiles,nccl.h)))
-CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
+CUDA_ARCHS ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
     -gencode arch=compute_90,code=compute_90
 
 LIBS_library = -lglpk -lcjson -lnettle -lm
@@ -161,7 +161,7 @@ $(BIN)/plumbline-measure-mpi: $(call object,$(filter-out measure/links/mpi_none.
 
 # The same program with a CUDA device as a back end; the others hand over to it.
 $(BIN)/plumbline-measure-cuda: $(call object,$(filter-out measure/cuda/none.c,$(MEASURE)) \
-    $(CUDA_PARTS)) $(OUT)/measure/cuda/kernels.o
+    $(CUDA_PARTS)) $(OUT)/measure/cuda/kernels/kernels.o
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(LIBS_cuda)
@@ -169,13 +169,13 @@ $(BIN)/plumbline-measure-cuda: $(call object,$(filter-out measure/cuda/none.c,$(
 # Links and collectives between devices.
 $(BIN)/plumbline-measure-nccl: $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) \
     $(filter-out measure/links/nccl_none.c,$(WITH_MPI)) measure/links/nccl.c) \
-    $(OUT)/measure/cuda/kernels.o
+    $(OUT)/measure/cuda/kernels/kernels.o
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(MPI_LIBS) \
 	    -lnccl -lcudart_static -lstdc++ -ldl -lrt
 
-$(OUT)/measure/cuda/kernels.o: measure/cuda/kernels.cu
+$(OUT)/measure/cuda/kernels/kernels.o: measure/cuda/kernels/kernels.cu
 	@mkdir -p $(@D)
 	$(SAY) nvcc $<
 	$(Q)$(NVCC) -O3 -std=c++17 -I. $(CUDA_ARCHS) -Xcompiler -Wall -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
@@ -218,7 +218,7 @@ $(TESTS:%=$(OUT)/tests/%): $(OUT)/tests/libsupport.a $(OUT)/libplumbline.a
 # The CUDA back end on a device out of the CPU's memory: its own kernels, compiled for the CPU. It
 # needs CUDA's headers.
 FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/cuda/fake_device.o \
-    $(OUT)/tests/cuda/kernels.o
+    $(OUT)/tests/cuda/kernels/kernels.o
 FAKE_FLAGS = -std=c++17 -O2 -g -Wall \
     $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. \
     $(CUDA_INCLUDES) -MMD -MP
@@ -230,7 +230,7 @@ $(OUT)/tests/measure/test_cuda%.o $(OUT)/tests/cuda/bench/%.o $(FAKE_CUDA): \
     CFLAGS_all += $(CUDA_INCLUDES)
 $(OUT)/tests/test_cuda $(OUT)/tests/test_cuda_layers: LIBS_plan += -lstdc++
 
-$(OUT)/tests/cuda/kernels.o: measure/cuda/kernels.cu
+$(OUT)/tests/cuda/kernels/kernels.o: measure/cuda/kernels/kernels.cu
 	@mkdir -p $(@D)
 	$(SAY) c++ $< for the CPU
 	$(Q)$(CXX) -x c++ -Itests/cuda/fake $(FAKE_FLAGS) -include tests/cuda/fake_device.h -c -o $@ $<

@@ -1,7 +1,7 @@
-// Samples belong together if kind, operation, dimensions, shape, precision, endpoints, members and
-// "alone" are equal; among several equal ones in a document, the n-th belongs to the n-th in the
-// others. What ended the repetitions is taken from the launch with the weakest result. Outliers
-// are marked again, launch by launch.
+// Samples belong together if kind, operation, dimensions, shape, precision, endpoints, members,
+// "alone" and the manner of running are equal; among several equal ones in a document, the n-th
+// belongs to the n-th in the others. What ended the repetitions is taken from the launch with the
+// weakest result. Outliers are marked again, launch by launch.
 #include "measure/merge.h"
 
 #include <stdio.h>
@@ -35,6 +35,7 @@ static int compare_samples(const struct sample *a, const struct sample *b)
     if (!c) c = order(a->from, b->from);
     if (!c) c = order(a->to, b->to);
     if (!c) c = order(a->alone, b->alone);
+    if (!c) c = sample_compare_manner(a, b);
     if (!c) c = order(a->member_count, b->member_count);
     for (int i = 0; !c && i < a->member_count; i++) c = order(a->members[i], b->members[i]);
     return c;

@@ -31,7 +31,8 @@ data/import/hf       | data/base data/text data/inputs data/import/*
 measure              | data measure
 measure/sampling     | data/base data/inputs data/numbers
 measure/cpu          | data/base data/inputs measure/sampling
-measure/cuda         | data/base data/inputs measure/sampling
+measure/cuda         | data/base data/inputs measure/sampling measure/cuda/kernels
+measure/cuda/kernels |
 measure/links        | data/base data/inputs data/numbers measure/sampling measure/cuda
 calibrate            | data formulate calibrate
 calibrate/fit        | data formulate/price

@@ -16,6 +16,12 @@ static bool is_link(const struct sample *s, const void *unused)
     return s->kind == SAMPLE_LINK || s->kind == SAMPLE_COLLECTIVE;
 }
 
+// A step's messages follow each other: those after a rest are used where there are no others.
+static bool is_warm_link(const struct sample *s, const void *unused)
+{
+    return is_link(s, unused) && s->before != BEFORE_REST;
+}
+
 static double bytes_of(const struct sample *s) { return (double)s->dimensions[0]; }
 
 // ---- channels
@@ -294,7 +300,8 @@ enum status links_fit(struct link_fits *f, const struct inputs *in, struct arena
     struct fit_point *points;
     int count;
     *f = (struct link_fits){.endpoints = in->all.endpoints};
-    TRY(inputs_points(&points, &count, in, is_link, NULL, bytes_of, arena, err));
+    TRY(inputs_points(&points, &count, in, is_warm_link, NULL, bytes_of, arena, err));
+    if (!count) TRY(inputs_points(&points, &count, in, is_link, NULL, bytes_of, arena, err));
     if (!count) return OK;
     qsort(points, (size_t)count, sizeof *points, compare_channels);
     struct fit_point *all = TAKE_COPY(arena, points, count);

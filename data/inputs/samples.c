@@ -10,6 +10,10 @@ const char *const sample_kind_names[] = {"gemm",  "attention", "memory",   "low_
                                          "layer", "optimizer", "transfer", "link",     "collective",
                                          "top_k", "quantise",  NULL};
 
+const char *const before_names[] = {"unknown", "rest", "same", "load", NULL};
+const char *const algorithm_names[] = {"unknown", "first", "best", NULL};
+const char *const recipe_names[] = {"none", "tensor", "block", "mx", NULL};
+
 static const char *const stop_names[] = {"width",       "budget",   "count",
                                          "interrupted", "imported", NULL};
 
@@ -119,6 +123,17 @@ static const struct member shape_rows[] = {
     KEY_BOOL(shape, rms_norm, OPTIONAL, IF_SET),
 };
 static MEMBERS(shape, struct shape, NULL, true, NULL);
+
+int sample_compare_manner(const struct sample *a, const struct sample *b)
+{
+    const int of_both[][2] = {
+        {(int)a->before, (int)b->before},       {a->in_a_row, b->in_a_row},
+        {a->busy_devices, b->busy_devices},     {(int)a->algorithm, (int)b->algorithm},
+        {a->fp32_gradients, b->fp32_gradients}, {(int)a->recipe, (int)b->recipe}};
+    for (size_t i = 0; i < ARRAY_LENGTH(of_both); i++)
+        if (of_both[i][0] != of_both[i][1]) return of_both[i][0] > of_both[i][1] ? 1 : -1;
+    return 0;
+}
 
 int sample_compare_shapes(const struct shape *a, const struct shape *b)
 {
@@ -251,7 +266,8 @@ GET_MEMBER(finish_sample)
     return check_ends(value, s, ((const struct samples *)context)->endpoint_count, arena, err);
 }
 
-static const struct sample sample_initial = {.from = -1, .to = -1};
+static const struct sample sample_initial = {
+    .from = -1, .to = -1, .in_a_row = 1, .busy_devices = 1};
 static const struct member sample_rows[] = {
     KEY_NAME(sample, kind, REQUIRED, ALWAYS_WRITTEN, sample_kind_names),
     KEY_TEXT(sample, operation, REQUIRED),
@@ -267,6 +283,12 @@ static const struct member sample_rows[] = {
               ENDPOINTS_MAX),
     KEY_OF("alone", JSON_BOOL, OPTIONAL, 0, offsetof(struct sample, alone), 0, 0, NULL, NULL,
            put_alone),
+    KEY_NAME(sample, before, OPTIONAL, IF_SET, before_names),
+    KEY_INT(sample, in_a_row, OPTIONAL, 1.0, 1, REPETITIONS_MAX),
+    KEY_INT(sample, busy_devices, OPTIONAL, 1.0, 1, ENDPOINTS_MAX),
+    KEY_NAME(sample, algorithm, OPTIONAL, IF_SET, algorithm_names),
+    KEY_BOOL(sample, fp32_gradients, OPTIONAL, IF_SET),
+    KEY_NAME(sample, recipe, OPTIONAL, IF_SET, recipe_names),
     KEY_ARRAY(sample, seconds, repetitions, JSON_NUMBER, REQUIRED, ALWAYS_WRITTEN, 0, SECONDS_MAX,
               REPETITIONS_MAX),
     KEY_PART("launch_repetitions", JSON_ARRAY, OPTIONAL, 0, get_launch_repetitions,

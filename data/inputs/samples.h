@@ -43,6 +43,29 @@ enum { SLOWDOWN_FLAGGED = 0xec };
 
 struct shape; // data/inputs/model/model.h
 
+// What the device did directly before a timed operation.
+enum before {
+    BEFORE_UNKNOWN, // not stated
+    BEFORE_REST,    // it waited for the host
+    BEFORE_SAME,    // the same operation, once, untimed
+    BEFORE_LOAD,    // the same work without a rest, for a second and more
+};
+extern const char *const before_names[]; // "unknown", "rest", "same", "load"
+
+// Which of a library's proposals for a product ran.
+enum algorithm { ALGORITHM_UNKNOWN, ALGORITHM_FIRST, ALGORITHM_BEST };
+extern const char *const algorithm_names[]; // "unknown", "first", "best"
+
+// How products in 8 bits get their scales.
+enum recipe {
+    RECIPE_NONE,   // all are 1
+    RECIPE_TENSOR, // one for each matrix, and its largest magnitude found for the next time
+    RECIPE_BLOCK,  // one for 128 values of activations, for 128 x 128 of weights
+    RECIPE_MX,     // a power of two for 32 values
+    RECIPE_COUNT
+};
+extern const char *const recipe_names[]; // "none", "tensor", "block", "mx"
+
 // One operation at one size, repeated.
 struct sample {
     enum sample_kind kind;
@@ -56,8 +79,14 @@ struct sample {
     int from, to;       // link: endpoints; else -1
     int *members;       // [member_count] collective: the endpoints that take part
     int member_count;
-    bool alone;      // link, collective: there was no other traffic
-    double *seconds; // [repetitions], in the order taken
+    bool alone; // link, collective: there was no other traffic
+    enum before before;
+    int in_a_row;             // so many are timed together; seconds are those of one
+    int busy_devices;         // of the node, which did the same at the same time; 1: this one alone
+    enum algorithm algorithm; // of its products
+    bool fp32_gradients;      // gradients of weights are added to fp32 numbers
+    enum recipe recipe;       // of its products in 8 bits
+    double *seconds;          // [repetitions], in the order taken
     int repetitions;
     double even_s; // median over what rounds have in common (calibrate/fit/rounds.h); 0: not known.
                    // Not in the document
@@ -119,6 +148,9 @@ struct samples {
     struct sample *samples;
     int sample_count;
 };
+
+// Orders samples by how they were run: `before` and what follows it. 0: equal.
+int sample_compare_manner(const struct sample *a, const struct sample *b);
 
 // Orders shapes by what a layer's time depends on; a shape that is not stated comes first. 0:
 // equal.

@@ -29,6 +29,14 @@ static const struct option_row rows[] = {
     {"--seed", OPTION_INT, AT(seed), "seed for the order and the messages' content (default: 1)", 0,
      1e9},
     {"--name", OPTION_TEXT, AT(name), "device name in the costs (default: the processor's name)"},
+    {"--nccl", OPTION_FLAG, AT(nccl),
+     "measure between CUDA devices through NCCL, one device per rank"},
+    {"--cold", OPTION_FLAG, AT(cold),
+     "time each operation after a rest, without the same one, untimed, directly before it",
+     .needs = "--nccl"},
+    {"--in-a-row", OPTION_INT, AT(in_a_row),
+     "time so many of an operation together and divide by their number (default: 1)", 1, 1000,
+     .needs = "--nccl"},
     {"--quiet", OPTION_FLAG, AT(quiet), "print nothing but errors on stderr"},
     {"-o", OPTION_PATH, AT(output), "output file for the samples (default: standard output)"},
 };
@@ -91,7 +99,13 @@ enum status assembly_take(struct samples *samples, const struct assembly_setting
     interrupts_ignore();
     samples->samples = TAKE(arena, joint->cell_count, struct sample);
     samples->sample_count = joint->cell_count;
-    for (int i = 0; i < joint->cell_count; i++) samples->samples[i] = joint->cells[i].sample;
+    for (int i = 0; i < joint->cell_count; i++) {
+        struct sample *sample = &samples->samples[i];
+        *sample = joint->cells[i].sample;
+        if (!s->nccl) continue;
+        sample->before = s->cold ? BEFORE_REST : BEFORE_SAME;
+        sample->in_a_row = (int)s->in_a_row;
+    }
     roster_describe(samples, roster, s->name, arena);
     samples->machine.taken_at = record_time(arena);
     record_launch(samples, s->seed, record_command(s->line.argc, s->line.argv, arena), arena);

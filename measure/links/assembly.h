@@ -15,11 +15,14 @@ struct assembly_settings {
     double budget_s, width;
     enum wait wait;
     bool quiet;
+    bool nccl, cold;  // between devices; without the same operation before
+    int64_t in_a_row; // operations that are timed together
     struct command_line line;
 };
 
 #define ASSEMBLY_DEFAULTS                                                                          \
-    .output = "-", .largest = 1 << 24, .factor = 4, .seed = 1, .budget_s = 60, .width = 0.05
+    .output = "-", .largest = 1 << 24, .factor = 4, .seed = 1, .budget_s = 60, .width = 0.05,      \
+    .in_a_row = 1
 extern const struct option_table assembly_options;
 
 // One command: runs `body` on every rank. A rank that fails alone reports why and ends all, since

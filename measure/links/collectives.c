@@ -21,7 +21,6 @@ static const char *const collective_names[] = {"all_reduce", "reduce_scatter", "
 struct options {
     struct assembly_settings common;
     struct option_texts words;
-    bool nccl;
 };
 
 struct stage {
@@ -150,7 +149,7 @@ static void choose_cells(struct joint *j, const struct options *s, const struct 
     if (at_once) add_turn(j, groups, 0, groups->count, sizes, size_count);
 }
 
-static enum status open_groups(struct stage *s, struct arena *arena, struct error *err)
+static void open_groups(struct stage *s, struct arena *arena)
 {
     s->handles = TAKE(arena, s->groups->count, struct group *);
     s->device_groups = TAKE(arena, s->groups->count, struct device_group *);
@@ -158,11 +157,7 @@ static enum status open_groups(struct stage *s, struct arena *arena, struct erro
         const struct member_list *list = &s->groups->lists[g];
         if (!group_has(list, ranks_self(s->ranks))) continue;
         s->handles[g] = ranks_group(s->ranks, list->members, list->count, arena);
-        if (s->devices)
-            TRY(devices_group(&s->device_groups[g], s->devices, list->members, list->count, arena,
-                              err));
     }
-    return OK;
 }
 
 // ---- the command
@@ -180,12 +175,19 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     TRY(groups_read(&groups, s->words.count ? s->words.items : everybody,
                     s->words.count ? s->words.count : 1, roster.endpoints, roster.count, arena,
                     err));
-    size_t bytes = (size_t)whole_shares(s->common.largest, roster.count);
+    size_t bytes = 0;
+    for (int g = 0; g < groups.count; g++) {
+        size_t whole = (size_t)whole_shares(s->common.largest, groups.lists[g].count);
+        bytes = whole > bytes ? whole : bytes;
+    }
     struct stage stage = {.ranks = ranks, .roster = &roster, .groups = &groups};
     stage.in = arena_take(arena, bytes, 1);
     stage.out = arena_take(arena, bytes, 1);
-    if (s->nccl) TRY(devices_open(&stage.devices, ranks, &roster, (int64_t)bytes, arena, err));
-    TRY(open_groups(&stage, arena, err));
+    const struct devices_manner manner = {s->common.cold, (int)s->common.in_a_row};
+    if (s->common.nccl)
+        TRY(devices_open(&stage.devices, ranks, &roster, (int64_t)bytes, &manner, arena, err));
+    open_groups(&stage, arena);
+    if (stage.devices) TRY(devices_groups(stage.device_groups, stage.devices, &groups, arena, err));
     struct joint joint;
     choose_cells(&joint, s, &groups, roster.count, arena);
     struct samples samples;
@@ -197,8 +199,6 @@ static const struct option_row rows[] = {
     {"--smallest", OPTION_INT, OPT(common.smallest),
      "bytes of the shortest whole array, rounded up to one float per member (default: 4)", 1,
      MESSAGE_BYTES_MAX},
-    {"--nccl", OPTION_FLAG, OPT(nccl),
-     "measure between CUDA devices through NCCL, one device per rank"},
     {"GROUP", OPTION_TEXT, OPT(words), .many = WORDS_MAX},
 };
 

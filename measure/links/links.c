@@ -20,7 +20,6 @@ enum { EMPTY_EXCHANGES = 3 };
 struct options {
     struct assembly_settings common;
     int64_t alone;
-    bool nccl;
 };
 
 struct wire {
@@ -186,7 +185,9 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     roster_gather(&roster, ranks, s->common.wait, arena);
     struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char),
                         TAKE(arena, s->common.largest, unsigned char), NULL};
-    if (s->nccl) TRY(devices_open(&wire.devices, ranks, &roster, s->common.largest, arena, err));
+    const struct devices_manner manner = {s->common.cold, (int)s->common.in_a_row};
+    if (s->common.nccl)
+        TRY(devices_open(&wire.devices, ranks, &roster, s->common.largest, &manner, arena, err));
     struct joint joint;
     choose_cells(&joint, s, roster.count, arena);
     struct samples samples;
@@ -202,8 +203,6 @@ static const struct option_row rows[] = {
     {"--alone", OPTION_INT, OPT(alone),
      "number of pairs, drawn by the seed, to measure again with no other traffic (default: 4)", 0,
      1e6},
-    {"--nccl", OPTION_FLAG, OPT(nccl),
-     "measure between CUDA devices through NCCL, one device per rank"},
 };
 
 static enum status run_all(void *options, int *exit_code, struct arena *arena, struct error *err)

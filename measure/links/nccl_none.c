@@ -6,9 +6,10 @@ static const char why[] = "this build has no NCCL: plumbline-measure-nccl is mis
                           "and run make again";
 
 enum status devices_open(struct devices **devices, struct ranks *ranks, struct roster *roster,
-                         int64_t largest_bytes, struct arena *arena, struct error *err)
+                         int64_t largest_bytes, const struct devices_manner *manner,
+                         struct arena *arena, struct error *err)
 {
-    (void)devices, (void)ranks, (void)roster, (void)largest_bytes, (void)arena;
+    (void)devices, (void)ranks, (void)roster, (void)largest_bytes, (void)manner, (void)arena;
     return fail(err, UNAVAILABLE, "%s", why);
 }
 
@@ -26,10 +27,10 @@ enum status devices_receive(struct devices *d, void *data, int64_t bytes, int fr
     return fail(err, UNAVAILABLE, "%s", why);
 }
 
-enum status devices_group(struct device_group **group, struct devices *d, const int *members,
-                          int count, struct arena *arena, struct error *err)
+enum status devices_groups(struct device_group **groups, struct devices *d,
+                           const struct groups *all, struct arena *arena, struct error *err)
 {
-    (void)group, (void)d, (void)members, (void)count, (void)arena;
+    (void)groups, (void)d, (void)all, (void)arena;
     return fail(err, UNAVAILABLE, "%s", why);
 }
 

@@ -1,6 +1,6 @@
 // A fake CUDA device in the CPU's memory: the functions of the runtime and of cuBLASLt that the C
 // files of measure/cuda call. Operations on the stream are queued and done when the host waits for
-// it, as on a device; kernels are those of measure/cuda/kernels.cu, run by fake_device.cpp;
+// it, as on a device; kernels are those of measure/cuda/kernels/kernels.cu, run by fake_device.cpp;
 // products are naive loops that check every operand's place. Time is a simulated clock.
 #ifndef PLUMBLINE_TESTS_FAKE_CUDA_H
 #define PLUMBLINE_TESTS_FAKE_CUDA_H
@@ -15,6 +15,7 @@ struct fake_settings {
     int fail_at;          // the n-th call from now on fails, and all after it; 0: none
     int proposals;        // algorithms that cuBLASLt offers
     int refused;          // the algorithm of that number cannot run; -1: none
+    int late; // the n-th gate gives up, and what follows it takes a second more; 0: none
 };
 extern struct fake_settings fake;
 

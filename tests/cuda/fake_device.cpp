@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "measure/cuda/kernels.h"
+#include "measure/cuda/kernels/kernels.h"
 #include "tests/cuda/fake_device.h"
 
 fake_place threadIdx, blockIdx, blockDim, gridDim;

@@ -22,6 +22,8 @@ void fake_barrier(void); // all threads of the block
 float fake_exchange(float x,
                     int mask); // of the thread of the same warp whose number differs by mask
 
+#define __CUDA_ARCH_LIST__ 750, 900 // compiled for these
+
 #undef __shared__
 #define __shared__ static
 #undef __forceinline__

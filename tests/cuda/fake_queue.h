@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 
-#include "measure/cuda/kernels.h"
+#include "measure/cuda/kernels/kernels.h"
 
 enum operation_kind {
     OPERATION_KERNEL,

@@ -39,6 +39,23 @@ grep -q '"name": "[^"]*:0000:02:00.0"' "$folder/links.json" ||
 grep -q '"device": 2' "$folder/links.json" ||
     complain "the third endpoint has no number of its device"
 grep -q '"library": "NCCL 2.28.9 over ' "$folder/links.json" || complain "the library is not named"
+grep -q '"before": "same"' "$folder/links.json" || complain "links: what ran before is not stated"
+# A rank whose gate gives up would time its own launches, here a second: all of them repeat.
+FAKE_LATE=3 gives 0 3 links --nccl --largest 16384 --factor 64 --budget-s 0.1 \
+    -o "$folder/late.json"
+python3 - "$folder/links.json" "$folder/late.json" > "$folder/err" 2>&1 << 'EOF' ||
+import json, sys
+most = [max(max(s["seconds"]) for s in json.load(open(p))["samples"]) for p in sys.argv[1:]]
+assert most[0] < 0.5 and most[1] < 0.5, most
+EOF
+    complain "a late rank's launches were timed"
+gives 0 4 collectives 0,1 2-3 all 1-3 --nccl --cold --in-a-row 3 --largest 4096 --factor 64 \
+    --budget-s 0.1 -o "$folder/cold.json"
+[ "$(count '"before": "rest"' "$folder/cold.json")" = 60 ] ||
+    complain "cold collectives: expected 4 groups x 5 x 3 lengths"
+grep -q '"in_a_row": 3' "$folder/cold.json" || complain "how many in a row is not stated"
+gives 2 2 links --cold -o "$folder/bad.json"
+says "--cold.*--nccl"
 gives 0 4 collectives 0,1 2-3 all --nccl --largest 4096 --factor 64 --budget-s 0.1 \
     -o "$folder/collectives.json"
 [ "$(count '"kind": "collective"' "$folder/collectives.json")" = 45 ] ||
@@ -48,7 +65,7 @@ if python3 -c 'import jsonschema' 2> /dev/null; then
         > "$folder/err" 2>&1 ||
         complain "the documents do not follow their schema"
 fi
-FAKE_CORRUPT=5 gives 1 2 links --nccl --smallest 256 --largest 256 --budget-s 20 \
+FAKE_CORRUPT=6 gives 1 2 links --nccl --smallest 256 --largest 256 --budget-s 20 \
     -o "$folder/bad.json"
 says "arrived changed"
 FAKE_DEVICES=2 gives 2 3 links --nccl -o "$folder/bad.json"

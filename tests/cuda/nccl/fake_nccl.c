@@ -2,7 +2,8 @@
 // are queued on the fake device's stream until it is waited for; their data goes through a pipe for
 // each ordered pair of a communicator's ranks, so an operation's data must be below a pipe's 64
 // KiB. FAKE_DEVICES: how many each host has (4). FAKE_CORRUPT: the n-th receive of more than a
-// float changes a byte, in every process. FAKE_NCCL: where pipes are made (/tmp).
+// float changes a byte, in every process. FAKE_LATE: in the first process of a communicator the
+// n-th gate gives up. FAKE_NCCL: where pipes are made (/tmp).
 #include <assert.h>
 #include <fcntl.h>
 #include <nccl.h>
@@ -19,7 +20,7 @@
 enum { RANKS_MAX = 16, PATH_BYTES = 256 };
 
 struct ncclComm {
-    int count, self;
+    int count, self, divisions;
     char folder[PATH_BYTES];
     int to[RANKS_MAX], from[RANKS_MAX];
 };
@@ -58,11 +59,38 @@ ncclResult_t ncclCommInitRank(ncclComm_t *communicator, int count, ncclUniqueId 
     struct ncclComm *c = *communicator = calloc(1, sizeof *c);
     assert(c && count <= RANKS_MAX && self < count && memchr(id.internal, 0, sizeof id.internal));
     c->count = count, c->self = self;
+    if (self == 0 && getenv("FAKE_LATE")) fake.late = atoi(getenv("FAKE_LATE"));
     snprintf(c->folder, sizeof c->folder, "%s", id.internal);
     mkdir(c->folder, 0700);
     for (int i = 0; i < count; i++)
         c->to[i] = open_pipe(c, self, i), c->from[i] = open_pipe(c, i, self);
     return ncclSuccess;
+}
+
+static void put(int file, const void *data, size_t bytes);
+static void take(int file, void *data, size_t bytes);
+
+// Colours and keys go through the parent's pipes; the divided ones are in folders of the parent's.
+ncclResult_t ncclCommSplit(ncclComm_t c, int color, int key, ncclComm_t *part, ncclConfig_t *config)
+{
+    int own[2] = {color, key}, of[RANKS_MAX][2], count = 0, self = 0;
+    ncclUniqueId id;
+    assert(!config);
+    c->divisions++;
+    *part = NULL;
+    for (int i = 0; i < c->count; i++) put(c->to[i], own, sizeof own);
+    for (int i = 0; i < c->count; i++) take(c->from[i], of[i], sizeof of[i]);
+    for (int i = 0; i < c->count; i++) {
+        if (color < 0 || of[i][0] != color) continue;
+        count++;
+        self += of[i][1] < key;
+    }
+    if (!count) return ncclSuccess;
+    memset(&id, 0, sizeof id);
+    int length =
+        snprintf(id.internal, sizeof id.internal, "%.100s.%d.%d", c->folder, c->divisions, color);
+    assert(length < (int)sizeof id.internal);
+    return ncclCommInitRank(part, count, id, self);
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t c)

@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_COMPRESS_CUH
 #define PLUMBLINE_MEASURE_CUDA_KERNELS_COMPRESS_CUH
 
-#include "measure/cuda/device_code.cuh"
+#include "measure/cuda/kernels/device_code.cuh"
 
 // One block. G = R^T R, R upper triangular (Cholesky, by rows), then X = R^-1 by back substitution,
 // a thread per column: P X has orthonormal columns where G = P^T P. The ridge keeps columns that

@@ -4,7 +4,7 @@
 #ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_BLOCK_CUH
 #define PLUMBLINE_MEASURE_CUDA_KERNELS_BLOCK_CUH
 
-#include "measure/cuda/device_code.cuh"
+#include "measure/cuda/kernels/device_code.cuh"
 
 template <typename T, int N> __global__ void kernel_add(arguments a)
 {

@@ -3,7 +3,7 @@
 #ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_TRAIN_CUH
 #define PLUMBLINE_MEASURE_CUDA_KERNELS_TRAIN_CUH
 
-#include "measure/cuda/device_code.cuh"
+#include "measure/cuda/kernels/device_code.cuh"
 
 // The number's place and the seed decide its value, so the fill does not depend on the grid.
 static __device__ inline uint64_t hash_of(uint64_t at, uint64_t seed)

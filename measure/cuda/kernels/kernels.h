@@ -1,8 +1,8 @@
 // Our own kernels on a CUDA device: what no library offers, or what a framework also does by plain
 // kernels. Every kernel takes the one struct below, so that launching only needs a table of them,
 // and a test can run them on the CPU. Matrices are dense, by rows.
-#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_H
-#define PLUMBLINE_MEASURE_CUDA_KERNELS_H
+#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_KERNELS_H
+#define PLUMBLINE_MEASURE_CUDA_KERNELS_KERNELS_H
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>
@@ -87,6 +87,9 @@ struct kernel_arguments {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// Of the devices that the kernels were compiled for, the least: 80 is compute capability 8.0.
+int kernel_least_capability(void);
 
 // processors: of the device, for the number of blocks.
 cudaError_t kernel_launch(enum kernel kernel, enum element type,

@@ -1,14 +1,14 @@
 // What the kernels share: element types, packs of 16 bytes, sums over a block. Arithmetic is in
 // float throughout.
-#ifndef PLUMBLINE_MEASURE_CUDA_DEVICE_CODE_CUH
-#define PLUMBLINE_MEASURE_CUDA_DEVICE_CODE_CUH
+#ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_DEVICE_CODE_CUH
+#define PLUMBLINE_MEASURE_CUDA_KERNELS_DEVICE_CODE_CUH
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
-#include "measure/cuda/kernels.h"
-#include "measure/cuda/timer.cuh"
+#include "measure/cuda/kernels/kernels.h"
+#include "measure/cuda/kernels/timer.cuh"
 
 typedef struct kernel_arguments arguments;
 

@@ -1,10 +1,10 @@
 // The table of kernels and their launch. Grids are as large as keeps the device busy; kernels walk
 // on from there.
-#include "measure/cuda/kernels.h"
+#include "measure/cuda/kernels/kernels.h"
 
-#include "measure/cuda/kernels_block.cuh"
-#include "measure/cuda/kernels_compress.cuh"
-#include "measure/cuda/kernels_train.cuh"
+#include "measure/cuda/kernels/block.cuh"
+#include "measure/cuda/kernels/compress.cuh"
+#include "measure/cuda/kernels/train.cuh"
 
 enum shape_of_grid {
     GRID_VALUES, // a thread per pack of values
@@ -84,6 +84,12 @@ static int64_t parts_of(int64_t whole, int64_t part) { return (whole + part - 1)
 static unsigned within(int64_t blocks, int64_t most)
 {
     return (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
+}
+
+int kernel_least_capability(void)
+{
+    static const int built_for[] = {__CUDA_ARCH_LIST__};
+    return built_for[0] / 10;
 }
 
 cudaError_t kernel_launch(enum kernel kernel, enum element type,
