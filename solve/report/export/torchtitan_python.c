@@ -106,9 +106,8 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     text_put(&out,
              "# %s\n# Of torchtitan 0.3.0, whose configurations are functions; data, tokenizer "
              "and learning rate are the recipe's:\n"
-             "#   PYTHONPATH=THIS-FOLDER torchrun ... -m torchtitan.train --module "
-             "torchtitan_plan --config plan\n"
-             "# where this file is called torchtitan_plan.py.\n",
+             "#   torchrun ... -m torchtitan.train --module torchtitan_plan --config plan\n"
+             "# where this file is called torchtitan_plan.py and its folder is in PYTHONPATH.\n",
              export_headline(&e));
     titan_print_table(&e);
     put_imports(&e, flavor);
