@@ -150,6 +150,8 @@ static enum status check_degrees(const struct cells_request *r, const char *wher
     return OK;
 }
 
+const char *const gradient_names[] = {"fp32", "same", NULL};
+
 enum status request_read(struct cells_request *r, struct request_settings *s, struct arena *arena,
                          struct error *err)
 {
@@ -182,6 +184,7 @@ enum status request_read(struct cells_request *r, struct request_settings *s, st
     r->quick = s->quick;
     r->fused = s->fused;
     r->graphs = s->graphs;
+    r->fp32_gradients = s->gradients == 0 && r->precision != FP32;
     return check_degrees(r,
                          s->model    ? s->model
                          : s->shapes ? "--shape"

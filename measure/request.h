@@ -13,6 +13,7 @@ struct request_settings {
     int64_t sequence;
     int precision;
     bool quick, fused, graphs;
+    int gradients;       // enum precision, of the sums of weights' gradients
     struct model loaded; // set by request_read if a model was named
 };
 

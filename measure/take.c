@@ -30,6 +30,12 @@ static const struct option_row rows[] = {
      "device name in the costs (default: the name of the processor or device)"},
     {"--backend", OPTION_TEXT, AT(backend),
      "device to measure: cpu, cuda or simulated (default: cpu)"},
+    {"--device", OPTION_INT, AT(device),
+     "with --backend cuda: number of the device, of those that are visible (default: 0)", 0, 1023},
+    {"--algorithm", OPTION_NAME, AT(best),
+     "with --backend cuda: algorithm of a product; first: the library's first proposal, as "
+     "frameworks run it; best: the fastest of 8 (default: first)",
+     .names = algorithm_names + ALGORITHM_FIRST},
     {"--simulate", OPTION_TEXT, AT(simulate), simulated_help},
     {"--shared", OPTION_FLAG, AT(shared),
      "the machine is shared with other programs: measure CPU time instead of elapsed time"},
@@ -66,12 +72,16 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
                     backend_names(arena), s->backend);
     if (s->simulate && t->backend != &backend_simulated)
         return fail(err, BAD_INPUT, "--simulate: requires --backend simulated");
+    if (s->device && t->backend != &backend_cuda)
+        return fail(err, BAD_INPUT, "--device: requires --backend cuda");
     if (!t->backend->clock) t->begin_s = clock_seconds();
     interrupts_listen();
     const struct backend_settings settings = {.threads = (int)s->threads,
                                               .seed = (uint64_t)s->seed,
                                               .options = s->simulate,
-                                              .shared = s->shared};
+                                              .shared = s->shared,
+                                              .device = (int)s->device,
+                                              .best = s->best};
     TRY(t->backend->open(&t->session, &settings, precision, arena, err));
     if (t->backend == &backend_cpu) t->load_before = load_now();
     t->backend->describe(t->session, &t->samples.machine, arena);
@@ -194,6 +204,8 @@ enum status take_cells(struct take *t, struct cell *cells, int cell_count, struc
 {
     const struct take_settings *s = t->settings;
     TRY(t->backend->prepare(t->session, cells, cell_count, arena, err));
+    for (int i = 0; i < cell_count && t->backend->state; i++)
+        t->backend->state(t->session, &cells[i], &cells[i].sample);
     const struct rounds_settings rounds = {
         .budget_s = s->budget_s,
         .begin_s = t->begin_s,

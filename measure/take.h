@@ -12,7 +12,9 @@ struct take_settings {
     const char *like; // a samples file of another launch, whose sizes are used again; NULL: none
     struct command_line line; // as given, for the document
     int64_t threads, seed;    // threads 0: all processors
-    double budget_s, width;   // 0: not given
+    int64_t device;
+    int best;               // an algorithm's number after ALGORITHM_FIRST
+    double budget_s, width; // 0: not given
     bool quiet, shared;
 };
 

@@ -16,7 +16,7 @@ static enum status cuda_open(void **session, const struct backend_settings *sett
                              enum precision precision, struct arena *arena, struct error *err)
 {
     struct cuda_session *s;
-    TRY(session_open(&s, 0, settings->seed, precision, arena, err));
+    TRY(session_open(&s, settings, precision, arena, err));
     *session = s;
     return OK;
 }
@@ -170,7 +170,9 @@ static enum status cuda_prepare(void *session, const struct cell *cells, int cel
 static bool is_same(const struct cell *a, const struct cell *b)
 {
     if (a->work != b->work ||
-        memcmp(a->sample.dimensions, b->sample.dimensions, sizeof a->sample.dimensions))
+        memcmp(a->sample.dimensions, b->sample.dimensions, sizeof a->sample.dimensions) ||
+        a->sample.fp32_gradients != b->sample.fp32_gradients ||
+        a->sample.recipe != b->sample.recipe)
         return false;
     if (!a->layer || !b->layer) return !a->layer && !b->layer;
     return a->layer->kind == b->layer->kind && a->layer->pass == b->layer->pass &&
@@ -183,6 +185,16 @@ static struct prepared *find(struct cuda_session *s, const struct cell *cell)
     for (int i = 0; i < s->prepared_count; i++)
         if (is_same(&s->prepared[i].cell, cell)) return &s->prepared[i];
     return NULL;
+}
+
+static void cuda_state(void *session, const struct cell *cell, struct sample *sample)
+{
+    struct cuda_session *s = session;
+    const struct prepared *p = find(s, cell);
+    sample->before = BEFORE_REST;
+    for (int i = 0; p && i < p->program.step_count; i++)
+        if (p->program.steps[i].kind == STEP_GEMM)
+            sample->algorithm = s->best ? ALGORITHM_BEST : ALGORITHM_FIRST;
 }
 
 static enum status time_by_host(struct cuda_session *s, enqueue_function *timed, void *argument,
@@ -243,6 +255,7 @@ const struct backend backend_cuda = {.name = "cuda",
                                      .open = cuda_open,
                                      .describe = cuda_describe,
                                      .prepare = cuda_prepare,
+                                     .state = cuda_state,
                                      .repeat = cuda_repeat,
                                      .condition = cuda_condition,
                                      .failure = cuda_failure,

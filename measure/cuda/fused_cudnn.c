@@ -7,7 +7,8 @@
 #include "data/base/grow.h"
 #include "measure/cuda/fused_cudnn_graph.h"
 
-enum { CONFIGS_MAX = 8, FORWARD_IDS = 7 };
+// Before CLEARING_SINCE the library expects the sum of the queries' gradient to be zero.
+enum { CONFIGS_MAX = 8, FORWARD_IDS = 7, CLEARING_SINCE = 90600 };
 
 struct plan {
     struct attention attention;
@@ -20,6 +21,7 @@ struct plan {
 struct fused {
     struct descriptors all;
     cudnnHandle_t handle; // NULL: plans only
+    cudaStream_t stream;
     descriptor device;
     struct plan *plans;
     int plan_count, plan_capacity;
@@ -156,6 +158,7 @@ enum status fused_open(struct fused **fused, cudaStream_t stream, struct arena *
     TRY(descriptor_finish(f->device, err));
     CUDNN_TRY(cudnnCreate(&f->handle));
     CUDNN_TRY(cudnnSetStream(f->handle, stream));
+    f->stream = stream;
     return OK;
 }
 
@@ -227,5 +230,9 @@ enum status fused_run(struct fused *f, int plan, const void *const in[6], void *
         memcpy(&pointers[i], &all[i].at,
                sizeof *pointers); // the library treats all of them as writable
     }
+    if (backward && cudnnGetVersion() < CLEARING_SINCE &&
+        cudaMemsetAsync(behind + p->query_sum_at, 0, (size_t)(p->all_bytes - p->query_sum_at),
+                        f->stream) != cudaSuccess)
+        return fail(err, SYSTEM, "cuda: cudaMemsetAsync: the workspace of cuDNN's attention");
     return execute(f, p, ids, pointers, count, workspace, err);
 }

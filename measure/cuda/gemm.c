@@ -1,5 +1,6 @@
-// Matrix products by cuBLASLt: for each shape the library's proposals are timed and the fastest is
-// kept, or the first unless another is clearly faster. fp32 is multiplied in fp32, not in tf32.
+// Matrix products by cuBLASLt: for each shape the library's first proposal that runs, as frameworks
+// do it; or, best, all are timed and the fastest is kept, or the first unless another is clearly
+// faster. fp32 is multiplied in fp32, not in tf32.
 #include "data/base/grow.h"
 #include "measure/cuda/session.h"
 
@@ -163,7 +164,7 @@ static enum status choose(struct cuda_session *s, const struct program *program,
     memset(results, 0, sizeof results);
     TRY(ask(results, &count, s, plan, err));
     plan->chosen = -1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && (s->best || plan->chosen < 0); i++) {
         struct trial t = {program, step, plan, &results[i].algo};
         double seconds = 0;
         if (results[i].state != CUBLAS_STATUS_SUCCESS || results[i].workspaceSize > WORKSPACE_BYTES)

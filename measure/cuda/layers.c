@@ -239,6 +239,7 @@ enum status program_layer(struct program *p, const struct cell *cell, struct err
         return fail(err, UNAVAILABLE,
                     "cuda: a layer cut by a context degree (%lld) is not timed; its parts are",
                     (long long)d[3]);
+    p->fp32_gradients = cell->sample.fp32_gradients && cell->layer->pass != PASS_FORWARD;
     switch (cell->layer->kind) {
     case LAYER_BLOCK: add_block(p, &z, cell->layer->pass); return OK;
     case LAYER_HEAD: add_head(p, &z, cell->layer->pass); return OK;

@@ -24,7 +24,7 @@ struct nvml_memory {
 
 struct nvml {
     void *library;
-    device device;
+    device device, slice; // slice: what memory is asked of
     int (*shutdown)(void);
     int (*get_driver)(char *text, unsigned length);
     int (*get_clock)(device device, int type, unsigned *mhz);
@@ -52,10 +52,11 @@ static void nvml_close(void *of_nvml)
     if (n->library) dlclose(n->library);
 }
 
-struct nvml *nvml_open(const char *bus, struct arena *arena)
+struct nvml *nvml_open(const char *bus, const char *slice, struct arena *arena)
 {
     int (*init)(void) = NULL;
     int (*by_bus)(const char *bus, device *device) = NULL;
+    int (*by_identity)(const char *identity, device *device) = NULL;
     struct nvml *n = TAKE(arena, 1, struct nvml);
     n->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!n->library) return NULL;
@@ -65,6 +66,10 @@ struct nvml *nvml_open(const char *bus, struct arena *arena)
     if (!FIND(n->library, "nvmlDeviceGetHandleByPciBusId_v2", by_bus) ||
         by_bus(bus, &n->device) != NVML_SUCCESS)
         return NULL;
+    n->slice = n->device;
+    if (slice && FIND(n->library, "nvmlDeviceGetHandleByUUID", by_identity) &&
+        by_identity(slice, &n->slice) != NVML_SUCCESS)
+        n->slice = NULL;
     FIND(n->library, "nvmlSystemGetDriverVersion", n->get_driver);
     FIND(n->library, "nvmlDeviceGetClockInfo", n->get_clock);
     FIND(n->library, "nvmlDeviceGetTemperature", n->get_temperature);
@@ -105,6 +110,7 @@ bool nvml_condition(struct nvml *n, struct condition *now)
 int64_t nvml_used_bytes(struct nvml *n)
 {
     struct nvml_memory memory = {0};
-    if (!n || !n->get_memory || n->get_memory(n->device, &memory) != NVML_SUCCESS) return 0;
+    if (!n || !n->get_memory || !n->slice || n->get_memory(n->slice, &memory) != NVML_SUCCESS)
+        return 0;
     return (int64_t)memory.used;
 }

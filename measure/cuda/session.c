@@ -4,6 +4,7 @@
 // repetition with more patience.
 #include "measure/cuda/session.h"
 
+#include "measure/cuda/identity.h"
 #include "measure/cuda/nvml.h"
 
 #include <stdio.h>
@@ -85,9 +86,13 @@ static enum status read_device(struct cuda_session *s, struct error *err)
 // NVML is read before and after the context is made.
 static enum status open_context(struct cuda_session *s, struct error *err)
 {
-    char bus[32] = "";
+    char bus[32] = "", identity[IDENTITY_BYTES];
+    struct cudaDeviceProp properties;
+    CUDA_TRY(cudaGetDeviceProperties(&properties, s->device));
+    TRY(capability_check(&properties, err));
     CUDA_TRY(cudaDeviceGetPCIBusId(bus, sizeof bus, s->device));
-    s->nvml = nvml_open(bus, s->arena);
+    identity_of(&properties, identity);
+    s->nvml = nvml_open(bus, is_slice(&properties) ? identity : NULL, s->arena);
     int64_t before = nvml_used_bytes(s->nvml);
     CUDA_TRY(cudaSetDevice(s->device));
     CUDA_TRY(cudaFree(NULL)); // makes the context, if that has not been done
@@ -106,14 +111,15 @@ static enum status check_precision(const struct cuda_session *s, struct error *e
     return OK;
 }
 
-enum status session_open(struct cuda_session **session, int device, uint64_t seed,
+enum status session_open(struct cuda_session **session, const struct backend_settings *settings,
                          enum precision precision, struct arena *arena, struct error *err)
 {
-    TRY(find_device(device, err));
+    TRY(find_device(settings->device, err));
     struct cuda_session *s = *session = TAKE(arena, 1, struct cuda_session);
     s->arena = arena;
-    s->device = device;
-    s->seed = seed;
+    s->device = settings->device;
+    s->seed = settings->seed;
+    s->best = settings->best;
     s->precision = precision;
     s->gate_limit_ns = gate_limit_ns;
     TRY(open_context(s, err));

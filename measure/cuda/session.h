@@ -14,7 +14,8 @@ struct pool {
     int64_t bytes, place;
 };
 
-// A product with the fastest of the algorithms that the library proposed.
+// A product with the first of the algorithms that the library proposed and that runs, or the
+// fastest.
 struct gemm_plan {
     struct gemm gemm;
     cublasLtMatmulDesc_t operation;
@@ -50,6 +51,7 @@ struct cuda_session {
     enum precision precision;
     uint64_t seed;
     int device, processors, capability; // 90: compute capability 9.0
+    bool best;                          // products by the fastest proposal
     int64_t l2_bytes, memory_bytes;
     int64_t memory_free_bytes, context_bytes; // when the context was new
     char name[256];
@@ -89,7 +91,7 @@ enum status cublas_fail(struct error *err, cublasStatus_t code, const char *call
         if (cublas_code != CUBLAS_STATUS_SUCCESS) return cublas_fail(err, cublas_code, #call);     \
     } while (0)
 
-enum status session_open(struct cuda_session **session, int device, uint64_t seed,
+enum status session_open(struct cuda_session **session, const struct backend_settings *settings,
                          enum precision precision, struct arena *arena, struct error *err);
 
 // Makes every pool as large as the programs and rotation need; new ones are filled.

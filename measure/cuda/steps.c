@@ -148,6 +148,7 @@ struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outpu
                        .weight_bytes = place_none(),
                        .weight_bytes_transposed = place_none(),
                        .x = place_none(),
+                       .gradient = place_none(),
                        .x_bytes_transposed = place_none()};
     l.bytes = p->precision == FP8 && tokens % BYTES_MULTIPLE == 0 &&
               outputs % BYTES_MULTIPLE == 0 && inputs % BYTES_MULTIPLE == 0;
@@ -158,6 +159,11 @@ struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outpu
         l.weights = program_values(p, AREA_WEIGHTS, outputs * inputs);
     }
     if (bias) l.bias = program_values(p, AREA_WEIGHTS, outputs);
+    if (p->fp32_gradients) {
+        int64_t bytes = outputs * inputs * (int64_t)sizeof(float);
+        l.gradient = program_area(p, AREA_SCRATCH, bytes);
+        program_clear(p, l.gradient, bytes);
+    }
     return l;
 }
 
@@ -200,7 +206,13 @@ void steps_linear_backward(struct program *p, const struct linear *l, struct pla
         a = l->weight_bytes_transposed, b = bytes, wa = l->x_bytes_transposed, wb = transposed;
     }
     if (dx.area != NO_AREA) program_gemm(p, &input, a, b, dx, place_none());
-    struct place gradient = program_values(p, AREA_SCRATCH, l->outputs * l->inputs);
+    struct place gradient = l->gradient;
+    if (gradient.area == NO_AREA) {
+        gradient = program_values(p, AREA_SCRATCH, l->outputs * l->inputs);
+    } else {
+        weight.d_type = ELEMENT_FLOAT;
+        weight.accumulate = true;
+    }
     program_gemm(p, &weight, wa, wb, gradient, place_none());
     if (l->bias.area == NO_AREA) return;
     struct place sum = program_area(p, AREA_SCRATCH, l->outputs * (int64_t)sizeof(float));

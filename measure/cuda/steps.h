@@ -83,8 +83,9 @@ struct program {
     int64_t bytes[AREA_KINDS];
     int64_t tokens_bound; // tokens are below it
     enum precision precision;
-    enum element type; // of values that are not in 8 bits
-    bool fused;        // attention is one step, else scores are written and read
+    enum element type;   // of values that are not in 8 bits
+    bool fused;          // attention is one step, else scores are written and read
+    bool fp32_gradients; // of weights are added to float; else written in the program's type
     struct arena *arena;
 };
 
@@ -125,11 +126,12 @@ struct linear {
     struct place weights, bias; // bias: none, or a place
     struct place weight_bytes, weight_bytes_transposed;
     struct place x, x_bytes_transposed; // kept for the weights' gradient
+    struct place gradient;              // of the weights; none: nothing was there before
     bool bytes;                         // multiplied in 8 bits
 };
 
-// Takes weights, and bias where there is one; `bytes` follows from the precision and the sizes
-// (multiples of 16).
+// Takes weights, and bias where there is one; with fp32_gradients also the cleared gradient;
+// `bytes` follows from the precision and the sizes (multiples of 16).
 struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs,
                                 bool bias);
 void steps_linear(struct program *p, struct linear *linear, struct place x, struct place y);

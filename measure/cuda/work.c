@@ -12,7 +12,7 @@ static int64_t up_to(int64_t value, int64_t multiple)
 }
 
 // In 8 bits, sizes are rounded up to a multiple of 16, as the library requires.
-static void add_product(struct program *p, const int64_t *d, enum product product)
+static void add_product(struct program *p, const int64_t *d, enum product product, bool fp32_sums)
 {
     int64_t m = d[0], n = d[1], k = d[2];
     struct gemm g = gemm_of_linear(product, m, n, k, p->type);
@@ -28,10 +28,11 @@ static void add_product(struct program *p, const int64_t *d, enum product produc
     if (product != PRODUCT_WEIGHT) w = program_area(p, small, n * k * bytes);
     if (product != PRODUCT_FORWARD) dy = program_area(p, wide, m * n * bytes);
     int64_t outs = product == PRODUCT_FORWARD ? m * n : product == PRODUCT_INPUT ? m * k : n * k;
-    y = program_values(p, AREA_SCRATCH, outs);
+    if (fp32_sums) g.d_type = ELEMENT_FLOAT;
+    y = program_area(p, AREA_SCRATCH, outs * element_bytes(g.d_type));
     if (product == PRODUCT_WEIGHT) { // accumulated: to existing finite numbers
         g.accumulate = true;
-        program_clear(p, y, outs * element_bytes(p->type));
+        program_clear(p, y, outs * element_bytes(g.d_type));
         p->timed_from = p->step_count;
     }
     program_gemm(p, &g, product == PRODUCT_WEIGHT ? x : w, product == PRODUCT_FORWARD ? x : dy, y,
@@ -235,9 +236,11 @@ enum status program_of_cell(struct program *p, const struct cell *cell, enum pre
     const int64_t *d = cell->sample.dimensions;
     program_open(p, precision, is_fused(cell), arena);
     switch (cell->work) {
-    case WORK_GEMM: add_product(p, d, PRODUCT_FORWARD); return OK;
-    case WORK_GEMM_DATA: add_product(p, d, PRODUCT_INPUT); return OK;
-    case WORK_GEMM_WEIGHT: add_product(p, d, PRODUCT_WEIGHT); return OK;
+    case WORK_GEMM: add_product(p, d, PRODUCT_FORWARD, false); return OK;
+    case WORK_GEMM_DATA: add_product(p, d, PRODUCT_INPUT, false); return OK;
+    case WORK_GEMM_WEIGHT:
+        add_product(p, d, PRODUCT_WEIGHT, cell->sample.fp32_gradients);
+        return OK;
     case WORK_ATTENTION:
     case WORK_FUSED_ATTENTION: add_attention(p, d, false); return OK;
     case WORK_ATTENTION_BACKWARD:

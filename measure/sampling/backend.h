@@ -13,6 +13,8 @@ struct backend_settings {
     uint64_t seed;
     const char *options; // KEY=VALUE,... of the simulated one; NULL: none given
     bool shared; // other programs use the machine: measure processor time, where that differs
+    int device;  // of the machine's, where there are several of the kind
+    bool best;   // products by the fastest of a library's proposals, not by its first
 };
 
 struct backend {
@@ -25,6 +27,8 @@ struct backend {
     // other cells.
     enum status (*prepare)(void *session, const struct cell *cells, int cell_count,
                            struct arena *arena, struct error *err);
+    // May be NULL: states in a sample how this back end runs it.
+    void (*state)(void *session, const struct cell *cell, struct sample *sample);
     // One repetition, in seconds; operands come from another position than last time, so that no
     // cache holds them.
     double (*repeat)(void *session, const struct cell *cell);

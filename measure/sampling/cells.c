@@ -16,7 +16,8 @@ enum {
     COLUMNS_MIN = 64,
     EMPTY_BLOCKS_MIN = 4,
     PROBE_BYTES = 1 << 22,
-    COPY_BYTES_MIN = 1 << 12
+    COPY_BYTES_MIN = 1 << 12,
+    FP32_BYTES = 4
 };
 
 static void set_size(struct sample *s, double flop, double bytes, const int64_t dimensions[4])
@@ -104,11 +105,14 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
     for (int i = 0; i < cells_sizes(r); i++, tokens *= 2)
         for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
             const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
+            bool wide = products[p].work == WORK_GEMM_WEIGHT && r->fp32_gradients;
+            double e = precision_bytes(r->precision), weight = wide ? FP32_BYTES : e;
             cells_add(c, products[p].work, SAMPLE_GEMM, name,
                       2.0 * (double)tokens * (double)columns * (double)inner,
-                      precision_bytes(r->precision) * ((double)tokens * (double)(columns + inner) +
-                                                       (double)columns * (double)inner),
-                      SIZE(tokens, columns, inner));
+                      e * (double)tokens * (double)(columns + inner) +
+                          weight * (double)columns * (double)inner,
+                      SIZE(tokens, columns, inner))
+                ->sample.fp32_gradients = wide;
         }
 }
 

@@ -63,6 +63,7 @@ static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, in
                                   SIZE(micro_batch, sequence, c->tensor, c->context));
     cell->layer = layer;
     cell->sample.shape = c->shape;
+    cell->sample.fp32_gradients = c->request->fp32_gradients && pass != PASS_FORWARD;
 }
 
 static void add_passes(struct chooser *c, enum layer_kind kind, int64_t micro_batch,

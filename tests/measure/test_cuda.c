@@ -6,16 +6,19 @@
 // ---- products
 
 // y = x w^T, dx = dy w, dw = dy^T x, by their definition from the device's memory.
-static void check_product(enum work work, enum precision precision, int m, int n, int k)
+static void check_product(enum work work, enum precision precision, bool fp32_gradients, int m,
+                          int n, int k)
 {
     struct bench b;
     struct cell cell = cell_of(work, m, n, k, 0);
+    cell.sample.fp32_gradients = fp32_gradients;
     bench_open(&b, precision);
     bench_run(&b, &cell);
     const struct step *step = &b.program->steps[b.program->step_count - 1];
     struct place first = step->in[0], second = step->in[1];
     enum element one = step->gemm.a_type, two = step->gemm.b_type;
     bool bytes = precision == FP8;
+    assert_true(!fp32_gradients || step->gemm.d_type == ELEMENT_FLOAT);
     int rows = work == WORK_GEMM_WEIGHT ? n : m, columns = work == WORK_GEMM ? n : k;
     int inner = work == WORK_GEMM ? k : work == WORK_GEMM_DATA ? n : m;
     for (int i = 0; i < rows; i++)
@@ -32,7 +35,8 @@ static void check_product(enum work work, enum precision precision, int m, int n
                 size += fabs(x * w);
             }
             double found = read_at(&b, step->out[0], step->gemm.d_type, i * columns + j);
-            assert_true(fabs(found - sum) <= tolerance_of(precision) * (size + 1e-3));
+            enum precision of_result = fp32_gradients ? FP32 : precision;
+            assert_true(fabs(found - sum) <= tolerance_of(of_result) * (size + 1e-3));
         }
     bench_close(&b);
 }
@@ -42,8 +46,10 @@ TEST(test_products)
     static const enum work works[] = {WORK_GEMM, WORK_GEMM_DATA, WORK_GEMM_WEIGHT};
     for (int w = 0; w < 3; w++)
         for (int p = 0; p < PRECISION_COUNT; p++) {
-            check_product(works[w], (enum precision)p, 16, 48, 32);
-            if (p != FP8) check_product(works[w], (enum precision)p, 5, 7, 11);
+            bool weight = works[w] == WORK_GEMM_WEIGHT;
+            check_product(works[w], (enum precision)p, false, 16, 48, 32);
+            if (p != FP8) check_product(works[w], (enum precision)p, false, 5, 7, 11);
+            if (weight) check_product(works[w], (enum precision)p, true, 16, 32, 48);
         }
 }
 
@@ -53,6 +59,17 @@ TEST(test_algorithms)
     struct cell cell = cell_of(WORK_GEMM, 8, 8, 8, 0);
     bench_open(&b, BF16);
     bench_run(&b, &cell);
+    assert_int_equal(b.s->gemms[0].candidates, 1);
+    assert_int_equal(b.s->gemms[0].chosen, 0); // the library's first, as frameworks run it
+    backend_cuda.state(b.s, &cell, &cell.sample);
+    assert_int_equal(cell.sample.algorithm, ALGORITHM_FIRST);
+    assert_int_equal(cell.sample.before, BEFORE_REST);
+    bench_close(&b);
+    bench_best = true;
+    bench_open(&b, BF16);
+    bench_run(&b, &cell);
+    backend_cuda.state(b.s, &cell, &cell.sample);
+    assert_int_equal(cell.sample.algorithm, ALGORITHM_BEST);
     assert_int_equal(b.s->gemms[0].candidates, 3);
     assert_int_equal(b.s->gemms[0].chosen, 2); // the fake's algorithm 2 is its fastest
     memset(fake_algorithm_uses, 0, sizeof fake_algorithm_uses);
@@ -65,6 +82,13 @@ TEST(test_algorithms)
     bench_run(&b, &cell);
     assert_int_equal(b.s->gemms[0].candidates, 2);
     assert_int_equal(b.s->gemms[0].chosen, 0);
+    bench_close(&b);
+    fake_reset();
+    fake.refused = 5; // the first proposal
+    bench_best = false;
+    bench_open(&b, BF16);
+    bench_run(&b, &cell);
+    assert_int_equal(b.s->gemms[0].chosen, 1);
     bench_close(&b);
     fake_reset();
     fake.proposals = 0;
@@ -262,6 +286,7 @@ static void check_all_cells(enum precision precision, const struct shape *shape,
         .recompute = {[PASS_BACKWARD_FULL] = true},
         .graphs = graphs,
         .fused = graphs,
+        .fp32_gradients = graphs,
         .quick = true,
         .sequence = 16,
         .precision = precision,
@@ -357,6 +382,32 @@ TEST(test_no_device)
     fake.devices = 1, fake.capability = 80;
     assert_int_equal(backend_cuda.open(&session, &settings, FP8, &b.arena, &b.err), UNAVAILABLE);
     assert_non_null(strstr(b.err.text, "fp8"));
+    b.err = (struct error){OK, ""};
+    settings.device = 1;
+    assert_int_equal(backend_cuda.open(&session, &settings, BF16, &b.arena, &b.err), UNAVAILABLE);
+    assert_non_null(strstr(b.err.text, "no CUDA device 1: there is 1"));
+    b.err = (struct error){OK, ""};
+    fake.devices = 2, fake.capability = 61; // the fake's kernels are built for 7.5 and above
+    assert_int_equal(backend_cuda.open(&session, &settings, FP32, &b.arena, &b.err), UNAVAILABLE);
+    assert_non_null(strstr(b.err.text, "capability 6.1, and the kernels were built for 7.5"));
+    bench_close(&b);
+    fake_reset();
+    fake.devices = 2, bench_device = 1;
+    bench_open(&b, FP32);
+    assert_int_equal(b.s->device, 1);
+    bench_close(&b);
+}
+
+// A gate that gave up would put the launches, here a second, into the time.
+TEST(test_late)
+{
+    struct bench b;
+    struct cell cell = cell_of(WORK_GEMM, 8, 8, 8, 0);
+    bench_open(&b, FP32);
+    if (backend_cuda.prepare(b.s, &cell, 1, &b.arena, &b.err) != OK) fail_msg("%s", b.err.text);
+    fake.late = 1;
+    assert_true(backend_cuda.repeat(b.s, &cell) < 0.5);
+    assert_int_equal(b.s->gates_expired, 1);
     bench_close(&b);
 }
 

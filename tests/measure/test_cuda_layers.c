@@ -100,7 +100,7 @@ static void find_gradients(struct place gradients[BLOCK_PARTS], const struct pro
     gradients[BLOCK_X] = p->steps[p->step_count - 1].out[0];
 }
 
-enum how { PLAIN = 0, GRAPH = 1, FUSED = 2 };
+enum how { PLAIN = 0, GRAPH = 1, FUSED = 2, ADDED = 4 }; // ADDED: gradients to fp32 numbers
 
 static void run_layer(struct bench *b, const struct shape *s, enum layer_kind kind, enum pass pass,
                       int how, int batch, int sequence)
@@ -110,6 +110,7 @@ static void run_layer(struct bench *b, const struct shape *s, enum layer_kind ki
         .kind = kind, .pass = pass, .shape = s, .graph = how & GRAPH, .fused = how & FUSED};
     struct cell cell = cell_of(WORK_LAYER, batch, sequence, 1, 1);
     cell.layer = layer;
+    cell.sample.fp32_gradients = how & ADDED;
     bench_run(b, &cell);
 }
 
@@ -196,6 +197,8 @@ TEST(test_backward)
     check_backward(&odd, PASS_BACKWARD_SELECTIVE, PLAIN);
     check_backward(&grouped, PASS_BACKWARD, FUSED);
     check_backward(&odd, PASS_BACKWARD_SELECTIVE, GRAPH | FUSED);
+    check_backward(&plain, PASS_BACKWARD, ADDED | GRAPH); // a second run does not add to the first
+    check_backward(&grouped, PASS_BACKWARD_FULL, ADDED);
 }
 
 TEST(test_bytes)

@@ -20,6 +20,9 @@ const struct shape sixteens = {.hidden = 32,
                                .vocabulary = 32,
                                .rms_norm = true};
 
+bool bench_best;
+int bench_device;
+
 struct cell cell_of(enum work work, int64_t d0, int64_t d1, int64_t d2, int64_t d3)
 {
     return (struct cell){
@@ -28,7 +31,8 @@ struct cell cell_of(enum work work, int64_t d0, int64_t d1, int64_t d2, int64_t 
 
 void bench_open(struct bench *b, enum precision precision)
 {
-    struct backend_settings settings = {.threads = 1, .seed = 7};
+    struct backend_settings settings = {
+        .threads = 1, .seed = 7, .best = bench_best, .device = bench_device};
     void *session = NULL;
     memset(b, 0, sizeof *b);
     arena_open(&b->arena, NULL);
@@ -66,6 +70,8 @@ int set_up(void **state)
 {
     (void)state;
     fake_reset();
+    bench_best = false;
+    bench_device = 0;
     return 0;
 }
 

@@ -16,6 +16,8 @@ struct bench {
 };
 
 extern const struct shape grouped, sixteens;
+extern bool bench_best; // the next sessions' products by the fastest proposal
+extern int bench_device;
 
 struct cell cell_of(enum work work, int64_t d0, int64_t d1, int64_t d2, int64_t d3);
 void bench_open(struct bench *b, enum precision precision);
