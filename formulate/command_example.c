@@ -79,8 +79,8 @@ struct transformer_options {
 
 enum { AS_ITS_FRAMEWORK = -1 }; // not stated
 
-// "degrees": tensor, context, pipeline, data and micro-batch; "all": every key but local losses,
-// which change the training result.
+// "degrees": those of the layout and the micro-batch; "all": every key but local losses, which
+// change the training result.
 enum { LAYOUTS_ONE, LAYOUTS_DEGREES, LAYOUTS_ALL };
 static const char *const layouts_names[] = {"one", "degrees", "all", NULL};
 
@@ -162,7 +162,7 @@ static void follow_framework(struct layout *l, enum framework framework)
 static void choose_space(struct space *space, int layouts)
 {
     static const enum space_key degrees[] = {SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE,
-                                             SPACE_DATA, SPACE_MICRO_BATCH};
+                                             SPACE_DATA,   SPACE_EXPERT,  SPACE_MICRO_BATCH};
     space->given = layouts != LAYOUTS_ONE;
     for (size_t i = 0; i < ARRAY_LENGTH(degrees) && layouts == LAYOUTS_DEGREES; i++)
         space->axes[degrees[i]].kind = AXIS_ALL;

@@ -123,7 +123,7 @@ rows-objective: rows have a value by any objective
     places/rows.c check_audit_rows: drop || result->objective != MINIMISE_PIPETTE
 [test_check_nodes] spaces on named nodes: every layout by itself on its nodes, forgeries
 nodes-zero: ranks on nodes support nothing
-    space/walk.c refusal_by_nodes: l->value[KEY_ZERO] > 1 -> l->expert
+    space/walk.c refusal_by_nodes: l->value[KEY_ZERO] > 1 -> l->value[KEY_EXPERT]
 nodes-slots: a group has one node
     prices/free.c count_slots: drop * x->nodes[g]
 nodes-goal: any bound of a layout closes it

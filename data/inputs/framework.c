@@ -21,6 +21,10 @@ static const struct rules {
                           // first and the last one (embedding, loss), is a multiple of the number
                           // of stages
     bool divides_batch;   // micro-batches that are in groups: the number of groups divides them
+    // Experts over several ranks, only ...
+    bool scattered_experts; // of scattered tokens, if there are tensor ranks
+    bool sharded_experts;   // of the ranks that shard gradients or weights
+    bool unpiped_experts;   // without a pipeline, and in whole weights of tensor ranks
 } rules[] = {
     [FRAMEWORK_MEGATRON] = {.schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
                             .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) |
@@ -33,7 +37,8 @@ static const struct rules {
                             .modules = true,
                             .exposed = true,
                             .context = true,
-                            .divides_layers = true},
+                            .divides_layers = true,
+                            .scattered_experts = true},
     [FRAMEWORK_TORCHTITAN] = {.schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) |
                                            BIT(SCHEDULE_INTERLEAVED) | BIT(SCHEDULE_LOOPED_BFS) |
                                            BIT(SCHEDULE_ZB_V),
@@ -45,14 +50,16 @@ static const struct rules {
                               .overlap = ZERO_ANY,
                               .shards_replicas = true,
                               .context = true,
-                              .divides_batch = true},
+                              .divides_batch = true,
+                              .sharded_experts = true},
     [FRAMEWORK_DEEPSPEED] = {.schedules = BIT(SCHEDULE_1F1B),
                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
                              .zero_piped = ZERO_0 | ZERO_1,
                              .zero = ZERO_ANY,
                              .overlap = ZERO_1 | ZERO_2 | ZERO_3,
                              .offload = ZERO_1 | ZERO_2 | ZERO_3,
-                             .exposed = true},
+                             .exposed = true,
+                             .unpiped_experts = true},
 };
 
 // Stages have equal numbers of layers; the embedding and the loss each may or may not count as a
@@ -75,6 +82,15 @@ static const char *refusal_of_states(const struct rules *r, const struct layout 
     if (overlapped ? !((piped ? r->overlap_piped : r->overlap) & stage) : !r->exposed)
         return "gradient_sync";
     return l->offload_optimizer && !(r->offload & stage) ? "offload_optimizer" : NULL;
+}
+
+static const char *refusal_of_experts(const struct rules *r, const struct layout *l)
+{
+    if (l->expert == 1) return NULL;
+    if (r->scattered_experts && l->tensor > 1 && !l->sequence_parallel) return "sequence_parallel";
+    if (r->sharded_experts && l->zero == 0) return "expert";
+    return r->unpiped_experts && (l->pipeline > 1 || (l->zero == 3 && l->tensor > 1)) ? "expert"
+                                                                                      : NULL;
 }
 
 // torch runs as many groups as have a micro-batch for every rank; their sizes are equal.
@@ -104,7 +120,8 @@ const char *framework_refusal(enum framework framework, const struct layout *l, 
     if (l->fused_embedding_sync) return "fused_embedding_sync";
     if (l->local_loss_every) return "local_loss_every";
     if (l->slice_count > 1) return "slices";
-    return refusal_of_states(r, l);
+    const char *why = refusal_of_states(r, l);
+    return why ? why : refusal_of_experts(r, l);
 }
 
 bool framework_recomputes(enum framework framework, enum recompute mode)

@@ -100,7 +100,8 @@ enum space_key {
     SPACE_TENSOR,
     SPACE_CONTEXT,
     SPACE_PIPELINE,
-    SPACE_DATA,
+    SPACE_DATA, // the last of the degrees whose product is the devices
+    SPACE_EXPERT,
     SPACE_SCHEDULE,
     SPACE_VIRTUAL_STAGES,
     SPACE_MICRO_BATCH,

@@ -456,6 +456,9 @@ bool problem_counts_devices(const struct problem *p)
     return p->job.objective == OBJECTIVE_COST || p->job.price_limit > 0;
 }
 
+// 0 is divided by everything.
+static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
+
 struct space_limits problem_space_limits(const struct problem *p)
 {
     struct space_limits limits = {.layout = &p->job.layout,
@@ -464,6 +467,9 @@ struct space_limits problem_space_limits(const struct problem *p)
                                   .layers = p->model.layer_count};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
+    for (int i = 0; i < p->model.run_count; i++)
+        if (p->model.runs[i].kind == LAYER_MOE)
+            limits.experts = common_divisor(limits.experts, p->model.runs[i].experts.experts);
     return limits;
 }
 

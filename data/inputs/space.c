@@ -80,6 +80,18 @@ static int slice_values(const struct walk *w, int *values)
     return 3;
 }
 
+// Ranks of the fold that share the experts equally; a model without experts has one value.
+static int expert_values(const struct walk *w, int *values)
+{
+    int64_t ranks = (int64_t)w->layout.data * w->layout.context, experts = w->limits->experts;
+    int count = 0, kept = 0;
+    if (!experts) return values[0] = 1;
+    count = divisors(ranks, 0, values);
+    for (int i = 0; i < count; i++)
+        if (experts % values[i] == 0) values[kept++] = values[i];
+    return kept;
+}
+
 static int micro_batch_values(const struct walk *w, int *values)
 {
     return divisors(w->limits->global_batch / w->layout.data, 0, values);
@@ -102,6 +114,7 @@ static const struct key {
     [SPACE_CONTEXT] = {NUMBER(context), 0, NULL},
     [SPACE_PIPELINE] = {NUMBER(pipeline), 0, NULL},
     [SPACE_DATA] = {NUMBER(data), 0, NULL},
+    [SPACE_EXPERT] = {NUMBER(expert), 0, expert_values},
     [SPACE_SCHEDULE] = {NUMBER(schedule), SCHEDULE_KIND_COUNT, NULL},
     [SPACE_VIRTUAL_STAGES] = {NUMBER(virtual_stages), 0, virtual_values},
     [SPACE_MICRO_BATCH] = {NUMBER(micro_batch), 0, micro_batch_values},

@@ -15,12 +15,14 @@ struct space_limits {
     const struct layout *layout; // what is fixed
     int64_t devices;             // of the cluster
     int64_t global_batch, sequence;
-    int layers; // of the model
+    int layers;      // of the model
+    int64_t experts; // which expert degrees divide: of all its mixtures; 0: it has none
 };
 
 // Calls visit for every layout, with numbers ascending from 0; visit returns false to stop. Returns
 // the number of calls. "All" means: degrees, every divisor of the devices; data, what is left of
-// them (with fewer_devices, every divisor of that, rounded down); schedules, every one;
+// them (with fewer_devices, every divisor of that, rounded down); expert, every divisor of data x
+// context that divides the experts of every mixture (1 without any); schedules, every one;
 // virtual_stages, for schedules with several stages per rank, every divisor above 1 of the layers
 // per rank, rounded down or up; micro_batch, every divisor of global_batch / data; zero, 0 to 3;
 // switches, off and on; slices, 2, 4, 8. With slice_tokens, a sequence may be cut at any multiple

@@ -23,7 +23,8 @@ struct space_limits layouts_limits(const struct layouts *l)
                                  .devices = l->devices,
                                  .global_batch = l->global_batch,
                                  .sequence = l->sequence,
-                                 .layers = l->layers};
+                                 .layers = l->layers,
+                                 .experts = l->experts};
 }
 
 static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)
@@ -242,6 +243,7 @@ static const struct member limits_rows[] = {
     KEY_COUNT(layouts, global_batch, REQUIRED, ALWAYS_WRITTEN, 1, JSON_COUNT_MAX),
     KEY_COUNT(layouts, sequence, REQUIRED, ALWAYS_WRITTEN, 1, JSON_COUNT_MAX),
     KEY_INT(layouts, layers, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 20),
+    KEY_COUNT(layouts, experts, OPTIONAL, IF_SET, 1, EXPERTS_MAX),
 };
 static MEMBERS(limits, struct layouts, NULL, true, NULL);
 

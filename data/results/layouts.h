@@ -47,7 +47,7 @@ struct layouts {
     const char *name;
     struct layout base; // what is fixed
     struct space space;
-    int64_t devices, global_batch, sequence;
+    int64_t devices, global_batch, sequence, experts; // as in struct space_limits
     int layers;
     double gap_asked;
     enum objective objective;

@@ -61,7 +61,9 @@ static void give_up(struct space *space, struct layout *l, const char *key, cons
         if (!strcmp(key, space_key_names[i])) axes[i].kind = AXIS_ALL;
     if (!strcmp(key, "micro_batch")) plain_schedule(l);
     if (!strcmp(key, "context")) axes[SPACE_DATA].kind = AXIS_ALL, l->context = 1;
-    if (!strcmp(key, "sequence_parallel")) l->sequence_parallel = false;
+    if (!strcmp(key, "expert")) l->expert = 1;
+    if (!strcmp(key, "sequence_parallel"))
+        l->sequence_parallel = l->expert > 1 && l->tensor > 1; // which requires it
     if (!strcmp(key, "barrier")) l->barrier = true;
     if (!strcmp(key, "fused_embedding_sync")) l->fused_embedding_sync = false;
     if (!strcmp(key, "local_loss_every")) l->local_loss_every = 0;
@@ -82,7 +84,7 @@ static void choose_space(struct job *job, const struct search *s, enum widened w
         job->space.given = true;
     }
     for (int i = 0; i < SPACE_KEY_COUNT; i++) {
-        bool degree = i <= SPACE_DATA, opens = widened == WIDENED_ALL || !degree;
+        bool degree = i <= SPACE_EXPERT, opens = widened == WIDENED_ALL || !degree;
         if (widened != WIDENED_REFUSED && opens && i != SPACE_LOCAL_LOSS_EVERY)
             job->space.axes[i].kind = AXIS_ALL, job->space.given = true;
     }
@@ -285,6 +287,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
     } counts[] = {{"context", a->context, b->context},
                   {"pipeline", a->pipeline, b->pipeline},
                   {"data", a->data, b->data},
+                  {"expert", a->expert, b->expert},
                   {"stages a rank", a->virtual_stages, b->virtual_stages},
                   {"micro-batch", a->micro_batch, b->micro_batch},
                   {"ZeRO", a->zero, b->zero},

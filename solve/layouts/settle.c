@@ -7,13 +7,15 @@
 
 struct layouts layouts_of(const struct problem *p, double gap)
 {
+    const struct space_limits limits = problem_space_limits(p);
     return (struct layouts){.name = p->name,
                             .base = p->job.layout,
                             .space = p->job.space,
-                            .devices = problem_space_limits(p).devices,
-                            .global_batch = p->job.global_batch,
-                            .sequence = p->job.sequence,
-                            .layers = p->model.layer_count,
+                            .devices = limits.devices,
+                            .global_batch = limits.global_batch,
+                            .sequence = limits.sequence,
+                            .layers = limits.layers,
+                            .experts = limits.experts,
                             .gap_asked = gap,
                             .objective = p->job.objective,
                             .chosen = -1};

@@ -229,7 +229,8 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
             base->slices[0] = 1, base->slices[1] = (int)p->job.sequence - 1;
         for (int key = 0; key < SPACE_KEY_COUNT; key++) {
             struct space_axis *axis = &space->axes[key];
-            if (random_chance(rng, 40)) axis->kind = AXIS_ALL;
+            if (key == SPACE_EXPERT) axis->kind = AXIS_ALL; // without mixtures: 1
+            else if (random_chance(rng, 40)) axis->kind = AXIS_ALL;
             else if (key <= SPACE_DATA && random_chance(rng, 40)) {
                 axis->kind = AXIS_LIST;
                 axis->count = 2;
@@ -288,6 +289,7 @@ TEST(frameworks_are_the_planners)
     random_problem(&p, &rng, &limits, arena);
     p.cluster.group_count = 1, p.cluster.groups[0].nodes = 2, p.cluster.groups[0].gpus_per_node = 4;
     p.job.global_batch = 8, p.job.space = (struct space){.given = true};
+    p.model.runs[1].kind = LAYER_MOE, p.model.runs[1].experts.experts = 6;
     for (int key = 0; key < SPACE_KEY_COUNT; key++) p.job.space.axes[key].kind = AXIS_ALL;
     struct arena_mark mark = arena_set_mark(arena);
     for (int layers = 3; layers <= 20; layers++)

@@ -88,6 +88,28 @@ TEST(counts_match)
         }
 }
 
+// All expert degrees, by looking at every number: of a fold of d x c ranks, where g divides all
+// mixtures' experts. 0: there are no mixtures.
+TEST(expert_degrees)
+{
+    static struct layout storage[10000];
+    const enum space_key keys[] = {SPACE_CONTEXT, SPACE_DATA, SPACE_EXPERT};
+    for (int experts = 0; experts <= 12; experts++)
+        for (int devices = 1; devices <= 24; devices++) {
+            struct space space = all_of(keys, (int)ARRAY_LENGTH(keys));
+            struct space_limits limits = {&plain, devices, 24, 1024, 10, experts};
+            struct seen seen = {storage, 0, (int64_t)ARRAY_LENGTH(storage)};
+            int64_t count = 0;
+            for (int c = 1; c <= devices; c++)
+                for (int x = 1; x <= devices && devices % c == 0; x++)
+                    count += experts ? devices % x == 0 && experts % x == 0 : x == 1;
+            assert_int_equal(space_each(&space, &limits, note, &seen), count);
+            for (int64_t i = 0; i < seen.count; i++)
+                for (int64_t k = 0; k < i; k++)
+                    assert_false(layout_equal(&storage[i], &storage[k]));
+        }
+}
+
 TEST(every_layout_once)
 {
     enum space_key keys[SPACE_KEY_COUNT];
@@ -209,6 +231,7 @@ static const struct {
     const char *what;
     struct layout with;
     const char *runs; // megatron, torchtitan, deepspeed: y, n
+    int expert;       // 0: as in `with`
 } framed[] = {
 #define AT(t, c, d, p)                                                                             \
     .tensor = (t), .context = (c), .data = (d), .pipeline = (p), .expert = 1, .virtual_stages = 1, \
@@ -240,6 +263,16 @@ static const struct {
     {"one rank, gpipe", {ALONE, .schedule = SCHEDULE_GPIPE, .zero = 2, OVER}, "nnn"},
     {"replicas alone", {AT(1, 1, 8, 1), .barrier = true, O1F1B, OVER}, "yyn"},
     {"no replicas", {AT(4, 1, 1, 2), .barrier = true, O1F1B, OVER}, "yyn"},
+    {"experts", {PIPED, O1F1B, .zero = 1, .sequence_parallel = true}, "ynn", 2},
+    {"experts of whole activations", {PIPED, O1F1B, .zero = 1}, "nnn", 2},
+    {"experts, one tensor rank", {AT(1, 1, 4, 2), .barrier = true, O1F1B}, "ynn", 4},
+    {"experts, ZeRO 2, pipeline",
+     {PIPED, O1F1B, .zero = 2, OVER, .sequence_parallel = true},
+     "nyn",
+     2},
+    {"experts, ZeRO 3", {ALONE, O1F1B, .zero = 3, OVER}, "nyn", 4},
+    {"experts, ZeRO 2", {ALONE, O1F1B, .zero = 2, OVER}, "nyy", 4},
+    {"experts, replicas", {AT(1, 1, 8, 1), .barrier = true, O1F1B, OVER}, "ynn", 4},
     {"sequence parallel", {PIPED, O1F1B, .zero = 1, .sequence_parallel = true}, "yny"},
     {"... without tensor",
      {AT(1, 1, 4, 2), .barrier = true, O1F1B, .zero = 1, .sequence_parallel = true},
@@ -263,11 +296,13 @@ TEST(frameworks_run)
 {
     for (size_t i = 0; i < sizeof framed / sizeof *framed; i++)
         for (int f = 0; f < 3; f++) {
-            bool in = is_in((enum framework)(FRAMEWORK_MEGATRON + f), &framed[i].with, 18);
+            struct layout l = framed[i].with;
+            if (framed[i].expert) l.expert = framed[i].expert;
+            bool in = is_in((enum framework)(FRAMEWORK_MEGATRON + f), &l, 18);
             if (in != (framed[i].runs[f] == 'y'))
                 fail_msg("%s, %s: %s", framework_names[FRAMEWORK_MEGATRON + f], framed[i].what,
                          in ? "runs" : "does not run");
-            assert_true(is_in(FRAMEWORK_ANY, &framed[i].with, 18));
+            assert_true(is_in(FRAMEWORK_ANY, &l, 18));
         }
 }
 

@@ -31,7 +31,8 @@ static bool give_space(struct problem *p, struct random *rng)
     bool shares = model_shared_pool(&p->model) || model_shares_weights(&p->model);
     *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
     for (int key = 0; key < SPACE_KEY_COUNT; key++)
-        if (random_chance(rng, key <= SPACE_DATA                                       ? 75
+        if (key != SPACE_EXPERT &&
+            random_chance(rng, key <= SPACE_DATA                                       ? 75
                                : key == SPACE_SCHEDULE                                 ? 60
                                : shares && (key == SPACE_BARRIER || key == SPACE_ZERO) ? 50
                                                                                        : 25))
@@ -135,6 +136,61 @@ void spaces_draw_grids(struct problem *p, struct random *rng, struct arena *aren
         for (int g = 0; g < p->cluster.group_count; g++)
             if (random_chance(rng, 60)) p->cluster.groups[g].intra.bytes_per_s *= 8;
     } while (!give_grids(p, rng) || problem_check(p, &err) != OK);
+}
+
+// One run of mixtures, the rest of the blocks as they are; degrees of tensor, context and data
+// ranks that experts may be spread over, within nodes and over them.
+static void give_mixtures(struct problem *p, struct random *rng)
+{
+    struct model *m = &p->model;
+    struct layer_run *blocks = &m->runs[1];
+    int times = 1 << random_between(rng, 0, 2), unit = (int)random_between(rng, 1, 3);
+    m->shape.heads *= times, m->shape.kv_heads *= times, m->shape.ffn *= times;
+    blocks->kind = LAYER_MOE;
+    blocks->experts = (struct expert_shape){.experts = 4 * unit,
+                                            .top_k = random_between(rng, 1, 2),
+                                            .ffn = m->shape.ffn,
+                                            .shared_ffn = random_chance(rng, 30) ? m->shape.ffn : 0,
+                                            .imbalance = random_chance(rng, 50) ? 1 : 1.5};
+    if (random_chance(rng, 40)) p->costs.layer_time_count = 0;
+    for (int g = 0; g < p->cluster.group_count; g++) {
+        struct node_group *group = &p->cluster.groups[g];
+        if (random_chance(rng, 60)) group->intra.bytes_per_s *= 8;
+        group->memory_bytes *= (int64_t)unit * (random_chance(rng, 80) ? 4 : 2);
+    }
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++)
+        p->job.recompute[mode] = false;
+}
+
+static bool give_degrees(struct problem *p, struct random *rng)
+{
+    struct space *space = &p->job.space;
+    give_mixtures(p, rng);
+    p->job.global_batch *= random_between(rng, 1, 2);
+    *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
+    space->axes[SPACE_EXPERT].kind = space->axes[SPACE_DATA].kind = AXIS_ALL;
+    const struct {
+        enum space_key key;
+        int percent;
+    } others[] = {{SPACE_TENSOR, 70},      {SPACE_CONTEXT, 50},       {SPACE_PIPELINE, 60},
+                  {SPACE_MICRO_BATCH, 40}, {SPACE_ZERO, 30},          {SPACE_SEQUENCE_PARALLEL, 40},
+                  {SPACE_SCHEDULE, 20},    {SPACE_GRADIENT_SYNC, 20}, {SPACE_BARRIER, 10}};
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (random_chance(rng, others[i].percent)) space->axes[others[i].key].kind = AXIS_ALL;
+    int64_t count = spaces_count(p);
+    return count > 3 && count <= LAYOUTS_MOST_DRAWN;
+}
+
+void spaces_draw_experts(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    limits.layers_max = 6, limits.stages_max = 3, limits.groups_max = 2,
+    limits.micro_batches_max = 4, limits.flavour = FLAVOUR_SHAPE;
+    struct error err = {OK, ""};
+    do {
+        random_problem(p, rng, &limits, arena);
+        p->job.rule_count = 0;
+    } while (!give_degrees(p, rng) || problem_check(p, &err) != OK);
 }
 
 int64_t spaces_value(const struct plan *plan)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ADAPTER_RANK_MAX = 65536, EXPERTS_MAX = 65536, TOP_K_MAX = 65536 };
+enum { ADAPTER_RANK_MAX = 65536, TOP_K_MAX = 65536 };
 #define WIDTH_MAX 4194304        // 2^22
 #define VALUES_MAX 1099511627776 // 2^40
 #define IMBALANCE_MAX 1e6

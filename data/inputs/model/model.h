@@ -86,6 +86,7 @@ struct measured_bytes {
 };
 
 // A block whose feed-forward part is a mixture of experts.
+enum { EXPERTS_MAX = 65536 };
 struct expert_shape {
     int64_t experts, top_k; // a token uses top_k of the experts
     int64_t ffn;            // width of one expert

@@ -239,7 +239,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?fused_embedding_sync", .flag = &fused_embedding},
         {"?zero", 0, INT32_MAX, .small = &value[KEY_ZERO]},
         {"?offload_optimizer", .flag = &offload},
-        {"?expert", 1, INT32_MAX, .small = &l->expert},
+        {"?expert", 1, INT32_MAX, .small = &value[KEY_EXPERT]},
         {"?barrier", .flag = &p->barrier},
         {"?local_loss_every", 0, MOST_STAGES, .small = &p->local_every},
         {"?slices", .value = &slices, .type = cJSON_Array},
@@ -247,7 +247,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {NULL},
     };
     value[KEY_TENSOR] = value[KEY_CONTEXT] = value[KEY_DATA] = value[KEY_MICRO_BATCH] = 1;
-    l->expert = p->turns = 1;
+    value[KEY_EXPERT] = p->turns = 1;
     p->kind = check_schedule_default;
     p->barrier = true;
     TRY(value_fields(&p->reader, v, "layout", fields, NULL));

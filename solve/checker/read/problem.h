@@ -66,7 +66,8 @@ enum check_key {
     KEY_TENSOR,
     KEY_CONTEXT,
     KEY_PIPELINE,
-    KEY_DATA,
+    KEY_DATA, // the last degree that takes devices of its own
+    KEY_EXPERT,
     KEY_SCHEDULE,
     KEY_TURNS,
     KEY_MICRO_BATCH,
@@ -83,8 +84,7 @@ enum check_key {
 
 struct check_layout {
     int value[KEYS]; // KEY_SCHEDULE: a kind; KEY_SLICES: how many
-    int expert;
-    int grid[2]; // axes 2 and 3 of the grid of tensor ranks, not both 1; 0, 0: no grid
+    int grid[2];     // axes 2 and 3 of the grid of tensor ranks, not both 1; 0, 0: no grid
     bool fused_attention;
     int64_t slice[MOST_SLICES]; // tokens of each, if there are several
 };

@@ -19,13 +19,15 @@ static bool is_common(const struct check_layout *l)
 }
 
 // 1F1B, or interleaved over equal stages, where the first and the last layer may or may not count;
-// the distributed optimizer or none, and in host memory only the distributed one.
+// the distributed optimizer or none, and in host memory only the distributed one. Its mixtures
+// dispatch the tokens of one tensor rank, so these must be scattered.
 static bool megatron_runs(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
     int stages = v[KEY_PIPELINE] * v[KEY_TURNS];
     bool even = v[KEY_TURNS] == 1 || (stages <= s->layers && s->layers % stages <= 2);
     if (v[KEY_ZERO] > 1 || (v[KEY_OFFLOAD] && v[KEY_ZERO] != 1)) return false;
+    if (v[KEY_EXPERT] > 1 && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
     return schedule_of(l)->in_megatron && even;
 }
 
@@ -39,7 +41,8 @@ static bool rounds_are_equal(const struct check_space *s, const struct check_lay
 }
 
 // FSDP2, kept whole between forward and backward or not, with syncs that overlap the backward; or
-// whole weights, where nothing would shard them or there are only replicas (DDP).
+// whole weights, where nothing would shard them or there are only replicas (DDP), and every rank
+// all of the experts.
 static bool torchtitan_runs(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
@@ -47,16 +50,19 @@ static bool torchtitan_runs(const struct check_space *s, const struct check_layo
          replicas = v[KEY_TENSOR] == 1 && v[KEY_CONTEXT] == 1 && v[KEY_PIPELINE] == 1;
     if (!schedule_of(l)->in_torchtitan || !rounds_are_equal(s, l)) return false;
     if (v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
+    if (v[KEY_EXPERT] > 1 && v[KEY_ZERO] == 0) return false;
     return v[KEY_ZERO] == 0 ? alone || replicas : v[KEY_ZERO] != 1;
 }
 
 // With its pipeline: 1F1B, ZeRO 1 at most, syncs after the backward. Without: every ZeRO stage;
-// those that shard something may overlap the backward with their syncs, and may offload.
+// those that shard something may overlap the backward with their syncs, and may offload. Experts
+// on several ranks need all layers in one module, and at stage 3 unsplit weights.
 static bool deepspeed_runs(const struct check_layout *l)
 {
     const int *v = l->value;
     bool piped = v[KEY_PIPELINE] > 1, shards = v[KEY_ZERO] > 0;
     if (v[KEY_CONTEXT] != 1 || !schedule_of(l)->in_deepspeed) return false;
+    if (v[KEY_EXPERT] > 1 && (piped || (v[KEY_ZERO] == 3 && v[KEY_TENSOR] != 1))) return false;
     if (piped && (v[KEY_ZERO] > 1 || v[KEY_OVERLAPPED])) return false;
     return shards || !(v[KEY_OVERLAPPED] || v[KEY_OFFLOAD]);
 }

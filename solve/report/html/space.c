@@ -25,6 +25,7 @@ static void put_degrees(struct report_table *t, const struct layout *x)
     report_cell(t, count_of(x->context, -1, arena));
     report_cell(t, count_of(x->pipeline, -1, arena));
     report_cell(t, count_of(x->data, -1, arena));
+    report_cell(t, count_of(x->expert, 1, arena));
     report_cell(t, count_of(x->virtual_stages, 1, arena));
     report_cell(t, count_of(x->micro_batch, -1, arena));
     report_cell(t, schedule_names[x->schedule]);
@@ -91,14 +92,14 @@ static void put_counts(struct text *out, const struct layouts *l)
 void html_layouts(struct text *out, const struct layouts *l, int64_t top)
 {
     static const char *const headings[] = {
-        "layout",     "fate",         "plan, s",  "behind chosen", "bound, s",    "GB too large",
-        "tensor",     "context",      "pipeline", "data",          "stages/rank", "micro-batch",
-        "schedule",   "ZeRO",         "sync",     "seq. par.",     "offload",     "no barrier",
-        "fused emb.", "local losses", "slices"};
+        "layout",      "fate",       "plan, s",      "behind chosen", "bound, s",  "GB too large",
+        "tensor",      "context",    "pipeline",     "data",          "expert",    "stages/rank",
+        "micro-batch", "schedule",   "ZeRO",         "sync",          "seq. par.", "offload",
+        "no barrier",  "fused emb.", "local losses", "slices"};
     struct report_table t;
     int64_t count = top;
     const struct report_layout *lines = report_layouts_sorted(l, true, &count, out->arena);
-    report_table_begin(&t, headings, "rlrrrrrrrrrrlrllllllr", out->arena);
+    report_table_begin(&t, headings, "rlrrrrrrrrrrrlrllllllr", out->arena);
     for (int64_t i = 0; i < count; i++) put_line(&t, l, &lines[i]);
     text_put(out, "<p>%" PRId64 " layouts%s%s; those with a plan first, then by bound%s.%s</p>\n",
              l->count, l->space.framework == FRAMEWORK_ANY ? "" : " of the space for ",

@@ -51,6 +51,13 @@ static void open_axis(const struct space_draw *d, enum space_key key)
     }
 }
 
+// Any but expert degrees: no problem drawn here has mixtures.
+static enum space_key any_key(struct random *rng)
+{
+    int key = (int)random_between(rng, 0, SPACE_KEY_COUNT - 2);
+    return (enum space_key)(key + (key >= SPACE_EXPERT));
+}
+
 static bool counts_base(const struct space_draw *d)
 {
     struct error err = {OK, ""};
@@ -71,7 +78,7 @@ bool claims_draw_space(const struct space_draw *d)
         if (d->themed && random_chance(d->rng, 80)) open_axis(d, SPACE_SCHEDULE);
         for (int left = (int)random_between(d->rng, attempt > 8 ? 0 : 1, d->themed ? 2 : 4);
              left > 0; left--)
-            open_axis(d, (enum space_key)random_between(d->rng, 0, SPACE_KEY_COUNT - 1));
+            open_axis(d, any_key(d->rng));
         if (space->axes[SPACE_SLICE_COUNT].kind == AXIS_ALL && d->p->job.sequence <= 6)
             space->slice_tokens = 1;
         if (counts_base(d)) return true;

@@ -391,12 +391,13 @@ static void put_space(struct layout_truth *l, const struct priced *p, struct are
                               [KEY_DATA] = 1,
                               [KEY_SCHEDULE] = (int)l->tables->kind,
                               [KEY_TURNS] = x->virtual_stages,
+                              [KEY_EXPERT] = 1,
                               [KEY_MICRO_BATCH] = 1,
                               [KEY_OVERLAPPED] = l->tables->overlapped,
                               [KEY_BARRIER] = x->barrier,
                               [KEY_LOCAL] = x->local_loss_every,
                               [KEY_SLICES] = p->slice_count};
-    *own = (struct check_layout){.expert = 1};
+    *own = (struct check_layout){0};
     memcpy(own->value, values, sizeof values);
     for (int i = 0; i < p->slice_count; i++) own->slice[i] = 1;
     *s = (struct check_space){.base = *own,
