@@ -7,7 +7,7 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 74 };
+enum { MODEL_ROWS = 79 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
@@ -80,6 +80,11 @@ static const struct setting_row rows[] = {
     SAYS_IF(mixtures, "moe_shared_expert_intermediate_size", COUNT, experts.shared_ffn),
     SAYS_IF(mixtures, "moe_shared_expert_gate", FLAG, experts.shared_gate),
     WRITES("moe_token_dispatcher_type", TEXT, dispatcher),
+    WRITES("moe_grouped_gemm", TRUE, grouped_gemm),
+    WRITES("moe_permute_fusion", TRUE, permute_fusion),
+    WRITES("moe_router_dtype", TEXT, router_dtype),
+    WRITES("moe_router_load_balancing_type", TEXT, balancing),
+    WRITES("moe_aux_loss_coeff", NUMBER, balancing_weight),
     SAYS_IF(mixtures, "moe_layer_freq", RAW, frequencies),
     SAYS("mtp_num_layers", COUNT, mtp),
     SAYS_IF(further, "mtp_loss_scaling_factor", NUMBER, shape.mtp_loss_scale),

@@ -34,8 +34,11 @@ struct run {
     double attention_dropout, hidden_dropout;
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's
     const char *position_type, *rope_type, *frequencies, *dispatcher, *backend, *fusion, *momentum,
-        *fp8;
-    const char *activation, *target; // its name, or the name of its function
+        *fp8, *router_dtype, *balancing;
+    double balancing_weight;           // of the loss that balances experts
+    const char *activation, *target;   // its name, or the name of its function
+    bool grouped_gemm, permute_fusion; // of the experts
+    bool unmasked;                     // the data loader makes no attention mask
     bool grouped, swiglu, squared_relu, openai_gelu, qk_norm, stretched, padded, flash, selective,
         gradients_in_fp32, gradients_in_bf16, precision_aware, gathers, distributed;
 

@@ -93,6 +93,15 @@ static void set_activation(struct run *r, const struct shape *s)
     r->squared_relu = !s->gated_ffn && !strcmp(name, "relu2");
 }
 
+// As Megatron's own recipes of such models have it. Kernels of grouped products need a GPU of
+// compute capability 8, as bfloat16 does.
+static void set_router(struct run *r)
+{
+    r->grouped_gemm = r->permute_fusion = r->bf16;
+    r->router_dtype = "fp32";
+    r->balancing = "aux_loss", r->balancing_weight = 1e-3;
+}
+
 static void set_model(struct run *r, const struct export *e)
 {
     const struct shape *s = &e->problem->model.shape;
@@ -115,6 +124,7 @@ static void set_model(struct run *r, const struct export *e)
     if (!experts) return;
     r->mixtures = true, r->experts = *experts;
     r->dispatcher = "alltoall", r->frequencies = mixtures_text(e);
+    set_router(r);
 }
 
 // ---- the job
@@ -158,6 +168,7 @@ struct run core_run(const struct export *e)
     r.distributed = l->zero, r.precision_aware = l->offload_optimizer;
     r.gathers = l->gradient_sync == SYNC_OVERLAPPED && l->zero;
     r.backend = l->fused_attention ? "flash" : "unfused";
+    r.unmasked = l->fused_attention;
     if (e->problem) set_job(&r);
     if (e->problem && e->problem->model.has_shape) set_model(&r, e);
     return r;
