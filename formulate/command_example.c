@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/base/commands.h"
+#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
@@ -152,7 +153,7 @@ static const struct option_row transformer_rows[] = {
 // What nobody stated is set as in the framework: ZeRO, and when gradients are synced.
 static void follow_framework(struct layout *l, enum framework framework)
 {
-    bool titan = framework == FRAMEWORK_TORCHTITAN,
+    bool titan = framework_trainer(framework) == TRAINER_TORCHTITAN,
          deep = framework == FRAMEWORK_DEEPSPEED && l->pipeline > 1;
     if (l->zero == AS_ITS_FRAMEWORK) l->zero = titan ? 2 : 1;
     if ((int)l->gradient_sync == AS_ITS_FRAMEWORK)

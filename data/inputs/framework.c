@@ -1,5 +1,6 @@
-// The table of frameworks: Megatron-LM (Megatron-core 0.13), torchtitan (torch 2.8), DeepSpeed with
-// its pipeline engine and Megatron's tensor parallelism.
+// The table of frameworks, by version where versions differ: Megatron-LM (Megatron-core 0.13 to
+// 0.19), torchtitan from 0.3 on and 0.2.2, DeepSpeed with its pipeline engine and Megatron's tensor
+// parallelism, NeMo (Megatron Bridge). Sources: docs/FORMATS.md (job).
 #include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 
@@ -9,6 +10,7 @@
 enum { ZERO_0 = BIT(0), ZERO_1 = BIT(1), ZERO_2 = BIT(2), ZERO_3 = BIT(3), ZERO_ANY = 15 };
 
 static const struct rules {
+    enum trainer trainer;
     unsigned schedules, recompute;   // bits
     unsigned zero_piped, zero;       // ZeRO stages with a pipeline, and without
     unsigned overlap_piped, overlap; // of those, the ones that sync gradients during the backward
@@ -16,6 +18,8 @@ static const struct rules {
     bool modules;                    // recomputes sets of modules
     bool exposed;                    // gradients may also be synced after it
     bool shards_replicas; // whole weights only without replicas, or with only replicas (DDP)
+    bool shards_narrow;   // of a replica on several ranks, only weights that are sharded are
+                          // computed with in 16 bits
     bool context;         // a sequence may be split over ranks as here (ring attention)
     bool divides_layers;  // several stages per rank: the number of layers, with or without the
                           // first and the last one (embedding, loss), is a multiple of the number
@@ -26,33 +30,25 @@ static const struct rules {
     bool sharded_experts;   // of the ranks that shard gradients or weights
     bool unpiped_experts;   // without a pipeline, and in whole weights of tensor ranks
 } rules[] = {
-    [FRAMEWORK_MEGATRON] = {.schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
-                            .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) |
-                                         BIT(RECOMPUTE_FULL) | BIT(RECOMPUTE_FIRST_LAYERS),
-                            .zero_piped = ZERO_0 | ZERO_1,
-                            .zero = ZERO_0 | ZERO_1,
-                            .overlap_piped = ZERO_ANY,
-                            .overlap = ZERO_ANY,
-                            .offload = ZERO_1,
-                            .modules = true,
-                            .exposed = true,
-                            .context = true,
-                            .divides_layers = true,
-                            .scattered_experts = true},
-    [FRAMEWORK_TORCHTITAN] = {.schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) |
-                                           BIT(SCHEDULE_INTERLEAVED) | BIT(SCHEDULE_LOOPED_BFS) |
-                                           BIT(SCHEDULE_ZB_V),
-                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) |
-                                           BIT(RECOMPUTE_FULL),
-                              .zero_piped = ZERO_0 | ZERO_2 | ZERO_3,
-                              .zero = ZERO_0 | ZERO_2 | ZERO_3,
-                              .overlap_piped = ZERO_ANY,
-                              .overlap = ZERO_ANY,
-                              .shards_replicas = true,
-                              .context = true,
-                              .divides_batch = true,
-                              .sharded_experts = true},
-    [FRAMEWORK_DEEPSPEED] = {.schedules = BIT(SCHEDULE_1F1B),
+#define OF_CORE                                                                                    \
+    .trainer = TRAINER_MEGATRON, .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),      \
+    .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL) |            \
+                 BIT(RECOMPUTE_FIRST_LAYERS),                                                      \
+    .zero_piped = ZERO_0 | ZERO_1, .zero = ZERO_0 | ZERO_1, .overlap_piped = ZERO_ANY,             \
+    .overlap = ZERO_ANY, .offload = ZERO_1, .modules = true, .exposed = true, .context = true,     \
+    .divides_layers = true, .scattered_experts = true
+#define OF_TORCH                                                                                   \
+    .trainer = TRAINER_TORCHTITAN,                                                                 \
+    .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |            \
+                 BIT(SCHEDULE_LOOPED_BFS) | BIT(SCHEDULE_ZB_V),                                    \
+    .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL),             \
+    .zero_piped = ZERO_0 | ZERO_2 | ZERO_3, .zero = ZERO_0 | ZERO_2 | ZERO_3,                      \
+    .overlap_piped = ZERO_ANY, .overlap = ZERO_ANY, .shards_replicas = true, .context = true,      \
+    .divides_batch = true, .sharded_experts = true
+    [FRAMEWORK_MEGATRON] = {OF_CORE},
+    [FRAMEWORK_TORCHTITAN] = {OF_TORCH},
+    [FRAMEWORK_DEEPSPEED] = {.trainer = TRAINER_DEEPSPEED,
+                             .schedules = BIT(SCHEDULE_1F1B),
                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
                              .zero_piped = ZERO_0 | ZERO_1,
                              .zero = ZERO_ANY,
@@ -60,6 +56,8 @@ static const struct rules {
                              .offload = ZERO_1 | ZERO_2 | ZERO_3,
                              .exposed = true,
                              .unpiped_experts = true},
+    [FRAMEWORK_NEMO] = {OF_CORE},
+    [FRAMEWORK_TORCHTITAN_0_2] = {OF_TORCH, .shards_narrow = true},
 };
 
 // Stages have equal numbers of layers; the embedding and the loss each may or may not count as a
@@ -71,7 +69,8 @@ static bool layers_divide(int layers, int stages)
     return false;
 }
 
-static const char *refusal_of_states(const struct rules *r, const struct layout *l)
+static const char *refusal_of_states(const struct rules *r, const struct layout *l,
+                                     enum precision precision)
 {
     bool piped = l->pipeline > 1, overlapped = l->gradient_sync == SYNC_OVERLAPPED;
     int64_t others = (int64_t)l->tensor * l->context * l->pipeline,
@@ -79,6 +78,7 @@ static const char *refusal_of_states(const struct rules *r, const struct layout 
     unsigned stage = BIT(l->zero);
     if (!((piped ? r->zero_piped : r->zero) & stage)) return "zero";
     if (r->shards_replicas && l->zero == 0 && replicas > 1 && others > 1) return "zero";
+    if (r->shards_narrow && replicas == 1 && others > 1 && precision != FP32) return "zero";
     if (overlapped ? !((piped ? r->overlap_piped : r->overlap) & stage) : !r->exposed)
         return "gradient_sync";
     return l->offload_optimizer && !(r->offload & stage) ? "offload_optimizer" : NULL;
@@ -100,8 +100,8 @@ static bool groups_divide(int64_t micro_batches, int ranks)
     return groups > 0 && micro_batches % groups == 0;
 }
 
-const char *framework_refusal(enum framework framework, const struct layout *l, int layers,
-                              int64_t micro_batches)
+const char *framework_refusal(enum framework framework, const struct layout *l,
+                              const struct framework_of *of)
 {
     const struct rules *r = &rules[framework];
     if (framework == FRAMEWORK_ANY) return NULL;
@@ -110,17 +110,18 @@ const char *framework_refusal(enum framework framework, const struct layout *l, 
     // A single rank has no pipeline: it processes the micro-batches one after another.
     if (!(r->schedules & BIT(l->schedule)) || (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B))
         return "schedule";
-    if (r->divides_layers && l->virtual_stages > 1 && !layers_divide(layers, layout_stage_count(l)))
+    if (r->divides_layers && l->virtual_stages > 1 &&
+        !layers_divide(of->layers, layout_stage_count(l)))
         return "virtual_stages";
     if (r->divides_batch && schedule_kinds[l->schedule].in_groups &&
-        !groups_divide(micro_batches, l->pipeline))
+        !groups_divide(of->micro_batches, l->pipeline))
         return "micro_batch";
     if (l->sequence_parallel && l->tensor == 1) return "sequence_parallel";
     if (!l->barrier) return "barrier";
     if (l->fused_embedding_sync) return "fused_embedding_sync";
     if (l->local_loss_every) return "local_loss_every";
     if (l->slice_count > 1) return "slices";
-    const char *why = refusal_of_states(r, l);
+    const char *why = refusal_of_states(r, l, of->precision);
     return why ? why : refusal_of_experts(r, l);
 }
 
@@ -129,6 +130,11 @@ bool framework_recomputes(enum framework framework, enum recompute mode)
     if (framework == FRAMEWORK_ANY) return true;
     return mode > RECOMPUTE_SWAP ? rules[framework].modules
                                  : rules[framework].recompute & BIT(mode);
+}
+
+enum trainer framework_trainer(enum framework framework)
+{
+    return framework == FRAMEWORK_ANY ? TRAINER_MEGATRON : rules[framework].trainer;
 }
 
 enum status framework_check(const struct job *j, const char *file, struct error *err)
@@ -140,7 +146,7 @@ enum status framework_check(const struct job *j, const char *file, struct error 
             return fail(err, BAD_INPUT,
                         "%s: recompute: expected what the space's framework %s can do, found %s",
                         file, framework_names[framework], recompute_names[mode]);
-    if (framework == FRAMEWORK_TORCHTITAN && j->recompute[RECOMPUTE_SELECTIVE] &&
+    if (framework_trainer(framework) == TRAINER_TORCHTITAN && j->recompute[RECOMPUTE_SELECTIVE] &&
         j->trainer != TRAINER_TORCHTITAN)
         return fail(err, BAD_INPUT,
                     "%s: trainer: expected torchtitan, whose selective recomputation is of single "

@@ -6,11 +6,17 @@
 
 #include "data/inputs/job.h"
 
-// The key of the layout that the framework cannot run as it is; NULL: it runs the layout. layers:
-// of the model; micro_batches: of a replica.
-const char *framework_refusal(enum framework framework, const struct layout *l, int layers,
-                              int64_t micro_batches);
+// What besides the layout decides it.
+struct framework_of {
+    int layers;            // of the model
+    int64_t micro_batches; // of a replica
+    enum precision precision;
+};
+// The key of the layout that the framework cannot run as it is; NULL: it runs the layout.
+const char *framework_refusal(enum framework framework, const struct layout *l,
+                              const struct framework_of *of);
 bool framework_recomputes(enum framework framework, enum recompute mode);
+enum trainer framework_trainer(enum framework framework); // by whose prices it is planned
 
 // A job whose space names a framework must not offer anything that the framework cannot do in any
 // layout.

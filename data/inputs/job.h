@@ -90,8 +90,16 @@ int layout_micro_batch_unit(const struct layout *l);
 
 // The framework that runs the plan: a space holds only layouts that it can run
 // (data/inputs/framework.h).
-enum framework { FRAMEWORK_ANY, FRAMEWORK_MEGATRON, FRAMEWORK_TORCHTITAN, FRAMEWORK_DEEPSPEED };
-extern const char *const framework_names[]; // "any", "megatron", "torchtitan", "deepspeed"
+enum framework {
+    FRAMEWORK_ANY,
+    FRAMEWORK_MEGATRON,
+    FRAMEWORK_TORCHTITAN,
+    FRAMEWORK_DEEPSPEED,
+    FRAMEWORK_NEMO,
+    FRAMEWORK_TORCHTITAN_0_2 // the last that is configured by TOML
+};
+extern const char *const framework_names[]; // "any", "megatron", "torchtitan", "deepspeed", "nemo",
+                                            // "torchtitan-0.2"
 
 // ---- the space of layouts that a solve searches (data/inputs/space.h walks it)
 

@@ -11,7 +11,8 @@ const char *const unfused_names[] = {"norms", "rotary", "activation", NULL};
 const char *const attention_kernel_names[] = {"maker", "flash-attention-2", "triton", NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", "torchtitan", "other", NULL};
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
-const char *const framework_names[] = {"any", "megatron", "torchtitan", "deepspeed", NULL};
+const char *const framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
+                                       "nemo", "torchtitan-0.2", NULL};
 const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout

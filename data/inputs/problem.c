@@ -351,9 +351,10 @@ static enum status check_framework(const struct problem *p, const char *job, str
         space_each(&p->job.space, &limits, take_first, &first) ||
         !space_each(&any, &limits, take_first, &first))
         return OK;
-    const char *why =
-        framework_refusal(p->job.space.framework, &first, limits.layers,
-                          limits.global_batch / ((int64_t)first.data * first.micro_batch));
+    struct framework_of of = {limits.layers,
+                              limits.global_batch / ((int64_t)first.data * first.micro_batch),
+                              limits.precision};
+    const char *why = framework_refusal(p->job.space.framework, &first, &of);
     return fail(err, BAD_INPUT,
                 "%s: space.framework: %s runs no layout of the space; the first layout is excluded "
                 "by %s (docs/FORMATS.md, job)",
@@ -464,7 +465,8 @@ struct space_limits problem_space_limits(const struct problem *p)
     struct space_limits limits = {.layout = &p->job.layout,
                                   .global_batch = p->job.global_batch,
                                   .sequence = p->job.sequence,
-                                  .layers = p->model.layer_count};
+                                  .layers = p->model.layer_count,
+                                  .precision = p->job.precision};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
     for (int i = 0; i < p->model.run_count; i++)

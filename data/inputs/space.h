@@ -17,6 +17,7 @@ struct space_limits {
     int64_t global_batch, sequence;
     int layers;      // of the model
     int64_t experts; // which expert degrees divide: of all its mixtures; 0: it has none
+    enum precision precision;
 };
 
 // Calls visit for every layout, with numbers ascending from 0; visit returns false to stop. Returns

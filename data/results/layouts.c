@@ -24,7 +24,8 @@ struct space_limits layouts_limits(const struct layouts *l)
                                  .global_batch = l->global_batch,
                                  .sequence = l->sequence,
                                  .layers = l->layers,
-                                 .experts = l->experts};
+                                 .experts = l->experts,
+                                 .precision = l->precision};
 }
 
 static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)
@@ -244,6 +245,7 @@ static const struct member limits_rows[] = {
     KEY_COUNT(layouts, sequence, REQUIRED, ALWAYS_WRITTEN, 1, JSON_COUNT_MAX),
     KEY_INT(layouts, layers, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 20),
     KEY_COUNT(layouts, experts, OPTIONAL, IF_SET, 1, EXPERTS_MAX),
+    KEY_NAME(layouts, precision, OPTIONAL, IF_SET, precision_names),
 };
 static MEMBERS(limits, struct layouts, NULL, true, NULL);
 

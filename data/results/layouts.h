@@ -49,6 +49,7 @@ struct layouts {
     struct space space;
     int64_t devices, global_batch, sequence, experts; // as in struct space_limits
     int layers;
+    enum precision precision;
     double gap_asked;
     enum objective objective;
     int64_t iteration_ns, bound_ns; // of the plan; bound_ns holds for all layouts. With max_load,

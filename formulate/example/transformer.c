@@ -143,9 +143,7 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .objective = r->objective,
                       .layout = r->layout,
                       .space = r->space,
-                      .trainer = r->space.framework == FRAMEWORK_DEEPSPEED    ? TRAINER_DEEPSPEED
-                                 : r->space.framework == FRAMEWORK_TORCHTITAN ? TRAINER_TORCHTITAN
-                                                                              : TRAINER_MEGATRON,
+                      .trainer = framework_trainer(r->space.framework),
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
     job.gradient_bytes_per_value = trainer_gradient_bytes(job.trainer, job.precision);

@@ -34,8 +34,10 @@ static void plain_schedule(struct layout *l)
 static const char *refusal_of(const struct search *s, const struct layout *l)
 {
     const struct problem *p = s->problem;
-    return framework_refusal(s->request->framework, l, p->model.layer_count,
-                             p->job.global_batch / ((int64_t)l->data * l->micro_batch));
+    struct framework_of of = {p->model.layer_count,
+                              p->job.global_batch / ((int64_t)l->data * l->micro_batch),
+                              p->job.precision};
+    return framework_refusal(s->request->framework, l, &of);
 }
 
 static void next_zero(const struct search *s, struct layout *l)
@@ -95,12 +97,12 @@ static void choose_space(struct job *job, const struct search *s, enum widened w
 static void keep_to_framework(struct job *job, enum framework framework)
 {
     struct layout *l = &job->layout;
-    bool titan = framework == FRAMEWORK_TORCHTITAN, megatron = framework == FRAMEWORK_MEGATRON;
-    job->trainer = titan ? TRAINER_TORCHTITAN : megatron ? TRAINER_MEGATRON : TRAINER_DEEPSPEED;
+    job->trainer = framework_trainer(framework);
+    bool titan = job->trainer == TRAINER_TORCHTITAN, megatron = job->trainer == TRAINER_MEGATRON;
     job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = job->split_gate = false;
-    if (framework != FRAMEWORK_DEEPSPEED) job->whole_gradient_sums = false;
+    if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
     l->grid_depth = l->grid_rows = 0;
     if (megatron) job->gathered_logits = false;
     else job->scattered_messages = false;
@@ -199,10 +201,7 @@ static enum status solve_attempt(const struct search *s, struct attempt *attempt
     return OK;
 }
 
-bool nearest_by_rank(const struct nearest_request *r)
-{
-    return r->framework == FRAMEWORK_MEGATRON && !r->alike;
-}
+bool nearest_by_rank(const struct nearest_request *r) { return r->framework == FRAMEWORK_MEGATRON; }
 
 bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
                              const struct nearest_request *request, struct arena *arena)

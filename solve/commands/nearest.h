@@ -8,7 +8,6 @@
 
 struct nearest_request {
     enum framework framework;
-    bool alike;          // one configuration for all ranks, as in NeMo
     const char *folder;  // job.json, problem.json and plan.json go there; created if missing
     double time_limit_s; // of each solve; 0: none
 };

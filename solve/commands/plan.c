@@ -26,19 +26,10 @@ struct steps {
     int count;
 };
 
-// The framework that is to run the plan: for the space, by its name, and for the exports.
-enum runner { RUNNER_ANY, RUNNER_MEGATRON, RUNNER_TORCHTITAN, RUNNER_DEEPSPEED, RUNNER_NEMO };
-static const char *const runner_names[] = {"any",       "megatron", "torchtitan",
-                                           "deepspeed", "nemo",     NULL};
-// NeMo is based on Megatron Core: it runs the same layouts.
-static const enum framework runner_frameworks[] = {FRAMEWORK_ANY, FRAMEWORK_MEGATRON,
-                                                   FRAMEWORK_TORCHTITAN, FRAMEWORK_DEEPSPEED,
-                                                   FRAMEWORK_MEGATRON};
-
 struct options {
     const char *model, *cluster, *gpu, *costs, *folder;
     int64_t nodes, gpus, sequence, global_batch;
-    int runner, precision;
+    int framework, precision;
     double gpu_hour_price, gap, time_limit_s;
     bool force;
 };
@@ -104,7 +95,7 @@ static void problem_step(struct steps *s, const struct options *r, struct arena 
     add_count(step, "--sequence", r->sequence, arena);
     add_count(step, "--global-batch", r->global_batch, arena);
     add_text(step, "--precision", precision_names[r->precision]);
-    add_text(step, "--framework", framework_names[runner_frameworks[r->runner]]);
+    add_text(step, "--framework", framework_names[r->framework]);
     add_text(step, "--layouts", "all");
     add_text(step, "-o", r->folder);
     if (r->force) add(step, "--force");
@@ -130,26 +121,28 @@ static void report_step(struct steps *s, const struct options *r, const char *fo
 
 // Files of launch/ by framework: format, file, and whether every plan has it.
 static const struct launch_file {
-    enum runner runner;
+    enum framework framework;
     const char *format, *file;
     bool may_fail;
-} launch_files[] = {{RUNNER_MEGATRON, "megatron", "launch/megatron.sh", false},
-                    {RUNNER_MEGATRON, "sbatch", "launch/job.sbatch", true},
-                    {RUNNER_TORCHTITAN, "torchtitan", "launch/torchtitan.toml", false},
-                    {RUNNER_TORCHTITAN, "torchtitan-python", "launch/torchtitan_plan.py", false},
-                    {RUNNER_TORCHTITAN, "pytorch-schedule", "launch/schedule.csv", true},
-                    {RUNNER_DEEPSPEED, "deepspeed", "launch/deepspeed.json", false},
-                    {RUNNER_NEMO, "nemo", "launch/nemo.yaml", false}};
+} launch_files[] = {{FRAMEWORK_MEGATRON, "megatron", "launch/megatron.sh", false},
+                    {FRAMEWORK_MEGATRON, "sbatch", "launch/job.sbatch", true},
+                    {FRAMEWORK_TORCHTITAN, "torchtitan", "launch/torchtitan.toml", true},
+                    {FRAMEWORK_TORCHTITAN, "torchtitan-python", "launch/torchtitan_plan.py", false},
+                    {FRAMEWORK_TORCHTITAN, "pytorch-schedule", "launch/schedule.csv", true},
+                    {FRAMEWORK_TORCHTITAN_0_2, "torchtitan", "launch/torchtitan.toml", false},
+                    {FRAMEWORK_TORCHTITAN_0_2, "pytorch-schedule", "launch/schedule.csv", true},
+                    {FRAMEWORK_DEEPSPEED, "deepspeed", "launch/deepspeed.json", false},
+                    {FRAMEWORK_NEMO, "nemo", "launch/nemo.yaml", false}};
 
 static void launch_steps(struct steps *s, const struct options *r, struct arena *arena)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(launch_files); i++) {
         const struct launch_file *f = &launch_files[i];
-        if (f->runner != (enum runner)r->runner) continue;
+        if (f->framework != (enum framework)r->framework) continue;
         report_step(s, r, f->format, f->file, arena);
         s->items[s->count - 1].may_fail = f->may_fail;
     }
-    if (r->runner == RUNNER_ANY) return;
+    if (r->framework == FRAMEWORK_ANY) return;
     report_step(s, r, "torchrun", "launch/torchrun.sh", arena);
     s->items[s->count - 1].may_fail = true;
     report_step(s, r, "hostfile", "launch/hostfile", arena);
@@ -212,9 +205,9 @@ static const struct option_row rows[] = {
      1 << 30},
     {"--precision", OPTION_NAME, OPT(precision),
      "precision of weights and activations (default: bf16)", .names = precision_names},
-    {"--for", OPTION_NAME, OPT(runner),
+    {"--for", OPTION_NAME, OPT(framework),
      "target framework (default: megatron); any: whichever layout is fastest",
-     .names = runner_names},
+     .names = framework_names},
     {"--costs", OPTION_COSTS, OPT(costs),
      "shipped name, or file from plumbline calibrate (default: kernels)"},
     {"--gpu-hour-price", OPTION_NUMBER, OPT(gpu_hour_price), "price of one GPU hour", 0, 1e6},
@@ -241,7 +234,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
         struct step *verify = begin_step(&steps, &command_verify);
         add(verify, file_in(r, "plan.json", arena));
         report_step(&steps, r, "html", "report.html", arena);
-        if (r->runner != RUNNER_ANY) TRY(file_make_folder(file_in(r, "launch", arena), err));
+        if (r->framework != FRAMEWORK_ANY) TRY(file_make_folder(file_in(r, "launch", arena), err));
         launch_steps(&steps, r, arena);
     }
     for (int i = 2; i < steps.count; i++) TRY(run_later_step(&steps, &i, arena, err));
@@ -272,7 +265,7 @@ const struct command command_plan = {
           {.costs = "kernels",
            .global_batch = 1024,
            .precision = BF16,
-           .runner = RUNNER_MEGATRON,
+           .framework = FRAMEWORK_MEGATRON,
            .gap = 0.01,
            .time_limit_s = 45}),
     .needs = "--model --gpu|--cluster -o",

@@ -127,11 +127,11 @@ static const enum framework format_frameworks[] = {
     [FORMAT_MEGATRON] = FRAMEWORK_MEGATRON,
     [FORMAT_SBATCH] = FRAMEWORK_MEGATRON,
     [FORMAT_TORCHRUN] = FRAMEWORK_MEGATRON,
-    [FORMAT_TORCHTITAN] = FRAMEWORK_TORCHTITAN,
+    [FORMAT_TORCHTITAN] = FRAMEWORK_TORCHTITAN_0_2,
     [FORMAT_TORCHTITAN_PYTHON] = FRAMEWORK_TORCHTITAN,
     [FORMAT_PYTORCH_SCHEDULE] = FRAMEWORK_TORCHTITAN,
     [FORMAT_DEEPSPEED] = FRAMEWORK_DEEPSPEED,
-    [FORMAT_NEMO] = FRAMEWORK_MEGATRON};
+    [FORMAT_NEMO] = FRAMEWORK_NEMO};
 
 static enum status find_nearest(struct plan *plan, struct problem *problem, int format,
                                 struct nearest_request *request, int *exit_code,
@@ -145,7 +145,6 @@ static enum status find_nearest(struct plan *plan, struct problem *problem, int 
                     "%s: its problem is missing or has changed since: --nearest solves it again",
                     plan->document.path);
     request->framework = format_frameworks[format];
-    request->alike = format == FORMAT_NEMO;
     return nearest_plan(plan, problem, request, exit_code, arena, err);
 }
 
@@ -155,8 +154,7 @@ static enum status make_launch(const struct plan *plan, const struct problem *pr
                                const char **text, size_t *length, struct arena *arena,
                                struct error *err)
 {
-    struct nearest_request of = {.framework = format_frameworks[format],
-                                 .alike = format == FORMAT_NEMO};
+    struct nearest_request of = {.framework = format_frameworks[format]};
     bool by_rank = nearest_by_rank(&of);
     bool tells = format == FORMAT_MEGATRON || format == FORMAT_TORCHTITAN ||
                  format == FORMAT_TORCHTITAN_PYTHON || format == FORMAT_DEEPSPEED ||

@@ -16,6 +16,7 @@ struct layouts layouts_of(const struct problem *p, double gap)
                             .sequence = limits.sequence,
                             .layers = limits.layers,
                             .experts = limits.experts,
+                            .precision = limits.precision,
                             .gap_asked = gap,
                             .objective = p->job.objective,
                             .chosen = -1};

@@ -222,7 +222,7 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
                                 .fewer_devices = random_chance(rng, 40),
                                 .framework = random_chance(rng, 50)
                                                  ? FRAMEWORK_ANY
-                                                 : (enum framework)random_between(rng, 1, 3)};
+                                                 : (enum framework)random_between(rng, 1, 5)};
         if (space->framework != FRAMEWORK_ANY) use_framework(&p->job, rng);
         if (random_chance(rng, 15) && p->job.sequence > 3)
             base->schedule = SCHEDULE_TOKEN_SLICED, base->virtual_stages = 1, base->slice_count = 2,
@@ -294,6 +294,7 @@ TEST(frameworks_are_the_planners)
     struct arena_mark mark = arena_set_mark(arena);
     for (int layers = 3; layers <= 20; layers++)
         for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++) {
+            p.job.precision = layers % 2 ? FP32 : BF16;
             p.model.layer_count = layers, p.job.space.framework = (enum framework)f;
             struct space_limits within = problem_space_limits(&p);
             struct listing theirs = {TAKE(arena, LISTED_MAX, struct layout), LISTED_MAX};

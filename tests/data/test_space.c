@@ -230,7 +230,7 @@ TEST(what_leaves_a_space_empty)
 static const struct {
     const char *what;
     struct layout with;
-    const char *runs; // megatron, torchtitan, deepspeed: y, n
+    const char *runs; // megatron (and nemo), torchtitan (and torchtitan-0.2), deepspeed: y, n
     int expert;       // 0: as in `with`
 } framed[] = {
 #define AT(t, c, d, p)                                                                             \
@@ -281,25 +281,52 @@ static const struct {
 };
 
 // Of an only layout: whether it is in its space.
-static bool is_in(enum framework framework, const struct layout *l, int layers)
+static bool is_in_at(enum framework framework, const struct layout *l, int layers,
+                     enum precision precision)
 {
     struct space space = {.given = true, .framework = framework};
-    struct space_limits limits = {l, (int64_t)l->tensor * l->context * l->data * l->pipeline, 32,
-                                  64, layers};
+    struct space_limits limits = {
+        l, (int64_t)l->tensor * l->context * l->data * l->pipeline, 32, 64, layers, precision};
     bool in = space_contains(&space, &limits, l, NULL);
-    assert_int_equal(in, framework_refusal(framework, l, layers, 32 / (l->data * l->micro_batch)) ==
-                             NULL);
+    struct framework_of of = {layers, 32 / (l->data * l->micro_batch), precision};
+    assert_int_equal(in, framework_refusal(framework, l, &of) == NULL);
     return in;
+}
+
+static bool is_in(enum framework framework, const struct layout *l, int layers)
+{
+    return is_in_at(framework, l, layers, FP32);
+}
+
+// torchtitan 0.2.2 computes in 16 bits where FSDP shards the weights, or on single ranks.
+TEST(torchtitan_computes_narrow_where_it_shards)
+{
+    const struct {
+        struct layout with;
+        bool narrow;
+    } cases[] = {
+        {{AT(4, 1, 1, 2), .barrier = true, .schedule = SCHEDULE_1F1B, OVER}, false},
+        {{AT(4, 1, 1, 1), .barrier = true, .schedule = SCHEDULE_1F1B, OVER}, false},
+        {{AT(1, 1, 1, 1), .barrier = true, .schedule = SCHEDULE_1F1B, OVER}, true},
+        {{AT(1, 1, 8, 1), .barrier = true, .schedule = SCHEDULE_1F1B, OVER}, true},
+        {{AT(2, 2, 1, 2), .barrier = true, .schedule = SCHEDULE_1F1B, .zero = 2, OVER}, true},
+        {{AT(2, 1, 2, 2), .barrier = true, .schedule = SCHEDULE_1F1B, .zero = 2, OVER}, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct layout *l = &cases[i].with;
+        assert_int_equal(is_in_at(FRAMEWORK_TORCHTITAN_0_2, l, 18, BF16), cases[i].narrow);
+        assert_true(is_in_at(FRAMEWORK_TORCHTITAN_0_2, l, 18, FP32));
+        assert_true(is_in_at(FRAMEWORK_TORCHTITAN, l, 18, BF16));
+    }
 }
 
 TEST(frameworks_run)
 {
     for (size_t i = 0; i < sizeof framed / sizeof *framed; i++)
-        for (int f = 0; f < 3; f++) {
+        for (int f = 0; f < 5; f++) {
             struct layout l = framed[i].with;
             if (framed[i].expert) l.expert = framed[i].expert;
             bool in = is_in((enum framework)(FRAMEWORK_MEGATRON + f), &l, 18);
-            if (in != (framed[i].runs[f] == 'y'))
+            if (in != (framed[i].runs[f % 3] == 'y'))
                 fail_msg("%s, %s: %s", framework_names[FRAMEWORK_MEGATRON + f], framed[i].what,
                          in ? "runs" : "does not run");
             assert_true(is_in(FRAMEWORK_ANY, &l, 18));

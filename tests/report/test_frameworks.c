@@ -23,9 +23,9 @@ static const struct target {
     const char *leaves[2]; // words of notes of what is left to the model's code
 } targets[] = {
     {"megatron", FRAMEWORK_MEGATRON, TRAINER_MEGATRON, report_megatron, true, {"none", "none"}},
-    {"nemo", FRAMEWORK_MEGATRON, TRAINER_MEGATRON, report_nemo, true, {"none", "none"}},
+    {"nemo", FRAMEWORK_NEMO, TRAINER_MEGATRON, report_nemo, true, {"none", "none"}},
     {"torchtitan",
-     FRAMEWORK_TORCHTITAN,
+     FRAMEWORK_TORCHTITAN_0_2,
      TRAINER_TORCHTITAN,
      report_torchtitan,
      false,
@@ -279,8 +279,9 @@ static bool there_and_back(const struct target *target, struct random *r, struct
     int micro = power(r, 4);
     draw_model(&problem.model, r, arena);
     draw_job(&problem.job, target, r);
+    struct framework_of of = {BLOCKS + 2, micro, problem.job.precision};
     do draw_layout(&plan.layout, r);
-    while (framework_refusal(target->runs, &plan.layout, BLOCKS + 2, micro) ||
+    while (framework_refusal(target->runs, &plan.layout, &of) ||
            (plan.layout.zero && plan.layout.data * plan.layout.context == 1) || // the same as 0
            micro % layout_micro_batch_unit(&plan.layout) ||
            BLOCKS % layout_stage_count(&plan.layout));

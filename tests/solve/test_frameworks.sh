@@ -7,7 +7,7 @@ name=test_frameworks
 
 example="example gpt --model gpt2-xl --cluster a100-16x8 --gpus 8 --global-batch 16 --sequence 1024"
 
-for framework in any megatron torchtitan deepspeed; do
+for framework in any megatron torchtitan deepspeed nemo torchtitan-0.2; do
     answers 0 "" $example --layouts all --framework $framework -o $framework
     [ $framework = any ] &&
         sed -i \
@@ -51,7 +51,8 @@ sed "$(awk 'NR % 2 { new = $1; next } { printf "s/%s/%s/;", $1, new }' sums)" an
 answers 1 "layouts\|stated as" check forged.json framed/problem.json
 
 # ---- names and settings
-answers 2 "expected one of any, megatron, torchtitan, deepspeed, found 'megatorn'" $example \
+known='any, megatron, torchtitan, deepspeed, nemo, torchtitan-0.2'
+answers 2 "expected one of $known, found 'megatorn'" $example \
     --layouts all --framework megatorn -o no
 answers 2 "the space's framework megatron does not compress" $example --layouts all \
     --boundary-rank 4 -o no

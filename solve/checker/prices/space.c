@@ -166,6 +166,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
                                .grids = p->job.space.tensor_grids,
                                .framework = (enum check_framework)kind_named(
                                    framework_names[p->job.space.framework], check_framework_names),
+                               .narrow = p->job.precision != FP32,
                                .global_batch = p->job.global_batch,
                                .sequence = p->job.sequence,
                                .slice_tokens = p->job.space.slice_tokens,

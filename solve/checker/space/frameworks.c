@@ -2,7 +2,8 @@
 // on a layout as it is. The planner's table is data/inputs/framework.c.
 #include "solve/checker/space/space.h"
 
-const char *const check_framework_names[] = {"any", "megatron", "torchtitan", "deepspeed", NULL};
+const char *const check_framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
+                                             "nemo", "torchtitan-0.2", NULL};
 
 static const struct check_schedule *schedule_of(const struct check_layout *l)
 {
@@ -54,6 +55,14 @@ static bool torchtitan_runs(const struct check_space *s, const struct check_layo
     return v[KEY_ZERO] == 0 ? alone || replicas : v[KEY_ZERO] != 1;
 }
 
+// torchtitan 0.2.2 computes with fp32 weights in 16 bits where FSDP shards them or where it has no
+// other parallelism.
+static bool computes_narrow(const struct check_layout *l)
+{
+    const int *v = l->value;
+    return v[KEY_DATA] > 1 || v[KEY_CONTEXT] > 1 || (v[KEY_TENSOR] == 1 && v[KEY_PIPELINE] == 1);
+}
+
 // With its pipeline: 1F1B, ZeRO 1 at most, syncs after the backward. Without: every ZeRO stage;
 // those that shard something may overlap the backward with their syncs, and may offload. Experts
 // on several ranks need all layers in one module, and at stage 3 unsplit weights.
@@ -71,7 +80,10 @@ bool check_is_run(const struct check_space *s, const struct check_layout *l)
 {
     switch (s->framework) {
     case RUN_BY_ANY: return true;
+    case RUN_BY_NEMO: // it configures Megatron Core
     case RUN_BY_MEGATRON: return is_common(l) && megatron_runs(s, l);
+    case RUN_BY_TORCHTITAN_0_2: // a single rank has autocast, FSDP its own mixed precision
+        return is_common(l) && torchtitan_runs(s, l) && (!s->narrow || computes_narrow(l));
     case RUN_BY_TORCHTITAN: return is_common(l) && torchtitan_runs(s, l);
     case RUN_BY_DEEPSPEED: return is_common(l) && deepspeed_runs(l);
     }

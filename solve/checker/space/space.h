@@ -16,7 +16,14 @@ struct check_axis {
 };
 
 // The framework that has to run the layouts, as named by the job.
-enum check_framework { RUN_BY_ANY, RUN_BY_MEGATRON, RUN_BY_TORCHTITAN, RUN_BY_DEEPSPEED };
+enum check_framework {
+    RUN_BY_ANY,
+    RUN_BY_MEGATRON,
+    RUN_BY_TORCHTITAN,
+    RUN_BY_DEEPSPEED,
+    RUN_BY_NEMO,
+    RUN_BY_TORCHTITAN_0_2
+};
 extern const char *const check_framework_names[];
 
 // What the documents state about the space, and what decides whether a layout is refused.
@@ -25,6 +32,7 @@ struct check_space {
     struct check_axis axes[KEYS];
     bool fewer_devices, grids; // grids: each tensor degree also as each of its grids
     enum check_framework framework;
+    bool narrow; // the job computes in less than 32 bits
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices may be cut at any of its multiples; 0: equal slices
     int layers;

@@ -52,7 +52,7 @@ enum status report_nemo(const struct plan *plan, const struct plan *uniform,
         .behind = "\n",
         .top_bare = true};
     struct text out;
-    struct export e = {.name = "NeMo", .framework = FRAMEWORK_MEGATRON, .places_said = true};
+    struct export e = {.name = "NeMo", .framework = FRAMEWORK_NEMO, .places_said = true};
     TRY(export_begin(&e, &out, plan, uniform, problem, arena, err));
     TRY(export_need_problem(&e, err));
     text_put(&out,

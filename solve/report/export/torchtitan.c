@@ -147,7 +147,7 @@ static void note_states(struct export *e)
     const struct job *job = &e->problem->job;
     const struct layout *l = &e->plan->layout;
     bool whole = l->zero == 0, others = l->tensor > 1 || l->pipeline > 1,
-         sharded = (!whole && l->data > 1) || l->context > 1, several = l->data * l->context > 1;
+         several = l->data * l->context > 1;
     const struct export_note notes[] = {
         {whole && l->data > 1 && (others || l->context > 1),
          "whole states on every replica together with other parallelism: torchtitan refuses it "
@@ -158,9 +158,6 @@ static void note_states(struct export *e)
         {l->gradient_sync == SYNC_EXPOSED && several,
          "gradient sync after the backward pass: torchtitan's overlaps with it"},
         {job->precision == FP16, "fp16: torchtitan trains in bfloat16 or float32; float32 is set"},
-        {job->precision != FP32 && job->precision != FP16 && !sharded && others,
-         "mixed precision: without sharded data or context parallelism torchtitan disables it with "
-         "tensor or pipeline parallelism and trains in float32"},
         {job->gradient_bytes_per_value == 2,
          "gradients of 2 bytes: mixed_precision_reduce is float32 alone"},
         {!job->adam, "an optimizer without state: torchtitan has Adam and AdamW"},
@@ -219,6 +216,23 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
     return OK;
 }
 
+// 0.2.2 computes in 16 bits where FSDP shards the weights (over replicas or context ranks), or on
+// single ranks (autocast); 0.3 applies FSDP's mixed precision to a single shard, too.
+static enum status refuse_wide(const struct plan *plan, const struct problem *problem,
+                               struct error *err)
+{
+    const struct layout *l = &plan->layout;
+    if (!problem || problem->job.precision == FP32 || l->data > 1 || l->context > 1 ||
+        (l->tensor == 1 && l->pipeline == 1))
+        return OK;
+    return fail(
+        err, BAD_INPUT,
+        "%s: torchtitan 0.2.2, which reads TOML, trains in fp32 without replicas or "
+        "context ranks, and the plan is in %s: expected --format torchtitan-python (0.3 on), "
+        "or a plan for torchtitan-0.2",
+        document_name(&plan->document, "the plan"), precision_names[problem->job.precision]);
+}
+
 enum status report_torchtitan(const struct plan *plan, const struct plan *uniform,
                               const struct problem *problem, const char **text, size_t *length,
                               struct arena *arena, struct error *err)
@@ -234,6 +248,7 @@ enum status report_torchtitan(const struct plan *plan, const struct plan *unifor
     struct text out;
     struct export e;
     struct run run;
+    TRY(refuse_wide(plan, problem, err));
     TRY(titan_begin(&e, &out, &run, false, plan, uniform, problem, arena, err));
     run.granularity = modes[run.mode];
     if (run.mode == RECOMPUTE_SELECTIVE) run.method = "op";
