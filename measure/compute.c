@@ -53,9 +53,9 @@ static const struct option_row compute_rows[] = {
     {"--rank", OPTION_TEXT, OPT(asked.ranks), "ranks of the low-rank compression (default: 16)"},
     {"--precision", OPTION_NAME, OPT(asked.precision), "(fp32)", .names = precision_names},
     {"--gradients", OPTION_NAME, OPT(asked.gradients),
-     "gradients of weights are added to numbers of this precision: fp32, or that of --precision "
-     "(default: fp32, as Megatron-LM does)",
-     .names = precision_names},
+     "gradients of weights are added to fp32 numbers, or to the same as --precision has (default: "
+     "fp32, as Megatron-LM does)",
+     .names = gradient_names},
     {"--fused", OPTION_FLAG, OPT(asked.fused),
      "use a fused attention kernel if the device has one"},
     {"--graphs", OPTION_FLAG, OPT(asked.graphs),

@@ -13,9 +13,11 @@ struct request_settings {
     int64_t sequence;
     int precision;
     bool quick, fused, graphs;
-    int gradients;       // enum precision, of the sums of weights' gradients
+    int gradients;       // in gradient_names
     struct model loaded; // set by request_read if a model was named
 };
+
+extern const char *const gradient_names[]; // "fp32", "same"
 
 // GPT-2 XL's shape where neither a model nor shapes are given. BAD_INPUT names the option.
 enum status request_read(struct cells_request *request, struct request_settings *settings,
