@@ -4,14 +4,17 @@
 #include "calibrate/fit/products.h"
 #include "data/numbers/intervals.h"
 
-static int collect(struct product_sample *to, const struct samples *all, enum precision precision,
-                   struct arena *arena)
+// *alone: all of them were timed after a rest.
+static int collect(struct product_sample *to, bool *alone, const struct samples *all,
+                   enum precision precision, struct arena *arena)
 {
     int count = 0;
+    *alone = true;
     for (int i = 0; i < all->sample_count; i++) {
         const struct sample *s = &all->samples[i];
         if (s->kind != SAMPLE_GEMM || s->precision != precision || s->dimension_count != 3)
             continue;
+        *alone = *alone && s->before == BEFORE_REST;
         to[count++] = (struct product_sample){.rows = (double)s->dimensions[0],
                                               .columns = (double)s->dimensions[1],
                                               .depth = (double)s->dimensions[2],
@@ -38,19 +41,23 @@ static enum status refit(struct calibration *c, struct gpu_costs *g, struct prec
 {
     const struct samples *all = &c->inputs->all;
     struct product_sample *samples = TAKE(arena, all->sample_count + 1, struct product_sample);
-    int count = collect(samples, all, p->precision, arena);
+    bool alone;
+    int count = collect(samples, &alone, all, p->precision, arena);
     struct product_fit fit;
     if (!count) return OK;
     if (!products_can_fit(samples, count, g, p, arena)) {
         p->product_flop_per_s = (struct estimate){0}; // the measured line applies
         return OK;
     }
-    TRY(products_fit(&fit, samples, count, false, g, p, arena, err));
+    TRY(products_fit(&fit, samples, count, alone, g, p, arena, err));
     take_launches(g, c);
-    products_put(&fit, g, p,
-                 arena_print(arena,
-                             "%d products of %d shapes; mean error of shapes kept back %.1f %%",
-                             fit.sample_count, fit.shape_count, 100 * fit.kept_back.all));
+    const char *source =
+        arena_print(arena, "%d products of %d shapes; mean error of shapes kept back %.1f %%",
+                    fit.sample_count, fit.shape_count, 100 * fit.kept_back.all);
+    if (fit.numbers[PRODUCT_LONG].value > 0)
+        source = arena_print(arena, "%s; a long product's FLOP takes %.3f times a short one's",
+                             source, fit.numbers[PRODUCT_LONG].value);
+    products_put(&fit, g, p, source);
     return OK;
 }
 

@@ -194,13 +194,16 @@ static enum status take_checks(struct layer_fits *f, const struct calibration *c
     bool plain = false, graph;
     TRY(inputs_points(&points, &count, c->inputs, is_layer, NULL, no_work, arena, err));
     f->checks = TAKE(arena, count, struct layer_check);
+    f->loads = TAKE(arena, count, struct layer_check);
     for (int i = 0; i < count; i++) plain = plain || !strstr(points[i].operation, ", graph");
     for (int i = 0; i < count; i++) {
-        struct layer_check *check = &f->checks[f->check_count];
+        bool load = points[i].sample->before == BEFORE_LOAD;
+        struct layer_check *check = load ? &f->loads[f->load_count] : &f->checks[f->check_count];
         *check = (struct layer_check){.sample = points[i].sample, .point = points[i]};
         bool known = read_operation(points[i].operation, &check->kind, &check->pass, &graph) &&
                      graph != plain && read_check(check, c, model, arena);
-        f->check_count += known;
+        f->check_count += known && !load;
+        f->load_count += known && load;
         f->other_count += !known;
     }
     keep_own(f);
@@ -322,8 +325,10 @@ static struct estimate estimate_of(struct interval i, double most, const char *s
 }
 
 static void put_pass(struct estimate *factor, struct estimate *overhead, const struct pass_fit *p,
-                     enum layer_kind kind, enum layer_pass pass, struct arena *arena)
+                     const struct load_fit *load, enum layer_kind kind, enum layer_pass pass,
+                     struct arena *arena)
 {
+    struct interval value = p->factor;
     if (!p->count) return;
     const char *source =
         arena_print(arena,
@@ -335,7 +340,15 @@ static void put_pass(struct estimate *factor, struct estimate *overhead, const s
     if (p->apart > 0)
         source = arena_print(arena, "%s; %d shape%s, another may be off by %.1f %%", source,
                              p->shapes, p->shapes == 1 ? "" : "s", 100 * p->apart);
-    *factor = estimate_of(p->factor, 100, source);
+    if (kind == LAYER_BLOCK && load->count) {
+        value = sustained_factor(load, value);
+        source = arena_print(arena,
+                             "%s; without a rest %.4g times as long (%d block%s, %d device%s "
+                             "at once)",
+                             source, load->factor.value, load->count, load->count == 1 ? "" : "s",
+                             load->busy_devices, load->busy_devices == 1 ? "" : "s");
+    }
+    *factor = estimate_of(value, 100, source);
     if (p->has_overhead) *overhead = estimate_of(p->overhead_s, 1e6, source);
 }
 
@@ -363,8 +376,8 @@ static enum status fit_passes(struct layer_fits *f, struct gpu_costs *g, struct 
             double overhead_s = kind == LAYER_EMBEDDING ? 0 : seconds[back];
             enum layer_pass pass = back ? LAYER_BACKWARD : LAYER_FORWARD;
             TRY(fit_pass(&f->passes[kind][back], f, kind, pass, overhead_s, arena, err));
-            put_pass(factors[kind][back], overheads[back], &f->passes[kind][back], kind, pass,
-                     arena);
+            put_pass(factors[kind][back], overheads[back], &f->passes[kind][back],
+                     &f->sustained[back], kind, pass, arena);
         }
     }
     return OK;
@@ -377,6 +390,7 @@ enum status layers_fit(struct layer_fits *f, struct calibration *c, const struct
     TRY(take_checks(f, c, model, arena, err));
     struct gpu_costs *g = (struct gpu_costs *)costs_find_gpu(&c->costs, c->gpu);
     if (!g || !f->check_count) return OK;
+    sustained_fit(f, arena);
     TRY(fit_passes(f, g, arena, err));
     double forward_s = g->layer_overhead_s.value, backward_s = back_overhead(g);
     for (int i = 0; i < f->check_count; i++) {
@@ -422,5 +436,10 @@ void layers_show(const struct layer_fits *f, FILE *to)
             if (kind == LAYER_BLOCK) fprintf(to, ", and %.4g us", 1e6 * p->overhead_s.value);
             fputc('\n', to);
         }
+    for (int back = 0; back < 2; back++)
+        if (f->sustained[back].count)
+            fprintf(to, "  blocks %-9s without a rest %.4g times as long (95 %%: %.4g to %.4g)\n",
+                    passes[back], f->sustained[back].factor.value, f->sustained[back].factor.low,
+                    f->sustained[back].factor.high);
     fputc('\n', to);
 }

@@ -37,6 +37,12 @@ struct pass_fit {
                   // measured
 };
 
+// Blocks' passes without a rest over those after one, at the same sizes.
+struct load_fit {
+    struct interval factor; // 1 where there are none
+    int count, busy_devices;
+};
+
 enum { LAYER_KINDS_MEASURED = LAYER_HEAD + 1 }; // embedding, block, head
 
 struct layer_fits {
@@ -45,6 +51,9 @@ struct layer_fits {
                                   // model's where that was measured; or started as graphs, where
                                   // others were not
     struct pass_fit passes[LAYER_KINDS_MEASURED][2]; // forward, backward; count 0: not measured
+    struct layer_check *loads;                       // without a rest
+    int load_count;
+    struct load_fit sustained[2]; // of blocks, forward and backward
 };
 
 // Compares, fits, and puts factors and overheads into the calibration's costs. A sample's shape is
@@ -53,6 +62,10 @@ struct layer_fits {
 // docs/FORMULAS.md section 12.
 enum status layers_fit(struct layer_fits *f, struct calibration *c, const struct model *model,
                        struct arena *arena, struct error *err);
+// calibrate/sustained.c: fills `sustained`; and a factor of a pass after a rest as one without.
+void sustained_fit(struct layer_fits *f, struct arena *arena);
+struct interval sustained_factor(const struct load_fit *load, struct interval rested);
+
 void layers_show(const struct layer_fits *f, FILE *to);
 
 #endif

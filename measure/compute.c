@@ -60,6 +60,10 @@ static const struct option_row compute_rows[] = {
      "use a fused attention kernel if the device has one"},
     {"--graphs", OPTION_FLAG, OPT(asked.graphs),
      "also time whole layers as captured graphs, if the device has them"},
+    {"--sustained-s", OPTION_NUMBER, OPT(asked.sustained_s),
+     "also run forward and backward passes of blocks in turn without a rest, on all visible GPUs "
+     "at once: so many seconds untimed, then as many timed; not part of the budget",
+     0.001, 3600},
     {"--quick", OPTION_FLAG, OPT(asked.quick),
      "measure two sizes of each kernel instead of three, with defaults --budget-s 12 --width "
      "0.1"},
@@ -110,7 +114,9 @@ static enum status run(struct options *o, const struct subject *subject, struct 
     subject->choose(&cells, &count, r, arena);
     TRY(take_cells(take, cells, count, arena, err));
     if (subject->choose == cells_choose && !s->quiet) tell_left_out(r, cells, count);
-    return OK;
+    if (!(o->asked.sustained_s > 0)) return OK;
+    cells_choose_sustained(&cells, &count, r, arena);
+    return take_sustained(take, cells, count, o->asked.sustained_s, arena, err);
 }
 
 static enum status compute(void *options, int *exit_code, struct arena *arena, struct error *err)

@@ -13,6 +13,7 @@ struct request_settings {
     int64_t sequence;
     int precision;
     bool quick, fused, graphs;
+    double sustained_s;  // 0: no turns without a rest
     int gradients;       // in gradient_names
     struct model loaded; // set by request_read if a model was named
 };

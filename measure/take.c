@@ -12,6 +12,7 @@
 #include "measure/sampling/interrupts.h"
 #include "measure/sampling/record.h"
 #include "measure/sampling/rounds.h"
+#include "measure/sampling/sustained.h"
 
 // From this load on, before the first repetition, the machine is considered busy with other work.
 static const double busy_machine = 0.5, probe_share = 0.1; // of the budget
@@ -224,6 +225,26 @@ enum status take_cells(struct take *t, struct cell *cells, int cell_count, struc
     int before = t->samples.sample_count;
     record_cells(&t->samples, cells, cell_count, arena);
     tell(t, &result, cells, cell_count, t->samples.sample_count - before);
+    return OK;
+}
+
+enum status take_sustained(struct take *t, struct cell *pairs, int cell_count, double least_s,
+                           struct arena *arena, struct error *err)
+{
+    if (!cell_count || t->interrupted) return OK;
+    double begin_s = backend_seconds(t->backend, t->session);
+    TRY(t->backend->prepare(t->session, pairs, cell_count, arena, err));
+    for (int i = 0; i < cell_count && t->backend->state; i++)
+        t->backend->state(t->session, &pairs[i], &pairs[i].sample);
+    TRY(sustained_run(t->backend, t->session, pairs, cell_count / 2, least_s, arena, err));
+    if (t->backend->failure) TRY(t->backend->failure(t->session, err));
+    t->interrupted |= interrupts_came();
+    record_cells(&t->samples, pairs, cell_count, arena);
+    if (!t->settings->quiet)
+        fprintf(
+            stderr, "measured %d passes of blocks without a rest, %d device%s at once, in %.1f s\n",
+            cell_count, pairs[0].sample.busy_devices, pairs[0].sample.busy_devices == 1 ? "" : "s",
+            backend_seconds(t->backend, t->session) - begin_s);
     return OK;
 }
 

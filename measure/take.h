@@ -43,6 +43,9 @@ enum status take_guess_rates(struct take *t, struct arena *arena, struct error *
 // Adds the cells' samples to the document.
 enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena,
                        struct error *err);
+// Pairs of a block's passes, in turn without a rest, for at least so long each.
+enum status take_sustained(struct take *t, struct cell *pairs, int cell_count, double least_s,
+                           struct arena *arena, struct error *err);
 // *exit_code: EXIT_OPEN after a signal.
 enum status take_save(struct take *t, int *exit_code, struct arena *arena, struct error *err);
 

@@ -180,7 +180,7 @@ static bool is_same(const struct cell *a, const struct cell *b)
            a->layer->shape == b->layer->shape;
 }
 
-static struct prepared *find(struct cuda_session *s, const struct cell *cell)
+struct prepared *prepared_find(struct cuda_session *s, const struct cell *cell)
 {
     for (int i = 0; i < s->prepared_count; i++)
         if (is_same(&s->prepared[i].cell, cell)) return &s->prepared[i];
@@ -190,7 +190,7 @@ static struct prepared *find(struct cuda_session *s, const struct cell *cell)
 static void cuda_state(void *session, const struct cell *cell, struct sample *sample)
 {
     struct cuda_session *s = session;
-    const struct prepared *p = find(s, cell);
+    const struct prepared *p = prepared_find(s, cell);
     sample->before = BEFORE_REST;
     for (int i = 0; p && i < p->program.step_count; i++)
         if (p->program.steps[i].kind == STEP_GEMM)
@@ -230,7 +230,7 @@ static enum status time_prepared(struct cuda_session *s, struct prepared *p, dou
 static double cuda_repeat(void *session, const struct cell *cell)
 {
     struct cuda_session *s = session;
-    struct prepared *p = find(s, cell);
+    struct prepared *p = prepared_find(s, cell);
     double seconds = 0;
     if (s->trouble.status == OK && !p)
         fail(&s->trouble, SYSTEM, "cuda: asked to repeat what was not prepared");
@@ -257,6 +257,7 @@ const struct backend backend_cuda = {.name = "cuda",
                                      .prepare = cuda_prepare,
                                      .state = cuda_state,
                                      .repeat = cuda_repeat,
+                                     .sustain = cuda_sustain,
                                      .condition = cuda_condition,
                                      .failure = cuda_failure,
                                      .observe = cuda_observe,

@@ -160,6 +160,7 @@ static void add_block(struct program *p, const struct layer_sizes *z, enum pass 
 {
     struct block b;
     block_open(&b, p, z);
+    p->begins_at = p->step_count;
     if (pass != PASS_BACKWARD_FULL) block_forward(&b, p);
     if (pass == PASS_FORWARD) return;
     p->timed_from = p->step_count;

@@ -34,6 +34,7 @@ enum status cublas_fail(struct error *err, cublasStatus_t code, const char *call
 static void session_close(void *of_session)
 {
     struct cuda_session *s = of_session;
+    cudaSetDevice(s->device);
     if (s->stream) cudaStreamSynchronize(s->stream);
     for (int i = 0; i < s->prepared_count; i++)
         for (int j = 0; j < s->prepared[i].graph_count; j++) {
@@ -49,6 +50,7 @@ static void session_close(void *of_session)
     if (s->cublas) cublasLtDestroy(s->cublas);
     if (s->begin) cudaEventDestroy(s->begin);
     if (s->end) cudaEventDestroy(s->end);
+    for (int i = 0; i < s->mark_count; i++) cudaEventDestroy(s->marks[i]);
     if (s->stream) cudaStreamDestroy(s->stream);
 }
 

@@ -73,6 +73,10 @@ struct cuda_session {
     char *pinned, *pageable; // for transfers
     int64_t host_bytes;
     struct nvml *nvml;
+    struct cuda_session **peers; // on the other devices, for turns on all of them; NULL: not opened
+    int peer_count;
+    cudaEvent_t *marks; // of turns
+    int mark_count;
 };
 
 // ---- errors: cuda_session.c
@@ -106,6 +110,13 @@ void *session_pointer(const struct cuda_session *s, const struct program *progra
 typedef enum status enqueue_function(struct cuda_session *s, void *argument, struct error *err);
 enum status session_time(struct cuda_session *s, enqueue_function *before, enqueue_function *timed,
                          void *argument, double *seconds, struct error *err);
+
+struct prepared *prepared_find(struct cuda_session *s, const struct cell *cell); // NULL: none
+
+// ---- a block's passes without a rest: sustained.c
+
+enum status cuda_sustain(void *session, const struct cell *backward, struct turns *turns,
+                         struct arena *arena, struct error *err);
 
 // ---- memory of a process: cuda_memory.c
 

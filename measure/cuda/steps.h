@@ -79,6 +79,7 @@ struct program {
     int area_count, area_capacity;
     struct step *steps;
     int step_count, step_capacity;
+    int begins_at;  // earlier steps clear what is added to
     int timed_from; // earlier steps make what the timed ones read
     int64_t bytes[AREA_KINDS];
     int64_t tokens_bound; // tokens are below it

@@ -17,6 +17,16 @@ struct backend_settings {
     bool best;   // products by the fastest of a library's proposals, not by its first
 };
 
+// Turns of a block's forward and backward pass without a rest.
+struct turns {
+    double least_s;                 // untimed, and then timed
+    int count, most;                // of the timed turns; at most so many
+    double *forward_s, *backward_s; // [most]
+    struct condition *conditions;   // [most]; first: the turn
+    int condition_count;
+    int busy_devices; // that took such turns
+};
+
 struct backend {
     const char *name, *text;
     // Fails with UNAVAILABLE without the machine or the precision. *session belongs to the arena.
@@ -35,6 +45,9 @@ struct backend {
     // The bytes that the machine has and that a process takes, every observation; called before
     // anything is prepared. NULL: they cannot be observed.
     enum status (*observe)(void *session, struct quantity **quantities, int *quantity_count,
+                           struct arena *arena, struct error *err);
+    // May be NULL: then both passes are repeated in turn. backward: the cell of that pass.
+    enum status (*sustain)(void *session, const struct cell *backward, struct turns *turns,
                            struct arena *arena, struct error *err);
     bool has_host; // the device has its own memory, and transfers to and from its host
     // May be NULL: the device's state now (all but `first`), called at most some 50 times a

@@ -39,6 +39,11 @@ void cells_probe(struct cell cells[2]);
 void cells_choose(struct cell **cells, int *cell_count, const struct cells_request *request,
                   struct arena *arena);
 
+// Forward and backward of a block, at the largest micro-batch, for turns without a rest; the number
+// of cells is even.
+void cells_choose_sustained(struct cell **cells, int *cell_count,
+                            const struct cells_request *request, struct arena *arena);
+
 // Compression only: low rank at request->ranks, a hundredth and a tenth kept, 8, 4 and 1 bits.
 // Sizes range up to messages of sequence x micro-batch rows of the shapes' hidden width.
 void cells_choose_compression(struct cell **cells, int *cell_count,

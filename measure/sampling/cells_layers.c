@@ -84,26 +84,50 @@ static double largest_matrix(const struct chooser *c, enum layer_kind kind)
     return wide / (double)c->tensor * (double)c->shape->hidden;
 }
 
+// The longest sequence that fits, equally for all micro-batches; 0: none does.
+static int64_t sequence_of(const struct chooser *c, enum layer_kind kind)
+{
+    const struct cells_request *r = c->request;
+    int64_t largest = cells_largest(&r->micro_batches),
+            smallest = cells_smallest(&r->micro_batches);
+    int64_t sequence_min = (TOKENS_MIN + smallest - 1) / smallest * c->context;
+    double wanted_s = LAYER_UNITS * r->largest_s;
+    int64_t sequence = larger(c->context, r->sequence / c->context * c->context);
+    double scores_most = r->fused ? 1 : (double)c->shape->heads / (double)c->tensor;
+    while (sequence / 2 >= sequence_min && sequence / 2 % c->context == 0 &&
+           (seconds_of(c, load_of(c, kind, largest, sequence)) > wanted_s ||
+            (double)(largest * sequence * sequence / c->context) * scores_most > MATRIX_VALUES_MAX))
+        sequence /= 2;
+    bool too_long = seconds_of(c, load_of(c, kind, largest, sequence)) > far_too_long * wanted_s;
+    return too_long || largest_matrix(c, kind) > MATRIX_VALUES_MAX ? 0 : sequence;
+}
+
+void cells_choose_sustained(struct cell **cells, int *cell_count, const struct cells_request *r,
+                            struct arena *arena)
+{
+    struct chooser c = {.request = r, .context = 1, .arena = arena};
+    int64_t micro_batch = cells_largest(&r->micro_batches);
+    for (int s = 0; s < r->shape_count; s++)
+        for (int t = 0; t < r->tensors.count; t++) {
+            c.shape = &r->shapes[s], c.tensor = r->tensors.values[t];
+            int64_t sequence = sequence_of(&c, LAYER_BLOCK);
+            for (int pass = PASS_FORWARD; sequence && pass <= PASS_BACKWARD; pass++) {
+                add_pass(&c, LAYER_BLOCK, (enum pass)pass, micro_batch, sequence, false);
+                struct sample *sample = &c.cells[c.count - 1].sample;
+                sample->operation = arena_print(arena, "%s, sustained", sample->operation);
+            }
+        }
+    *cells = c.cells;
+    *cell_count = c.count;
+}
+
 void cells_add_layers(struct chooser *c)
 {
     static const enum layer_kind kinds[] = {LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD};
-    const struct cells_request *r = c->request;
-    const struct cells_list *micro_batches = &r->micro_batches;
-    int64_t largest = cells_largest(micro_batches), smallest = cells_smallest(micro_batches);
-    int64_t sequence_min = (TOKENS_MIN + smallest - 1) / smallest * c->context;
-    double wanted_s = LAYER_UNITS * r->largest_s;
+    const struct cells_list *micro_batches = &c->request->micro_batches;
     for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
-        int64_t sequence = larger(c->context, r->sequence / c->context * c->context);
-        double scores_most = r->fused ? 1 : (double)c->shape->heads / (double)c->tensor;
-        while (sequence / 2 >= sequence_min && sequence / 2 % c->context == 0 &&
-               (seconds_of(c, load_of(c, kinds[k], largest, sequence)) > wanted_s ||
-                (double)(largest * sequence * sequence / c->context) * scores_most >
-                    MATRIX_VALUES_MAX))
-            sequence /= 2;
-        if (seconds_of(c, load_of(c, kinds[k], largest, sequence)) > far_too_long * wanted_s ||
-            largest_matrix(c, kinds[k]) > MATRIX_VALUES_MAX)
-            continue;
-        for (int i = 0; i < micro_batches->count; i++)
+        int64_t sequence = sequence_of(c, kinds[k]);
+        for (int i = 0; i < micro_batches->count && sequence; i++)
             add_passes(c, kinds[k], micro_batches->values[i], sequence);
     }
 }

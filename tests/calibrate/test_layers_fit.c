@@ -103,6 +103,35 @@ static void calibrate_all(struct calibration *c, struct samples *samples, struct
         fail_msg("%s", own_err.text);
 }
 
+// The same sizes without a rest take longer, forward and backward by different factors: blocks'
+// factors are those of a step, and their overheads stay.
+TEST(test_without_a_rest)
+{
+    static const double slower[] = {1.188, 1.1};
+    struct samples samples;
+    struct calibration c;
+    struct layer_fits f;
+    put_samples(&samples, "planted", arena);
+    for (int back = 0; back < 2; back++) {
+        put_block(&samples, 4, 192, 256, back, arena);
+        struct sample *s = &samples.samples[samples.sample_count - 1];
+        s->operation = back ? "block backward, sustained" : "block forward, sustained";
+        s->before = BEFORE_LOAD, s->busy_devices = 8;
+        for (int i = 0; i < s->repetitions; i++) s->seconds[i] *= slower[back];
+    }
+    calibrate_all(&c, &samples, arena);
+    CHECK_OK(layers_fit(&f, &c, &model, arena, &err));
+    assert_int_equal(f.check_count, 12);
+    assert_int_equal(f.load_count, 2);
+    const struct gpu_costs *g = &c.costs.gpus[0];
+    near_to(g->forward_factor.value, factor * slower[0], 1e-6);
+    near_to(g->backward_factor.value, back_factor * slower[1], 1e-6);
+    near_to(g->layer_overhead_s.value, overhead, 1e-5);
+    assert_non_null(strstr(g->forward_factor.source, "1.188 times as long (1 block, 8 devices"));
+    assert_true(g->forward_factor.low > 0 && g->forward_factor.low < g->forward_factor.value);
+    CHECK_OK(costs_check(&c.costs, &err));
+}
+
 TEST(test_blocks)
 {
     struct samples samples;

@@ -146,56 +146,79 @@ TEST(shapes_that_err)
                   "processors");
 }
 
-// One's own samples against costs that price products by their shapes: enough shapes give their
-// numbers anew; of few, the measured line takes their place.
+// One's own samples against costs that price products by their shapes: the costs that come out.
+static struct gpu_costs calibrate_own(const struct product_sample *products, int count,
+                                      enum before before, struct arena *arena)
+{
+    struct gpu_costs gpu;
+    struct precision_costs rates;
+    struct inputs inputs;
+    struct calibration c;
+    set_numbers(&gpu, &rates, begin);
+    rates.gemm_flop_per_s = rates.attention_flop_per_s = guess(1e14);
+    gpu.precisions = &rates, gpu.precision_count = 1, gpu.memory_bytes_per_s = guess(1e12);
+    struct costs base = {
+        .name = "base", .document = {.path = "base.json"}, .gpus = &gpu, .gpu_count = 1};
+    struct samples samples = {.samples = TAKE(arena, count, struct sample),
+                              .machine = {.gpu = "G"},
+                              .document = {.path = "samples.json"}};
+    strcpy(samples.document.sha256, "aabbccddeeff");
+    for (int i = 0; i < count; i++) {
+        const struct product_sample *p = &products[i];
+        if (p->zeros) continue; // no measuring of ours has such
+        struct sample *to = &samples.samples[samples.sample_count++];
+        *to = (struct sample){
+            .kind = SAMPLE_GEMM,
+            .operation = "up",
+            .precision = BF16,
+            .from = -1,
+            .to = -1,
+            .before = before,
+            .repetitions = 9,
+            .stopped_by = "count",
+            .dimensions = {(int64_t)p->rows, (int64_t)p->columns, (int64_t)p->depth},
+            .dimension_count = 3,
+            .flop = 2 * p->rows * p->columns * p->depth,
+            .seconds = TAKE(arena, 9, double)};
+        for (int k = 0; k < 9; k++) to->seconds[k] = p->seconds;
+    }
+    const struct calibrate_settings settings = {.output = "costs.json", .base = &base};
+    MUST(inputs_join(&inputs, &samples, 1, NULL, arena, &own_err));
+    MUST(calibrate(&c, &inputs, &settings, arena, &own_err));
+    assert_true(c.costs.gpus[0].precisions[0].gemm_flop_per_s.value > 0);
+    return c.costs.gpus[0];
+}
+
+static double flop_off(const struct gpu_costs *g)
+{
+    return g->precisions[0].product_flop_per_s.value / truth[PRODUCT_FLOP] - 1;
+}
+
+// Enough shapes give their numbers anew; of few, the measured line takes their place.
 TEST(own_samples)
 {
     struct random rng = {5};
     struct product_sample products[SHAPES * LENGTHS];
     int count = make_samples(products, 0.01, false, &rng);
-    struct arena_mark mark = arena_set_mark(arena);
-    for (int few = 0; few < 2; few++, arena_reset(arena, mark)) {
-        struct gpu_costs gpu;
-        struct precision_costs rates;
-        struct inputs inputs;
-        struct calibration c;
-        set_numbers(&gpu, &rates, begin);
-        rates.gemm_flop_per_s = rates.attention_flop_per_s = guess(1e14);
-        gpu.precisions = &rates, gpu.precision_count = 1, gpu.memory_bytes_per_s = guess(1e12);
-        struct costs base = {
-            .name = "base", .document = {.path = "base.json"}, .gpus = &gpu, .gpu_count = 1};
-        struct samples samples = {.samples = TAKE(arena, count, struct sample),
-                                  .machine = {.gpu = "G"},
-                                  .document = {.path = "samples.json"}};
-        strcpy(samples.document.sha256, "aabbccddeeff");
-        for (int i = 0; i < (few ? 4 * LENGTHS : count); i++) {
-            const struct product_sample *p = &products[i];
-            struct sample *to = &samples.samples[samples.sample_count++];
-            *to = (struct sample){
-                .kind = SAMPLE_GEMM,
-                .operation = "up",
-                .precision = BF16,
-                .from = -1,
-                .to = -1,
-                .repetitions = 9,
-                .stopped_by = "count",
-                .dimensions = {(int64_t)p->rows, (int64_t)p->columns, (int64_t)p->depth},
-                .dimension_count = 3,
-                .flop = 2 * p->rows * p->columns * p->depth,
-                .seconds = TAKE(arena, 9, double)};
-            for (int k = 0; k < 9; k++) to->seconds[k] = p->seconds;
-        }
-        const struct calibrate_settings settings = {.output = "costs.json", .base = &base};
-        CHECK_OK(inputs_join(&inputs, &samples, 1, NULL, arena, &err));
-        CHECK_OK(calibrate(&c, &inputs, &settings, arena, &err));
-        const struct precision_costs *got = &c.costs.gpus[0].precisions[0];
-        if (few) assert_true(got->product_flop_per_s.value == 0);
-        else {
-            assert_true(fabs(got->product_flop_per_s.value / truth[PRODUCT_FLOP] - 1) < 0.03);
-            assert_true(fabs(got->product_bytes_per_s.value / truth[PRODUCT_BYTES] - 1) < 0.03);
-            assert_int_equal(got->product_flop_per_s.origin, ORIGIN_FITTED);
-            assert_true(c.costs.gpus[0].layer_overhead_s.value == 0); // counted by kernels
-        }
-        assert_true(got->gemm_flop_per_s.value > 0);
-    }
+    struct gpu_costs all = calibrate_own(products, count, BEFORE_UNKNOWN, arena);
+    struct gpu_costs few = calibrate_own(products, 4 * LENGTHS, BEFORE_UNKNOWN, arena);
+    assert_true(few.precisions[0].product_flop_per_s.value == 0);
+    assert_true(fabs(flop_off(&all)) < 0.03);
+    assert_true(fabs(all.precisions[0].product_bytes_per_s.value / truth[PRODUCT_BYTES] - 1) <
+                0.03);
+    assert_int_equal(all.precisions[0].product_flop_per_s.origin, ORIGIN_FITTED);
+    assert_true(all.layer_overhead_s.value == 0); // counted by kernels
+}
+
+// Products timed after a rest: their rate is that of a long product only where they say so.
+TEST(own_samples_after_a_rest)
+{
+    struct random rng = {6};
+    struct product_sample products[SHAPES * LENGTHS];
+    int count = make_samples(products, 0.003, true, &rng);
+    struct gpu_costs said = calibrate_own(products, count, BEFORE_REST, arena),
+                     silent = calibrate_own(products, count, BEFORE_UNKNOWN, arena);
+    assert_true(fabs(flop_off(&said)) < 0.02);
+    assert_true(flop_off(&silent) > 2 * fabs(flop_off(&said)) && flop_off(&silent) > 0.02);
+    assert_non_null(strstr(said.precisions[0].product_flop_per_s.source, "a long product's"));
 }

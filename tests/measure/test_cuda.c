@@ -398,6 +398,51 @@ TEST(test_no_device)
     bench_close(&b);
 }
 
+// Forward and backward in turn on both devices, cleared once: every gradient is the sum of all
+// turns'.
+TEST(test_sustained)
+{
+    static const struct layer_cell layer = {
+        .kind = LAYER_BLOCK, .pass = PASS_BACKWARD, .shape = &grouped};
+    struct bench b;
+    struct cell cell = cell_of(WORK_LAYER, 1, 4, 1, 1);
+    double forward[32], backward[32];
+    struct condition conditions[32];
+    struct turns t = {.least_s = 2e-3,
+                      .most = 32,
+                      .forward_s = forward,
+                      .backward_s = backward,
+                      .conditions = conditions};
+    cell.layer = &layer, cell.sample.fp32_gradients = true;
+    fake.devices = 2;
+    bench_open(&b, FP32);
+    bench_run(&b, &cell);
+    const struct step *last = &b.program->steps[b.program->step_count - 1];
+    while (last->kind != STEP_GEMM || !last->gemm.accumulate) last--;
+    struct cuda_session *s = b.s;
+    for (int kind = 0; kind < AREA_KINDS; kind++) s->pools[kind].bytes = b.program->bytes[kind];
+    if (backend_cuda.repeat(s, &cell) < 0) fail_msg("no time");
+    double one = read_at(&b, last->out[0], ELEMENT_FLOAT, 5); // there is only one place now
+    int products = fake_counts.products, clears = fake_counts.clears, lead = 0;
+    if (backend_cuda.sustain(s, &cell, &t, &b.arena, &b.err) != OK) fail_msg("%s", b.err.text);
+    assert_true(t.count >= 8 && t.count <= 32);
+    assert_int_equal(t.busy_devices, 2);
+    for (int i = 0; i < t.count; i++) assert_true(forward[i] > 0 && backward[i] > 0);
+    double sum = read_at(&b, last->out[0], ELEMENT_FLOAT, 5), turns = round(sum / one);
+    assert_true(fabs(sum - turns * one) < 1e-3 * fabs(sum));
+    lead = (int)turns - t.count - 2;
+    assert_true(lead >= 1);
+    int of_pass = 0, cleared = 0, own = (fake_counts.products - products);
+    for (int i = 0; i < b.program->step_count; i++)
+        of_pass += b.program->steps[i].kind == STEP_GEMM;
+    for (int i = 0; i < b.program->begins_at; i++)
+        cleared += b.program->steps[i].kind == STEP_CLEAR;
+    assert_int_equal(cleared, 4);
+    assert_true(own >= 2 * (int)turns * of_pass); // both devices; the other also prepares
+    assert_true(fake_counts.clears - clears >= 2 * cleared);
+    bench_close(&b);
+}
+
 // A gate that gave up would put the launches, here a second, into the time.
 TEST(test_late)
 {
