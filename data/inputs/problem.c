@@ -102,6 +102,17 @@ static enum status check_divides(const char *file, const char *key, int64_t valu
                 (long long)divisor, (long long)value);
 }
 
+// The same for a key of a run. A search checks every layout of a space: a name that nobody will see
+// is not written.
+static enum status check_run_divides(const char *file, int run, const char *key, int64_t value,
+                                     const char *by, int64_t divisor, struct error *err)
+{
+    char name[40];
+    if (value % divisor == 0) return OK;
+    snprintf(name, sizeof name, "runs[%d].%s", run, key);
+    return check_divides(file, name, value, by, divisor, err);
+}
+
 // The vocabulary may be padded, so it need not be a multiple of anything.
 static enum status check_shape(const struct problem *p, const char *model, struct error *err)
 {
@@ -163,14 +174,13 @@ static enum status check_experts(const struct problem *p, const char *model, str
     const struct layout *l = &p->job.layout;
     for (int run = 0; run < p->model.run_count; run++) {
         const struct expert_shape *e = &p->model.runs[run].experts;
-        char key[40];
         if (p->model.runs[run].kind != LAYER_MOE) continue;
-        snprintf(key, sizeof key, "runs[%d].moe.ffn", run);
-        TRY(check_divides(model, key, e->ffn, "the job's layout.tensor", l->tensor, err));
-        snprintf(key, sizeof key, "runs[%d].moe.shared_ffn", run);
-        TRY(check_divides(model, key, e->shared_ffn, "the job's layout.tensor", l->tensor, err));
-        snprintf(key, sizeof key, "runs[%d].moe.experts", run);
-        TRY(check_divides(model, key, e->experts, "the job's layout.expert", l->expert, err));
+        TRY(check_run_divides(model, run, "moe.ffn", e->ffn, "the job's layout.tensor", l->tensor,
+                              err));
+        TRY(check_run_divides(model, run, "moe.shared_ffn", e->shared_ffn,
+                              "the job's layout.tensor", l->tensor, err));
+        TRY(check_run_divides(model, run, "moe.experts", e->experts, "the job's layout.expert",
+                              l->expert, err));
     }
     return OK;
 }
@@ -195,12 +205,9 @@ static enum status check_own_shapes(const struct problem *p, const char *model, 
                      {"shape.linear.key_heads", r->shape ? r->shape->linear.key_heads : 0},
                      {"shape.ffn", r->shape ? r->shape->ffn : 0},
                      {"projector.inner", r->projector.inner}};
-        for (size_t k = 0; k < ARRAY_LENGTH(parts); k++) {
-            char key[40];
-            snprintf(key, sizeof key, "runs[%d].%s", i, parts[k].key);
-            TRY(check_divides(model, key, parts[k].value, "the job's layout.tensor",
-                              p->job.layout.tensor, err));
-        }
+        for (size_t k = 0; k < ARRAY_LENGTH(parts); k++)
+            TRY(check_run_divides(model, i, parts[k].key, parts[k].value, "the job's layout.tensor",
+                                  p->job.layout.tensor, err));
     }
     return OK;
 }

@@ -125,6 +125,10 @@ int64_t layout_crossing_ns(const struct layout_sketch *s, const struct group_ter
 bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,
                    const char **why);
 
+// In two steps: what follows from the prices alone, and the rest of a layout that has them.
+bool layout_sketch_prices(struct layout_sketch *s, const struct priced *p, const char **why);
+void layout_sketch_turns(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept);
+
 bool sketch_is_main(const struct layout_sketch *s, int run);
 
 // Bytes that are certainly missing, 0 if that is not certain. Then the bounds: one from averages,

@@ -1,8 +1,9 @@
-// Prices for many layouts: what no price depends on (stages of a rank, usually the barrier) is left
-// out of the cache key, and filled in again when prices are returned.
+// Prices for many layouts: what no price depends on (stages of a rank, most schedules, usually the
+// barrier) is left out of the cache key, and filled in again when prices are returned.
 #include <assert.h>
 #include <string.h>
 
+#include "data/kinds/schedules.h"
 #include "solve/layouts/work.h"
 
 enum { ENTRIES = 1 << 13 };
@@ -12,13 +13,33 @@ struct cached_prices {
     struct layout key;
     struct priced priced;
     const char *why;
+    struct layout_sketch *sketch; // NULL: not asked for yet, or there is none
+    const char *why_no_sketch;
 };
 
-// Layouts with equal keys have equal prices.
-static struct layout price_key(const struct layout *layout)
+// Schedules whose prices are equal: the first of them in the table. The judge of this list is
+// test_layouts.c, which prices layouts with and without the cache.
+static int priced_like(const struct problem *p, int schedule)
+{
+    const struct costs *costs = &p->costs;
+    const struct schedule_properties *own = &schedule_kinds[schedule];
+    for (int kind = 0; kind < schedule; kind++) {
+        const struct schedule_properties *k = &schedule_kinds[kind];
+        if (k->splits_backward == own->splits_backward && k->turns_at_once == own->turns_at_once &&
+            k->layered == own->layered &&
+            costs_transfer_share(costs, kind) == costs_transfer_share(costs, schedule))
+            return kind;
+    }
+    return schedule;
+}
+
+// Layouts with equal keys have equal prices. What all stages of a rank share is priced by stage.
+static struct layout price_key(const struct price_cache *c, const struct layout *layout)
 {
     struct layout key = *layout;
-    key.virtual_stages = 1;
+    const struct model *model = &c->problem->model;
+    if (!model_shared_pool(model) && !model_shares_weights(model)) key.virtual_stages = 1;
+    key.schedule = c->priced_like[layout->schedule];
     // Sharded weights are gathered during the next iteration's forward only without a barrier.
     if (key.zero == 0 || key.gradient_sync == SYNC_EXPOSED) key.barrier = true;
     return key;
@@ -29,6 +50,8 @@ void price_cache_open(struct price_cache *c, const struct problem *problem, stru
 {
     *c = (struct price_cache){
         .problem = problem, .entries = TAKE(arena, ENTRIES, struct cached_prices), .arena = prices};
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        c->priced_like[kind] = priced_like(problem, kind);
     c->empty = arena_set_mark(prices);
 }
 
@@ -46,10 +69,9 @@ static unsigned hash_of(const struct layout *l)
     return (unsigned)h % ENTRIES;
 }
 
-const struct priced *price_cached(struct price_cache *c, const struct layout *layout,
-                                  const char **why)
+static struct cached_prices *entry_of(struct price_cache *c, const struct layout *layout)
 {
-    struct layout key = price_key(layout);
+    struct layout key = price_key(c, layout);
     if (!same_degrees(layout, &c->degrees) || c->count > ENTRIES / 2) {
         arena_reset(c->arena, c->empty);
         for (int i = 0; i < ENTRIES; i++) c->entries[i].used = false;
@@ -69,11 +91,40 @@ const struct priced *price_cached(struct price_cache *c, const struct layout *la
         c->count++;
         assert(c->count <= ENTRIES / 2 + 1); // probing ends
     }
-    *why = e->why;
-    if (e->why) return NULL;
+    return e;
+}
+
+// The entry's prices with the layout's own stages.
+static const struct priced *patch(struct price_cache *c, const struct cached_prices *e,
+                                  const struct layout *layout)
+{
     assert(e->priced.rank_count == layout->pipeline);
     c->patched = e->priced;
     c->patched.layout = *layout;
     c->patched.stage_count = layout_stage_count(layout);
     return &c->patched;
+}
+
+const struct priced *price_cached(struct price_cache *c, const struct layout *layout,
+                                  const char **why)
+{
+    const struct cached_prices *e = entry_of(c, layout);
+    *why = e->why;
+    return e->why ? NULL : patch(c, e, layout);
+}
+
+const struct layout_sketch *sketch_cached(struct price_cache *c, const struct layout *layout,
+                                          struct kept_cache *kept, const char **why)
+{
+    struct cached_prices *e = entry_of(c, layout);
+    *why = e->why;
+    if (*why) return NULL;
+    if (!e->sketch && !e->why_no_sketch) {
+        struct layout_sketch *sketch = TAKE(c->arena, 1, struct layout_sketch);
+        if (layout_sketch_prices(sketch, &e->priced, &e->why_no_sketch)) e->sketch = sketch;
+    }
+    *why = e->why_no_sketch;
+    if (*why) return NULL;
+    layout_sketch_turns(e->sketch, patch(c, e, layout), kept);
+    return e->sketch;
 }

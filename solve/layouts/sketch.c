@@ -304,21 +304,11 @@ static void gather_embedding_sync(struct layout_sketch *s, const struct priced *
     s->embedding_sync_ns = least == INT64_MAX ? 0 : least;
 }
 
-bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,
-                   const char **why)
+bool layout_sketch_prices(struct layout_sketch *s, const struct priced *p, const char **why)
 {
-    const struct layout *l = &p->layout;
     int any = -1;
     const char *excluded = NULL; // why the first group that can hold no stage cannot
     *s = (struct layout_sketch){.priced = p,
-                                .ranks = p->rank_count,
-                                .stages = p->stage_count,
-                                .turns = l->virtual_stages,
-                                .micro_batches = p->micro_batches,
-                                .joint = !schedule_splits_backward(l->schedule),
-                                .local = l->local_loss_every > 0,
-                                .barrier = l->barrier,
-                                .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
                                 .fill_ns = INT64_MAX,
                                 .fill_main_ns = INT64_MAX,
                                 .fill_first_ns = INT64_MAX,
@@ -338,16 +328,36 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
         *why = excluded ? excluded : "the node groups have room for fewer ranks";
         return false;
     }
-    assert(s->ranks > 0 && s->stages == s->ranks * s->turns && s->group_count > 0);
     if (!s->has_first) s->fill_first_ns = s->drain_first_ns = 0;
     s->all_ns = all_passes_ns(p);
     gather_transfers(s, p);
     if (p->has_embedding_sync) gather_embedding_sync(s, p);
+    return true;
+}
+
+void layout_sketch_turns(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept)
+{
+    const struct layout *l = &p->layout;
+    s->priced = p;
+    s->ranks = p->rank_count, s->stages = p->stage_count, s->turns = l->virtual_stages;
+    s->micro_batches = p->micro_batches;
+    s->joint = !schedule_splits_backward(l->schedule);
+    s->local = l->local_loss_every > 0;
+    s->barrier = l->barrier;
+    s->overlapped = l->gradient_sync == SYNC_OVERLAPPED;
+    assert(s->ranks > 0 && s->stages == s->ranks * s->turns && s->group_count > 0);
     s->kept = kept_by_ranks(kept, p);
     int64_t loads = s->ranks * ((int64_t)s->main_count + 1) * (s->others + 1);
     if (loads > kept->load_capacity)
         kept->loads = TAKE(kept->arena, 2 * loads, int64_t), kept->load_capacity = 2 * loads;
     s->loads = kept->loads;
-    if (p->slice_count > 1) gather_crossings(s, p, any);
+    if (p->slice_count > 1) gather_crossings(s, p, s->main_run);
+}
+
+bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,
+                   const char **why)
+{
+    if (!layout_sketch_prices(s, p, why)) return false;
+    layout_sketch_turns(s, p, kept);
     return true;
 }

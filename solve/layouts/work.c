@@ -142,7 +142,6 @@ static int refuse(struct scan *s, const struct layout *layout, const char *text)
 static int scan_layout(struct scan *s, const struct layout *layout, int64_t *value)
 {
     struct error err = {0};
-    struct layout_sketch sketch;
     const char *why = NULL;
     struct problem one;
     *value = 0;
@@ -150,14 +149,14 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
         return s->refusal;
     one = problem_with_layout(s->problem, layout);
     if (problem_check_layout(&one, &err) != OK) return refuse(s, layout, err.text);
-    const struct priced *priced = price_cached(&s->cache, layout, &why);
-    if (!priced || !layout_sketch(&sketch, priced, &s->kept, &why)) return refuse(s, NULL, why);
-    *value = layout_missing_bytes(&sketch);
+    const struct layout_sketch *sketch = sketch_cached(&s->cache, layout, &s->kept, &why);
+    if (!sketch) return refuse(s, NULL, why);
+    *value = layout_missing_bytes(sketch);
     if (*value > 0)
         return layouts_reason(&s->found, FATE_MEMORY,
                               "its layers do not fit on the devices, whatever is recomputed",
                               s->arena);
-    *value = layout_average_bound(&sketch);
+    *value = layout_average_bound(sketch);
     assert(*value >= 0);
     struct layout_worth worth = problem_layout_worth(s->problem, layout);
     if (*value > worth.cap_ns)

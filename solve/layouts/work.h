@@ -3,6 +3,7 @@
 #define PLUMBLINE_SOLVE_LAYOUTS_WORK_H
 
 #include "data/base/watch.h"
+#include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layouts/bound.h"
@@ -87,8 +88,9 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
 // ---- price.c: layouts that differ only in what no price depends on share their prices
 struct price_cache {
     const struct problem *problem;
-    bool links_free;               // prices of free links (formulate/price/price.h)
-    struct cached_prices *entries; // by hash, of the current degrees
+    bool links_free;                      // prices of free links (formulate/price/price.h)
+    int priced_like[SCHEDULE_KIND_COUNT]; // the first whose prices are the same
+    struct cached_prices *entries;        // by hash, of the current degrees
     int count;
     struct layout degrees;
     struct priced patched;
@@ -100,6 +102,9 @@ void price_cache_open(struct price_cache *c, const struct problem *problem, stru
 // Valid until the next call. NULL: *why is the error's text.
 const struct priced *price_cached(struct price_cache *c, const struct layout *layout,
                                   const char **why);
+// The same of its sketch.
+const struct layout_sketch *sketch_cached(struct price_cache *c, const struct layout *layout,
+                                          struct kept_cache *kept, const char **why);
 
 // ---- compare.c
 // Every plan of b is also a plan of a, and takes no longer there.
