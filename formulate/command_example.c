@@ -74,17 +74,16 @@ struct transformer_options {
     struct transformer_request request;
     struct destination to;
     int layouts;
-    bool whole_activations, unfused_attention;
+    bool unfused_attention;
 };
 #define AT(member) offsetof(struct transformer_options, member)
-
-enum { AS_ITS_FRAMEWORK = -1 }; // not stated
 
 // "degrees": those of the layout and the micro-batch; "all": every key but local losses, which
 // change the training result.
 enum { LAYOUTS_ONE, LAYOUTS_DEGREES, LAYOUTS_ALL };
 static const char *const layouts_names[] = {"one", "degrees", "all", NULL};
 
+// What is stated of the layout: formulate/example/stated.c.
 static const struct option_row transformer_rows[] = {
     {"--model", OPTION_MODEL, AT(request.model), "shipped name or file"},
     {"--cluster", OPTION_CLUSTER, AT(request.cluster), "shipped name or file"},
@@ -96,35 +95,14 @@ static const struct option_row transformer_rows[] = {
     {"--nodes", OPTION_COUNT, AT(request.nodes), "or its number of nodes", 0, 1 << 20},
     {"--gpu-hour-price", OPTION_NUMBER, AT(request.gpu_hour_price),
      "price of one GPU hour (default: as in the cluster)", 0, 1e6},
-    {"--tensor", OPTION_COUNT, AT(request.layout.tensor), "tensor degree", 1, 1 << 10},
-    {"--context", OPTION_COUNT, AT(request.layout.context), "context degree", 1, 1 << 10},
-    {"--data", OPTION_COUNT, AT(request.layout.data),
-     "data degree (default: as high as the GPUs allow)", 0, 1 << 16},
-    {"--pipeline", OPTION_COUNT, AT(request.layout.pipeline), "pipeline degree", 1, STAGES_MAX},
-    {"--micro-batch", OPTION_COUNT, AT(request.layout.micro_batch), "sequences per micro-batch", 1,
-     1 << 16},
     {"--global-batch", OPTION_INT, AT(request.global_batch),
      "sequences per iteration (default: 64 micro-batches per replica)", 0, 1 << 30},
     {"--sequence", OPTION_INT, AT(request.sequence), "tokens per sequence", 1, 1 << 30},
     {"--precision", OPTION_NAME, AT(request.precision), "precision of weights and activations",
      .names = precision_names},
-    {"--schedule", OPTION_NAME, AT(request.layout.schedule), "pipeline schedule",
-     .names = schedule_names},
-    {"--gradient-sync", OPTION_NAME, AT(request.layout.gradient_sync),
-     "sync gradients after the last backward pass or overlapped with it (default: overlapped; "
-     "with DeepSpeed's pipeline: exposed)",
-     .names = gradient_sync_names},
-    {"--zero", OPTION_COUNT, AT(request.layout.zero),
-     "ZeRO stage: shard optimizer state (1), also gradients (2), also weights (3) (default: 1; "
-     "torchtitan: 2)",
-     0, 3},
-    {"--offload-optimizer", OPTION_FLAG, AT(request.layout.offload_optimizer),
-     "keep optimizer state in host memory and update it there"},
-    {"--expert", OPTION_COUNT, AT(request.layout.expert), "expert-parallel degree", 1, 1 << 16},
-    {"--virtual-stages", OPTION_COUNT, AT(request.layout.virtual_stages),
-     "stages per pipeline rank", 1, STAGES_MAX},
     {"--layouts", OPTION_NAME, AT(layouts),
-     "what solve may choose: nothing, the degrees and the micro-batch, or the whole layout",
+     "what solve may choose, but for what is stated: nothing, the degrees and the micro-batch, or "
+     "the whole layout",
      .names = layouts_names},
     {"--framework", OPTION_NAME, AT(request.space.framework),
      "target framework (default: megatron); with --layouts, solve chooses among what it can "
@@ -136,12 +114,8 @@ static const struct option_row transformer_rows[] = {
      "what to minimise (default: iteration_time)", .names = objective_names},
     {"--memory-fraction", OPTION_NUMBER, AT(request.memory_fraction),
      "share of each GPU's memory that a plan may use", 0.01, 1},
-    {"--no-sequence-parallel", OPTION_FLAG, AT(whole_activations),
-     "do not shard activations between layers over tensor ranks"},
     {"--unfused-attention", OPTION_FLAG, AT(unfused_attention),
      "use attention that stores its scores"},
-    {"--fused-embedding-sync", OPTION_FLAG, AT(request.layout.fused_embedding_sync),
-     "use a single all-reduce for tied embeddings"},
     {"--boundary-rank", OPTION_COUNT, AT(request.boundary_rank),
      "offer backward transfers of rank N in the drain (0: none)", 0, 1 << 16},
     {"--gradient-rank", OPTION_COUNT, AT(request.gradient_rank),
@@ -155,9 +129,8 @@ static void follow_framework(struct layout *l, enum framework framework)
 {
     bool titan = framework_trainer(framework) == TRAINER_TORCHTITAN,
          deep = framework == FRAMEWORK_DEEPSPEED && l->pipeline > 1;
-    if (l->zero == AS_ITS_FRAMEWORK) l->zero = titan ? 2 : 1;
-    if ((int)l->gradient_sync == AS_ITS_FRAMEWORK)
-        l->gradient_sync = deep ? SYNC_EXPOSED : SYNC_OVERLAPPED;
+    if (l->zero == UNSTATED) l->zero = titan ? 2 : 1;
+    if ((int)l->gradient_sync == UNSTATED) l->gradient_sync = deep ? SYNC_EXPOSED : SYNC_OVERLAPPED;
 }
 
 static void choose_space(struct space *space, int layouts)
@@ -175,10 +148,11 @@ static enum status transformer_problem(struct problem *problem, struct transform
                                        struct arena *arena, struct error *err)
 {
     struct transformer_request *r = &o->request;
-    r->layout.sequence_parallel = !o->whole_activations && r->layout.tensor > 1;
     r->layout.fused_attention = !o->unfused_attention;
-    follow_framework(&r->layout, r->space.framework);
     choose_space(&r->space, o->layouts);
+    layout_state(&r->layout, &r->space, &r->stated);
+    r->layout.sequence_parallel = !r->stated.whole_activations && r->layout.tensor > 1;
+    follow_framework(&r->layout, r->space.framework);
     r->name = arena_print(arena, "%s on %s", r->model, r->gpu ? r->gpu : r->cluster);
     return example_transformer(problem, r, arena, err);
 }
@@ -196,10 +170,10 @@ static enum status run_transformer(void *options, int *exit_code, struct arena *
 // A large transformer, as commonly trained.
 #define COMMON_REQUEST                                                                             \
     .costs = "published", .memory_fraction = MEMORY_FRACTION_DEFAULT, .quality_budget = -1,        \
-    .space.framework = FRAMEWORK_MEGATRON
+    .space.framework = FRAMEWORK_MEGATRON, .stated = {LAYOUT_UNSTATED}
 #define COMMON_LAYOUT                                                                              \
-    .context = 1, LAYOUT_PLAIN(8), .micro_batch = 1, .schedule = SCHEDULE_1F1B,                    \
-    .zero = AS_ITS_FRAMEWORK, .gradient_sync = (enum gradient_sync)AS_ITS_FRAMEWORK
+    .context = 1, LAYOUT_PLAIN(8), .micro_batch = 1, .schedule = SCHEDULE_1F1B, .zero = UNSTATED,  \
+    .gradient_sync = (enum gradient_sync)UNSTATED
 
 // Half precision in the format that both GPU types have. Four GPUs share a layer, so that a replica
 // spans both types.
@@ -212,7 +186,8 @@ static const struct command gpt = {
     READS(struct transformer_options, transformer_rows,
           {.request = {COMMON_REQUEST, .model = "gpt3-175b", .cluster = "a100-16x8",
                        .precision = BF16, .layout = {.tensor = 8, COMMON_LAYOUT}}}),
-    SHARES(destination_options, struct transformer_options, to),
+    SHARES(stated_layout_options, struct transformer_options, request.stated),
+    SHARES_ALSO(destination_options, struct transformer_options, to),
     .needs = "-o",
     .run = run_transformer,
 };
@@ -225,7 +200,8 @@ static const struct command mixed = {
         struct transformer_options, transformer_rows,
         {.request = {COMMON_REQUEST, .model = "llama-3.1-70b", .cluster = "mixed-a100-v100",
                      .sequence = 4096, .precision = FP16, .layout = {.tensor = 4, COMMON_LAYOUT}}}),
-    SHARES(destination_options, struct transformer_options, to),
+    SHARES(stated_layout_options, struct transformer_options, request.stated),
+    SHARES_ALSO(destination_options, struct transformer_options, to),
     .needs = "-o",
     .run = run_transformer,
 };

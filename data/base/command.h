@@ -71,11 +71,13 @@ struct command {
     const char *about; // sentences for its manual page
     const char *usage; // lines, the first without "usage: "
     struct option_table options;
-    const struct option_table *shared; // listed after them; NULL: none
-    size_t shared_at;                  // offset of their struct
-    const char *needs;                 // terms of what must be given, as in a row
-    size_t size;                       // of its options
-    const void *defaults;              // NULL: zeros
+    struct {
+        const struct option_table *table; // NULL: none
+        size_t at;                        // offset of their struct
+    } shared[2];                          // listed after them
+    const char *needs;                    // terms of what must be given, as in a row
+    size_t size;                          // of its options
+    const void *defaults;                 // NULL: zeros
     // An option counts as given if its value is not the default.
     enum status (*run)(void *options, int *exit_code, struct arena *arena, struct error *err);
     size_t line; // unless 0: offset of a struct command_line, which becomes the words given
@@ -97,7 +99,8 @@ struct command {
 // The options that a command reads: their struct, their rows, its usual values ({...}).
 #define READS(type, of, ...)                                                                       \
     .options = OPTION_TABLE(of), .size = sizeof(type), .defaults = &(const type)__VA_ARGS__
-#define SHARES(table, type, member) .shared = &table, .shared_at = offsetof(type, member)
+#define SHARES(options, type, member) .shared[0] = {&options, offsetof(type, member)}
+#define SHARES_ALSO(options, type, member) .shared[1] = {&options, offsetof(type, member)}
 #define OPT(member) offsetof(struct options, member) // for a file with one such struct
 #define COMMAND_KINDS(of) .kinds = of, .kind_count = ARRAY_LENGTH(of)
 
@@ -115,6 +118,11 @@ enum status command_read(const struct command *c, void *options, int argc, char 
 // Reads the words and runs it.
 enum status command_call(const struct command *c, int argc, char **argv, int *exit_code,
                          struct arena *arena, struct error *err);
+
+// Adds the words that give these options, where they differ from the usual ones, to words[count];
+// returns the new count. Both are structs of the table's rows.
+int command_words(const char **words, int count, const struct option_table *table,
+                  const void *options, const void *usual, struct arena *arena);
 
 // Runs one command as a front door: gives it an arena and closes it, prints one line on stderr
 // about any failure ("PROGRAM NAME: why"; name NULL: "PROGRAM: why"), and returns the exit code.

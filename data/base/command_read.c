@@ -29,9 +29,12 @@ static bool is_operand(const struct option_row *row) { return *row->name != '-';
 static const void *value_in(const struct command *c, const void *options,
                             const struct option_row *row)
 {
-    const struct option_table *s = c->shared;
-    bool shared = s && row >= s->rows && row < s->rows + s->count;
-    return (const char *)options + row->at + (shared ? c->shared_at : 0);
+    size_t at = row->at;
+    for (size_t k = 0; k < ARRAY_LENGTH(c->shared) && c->shared[k].table; k++) {
+        const struct option_table *s = c->shared[k].table;
+        if (row >= s->rows && row < s->rows + s->count) at += c->shared[k].at;
+    }
+    return (const char *)options + at;
 }
 
 static enum status set_number(const struct option_row *row, void *to, const char *value,
@@ -97,20 +100,52 @@ static enum status set(const struct reading *r, const struct option_row *row, co
 
 // ---- what was given
 
-static bool is_given(const struct reading *r, const struct option_row *row)
+static bool differs(const struct option_row *row, const void *value, const void *usual)
 {
-    static const char zeros[sizeof(int64_t)];
     static const size_t sizes[] = {
         [OPTION_FLAG] = sizeof(bool), [OPTION_INT] = sizeof(int64_t),
         [OPTION_COUNT] = sizeof(int), [OPTION_NUMBER] = sizeof(double),
         [OPTION_NAME] = sizeof(int),
     };
-    const struct command *c = r->command;
-    const void *value = value_in(c, r->options, row),
-               *usual = c->defaults ? value_in(c, c->defaults, row) : zeros;
     if (row->many) return ((const struct option_texts *)value)->count > 0;
     size_t size = row->type < ARRAY_LENGTH(sizes) ? sizes[row->type] : 0;
     return memcmp(value, usual, size ? size : sizeof(const char *)) != 0;
+}
+
+static bool is_given(const struct reading *r, const struct option_row *row)
+{
+    static const char zeros[sizeof(int64_t)];
+    const struct command *c = r->command;
+    return differs(row, value_in(c, r->options, row),
+                   c->defaults ? value_in(c, c->defaults, row) : zeros);
+}
+
+static const char *value_text(const struct option_row *row, const void *value, struct arena *arena)
+{
+    switch (row->type) {
+    case OPTION_INT: return arena_print(arena, "%lld", (long long)*(const int64_t *)value);
+    case OPTION_COUNT: return arena_print(arena, "%d", *(const int *)value);
+    case OPTION_NUMBER: return arena_print(arena, "%.17g", *(const double *)value);
+    case OPTION_NAME: return row->names[*(const int *)value];
+    default: return *(const char *const *)value;
+    }
+}
+
+int command_words(const char **words, int count, const struct option_table *table,
+                  const void *options, const void *usual, struct arena *arena)
+{
+    for (int i = 0; i < table->count; i++) {
+        const struct option_row *row = &table->rows[i];
+        const char *value = (const char *)options + row->at;
+        if (!differs(row, value, (const char *)usual + row->at)) continue;
+        const struct option_texts *texts = row->many ? (const void *)value : NULL;
+        for (int k = 0; k < (texts ? texts->count : 1); k++) {
+            words[count++] = row->name;
+            if (row->type != OPTION_FLAG)
+                words[count++] = texts ? texts->items[k] : value_text(row, value, arena);
+        }
+    }
+    return count;
 }
 
 static bool is_stdout(const struct reading *r, const struct option_row *row)

@@ -27,7 +27,11 @@ const struct option_row *command_row(const struct command *c, int i)
 {
     if (i < c->options.count) return &c->options.rows[i];
     i -= c->options.count;
-    return c->shared && i < c->shared->count ? &c->shared->rows[i] : NULL;
+    for (size_t k = 0; k < ARRAY_LENGTH(c->shared) && c->shared[k].table; k++) {
+        if (i < c->shared[k].table->count) return &c->shared[k].table->rows[i];
+        i -= c->shared[k].table->count;
+    }
+    return NULL;
 }
 
 const struct option_row *command_find(const struct command *c, const char *name, size_t length)

@@ -43,7 +43,7 @@ enum status import_run(void *options, int *exit_code, struct arena *arena, struc
 // FILE, -o and --name, offsets in struct reading.
 extern const struct option_table import_rows;
 #define READER(rows, type, initial)                                                                \
-    .options = OPTION_TABLE(rows), .shared = &import_rows, .size = sizeof(type),                   \
+    .options = OPTION_TABLE(rows), .shared[0].table = &import_rows, .size = sizeof(type),          \
     .defaults = &(initial), .run = import_run
 
 // The whole file; BAD_INPUT if it is not text. d: what made_from states about it.

@@ -141,6 +141,15 @@ static int get_value(const struct layout *l, enum space_key key)
     return value;
 }
 
+int layout_value(const struct layout *l, enum space_key key) { return get_value(l, key); }
+
+void layout_set_value(struct layout *l, enum space_key key, int value)
+{
+    char *at = (char *)l + keys[key].offset;
+    if (keys[key].flag) *(bool *)at = value;
+    else memcpy(at, &value, sizeof value);
+}
+
 // A degree divides the devices that those outside it leave; data takes all of them, unless fewer
 // may be used.
 static int degree_values(const struct walk *w, enum space_key key, int *values)
@@ -169,9 +178,7 @@ static void set_slices(struct layout *l, int count, int64_t sequence)
 static void set_value(struct walk *w, enum space_key key, int value)
 {
     struct layout *l = &w->layout;
-    char *at = (char *)l + keys[key].offset;
-    if (keys[key].flag) *(bool *)at = value;
-    else memcpy(at, &value, sizeof value);
+    layout_set_value(l, key, value);
     if (key != SPACE_SLICE_COUNT) return;
     if (w->space->axes[key].kind != AXIS_FIXED || value == 1)
         set_slices(l, value, w->limits->sequence);

@@ -56,6 +56,10 @@ bool space_contains(const struct space *space, const struct space_limits *limits
                     const struct layout *layout, int64_t *number);
 bool layout_equal(const struct layout *a, const struct layout *b);
 
+// A layout's value of a key, as in a list of the space: switches are 0 and 1, names their index.
+int layout_value(const struct layout *l, enum space_key key);
+void layout_set_value(struct layout *l, enum space_key key, int value); // but slices' lengths
+
 // A key of an object (data/text/members.h), written if the space is given.
 extern const struct members space_members;
 member_put space_put;

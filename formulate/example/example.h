@@ -4,6 +4,7 @@
 #ifndef PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 #define PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 
+#include "data/base/command.h"
 #include "data/base/shipped.h"
 #include "data/inputs/problem.h"
 #include "data/import/matrix.h"
@@ -21,6 +22,30 @@ enum { CHAIN_TYPES_MAX = 4 };
 enum status example_chain(struct problem *problem, const struct chain_request *request,
                           struct arena *arena, struct error *err);
 
+// What the user states of a layout: UNSTATED where that is -1, else 0 or false; the usual value
+// then, or what a solve chooses. A key that is stated stays as it is in a space.
+struct stated_layout {
+    struct layout layout;        // data 0: as many replicas as the GPUs allow
+    bool whole_activations;      // not sequence parallel
+    struct option_texts without; // excluded from the space: layout_exclude
+};
+enum { UNSTATED = -1 };
+#define LAYOUT_UNSTATED                                                                            \
+    .layout = {                                                                                    \
+        .schedule = UNSTATED, .zero = UNSTATED, .gradient_sync = (enum gradient_sync)UNSTATED}
+extern const struct option_table stated_layout_options; // in a struct stated_layout
+
+// Sets *layout, which has the usual values, to what is stated; the space's axes of these keys are
+// then fixed.
+void layout_state(struct layout *layout, struct space *space, const struct stated_layout *stated);
+
+// Takes what is named (`layout_exclude_names`: "offload", "interleaved", "zero-3") out of space and
+// modes of recomputation: the axis then has the other values. BAD_INPUT: an unknown name, answered
+// with the nearest; something that is stated; nothing would be left.
+enum status layout_exclude(struct layout *layout, struct space *space, bool *recompute,
+                           const struct stated_layout *stated, struct arena *arena,
+                           struct error *err);
+
 // A transformer on a cluster. Names are shipped documents ("gpt3-175b") or files (with a '/' or
 // ending in ".json").
 struct transformer_request {
@@ -32,8 +57,9 @@ struct transformer_request {
                                     // micro-batches per replica
     enum precision precision;
     enum objective objective;
-    struct layout layout; // data 0: as many replicas as the GPUs allow
-    struct space space;   // if given: which parts of the layout a solve may choose
+    struct layout layout;        // data 0: as many replicas as the GPUs allow
+    struct space space;          // if given: which parts of the layout a solve may choose
+    struct stated_layout stated; // what of both the user has stated
     double memory_fraction;
     // Low-rank compression that a stage may choose, epilogue only on boundaries; rank 0: none is
     // offered. Each compressed boundary and stage costs 1 of the quality budget; -1: no limit.

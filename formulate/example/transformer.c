@@ -86,17 +86,21 @@ static int64_t gpus_of(const struct cluster *cluster)
     return gpus;
 }
 
-// Degrees that a solve chooses anyway are no reason to refuse a small cluster: they are halved
-// until a replica fits.
+// What a solve chooses anyway is no reason to refuse a small cluster or a schedule: degrees are
+// halved until a replica fits, ranks have as many stages as the schedule needs.
 static void fit_open_degrees(struct job *job, int64_t gpus)
 {
     struct layout *l = &job->layout;
-    bool pipeline = job->space.given && job->space.axes[SPACE_PIPELINE].kind != AXIS_FIXED,
-         tensor = job->space.given && job->space.axes[SPACE_TENSOR].kind != AXIS_FIXED;
-    while (pipeline && l->pipeline > 1 && (int64_t)l->tensor * l->context * l->pipeline > gpus)
+    const struct space_axis *axes = job->space.axes;
+    bool pipeline = axes[SPACE_PIPELINE].kind != AXIS_FIXED,
+         tensor = axes[SPACE_TENSOR].kind != AXIS_FIXED,
+         stages = axes[SPACE_VIRTUAL_STAGES].kind != AXIS_FIXED;
+    int needed = schedule_kinds[l->schedule].virtual_stages, ranks = needed == 1 ? 1 : 2;
+    int64_t fixed = (int64_t)l->context * (l->data ? l->data : 1);
+    while (pipeline && l->pipeline > ranks && fixed * l->tensor * l->pipeline > gpus)
         l->pipeline /= 2;
-    while (tensor && l->tensor > 1 && (int64_t)l->tensor * l->context * l->pipeline > gpus)
-        l->tensor /= 2;
+    if (stages) l->virtual_stages = needed ? needed : 2;
+    while (tensor && l->tensor > 1 && fixed * l->tensor * l->pipeline > gpus) l->tensor /= 2;
     l->sequence_parallel = l->sequence_parallel && l->tensor > 1;
 }
 
@@ -153,6 +157,14 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
     return job;
 }
 
+static enum status exclude(struct job *job, const struct transformer_request *r,
+                           struct arena *arena, struct error *err)
+{
+    if (!r->stated.without.count || job->space.given)
+        return layout_exclude(&job->layout, &job->space, job->recompute, &r->stated, arena, err);
+    return fail(err, BAD_INPUT, "--without: requires a space to exclude it from (--layouts all)");
+}
+
 enum status example_transformer(struct problem *problem, const struct transformer_request *request,
                                 struct arena *arena, struct error *err)
 {
@@ -168,6 +180,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
+    TRY(exclude(&problem->job, request, arena, err));
     int64_t positions = problem->model.has_shape ? problem->model.shape.positions : 0;
     if (!problem->job.sequence)
         problem->job.sequence = positions ? smaller(SEQUENCE_DEFAULT, positions) : SEQUENCE_DEFAULT;

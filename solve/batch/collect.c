@@ -82,7 +82,7 @@ const struct command batch_collect = {
     .text = "make a table with one row per instance: CSV, LaTeX or HTML",
     .usage = "plumbline batch collect FOLDER [-o TABLE.csv|.tex|.html]",
     READS(struct options, collect_rows, {.to = "-", .format = -1, .plot = -1}),
-    .shared = &choice,
+    .shared[0].table = &choice,
     .run = collect,
 };
 
@@ -112,7 +112,7 @@ const struct command batch_plot = {
     .text = "plot time, gap, scaling, or time against price",
     .usage = "plumbline batch plot FOLDER --of time|pareto|gap|scaling",
     READS(struct options, plot_rows, {.to = "-", .format = -1, .plot = -1}),
-    .shared = &choice,
+    .shared[0].table = &choice,
     .needs = "--of",
     .run = plot,
 };

@@ -7,6 +7,7 @@
 
 #include "data/base/file.h"
 #include "data/inputs/problem.h"
+#include "data/inputs/space.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
 #include "solve/batch/manifest.h"
@@ -244,6 +245,22 @@ static enum status write_documents(struct problem *p, const char *folder, const 
     return example_write(p, folder, true, c->scratch, err);
 }
 
+// A value that is stated for a key which the job's space leaves open would not count.
+static enum status check_stated(const struct changes *s, const struct job *job, struct error *err)
+{
+    for (int k = 0; k < s->count && job->space.given; k++)
+        for (int key = 0; key < SPACE_KEY_COUNT; key++) {
+            const char *path = arena_print(s->arena, "layout.%s", space_key_names[key]);
+            bool open = job->space.axes[key].kind != AXIS_FIXED;
+            if (!open || strcmp(path, s->items[k].path)) continue;
+            return json_refuse(s->items[k].axis->values, err,
+                               "%s: the job's space leaves %s open, so that this value would not "
+                               "count; expected the sweep's own key \"%s\", or another job.space",
+                               s->items[k].axis->key, space_key_names[key], space_key_names[key]);
+        }
+    return OK;
+}
+
 static enum status change_job(const char *folder, const struct point *c, struct error *err)
 {
     const char *path = arena_print(c->scratch, "%s/job.json", folder), *text;
@@ -255,8 +272,8 @@ static enum status change_job(const char *folder, const struct point *c, struct 
     TRY(changed_job(&text, &size, path, &changes, err));
     if (file_write(path, text, size, &unwritten) != OK)
         return fail(err, UNAVAILABLE, "%s", unwritten.text);
-    return problem_load(&again, arena_print(c->scratch, "%s/problem.json", folder), c->scratch,
-                        err);
+    TRY(problem_load(&again, arena_print(c->scratch, "%s/problem.json", folder), c->scratch, err));
+    return check_stated(&changes, &again.job, err);
 }
 
 static enum status move_in(const char *draft, const char *place, struct arena *arena,

@@ -8,11 +8,12 @@
 #include "data/results/layouts.h"
 #include "data/text/shell.h"
 #include "formulate/commands.h"
+#include "formulate/example/example.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/report.h"
 
-enum { WORDS_MAX = 40 };
+enum { WORDS_MAX = 200 }; // with every --without that may be given
 
 struct step {
     const struct command *command;
@@ -32,6 +33,7 @@ struct options {
     int framework, precision;
     double gpu_hour_price, gap, time_limit_s;
     bool force;
+    struct stated_layout stated;
 };
 
 static struct step *begin_step(struct steps *s, const struct command *command)
@@ -97,6 +99,9 @@ static void problem_step(struct steps *s, const struct options *r, struct arena 
     add_text(step, "--precision", precision_names[r->precision]);
     add_text(step, "--framework", framework_names[r->framework]);
     add_text(step, "--layouts", "all");
+    static const struct stated_layout nothing = {LAYOUT_UNSTATED};
+    step->count = command_words(step->words, step->count, &stated_layout_options, &r->stated,
+                                &nothing, arena);
     add_text(step, "-o", r->folder);
     if (r->force) add(step, "--force");
 }
@@ -169,7 +174,7 @@ static enum status tell_reasons(const struct options *r, struct arena *arena, st
 {
     struct layouts l;
     TRY(layouts_load(&l, file_in(r, "plan.layouts.json", arena), arena, err));
-    printf("\nOf %lld layouts:\n", (long long)l.count);
+    if (l.count) printf("\nOf %lld layouts:\n", (long long)l.count);
     for (int i = 0; i < l.reason_count; i++)
         if (l.reasons[i].count)
             printf("  %8lld  %s\n", (long long)l.reasons[i].count, l.reasons[i].text);
@@ -267,7 +272,9 @@ const struct command command_plan = {
            .precision = BF16,
            .framework = FRAMEWORK_MEGATRON,
            .gap = 0.01,
-           .time_limit_s = 45}),
+           .time_limit_s = 45,
+           .stated = {LAYOUT_UNSTATED}}),
+    SHARES(stated_layout_options, struct options, stated),
     .needs = "--model --gpu|--cluster -o",
     .run = run,
 };

@@ -1,0 +1,100 @@
+#!/bin/sh
+# What is stated of a layout stays, whatever else is searched; what is excluded is not planned; both
+# in `example`, in `plan` and in a sweep, whose keys are kept or refused.
+name=test_stated
+. tests/script.sh
+
+machine="--model llama-3.1-8b --gpu h100-80gb --nodes 1 --sequence 8192 --global-batch 64"
+example="example gpt $machine --costs kernels --layouts all --quiet --force"
+
+# layouts JOB-OR-PLAN KEY: the values of a column over all layouts of space.layouts.json that ran
+column() {
+    "$plumbline" report --layouts "$1" --format csv --top 0 |
+        python3 -c 'import csv, sys
+print(" ".join(sorted({row[sys.argv[1]] for row in csv.DictReader(sys.stdin)})))' "$2"
+}
+has() { # has FOLDER KEY VALUES
+    [ "$(column "$1/plan.layouts.json" "$2")" = "$3" ] ||
+        complain "$1: $2 is $(column "$1/plan.layouts.json" "$2"), not $3"
+}
+
+# ---- stated keys, each by itself: the space has that value only, and the others open
+while read -r option value key; do
+    answers 0 "" $example --$option $value -o one
+    python3 - one/job.json "$key" "$value" << 'END' || complain "--$option $value"
+import json, sys
+job = json.load(open(sys.argv[1]))
+key, value = sys.argv[2], sys.argv[3]
+layout, space = job["layout"], job["space"]
+stated = layout[key] if isinstance(layout[key], str) else int(layout[key])
+assert str(stated) == value, (layout[key], value)
+assert key not in space["all"] and key not in space, space
+assert len(space["all"]) >= 12, space
+END
+done << 'LIST'
+tensor 2 tensor
+context 2 context
+data 4 data
+pipeline 2 pipeline
+micro-batch 2 micro_batch
+schedule interleaved schedule
+zero 0 zero
+gradient-sync exposed gradient_sync
+LIST
+answers 0 "" $example --offload-optimizer --no-sequence-parallel -o one
+grep -q '"offload_optimizer": true' one/job.json && grep -q '"sequence_parallel": false' \
+    one/job.json || complain "switches are not stated"
+grep -q '"all": .*"offload_optimizer"\|"all": .*"sequence_parallel"' one/job.json &&
+    complain "stated switches are open"
+
+# ---- in a plan: only such layouts are looked at, and the plan has them
+answers 0 "tensor 2" plan $machine --tensor 2 --micro-batch 1 --without offload --gap 0.05 -o fixed
+has fixed tensor 2
+has fixed micro_batch 1
+has fixed offload_optimizer 0
+grep -q -- "--tensor 2 --micro-batch 1 --without offload" out || complain "not in its commands"
+answers 0 "per iteration" plan $machine --without interleaved --without recompute \
+    --without zero-1 --without tensor --gap 0.05 -o lean
+has lean schedule 1f1b
+has lean zero 0
+has lean tensor 1
+tr -d ' \n' < lean/job.json | grep -q '"recompute":\["none"\]\|"space"' || complain "recompute"
+grep -q '"recompute": "[^n]' lean/plan.json && complain "recomputes"
+# The degrees that are named have the answer that the whole space has, or none is better.
+answers 0 "per iteration" plan $machine --gap 0 --time-limit-s 0 --without offload -o whole
+tensor=$(sed -n 's/.*(tensor \([0-9]*\),.*/\1/p' out | head -1)
+answers 0 "per iteration" plan $machine --gap 0 --time-limit-s 0 --without offload \
+    --tensor "$tensor" -o same
+[ "$(number whole/plan.json iteration_ns)" = "$(number same/plan.json iteration_ns)" ] ||
+    complain "with the tensor degree of the best plan another one is best"
+answers 11 "no product of its degrees" plan $machine --tensor 3 -o none
+
+# ---- what cannot be
+answers 2 "did you mean --tensor" plan $machine --tensr 2 -o no
+answers 2 "found 'ofload'; the nearest is offload" plan $machine --without ofload -o no
+answers 2 "found 'interleave'; the nearest is interleaved" $example --without interleave -o no
+answers 2 "state only one of them" $example --tensor 4 --without tensor -o no
+answers 2 "state only one of them" $example --schedule interleaved --without interleaved -o no
+answers 2 "no zero would be left" $example --without zero-0 --without zero-1 --without zero-2 \
+    --without zero-3 -o no
+answers 2 "requires a space" example gpt $machine --without offload -o no
+[ -e no ] && complain "a folder although the line was refused"
+
+# ---- sweeps
+cat > sweep.jsonl << 'END'
+{"sweep": {"model": "llama-3.1-8b", "gpu": "h100-80gb", "nodes": 1, "tensor": [1, 2]}}
+END
+sed -i 's/}}$/, "without": "offload"}}/' sweep.jsonl
+answers 0 "" batch lines sweep.jsonl -o swept
+for job in swept/*/job.json; do
+    grep -q '"all": .*"tensor"\|"all": .*"offload' "$job" && complain "$job: it is open"
+done
+cat swept/*/job.json | grep -c '"tensor": 2' | grep -q '^1$' || complain "tensor 2 is not swept"
+answers 0 "" $example -o open
+refuse='{"sweep": {"problem": "open/problem.json", "job.layout.zero": [0, 1]}}'
+echo "$refuse" > bad.jsonl
+answers 2 "job.layout.zero: the job's space leaves zero open" batch lines bad.jsonl -o bad
+echo "$refuse" | sed 's/}}/, "job.space": {"all": ["data"]}}}/' > good.jsonl
+answers 0 "" batch lines good.jsonl -o good
+
+ended
