@@ -112,15 +112,18 @@ static void assume(struct estimate *e, const struct cost_key *key, void *context
 enum status costs_add_like(struct costs *c, const char *gpu, const char *like, struct arena *arena,
                            struct error *err)
 {
-    const struct gpu_costs *from = costs_find_gpu(c, like);
+    const struct gpu_costs *from = costs_find_gpu(c, like), *has = costs_find_gpu(c, gpu);
     if (!from) return fail(err, BAD_INPUT, "--like: the costs %s have no GPU %s", c->name, like);
-    if (costs_find_gpu(c, gpu))
+    if (has && !has->like)
         return fail(err, BAD_INPUT, "--like: the costs %s already have numbers of %s", c->name,
                     gpu);
     struct costs more = *c;
     more.gpus = TAKE(arena, c->gpu_count + 1, struct gpu_costs);
-    for (int i = 0; i < c->gpu_count; i++) more.gpus[i] = c->gpus[i];
+    more.gpu_count = 0;
+    for (int i = 0; i < c->gpu_count; i++) // one by its data sheet gives way
+        if (&c->gpus[i] != has) more.gpus[more.gpu_count++] = c->gpus[i];
     more.gpus[more.gpu_count] = *from;
+    more.gpus[more.gpu_count].like = NULL;
     more.gpus[more.gpu_count++].gpu = gpu;
     *c = costs_copy(&more, arena);
     struct likeness x = {like, arena};

@@ -95,6 +95,16 @@ static const struct member gpu_rows[] = {KEY_TEXT(gpu_costs, gpu, REQUIRED),
                                          GPU_ESTIMATES(OF_GPU)};
 static MEMBERS(gpu, struct gpu_costs, &gpu_initial, false, NULL);
 
+// Those that are stated.
+PUT_MEMBER(put_gpus)
+{
+    const struct costs *c = context;
+    json_open_array(w, key);
+    for (int i = 0; i < c->gpu_count; i++)
+        if (!c->gpus[i].like) members_write(w, NULL, &gpu_members, &c->gpus[i], context);
+    json_close_array(w);
+}
+
 // Recomputing everything costs one more forward; recomputing a part costs no more than that.
 GET_MEMBER(finish_time)
 {
@@ -200,7 +210,9 @@ static_assert(NIC_KIND_COUNT == 3, "kinds of networks");
 
 static const struct member costs_rows[] = {
     KEY_TEXT(costs, name, REQUIRED),
-    KEY_LIST(costs, gpus, gpu_count, REQUIRED, ALWAYS_WRITTEN, GPUS_MAX, &gpu_members),
+    KEY_ROW("gpus", JSON_ARRAY, REQUIRED, ALWAYS_WRITTEN, offsetof(struct costs, gpus), 0, 0, NULL,
+            &gpu_members, offsetof(struct costs, gpu_count), GPUS_MAX, JSON_SKIP, NULL, put_gpus),
+    KEY_LIST(costs, data_sheets, data_sheet_count, OPTIONAL, IF_SET, GPUS_MAX, &data_sheet_members),
     KEY_LIST(costs, layer_times, layer_time_count, OPTIONAL, ALWAYS_WRITTEN, LAYER_TIMES_MAX,
              &time_members),
     INTRA_ESTIMATES(OF_ALL) KEY_ROW("network_efficiency", JSON_OBJECT, OPTIONAL, ALWAYS_WRITTEN, 0,
@@ -222,6 +234,7 @@ enum status costs_load(struct costs *c, const char *path, struct arena *arena, s
 {
     *c = costs_initial;
     TRY(document_load(&c->document, path, "plumbline.costs", &costs_members, c, c, arena, err));
+    TRY(data_sheets_apply(c, arena, err));
     return costs_check(c, err);
 }
 

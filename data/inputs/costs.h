@@ -62,8 +62,21 @@ struct precision_costs {
                                                // (data/inputs/figures.h)
 };
 
+// What a GPU's maker states, for GPUs whose costs follow from another's
+// (data/inputs/data_sheets.c).
+struct data_sheet {
+    const char *gpu;
+    const char *like;             // its costs are those of this GPU, scaled; NULL: it has its own
+    double peak[PRECISION_COUNT]; // FLOP/s without sparsity; 0: not available
+    double memory_bytes_per_s, processors, clock_hz;
+    double exponentials_per_clock;                         // of one processor; 0: 16
+    double host_link_bytes_per_s, host_memory_bytes_per_s; // 0: as the other's
+    const char *source;
+};
+
 struct gpu_costs {
     const char *gpu;
+    const char *like; // follows from this GPU's costs by data sheets, and is not written; NULL: not
     struct precision_costs *precisions; // a precision that is not listed is not available on the
                                         // GPU
     int precision_count;
@@ -144,8 +157,10 @@ enum { ITERATION_SPREAD_MAX = 100 };
 struct costs {
     struct document document;
     const char *name;
-    struct gpu_costs *gpus;
+    struct gpu_costs *gpus; // those of data sheets last
     int gpu_count;
+    struct data_sheet *data_sheets;
+    int data_sheet_count;
     struct layer_time *layer_times;
     int layer_time_count;
     struct collective_times *collectives;

@@ -107,6 +107,10 @@ extern const struct members estimate_members; // ESTIMATE_STATED: only for costs
 enum status estimates_check(const struct members *m, const void *of, const char *file,
                             const char *where, struct error *err);
 
+// Adds the GPUs whose costs follow from another's.
+extern const struct members data_sheet_members;
+enum status data_sheets_apply(struct costs *c, struct arena *arena, struct error *err);
+
 extern const struct members collective_members;
 enum { COLLECTIVES_MAX = 4096 };
 enum status collectives_check(const struct costs *c, struct error *err);

@@ -1,0 +1,183 @@
+// GPUs that nobody has measured, from their data sheets: the costs of a GPU of the same kind, with
+// every rate scaled by what limits it. docs/FORMULAS.md 10.
+#include <math.h>
+#include <string.h>
+
+#include "data/inputs/cost_keys.h"
+#include "data/inputs/costs_internal.h"
+
+// What is left open by a rate that was scaled, at least: a factor either way.
+static const double scaled_spread = 1.3;
+
+enum { EXPONENTIALS_A_CLOCK = 16 };
+
+#define SHEET_NUMBER(member, need, low, high)                                                      \
+    KEY_NUMBER(data_sheet, member, need, IF_SET, low, high)
+#define SHEET_PEAK(name, precision)                                                                \
+    KEY_OF(name, JSON_NUMBER, OPTIONAL, IF_SET, offsetof(struct data_sheet, peak[precision]), 0,   \
+           1e21, NULL, NULL, NULL)
+static const struct member data_sheet_rows[] = {
+    KEY_TEXT(data_sheet, gpu, REQUIRED),
+    KEY_TEXT(data_sheet, like, OPTIONAL),
+    SHEET_PEAK("fp32", FP32),
+    SHEET_PEAK("fp16", FP16),
+    SHEET_PEAK("bf16", BF16),
+    SHEET_PEAK("fp8", FP8),
+    SHEET_NUMBER(memory_bytes_per_s, REQUIRED, 1, 1e21),
+    SHEET_NUMBER(processors, REQUIRED, 1, 1e6),
+    SHEET_NUMBER(clock_hz, REQUIRED, 1, 1e12),
+    SHEET_NUMBER(exponentials_per_clock, OPTIONAL, 0, 1e6),
+    SHEET_NUMBER(host_link_bytes_per_s, OPTIONAL, 0, 1e21),
+    SHEET_NUMBER(host_memory_bytes_per_s, OPTIONAL, 0, 1e21),
+    KEY_TEXT(data_sheet, source, OPTIONAL),
+};
+MEMBERS(data_sheet, struct data_sheet, NULL, true, NULL);
+
+static const struct data_sheet *sheet_of(const struct costs *c, const char *gpu)
+{
+    for (int i = 0; i < c->data_sheet_count; i++)
+        if (!strcmp(c->data_sheets[i].gpu, gpu)) return &c->data_sheets[i];
+    return NULL;
+}
+
+// ---- scaling
+
+struct scaling {
+    const struct data_sheet *to, *from;
+    enum precision of, by; // the precision, and the one whose rates are scaled to it
+    const char *source;
+};
+
+static double exponentials_per_s(const struct data_sheet *s)
+{
+    double a_clock = s->exponentials_per_clock > 0 ? s->exponentials_per_clock
+                                                   : EXPONENTIALS_A_CLOCK;
+    return s->processors * s->clock_hz * a_clock;
+}
+
+static double ratio(double to, double from) { return to > 0 && from > 0 ? to / from : 1; }
+
+static void scale(struct estimate *e, double factor, const char *source)
+{
+    if (!(e->value > 0)) return;
+    double value = e->value * factor;
+    *e = (struct estimate){.value = value,
+                           .low = fmin(e->low * factor, value / scaled_spread),
+                           .high = fmax(e->high * factor, value * scaled_spread),
+                           .origin = ORIGIN_ASSUMED,
+                           .source = source};
+}
+
+static void copy_as_assumed(struct estimate *e, const char *source)
+{
+    e->origin = ORIGIN_ASSUMED, e->source = source;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+    return length >= tail && !strcmp(name + length - tail, end);
+}
+
+// FLOP by the peak of the precision, bytes by the memory, exponentials by processors and clock; the
+// rest stays: shares, launches, factors of trainers, bytes.
+static double factor_of(const struct scaling *x, const char *key)
+{
+    const struct data_sheet *to = x->to, *from = x->from;
+    if (ends_with(key, "_flop_per_s")) return to->peak[x->of] / from->peak[x->by];
+    if (!strcmp(key, "host_link_bytes_per_s"))
+        return ratio(to->host_link_bytes_per_s, from->host_link_bytes_per_s);
+    if (!strncmp(key, "host_", 5))
+        return ratio(to->host_memory_bytes_per_s, from->host_memory_bytes_per_s);
+    if (ends_with(key, "bytes_per_s") || ends_with(key, "values_per_s"))
+        return to->memory_bytes_per_s / from->memory_bytes_per_s;
+    if (!strcmp(key, "score_cells_per_s")) return exponentials_per_s(to) / exponentials_per_s(from);
+    return 0;
+}
+
+static void scale_each(void *of, enum cost_scope scope, const struct scaling *x)
+{
+    for (int i = 0; i < cost_key_count; i++) {
+        const struct cost_key *key = &cost_keys[i];
+        if (key->scope != scope) continue;
+        struct estimate *e = (struct estimate *)((char *)of + key->offset);
+        double factor = factor_of(x, key->name);
+        if (factor > 0) scale(e, factor, x->source);
+        else copy_as_assumed(e, x->source);
+    }
+}
+
+static void state(struct estimate *e, double value, const char *source)
+{
+    *e = (struct estimate){value, value, value, ORIGIN_PUBLISHED, source, 0, 0};
+}
+
+// A precision that the other GPU lacks has its rates of the first one listed, by the peaks.
+static struct precision_costs precision_of(const struct gpu_costs *like, struct scaling x)
+{
+    const struct precision_costs *own = costs_find_precision(like, x.of);
+    struct precision_costs p = own ? *own : like->precisions[0];
+    x.by = p.precision;
+    p.precision = x.of;
+    scale_each(&p, COST_OF_PRECISION, &x);
+    state(&p.peak_flop_per_s, x.to->peak[x.of], x.to->source);
+    return p;
+}
+
+static struct gpu_costs gpu_of(const struct gpu_costs *like, const struct data_sheet *to,
+                               const struct data_sheet *from, struct arena *arena)
+{
+    struct gpu_costs g = *like;
+    struct scaling x = {to, from, FP32, FP32,
+                        arena_print(arena, "as of %s, by the data sheet: %s", to->like,
+                                    to->source ? to->source : "not stated")};
+    g.gpu = to->gpu, g.like = to->like;
+    g.precision_count = 0;
+    g.precisions = TAKE(arena, PRECISION_COUNT, struct precision_costs);
+    scale_each(&g, COST_OF_GPU, &x);
+    state(&g.processors, to->processors, to->source);
+    for (int of = 0; of < PRECISION_COUNT; of++) {
+        x.of = (enum precision)of;
+        if (to->peak[of] > 0) g.precisions[g.precision_count++] = precision_of(like, x);
+    }
+    return g;
+}
+
+// ---- the document
+
+static enum status check_sheet(const struct costs *c, const struct data_sheet *s, struct error *err)
+{
+    const struct data_sheet *from = s->like ? sheet_of(c, s->like) : NULL;
+    const struct gpu_costs *like = s->like ? costs_find_gpu(c, s->like) : NULL;
+    if (sheet_of(c, s->gpu) != s)
+        return fail(err, BAD_INPUT, "%s: data_sheets: \"%s\" appears twice", name_of(c), s->gpu);
+    if (!s->like) return OK;
+    if (!from || from->like)
+        return fail(err, BAD_INPUT,
+                    "%s: data_sheets: %s: like: expected a GPU with a data sheet that is not like "
+                    "another, found %s",
+                    name_of(c), s->gpu, s->like);
+    if (!like || !like->precision_count)
+        return fail(err, BAD_INPUT, "%s: data_sheets: %s: like: expected one of the gpus, found %s",
+                    name_of(c), s->gpu, s->like);
+    for (int i = 0; i < like->precision_count; i++)
+        if (!(from->peak[like->precisions[i].precision] > 0))
+            return fail(err, BAD_INPUT, "%s: data_sheets: %s: expected its peak in %s", name_of(c),
+                        from->gpu, precision_names[like->precisions[i].precision]);
+    return OK;
+}
+
+enum status data_sheets_apply(struct costs *c, struct arena *arena, struct error *err)
+{
+    struct gpu_costs *gpus = TAKE(arena, c->gpu_count + c->data_sheet_count, struct gpu_costs);
+    int count = c->gpu_count;
+    for (int i = 0; i < c->data_sheet_count; i++) TRY(check_sheet(c, &c->data_sheets[i], err));
+    if (count) memcpy(gpus, c->gpus, (size_t)count * sizeof *gpus);
+    for (int i = 0; i < c->data_sheet_count; i++) {
+        const struct data_sheet *s = &c->data_sheets[i];
+        if (s->like && !costs_find_gpu(c, s->gpu)) // what is stated or measured comes first
+            gpus[count++] = gpu_of(costs_find_gpu(c, s->like), s, sheet_of(c, s->like), arena);
+    }
+    c->gpus = gpus, c->gpu_count = count;
+    return OK;
+}
