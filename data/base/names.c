@@ -80,3 +80,58 @@ int name_nearest(const char *name, const char *const *names, int count)
     int meant = name_meant(name, names, count);
     return meant < 0 ? of_fewest_changes(name, names, count) : meant;
 }
+
+// ---- GPUs
+
+struct word {
+    const char *text;
+    size_t length;
+};
+
+static struct word next_word(const char *at, const char *end)
+{
+    while (at < end && !isalnum((unsigned char)*at)) at++;
+    const char *begin = at;
+    while (at < end && isalnum((unsigned char)*at)) at++;
+    return (struct word){begin, (size_t)(at - begin)};
+}
+
+static bool word_is(struct word w, const char *of, size_t length)
+{
+    return w.length == length && !strncasecmp(w.text, of, length);
+}
+
+static bool word_in(struct word w, const char *const *of)
+{
+    for (; *of; of++)
+        if (word_is(w, *of, strlen(*of))) return true;
+    return false;
+}
+
+static bool is_memory(struct word w)
+{
+    size_t digits = 0;
+    while (digits < w.length && is_digit(w.text[digits])) digits++;
+    return digits && w.length == digits + 2 && !strncasecmp(w.text + digits, "gb", 2);
+}
+
+bool name_is_gpu(const char *text, size_t length, const char *gpu)
+{
+    static const char *const cards[] = {"pcie", "nvl", NULL}, *const modules[] = {"v100", "a100",
+                                                                                  "h100", "h200",
+                                                                                  NULL};
+    const char *end = text + length;
+    struct word model = {gpu, strcspn(gpu, "-")};
+    const char *memory = gpu[model.length] ? gpu + model.length + 1 : "";
+    bool named = false, other = false, rtx = false, is_module = word_in(model, modules);
+    if (length == strlen(gpu) && !strncasecmp(text, gpu, length)) return true;
+    for (struct word w = next_word(text, end); w.length; w = next_word(w.text + w.length, end)) {
+        named |= word_is(w, gpu, model.length);
+        named |= rtx && model.length > 3 && !strncasecmp(gpu, "rtx", 3) &&
+                 word_is(w, gpu + 3, model.length - 3);
+        other |= is_memory(w) && !word_is(w, memory, strlen(memory));
+        other |= is_module && word_in(w, cards);
+        rtx = word_is(w, "rtx", 3);
+    }
+    return named && !other;
+}

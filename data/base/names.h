@@ -2,6 +2,9 @@
 #ifndef PLUMBLINE_DATA_BASE_NAMES_H
 #define PLUMBLINE_DATA_BASE_NAMES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 // The index of the name that was probably meant; otherwise of the one with the fewest changed
 // characters (inserted, left out, replaced; signs between words and case count for less, digits for
 // more); -1: there is none.
@@ -13,5 +16,12 @@ int name_meant(const char *name, const char *const *names, int count);
 
 // The nearest name with at most `changes` changed characters; -1: none.
 int name_within(const char *name, const char *const *names, int count, int changes);
+
+// Whether a text names this GPU, as nvidia-smi ("NVIDIA H100 80GB HBM3"), Slurm
+// ("nvidia_a100-sxm4"), NCCL or a table do: one of its words is the GPU's model (up to '-' of
+// "h100-80gb"; "RTX 4090" is one word), and a memory size that it states ("80GB") is the GPU's.
+// Cards of GPUs that are sold as modules with links of their own ("H100 PCIe", "H100 NVL") are
+// other GPUs.
+bool name_is_gpu(const char *text, size_t length, const char *gpu);
 
 #endif

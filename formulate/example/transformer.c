@@ -14,7 +14,8 @@ static const double machine_memory_gb = 32;
 
 static bool has_only(const struct cluster *c, const char *gpu)
 {
-    return c->group_count == 1 && !c->places.node_count && !strcmp(c->groups[0].gpu, gpu);
+    return c->group_count == 1 && !c->places.node_count &&
+           name_is_gpu(gpu, strlen(gpu), c->groups[0].gpu);
 }
 
 // The first shipped cluster with only one kind of nodes that has this GPU.

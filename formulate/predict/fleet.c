@@ -3,29 +3,17 @@
 // pipeline. With several kinds, each replica's pipeline has its own.
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
+#include "data/base/names.h"
 #include "formulate/predict/internal.h"
-
-// "A100", "A100-80GB" and "A100(DGX-A100)" all mean a100-80gb if the group has that name: one name
-// starts with the other, up to where the row's name stops being letters and digits.
-static bool names_match(struct cell row, const char *gpu)
-{
-    int word = 0;
-    if (row.length && (size_t)row.length == strlen(gpu) &&
-        !strncasecmp(row.text, gpu, (size_t)row.length))
-        return true;
-    while (word < row.length && isalnum((unsigned char)row.text[word])) word++;
-    bool whole = word == row.length || row.text[word] != '-';
-    return whole && word > 0 && !strncasecmp(row.text, gpu, (size_t)word) &&
-           !isalnum((unsigned char)gpu[word]);
-}
 
 static const struct node_group *find_group(const struct predictor *p, struct cell gpu)
 {
     for (int i = 0; i < p->cluster_count; i++)
         for (int g = 0; g < p->clusters[i].group_count; g++)
-            if (names_match(gpu, p->clusters[i].groups[g].gpu)) return &p->clusters[i].groups[g];
+            if (gpu.length &&
+                name_is_gpu(gpu.text, (size_t)gpu.length, p->clusters[i].groups[g].gpu))
+                return &p->clusters[i].groups[g];
     // A cluster that the user names, and a row without a GPU: the first group.
     return p->settings.cluster && !gpu.length ? &p->clusters[0].groups[0] : NULL;
 }
