@@ -145,14 +145,14 @@ static enum status check_host(const char *host, struct error *err)
                 host);
 }
 
-enum status report_launch(const struct plan *plan, const struct launch_request *request,
-                          const char **text, size_t *length, struct arena *arena, struct error *err)
+static enum status begin(struct launch *l, const struct plan *plan,
+                         const struct launch_request *request, struct arena *arena,
+                         struct error *err)
 {
-    struct text out;
-    struct launch l = {.plan = plan,
-                       .order = request->order,
-                       .ranks = (int64_t)plan->layout.tensor * plan->layout.context *
-                                plan->layout.data * plan->layout.pipeline};
+    *l = (struct launch){.plan = plan,
+                         .order = request->order,
+                         .ranks = (int64_t)plan->layout.tensor * plan->layout.context *
+                                  plan->layout.data * plan->layout.pipeline};
     if (!plan->placement) TRY(report_expect_stages(plan, err));
     if (plan->placement && request->hosts)
         return fail(err, BAD_INPUT,
@@ -163,13 +163,60 @@ enum status report_launch(const struct plan *plan, const struct launch_request *
             err, BAD_INPUT,
             "%s: its problem is missing or has changed since: it gives the number of GPUs per node",
             plan->document.path);
-    if (plan->placement) l.replica = report_data_ranks(plan, arena);
-    else TRY(name_nodes(&l, request, arena, err));
-    for (int64_t global = 0; global < l.ranks; global++) TRY(check_host(host_of(&l, global), err));
+    if (plan->placement) l->replica = report_data_ranks(plan, arena);
+    else TRY(name_nodes(l, request, arena, err));
+    for (int64_t global = 0; global < l->ranks; global++) TRY(check_host(host_of(l, global), err));
+    return OK;
+}
+
+enum status report_launch(const struct plan *plan, const struct launch_request *request,
+                          const char **text, size_t *length, struct arena *arena, struct error *err)
+{
+    struct text out;
+    struct launch l;
+    TRY(begin(&l, plan, request, arena, err));
     text_begin(&out, arena);
     if (request->format == LAUNCH_HOSTS) TRY(print_hosts(&out, &l, err));
     if (request->format == LAUNCH_RANKFILE) print_rankfile(&out, &l, request->cores_per_rank);
     for (int64_t global = 0; global < l.ranks && request->format == LAUNCH_HOSTFILE; global++)
         text_put(&out, "%s\n", host_of(&l, global));
     return text_end(&out, text, length);
+}
+
+// ---- nodes and their runs of ranks
+
+static int64_t node_of(struct launch_nodes *n, const char *host)
+{
+    for (int64_t i = n->count; i > 0; i--)
+        if (!strcmp(n->items[i - 1].host, host)) return i - 1;
+    n->items[n->count] = (struct launch_node){.host = host, .group = -1};
+    return n->count++;
+}
+
+enum status report_nodes(struct launch_nodes *n, const struct plan *plan,
+                         const struct problem *problem, struct arena *arena, struct error *err)
+{
+    struct launch l;
+    const struct launch_request request = {.problem = problem};
+    TRY(begin(&l, plan, &request, arena, err));
+    struct schedule_request schedule = plan_request(plan);
+    *n = (struct launch_nodes){.items = TAKE(arena, l.ranks, struct launch_node),
+                               .runs = TAKE(arena, l.ranks, struct launch_run)};
+    for (int64_t global = 0; global < l.ranks; global++) {
+        const char *host = host_of(&l, global);
+        struct launch_run *last = &n->runs[n->run_count - 1];
+        if (!n->run_count || strcmp(host, n->items[last->node].host)) {
+            int64_t node = node_of(n, host);
+            last = &n->runs[n->run_count++];
+            *last = (struct launch_run){.node = node, .first = n->items[node].ranks};
+        }
+        last->count++, n->items[last->node].ranks++;
+        if (!plan->placement)
+            n->items[last->node].group =
+                plan->stages[schedule_stage_of(&schedule, (int)(global / plan->devices_per_stage),
+                                               0)]
+                    .group;
+        if (n->items[last->node].ranks > n->most_ranks) n->most_ranks = n->items[last->node].ranks;
+    }
+    return OK;
 }

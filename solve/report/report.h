@@ -43,9 +43,9 @@ const char *report_options_text(const struct plan *plan, const struct decision *
 const char *report_uniform_text(const struct plan *plan, const struct plan *uniform, bool by_rank,
                                 struct arena *arena);
 
-// A Slurm batch script to put next to the flags; and a script to start on each node by any other
-// means, which finds its number among the hosts and runs torchrun with the configuration next to
-// it. BAD_INPUT: nodes that differ, or that the ranks do not fill.
+// A script to start on each node, which finds its number among the hosts and runs torchrun with the
+// configuration next to it, one for each run of ranks on the node; and a Slurm batch script that
+// starts it.
 enum status report_sbatch(const struct plan *plan, const struct plan *uniform,
                           const struct problem *problem, const char **text, size_t *length,
                           struct arena *arena, struct error *err);
@@ -76,6 +76,21 @@ struct launch_request {
 enum status report_launch(const struct plan *plan, const struct launch_request *request,
                           const char **text, size_t *length, struct arena *arena,
                           struct error *err);
+// The nodes in the order of their first ranks, and the runs of ranks that follow each other on a
+// node: a torchrun starts each. In the order tp-cp-ep-dp-pp.
+struct launch_nodes {
+    struct launch_node {
+        const char *host;
+        int64_t ranks;
+        int group; // of the cluster; -1: of a placement
+    } * items;
+    struct launch_run {
+        int64_t node, first, count; // first: of the node's GPUs
+    } * runs;
+    int64_t count, run_count, most_ranks; // of a node
+};
+enum status report_nodes(struct launch_nodes *n, const struct plan *plan,
+                         const struct problem *problem, struct arena *arena, struct error *err);
 // The replica of each data-parallel rank, in the order of the rings of the stages whose syncs
 // together take longest.
 const int *report_data_ranks(const struct plan *plan, struct arena *arena);

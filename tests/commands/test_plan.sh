@@ -22,7 +22,8 @@ iteration() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["
 
 mkdir "$work/stand-ins"
 printf '#!/bin/sh\necho first\necho second\n' >"$work/stand-ins/scontrol"
-printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/stand-ins/srun"
+printf '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nexec "$@"\n' \
+    >"$work/stand-ins/srun"
 printf '#!/bin/sh\nprintf " <%%s>" "$@"\n' >"$work/stand-ins/torchrun"
 chmod +x "$work"/stand-ins/*
 
@@ -49,9 +50,12 @@ while read -r model gpu nodes sequence batch; do
     [ "$(iteration "$folder/plan.json")" = "$first" ] ||
         wrong "$model on $gpu: its commands give another plan"
     # The batch script with stand-ins for Slurm and torchrun, as the second node's task.
+    printf '#!/bin/sh\nprintf "first\\nsecond\\n"; seq 3 %s\n' "$nodes" \
+        >"$work/stand-ins/scontrol"
     launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" SLURM_JOB_NODELIST=n \
         SLURMD_NODENAME=second \
         bash "$folder/launch/job.sbatch" --data-path 'a b')
+    printf '#!/bin/sh\necho first\necho second\n' >"$work/stand-ins/scontrol"
     for words in \
         "<--nnodes> <$nodes> <--nproc-per-node> <8> <--node-rank> <1> <--master-addr> <first>" \
         "<--seq-length> <$sequence>" "<pretrain_gpt.py> <--tensor-model" "<--data-path> <a b>"; do
@@ -61,15 +65,16 @@ while read -r model gpu nodes sequence batch; do
         esac
     done
     # In an order of one's own; a node that is not among them is told.
-    launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" PLAN_HOSTS="second first" \
-        SLURMD_NODENAME=first bash "$folder/launch/job.sbatch")
+    launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" \
+        HOSTS="second first $(seq -s ' ' 3 "$nodes")" SLURMD_NODENAME=first \
+        bash "$folder/launch/job.sbatch")
     case $launched in
     *"<--node-rank> <1> <--master-addr> <second>"*) ;;
-    *) wrong "$model on $gpu: PLAN_HOSTS: $launched" ;;
+    *) wrong "$model on $gpu: HOSTS: $launched" ;;
     esac
     PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" PLAN_HOSTS="$(seq -s ' ' 1 "$nodes")" \
         SLURMD_NODENAME=x bash "$folder/launch/job.sbatch" >"$work/out" 2>&1
-    [ $? -eq 2 ] && grep -q "job.sbatch: x is not in 1 2" "$work/out" ||
+    [ $? -eq 2 ] && grep -q "torchrun.sh: x is not in 1 2" "$work/out" ||
         wrong "$model on $gpu: another node: $(cat "$work/out")"
     # The script for each node: hosts from a variable, a file or Slurm; this host among them, or its
     # number.

@@ -32,7 +32,6 @@ for ((rank = 0; rank < nodes * each; rank++)); do
 done
 END
 printf '#!/bin/bash\necho "$RANK $*"\n' >"$work/stand-ins/python3"
-printf '#!/bin/sh\necho first\n' >"$work/stand-ins/scontrol"
 printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/stand-ins/srun"
 chmod +x "$work/stand-ins"/*
 
@@ -66,7 +65,7 @@ ranks() {
     grep -q '^nodes=2$' "$work/p/torchrun.sh" && hosts=$hosts,b
     (cd "$work/p" && PATH="$work/stand-ins:$PATH" HOSTS="$hosts" PRETRAIN='my train.py' \
         bash torchrun.sh --data-path 'a b') >"$work/by_torchrun" 2>&1
-    (cd "$work/p" && PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n SLURMD_NODENAME=first \
+    (cd "$work/p" && PATH="$work/stand-ins:$PATH" HOSTS="$hosts" SLURMD_NODENAME="$(hostname)" \
         PRETRAIN='my train.py' bash job.sbatch --data-path 'a b') >"$work/by_slurm" 2>&1
     cmp -s "$work/by_torchrun" "$work/by_slurm" ||
         wrong "$*: unlike words: $(diff "$work/by_torchrun" "$work/by_slurm" | head -5)"
