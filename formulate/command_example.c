@@ -75,6 +75,7 @@ struct transformer_options {
     struct destination to;
     int layouts;
     bool unfused_attention;
+    const char *unfused_gpu; // for which the framework has no fused attention
 };
 #define AT(member) offsetof(struct transformer_options, member)
 
@@ -154,7 +155,11 @@ static enum status transformer_problem(struct problem *problem, struct transform
     r->layout.sequence_parallel = !r->stated.whole_activations && r->layout.tensor > 1;
     follow_framework(&r->layout, r->space.framework);
     r->name = arena_print(arena, "%s on %s", r->model, r->gpu ? r->gpu : r->cluster);
-    return example_transformer(problem, r, arena, err);
+    TRY(example_transformer(problem, r, arena, err));
+    const char *gpu = framework_unfused_gpu(r->space.framework, &problem->cluster);
+    o->unfused_gpu = problem->job.layout.fused_attention ? gpu : NULL;
+    if (gpu) problem->job.layout.fused_attention = false;
+    return OK;
 }
 
 static enum status run_transformer(void *options, int *exit_code, struct arena *arena,
@@ -164,6 +169,11 @@ static enum status run_transformer(void *options, int *exit_code, struct arena *
     struct problem problem;
     (void)exit_code;
     TRY(transformer_problem(&problem, o, arena, err));
+    if (o->unfused_gpu && !o->to.quiet)
+        fprintf(stderr,
+                "attention keeps its scores: %s has no fused attention for %s (it needs compute "
+                "capability 8.0)\n",
+                framework_names[o->request.space.framework], o->unfused_gpu);
     return deliver(&problem, &o->to, arena, err);
 }
 

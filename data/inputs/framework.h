@@ -5,6 +5,7 @@
 #define PLUMBLINE_DATA_INPUTS_FRAMEWORK_H
 
 #include "data/inputs/job.h"
+#include "data/places/cluster.h"
 
 // What besides the layout decides it.
 struct framework_of {
@@ -17,6 +18,15 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
                               const struct framework_of *of);
 bool framework_recomputes(enum framework framework, enum recompute mode);
 enum trainer framework_trainer(enum framework framework); // by whose prices it is planned
+
+// ---- framework_gpus.c
+
+// A GPU's compute capability times 10, by its name; 0: it is none of those known.
+int gpu_capability(const char *gpu);
+// The first GPU of the cluster for which the framework has no fused attention; NULL: it has it.
+const char *framework_unfused_gpu(enum framework framework, const struct cluster *cluster);
+enum status framework_check_gpus(const struct job *j, const struct cluster *cluster,
+                                 const char *file, struct error *err);
 
 // A job whose space names a framework must not offer anything that the framework cannot do in any
 // layout.

@@ -285,8 +285,9 @@ static bool is_in_at(enum framework framework, const struct layout *l, int layer
                      enum precision precision)
 {
     struct space space = {.given = true, .framework = framework};
-    struct space_limits limits = {
-        l, (int64_t)l->tensor * l->context * l->data * l->pipeline, 32, 64, layers, precision};
+    struct space_limits limits = {l,      (int64_t)l->tensor * l->context * l->data * l->pipeline,
+                                  32,     64,
+                                  layers, .precision = precision};
     bool in = space_contains(&space, &limits, l, NULL);
     struct framework_of of = {layers, 32 / (l->data * l->micro_batch), precision};
     assert_int_equal(in, framework_refusal(framework, l, &of) == NULL);

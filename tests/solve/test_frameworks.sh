@@ -63,4 +63,14 @@ answers 2 "deepspeed can do, found selective" solve deepspeed/problem.json -o no
 sed -i 's/"framework": "deepspeed"/"framework": "deepsped"/' deepspeed/job.json
 answers 2 "job.json: space.framework: expected one of" solve deepspeed/problem.json -o no.json
 
+# ---- what a GPU has: FlashAttention on no V100
+answers 0 "attention keeps its scores: megatron has no fused attention for v100-32gb" \
+    example mixed --layouts degrees -o mixed
+grep -q '"fused_attention": false' mixed/job.json || complain "mixed: fused attention on V100"
+sed -i 's/"fused_attention": false/"fused_attention": true/' mixed/job.json
+answers 2 "mixed/job.json: layout.fused_attention: expected false, as megatron has no fused" \
+    solve mixed/problem.json -o no.json
+answers 0 "" example mixed --framework deepspeed -o mixed2
+grep -q '"fused_attention": true' mixed2/job.json || complain "mixed: PyTorch's own runs on V100"
+
 ended
