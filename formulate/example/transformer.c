@@ -87,6 +87,14 @@ static int64_t gpus_of(const struct cluster *cluster)
     return gpus;
 }
 
+// Whether a replica fits, with replicas over which the experts can be spread.
+static bool is_fitting(const struct layout *l, int64_t gpus)
+{
+    int64_t replica = (int64_t)l->tensor * l->context * l->pipeline,
+            data = l->data ? l->data : gpus / replica;
+    return data > 0 && replica * data <= gpus && data * l->context % l->expert == 0;
+}
+
 // What a solve chooses anyway is no reason to refuse a small cluster or a schedule: degrees are
 // halved until a replica fits, ranks have as many stages as the schedule needs.
 static void fit_open_degrees(struct job *job, int64_t gpus)
@@ -97,11 +105,9 @@ static void fit_open_degrees(struct job *job, int64_t gpus)
          tensor = axes[SPACE_TENSOR].kind != AXIS_FIXED,
          stages = axes[SPACE_VIRTUAL_STAGES].kind != AXIS_FIXED;
     int needed = schedule_kinds[l->schedule].virtual_stages, ranks = needed == 1 ? 1 : 2;
-    int64_t fixed = (int64_t)l->context * (l->data ? l->data : 1);
-    while (pipeline && l->pipeline > ranks && fixed * l->tensor * l->pipeline > gpus)
-        l->pipeline /= 2;
+    while (pipeline && l->pipeline > ranks && !is_fitting(l, gpus)) l->pipeline /= 2;
     if (stages) l->virtual_stages = needed ? needed : 2;
-    while (tensor && l->tensor > 1 && fixed * l->tensor * l->pipeline > gpus) l->tensor /= 2;
+    while (tensor && l->tensor > 1 && !is_fitting(l, gpus)) l->tensor /= 2;
     l->sequence_parallel = l->sequence_parallel && l->tensor > 1;
 }
 

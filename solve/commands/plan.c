@@ -153,6 +153,17 @@ static void launch_steps(struct steps *s, const struct options *r, struct arena 
     report_step(s, r, "hostfile", "launch/hostfile", arena);
 }
 
+static enum status tell_why(const struct options *r, struct arena *arena, struct error *err)
+{
+    struct layouts l;
+    struct text out;
+    text_begin(&out, arena);
+    TRY(layouts_load(&l, file_in(r, "plan.layouts.json", arena), arena, err));
+    report_why(&out, &l);
+    fwrite(out.text, 1, out.length, stdout);
+    return OK;
+}
+
 static enum status answer(const struct options *r, const struct steps *s, struct arena *arena,
                           struct error *err)
 {
@@ -164,6 +175,7 @@ static enum status answer(const struct options *r, const struct steps *s, struct
     TRY(problem_load(&problem, file_in(r, "problem.json", arena), arena, err));
     TRY(report_brief(&plan, &problem, &text, &length, arena, err));
     fwrite(text, 1, length, stdout);
+    if (plan.stage_count) TRY(tell_why(r, arena, err));
     printf("\nTo repeat all of it:\n");
     for (int i = 0; i < s->count; i++) tell_step(&s->items[i], arena);
     return OK;

@@ -1,5 +1,6 @@
 // Key figures of a plan: tokens, utilisation, price (docs/FORMULAS.md 18).
 #include <inttypes.h>
+#include <string.h>
 
 #include "solve/report/report.h"
 
@@ -18,6 +19,45 @@ static double recomputed_of(const struct plan *plan, const struct problem *p)
                                    &p->job);
     }
     return sum;
+}
+
+// ---- what the plan expects of the hosts
+
+static const char *rate_text(const struct estimate *e, const char *unit, double by,
+                             struct arena *arena)
+{
+    if (!(e->value > 0)) return NULL;
+    return arena_print(arena, "%.3g %s (%s)", e->value / by, unit, origin_names[e->origin]);
+}
+
+static bool asks_of_hosts(const struct plan *plan)
+{
+    for (int s = 0; s < plan->stage_count; s++) {
+        int option = plan->stages[s].gradient_option;
+        bool share = option < plan->gradient_option_count &&
+                     plan->gradient_options[option].offloaded_percent;
+        if (share || plan->stages[s].recompute == RECOMPUTE_SWAP) return true;
+    }
+    return plan->layout.offload_optimizer;
+}
+
+// The rates of a GPU's share of its host, with where each is from.
+static void print_hosts(struct text *out, const struct plan *plan, const struct problem *p)
+{
+    for (int i = 0; i < p->costs.gpu_count && asks_of_hosts(plan); i++) {
+        const struct gpu_costs *gpu = &p->costs.gpus[i];
+        bool used = false;
+        for (int s = 0; s < plan->stage_count; s++)
+            used |= !strcmp(plan->group_gpus[plan->stages[s].group], gpu->gpu);
+        if (!used) continue;
+        const char *link = rate_text(&gpu->host_link_bytes_per_s, "GB/s", 1e9, out->arena),
+                   *memory = rate_text(&gpu->host_memory_bytes_per_s, "GB/s", 1e9, out->arena),
+                   *update =
+                       rate_text(&gpu->host_update_values_per_s, "10^9 values/s", 1e9, out->arena);
+        text_put(out, "  host       of each %s: link %s, memory %s, update %s\n", gpu->gpu,
+                 link ? link : "not stated", memory ? memory : "not stated",
+                 update ? update : "as its memory allows (assumed)");
+    }
 }
 
 static void print_utilisation(struct text *out, const struct figures *f)
@@ -52,6 +92,7 @@ void report_figures(struct text *out, const struct plan *plan, const struct prob
     if (idle > 0) text_put(out, " (%" PRId64 " GPUs, %" PRId64 " of them idle)", f.gpus, idle);
     text_put(out, "\n");
     print_utilisation(out, &f);
+    print_hosts(out, plan, problem);
     if (f.price_per_hour > 0)
         text_put(out, "  price      %.2f an hour, %.4g per million tokens\n", f.price_per_hour,
                  f.price_per_million_tokens);

@@ -213,6 +213,8 @@ void report_layouts(const struct layouts *l, int64_t top, bool csv, const char *
     } else {
         print_counts(&out, l);
         print_verdict(&out, l);
+        report_why(&out, l);
+        if (l->chosen >= 0) text_put(&out, "\n");
         print_lines(&out, l, lines, count);
     }
     text_end(&out, text, length);

@@ -20,6 +20,8 @@ enum status report_expect_stages(const struct plan *plan, struct error *err); //
 // are.
 enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
                          size_t *length, struct arena *arena, struct error *err);
+// What the costs leave open of its time, in the time's unit: " (11.1 to 14.6)"; "": not known.
+const char *report_interval(const struct plan *plan, struct arena *arena);
 enum status report_text(const struct plan *plan, const struct problem *problem,
                         const struct report_links *links, int64_t top, const char **text,
                         size_t *length, struct arena *arena, struct error *err);
@@ -118,6 +120,9 @@ struct report_layout {
 struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
                                             int64_t *count, struct arena *arena);
 bool report_has_time(enum layout_fate fate); // its value is a bound in ns
+
+// The runners-up of each degree of the chosen layout and of its other keys, with what they lose.
+void report_why(struct text *out, const struct layouts *l);
 
 // A row of a paper's table: a plan, and the verdict on its certificate; one of the two may be
 // NULL.

@@ -17,6 +17,16 @@ static void print_extrapolated(struct text *out, const struct plan *plan)
     }
 }
 
+const char *report_interval(const struct plan *plan, struct arena *arena)
+{
+    double unit = plan->iteration_ns >= 1000000000 ? 1e9
+                  : plan->iteration_ns >= 1000000  ? 1e6
+                                                   : 1e3;
+    if (!plan->iteration_high_ns) return "";
+    return arena_print(arena, " (%.4g to %.4g)", (double)plan->iteration_low_ns / unit,
+                       (double)plan->iteration_high_ns / unit);
+}
+
 static void print_verdict(struct text *out, const struct plan *plan)
 {
     const char *title = plan->name ? plan->name : "plan",
@@ -31,9 +41,9 @@ static void print_verdict(struct text *out, const struct plan *plan)
         return;
     }
     bool other = plan->objective != OBJECTIVE_ITERATION_TIME;
-    text_put(out, "%s: %s per iteration, %s%s%s\n", title,
-             report_time(plan->iteration_ns, out->arena), outcome,
-             other ? " for another objective: " : "",
+    text_put(out, "%s: %s per iteration%s, %s%s%s\n", title,
+             report_time(plan->iteration_ns, out->arena), report_interval(plan, out->arena),
+             outcome, other ? " for another objective: " : "",
              other ? objective_names[plan->objective] : "");
     if (other)
         text_put(out, "  objective  %s: %s%s, minimised instead of the iteration time\n",

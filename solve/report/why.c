@@ -1,0 +1,122 @@
+// Why this layout: of each key the values that the plan has not, the nearest first, with what the
+// best known plan with it loses and what any plan with it takes at least; from the outcomes of the
+// space.
+#include <math.h>
+#include <stdlib.h>
+
+#include "data/base/least.h"
+#include "data/kinds/schedules.h"
+#include "solve/report/report.h"
+
+enum { OTHERS_SHOWN = 3, VALUES_MOST = 512 };
+
+// Times of the layouts that have a value; INT64_MAX: there is none.
+struct outcome_of_value {
+    int value;
+    int64_t plan_ns, least_ns; // the best known plan; a bound on every plan
+};
+
+struct why {
+    const struct layouts *layouts;
+    enum space_key key;
+    int64_t work; // the first of the layouts' work that is not behind the walk
+    int chosen, count;
+    struct outcome_of_value *of; // [VALUES_MOST]
+};
+
+static const struct shown {
+    enum space_key key;
+    const char *name;
+} shown[] = {{SPACE_TENSOR, "tensor"},     {SPACE_CONTEXT, "context"}, {SPACE_PIPELINE, "pipeline"},
+             {SPACE_DATA, "data"},         {SPACE_EXPERT, "expert"},   {SPACE_SCHEDULE, "schedule"},
+             {SPACE_MICRO_BATCH, "batch"}, {SPACE_ZERO, "ZeRO"}};
+
+static struct outcome_of_value *find_value(struct why *w, int value)
+{
+    for (int i = 0; i < w->count; i++)
+        if (w->of[i].value == value) return &w->of[i];
+    if (w->count == VALUES_MOST) return NULL;
+    w->of[w->count] = (struct outcome_of_value){value, INT64_MAX, INT64_MAX};
+    return &w->of[w->count++];
+}
+
+static bool note_layout(void *argument, int64_t number, const struct layout *layout)
+{
+    struct why *w = argument;
+    const struct layouts *l = w->layouts;
+    struct outcome_of_value *of = find_value(w, layout_value(layout, w->key));
+    while (w->work < l->work_count && l->work[w->work].number < number) w->work++;
+    bool worked = w->work < l->work_count && l->work[w->work].number == number;
+    int64_t plan_ns = worked ? l->work[w->work].iteration_ns : 0;
+    if (number == l->chosen) w->chosen = layout_value(layout, w->key), plan_ns = l->iteration_ns;
+    if (!of) return true;
+    if (plan_ns > 0) of->plan_ns = smaller(of->plan_ns, plan_ns);
+    if (report_has_time(layouts_fate(l, number)))
+        of->least_ns = smaller(of->least_ns, l->value[number]);
+    return true;
+}
+
+// The best known plan first; without one, by the bound.
+static int nearest_first(const void *a, const void *b)
+{
+    const struct outcome_of_value *x = a, *y = b;
+    int64_t at_x = smaller(x->plan_ns, INT64_MAX - 1), at_y = smaller(y->plan_ns, INT64_MAX - 1);
+    if (at_x != at_y) return at_x < at_y ? -1 : 1;
+    if (x->least_ns != y->least_ns) return x->least_ns < y->least_ns ? -1 : 1;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static const char *value_name(enum space_key key, int value, struct arena *arena)
+{
+    return key == SPACE_SCHEDULE ? schedule_names[value] : arena_print(arena, "%d", value);
+}
+
+// least: rounded down, as no plan loses less.
+static const char *percent(const struct layouts *l, int64_t ns, bool least, struct arena *arena)
+{
+    double more = 100 * ((double)ns / (double)l->iteration_ns - 1);
+    int digits = more < 10 && more > -10;
+    if (least) more = digits ? floor(10 * more) / 10 : floor(more);
+    return arena_print(arena, "%+.*f %%", digits, more);
+}
+
+static const char *loss_text(const struct layouts *l, const struct outcome_of_value *of,
+                             struct arena *arena)
+{
+    if (of->least_ns == INT64_MAX) return "no plan";
+    const char *least = of->least_ns > 0 ? percent(l, of->least_ns, true, arena) : "not bounded";
+    const char *at_least = of->least_ns > 0 ? "at least " : "";
+    if (of->plan_ns == INT64_MAX) return arena_print(arena, "%s%s", at_least, least);
+    return arena_print(arena, "%s (%s%s)", percent(l, of->plan_ns, false, arena), at_least, least);
+}
+
+static void put_key(struct text *out, const struct layouts *l, const struct shown *of_key,
+                    struct outcome_of_value *of)
+{
+    struct why w = {.layouts = l, .key = of_key->key, .of = of};
+    struct space_limits limits = layouts_limits(l);
+    space_each(&l->space, &limits, note_layout, &w);
+    if (w.count < 2) return;
+    qsort(of, (size_t)w.count, sizeof *of, nearest_first);
+    text_put(out, "  %-10s %s;", of_key->name, value_name(of_key->key, w.chosen, out->arena));
+    int put = 0, without = 0;
+    for (int i = 0; i < w.count; i++) {
+        if (of[i].value == w.chosen) continue;
+        without += of[i].least_ns == INT64_MAX;
+        if (of[i].least_ns == INT64_MAX || put == OTHERS_SHOWN) continue;
+        text_put(out, "%s %s: %s", put++ ? "," : "",
+                 value_name(of_key->key, of[i].value, out->arena),
+                 loss_text(l, &of[i], out->arena));
+    }
+    if (without) text_put(out, "%s %d more without a plan", put ? "," : "", without);
+    text_put(out, "\n");
+}
+
+void report_why(struct text *out, const struct layouts *l)
+{
+    if (l->chosen < 0 || l->iteration_ns <= 0) return;
+    struct outcome_of_value *of = TAKE(out->arena, VALUES_MOST, struct outcome_of_value);
+    text_put(out, "\nWhy this layout (chosen; other values: the best plan known with each, and "
+                  "what any takes)\n");
+    for (size_t i = 0; i < ARRAY_LENGTH(shown); i++) put_key(out, l, &shown[i], of);
+}
