@@ -101,6 +101,9 @@ static const struct option_row transformer_rows[] = {
     {"--sequence", OPTION_INT, AT(request.sequence), "tokens per sequence", 1, 1 << 30},
     {"--precision", OPTION_NAME, AT(request.precision), "precision of weights and activations",
      .names = precision_names},
+    {"--gradient-bytes", OPTION_COUNT, AT(request.gradient_bytes),
+     "bytes of an accumulated gradient value: 2 or 4 (default: 4; with DeepSpeed in 16 bits 2)", 2,
+     4},
     {"--layouts", OPTION_NAME, AT(layouts),
      "what solve may choose, but for what is stated: nothing, the degrees and the micro-batch, or "
      "the whole layout",
@@ -139,6 +142,7 @@ static void choose_space(struct space *space, int layouts)
     static const enum space_key degrees[] = {SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE,
                                              SPACE_DATA,   SPACE_EXPERT,  SPACE_MICRO_BATCH};
     space->given = layouts != LAYOUTS_ONE;
+    if (space->given) switches_list(space);
     for (size_t i = 0; i < ARRAY_LENGTH(degrees) && layouts == LAYOUTS_DEGREES; i++)
         space->axes[degrees[i]].kind = AXIS_ALL;
     for (int key = 0; key < SPACE_KEY_COUNT && layouts == LAYOUTS_ALL; key++)

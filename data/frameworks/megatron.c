@@ -20,6 +20,8 @@ static const struct setting_row rows[] = {
     WRITES("use-precision-aware-optimizer", FLAG, precision_aware),
     SAYS("overlap-grad-reduce", SWITCH, job.layout.gradient_sync),
     WRITES("overlap-param-gather", FLAG, gathers),
+    SAYS("tp-comm-overlap", FLAG, job.overlapped_tensor),
+    SAYS("no-overlap-p2p-communication", FLAG, waits),
     SAYS("attention-backend", TEXT, backend),
     TAKES("use-flash-attn", FLAG, flash),
     WRITES("no-create-attention-mask-in-dataloader", FLAG, unmasked),

@@ -7,7 +7,7 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 79 };
+enum { MODEL_ROWS = 82 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
@@ -21,6 +21,9 @@ static const struct setting_row rows[] = {
     SAYS("recompute_modules", RAW, module_list),
     SAYS_OR_NULL("recompute_method activations_checkpoint_method", TEXT, method),
     SAYS_OR_NULL("recompute_num_layers activations_checkpoint_num_layers", COUNT, recomputed),
+    SAYS("tp_comm_overlap ub_tp_comm_overlap", FLAG, job.overlapped_tensor),
+    SAYS("overlap_p2p_comm", FLAG, job.overlapped_messages),
+    WRITES("batch_p2p_comm", FLAG, in_batches),
     SAYS("num_layers", COUNT, layers),
     SAYS("seq_length encoder_seq_length", COUNT, job.sequence),
     TAKES("max_position_embeddings", COUNT, positions),
@@ -104,6 +107,8 @@ static const struct setting_row rows[] = {
          "model.optim.overlap_grad_sync",
          SWITCH, job.layout.gradient_sync),
     WRITES("ddp.overlap_param_gather", FLAG, gathers),
+    TAKES("comm_overlap.tp_comm_overlap", FLAG, job.overlapped_tensor),
+    TAKES("comm_overlap.overlap_p2p_comm", FLAG, job.overlapped_messages),
     TAKES("ddp.grad_reduce_in_fp32 mixed_precision.grad_reduce_in_fp32 "
           "trainer.plugins.grad_reduce_in_fp32 trainer.strategy.ddp.grad_reduce_in_fp32 "
           "model.optim.grad_sync_dtype",

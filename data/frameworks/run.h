@@ -28,7 +28,7 @@ struct run {
     const char *stages; // which layers each has
     int64_t layers_of_stage, stages_of_rank;
 
-    // Megatron-LM, NeMo
+    // Megatron-LM, NeMo; waits, in_batches: for messages between stages
     int64_t layers, mtp; // decoder layers, and those that predict further tokens
     int64_t positions, data_sequence, padding, groups, plain_width, group;
     double attention_dropout, hidden_dropout;
@@ -40,7 +40,8 @@ struct run {
     bool grouped_gemm, permute_fusion; // of the experts
     bool unmasked;                     // the data loader makes no attention mask
     bool grouped, swiglu, squared_relu, openai_gelu, qk_norm, stretched, padded, flash, selective,
-        gradients_in_fp32, gradients_in_bf16, precision_aware, gathers, distributed;
+        gradients_in_fp32, gradients_in_bf16, precision_aware, gathers, distributed, waits,
+        in_batches;
 
     // DeepSpeed
     const char *about, *sums, *offload, *old_offload, *parameters, *overlap;

@@ -29,6 +29,8 @@ static const struct setting_row rows[] = {
          job.layout.context),
     SAYS_IF(python, "parallelism.enable_sequence_parallel", FLAG, job.layout.sequence_parallel),
     SAYS_IF(toml, "parallelism.disable_loss_parallel", FLAG, job.gathered_logits),
+    SAYS_IF(toml, "parallelism.enable_async_tensor_parallel compile.enable_async_tensor_parallel",
+            FLAG, job.overlapped_tensor),
     SAYS("parallelism.pipeline_parallel_degree experimental.pipeline_parallel_degree", INT,
          job.layout.pipeline),
     SAYS("parallelism.pipeline_parallel_schedule experimental.pipeline_parallel_schedule", TEXT,
@@ -56,7 +58,6 @@ static const char left[] =
     "optimizer.lr optimizer.beta1 optimizer.beta2 optimizer.eps optimizer.weight_decay "
     "optimizer.implementation training.dataset training.dataset_path training.max_norm "
     "training.steps training.gc_freq training.gc_debug training.dataloader.* "
-    "parallelism.enable_async_tensor_parallel "
     "parallelism.pipeline_parallel_expert_parallel_overlap "
     "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method "
     "parallelism.expert_parallel_comm_backend "

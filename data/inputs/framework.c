@@ -166,3 +166,72 @@ enum status framework_check(const struct job *j, const char *file, struct error 
             file, framework_names[framework], j->offload_percent_count);
     return OK;
 }
+
+// ---- switches of the trainer
+
+// Megatron-LM: megatron/training/arguments.py (messages overlap "if interleaved schedule"; tensor
+// collectives with --sequence-parallel), core/pipeline_parallel (messages are not scattered; with
+// sequence parallelism they are parts anyway). Its fused loss keeps more than the plain one.
+// torchtitan: torch.distributed.pipelining sends without waiting; asynchronous tensor parallelism
+// needs a compiled model (torchtitan/distributed/tensor_parallel.py). DeepSpeed: blocking messages,
+// of which each tensor rank sends its part (runtime/pipe/engine.py, pipe_partitioned).
+bool *job_switch(struct job *j, enum trainer_switch s)
+{
+    switch (s) {
+    case SWITCH_OVERLAPPED_MESSAGES: return &j->overlapped_messages;
+    case SWITCH_OVERLAPPED_TENSOR: return &j->overlapped_tensor;
+    case SWITCH_SCATTERED_MESSAGES: return &j->scattered_messages;
+    case SWITCH_FUSED_LOSS: return &j->fused_loss;
+    case SWITCH_COMPILED: return &j->compiled;
+    case SWITCH_COUNT: break;
+    }
+    return NULL;
+}
+
+// Of a plain space all that the trainer gains from.
+static bool any_or(const struct job *j, enum trainer trainer)
+{
+    enum framework framework = j->space.framework;
+    return framework == FRAMEWORK_ANY || framework_trainer(framework) == trainer;
+}
+
+static bool has_messages_beside(const struct job *j)
+{
+    return any_or(j, TRAINER_TORCHTITAN) ||
+           (any_or(j, TRAINER_MEGATRON) && j->layout.schedule == SCHEDULE_INTERLEAVED);
+}
+
+static bool has_sums_beside(const struct job *j)
+{
+    bool compiled = j->compiled || j->space.switches[SWITCH_COMPILED];
+    return (any_or(j, TRAINER_MEGATRON) || (any_or(j, TRAINER_TORCHTITAN) && compiled)) &&
+           j->layout.sequence_parallel && j->layout.tensor > 1;
+}
+
+bool switches_has(const struct job *j, enum trainer_switch s)
+{
+    bool torch = any_or(j, TRAINER_TORCHTITAN);
+    switch (s) {
+    case SWITCH_OVERLAPPED_MESSAGES: return has_messages_beside(j);
+    case SWITCH_OVERLAPPED_TENSOR: return has_sums_beside(j);
+    case SWITCH_SCATTERED_MESSAGES: return any_or(j, TRAINER_DEEPSPEED);
+    case SWITCH_FUSED_LOSS: return torch && j->trainer >= TRAINER_TORCHTITAN;
+    case SWITCH_COMPILED: return torch && j->trainer == TRAINER_TORCHTITAN;
+    case SWITCH_COUNT: break;
+    }
+    return false;
+}
+
+void switches_set(struct job *j)
+{
+    bool has[SWITCH_COUNT];
+    for (int i = 0; i < SWITCH_COUNT; i++)
+        has[i] = j->space.switches[i] && switches_has(j, (enum trainer_switch)i);
+    for (int i = 0; i < SWITCH_COUNT; i++)
+        if (has[i]) *job_switch(j, (enum trainer_switch)i) = true;
+}
+
+void switches_list(struct space *space)
+{
+    for (int i = 0; i < SWITCH_COUNT; i++) space->switches[i] = true;
+}

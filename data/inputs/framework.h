@@ -32,4 +32,17 @@ enum status framework_check_gpus(const struct job *j, const struct cluster *clus
 // layout.
 enum status framework_check(const struct job *j, const char *file, struct error *err);
 
+// ---- which switches of the trainer a layout of a space has: those that the space lists and that
+// its framework has in this layout, unless they can cost something there. They are known before the
+// layout is priced. Judge and checker have their own tables (solve/judge/switches.c,
+// solve/checker/space/frameworks.c).
+
+bool *job_switch(struct job *j, enum trainer_switch s); // the job's key
+// Whether the job's layout has it if the space lists it.
+bool switches_has(const struct job *j, enum trainer_switch s);
+// Sets the job's keys to what its layout has: what is stated, and what the space lists.
+void switches_set(struct job *j);
+// All of them, for a space whose framework decides.
+void switches_list(struct space *space);
+
 #endif

@@ -126,6 +126,18 @@ enum space_key {
 extern const char *const space_key_names[]; // as in struct layout; "slice_count": the number of
                                             // slices
 
+// Switches of the trainer, each a key of the job, that a layout of a space has wherever its
+// framework has them and where they can cost nothing (data/inputs/framework.h).
+enum trainer_switch {
+    SWITCH_OVERLAPPED_MESSAGES,
+    SWITCH_OVERLAPPED_TENSOR,
+    SWITCH_SCATTERED_MESSAGES,
+    SWITCH_FUSED_LOSS,
+    SWITCH_COMPILED,
+    SWITCH_COUNT
+};
+extern const char *const trainer_switch_names[]; // the job's keys
+
 struct space_axis {
     enum {
         AXIS_FIXED,
@@ -137,11 +149,12 @@ struct space_axis {
 };
 
 struct space {
-    bool given;               // the job has a space: a solve searches it
-    bool fewer_devices;       // a layout may use a divisor of the cluster's devices
-    enum framework framework; // that must be able to run the layouts
-    bool tensor_grids;        // a tensor degree is taken as each of its grids
-    int slice_tokens;         // slices are multiples of this many tokens; 0: all slices are equal
+    bool given;                  // the job has a space: a solve searches it
+    bool fewer_devices;          // a layout may use a divisor of the cluster's devices
+    enum framework framework;    // that must be able to run the layouts
+    bool switches[SWITCH_COUNT]; // on wherever the framework has them
+    bool tensor_grids;           // a tensor degree is taken as each of its grids
+    int slice_tokens; // slices are multiples of this many tokens; 0: all slices are equal
     struct space_axis axes[SPACE_KEY_COUNT];
 };
 

@@ -13,6 +13,9 @@ const char *const trainer_names[] = {"megatron", "deepspeed", "torchtitan", "oth
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
 const char *const framework_names[] = {"any",  "megatron",       "torchtitan", "deepspeed",
                                        "nemo", "torchtitan-0.2", NULL};
+const char *const trainer_switch_names[] = {
+    "overlapped_messages", "overlapped_tensor", "scattered_messages",
+    "fused_loss",          "compiled",          NULL};
 const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout

@@ -432,6 +432,7 @@ struct problem problem_with_layout(const struct problem *p, const struct layout 
 {
     struct problem one = *p;
     one.job.layout = *layout;
+    switches_set(&one.job);
     one.job.space = (struct space){.given = false};
     one.job.iteration_limit_s = one.job.price_limit = 0;
     if (one.job.objective == OBJECTIVE_COST) one.job.objective = OBJECTIVE_ITERATION_TIME;

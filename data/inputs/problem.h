@@ -56,8 +56,8 @@ struct layout_worth {
 struct layout_worth problem_layout_worth(const struct problem *p, const struct layout *layout);
 bool problem_counts_devices(const struct problem *p); // fewer devices are better, all else equal
 
-// The problem of one layout: its job has this layout and no space. Of a cost, only the iteration
-// time is left. And the limits of the job's space.
+// The problem of one layout: its job has this layout with the switches that the space gives it, and
+// no space. Of a cost, only the iteration time is left. And the limits of the job's space.
 struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
 struct space_limits problem_space_limits(const struct problem *p);
 // Writes only the problem file; model, cluster, costs and job are named by their document.path.

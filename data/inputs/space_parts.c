@@ -1,6 +1,6 @@
 // The `space` of a job: {"all": [keys], key: [values] ..., "fewer_devices": bool,
-// "framework": name, "slice_tokens": count, "tensor_grids": bool}. Switches are
-// listed as 0 and 1, schedules and gradient_sync by name.
+// "framework": name, "switches": [keys of the job], "slice_tokens": count, "tensor_grids": bool}.
+// Flags are listed as 0 and 1, schedules and gradient_sync by name.
 #include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
 #include "data/kinds/schedules.h"
@@ -41,6 +41,19 @@ PUT_MEMBER(put_all)
     bool all[SPACE_KEY_COUNT];
     for (int i = 0; i < SPACE_KEY_COUNT; i++) all[i] = space->axes[i].kind == AXIS_ALL;
     set_put(w, key, space_key_names, all);
+}
+
+GET_MEMBER(get_switches)
+{
+    return set_get(value, trainer_switch_names, ((struct space *)to)->switches, arena, err);
+}
+
+PUT_MEMBER(put_switches)
+{
+    const struct space *space = from;
+    bool any = false;
+    for (int i = 0; i < SWITCH_COUNT; i++) any = any || space->switches[i];
+    if (any) set_put(w, key, trainer_switch_names, space->switches);
 }
 
 // The values of a list must differ; a key with all values must have no list.
@@ -90,6 +103,7 @@ static const struct member space_rows[] = {
     KEY_COUNTS("slice_count", SPACE_SLICE_COUNT, 2, SLICES_MAX),
     KEY_BOOL(space, fewer_devices, OPTIONAL, ALWAYS_WRITTEN),
     KEY_NAME(space, framework, OPTIONAL, IF_SET, framework_names),
+    KEY_PART("switches", JSON_ARRAY, OPTIONAL, 0, get_switches, put_switches),
     KEY_BOOL(space, tensor_grids, OPTIONAL, IF_SET),
     KEY_INT(space, slice_tokens, OPTIONAL, IF_SET, 1, SLICE_TOKENS_MAX),
 };

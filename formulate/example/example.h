@@ -56,6 +56,7 @@ struct transformer_request {
     int64_t sequence, global_batch; // 0: 2048 tokens, or fewer if the model has fewer positions; 64
                                     // micro-batches per replica
     enum precision precision;
+    int gradient_bytes; // of a value; 0: as the framework does by default
     enum objective objective;
     struct layout layout;        // data 0: as many replicas as the GPUs allow
     struct space space;          // if given: which parts of the layout a solve may choose

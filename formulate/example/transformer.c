@@ -157,7 +157,8 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .trainer = framework_trainer(r->space.framework),
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
-    job.gradient_bytes_per_value = trainer_gradient_bytes(job.trainer, job.precision);
+    job.gradient_bytes_per_value =
+        r->gradient_bytes ? r->gradient_bytes : trainer_gradient_bytes(job.trainer, job.precision);
     for (int mode = 0; mode < RECOMPUTE_SWAP; mode++) // the others only a job can request
         job.recompute[mode] = framework_recomputes(r->space.framework, (enum recompute)mode);
     offer_compression(&job, r, arena);

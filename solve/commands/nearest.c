@@ -79,7 +79,9 @@ static void choose_space(struct job *job, const struct search *s, enum widened w
 {
     struct layout probe = job->layout;
     const char *key;
-    job->space = (struct space){.framework = s->request->framework};
+    struct space space = {.framework = s->request->framework};
+    memcpy(space.switches, job->space.switches, sizeof space.switches);
+    job->space = space;
     for (int tries = 0; tries < SPACE_KEY_COUNT; tries++) {
         if (!(key = refusal_of(s, &probe))) break;
         give_up(&job->space, &probe, key, s);
@@ -105,7 +107,7 @@ static void keep_to_framework(struct job *job, enum framework framework)
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
     l->grid_depth = l->grid_rows = 0;
     if (megatron) job->gathered_logits = false;
-    else job->scattered_messages = false;
+    if (titan) job->scattered_messages = false;
     if (!titan) return;
     job->gradient_bytes_per_value = 4;
     job->attention_kernel = ATTENTION_MAKER;
@@ -125,6 +127,7 @@ static struct job nearest_job(const struct search *s, enum widened widened, int 
                            (framework_recomputes(s->request->framework, (enum recompute)i) &&
                             (mode == AS_OFFERED ? job.recompute[i] : i == mode));
     choose_space(&job, s, widened);
+    if (!job.space.given) switches_set(&job);
     if (mode == AS_OFFERED) return job;
     struct rule *rules = TAKE(s->arena, job.rule_count + 1, struct rule);
     for (int i = 0; i < job.rule_count; i++) rules[i] = job.rules[i];

@@ -31,6 +31,7 @@ struct options {
     const char *model, *cluster, *gpu, *costs, *folder;
     int64_t nodes, gpus, sequence, global_batch;
     int framework, precision;
+    int64_t gradient_bytes;
     double gpu_hour_price, gap, time_limit_s;
     bool force;
     struct stated_layout stated;
@@ -97,6 +98,7 @@ static void problem_step(struct steps *s, const struct options *r, struct arena 
     add_count(step, "--sequence", r->sequence, arena);
     add_count(step, "--global-batch", r->global_batch, arena);
     add_text(step, "--precision", precision_names[r->precision]);
+    add_count(step, "--gradient-bytes", r->gradient_bytes, arena);
     add_text(step, "--framework", framework_names[r->framework]);
     add_text(step, "--layouts", "all");
     static const struct stated_layout nothing = {LAYOUT_UNSTATED};
@@ -222,6 +224,9 @@ static const struct option_row rows[] = {
      1 << 30},
     {"--precision", OPTION_NAME, OPT(precision),
      "precision of weights and activations (default: bf16)", .names = precision_names},
+    {"--gradient-bytes", OPTION_INT, OPT(gradient_bytes),
+     "bytes of an accumulated gradient value: 2 or 4 (default: 4; with DeepSpeed in 16 bits 2)", 2,
+     4},
     {"--for", OPTION_NAME, OPT(framework),
      "target framework (default: megatron); any: whichever layout is fastest",
      .names = framework_names},

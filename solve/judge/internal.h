@@ -37,6 +37,9 @@ struct audit {
     struct arena *arena;
 };
 
+// The problem of one layout, with the switches that the job's space gives it (switches.c).
+struct problem judged_problem(const struct problem *p, const struct layout *layout);
+
 #define REJECT(h, rule, stage, ...) verdict_add((h)->verdict, (h)->arena, rule, stage, __VA_ARGS__)
 
 // stated.c: "name", "outcome", "groups", "options"

@@ -308,7 +308,7 @@ static enum status begin_audit(struct audit *x, struct replica *r, const struct 
     *x = *h;
     x->problem = &r->problem;
     x->request.micro_batches = r->plan.micro_batches;
-    x->judged = problem_with_layout(&r->problem, &h->plan->layout);
+    x->judged = judged_problem(&r->problem, &h->plan->layout);
     x->price_audit = price_audit_over(&x->judged, &h->price_audit);
     x->plan = &r->plan;
     x->group = groups;

@@ -152,7 +152,7 @@ static bool has_claims(struct audit *h)
 // False: the plan has another shape, so nothing else can be compared.
 static bool audit_layout(struct audit *h)
 {
-    h->judged = problem_with_layout(h->problem, &h->plan->layout);
+    h->judged = judged_problem(h->problem, &h->plan->layout);
     if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
     h->price_audit = price_audit_over(&h->judged, &h->price_audit);
     // For replicas that may have different numbers see places.c.

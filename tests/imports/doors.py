@@ -90,12 +90,18 @@ def multiple_of(x):
     return 128 if x["tp"] > 1 else 1
 
 
+def overlaps(x):
+    """torchtitan's pipeline never waits for its messages; Megatron is told to."""
+    return x["trainer"] == "torchtitan" and x["pp"] > 1
+
+
 def columns(x):
     """As predict's columns, each of them stated."""
     words = {"gpu": "h100-80gb", "num_gpus": x["gpus"], "positions": 0 if x["llama"] else x["seq"],
              "gated": int(x["llama"]), "rms_norm": int(x["llama"]), "tied": int(not x["llama"]),
              "dropout": 0, "bias": int(not x["llama"]), "trainer": x["trainer"], "adam": 1,
-             "schedule": "interleaved" if x["vpp"] > 1 else "1f1b", "scattered_messages": 0}
+             "schedule": "interleaved" if x["vpp"] > 1 else "1f1b", "scattered_messages": 0,
+             "overlap_messages": int(overlaps(x))}
     for key in ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "seq", "tp", "pp", "cp",
                 "dp", "vpp", "micro_batch", "global_batch", "precision", "gradient_bytes", "zero",
                 "sp", "recompute", "overlap", "fused_loss"):
@@ -122,6 +128,7 @@ def documents(x):
            "global_batch": x["global_batch"], "precision": x["precision"],
            "gradient_bytes_per_value": x["gradient_bytes"], "trainer": x["trainer"],
            "fused_loss": bool(x["fused_loss"]), "scattered_messages": False,
+           "overlapped_messages": overlaps(x),
            "recompute": [x["recompute"]],
            "layout": {"tensor": x["tp"], "context": x["cp"], "data": x["dp"],
                       "pipeline": x["pp"], "virtual_stages": x["vpp"],
@@ -153,6 +160,7 @@ def flags(x):
             words += ["--group-query-attention", f"--num-query-groups {x['kv_heads']}"]
     if x["vpp"] > 1:
         words.append(f"--num-virtual-stages-per-pipeline-rank {x['vpp']}")
+        words.append("--no-overlap-p2p-communication")
         words.append(f"--microbatch-group-size-per-virtual-pipeline-stage {group_of(x)}")
     words.append(f"--make-vocab-size-divisible-by {multiple_of(x)}")
     words += ["--attention-dropout 0", "--hidden-dropout 0", "--" + x["precision"]]

@@ -216,7 +216,7 @@ cat >"$work/flags" <<'END'
 --max-position-embeddings 4096 --use-distributed-optimizer --overlap-grad-reduce
 --attention-dropout 0 --hidden-dropout 0 --untie-embeddings-and-output-weights --sequence-parallel
 --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2
---num-virtual-stages-per-pipeline-rank 2 --global-batch-size 64 --norm-epsilon 1e-6
+--num-virtual-stages-per-pipeline-rank 2 --no-overlap-p2p-communication --global-batch-size 64 --norm-epsilon 1e-6
 --rotary-base 500000 --recompute-granularity full --recompute-method block
 --recompute-num-layers 1 --num-experts 4 --moe-layer-freq [0,1,1,1,1,1,1,1]
 --moe-ffn-hidden-size 512 --expert-model-parallel-size 2

@@ -22,6 +22,7 @@ LISTED = {
         "moe_ffn_hidden_size moe_shared_expert_intermediate_size rotary_base mtp_num_layers "
         "yarn_original_max_position_embeddings original_max_position_embeddings",
         bool: "sequence_parallel cross_entropy_loss_fusion multi_latent_attention qk_layernorm "
+        "tp_comm_overlap overlap_p2p_comm batch_p2p_comm "
         "gated_linear_unit add_bias_linear add_qkv_bias "
         "should_pad_vocab share_embeddings_and_output_weights moe_shared_expert_gate rope_scaling "
         "moe_grouped_gemm moe_permute_fusion",

@@ -33,7 +33,11 @@ parallelism = {k: ast.literal_eval(v) for k, v in calls["config.parallelism"].it
 for key, value in toml["training"].items():
     assert training[key] == value, (key, training.get(key), value)
 assert training["disable_cuda_graphs"]
-gone = {"disable_loss_parallel", "expert_tensor_parallel_degree"}
+gone = {
+    "disable_loss_parallel",
+    "expert_tensor_parallel_degree",
+    "enable_async_tensor_parallel",  # 0.3: of compile
+}
 for key, value in toml["parallelism"].items():
     if key == "module_fqns_per_model_part":
         value = [["lm_head" if m == "output" else m for m in part] for part in value]
@@ -43,6 +47,8 @@ compiled = calls["config.compile"]
 assert (
     compiled["enable"] == str(toml["compile"]["enable"])
     and ast.literal_eval(compiled["components"]) == toml["compile"]["components"]
+    and ast.literal_eval(compiled.get("enable_async_tensor_parallel", "False"))
+    == toml["parallelism"]["enable_async_tensor_parallel"]
 )
 policy = {
     "none": "config.activation_checkpoint = None",

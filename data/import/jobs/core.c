@@ -322,6 +322,8 @@ enum status core_job(struct run *r, struct error *err)
     j->gradient_bytes_per_value = wide && !r->gradients_in_bf16 ? 4 : 2;
     j->adam = !strcmp(r->optimizer, "adam");
     l->sequence_parallel &= l->tensor > 1;
+    j->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
+    j->overlapped_tensor &= l->sequence_parallel;
     l->fused_attention = r->flash || (strcmp(r->backend, "unfused") && strcmp(r->backend, "local"));
     TRY(set_recompute(r, err));
     return job_check(j, err);

@@ -6,6 +6,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                             struct error *err)
 {
     (void)s;
+    r->job.overlapped_messages = !r->waits;
     if (!r->shape.vocabulary) r->shape.vocabulary = asked->vocabulary;
     return core_check(r, err);
 }

@@ -283,6 +283,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     j->compiled = compiles(r, s, "model"), j->fused_loss = compiles(r, s, "loss");
     j->gathered_logits &= l->tensor > 1;
     l->sequence_parallel = l->tensor > 1;
+    j->overlapped_tensor &= l->tensor > 1 && j->compiled;
+    j->overlapped_messages = l->pipeline > 1;
     l->gradient_sync = SYNC_OVERLAPPED;
     note_rest(s, r);
     return OK;

@@ -12,6 +12,7 @@ enum status space_audit_on_nodes(struct check_result *result, const struct check
     struct check_places *x = TAKE(arena, 1, struct check_places);
     const struct layout layout = space_layout_back(l, &s->of_nodes->job.layout);
     *one = problem_with_layout(s->of_nodes, &layout);
+    space_switch(&one->job, s->of_nodes, l);
     TRY(space_places(x, one, arena, r->err));
     return check_audit_places(result, r, places, x, work, arena);
 }

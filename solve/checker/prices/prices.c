@@ -210,6 +210,7 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     struct check_problem *p = &x->p;
     const int *v = l->value;
     x->one.job.layout = space_layout_back(l, &x->problem->job.layout);
+    space_switch(&x->one.job, x->problem, l);
     x->price_audit = price_audit_over(&x->one, &x->price_audit);
     p->layout = *l, p->devices = x->price_audit.devices;
     p->kind = v[KEY_SCHEDULE];

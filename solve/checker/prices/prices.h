@@ -14,6 +14,8 @@ struct compression_form check_form_of(const struct check_option *o); // as in jo
 // The problem's job must have a space.
 void space_read(struct check_space *to, const struct problem *problem, struct arena *arena);
 struct check_layout space_layout(const struct layout *layout);
+// Sets the switches that a layout of the problem's space has.
+void space_switch(struct job *to, const struct problem *problem, const struct check_layout *l);
 struct layout space_layout_back(const struct check_layout *layout, const struct layout *base);
 
 // The pricer's tables live in the arena and belong to it alone.

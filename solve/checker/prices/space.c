@@ -77,6 +77,24 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     return to;
 }
 
+void space_switch(struct job *to, const struct problem *problem, const struct check_layout *l)
+{
+    const struct job *job = &problem->job;
+    const bool *listed = job->space.switches;
+    bool compiles = job->compiled || listed[SWITCH_COMPILED];
+    const struct check_switches has =
+        check_switches(kind_named(framework_names[job->space.framework], check_framework_names), l,
+                       job->trainer == TRAINER_TORCHTITAN, job->trainer == TRAINER_OTHER, compiles);
+    to->overlapped_messages = job->overlapped_messages ||
+                              (listed[SWITCH_OVERLAPPED_MESSAGES] && has.messages);
+    to->overlapped_tensor = job->overlapped_tensor ||
+                            (listed[SWITCH_OVERLAPPED_TENSOR] && has.sums);
+    to->scattered_messages = job->scattered_messages ||
+                             (listed[SWITCH_SCATTERED_MESSAGES] && has.parts);
+    to->fused_loss = job->fused_loss || (listed[SWITCH_FUSED_LOSS] && has.loss);
+    to->compiled = job->compiled || (listed[SWITCH_COMPILED] && has.compiled);
+}
+
 static void read_axis(struct check_axis *to, const struct space_axis *from, enum space_key key,
                       struct arena *arena)
 {

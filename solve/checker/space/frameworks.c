@@ -76,6 +76,26 @@ static bool deepspeed_runs(const struct check_layout *l)
     return shards || !(v[KEY_OVERLAPPED] || v[KEY_OFFLOAD]);
 }
 
+// Megatron passes messages beside the passes of several stages of a rank, and its fused loss keeps
+// more than the plain one; torchtitan's chunks beside products are made by the compiler; DeepSpeed
+// waits for its messages, and sends them in parts. None of this makes a layout slower or larger.
+struct check_switches check_switches(enum check_framework framework, const struct check_layout *l,
+                                     bool titan, bool own, bool compiles)
+{
+    const int *v = l->value;
+    bool chunks = v[KEY_SEQUENCE_PARALLEL] && v[KEY_TENSOR] > 1;
+    switch (framework) {
+    case RUN_BY_ANY: return (struct check_switches){true, chunks, true, titan || own, titan};
+    case RUN_BY_NEMO:
+    case RUN_BY_MEGATRON: return (struct check_switches){v[KEY_TURNS] > 1, chunks};
+    case RUN_BY_TORCHTITAN_0_2:
+    case RUN_BY_TORCHTITAN:
+        return (struct check_switches){true, chunks && compiles, false, titan || own, titan};
+    case RUN_BY_DEEPSPEED: return (struct check_switches){.parts = true};
+    }
+    return (struct check_switches){false};
+}
+
 bool check_is_run(const struct check_space *s, const struct check_layout *l)
 {
     switch (s->framework) {

@@ -83,6 +83,16 @@ struct check_pricer {
 // Whether the space's framework runs the layout: frameworks.c.
 bool check_is_run(const struct check_space *s, const struct check_layout *layout);
 
+// What the trainer does in a layout if the job's space lists it: frameworks.c.
+struct check_switches {
+    bool messages, sums; // beside the passes, beside the products
+    bool parts;          // a tensor rank sends its part of a message
+    bool loss, compiled;
+};
+// titan: torchtitan is the trainer; own: a program of the user's own; compiles: its blocks.
+struct check_switches check_switches(enum check_framework framework, const struct check_layout *l,
+                                     bool titan, bool own, bool compiles);
+
 enum { LAYOUTS_MOST = 20 * 1000 * 1000 };
 
 // visit: false stops the walk. Returns the number of layouts visited.

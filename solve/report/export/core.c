@@ -167,6 +167,11 @@ struct run core_run(const struct export *e)
     l->zero = l->zero >= 1 || l->offload_optimizer;
     r.distributed = l->zero, r.precision_aware = l->offload_optimizer;
     r.gathers = l->gradient_sync == SYNC_OVERLAPPED && l->zero;
+    struct job *job = &r.job;
+    job->overlapped_tensor &= l->sequence_parallel;
+    job->overlapped_messages &= l->schedule == SCHEDULE_INTERLEAVED;
+    r.waits = l->schedule == SCHEDULE_INTERLEAVED && !job->overlapped_messages;
+    r.in_batches = l->pipeline > 1 && !job->overlapped_messages;
     r.backend = l->fused_attention ? "flash" : "unfused";
     r.unmasked = l->fused_attention;
     if (e->problem) set_job(&r);

@@ -115,8 +115,7 @@ enum status report_deepspeed(const struct plan *plan, const struct plan *uniform
     struct export e = {.name = "DeepSpeed",
                        .framework = FRAMEWORK_DEEPSPEED,
                        .trainer = TRAINER_DEEPSPEED,
-                       .logits = "set in the model's code",
-                       .scattered = "set in the model's code"};
+                       .logits = "set in the model's code"};
     TRY(export_begin(&e, &out, plan, uniform, problem, arena, err));
     TRY(export_need_problem(&e, err));
     if (l->schedule != SCHEDULE_1F1B || l->virtual_stages > 1) e.runs = "1f1b with a stage a rank";

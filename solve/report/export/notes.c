@@ -55,7 +55,12 @@ static void begin(struct export *e, const struct plan *plan, const struct proble
     const struct plan_stage *last = &plan->stages[plan->stage_count - 1];
     e->plan = plan;
     e->layer_count = last->first_layer + last->layer_count;
-    e->problem = problem && e->layer_count <= problem->model.layer_count ? problem : NULL;
+    e->problem = NULL;
+    if (problem && e->layer_count <= problem->model.layer_count) {
+        struct problem *one = TAKE(arena, 1, struct problem);
+        *one = problem_with_layout(problem, &plan->layout);
+        e->problem = one;
+    }
     count_layers(e, arena);
 }
 

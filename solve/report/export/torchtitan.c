@@ -79,6 +79,7 @@ static void set_training(struct run *r)
                     : job->compiled                  ? "[\"model\"]"
                     : job->fused_loss                ? "[\"loss\"]"
                                                      : "[]";
+    r->job.overlapped_tensor &= l->tensor > 1 && job->compiled;
     if (job->precision == FP8)
         r->converters = "[\"quantize.linear.float8\"]", r->filters = "[\"output\"]";
 }

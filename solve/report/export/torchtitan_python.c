@@ -120,9 +120,11 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     // What the plan's times include: the host starts kernels one by one; a pipeline requires it.
     text_put(&out,
              "    config.training.disable_cuda_graphs = True\n"
-             "    config.compile = CompileConfig(enable=%s, components=%s)\n"
+             "    config.compile = CompileConfig(enable=%s, components=%s%s)\n"
              "    config.activation_checkpoint = %s\n    return config\n",
-             run.compile ? "True" : "False", run.components, policies[run.mode]);
+             run.compile ? "True" : "False", run.components,
+             run.job.overlapped_tensor ? ", enable_async_tensor_parallel=True" : "",
+             policies[run.mode]);
     export_print_notes(&e);
     return text_end(&out, text, length);
 }
