@@ -39,6 +39,29 @@ typedef bool space_visitor(void *argument, int64_t number, const struct layout *
 int64_t space_each(const struct space *space, const struct space_limits *limits,
                    space_visitor *visit, void *argument);
 
+// Where in the space each tuple of degrees (tensor, its grid, context, pipeline, data) begins, so
+// that a walk over a few of its layouts passes over the others.
+struct space_index {
+    struct space_tuple {
+        int64_t first;
+        int degrees[4], grid[2];
+    } * tuples; // ascending
+    int tuple_count, capacity;
+    int64_t count; // of layouts
+    struct arena *arena;
+};
+// To be called with ascending numbers from 0.
+void space_index_add(struct space_index *x, int64_t number, const struct layout *layout);
+
+// Numbers from first to end - 1.
+struct space_range {
+    int64_t first, end;
+};
+// Calls visit for every layout of the ascending ranges, with its number; false stops.
+void space_each_of(const struct space *space, const struct space_limits *limits,
+                   const struct space_index *index, const struct space_range *ranges,
+                   int64_t range_count, space_visitor *visit, void *argument);
+
 // Why the space has no layout; NULL: it has one.
 const char *space_why_empty(const struct space *space, const struct space_limits *limits);
 

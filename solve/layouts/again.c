@@ -20,13 +20,6 @@ void layouts_note_own(struct search *s, int64_t number, int64_t bound_ns)
     if (s->own_ns && bound_ns > s->own_ns[number]) s->own_ns[number] = bound_ns;
 }
 
-void layouts_note_own_range(struct search *s, const struct layouts *l, int64_t first, int64_t end)
-{
-    for (int64_t i = first; i < end && s->own_ns; i++)
-        layouts_note_own(s, i,
-                         layout_fate_has_no_plan(layouts_fate(l, i)) ? INT64_MAX : l->value[i]);
-}
-
 // The answer's bound so far; INT64_MAX: no layout has a plan.
 static int64_t least_ns(const struct layouts *l)
 {
@@ -49,25 +42,21 @@ bool layouts_rest_on_known(const struct search *s)
 // The scan of the layouts with these ascending numbers.
 static bool scan_again(struct search *s, struct layouts *again, struct candidate **all, int count)
 {
-    struct message *requests = TAKE(s->arena, count, struct message),
-                   *answers = TAKE(s->arena, count, struct message);
-    int64_t *ends = TAKE(s->arena, count, int64_t), *firsts = TAKE(s->arena, count, int64_t);
-    int ranges = 0;
+    struct message request, answer = {0};
+    struct space_range *ranges = TAKE(s->arena, count, struct space_range);
+    struct scanned *found = TAKE(s->arena, count, struct scanned);
+    for (int i = 0; i < count; i++)
+        ranges[i] = (struct space_range){all[i]->number, all[i]->number + 1};
+    message_begin(&request, s->arena);
+    request_ranges(&request, REQUEST_SCAN, ranges, count);
+    if (!layouts_ask(s, &request, 1, &answer) || layouts_is_over(s) || !answer.used ||
+        answer.broken || !answer_scan(&answer, again, found, count, s->arena))
+        return false;
     for (int i = 0; i < count; i++) {
-        if (!ranges || ends[ranges - 1] != all[i]->number) firsts[ranges++] = all[i]->number;
-        ends[ranges - 1] = all[i]->number + 1;
+        bool open = again->reasons[found[i].reason].fate == FATE_OPEN;
+        layouts_note_own(s, all[i]->number, open ? found[i].value : INT64_MAX);
     }
-    for (int i = 0; i < ranges; i++) {
-        message_begin(&requests[i], s->arena);
-        request_scan(&requests[i], firsts[i], ends[i]);
-    }
-    bool whole = layouts_ask(s, requests, ranges, answers) && !layouts_is_over(s);
-    for (int i = 0; i < ranges && whole; i++) {
-        whole = answers[i].used && !answers[i].broken &&
-                answer_scan(&answers[i], again, firsts[i], ends[i], s->arena);
-        if (whole) layouts_note_own_range(s, again, firsts[i], ends[i]);
-    }
-    return whole;
+    return true;
 }
 
 // Cheap bounds of these: those of the scan, then where these are below bound_ns those of filled

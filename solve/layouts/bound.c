@@ -280,14 +280,26 @@ void layout_forget_loads(const struct layout_sketch *s)
     for (int64_t i = 0; i < loads; i++) s->loads[i] = LOAD_UNKNOWN;
 }
 
+// Some rank does at least the mean of all passes and `beside`, and as many whole main layers as the
+// mean rank.
+static int64_t mean_ns(const struct layout_sketch *s, int64_t ranks, int64_t beside_ns)
+{
+    int64_t one = INT64_MAX;
+    for (int g = 0; g < s->group_count; g++) one = smaller(one, pass_ns(&s->groups[g].main));
+    assert(one >= 0 && one < INT64_MAX && s->all_ns >= 0);
+    int64_t average = (s->all_ns + beside_ns + ranks - 1) / ranks,
+            whole = (s->main_count + ranks - 1) / ranks * one;
+    return larger(average, whole);
+}
+
+int64_t layout_mean_of_passes(const struct layout_sketch *s, const struct priced *p)
+{
+    return p->micro_batches * mean_ns(s, p->rank_count, 0);
+}
+
 int64_t layout_average_bound(const struct layout_sketch *s)
 {
-    int64_t all = s->all_ns, one = INT64_MAX;
-    for (int g = 0; g < s->group_count; g++) one = smaller(one, pass_ns(&s->groups[g].main));
-    assert(one >= 0 && one < INT64_MAX && all >= 0);
     int64_t blocks = (s->ranks - 1) * 2 * (s->turns == 1) *
                      (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
-    int64_t average = (all + blocks + s->ranks - 1) / s->ranks,
-            whole = (s->main_count + s->ranks - 1) / s->ranks * one;
-    return s->micro_batches * larger(average, whole);
+    return s->micro_batches * mean_ns(s, s->ranks, blocks);
 }

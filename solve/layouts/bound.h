@@ -137,6 +137,8 @@ bool sketch_is_main(const struct layout_sketch *s, int run);
 // enough_ns.
 int64_t layout_missing_bytes(const struct layout_sketch *s);
 int64_t layout_average_bound(const struct layout_sketch *s);
+// The part of the former that needs only the sketch of p's prices.
+int64_t layout_mean_of_passes(const struct layout_sketch *s, const struct priced *p);
 int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns); // fill.c
 
 // The least ns of an iteration (m x the rank's load, for that objective) if the rank is on that

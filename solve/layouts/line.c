@@ -1,12 +1,15 @@
-// The queue of layouts: the scan of the space, the order by the bound that it gives, and the window
-// of the next layouts, with their degrees.
+// The queue of layouts: bounds of groups, the scan of those that leave room, the order by the bound
+// that these give, and the window of the next layouts, with their degrees.
 #include <assert.h>
 #include <stdlib.h>
 
 #include "data/base/grow.h"
+#include "data/base/least.h"
 #include "solve/layouts/search.h"
 
-enum { SCAN_CHUNK = 1 << 15, WINDOW = 1 << 16 };
+// Layouts that are scanned at once; those that enter the queue at once; those that are scanned
+// before any is looked at.
+enum { SCAN_CHUNK = 1 << 14, WINDOW = 1 << 16, AHEAD = 1 << 18 };
 
 // ---- scanning
 
@@ -14,12 +17,14 @@ static bool count_visit(void *search, int64_t number, const struct layout *layou
 {
     struct search *s = search;
     layouts_first_offer(&s->sensible, number, layout);
+    space_index_add(&s->index, number, layout);
     return number < SPACE_COUNT_MAX;
 }
 
 enum status layouts_prepare_scan(struct search *s, struct error *err)
 {
     struct layouts *l = s->layouts;
+    s->index.arena = s->arena;
     layouts_first_open(&s->sensible, s->problem, s->arena);
     l->count = space_each(&s->problem->job.space, &s->limits, count_visit, s);
     assert(l->count >= 0);
@@ -28,52 +33,145 @@ enum status layouts_prepare_scan(struct search *s, struct error *err)
                     document_name(&s->problem->job.document, "job"), SPACE_COUNT_MAX);
     l->reason = TAKE(s->arena, l->count, uint16_t);
     l->value = TAKE(s->arena, l->count, int64_t);
+    s->scanned = TAKE(s->arena, l->count, unsigned char);
     int unseen = layouts_reason(l, FATE_OPEN, "not looked at", s->arena);
     for (int64_t i = 0; i < l->count; i++) l->reason[i] = (uint16_t)unseen;
     return OK;
 }
 
-struct range {
-    int64_t first, end;
+// Ascending ranges in pieces of about `piece` layouts, a request for each.
+struct pieces {
+    struct message *requests, *answers;
+    const struct space_range **ranges; // each piece's first
+    int64_t *layouts;                  // of each piece
+    int *range_counts, count;
 };
 
-// Runs of layouts of our part of which nothing is known, each at most a chunk.
-static struct range *ranges_to_scan(const struct search *s, int *count)
+static struct pieces cut(struct search *s, enum layouts_request request,
+                         const struct space_range *ranges, int64_t range_count, int64_t piece)
 {
-    int64_t layouts = s->layouts->count, end,
-            chunk = layouts / 64 > SCAN_CHUNK ? layouts / 64 : SCAN_CHUNK;
-    struct range *ranges = NULL;
-    int capacity = 0;
+    struct pieces p = {TAKE(s->arena, range_count, struct message),
+                       TAKE(s->arena, range_count, struct message),
+                       TAKE(s->arena, range_count, const struct space_range *),
+                       TAKE(s->arena, range_count, int64_t),
+                       TAKE(s->arena, range_count, int),
+                       0};
+    for (int64_t at = 0; at < range_count; p.count++) {
+        int i = p.count;
+        p.ranges[i] = &ranges[at];
+        for (; at < range_count && p.layouts[i] < piece; at++, p.range_counts[i]++)
+            p.layouts[i] += ranges[at].end - ranges[at].first;
+        message_begin(&p.requests[i], s->arena);
+        request_ranges(&p.requests[i], request, p.ranges[i], p.range_counts[i]);
+    }
+    return p;
+}
+
+// Runs of layouts that may have a plan and a value below `below`, each at most `piece` long.
+static struct space_range *ranges_below(const struct search *s, int64_t below, int64_t piece,
+                                        int64_t *count)
+{
+    const struct layouts *l = s->layouts;
+    struct space_range *ranges = NULL;
+    int64_t capacity = 0;
     *count = 0;
-    for (int64_t first = 0; first < layouts; first = end) {
-        bool wanted = layouts_is_unseen(s, first);
-        for (end = first + 1; end < layouts && layouts_is_unseen(s, end) == wanted &&
-                              (!wanted || end - first < chunk);)
-            end++;
-        if (!wanted) continue;
-        GROW(s->arena, ranges, *count, capacity, 64);
-        ranges[(*count)++] = (struct range){first, end};
+    for (int64_t i = 0; i < l->count; i++) {
+        if (s->scanned[i] || layouts_fate(l, i) != FATE_OPEN || l->value[i] >= below ||
+            !layouts_is_here(s, i))
+            continue;
+        struct space_range *last = *count ? &ranges[*count - 1] : NULL;
+        if (last && last->end == i && i - last->first < piece) last->end++;
+        else {
+            GROW(s->arena, ranges, *count, capacity, 64);
+            ranges[(*count)++] = (struct space_range){i, i + 1};
+        }
     }
     return ranges;
 }
 
+static void take_scanned(struct search *s, int64_t number, const struct scanned *x)
+{
+    struct layouts *l = s->layouts;
+    bool open = l->reasons[x->reason].fate == FATE_OPEN;
+    s->scanned[number] = true;
+    layouts_note_own(s, number, open ? x->value : INT64_MAX);
+    l->reason[number] = x->reason;
+    if (!open || x->value > l->value[number]) l->value[number] = x->value;
+}
+
 // What was scanned is kept, even if not everything was.
+bool layouts_scan_ranges(struct search *s, const struct space_range *ranges, int64_t count)
+{
+    struct pieces p = cut(s, REQUEST_SCAN, ranges, count, SCAN_CHUNK);
+    bool whole = layouts_ask(s, p.requests, p.count, p.answers) && !layouts_is_over(s);
+    for (int i = 0; i < p.count; i++) {
+        struct scanned *found = TAKE(s->arena, p.layouts[i], struct scanned);
+        if (!p.answers[i].used || p.answers[i].broken ||
+            !answer_scan(&p.answers[i], s->layouts, found, p.layouts[i], s->arena)) {
+            whole = false;
+            continue;
+        }
+        for (int r = 0, at = 0; r < p.range_counts[i]; r++)
+            for (int64_t k = p.ranges[i][r].first; k < p.ranges[i][r].end; k++)
+                take_scanned(s, k, &found[at++]);
+    }
+    return whole;
+}
+
+// false: stopped.
+static bool bound_groups(struct search *s)
+{
+    struct layouts *l = s->layouts;
+    int64_t chunk = larger(l->count / 64, SCAN_CHUNK), count;
+    const struct space_range *ranges = ranges_below(s, INT64_MAX, chunk, &count);
+    struct pieces p = cut(s, REQUEST_GROUPS, ranges, count, 1);
+    int64_t *values = TAKE(s->arena, chunk, int64_t);
+    bool whole = layouts_ask(s, p.requests, p.count, p.answers) && !layouts_is_over(s);
+    for (int i = 0; i < p.count && whole; i++) {
+        int64_t first = p.ranges[i]->first;
+        whole = p.answers[i].used && !p.answers[i].broken &&
+                answer_groups(&p.answers[i], values, p.layouts[i]);
+        for (int64_t k = 0; k < p.layouts[i] && whole; k++) {
+            layouts_note_own(s, first + k, values[k]);
+            l->value[first + k] = larger(l->value[first + k], values[k]);
+        }
+    }
+    return whole;
+}
+
+static bool scan_below(struct search *s, int64_t below)
+{
+    int64_t count;
+    const struct space_range *ranges = ranges_below(s, below, SCAN_CHUNK, &count);
+    return layouts_scan_ranges(s, ranges, count);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+// The bound of the last of the AHEAD groups' layouts that are next; INT64_MAX: there are fewer.
+static int64_t bound_ahead_ns(const struct search *s)
+{
+    const struct layouts *l = s->layouts;
+    int64_t *values = TAKE(s->arena, l->count, int64_t), count = 0;
+    for (int64_t i = 0; i < l->count; i++)
+        if (!s->scanned[i] && layouts_fate(l, i) == FATE_OPEN && layouts_is_here(s, i))
+            values[count++] = l->value[i];
+    if (count <= AHEAD) return INT64_MAX;
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return values[AHEAD];
+}
+
+// Groups without a bound come first: nearly all of their layouts are refused. Then those with the
+// least bounds, among which the scouts are chosen.
 bool layouts_scan(struct search *s)
 {
-    int count;
-    const struct range *ranges = ranges_to_scan(s, &count);
-    struct message *requests = TAKE(s->arena, count, struct message),
-                   *answers = TAKE(s->arena, count, struct message);
-    for (int i = 0; i < count; i++) {
-        message_begin(&requests[i], s->arena);
-        request_scan(&requests[i], ranges[i].first, ranges[i].end);
-    }
-    bool whole = layouts_ask(s, requests, count, answers) && !layouts_is_over(s);
-    for (int i = 0; i < count; i++)
-        if (answers[i].used && !answers[i].broken &&
-            answer_scan(&answers[i], s->layouts, ranges[i].first, ranges[i].end, s->arena))
-            layouts_note_own_range(s, s->layouts, ranges[i].first, ranges[i].end);
-    return whole;
+    if (!bound_groups(s) || !scan_below(s, 1)) return false;
+    layouts_report_groups(s);
+    return scan_below(s, smaller(bound_ahead_ns(s), layouts_closing_anyway_ns(s)));
 }
 
 int waiting_by_bound(const void *a, const void *b)
@@ -120,8 +218,22 @@ static bool fill_visit(void *argument, int64_t number, const struct layout *layo
 void layouts_fill_in(const struct search *s, struct candidate **sorted, int64_t count)
 {
     struct filling f = {sorted, sorted + count};
-    space_each(&s->problem->job.space, &s->limits, fill_visit, &f);
+    struct space_range *ranges = TAKE(s->arena, count, struct space_range);
+    for (int64_t i = 0; i < count; i++)
+        ranges[i] = (struct space_range){sorted[i]->number, sorted[i]->number + 1};
+    space_each_of(&s->problem->job.space, &s->limits, &s->index, ranges, count, fill_visit, &f);
     assert(f.next == f.end); // the space has every number
+}
+
+// Layouts whose group left no room for a better plan are priced when the queue reaches them.
+static void scan_window(struct search *s, struct candidate **sorted, int64_t count)
+{
+    struct space_range *ranges = TAKE(s->arena, count, struct space_range);
+    int64_t unscanned = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (!s->scanned[sorted[i]->number])
+            ranges[unscanned++] = (struct space_range){sorted[i]->number, sorted[i]->number + 1};
+    if (unscanned) layouts_scan_ranges(s, ranges, unscanned);
 }
 
 static void widen(struct search *s)
@@ -131,13 +243,17 @@ static void widen(struct search *s)
     struct candidate *all = TAKE(s->arena, count, struct candidate),
                      **sorted = TAKE(s->arena, count, struct candidate *);
     for (int64_t i = 0; i < count; i++) {
-        int64_t number = s->order[s->order_next++];
-        all[i] = (struct candidate){.number = number, .bound_ns = s->layouts->value[number]};
+        all[i] = (struct candidate){.number = s->order[s->order_next++]};
         sorted[i] = &all[i];
     }
     qsort(sorted, (size_t)count, sizeof(struct candidate *), candidates_by_number);
+    scan_window(s, sorted, count);
     layouts_fill_in(s, sorted, count);
-    for (int64_t i = 0; i < count; i++) layouts_put_in_line(s, &all[i]);
+    for (int64_t i = 0; i < count; i++) {
+        all[i].bound_ns = s->layouts->value[all[i].number];
+        bool open = layouts_fate(s->layouts, all[i].number) == FATE_OPEN;
+        if (open) layouts_put_in_line(s, &all[i]);
+    }
 }
 
 struct candidate *layouts_first_in_line(struct search *s)

@@ -32,8 +32,7 @@ static bool same_kind(const struct layout *a, const struct layout *b)
 static bool scout_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scouts *x = argument;
-    if (layouts_fate(x->layouts, number) != FATE_OPEN || !layouts_is_here(x->search, number))
-        return true;
+    if (!x->search->scanned[number] || layouts_fate(x->layouts, number) != FATE_OPEN) return true;
     int64_t micro_batches = x->layouts->global_batch / layout->data / layout->micro_batch;
     int64_t passes = micro_batches * layout_stage_count(layout) * layout->slice_count;
     if (passes * layout->pipeline * layout->pipeline > SCOUTS_COST_MAX) return true;

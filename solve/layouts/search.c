@@ -10,11 +10,26 @@
 #include "solve/layout/steps.h"
 #include "solve/layouts/search.h"
 
+static int64_t best_known_ns(const struct search *s)
+{
+    int64_t best = s->best.stage_count ? s->best.iteration_ns : 0;
+    bool first = s->first.stage_count && (!best || s->first.iteration_ns < best);
+    return first ? s->first.iteration_ns : best;
+}
+
 bool layouts_is_over(const struct search *s) { return watch_is_over(&s->watch); }
 
 int64_t layouts_closing_ns(const struct search *s)
 {
     return s->best.stage_count ? frontier_closing_ns(&s->frontier) : INT64_MAX;
+}
+
+int64_t layouts_closing_anyway_ns(const struct search *s)
+{
+    struct frontier anyway = s->frontier;
+    int64_t best_ns = best_known_ns(s);
+    anyway.best_ns = best_ns;
+    return best_ns ? frontier_closing_ns(&anyway) : INT64_MAX;
 }
 
 void layouts_put_in_line(struct search *s, struct candidate *c)
@@ -23,13 +38,6 @@ void layouts_put_in_line(struct search *s, struct candidate *c)
 }
 
 // ---- progress
-
-static int64_t best_known_ns(const struct search *s)
-{
-    int64_t best = s->best.stage_count ? s->best.iteration_ns : 0;
-    bool first = s->first.stage_count && (!best || s->first.iteration_ns < best);
-    return first ? s->first.iteration_ns : best;
-}
 
 // What is proven for all layouts: for those in the queue and outside the window, the first one's
 // bound; the others are closed at a bound that the best plan's time less the gap does not exceed.
@@ -72,13 +80,29 @@ static void report(struct search *s)
 
 void layouts_report_scan(struct search *s, const char *text)
 {
-    char plan[64] = "no plan yet", line[256];
+    char plan[64] = "no plan yet", bound[64] = "no bound yet", line[256];
+    int64_t bound_ns = s->frontier.reported_ns;
     if (!solve_tells(s->settings)) return;
+    if (bound_ns) snprintf(bound, sizeof bound, "bound %.9f s", (double)bound_ns / 1e9);
     if (best_known_ns(s))
         snprintf(plan, sizeof plan, "plan %.9f s", (double)best_known_ns(s) / 1e9);
     double seconds = watch_elapsed_s(&s->watch);
-    snprintf(line, sizeof line, "%8.1f s  %s  no bound yet  %s", seconds, plan, text);
-    solve_tell(s->settings, &(struct solve_progress){seconds, best_known_ns(s), 0, line});
+    snprintf(line, sizeof line, "%8.1f s  %s  %s  %s", seconds, plan, bound, text);
+    solve_tell(s->settings, &(struct solve_progress){seconds, best_known_ns(s), bound_ns, line});
+}
+
+void layouts_report_groups(struct search *s)
+{
+    const struct layouts *l = s->layouts;
+    int64_t best_ns = best_known_ns(s), least_ns = INT64_MAX;
+    for (int64_t i = 0; i < l->count; i++)
+        if (!layout_fate_has_no_plan(layouts_fate(l, i))) least_ns = smaller(least_ns, l->value[i]);
+    if (s->task.part.count || least_ns == INT64_MAX) return;
+    s->frontier.reported_ns = bound_stated(best_ns ? smaller(least_ns, best_ns) : least_ns, best_ns,
+                                           s->frontier.reported_ns);
+    if (s->problem->job.objective != OBJECTIVE_MAX_LOAD)
+        solve_keep_bound(s->settings, s->problem, s->frontier.reported_ns);
+    layouts_report_scan(s, "groups of layouts are bounded");
 }
 
 // ---- the whole
@@ -163,7 +187,7 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
     TRY(layouts_prepare_scan(s, err));
     TRY(layouts_take_known(s, err));
     bool here = !s->settings->threads;
-    s->context = (struct layouts_context){p, s->settings,
+    s->context = (struct layouts_context){p, s->settings, &s->index,
                                           here && s->watch.stop ? s->watch.stop : s->stop.flag,
                                           here ? &s->watch : NULL};
     struct worker_settings workers = {.count = s->settings->threads,
@@ -193,7 +217,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     TRY(begin(&s, r, err));
     bool begun = s.best.stage_count != 0;
     if (!begun) layouts_find_first(&s);
-    layouts_report_scan(&s, "every layout is priced");
+    layouts_report_scan(&s, "groups of layouts are bounded, then priced");
     if (!layouts_is_over(&s) && layouts_scan(&s)) {
         layouts_sort_open(&s);
         if (!begun) layouts_scout(&s);

@@ -31,6 +31,8 @@ struct search {
     struct layouts *layouts;
     int64_t *own_ns; // [count]: bounds that no known one had a part in; NULL: nothing is known
     struct space_limits limits;
+    struct space_index index;
+    unsigned char *scanned; // [count]: priced; the others have the bound of their group
     struct worker_pool *pool;
     struct layouts_context context;
     int64_t *order; // open layouts by scanned bound, ties by number
@@ -58,22 +60,27 @@ bool layouts_is_over(const struct search *s); // out of time, or stopped
 void layouts_put_in_line(struct search *s, struct candidate *c);
 // Layouts whose bound reaches this cannot have a plan that is better by more than the gap.
 int64_t layouts_closing_ns(const struct search *s);
+// The same for the best plan known at all, also the first one. It only falls.
+int64_t layouts_closing_anyway_ns(const struct search *s);
 void layouts_report_scan(struct search *s, const char *text);
+void layouts_report_groups(struct search *s);                      // that they have bounds
 void layouts_keep_plan(struct search *s, const struct plan *plan); // hands it to settings->keep
 // Gets the workers' answers to all requests; false: stopped before all arrived.
 bool layouts_ask(struct search *s, struct message *requests, int count, struct message *answers);
 
 // ---- task.c
 bool layouts_is_here(const struct search *s, int64_t number); // in the part that is searched
-// Whether only the layout's number is known so far.
-bool layouts_is_unseen(const struct search *s, int64_t number);
 enum status layouts_take_known(struct search *s, struct error *err);
 void layouts_exchange_plans(struct search *s);
 enum status layouts_refuse_false(const struct search *s, struct error *err); // a false bound
 
 // ---- line.c: the layouts by number, then the open ones by bound
 enum status layouts_prepare_scan(struct search *s, struct error *err);
-bool layouts_scan(struct search *s); // false: stopped
+// Bounds the groups, then prices the layouts of those that leave room for a better plan than the
+// one that is known. false: stopped.
+bool layouts_scan(struct search *s);
+// Prices these, ascending, which the queue does next.
+bool layouts_scan_ranges(struct search *s, const struct space_range *ranges, int64_t count);
 void layouts_sort_open(struct search *s);
 // The first in the queue, or NULL. Layouts outside the window enter it as soon as one of them may
 // be first.
@@ -93,7 +100,6 @@ void layouts_fill_in(const struct search *s, struct candidate **sorted, int64_t 
 void layouts_open_own(struct search *s);
 // INT64_MAX: it has no plan.
 void layouts_note_own(struct search *s, int64_t number, int64_t bound_ns);
-void layouts_note_own_range(struct search *s, const struct layouts *l, int64_t first, int64_t end);
 void layouts_derive_again(struct search *s);
 bool layouts_rest_on_known(const struct search *s); // the answer, once fates are settled
 

@@ -9,12 +9,6 @@ bool layouts_is_here(const struct search *s, int64_t number)
     return space_part_has(&s->task.part, number, s->layouts->count);
 }
 
-bool layouts_is_unseen(const struct search *s, int64_t number)
-{
-    return layouts_is_here(s, number) && layouts_fate(s->layouts, number) == FATE_OPEN &&
-           !s->layouts->value[number];
-}
-
 static void take_layouts(struct search *s, const struct layouts *known)
 {
     const struct layouts *l = s->layouts;

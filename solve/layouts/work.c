@@ -3,8 +3,10 @@
 // which worker gives it.
 #include <assert.h>
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "solve/layouts/group.h"
 #include "solve/layouts/work.h"
 
 enum status layout_price(struct priced *priced, const struct problem *problem,
@@ -95,7 +97,6 @@ const char *layouts_plain_reason(const char *text, const struct problem *problem
 
 struct scan {
     const struct problem *problem;
-    int64_t first, end;
     struct layouts found; // reasons only
     struct message *values;
     struct price_cache cache;
@@ -168,13 +169,23 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
 static bool scan_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scan *s = argument;
-    if (number >= s->end || should_stop(s->context)) return false; // a partial scan is no answer
-    if (number < s->first) return true;
     int64_t value;
+    (void)number;
+    if (should_stop(s->context)) return false; // a partial scan is no answer
     int reason = scan_layout(s, layout, &value);
     message_put_count(s->values, reason);
     message_put_count(s->values, value);
     return true;
+}
+
+static void each_of_ranges(const struct layouts_context *c, struct message *in,
+                           space_visitor *visit, void *argument, struct arena *arena)
+{
+    struct space_limits limits = problem_space_limits(c->problem);
+    int count = message_get_length(in, sizeof(struct space_range));
+    struct space_range *ranges = TAKE(arena, count, struct space_range);
+    message_get(in, ranges, (size_t)count * sizeof *ranges);
+    space_each_of(&c->problem->job.space, &limits, c->index, ranges, count, visit, argument);
 }
 
 static void serve_scan(const struct layouts_context *c, struct message *in, struct message *out,
@@ -191,11 +202,8 @@ static void serve_scan(const struct layouts_context *c, struct message *in, stru
     struct arena prices;
     arena_open(&prices, arena->exit);
     price_cache_open(&s.cache, c->problem, &prices, arena);
-    s.first = message_get_count(in);
-    s.end = message_get_count(in);
     s.found.reasons = TAKE(arena, LAYOUTS_REASONS_MAX, struct layouts_reason);
-    struct space_limits limits = problem_space_limits(c->problem);
-    space_each(&c->problem->job.space, &limits, scan_visit, &s);
+    each_of_ranges(c, in, scan_visit, &s, arena);
     message_put_count(out, s.found.reason_count);
     for (int i = 0; i < s.found.reason_count; i++) {
         message_put_count(out, s.found.reasons[i].fate);
@@ -205,28 +213,78 @@ static void serve_scan(const struct layouts_context *c, struct message *in, stru
     arena_close(&prices);
 }
 
-void request_scan(struct message *m, int64_t first, int64_t end)
+void request_ranges(struct message *m, enum layouts_request request,
+                    const struct space_range *ranges, int count)
 {
-    message_put_count(m, REQUEST_SCAN);
-    message_put_count(m, first);
-    message_put_count(m, end);
+    message_put_count(m, request);
+    message_put_count(m, count);
+    message_put(m, ranges, (size_t)count * sizeof *ranges);
 }
 
-bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end,
+bool answer_scan(struct message *m, struct layouts *l, struct scanned *to, int64_t count,
                  struct arena *arena)
 {
-    int known[LAYOUTS_REASONS_MAX], count = (int)message_get_count(m);
-    if (m->broken || count < 0 || count > LAYOUTS_REASONS_MAX) return false;
-    for (int i = 0; i < count; i++) {
+    int known[LAYOUTS_REASONS_MAX], reasons = (int)message_get_count(m);
+    if (m->broken || reasons < 0 || reasons > LAYOUTS_REASONS_MAX) return false;
+    for (int i = 0; i < reasons; i++) {
         enum layout_fate fate = (enum layout_fate)message_get_count(m);
         known[i] = layouts_reason(l, fate, message_get_text(m, arena), arena);
     }
-    for (int64_t i = first; i < end && !m->broken; i++) {
+    for (int64_t i = 0; i < count; i++) {
         int64_t reason = message_get_count(m), value = message_get_count(m);
-        if (m->broken || reason < 0 || reason >= count) return false;
-        l->reason[i] = (uint16_t)known[reason], l->value[i] = value;
+        if (m->broken || reason < 0 || reason >= reasons) return false;
+        to[i] = (struct scanned){(uint16_t)known[reason], value};
     }
-    return !m->broken;
+    return true;
+}
+
+// ---- groups
+
+struct grouping {
+    const struct layouts_context *context;
+    struct group_bounds bounds;
+    struct message *runs; // of layouts with one value: how many, and the value
+    int64_t value, count;
+};
+
+static void put_run(struct grouping *x)
+{
+    if (!x->count) return;
+    message_put_count(x->runs, x->count);
+    message_put_count(x->runs, x->value);
+    x->count = 0;
+}
+
+static bool group_visit(void *argument, int64_t number, const struct layout *layout)
+{
+    struct grouping *x = argument;
+    (void)number;
+    if (should_stop(x->context)) return false;
+    struct layout_worth worth = problem_layout_worth(x->context->problem, layout);
+    int64_t value = value_of(&worth, group_bound_ns(&x->bounds, layout));
+    if (value != x->value) put_run(x);
+    x->value = value, x->count++;
+    return true;
+}
+
+static void serve_groups(const struct layouts_context *c, struct message *in, struct message *out,
+                         struct arena *arena)
+{
+    struct grouping x = {.context = c, .runs = out};
+    group_bounds_open(&x.bounds, c->problem, arena);
+    each_of_ranges(c, in, group_visit, &x, arena);
+    put_run(&x);
+    group_bounds_close(&x.bounds);
+}
+
+bool answer_groups(struct message *m, int64_t *values, int64_t count)
+{
+    for (int64_t at = 0; at < count;) {
+        int64_t alike = message_get_count(m), value = message_get_count(m);
+        if (m->broken || alike < 1 || alike > count - at) return false;
+        for (int64_t end = at + alike; at < end; at++) values[at] = value;
+    }
+    return true;
 }
 
 // ---- sharpening
@@ -240,32 +298,59 @@ void request_sharpen(struct message *m, int64_t enough, const struct layout *con
     for (int i = 0; i < count; i++) message_put(m, layouts[i], sizeof *layouts[i]);
 }
 
+struct to_sharpen {
+    struct layout layout;
+    int at; // in the request
+};
+
+static int by_degrees(const void *a, const void *b)
+{
+    const struct to_sharpen *x = a, *y = b;
+    const int degrees[][2] = {{x->layout.tensor, y->layout.tensor},
+                              {x->layout.context, y->layout.context},
+                              {x->layout.pipeline, y->layout.pipeline},
+                              {x->layout.data, y->layout.data}};
+    for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
+        if (degrees[i][0] != degrees[i][1]) return degrees[i][0] < degrees[i][1] ? -1 : 1;
+    return x->at - y->at;
+}
+
+static int64_t sharpened(const struct layouts_context *c, struct price_cache *prices,
+                         struct kept_cache *kept, const struct layout *layout, int64_t enough)
+{
+    const char *why;
+    const struct layout_sketch *sketch = sketch_cached(prices, layout, kept, &why);
+    struct layout_worth worth = problem_layout_worth(c->problem, layout);
+    int64_t enough_ns = enough < INT64_MAX ? cutoff_of(&worth, enough) : INT64_MAX,
+            bound_ns = sketch ? layout_filling_bound(sketch, enough_ns) : 0;
+    assert(!sketch || bound_ns >= layout_average_bound(sketch)); // sharper, never blunter
+    bool slow = bound_ns > worth.cap_ns && bound_ns < INT64_MAX;
+    return slow ? LAYOUT_TOO_SLOW : value_of(&worth, bound_ns);
+}
+
+// Those with the same degrees one after another, since they share prices.
 static void serve_sharpen(const struct layouts_context *c, struct message *in, struct message *out,
                           struct arena *arena)
 {
     int64_t enough = message_get_count(in);
-    int count = message_get_length(in, sizeof(struct layout));
-    struct arena turns;
+    int count = message_get_length(in, sizeof(struct layout)), done = 0;
+    struct to_sharpen *all = TAKE(arena, count, struct to_sharpen);
+    int64_t *bounds = TAKE(arena, count, int64_t);
+    struct arena turns, prices;
     arena_open(&turns, arena->exit);
+    arena_open(&prices, arena->exit);
     struct kept_cache kept = {.arena = &turns};
-    for (int i = 0; i < count && !should_stop(c); i++) {
-        struct arena_mark mark = arena_set_mark(arena);
-        struct layout layout;
-        struct priced priced;
-        struct layout_sketch sketch;
-        struct error err = {0};
-        const char *why;
-        message_get(in, &layout, sizeof layout);
-        bool priced_well = layout_price(&priced, c->problem, &layout, arena, &err) == OK &&
-                           layout_sketch(&sketch, &priced, &kept, &why);
-        struct layout_worth worth = problem_layout_worth(c->problem, &layout);
-        int64_t enough_ns = enough < INT64_MAX ? cutoff_of(&worth, enough) : INT64_MAX,
-                bound_ns = priced_well ? layout_filling_bound(&sketch, enough_ns) : 0;
-        assert(!priced_well || bound_ns >= layout_average_bound(&sketch)); // sharper, never blunter
-        arena_reset(arena, mark);
-        bool slow = bound_ns > worth.cap_ns && bound_ns < INT64_MAX;
-        message_put_count(out, slow ? LAYOUT_TOO_SLOW : value_of(&worth, bound_ns));
+    struct price_cache cache;
+    price_cache_open(&cache, c->problem, &prices, arena);
+    for (int i = 0; i < count; i++) {
+        message_get(in, &all[i].layout, sizeof all[i].layout);
+        all[i].at = i;
     }
+    qsort(all, (size_t)count, sizeof *all, by_degrees);
+    for (; done < count && !should_stop(c); done++)
+        bounds[all[done].at] = sharpened(c, &cache, &kept, &all[done].layout, enough);
+    for (int i = 0; i < count && done == count; i++) message_put_count(out, bounds[i]);
+    arena_close(&prices);
     arena_close(&turns);
 }
 
@@ -397,6 +482,7 @@ void layouts_serve(void *context, struct message *in, struct message *out, struc
     enum layouts_request request = (enum layouts_request)message_get_count(in);
     if (should_stop(c)) return; // an empty answer says nothing
     switch (request) {
+    case REQUEST_GROUPS: serve_groups(c, in, out, arena); break;
     case REQUEST_SCAN: serve_scan(c, in, out, arena); break;
     case REQUEST_SHARPEN: serve_sharpen(c, in, out, arena); break;
     case REQUEST_FIRST:

@@ -20,6 +20,7 @@ void layouts_get_plan(struct message *m, struct plan *p, const struct problem *p
 struct layouts_context {
     const struct problem *problem;
     const struct solve_settings *settings;
+    const struct space_index *index;
     const volatile int *stop;  // shared between the processes
     const struct watch *watch; // to be checked as well if there are no processes; NULL: none
 };
@@ -32,6 +33,7 @@ const char *layouts_plain_reason(const char *text, const struct problem *problem
                                  struct arena *arena);
 
 enum layouts_request {
+    REQUEST_GROUPS,
     REQUEST_SCAN,
     REQUEST_SHARPEN,
     REQUEST_FIRST,
@@ -40,9 +42,16 @@ enum layouts_request {
     REQUEST_SOLVE
 };
 
-// A range of the space -> a reason and a value for each of its layouts.
-void request_scan(struct message *m, int64_t first, int64_t end);
-bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end,
+// REQUEST_GROUPS: one range -> a bound of the group of each of its layouts, of which none is
+// priced. REQUEST_SCAN: ascending ranges -> a reason and a value for each of their layouts.
+void request_ranges(struct message *m, enum layouts_request request,
+                    const struct space_range *ranges, int count);
+bool answer_groups(struct message *m, int64_t *values, int64_t count);
+struct scanned {
+    uint16_t reason;
+    int64_t value;
+};
+bool answer_scan(struct message *m, struct layouts *l, struct scanned *to, int64_t count,
                  struct arena *arena);
 
 // Instead of a bound: every plan takes longer than the job's limits allow.

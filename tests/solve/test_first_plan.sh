@@ -24,7 +24,7 @@ best=$(number whole.json iteration_ns)
 
 # The order of work: a plan first, then the scan, then a bound.
 plan_line=$(grep -n "  plan .*a first plan" log | head -1 | cut -d: -f1)
-scan_line=$(grep -n "every layout is priced" log | head -1 | cut -d: -f1)
+scan_line=$(grep -n "groups of layouts are bounded, then" log | head -1 | cut -d: -f1)
 [ -n "$plan_line" ] && [ -n "$scan_line" ] && [ "$plan_line" -lt "$scan_line" ] ||
     complain "no plan before the scan"
 
@@ -53,7 +53,7 @@ interrupted() {
 }
 for signal in INT TERM; do
     interrupted $signal "  plan "
-    interrupted $signal "every layout is priced"
+    interrupted $signal "groups of layouts are bounded, then"
     interrupted $signal "in line"
 done
 
