@@ -223,12 +223,13 @@ FAKE_FLAGS = -std=c++17 -O2 -g -Wall \
     $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. \
     $(CUDA_INCLUDES) -MMD -MP
 
-$(OUT)/tests/test_cuda $(OUT)/tests/test_cuda_layers: $(FAKE_CUDA) $(OUT)/tests/cuda/bench/bench.o \
+CUDA_TESTS = $(addprefix $(OUT)/tests/,test_cuda test_cuda_layers test_cuda_parts)
+$(CUDA_TESTS): $(FAKE_CUDA) $(OUT)/tests/cuda/bench/bench.o \
     $(call object,$(filter-out measure/cuda/none.c measure/main.c,$(filter measure/%,$(MEASURE))) \
     $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)))
 $(OUT)/tests/measure/test_cuda%.o $(OUT)/tests/cuda/bench/%.o $(FAKE_CUDA): \
     CFLAGS_all += $(CUDA_INCLUDES)
-$(OUT)/tests/test_cuda $(OUT)/tests/test_cuda_layers: LIBS_plan += -lstdc++
+$(CUDA_TESTS): LIBS_plan += -lstdc++
 
 $(OUT)/tests/cuda/kernels/kernels.o: measure/cuda/kernels/kernels.cu
 	@mkdir -p $(@D)
@@ -264,7 +265,8 @@ gpu-pack: all gpu-programs
 # Whether cuDNN knows kernels for the attentions as they are written down; needs cuDNN, no device.
 # About a minute.
 $(OUT)/fused_plans: $(OUT)/tests/gpu/fused_plans.o $(call object,$(wildcard \
-    measure/cuda/fused_cudnn*.c) data/base/arena.c data/base/status.c)
+    measure/cuda/fused_cudnn*.c) data/base/arena.c data/base/status.c \
+    data/base/plain.c)
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(CUDA_LDFLAGS) -lcudnn -lcudart_static -lstdc++ \
 	    -ldl -lrt -lpthread
 $(OUT)/tests/gpu/fused_plans.o: CFLAGS_all += $(CUDA_INCLUDES)
@@ -273,9 +275,8 @@ test-fused: $(OUT)/fused_plans
 HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
 
 # What the planner does not link, for its own tests.
-$(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_kernels_layers \
-    $(OUT)/tests/test_sampling $(OUT)/tests/test_merge: $(call object,$(filter-out \
-    measure/main.c,$(filter measure/%,$(MEASURE))))
+$(addprefix $(OUT)/tests/test_,measure kernels kernels_layers kernels_parts sampling merge): \
+    $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
 $(OUT)/tests/test_links: $(call object,$(addprefix measure/links/,pairs.c groups.c report.c \
     together.c))
 

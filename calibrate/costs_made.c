@@ -213,6 +213,11 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c,
     take_rate(&to->backward_attention_flop_per_s, c, p->kernels[KERNEL_ATTENTION_BACKWARD], arena);
     take_rate(&to->data_gradient_flop_per_s, c, p->kernels[KERNEL_GEMM_DATA], arena);
     take_rate(&to->weight_gradient_flop_per_s, c, p->kernels[KERNEL_GEMM_WEIGHT], arena);
+    take_rate(&to->grouped_flop_per_s, c, p->kernels[KERNEL_GROUPED], arena);
+    take_rate(&to->backward_grouped_flop_per_s, c, p->kernels[KERNEL_GROUPED_BACKWARD], arena);
+    take_rate(&to->ring_attention_flop_per_s, c, p->kernels[KERNEL_RING], arena);
+    take_rate(&to->backward_ring_attention_flop_per_s, c, p->kernels[KERNEL_RING_BACKWARD], arena);
+    take_rate(&to->cast_bytes_per_s, c, p->kernels[KERNEL_CAST], arena);
     const struct fit *gemm = p->kernels[KERNEL_GEMM];
     take_traffic(&to->operand_bytes_per_s, c, gemm, arena);
     take_rate(&to->low_rank_flop_per_s, c, p->kernels[KERNEL_LOW_RANK], arena);
@@ -238,6 +243,9 @@ static void take_gpu(struct gpu_costs *g, struct calibration *c,
     for (int i = 0; i < c->precision_count; i++) take_precision(g, c, &c->precisions[i], arena);
     take_rate(&g->backward_memory_bytes_per_s, c, c->kernels[KERNEL_ELEMENTWISE_BACKWARD], arena);
     take_rate(&g->copy_bytes_per_s, c, c->kernels[KERNEL_COPY], arena);
+    take_rate(&g->rotary_bytes_per_s, c, c->kernels[KERNEL_ROTARY], arena);
+    take_rate(&g->dropout_bytes_per_s, c, c->kernels[KERNEL_DROPOUT], arena);
+    take_rate(&g->backward_dropout_bytes_per_s, c, c->kernels[KERNEL_DROPOUT_BACKWARD], arena);
     take_rate(&g->top_k_values_per_s, c, c->kernels[KERNEL_TOP_K_COMPRESS], arena);
     take_rate(&g->top_k_back_values_per_s, c, c->kernels[KERNEL_TOP_K_DECOMPRESS], arena);
     take_rate(&g->quantise_values_per_s, c, c->kernels[KERNEL_QUANTISE_COMPRESS], arena);

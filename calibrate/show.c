@@ -200,11 +200,19 @@ static void show_costs(FILE *to, const struct gpu_costs *g)
         show_estimate(to, "    weights' gradients", &p->weight_operand_bytes_per_s, gb_per_s);
         show_estimate(to, "attention", &p->attention_flop_per_s, gflop_per_s);
         show_estimate(to, "  backward", &p->backward_attention_flop_per_s, gflop_per_s);
+        show_estimate(to, "experts' products", &p->grouped_flop_per_s, gflop_per_s);
+        show_estimate(to, "  both gradients", &p->backward_grouped_flop_per_s, gflop_per_s);
+        show_estimate(to, "attention, ring's step", &p->ring_attention_flop_per_s, gflop_per_s);
+        show_estimate(to, "  backward", &p->backward_ring_attention_flop_per_s, gflop_per_s);
+        show_estimate(to, "casts to 8 bits", &p->cast_bytes_per_s, gb_per_s);
         show_estimate(to, "low-rank compression", &p->low_rank_flop_per_s, gflop_per_s);
         show_estimate(to, "  its traffic", &p->low_rank_bytes_per_s, gb_per_s);
     }
     show_estimate(to, "memory", &g->memory_bytes_per_s, gb_per_s);
     show_estimate(to, "  backward", &g->backward_memory_bytes_per_s, gb_per_s);
+    show_estimate(to, "rotary positions", &g->rotary_bytes_per_s, gb_per_s);
+    show_estimate(to, "dropout", &g->dropout_bytes_per_s, gb_per_s);
+    show_estimate(to, "  backward", &g->backward_dropout_bytes_per_s, gb_per_s);
     show_estimate(to, "layer overhead", &g->layer_overhead_s, us);
     show_estimate(to, "  backward", &g->backward_overhead_s, us);
     show_estimate(to, "block over kernels", &g->forward_factor, one);

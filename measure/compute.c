@@ -44,6 +44,8 @@ static const struct option_row compute_rows[] = {
      "tensor degrees to split the matrices by, such as 1,2,4 (default: 1)"},
     {"--context", OPTION_TEXT, OPT(asked.contexts),
      "context degrees to split whole layers by (default: 1)"},
+    {"--experts", OPTION_TEXT, OPT(asked.experts),
+     "numbers of experts on a device, such as 8,16, whose products run together (default: none)"},
     {"--micro-batch", OPTION_TEXT, OPT(asked.micro_batches),
      "sequences per pass of a whole layer, such as 1,2,4 (default: 1)"},
     {"--sequence", OPTION_INT, OPT(asked.sequence), "maximum tokens per sequence (default: 1024)",
@@ -106,6 +108,7 @@ static enum status run(struct options *o, const struct subject *subject, struct 
     TRY(request_read(r, &o->asked, arena, err));
     TRY(take_open(take, s, r->precision, arena, err));
     TRY(take_guess_rates(take, arena, err));
+    r->cut_layers = take->backend->cuts_layers;
     r->largest_s = s->budget_s * share_for_least_work / subject->least_work(r);
     r->gemm_flop_per_s = take->gemm_flop_per_s;
     r->copy_bytes_per_s = take->copy_bytes_per_s;

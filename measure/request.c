@@ -178,6 +178,7 @@ enum status request_read(struct cells_request *r, struct request_settings *s, st
     TRY(read_list(&r->contexts, "--context", s->contexts, arena, err));
     TRY(read_list(&r->micro_batches, "--micro-batch", s->micro_batches, arena, err));
     TRY(read_list(&r->ranks, "--rank", s->ranks, arena, err));
+    if (s->experts) TRY(read_list(&r->experts, "--experts", s->experts, arena, err));
     TRY(read_recompute(r->recompute, s->recompute, arena, err));
     r->sequence = s->sequence;
     r->precision = (enum precision)s->precision;

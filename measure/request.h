@@ -9,6 +9,7 @@ struct request_settings {
     const char *model;  // a file; NULL: none
     const char *shapes; // in words, separated by ';'; NULL: none
     const char *tensors, *contexts, *micro_batches, *ranks; // "1,2,4"
+    const char *experts;                                    // NULL: none
     const char *recompute;                                  // "none,selective,full"
     int64_t sequence;
     int precision;

@@ -52,6 +52,11 @@ struct precision_costs {
     struct estimate low_rank_bytes_per_s; // in addition to the FLOP, for what low-rank compression
                                           // reads and writes; 0: no time
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
+    // Measured, but no price uses them yet: products of experts together, and both their gradients;
+    // attention in a step of a ring of context ranks; casts to 8 bits.
+    struct estimate grouped_flop_per_s, backward_grouped_flop_per_s;
+    struct estimate ring_attention_flop_per_s, backward_ring_attention_flop_per_s;
+    struct estimate cast_bytes_per_s;
     struct estimate product_flop_per_s; // products by shape: the sustained rate, however they are
                                         // split into tiles; 0: not by shape
     struct estimate product_tile_flop_per_s;   // of all processors together on whole tiles
@@ -117,6 +122,8 @@ struct gpu_costs {
     struct estimate sharded_step_factor; // instead of these with ZeRO 3 and with torchtitan; 0: the
                                          // trainer's
     struct estimate copy_bytes_per_s;    // of a copy on the device; no price uses it yet
+    struct estimate rotary_bytes_per_s, dropout_bytes_per_s, // nor these
+        backward_dropout_bytes_per_s;
     // For compression (docs/FORMULAS.md 6 and 7): values per second.
     struct estimate top_k_values_per_s, top_k_back_values_per_s, quantise_values_per_s,
         quantise_back_values_per_s;

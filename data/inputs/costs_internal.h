@@ -22,6 +22,11 @@
     X(weight_operand_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                 \
     X(low_rank_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                       \
     X(backward_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                             \
+    X(grouped_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                         \
+    X(backward_grouped_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                \
+    X(ring_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                                 \
+    X(backward_ring_attention_flop_per_s, ATTENTION, RATE, STATED, 0, 1e21)                        \
+    X(cast_bytes_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                           \
     X(product_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                         \
     X(product_tile_flop_per_s, PRODUCTS, RATE, STATED, 0, 1e21)                                    \
     X(product_square_tile_share, PRODUCTS, RATE, STATED, 0, 1)                                     \
@@ -60,6 +65,9 @@
     X(other_step_factor, TRAINER, TIME, STATED, 0, 100)                                            \
     X(sharded_step_factor, TRAINER, TIME, STATED, 0, 100)                                          \
     X(copy_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                             \
+    X(rotary_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                           \
+    X(dropout_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                          \
+    X(backward_dropout_bytes_per_s, MEMORY, RATE, STATED, 0, 1e21)                                 \
     X(top_k_values_per_s, MEMORY, RATE, STATED, 0, 1e21)                                           \
     X(top_k_back_values_per_s, MEMORY, RATE, STATED, 0, 1e21)                                      \
     X(quantise_values_per_s, MEMORY, RATE, STATED, 0, 1e21)                                        \

@@ -6,9 +6,10 @@
 #include "data/inputs/model/model.h"
 #include "data/text/members.h"
 
-const char *const sample_kind_names[] = {"gemm",  "attention", "memory",   "low_rank", "overhead",
-                                         "layer", "optimizer", "transfer", "link",     "collective",
-                                         "top_k", "quantise",  NULL};
+const char *const sample_kind_names[] = {
+    "gemm",      "attention",         "memory", "low_rank",   "overhead", "layer",
+    "optimizer", "transfer",          "link",   "collective", "top_k",    "quantise",
+    "grouped",   "context_attention", "rotary", "dropout",    "cast",     NULL};
 
 const char *const before_names[] = {"unknown", "rest", "same", "load", NULL};
 const char *const algorithm_names[] = {"unknown", "first", "best", NULL};

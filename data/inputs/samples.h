@@ -24,6 +24,11 @@ enum sample_kind {    // dimensions
                        // "all_gather", "all_to_all", "send_recv"
     SAMPLE_TOP_K,      // values, kept: "compress", "decompress"
     SAMPLE_QUANTISE,   // values, bits: "compress", "decompress"
+    SAMPLE_GROUPED,    // m of each, n, k, products: of experts, together
+    SAMPLE_CONTEXT,    // batch x heads, queries, keys, head width: attention in one step of a ring
+    SAMPLE_ROTARY,     // tokens, heads, head width
+    SAMPLE_DROPOUT,    // values
+    SAMPLE_CAST,       // rows, columns: to 8 bits, in both orders
     SAMPLE_KIND_COUNT
 };
 extern const char *const

@@ -68,6 +68,10 @@ static enum status check_cell(const struct cell *cell, struct error *err)
     const char *what = NULL;
     if (cell->work == WORK_FUSED_ATTENTION || cell->work == WORK_FUSED_ATTENTION_BACKWARD)
         what = "a fused attention";
+    if (cell->work == WORK_FUSED_CONTEXT_ATTENTION ||
+        cell->work == WORK_FUSED_CONTEXT_ATTENTION_BACKWARD)
+        what = "a fused attention";
+    if (cell->work == WORK_CAST) what = "numbers of 8 bits";
     if (cell->layer && cell->layer->fused) what = "a fused attention";
     if (cell->layer && cell->layer->graph) what = "captured graphs";
     if (cell->work >= WORK_TO_DEVICE_PINNED) what = "a link to a host: it is the host";
@@ -146,4 +150,5 @@ const struct backend backend_cpu = {
     .repeat = cpu_repeat,
     .observe = observe,
     .condition = condition,
+    .cuts_layers = true,
 };

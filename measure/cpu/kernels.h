@@ -86,6 +86,31 @@ void softmax_rows(float *scores, int64_t rows, int64_t columns, float scale);
 void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, int64_t columns,
                            float scale);
 
+// Every head's halves a, b become a cos - b sin, b cos + a sin; angle [tokens][width]: cosines,
+// then sines.
+struct rotary {
+    int64_t tokens, heads, width;
+    const float *x, *angle;
+    float *y;
+};
+void rotary_run(struct team *team, const struct rotary *r);
+
+// y = x / (1 - share) where the random number of its place keeps it, else 0; kept [count]: 1 or 0.
+// x NULL: the gradient of it, from dy and what was kept.
+struct dropout {
+    int64_t count;
+    float share;
+    uint32_t seed;
+    const float *x, *dy;
+    float *y;
+    uint8_t *kept;
+};
+void dropout_run(struct team *team, const struct dropout *d);
+
+// Ten rounds of Philox 4x32 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3",
+// 2011): four random words of a counter and a key.
+void random_words(uint32_t words[4], uint64_t counter, uint64_t key);
+
 // One step of Adam on weights and both moments.
 struct adam {
     int64_t count;

@@ -39,6 +39,18 @@ struct part_size part_size(const struct cell *cell, int threads)
     case WORK_GEMM: return size_of(d[0] * d[2] + d[1] * d[2], d[0] * d[1]);
     case WORK_GEMM_DATA: return size_of(d[0] * d[1] + d[1] * d[2], d[0] * d[2]);
     case WORK_GEMM_WEIGHT: return size_of(d[0] * d[2] + d[0] * d[1], d[1] * d[2]);
+    case WORK_GROUPED: return size_of(d[3] * (d[0] * d[2] + d[1] * d[2]), d[3] * d[0] * d[1]);
+    case WORK_GROUPED_DATA: return size_of(d[3] * (d[0] * d[1] + d[1] * d[2]), d[3] * d[0] * d[2]);
+    case WORK_GROUPED_WEIGHT:
+        return size_of(d[3] * (d[0] * d[2] + d[0] * d[1]), d[3] * d[1] * d[2]);
+    case WORK_CONTEXT_ATTENTION:
+        return size_of(d[0] * (d[1] + 2 * d[2]) * d[3], d[0] * d[1] * (d[2] + d[3]));
+    case WORK_CONTEXT_ATTENTION_BACKWARD:
+        return size_of(d[0] * (2 * (d[1] + d[2]) * d[3] + d[1] * d[2]),
+                       d[0] * (d[1] * d[2] + (d[1] + 2 * d[2]) * d[3]));
+    case WORK_ROTARY: return size_of(d[0] * d[2] * (d[1] + 1), d[0] * d[1] * d[2]);
+    case WORK_DROPOUT: return size_of(d[0], d[0] + floats_of(d[0]));
+    case WORK_DROPOUT_BACKWARD: return size_of(d[0] + floats_of(d[0]), d[0]);
     case WORK_ATTENTION: return size_of(3 * d[0] * d[1] * d[2], d[0] * d[1] * (d[1] + d[2]));
     case WORK_ATTENTION_BACKWARD:
         return size_of(d[0] * d[1] * (4 * d[2] + d[1]), d[0] * d[1] * (d[1] + 3 * d[2]));
@@ -85,6 +97,65 @@ static void run_product(struct team *team, const struct cell *cell, const float 
     } else {
         linear_weight(team, &l, in + m * k, out);
     }
+}
+
+// As many products as d[3], one after the other.
+static void run_grouped(struct team *team, const struct cell *cell, const float *in, float *out)
+{
+    const int64_t *d = cell->sample.dimensions, m = d[0], n = d[1], k = d[2];
+    const float *second = in + d[3] * m * (cell->work == WORK_GROUPED_DATA ? n : k);
+    for (int64_t i = 0; i < d[3]; i++) {
+        struct linear l = {m, n, k, 1, in + i * m * k, second + i * n * k};
+        if (cell->work == WORK_GROUPED) linear_forward(team, &l, out + i * m * n);
+        else if (cell->work == WORK_GROUPED_DATA)
+            linear_data(team, &l, in + i * m * n, out + i * m * k);
+        else linear_weight(team, &l, second + i * m * n, out + i * n * k);
+    }
+}
+
+// in: queries, keys, values, and backward the context's gradient and the kept scores.
+static void run_context(struct team *team, const struct cell *cell, const float *in, float *out)
+{
+    const int64_t *d = cell->sample.dimensions, queries = d[0] * d[1] * d[3],
+                  keys = d[0] * d[2] * d[3], scores = d[0] * d[1] * d[2];
+    struct attention a = {.batch = d[0],
+                          .heads = 1,
+                          .kv_heads = 1,
+                          .queries = d[1],
+                          .keys = d[2],
+                          .blocks = 1,
+                          .width = d[3],
+                          .query_row = d[3],
+                          .key_row = d[3],
+                          .context_row = d[3],
+                          .query = in,
+                          .key = in + queries,
+                          .value = in + queries + keys};
+    a.scores = out, a.context = out + scores;
+    if (cell->work == WORK_CONTEXT_ATTENTION) {
+        attention_forward(team, &a);
+        return;
+    }
+    a.d_context = in + queries + 2 * keys;
+    a.scores = (float *)in + 2 * (queries + keys); // only read by backward
+    a.d_scores = out;
+    a.d_query = out + scores, a.d_key = a.d_query + queries, a.d_value = a.d_key + keys;
+    attention_backward(team, &a);
+}
+
+static void run_rotated(struct team *team, const struct cell *cell, const float *in, float *out)
+{
+    const int64_t *d = cell->sample.dimensions;
+    rotary_run(team, &(struct rotary){d[0], d[1], d[2], in, in + d[0] * d[1] * d[2], out});
+}
+
+static void run_dropped(struct team *team, const struct cell *cell, const float *in, float *out)
+{
+    int64_t count = cell->sample.dimensions[0];
+    struct dropout d = {.count = count, .share = 0.1f, .seed = 1, .y = out};
+    if (cell->work == WORK_DROPOUT) d.x = in, d.kept = (uint8_t *)(out + count);
+    else d.dy = in, d.kept = (uint8_t *)(in + count); // only read by backward
+    dropout_run(team, &d);
 }
 
 static struct attention attention_at(const int64_t *d, const float *query)
@@ -232,6 +303,14 @@ void part_run(struct team *team, const struct cell *cell, const float *in, float
     case WORK_GEMM:
     case WORK_GEMM_DATA:
     case WORK_GEMM_WEIGHT: run_product(team, cell, in, out); break;
+    case WORK_GROUPED:
+    case WORK_GROUPED_DATA:
+    case WORK_GROUPED_WEIGHT: run_grouped(team, cell, in, out); break;
+    case WORK_CONTEXT_ATTENTION:
+    case WORK_CONTEXT_ATTENTION_BACKWARD: run_context(team, cell, in, out); break;
+    case WORK_ROTARY: run_rotated(team, cell, in, out); break;
+    case WORK_DROPOUT:
+    case WORK_DROPOUT_BACKWARD: run_dropped(team, cell, in, out); break;
     case WORK_ATTENTION:
     case WORK_ATTENTION_BACKWARD: run_attention(team, cell, in, out); break;
     case WORK_ELEMENTWISE:

@@ -8,7 +8,7 @@
 #include "measure/cuda/fused_cudnn_graph.h"
 
 // Before CLEARING_SINCE the library expects the sum of the queries' gradient to be zero.
-enum { CONFIGS_MAX = 8, FORWARD_IDS = 7, CLEARING_SINCE = 90600 };
+enum { CONFIGS_MAX = 8, CLEARING_SINCE = 90600 };
 
 struct plan {
     struct attention attention;
@@ -95,8 +95,8 @@ static enum status plan_attention(struct fused *f, struct plan *p, struct error 
 static bool same(const struct attention *x, const struct attention *y)
 {
     return x->batch == y->batch && x->heads == y->heads && x->kv_heads == y->kv_heads &&
-           x->sequence == y->sequence && x->width == y->width && x->type == y->type &&
-           x->backward == y->backward;
+           x->sequence == y->sequence && x->keys == y->keys && x->width == y->width &&
+           x->type == y->type && x->backward == y->backward;
 }
 
 enum status fused_plan(struct fused *f, const struct attention *attention, int *plan,
@@ -203,31 +203,32 @@ enum status fused_run(struct fused *f, int plan, const void *const in[6], void *
     const bool backward = p->attention.backward;
     float masked = -FLT_MAX, one = 1;
     char *behind = workspace;
-    // The first FORWARD_IDS are in both passes, the others in the backward one.
     const struct {
         int64_t id;
         const void *at;
+        bool used;
     } all[] = {
-        {ID_QUERY, in[0]},
-        {ID_KEY, in[1]},
-        {ID_VALUE, in[2]},
-        {ID_CONTEXT, backward ? in[3] : out[0]},
-        {ID_KEPT, backward ? in[5] : out[1]},
-        {ID_SCALE, &scale},
-        {ID_MASKED, &masked},
-        {ID_ONE, &one},
-        {ID_D_CONTEXT, in[4]},
-        {ID_D_QUERY, out[0]},
-        {ID_D_KEY, out[1]},
-        {ID_D_VALUE, out[2]},
-        {ID_ROW_SUMS, behind + p->row_sums_at},
-        {ID_D_QUERY_SUM, behind + p->query_sum_at},
+        {ID_QUERY, in[0], true},
+        {ID_KEY, in[1], true},
+        {ID_VALUE, in[2], true},
+        {ID_CONTEXT, backward ? in[3] : out[0], true},
+        {ID_KEPT, backward ? in[5] : out[1], true},
+        {ID_SCALE, &scale, true},
+        {ID_MASKED, &masked, !p->attention.keys},
+        {ID_ONE, &one, backward},
+        {ID_D_CONTEXT, in[4], backward},
+        {ID_D_QUERY, out[0], backward},
+        {ID_D_KEY, out[1], backward},
+        {ID_D_VALUE, out[2], backward},
+        {ID_ROW_SUMS, behind + p->row_sums_at, backward},
+        {ID_D_QUERY_SUM, behind + p->query_sum_at, backward},
     };
-    int64_t ids[ARRAY_LENGTH(all)], count = backward ? (int64_t)ARRAY_LENGTH(all) : FORWARD_IDS;
+    int64_t ids[ARRAY_LENGTH(all)], count = 0;
     void *pointers[ARRAY_LENGTH(all)];
-    for (int64_t i = 0; i < count; i++) {
-        ids[i] = all[i].id;
-        memcpy(&pointers[i], &all[i].at,
+    for (size_t i = 0; i < ARRAY_LENGTH(all); i++) {
+        if (!all[i].used) continue;
+        ids[count] = all[i].id;
+        memcpy(&pointers[count++], &all[i].at,
                sizeof *pointers); // the library treats all of them as writable
     }
     if (backward && cudnnGetVersion() < CLEARING_SINCE &&

@@ -117,20 +117,20 @@ static tensor add_dense(struct graph_writer *g, int64_t id, cudnnDataType_t type
 
 // A view of rows of `row` values per token: [batch][heads][sequence][width], or with the last two
 // exchanged.
-static tensor add_rows(struct graph_writer *g, int64_t id, int64_t heads, int64_t row,
-                       bool transposed)
+static tensor add_rows(struct graph_writer *g, int64_t id, int64_t heads, int64_t tokens,
+                       int64_t row, bool transposed)
 {
     const struct attention *a = g->a;
     int64_t size[RANK], stride[RANK];
-    dimensions(size, a->batch, heads, transposed ? a->width : a->sequence,
-               transposed ? a->sequence : a->width);
-    dimensions(stride, a->sequence * row, a->width, transposed ? 1 : row, transposed ? row : 1);
+    dimensions(size, a->batch, heads, transposed ? a->width : tokens,
+               transposed ? tokens : a->width);
+    dimensions(stride, tokens * row, a->width, transposed ? 1 : row, transposed ? row : 1);
     return add_tensor(g, id, g->type, size, stride, false);
 }
 
 static tensor add_scores(struct graph_writer *g, cudnnDataType_t type)
 {
-    return add_dense(g, 0, type, g->a->heads, g->a->sequence, g->a->sequence);
+    return add_dense(g, 0, type, g->a->heads, g->a->sequence, attention_keys(g->a));
 }
 
 static tensor add_column(struct graph_writer *g, int64_t id)
@@ -269,15 +269,15 @@ static tensor mask(struct graph_writer *g, tensor scores)
 static void write_forward(struct graph_writer *g)
 {
     const struct attention *a = g->a;
-    int64_t row = (a->heads + 2 * a->kv_heads) * a->width;
-    tensor query = add_rows(g, ID_QUERY, a->heads, row, false);
-    tensor key = add_rows(g, ID_KEY, a->kv_heads, row, true);
-    tensor value = add_rows(g, ID_VALUE, a->kv_heads, row, false);
-    tensor context = add_rows(g, ID_CONTEXT, a->heads, a->heads * a->width, false);
+    int64_t s = a->sequence, keys = attention_keys(a), row = key_row(a);
+    tensor query = add_rows(g, ID_QUERY, a->heads, s, query_row(a), false);
+    tensor key = add_rows(g, ID_KEY, a->kv_heads, keys, row, true);
+    tensor value = add_rows(g, ID_VALUE, a->kv_heads, keys, row, false);
+    tensor context = add_rows(g, ID_CONTEXT, a->heads, s, a->heads * a->width, false);
     tensor scores = multiply(g, query, key, add_scores(g, CUDNN_DATA_FLOAT));
     scores = combine(g, CUDNN_POINTWISE_MUL, scores, add_number(g, ID_SCALE),
                      add_scores(g, CUDNN_DATA_FLOAT));
-    scores = mask(g, scores);
+    if (!a->keys) scores = mask(g, scores);
     tensor largest = reduce(g, CUDNN_REDUCE_TENSOR_MAX, scores, add_column(g, 0));
     tensor below =
         combine(g, CUDNN_POINTWISE_SUB, scores, largest, add_scores(g, CUDNN_DATA_FLOAT));
@@ -293,9 +293,9 @@ static void write_forward(struct graph_writer *g)
 static tensor transpose_scores(struct graph_writer *g, tensor scores)
 {
     const struct attention *a = g->a;
-    int64_t size[RANK], stride[RANK], s = a->sequence;
-    dimensions(size, a->batch, a->heads, s, s);
-    dimensions(stride, a->heads * s * s, s * s, 1, s);
+    int64_t size[RANK], stride[RANK], s = a->sequence, keys = attention_keys(a);
+    dimensions(size, a->batch, a->heads, keys, s);
+    dimensions(stride, a->heads * s * keys, s * keys, 1, keys);
     return reshape(g, scores, add_tensor(g, 0, g->type, size, stride, false));
 }
 
@@ -308,25 +308,26 @@ static void add_up(struct graph_writer *g, tensor scores, tensor x, tensor gradi
         return;
     }
     tensor every =
-        multiply(g, scores, x, add_dense(g, 0, g->type, a->heads, a->sequence, a->width));
+        multiply(g, scores, x, add_dense(g, 0, g->type, a->heads, attention_keys(a), a->width));
     reduce(g, CUDNN_REDUCE_TENSOR_ADD, every, gradient);
 }
 
 static void write_backward(struct graph_writer *g)
 {
     const struct attention *a = g->a;
-    int64_t row = (a->heads + 2 * a->kv_heads) * a->width, context_row = a->heads * a->width;
-    tensor query = add_rows(g, ID_QUERY, a->heads, row, false);
-    tensor key = add_rows(g, ID_KEY, a->kv_heads, row, true);
-    tensor value = add_rows(g, ID_VALUE, a->kv_heads, row, true);
-    tensor context = add_rows(g, ID_CONTEXT, a->heads, context_row, false);
-    tensor d_context = add_rows(g, ID_D_CONTEXT, a->heads, context_row, false);
+    int64_t s = a->sequence, w = a->width, keys = attention_keys(a), row = key_row(a),
+            own = query_row(a), context_row = a->heads * w;
+    tensor query = add_rows(g, ID_QUERY, a->heads, s, own, false);
+    tensor key = add_rows(g, ID_KEY, a->kv_heads, keys, row, true);
+    tensor value = add_rows(g, ID_VALUE, a->kv_heads, keys, row, true);
+    tensor context = add_rows(g, ID_CONTEXT, a->heads, s, context_row, false);
+    tensor d_context = add_rows(g, ID_D_CONTEXT, a->heads, s, context_row, false);
     tensor kept = add_column(g, ID_KEPT), scale = add_number(g, ID_SCALE);
-    tensor d_query = add_rows(g, ID_D_QUERY, a->heads, row, false);
-    tensor d_key = add_rows(g, ID_D_KEY, a->kv_heads, row, false);
-    tensor d_value = add_rows(g, ID_D_VALUE, a->kv_heads, row, false);
+    tensor d_query = add_rows(g, ID_D_QUERY, a->heads, s, own, false);
+    tensor d_key = add_rows(g, ID_D_KEY, a->kv_heads, keys, row, false);
+    tensor d_value = add_rows(g, ID_D_VALUE, a->kv_heads, keys, row, false);
     // The sums of context times its gradient.
-    int64_t size[RANK], stride[RANK], s = a->sequence, w = a->width;
+    int64_t size[RANK], stride[RANK];
     dimensions(size, a->batch, a->heads, s, w);
     dimensions(stride, a->heads * s * w, s * w, a->heads * w, 1);
     tensor both = add_tensor(g, 0, CUDNN_DATA_FLOAT, size, stride, false);
@@ -337,7 +338,7 @@ static void write_backward(struct graph_writer *g)
     tensor scores = multiply(g, query, key, add_scores(g, CUDNN_DATA_FLOAT));
     scores = combine(g, CUDNN_POINTWISE_MUL, scores, scale, add_scores(g, CUDNN_DATA_FLOAT));
     scores = combine(g, CUDNN_POINTWISE_SUB, scores, kept, add_scores(g, CUDNN_DATA_FLOAT));
-    scores = mask(g, scores);
+    if (!a->keys) scores = mask(g, scores);
     tensor share = combine(g, CUDNN_POINTWISE_EXP, scores, NULL, add_scores(g, CUDNN_DATA_FLOAT));
     add_up(g, transpose_scores(g, share), d_context, d_value);
     // The scores' gradient, the keys', the queries'.
@@ -346,7 +347,7 @@ static void write_backward(struct graph_writer *g)
     d_scores = combine(g, CUDNN_POINTWISE_MUL, d_scores, share, add_scores(g, CUDNN_DATA_FLOAT));
     d_scores = combine(g, CUDNN_POINTWISE_MUL, d_scores, scale, add_scores(g, CUDNN_DATA_FLOAT));
     add_up(g, transpose_scores(g, d_scores), query, d_key);
-    tensor turned = reshape(g, key, add_rows(g, 0, a->kv_heads, row, false));
+    tensor turned = reshape(g, key, add_rows(g, 0, a->kv_heads, keys, row, false));
     tensor sum = multiply(g, d_scores, turned,
                           add_dense(g, ID_D_QUERY_SUM, CUDNN_DATA_FLOAT, a->heads, s, w));
     combine(g, CUDNN_POINTWISE_IDENTITY, sum, NULL, d_query);

@@ -109,8 +109,8 @@ static void block_open(struct block *b, struct program *p, const struct layer_si
     b->projection = steps_linear_open(p, n, h, z->query, z->linear_bias);
     b->up = steps_linear_open(p, n, up, h, z->linear_bias);
     b->down = steps_linear_open(p, n, h, z->ffn, z->linear_bias);
-    b->attention =
-        (struct attention){z->batch, z->heads, z->kv_heads, z->sequence, z->width, p->type, false};
+    b->attention = (struct attention){z->batch, z->heads, z->kv_heads, z->sequence,
+                                      z->width, 0,        p->type,     false};
     b->y1 = scratch(p, n, h), b->rows = scratch(p, n, z->row);
     b->kept = program_area(p, AREA_SCRATCH, attention_kept_bytes(&b->attention, p->fused));
     b->context = scratch(p, n, z->query), b->projected = scratch(p, n, h);
@@ -124,7 +124,7 @@ static void block_forward(struct block *b, struct program *p)
     const struct layer_sizes *z = &b->z;
     steps_norm(p, &b->norm1, b->x, b->y1);
     steps_linear(p, &b->qkv, b->y1, b->rows);
-    steps_attention(p, &b->attention, b->rows, b->context, b->kept);
+    steps_attention(p, &b->attention, attended_rows(&b->attention, b->rows), b->context, b->kept);
     steps_linear(p, &b->projection, b->context, b->projected);
     steps_sum(p, z->tokens * z->hidden, b->x, b->projected, b->x2);
     steps_norm(p, &b->norm2, b->x2, b->y2);
@@ -150,7 +150,8 @@ static void block_backward(const struct block *b, struct program *p)
     steps_norm_backward(p, &b->norm2, dy2, dx2);
     steps_sum(p, n * h, dy, dx2, d_middle);
     steps_linear_backward(p, &b->projection, d_middle, d_context);
-    steps_attention_backward(p, &b->attention, b->rows, b->context, d_context, b->kept, d_rows);
+    steps_attention_backward(p, &b->attention, attended_rows(&b->attention, b->rows), b->context,
+                             d_context, b->kept, attended_rows(&b->attention, d_rows));
     steps_linear_backward(p, &b->qkv, d_rows, dy1);
     steps_norm_backward(p, &b->norm1, dy1, dx1);
     steps_sum(p, n * h, d_middle, dx1, dx);
@@ -166,7 +167,7 @@ static void add_block(struct program *p, const struct layer_sizes *z, enum pass 
     p->timed_from = p->step_count;
     if (pass == PASS_BACKWARD_FULL) block_forward(&b, p);
     if (pass == PASS_BACKWARD_SELECTIVE)
-        steps_attention(p, &b.attention, b.rows, b.context, b.kept);
+        steps_attention(p, &b.attention, attended_rows(&b.attention, b.rows), b.context, b.kept);
     block_backward(&b, p);
 }
 

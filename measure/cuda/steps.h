@@ -50,9 +50,12 @@ struct gemm {
 };
 
 // Queries, keys and values of a token are in one row of qkv_row values, heads of a kind in
-// sequence; sequences follow each other. The context has rows of heads x width.
+// sequence; sequences follow each other. The context has rows of heads x width. With `keys`, which
+// are those of other tokens, queries are in rows of their own, keys and values in others, and every
+// query sees every key.
 struct attention {
     int64_t batch, heads, kv_heads, sequence, width;
+    int64_t keys; // of a sequence; 0: its own tokens, each seen by itself and later ones
     enum element type;
     bool backward;
 };
@@ -139,11 +142,30 @@ void steps_linear(struct program *p, struct linear *linear, struct place x, stru
 void steps_linear_backward(struct program *p, const struct linear *linear, struct place dy,
                            struct place dx); // dx may be none
 
+// Where queries and keys (before values) of an attention, or their gradients, are.
+struct attended {
+    struct place query, key;
+};
+static inline int64_t attention_keys(const struct attention *a)
+{
+    return a->keys ? a->keys : a->sequence;
+}
+// Values of a row of queries, and of keys and values.
+static inline int64_t query_row(const struct attention *a)
+{
+    return (a->heads + (a->keys ? 0 : 2 * a->kv_heads)) * a->width;
+}
+static inline int64_t key_row(const struct attention *a)
+{
+    return a->keys ? 2 * a->kv_heads * a->width : query_row(a);
+}
+struct attended attended_rows(const struct attention *a, struct place qkv); // of one row each
+
 int64_t attention_kept_bytes(const struct attention *a, bool fused);
-void steps_attention(struct program *p, const struct attention *a, struct place qkv,
+void steps_attention(struct program *p, const struct attention *a, struct attended at,
                      struct place context, struct place kept);
-void steps_attention_backward(struct program *p, const struct attention *a, struct place qkv,
+void steps_attention_backward(struct program *p, const struct attention *a, struct attended at,
                               struct place context, struct place d_context, struct place kept,
-                              struct place d_qkv);
+                              struct attended d);
 
 #endif

@@ -12,7 +12,8 @@ static int64_t up_to(int64_t value, int64_t multiple)
 }
 
 // In 8 bits, sizes are rounded up to a multiple of 16, as the library requires.
-static void add_product(struct program *p, const int64_t *d, enum product product, bool fp32_sums)
+static void add_products(struct program *p, const int64_t *d, int64_t count, enum product product,
+                         bool fp32_sums)
 {
     int64_t m = d[0], n = d[1], k = d[2];
     struct gemm g = gemm_of_linear(product, m, n, k, p->type);
@@ -24,34 +25,85 @@ static void add_product(struct program *p, const int64_t *d, enum product produc
     enum area_kind small = p->precision == FP8 ? AREA_BYTES : AREA_WEIGHTS;
     int64_t bytes = element_bytes(g.a_type);
     struct place x = place_none(), w = place_none(), y = place_none(), dy = place_none();
-    if (product != PRODUCT_INPUT) x = program_area(p, wide, m * k * bytes);
-    if (product != PRODUCT_WEIGHT) w = program_area(p, small, n * k * bytes);
-    if (product != PRODUCT_FORWARD) dy = program_area(p, wide, m * n * bytes);
+    if (product != PRODUCT_INPUT) x = program_area(p, wide, count * m * k * bytes);
+    if (product != PRODUCT_WEIGHT) w = program_area(p, small, count * n * k * bytes);
+    if (product != PRODUCT_FORWARD) dy = program_area(p, wide, count * m * n * bytes);
     int64_t outs = product == PRODUCT_FORWARD ? m * n : product == PRODUCT_INPUT ? m * k : n * k;
     if (fp32_sums) g.d_type = ELEMENT_FLOAT;
-    y = program_area(p, AREA_SCRATCH, outs * element_bytes(g.d_type));
+    y = program_area(p, AREA_SCRATCH, count * outs * element_bytes(g.d_type));
     if (product == PRODUCT_WEIGHT) { // accumulated: to existing finite numbers
         g.accumulate = true;
-        program_clear(p, y, outs * element_bytes(g.d_type));
+        program_clear(p, y, count * outs * element_bytes(g.d_type));
         p->timed_from = p->step_count;
     }
+    g.batch = count; // matrices of the same kind follow each other
+    g.stride_a = product == PRODUCT_WEIGHT ? m * k : n * k;
+    g.stride_b = product == PRODUCT_FORWARD ? m * k : m * n;
+    g.stride_d = outs;
     program_gemm(p, &g, product == PRODUCT_WEIGHT ? x : w, product == PRODUCT_FORWARD ? x : dy, y,
                  place_none());
 }
 
 static void add_attention(struct program *p, const int64_t *d, bool backward)
 {
-    struct attention a = {1, d[0], d[0], d[1], d[2], p->type, false};
+    struct attention a = {1, d[0], d[0], d[1], d[2], 0, p->type, false};
     int64_t values = d[0] * d[1] * d[2];
     struct place rows = program_values(p, AREA_VALUES, 3 * values),
                  context = program_values(p, AREA_SCRATCH, values);
     struct place kept = program_area(p, AREA_SCRATCH, attention_kept_bytes(&a, p->fused));
-    steps_attention(p, &a, rows, context, kept);
+    steps_attention(p, &a, attended_rows(&a, rows), context, kept);
     if (!backward) return;
     struct place d_context = program_values(p, AREA_VALUES, values),
                  d_rows = program_values(p, AREA_SCRATCH, 3 * values);
     p->timed_from = p->step_count;
-    steps_attention_backward(p, &a, rows, context, d_context, kept, d_rows);
+    steps_attention_backward(p, &a, attended_rows(&a, rows), context, d_context, kept,
+                             attended_rows(&a, d_rows));
+}
+
+// Queries of one context rank and keys of another.
+static void add_context(struct program *p, const int64_t *d, bool backward)
+{
+    struct attention a = {1, d[0], d[0], d[1], d[3], d[2], p->type, false};
+    int64_t queries = d[0] * d[1] * d[3], keys = 2 * d[0] * d[2] * d[3];
+    struct attended at, of;
+    at.query = program_values(p, AREA_VALUES, queries);
+    at.key = program_values(p, AREA_VALUES, keys);
+    struct place context = program_values(p, AREA_SCRATCH, queries);
+    struct place kept = program_area(p, AREA_SCRATCH, attention_kept_bytes(&a, p->fused));
+    steps_attention(p, &a, at, context, kept);
+    if (!backward) return;
+    struct place d_context = program_values(p, AREA_VALUES, queries);
+    of.query = program_values(p, AREA_SCRATCH, queries);
+    of.key = program_values(p, AREA_SCRATCH, keys);
+    p->timed_from = p->step_count;
+    steps_attention_backward(p, &a, at, context, d_context, kept, of);
+}
+
+static void add_rotary(struct program *p, const int64_t *d)
+{
+    struct place x = program_values(p, AREA_VALUES, d[0] * d[1] * d[2]),
+                 angle = program_area(p, AREA_FLOATS, d[0] * d[2] * (int64_t)sizeof(float));
+    struct step *s = program_kernel(p, KERNEL_ROTARY, d[0] * d[1], d[2] / 2);
+    s->size[2] = d[1];
+    s->in[0] = x, s->in[1] = angle;
+    s->out[0] = program_values(p, AREA_SCRATCH, d[0] * d[1] * d[2]);
+}
+
+static void add_dropout(struct program *p, const int64_t *d, bool backward)
+{
+    struct place x = program_values(p, AREA_VALUES, d[0]),
+                 kept = program_area(p, AREA_SCRATCH, d[0]);
+    struct step *s = program_kernel(p, KERNEL_DROPOUT, d[0], 1);
+    s->in[0] = x, s->out[1] = kept;
+    s->scalar[0] = 0.1f;
+    s->out[0] = program_values(p, AREA_SCRATCH, d[0]);
+    if (!backward) return;
+    struct place dy = program_values(p, AREA_VALUES, d[0]);
+    p->timed_from = p->step_count;
+    s = program_kernel(p, KERNEL_DROPOUT_BACKWARD, d[0], 0);
+    s->in[0] = dy, s->in[1] = kept;
+    s->scalar[0] = 0.1f;
+    s->out[0] = program_values(p, AREA_SCRATCH, d[0]);
 }
 
 static void add_norms(struct program *p, int64_t tokens, int64_t hidden, int count, bool sums,
@@ -227,6 +279,8 @@ static enum status add_empty_blocks(struct program *p, const int64_t *d, struct 
 static bool is_fused(const struct cell *cell)
 {
     return cell->work == WORK_FUSED_ATTENTION || cell->work == WORK_FUSED_ATTENTION_BACKWARD ||
+           cell->work == WORK_FUSED_CONTEXT_ATTENTION ||
+           cell->work == WORK_FUSED_CONTEXT_ATTENTION_BACKWARD ||
            (cell->work == WORK_LAYER && cell->layer->fused);
 }
 
@@ -236,11 +290,24 @@ enum status program_of_cell(struct program *p, const struct cell *cell, enum pre
     const int64_t *d = cell->sample.dimensions;
     program_open(p, precision, is_fused(cell), arena);
     switch (cell->work) {
-    case WORK_GEMM: add_product(p, d, PRODUCT_FORWARD, false); return OK;
-    case WORK_GEMM_DATA: add_product(p, d, PRODUCT_INPUT, false); return OK;
+    case WORK_GEMM: add_products(p, d, 1, PRODUCT_FORWARD, false); return OK;
+    case WORK_GEMM_DATA: add_products(p, d, 1, PRODUCT_INPUT, false); return OK;
     case WORK_GEMM_WEIGHT:
-        add_product(p, d, PRODUCT_WEIGHT, cell->sample.fp32_gradients);
+        add_products(p, d, 1, PRODUCT_WEIGHT, cell->sample.fp32_gradients);
         return OK;
+    case WORK_GROUPED: add_products(p, d, d[3], PRODUCT_FORWARD, false); return OK;
+    case WORK_GROUPED_DATA: add_products(p, d, d[3], PRODUCT_INPUT, false); return OK;
+    case WORK_GROUPED_WEIGHT:
+        add_products(p, d, d[3], PRODUCT_WEIGHT, cell->sample.fp32_gradients);
+        return OK;
+    case WORK_CONTEXT_ATTENTION:
+    case WORK_FUSED_CONTEXT_ATTENTION: add_context(p, d, false); return OK;
+    case WORK_CONTEXT_ATTENTION_BACKWARD:
+    case WORK_FUSED_CONTEXT_ATTENTION_BACKWARD: add_context(p, d, true); return OK;
+    case WORK_ROTARY: add_rotary(p, d); return OK;
+    case WORK_DROPOUT: add_dropout(p, d, false); return OK;
+    case WORK_DROPOUT_BACKWARD: add_dropout(p, d, true); return OK;
+    case WORK_CAST: return fail(err, UNAVAILABLE, "cuda: casts are not timed");
     case WORK_ATTENTION:
     case WORK_FUSED_ATTENTION: add_attention(p, d, false); return OK;
     case WORK_ATTENTION_BACKWARD:

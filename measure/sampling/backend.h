@@ -49,7 +49,8 @@ struct backend {
     // May be NULL: then both passes are repeated in turn. backward: the cell of that pass.
     enum status (*sustain)(void *session, const struct cell *backward, struct turns *turns,
                            struct arena *arena, struct error *err);
-    bool has_host; // the device has its own memory, and transfers to and from its host
+    bool cuts_layers; // times whole layers of one of several context ranks
+    bool has_host;    // the device has its own memory, and transfers to and from its host
     // May be NULL: the device's state now (all but `first`), called at most some 50 times a
     // second; false: unknown.
     bool (*condition)(void *session, struct condition *now);

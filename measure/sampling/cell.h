@@ -15,18 +15,30 @@ enum work {
                       // activations' gradient
     WORK_GEMM_WEIGHT, // {m, n, k} of that product: activations^T x outputs' gradient, added to the
                       // weights' [k][n]
+    WORK_GROUPED,     // {m, n, k, products}: as the three above, of so many experts together
+    WORK_GROUPED_DATA,
+    WORK_GROUPED_WEIGHT,
     WORK_ATTENTION, // {heads x batch, sequence, head width}: scores, softmax, context, scores kept
                     // (unfused)
     WORK_ATTENTION_BACKWARD, // the same: gradients of query, key and value from the kept scores
     WORK_FUSED_ATTENTION, // the same dimensions: causal, scores never written, where the device has
                           // such a kernel
     WORK_FUSED_ATTENTION_BACKWARD, // computes the scores again
+    WORK_CONTEXT_ATTENTION, // {heads x batch, queries, keys, head width}: without a mask, as in a
+                            // step of a ring; then as above
+    WORK_CONTEXT_ATTENTION_BACKWARD,
+    WORK_FUSED_CONTEXT_ATTENTION,
+    WORK_FUSED_CONTEXT_ATTENTION_BACKWARD,
     WORK_ELEMENTWISE, // {bytes, tokens, hidden, ffn}: two norms, two residual sums, the activation
     WORK_ELEMENTWISE_BACKWARD, // the same, their gradients
     WORK_GATED_ELEMENTWISE,    // the same two with gate x up
     WORK_GATED_ELEMENTWISE_BACKWARD,
     WORK_NORM, // {bytes, tokens, hidden}
     WORK_NORM_BACKWARD,
+    WORK_ROTARY,  // {tokens, heads, head width}: both halves of every head are rotated
+    WORK_DROPOUT, // {values}: a tenth becomes zero, a byte for each says which
+    WORK_DROPOUT_BACKWARD,
+    WORK_CAST,  // {rows, columns}: to 8 bits by the sample's recipe, and the transpose
     WORK_COPY,  // {bytes}: half of them read, half written, on the device
     WORK_LAYER, // {micro-batch, sequence, tensor, context}, and cell.layer: a whole layer in one
                 // pass

@@ -78,6 +78,26 @@ static int64_t tokens_most(const struct chooser *c)
     return larger(1, cells_largest(&c->request->micro_batches) * c->request->sequence / c->context);
 }
 
+void cells_product_size(const struct chooser *c, int64_t *rows, int64_t *of_columns, int64_t inner,
+                        int64_t parts)
+{
+    const struct cells_request *r = c->request;
+    int64_t columns = *of_columns;
+    // With few tokens a product would be bound by reading the weights, unlike in a training step.
+    // So columns are reduced first, while there are many of them, then both; everything is kept if
+    // the budget allows.
+    double values = r->largest_s * r->gemm_flop_per_s / 2 / (double)inner, side = sqrt(values);
+    int64_t tokens_limit = tokens_most(c),
+            columns_limit = larger(1, smaller(columns, MATRIX_VALUES_MAX / inner / parts));
+    int64_t tokens =
+        smaller(tokens_limit, (int64_t)fmax(side, fmin(values / COLUMNS_WANTED, 1e15)));
+    columns =
+        smaller(columns_limit, larger(COLUMNS_MIN, (int64_t)fmin(values / (double)tokens, 1e15)));
+    tokens = larger(1, smaller(tokens_limit, (int64_t)fmin(values / (double)columns, 1e15)) /
+                           cells_first(r));
+    *rows = tokens, *of_columns = columns;
+}
+
 // The three products of a linear layer, at the same sizes.
 static void add_gemm(struct chooser *c, const char *operation, int64_t columns, int64_t inner)
 {
@@ -90,18 +110,8 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
         {WORK_GEMM_WEIGHT, ", weight gradient"},
     };
     const struct cells_request *r = c->request;
-    // With few tokens a product would be bound by reading the weights, unlike in a training step.
-    // So columns are reduced first, while there are many of them, then both; everything is kept if
-    // the budget allows.
-    double values = r->largest_s * r->gemm_flop_per_s / 2 / (double)inner, side = sqrt(values);
-    int64_t tokens_limit = tokens_most(c),
-            columns_limit = larger(1, smaller(columns, MATRIX_VALUES_MAX / inner));
-    int64_t tokens =
-        smaller(tokens_limit, (int64_t)fmax(side, fmin(values / COLUMNS_WANTED, 1e15)));
-    columns =
-        smaller(columns_limit, larger(COLUMNS_MIN, (int64_t)fmin(values / (double)tokens, 1e15)));
-    tokens = larger(1, smaller(tokens_limit, (int64_t)fmin(values / (double)columns, 1e15)) /
-                           cells_first(r));
+    int64_t tokens;
+    cells_product_size(c, &tokens, &columns, inner, 1);
     for (int i = 0; i < cells_sizes(r); i++, tokens *= 2)
         for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
             const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
@@ -117,8 +127,26 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
 }
 
 // As many heads as fit; the sequence is shortened if even one head per thread takes too long.
-static void add_attention(struct chooser *c, int64_t heads_all, int64_t width)
+static void add_attention(struct chooser *c, int64_t heads_all, int64_t width, bool ring)
 {
+    static const struct {
+        enum work works[2]; // forward, backward
+        enum sample_kind kind;
+        const char *names[2];
+    } kinds[] = {
+        {{WORK_ATTENTION, WORK_ATTENTION_BACKWARD},
+         SAMPLE_ATTENTION,
+         {"scores, softmax and context", "scores, softmax and context, backward"}},
+        {{WORK_FUSED_ATTENTION, WORK_FUSED_ATTENTION_BACKWARD},
+         SAMPLE_ATTENTION,
+         {"fused, causal", "fused, causal, backward"}},
+        {{WORK_CONTEXT_ATTENTION, WORK_CONTEXT_ATTENTION_BACKWARD},
+         SAMPLE_CONTEXT,
+         {"step of a ring", "step of a ring, backward"}},
+        {{WORK_FUSED_CONTEXT_ATTENTION, WORK_FUSED_CONTEXT_ATTENTION_BACKWARD},
+         SAMPLE_CONTEXT,
+         {"step of a ring, fused", "step of a ring, fused, backward"}},
+    };
     const struct cells_request *r = c->request;
     double rate = r->gemm_flop_per_s / 3; // softmax costs about twice what the products do
     int64_t sequence = larger(4, r->sequence / c->context);
@@ -135,14 +163,13 @@ static void add_attention(struct chooser *c, int64_t heads_all, int64_t width)
         double scores = (double)heads * (double)sequence * (double)sequence,
                flop = 4 * scores * (double)width;
         double bytes = 6 * scores * precision_bytes(r->precision);
-        cells_add(c, r->fused ? WORK_FUSED_ATTENTION : WORK_ATTENTION, SAMPLE_ATTENTION,
-                  r->fused ? "fused, causal" : "scores, softmax and context",
-                  r->fused ? flop / 2 : flop, r->fused ? 0 : bytes, SIZE(heads, sequence, width));
-        cells_add(c, r->fused ? WORK_FUSED_ATTENTION_BACKWARD : WORK_ATTENTION_BACKWARD,
-                  SAMPLE_ATTENTION,
-                  r->fused ? "fused, causal, backward" : "scores, softmax and context, backward",
-                  r->fused ? 2.5 * flop / 2 : 2 * flop, r->fused ? 0 : 2 * bytes,
-                  SIZE(heads, sequence, width));
+        int of = 2 * ring + r->fused;
+        for (int back = 0; back < 2; back++) {
+            double again = back ? (r->fused ? 2.5 : 2) : 1, half = r->fused && !ring ? 0.5 : 1;
+            cells_add(c, kinds[of].works[back], kinds[of].kind, kinds[of].names[back],
+                      again * half * flop, r->fused ? 0 : (1 + back) * bytes,
+                      ring ? SIZE(heads, sequence, sequence, width) : SIZE(heads, sequence, width));
+        }
     }
 }
 
@@ -190,8 +217,11 @@ static void add_kernels(struct chooser *c)
              s->hidden);
     add_gemm(c, "ffn down", s->hidden, larger(1, s->ffn / t));
     add_gemm(c, "head", s->vocabulary / t, s->hidden);
-    add_attention(c, cells_largest(&c->request->micro_batches) * s->heads / t, s->head_width);
+    add_attention(c, cells_largest(&c->request->micro_batches) * s->heads / t, s->head_width,
+                  false);
+    cells_add_experts(c);
     add_memory(c);
+    cells_add_elementwise(c);
 }
 
 void cells_choose(struct cell **cells, int *cell_count, const struct cells_request *r,
@@ -204,7 +234,10 @@ void cells_choose(struct cell **cells, int *cell_count, const struct cells_reque
             for (int k = 0; k < r->contexts.count; k++) {
                 c.tensor = r->tensors.values[t], c.context = r->contexts.values[k];
                 if (k == 0) add_kernels(&c);
-                cells_add_layers(&c);
+                if (c.context > 1)
+                    add_attention(&c, cells_largest(&r->micro_batches) * c.shape->heads / c.tensor,
+                                  c.shape->head_width, true);
+                if (c.context == 1 || r->cut_layers) cells_add_layers(&c);
             }
         cells_add_optimizer(&c);
         for (int k = 0; k < r->ranks.count; k++) cells_add_low_rank(&c, r->ranks.values[k]);
@@ -220,7 +253,10 @@ double cells_least_work(const struct cells_request *r)
 {
     double ladder = r->quick ? 1.5 : 1.75; // at most: 1/2 + 1, 1/4 + 1/2 + 1
     double kernels = 5 * 3 + 3 + 3 +
-                     (r->quick ? 0 : 1); // products; attention and its backward; elementwise; norms
+                     (r->quick ? 0 : 2); // products; attention and its backward; elementwise;
+                                         // norms, rotary positions and dropout
+    for (int i = 0; i < r->contexts.count; i++) kernels += r->contexts.values[i] > 1 ? 3 : 0;
+    kernels += 2 * 3 * r->experts.count;
     double of_shape = r->tensors.count * kernels + 1 + 1.5 * r->ranks.count;
     return (r->shape_count * of_shape * ladder + cells_layers_work(r)) * (1 + REPETITIONS_MIN);
 }

@@ -1,6 +1,6 @@
 // Which operations are measured, at which sizes: the kernels and the layers of a model, at token
 // counts that fit the budget. cells.c: kernels; cells_layers.c: whole layers and the optimizer;
-// cells_compress.c: compression.
+// cells_compress.c: compression. cells_parts.c: parts that only some models have.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_CELLS_H
 #define PLUMBLINE_MEASURE_SAMPLING_CELLS_H
 
@@ -17,10 +17,11 @@ struct cells_list {
 struct cells_request {
     const struct shape *shapes;
     int shape_count;
-    struct cells_list tensors, contexts, micro_batches, ranks;
+    struct cells_list tensors, contexts, micro_batches, ranks, experts;
     bool recompute[PASS_COUNT]; // by enum pass: PASS_BACKWARD_SELECTIVE, PASS_BACKWARD_FULL
     bool fused;                 // attention is the fused one
     bool graphs;                // whole layers once more as a graph
+    bool cut_layers;            // whole layers of context degrees above 1, too
     bool fp32_gradients;        // of weights are added to fp32 numbers, where those are wider
     bool quick; // two sizes of a kernel instead of three, and only those that costs need
     int64_t sequence;

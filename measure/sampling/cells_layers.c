@@ -160,6 +160,9 @@ double cells_layers_work(const struct cells_request *r)
     double share = 0, largest = (double)cells_largest(&r->micro_batches);
     for (int i = 0; i < r->micro_batches.count; i++)
         share += (double)r->micro_batches.values[i] / largest;
+    int contexts = 0;
+    for (int i = 0; i < r->contexts.count; i++)
+        contexts += r->contexts.values[i] == 1 || r->cut_layers;
     return LAYER_UNITS * passes * share * (1 + r->graphs) * r->shape_count * r->tensors.count *
-           r->contexts.count;
+           contexts;
 }

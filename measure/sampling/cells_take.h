@@ -33,6 +33,12 @@ int64_t cells_step(const struct cells_request *request);
 int64_t cells_largest(const struct cells_list *list);
 int64_t cells_smallest(const struct cells_list *list);
 
+// Rows in all and columns of `parts` products' largest size; the first of a ladder's rows.
+void cells_product_size(const struct chooser *c, int64_t *rows, int64_t *columns, int64_t inner,
+                        int64_t parts);
+
+void cells_add_experts(struct chooser *c);
+void cells_add_elementwise(struct chooser *c);
 void cells_add_low_rank(struct chooser *c, int64_t rank);
 void cells_add_layers(struct chooser *c);
 void cells_add_optimizer(struct chooser *c);

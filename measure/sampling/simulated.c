@@ -244,4 +244,5 @@ const struct backend backend_simulated = {
     .repeat = simulated_repeat,
     .condition = simulated_condition,
     .clock = simulated_clock,
+    .cuts_layers = true,
 };

@@ -52,34 +52,45 @@ int64_t fused_workspace_bytes(const struct fused *fused)
     return (int64_t)WORKSPACE * fused->count;
 }
 
+// Keys of a sequence; values of a row of keys and values, or of queries.
+static int64_t keys_of(const struct attention *a) { return a->keys ? a->keys : a->sequence; }
+static int64_t row_of(const struct attention *a, bool key)
+{
+    return (2 * a->kv_heads * (!a->keys || key) + a->heads * (!a->keys || !key)) * a->width;
+}
+
+// How many keys a query sees.
+static int64_t seen(const struct attention *a, int64_t i) { return a->keys ? a->keys : i + 1; }
+
 // Scores of a row, and its share of column j out of what was kept.
 static float score(const struct call *c, int64_t b, int64_t head, int64_t i, int64_t j)
 {
     const struct attention *a = &c->a;
-    int64_t row = (a->heads + 2 * a->kv_heads) * a->width, of_key = head / (a->heads / a->kv_heads);
+    int64_t of_key = head / (a->heads / a->kv_heads);
     float sum = 0;
     for (int64_t k = 0; k < a->width; k++)
-        sum +=
-            fake_read(c->in[0], (int)a->type, (b * a->sequence + i) * row + head * a->width + k) *
-            fake_read(c->in[1], (int)a->type, (b * a->sequence + j) * row + of_key * a->width + k);
+        sum += fake_read(c->in[0], (int)a->type,
+                         (b * a->sequence + i) * row_of(a, false) + head * a->width + k) *
+               fake_read(c->in[1], (int)a->type,
+                         (b * keys_of(a) + j) * row_of(a, true) + of_key * a->width + k);
     return sum * c->scale;
 }
 
 static void forward_row(const struct call *c, int64_t b, int64_t head, int64_t i)
 {
     const struct attention *a = &c->a;
-    int64_t row = (a->heads + 2 * a->kv_heads) * a->width, of_key = head / (a->heads / a->kv_heads);
+    int64_t of_key = head / (a->heads / a->kv_heads);
     float largest = -INFINITY, sum = 0;
-    for (int64_t j = 0; j <= i; j++) largest = fmaxf(largest, score(c, b, head, i, j));
-    for (int64_t j = 0; j <= i; j++) sum += expf(score(c, b, head, i, j) - largest);
+    for (int64_t j = 0; j < seen(a, i); j++) largest = fmaxf(largest, score(c, b, head, i, j));
+    for (int64_t j = 0; j < seen(a, i); j++) sum += expf(score(c, b, head, i, j) - largest);
     float kept = largest + logf(sum);
     ((float *)c->out[1])[(b * a->heads + head) * a->sequence + i] = kept;
     for (int64_t k = 0; k < a->width; k++) {
         float value = 0;
-        for (int64_t j = 0; j <= i; j++)
+        for (int64_t j = 0; j < seen(a, i); j++)
             value += expf(score(c, b, head, i, j) - kept) *
                      fake_read(c->in[2], (int)a->type,
-                               (b * a->sequence + j) * row + of_key * a->width + k);
+                               (b * keys_of(a) + j) * row_of(a, true) + of_key * a->width + k);
         fake_write(c->out[0], (int)a->type,
                    ((b * a->sequence + i) * a->heads + head) * a->width + k, value);
     }
@@ -94,15 +105,14 @@ static void backward_row(const struct call *c, int64_t b, int64_t head, int64_t 
 {
     const struct attention *a = &c->a;
     int type = (int)a->type;
-    int64_t w = a->width, row = (a->heads + 2 * a->kv_heads) * w,
-            of_key = head / (a->heads / a->kv_heads);
+    int64_t w = a->width, of_key = head / (a->heads / a->kv_heads);
     int64_t context = ((b * a->sequence + i) * a->heads + head) * w,
-            query = (b * a->sequence + i) * row + head * w;
+            query = (b * a->sequence + i) * row_of(a, false) + head * w;
     float kept = ((const float *)c->in[5])[(b * a->heads + head) * a->sequence + i], both = 0;
     for (int64_t k = 0; k < w; k++)
         both += fake_read(c->in[3], type, context + k) * fake_read(c->in[4], type, context + k);
-    for (int64_t j = 0; j <= i; j++) {
-        int64_t key = (b * a->sequence + j) * row + of_key * w;
+    for (int64_t j = 0; j < seen(a, i); j++) {
+        int64_t key = (b * keys_of(a) + j) * row_of(a, true) + of_key * w;
         float share = expf(score(c, b, head, i, j) - kept), d_share = 0;
         for (int64_t k = 0; k < w; k++)
             d_share += fake_read(c->in[4], type, context + k) * fake_read(c->in[2], type, key + k);
@@ -119,11 +129,11 @@ static void run_now(const struct operation *o)
 {
     const struct call *c = o->context;
     const struct attention *a = &c->a;
-    int64_t row = (a->heads + 2 * a->kv_heads) * a->width;
-    for (int64_t i = 0; a->backward && i < a->batch * a->sequence;
-         i++) { // query, key and value of a token are one row
-        for (int64_t k = 0; k < row; k++) fake_write(c->out[0], (int)a->type, i * row + k, 0);
-    }
+    // Queries, keys and values of a token are one row, unless the keys are others'.
+    for (int64_t i = 0; a->backward && i < a->batch * a->sequence * row_of(a, false); i++)
+        fake_write(c->out[0], (int)a->type, i, 0);
+    for (int64_t i = 0; a->backward && a->keys && i < a->batch * a->keys * row_of(a, true); i++)
+        fake_write(c->out[1], (int)a->type, i, 0);
     for (int64_t b = 0; b < a->batch; b++)
         for (int64_t head = 0; head < a->heads; head++)
             for (int64_t i = 0; i < a->sequence; i++) {

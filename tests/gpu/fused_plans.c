@@ -10,9 +10,11 @@
 int main(int argc, char **argv)
 {
     static const struct attention attentions[] = {
-        {1, 16, 16, 1024, 64, ELEMENT_BFLOAT, false},
-        {2, 32, 8, 4096, 128, ELEMENT_BFLOAT, false},
-        {4, 25, 25, 1024, 64, ELEMENT_HALF, false},
+        {1, 16, 16, 1024, 64, 0, ELEMENT_BFLOAT, false},
+        {2, 32, 8, 4096, 128, 0, ELEMENT_BFLOAT, false},
+        {4, 25, 25, 1024, 64, 0, ELEMENT_HALF, false},
+        {1, 32, 32, 1024, 128, 1024, ELEMENT_BFLOAT, false}, // a step of a ring
+        {1, 32, 32, 512, 128, 2048, ELEMENT_BFLOAT, false},
     };
     static char device[1 << 14];
     struct arena arena;
@@ -35,9 +37,10 @@ int main(int argc, char **argv)
         a.backward = i % 2;
         bool good = fused_plan(fused, &a, &plan, &why) == OK ||
                     strstr(why.text, "cuLibraryLoadData");
-        printf("%lld heads (%lld of keys) x %lld x %lld, %s: %s\n", (long long)a.heads,
+        printf("%lld heads (%lld of keys) x %lld x %lld, %lld keys, %s: %s\n", (long long)a.heads,
                (long long)a.kv_heads, (long long)a.sequence, (long long)a.width,
-               a.backward ? "backward" : "forward", good ? "recognised" : why.text);
+               (long long)attention_keys(&a), a.backward ? "backward" : "forward",
+               good ? "recognised" : why.text);
         bad += !good;
     }
     arena_close(&arena);

@@ -291,6 +291,8 @@ TEST(test_cells)
         .threads = 2,
         .gemm_flop_per_s = 1e11,
         .copy_bytes_per_s = 1e10,
+        .cut_layers = true,
+        .experts = {{4}, 1},
     };
     for (size_t c = 0; c < 2 * ARRAY_LENGTH(largest_s); c++) {
         request.largest_s = largest_s[c / 2];
@@ -321,6 +323,8 @@ TEST(test_cells)
                 continue; // no time for whole layers
             assert_true(kinds[kind] >= 2);
         }
+        assert_true(kinds[SAMPLE_GROUPED] >= 2 * 2 * 2 * 3);
+        assert_true(!kinds[SAMPLE_ROTARY] == request.quick && !kinds[SAMPLE_CAST]);
         if (largest_s[c / 2] >= 0.05)
             for (int pass = 0; pass < PASS_COUNT; pass++)
                 assert_true(passes[pass] >= 2 * 2 * 2 * 2);

@@ -4,6 +4,7 @@
 
 #include "measure/cuda/kernels/block.cuh"
 #include "measure/cuda/kernels/compress.cuh"
+#include "measure/cuda/kernels/random.cuh"
 #include "measure/cuda/kernels/train.cuh"
 
 enum shape_of_grid {
@@ -60,6 +61,9 @@ static const struct entry entries[KERNEL_COUNT] = {
     {GRID_VALUES, true, PACKED(kernel_gelu_backward)},
     {GRID_VALUES, true, PACKED(kernel_gated)},
     {GRID_VALUES, true, PACKED(kernel_gated_backward)},
+    {GRID_VALUES, true, PACKED(kernel_rotary)},
+    {GRID_VALUES, false, PACKED(kernel_dropout)},
+    {GRID_VALUES, false, PACKED(kernel_dropout_backward)},
     {GRID_ROWS, true, PACKED(kernel_softmax)},
     {GRID_ROWS, true, PACKED(kernel_softmax_backward)},
     {GRID_ROWS, true, PACKED(kernel_loss)},

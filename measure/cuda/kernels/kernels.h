@@ -27,6 +27,11 @@ enum kernel {
     KERNEL_GELU_BACKWARD, // out[0] = gelu'(in[0]) in[1]
     KERNEL_GATED, // out[0] = silu(gate) up, in[0]: rows of columns of gate and as many of up
     KERNEL_GATED_BACKWARD, // out[0]: as in[0], from in[1]
+    KERNEL_ROTARY, // in: x, float angles [tokens][2 x size[1]], cosines before sines; out[0]. size:
+                   // heads of all tokens, half a head's width, heads of a token
+    KERNEL_DROPOUT, // in: x; out: y, bytes that say what was kept. size: values, seed; scalar[0]:
+                    // the share dropped
+    KERNEL_DROPOUT_BACKWARD, // in: dy, bytes; out: dx. size[0] values; scalar[0] as above
     KERNEL_SOFTMAX, // out[0] = softmax(scalar[0] in[0]) by rows; size: rows, columns, causal. May
                     // be in place
     KERNEL_SOFTMAX_BACKWARD, // out[0] = scalar[0] P (dP - sum(P dP)); in: P, dP; size: rows,

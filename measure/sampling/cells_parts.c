@@ -1,0 +1,83 @@
+// Parts that only some models or recipes have: products of experts, a step of a ring of context
+// ranks, rotary positions, dropout, casts to 8 bits.
+#include "measure/sampling/cells_take.h"
+
+static int64_t rows_most(const struct chooser *c)
+{
+    return larger(1, cells_largest(&c->request->micro_batches) * c->request->sequence);
+}
+
+// ---- products of experts: each has the same number of rows
+
+static void add_grouped(struct chooser *c, const char *operation, int64_t columns, int64_t inner,
+                        int64_t experts)
+{
+    static const struct {
+        enum work work;
+        const char *what;
+    } products[] = {
+        {WORK_GROUPED, ""},
+        {WORK_GROUPED_DATA, ", data gradient"},
+        {WORK_GROUPED_WEIGHT, ", weight gradient"},
+    };
+    const struct cells_request *r = c->request;
+    int64_t tokens;
+    cells_product_size(c, &tokens, &columns, inner, experts);
+    int64_t rows = larger(1, tokens / experts);
+    for (int i = 0; i < cells_sizes(r); i++, rows *= 2)
+        for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
+            const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
+            bool wide = products[p].work == WORK_GROUPED_WEIGHT && r->fp32_gradients;
+            double e = precision_bytes(r->precision), weight = wide ? 4 : e, m = (double)rows;
+            double n = (double)columns, k = (double)inner, count = (double)experts;
+            cells_add(c, products[p].work, SAMPLE_GROUPED, name, 2 * count * m * n * k,
+                      count * (e * m * (n + k) + weight * n * k),
+                      SIZE(rows, columns, inner, experts))
+                ->sample.fp32_gradients = wide;
+        }
+}
+
+void cells_add_experts(struct chooser *c)
+{
+    const struct shape *s = c->shape;
+    const struct cells_list *experts = &c->request->experts;
+    int64_t ffn = larger(1, s->ffn / c->tensor);
+    for (int i = 0; i < experts->count; i++) {
+        add_grouped(c, s->gated_ffn ? "experts' gate and up" : "experts' up",
+                    (s->gated_ffn ? 2 : 1) * ffn, s->hidden, experts->values[i]);
+        add_grouped(c, "experts' down", s->hidden, ffn, experts->values[i]);
+    }
+}
+
+// ---- elementwise
+
+static void add_rotary(struct chooser *c, int64_t tokens)
+{
+    const struct shape *s = c->shape;
+    int64_t heads = larger(1, (s->heads + s->kv_heads) / c->tensor), width = s->head_width / 2 * 2;
+    double n = (double)tokens, values = n * (double)(heads * width);
+    if (width > 0)
+        cells_add(c, WORK_ROTARY, SAMPLE_ROTARY, "rotary positions", 0,
+                  2 * precision_bytes(c->request->precision) * values + 4 * n * (double)width,
+                  SIZE(tokens, heads, width));
+}
+
+static void add_dropout(struct chooser *c, int64_t values)
+{
+    double bytes = (2 * precision_bytes(c->request->precision) + 1) * (double)values;
+    cells_add(c, WORK_DROPOUT, SAMPLE_DROPOUT, "dropout", 0, bytes, SIZE(values));
+    cells_add(c, WORK_DROPOUT_BACKWARD, SAMPLE_DROPOUT, "dropout, backward", 0, bytes,
+              SIZE(values));
+}
+
+void cells_add_elementwise(struct chooser *c)
+{
+    const struct cells_request *r = c->request;
+    double token_bytes = 2 * precision_bytes(r->precision) * (double)c->shape->hidden;
+    int64_t tokens =
+        cells_quarter(4 * token_bytes / r->copy_bytes_per_s, r->largest_s, rows_most(c));
+    for (int i = 0; i < cells_sizes(r) && !r->quick; i++, tokens *= cells_step(r)) {
+        add_rotary(c, tokens);
+        add_dropout(c, tokens * c->shape->hidden);
+    }
+}

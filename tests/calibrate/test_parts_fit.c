@@ -1,0 +1,93 @@
+// Parts that only some models have become costs of their own: planted rates are recovered, and no
+// other number changes by them.
+#include "calibrate/calibrate.h"
+#include "tests/support/check.h"
+
+enum { CELLS = 80, REPETITIONS = 9 };
+
+static struct sample *add(struct samples *samples, enum sample_kind kind, const char *operation,
+                          double seconds, struct arena *arena)
+{
+    struct sample *s = &samples->samples[samples->sample_count++];
+    *s = (struct sample){.kind = kind,
+                         .operation = operation,
+                         .precision = BF16,
+                         .from = -1,
+                         .to = -1,
+                         .repetitions = REPETITIONS,
+                         .stopped_by = "count",
+                         .dimensions = {1},
+                         .dimension_count = 1,
+                         .seconds = TAKE(arena, REPETITIONS, double)};
+    for (int i = 0; i < REPETITIONS; i++) s->seconds[i] = seconds * (1 + 0.001 * ((i * 5) % 9 - 4));
+    return s;
+}
+
+static const struct {
+    enum sample_kind kind;
+    const char *operation;
+    bool flop; // the work; else bytes
+    double rate;
+    size_t precision_at, gpu_at; // 0: the other
+} parts[] = {
+#define OF_PRECISION(member) offsetof(struct precision_costs, member), 0
+#define OF_GPU(member) 0, offsetof(struct gpu_costs, member)
+    {SAMPLE_GROUPED, "experts' up", true, 3e14, OF_PRECISION(grouped_flop_per_s)},
+    {SAMPLE_GROUPED, "experts' up, data gradient", true, 2e14,
+     OF_PRECISION(backward_grouped_flop_per_s)},
+    {SAMPLE_CONTEXT, "step of a ring", true, 1.5e14, OF_PRECISION(ring_attention_flop_per_s)},
+    {SAMPLE_CONTEXT, "step of a ring, fused, backward", true, 1.1e14,
+     OF_PRECISION(backward_ring_attention_flop_per_s)},
+    {SAMPLE_CAST, "cast", false, 2.1e12, OF_PRECISION(cast_bytes_per_s)},
+    {SAMPLE_ROTARY, "rotary positions", false, 1.9e12, OF_GPU(rotary_bytes_per_s)},
+    {SAMPLE_DROPOUT, "dropout", false, 1.3e12, OF_GPU(dropout_bytes_per_s)},
+    {SAMPLE_DROPOUT, "dropout, backward", false, 1.7e12, OF_GPU(backward_dropout_bytes_per_s)},
+};
+
+static struct gpu_costs calibrate_with(bool with_parts, struct arena *arena)
+{
+    struct inputs in;
+    struct calibration c;
+    struct samples samples = {.samples = TAKE(arena, CELLS, struct sample),
+                              .machine = {.gpu = "planted"},
+                              .document = {.path = "samples.json"}};
+    memcpy(samples.document.sha256, "aabbccddeeff", 13);
+    for (int i = 1; i <= 4; i++) {
+        add(&samples, SAMPLE_GEMM, "up", 1e12 * i / 6e14, arena)->flop = 1e12 * i;
+        add(&samples, SAMPLE_MEMORY, "norms", 1e9 * i / 2.5e12, arena)->bytes = 1e9 * i;
+        add(&samples, SAMPLE_ATTENTION, "fused", 1e11 * i / 4e14, arena)->flop = 1e11 * i;
+        for (size_t p = 0; p < ARRAY_LENGTH(parts) && with_parts; p++) {
+            double work = (parts[p].flop ? 1e12 : 1e9) * i;
+            struct sample *s =
+                add(&samples, parts[p].kind, parts[p].operation, work / parts[p].rate, arena);
+            if (parts[p].flop) s->flop = work;
+            else s->bytes = work;
+        }
+    }
+    const struct calibrate_settings settings = {.output = "costs.json"};
+    MUST(inputs_join(&in, &samples, 1, NULL, arena, &own_err));
+    MUST(calibrate(&c, &in, &settings, arena, &own_err));
+    MUST(costs_check(&c.costs, &own_err));
+    return c.costs.gpus[0];
+}
+
+TEST(test_parts)
+{
+    struct gpu_costs with = calibrate_with(true, arena), without = calibrate_with(false, arena);
+    for (size_t p = 0; p < ARRAY_LENGTH(parts); p++) {
+        size_t at = parts[p].precision_at ? parts[p].precision_at : parts[p].gpu_at;
+        const char *of[] = {parts[p].precision_at ? (char *)&with.precisions[0] : (char *)&with,
+                            parts[p].precision_at ? (char *)&without.precisions[0]
+                                                  : (char *)&without};
+        const struct estimate *e = (const struct estimate *)(of[0] + at),
+                              *none = (const struct estimate *)(of[1] + at);
+        if (!(fabs(e->value / parts[p].rate - 1) < 1e-6))
+            fail_msg("%s: %g, not %g", parts[p].operation, e->value, parts[p].rate);
+        assert_true(e->low <= e->value && e->high >= e->value && e->origin == ORIGIN_FITTED);
+        assert_true(!(none->value > 0));
+    }
+    assert_true(!(fabs(with.memory_bytes_per_s.value - without.memory_bytes_per_s.value) > 0));
+    const struct precision_costs *p = &with.precisions[0], *q = &without.precisions[0];
+    assert_true(!(fabs(p->gemm_flop_per_s.value - q->gemm_flop_per_s.value) > 0));
+    assert_true(!(fabs(p->attention_flop_per_s.value - q->attention_flop_per_s.value) > 0));
+}
