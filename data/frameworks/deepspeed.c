@@ -7,6 +7,7 @@ static const struct setting_row rows[] = {
     SAYS("train_batch_size", COUNT, global_batch),
     SAYS("train_micro_batch_size_per_gpu", COUNT, micro_batch),
     SAYS("gradient_accumulation_steps", COUNT, steps),
+    WRITES("steps_per_print", COUNT, print_every),
     SAYS("fp16.enabled", TRUE, fp16),
     SAYS("bf16.enabled", TRUE, bf16),
     TAKES("bfloat16.enabled", FLAG, old_bf16),
@@ -57,7 +58,7 @@ static const char left[] =
     "seq_parallel_communication_data_type zero_optimization.offload_optimizer.* "
     "zero_optimization.offload_param.* zero_optimization.* zero_allow_untested_optimizer "
     "zero_force_ds_cpu_optimizer optimizer.* scheduler.* tensor_parallel.* data_parallel_size "
-    "expert_parallel.* pipeline.* compile.* gradient_clipping steps_per_print "
+    "expert_parallel.* pipeline.* compile.* gradient_clipping "
     "wall_clock_breakdown memory_breakdown dump_state prescale_gradients "
     "gradient_predivide_factor gradient_allreduce_op sparse_gradients disable_allgather "
     "disable_python_gc managed_gradient_accumulation use_data_before_expert_parallelism "

@@ -45,6 +45,7 @@ struct run {
 
     // DeepSpeed
     const char *about, *sums, *offload, *old_offload, *parameters, *overlap;
+    int64_t print_every; // iterations
     bool old_bf16, amp, autocast, fp8_model, wide_sums, deep_compile, pinned;
 
     // torchtitan

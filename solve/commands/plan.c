@@ -19,7 +19,6 @@ struct step {
     const struct command *command;
     const char *words[WORDS_MAX]; // the command's name first
     int count;
-    bool may_fail; // if it fails it is left out
 };
 
 struct steps {
@@ -126,33 +125,11 @@ static void report_step(struct steps *s, const struct options *r, const char *fo
     add_text(step, "-o", file_in(r, file, arena));
 }
 
-// Files of launch/ by framework: format, file, and whether every plan has it.
-static const struct launch_file {
-    enum framework framework;
-    const char *format, *file;
-    bool may_fail;
-} launch_files[] = {{FRAMEWORK_MEGATRON, "megatron", "launch/megatron.sh", false},
-                    {FRAMEWORK_MEGATRON, "sbatch", "launch/job.sbatch", true},
-                    {FRAMEWORK_TORCHTITAN, "torchtitan", "launch/torchtitan.toml", true},
-                    {FRAMEWORK_TORCHTITAN, "torchtitan-python", "launch/torchtitan_plan.py", false},
-                    {FRAMEWORK_TORCHTITAN, "pytorch-schedule", "launch/schedule.csv", true},
-                    {FRAMEWORK_TORCHTITAN_0_2, "torchtitan", "launch/torchtitan.toml", false},
-                    {FRAMEWORK_TORCHTITAN_0_2, "pytorch-schedule", "launch/schedule.csv", true},
-                    {FRAMEWORK_DEEPSPEED, "deepspeed", "launch/deepspeed.json", false},
-                    {FRAMEWORK_NEMO, "nemo", "launch/nemo.yaml", false}};
-
-static void launch_steps(struct steps *s, const struct options *r, struct arena *arena)
+static void launch_step(struct steps *s, const struct options *r, struct arena *arena)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(launch_files); i++) {
-        const struct launch_file *f = &launch_files[i];
-        if (f->framework != (enum framework)r->framework) continue;
-        report_step(s, r, f->format, f->file, arena);
-        s->items[s->count - 1].may_fail = f->may_fail;
-    }
     if (r->framework == FRAMEWORK_ANY) return;
-    report_step(s, r, "torchrun", "launch/torchrun.sh", arena);
-    s->items[s->count - 1].may_fail = true;
-    report_step(s, r, "hostfile", "launch/hostfile", arena);
+    report_step(s, r, "launch", "launch", arena);
+    add_text(&s->items[s->count - 1], "--for", framework_names[r->framework]);
 }
 
 static enum status tell_why(const struct options *r, struct arena *arena, struct error *err)
@@ -192,23 +169,6 @@ static enum status tell_reasons(const struct options *r, struct arena *arena, st
     for (int i = 0; i < l.reason_count; i++)
         if (l.reasons[i].count)
             printf("  %8lld  %s\n", (long long)l.reasons[i].count, l.reasons[i].text);
-    return OK;
-}
-
-// A launch file that the plan cannot have (a job of whole, equal nodes) is reported and left out.
-static enum status run_later_step(struct steps *s, int *i, struct arena *arena, struct error *err)
-{
-    struct error refused = {OK, ""};
-    int exit_code;
-    struct step *step = &s->items[*i];
-    if (run_step(step, &exit_code, arena, step->may_fail ? &refused : err) == OK) return OK;
-    if (!step->may_fail || refused.status != BAD_INPUT) {
-        if (step->may_fail) *err = refused;
-        return err->status;
-    }
-    fprintf(stderr, "plumbline plan: no %s: %s\n", step->words[step->count - 1], refused.text);
-    for (int k = *i; k + 1 < s->count; k++) s->items[k] = s->items[k + 1];
-    s->count--, (*i)--;
     return OK;
 }
 
@@ -256,10 +216,9 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
         struct step *verify = begin_step(&steps, &command_verify);
         add(verify, file_in(r, "plan.json", arena));
         report_step(&steps, r, "html", "report.html", arena);
-        if (r->framework != FRAMEWORK_ANY) TRY(file_make_folder(file_in(r, "launch", arena), err));
-        launch_steps(&steps, r, arena);
+        launch_step(&steps, r, arena);
     }
-    for (int i = 2; i < steps.count; i++) TRY(run_later_step(&steps, &i, arena, err));
+    for (int i = 2, code; i < steps.count; i++) TRY(run_step(&steps.items[i], &code, arena, err));
     TRY(answer(r, &steps, arena, err));
     if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(r, arena, err));
     if (solved == EXIT_NO_PLAN)

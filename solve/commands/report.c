@@ -18,6 +18,7 @@ static const char *const format_names[] = {"text",
                                            "megatron",
                                            "sbatch",
                                            "torchrun",
+                                           "try",
                                            "torchtitan",
                                            "torchtitan-python",
                                            "pytorch-schedule",
@@ -31,6 +32,7 @@ static const char *const format_names[] = {"text",
                                            "hostfile",
                                            "rankfile",
                                            "hosts",
+                                           "launch",
                                            NULL};
 
 enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
@@ -38,9 +40,15 @@ enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
 // The launch formats, from FORMAT_MEGATRON to the last.
 static enum status (*const launchers[])(const struct plan *, const struct plan *,
                                         const struct problem *, const char **, size_t *,
-                                        struct arena *, struct error *) = {
-    report_megatron,          report_sbatch,           report_torchrun,  report_torchtitan,
-    report_torchtitan_python, report_pytorch_schedule, report_deepspeed, report_nemo};
+                                        struct arena *, struct error *) = {report_megatron,
+                                                                           report_sbatch,
+                                                                           report_torchrun,
+                                                                           report_try,
+                                                                           report_torchtitan,
+                                                                           report_torchtitan_python,
+                                                                           report_pytorch_schedule,
+                                                                           report_deepspeed,
+                                                                           report_nemo};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
@@ -127,6 +135,7 @@ static const enum framework format_frameworks[] = {
     [FORMAT_MEGATRON] = FRAMEWORK_MEGATRON,
     [FORMAT_SBATCH] = FRAMEWORK_MEGATRON,
     [FORMAT_TORCHRUN] = FRAMEWORK_MEGATRON,
+    [FORMAT_TRY] = FRAMEWORK_MEGATRON,
     [FORMAT_TORCHTITAN] = FRAMEWORK_TORCHTITAN_0_2,
     [FORMAT_TORCHTITAN_PYTHON] = FRAMEWORK_TORCHTITAN,
     [FORMAT_PYTORCH_SCHEDULE] = FRAMEWORK_TORCHTITAN,
@@ -188,7 +197,7 @@ static enum status take_verdict(struct plan *plan, const char *verdict, struct a
 struct options {
     struct about_links about; // format is set later
     int64_t cores;
-    int format, order;
+    int format, order, framework;
     struct option_texts files;
     const char *to, *layouts, *verdict, *progress, *hosts;
     struct nearest_request nearest;
@@ -199,12 +208,17 @@ static const struct option_row rows[] = {
     {"--format", OPTION_NAME, OPT(format),
      "output format. For reading: text (default), html (one page). trace: Chrome/Perfetto "
      "JSON. For launching: megatron (Megatron-LM flags), sbatch (Slurm script), torchrun "
-     "(script to run on each node), torchtitan (TOML, 0.2), torchtitan-python (0.3), "
+     "(script to run on each node), try (script that measures iterations on mock data), torchtitan "
+     "(TOML, 0.2), torchtitan-python (0.3), "
      "pytorch-schedule (CSV of passes for torch.distributed.pipelining), deepspeed (JSON), "
      "nemo (YAML of NeMo's Megatron Bridge). csv, latex: table of plans and verdicts. For a "
      "placement: links (links in use, as CSV), heatmap (all links, as SVG). Hosts of ranks: "
-     "hostfile (SLURM_HOSTFILE), rankfile (Open MPI), hosts (torchrun's order)",
+     "hostfile (SLURM_HOSTFILE), rankfile (Open MPI), hosts (torchrun's order). launch: all files "
+     "that start it, into the folder -o",
      .names = format_names},
+    {"--for", OPTION_NAME, OPT(framework),
+     "with launch: the framework (default: the one that the job is planned for)",
+     .names = framework_names, .needs = "--format=launch"},
     {"--hosts", OPTION_PATH, OPT(hosts),
      "for hostfile, rankfile and hosts, if the cluster does not name its nodes: file with one "
      "node name per line (default: GROUP-0, GROUP-1 ...)",
@@ -237,7 +251,7 @@ static const struct option_row rows[] = {
      "with a framework's format: if it cannot express the plan, solve for the nearest plan "
      "that it can, report the cost and the changes, and export that; its problem and plan are "
      "written to this folder",
-     .needs = "--format=megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-schedule|"
+     .needs = "--format=megatron|sbatch|torchrun|try|torchtitan|torchtitan-python|pytorch-schedule|"
               "deepspeed|nemo"},
     {"--time-limit-s", OPTION_NUMBER, OPT(nearest.time_limit_s),
      "with --nearest: time limit of each solve in seconds (default: 45; 0: none)", 0, 1e9},
@@ -245,7 +259,10 @@ static const struct option_row rows[] = {
     {"PLAN", OPTION_PATH, OPT(files), .many = FILES_MOST},
 };
 
-static bool is_launch(int format) { return format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST; }
+static bool is_launch(int format)
+{
+    return (format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST) || format == FORMAT_LAUNCH;
+}
 
 static enum status check_options(const struct options *o, struct error *err)
 {
@@ -306,6 +323,58 @@ static enum status make(const struct plan *plan, const struct problem *problem,
     }
 }
 
+// ---- a folder of launch files
+
+// The files of a framework; may_fail: a plan without it starts all the same.
+static const struct launch_file {
+    enum framework framework; // FRAMEWORK_ANY: of each
+    int format;
+    const char *file;
+    bool may_fail;
+} launch_files[] = {{FRAMEWORK_MEGATRON, FORMAT_MEGATRON, "megatron.sh", false},
+                    {FRAMEWORK_TORCHTITAN, FORMAT_TORCHTITAN, "torchtitan.toml", true},
+                    {FRAMEWORK_TORCHTITAN, FORMAT_TORCHTITAN_PYTHON, "torchtitan_plan.py", false},
+                    {FRAMEWORK_TORCHTITAN, FORMAT_PYTORCH_SCHEDULE, "schedule.csv", true},
+                    {FRAMEWORK_TORCHTITAN_0_2, FORMAT_TORCHTITAN, "torchtitan.toml", false},
+                    {FRAMEWORK_TORCHTITAN_0_2, FORMAT_PYTORCH_SCHEDULE, "schedule.csv", true},
+                    {FRAMEWORK_DEEPSPEED, FORMAT_DEEPSPEED, "deepspeed.json", false},
+                    {FRAMEWORK_NEMO, FORMAT_NEMO, "nemo.yaml", false},
+                    {FRAMEWORK_ANY, FORMAT_TORCHRUN, "torchrun.sh", false},
+                    {FRAMEWORK_ANY, FORMAT_SBATCH, "job.sbatch", false},
+                    {FRAMEWORK_ANY, FORMAT_TRY, "try.sh", false},
+                    {FRAMEWORK_ANY, FORMAT_HOSTFILE, "hostfile", false}};
+
+static enum framework planned_for(const struct problem *problem)
+{
+    enum framework framework = FRAMEWORK_MEGATRON;
+    for (int i = FRAMEWORK_ANY + 1; problem && framework_names[i]; i++)
+        if (framework_trainer((enum framework)i) == problem->job.trainer) return (enum framework)i;
+    return framework;
+}
+
+static enum status write_folder(const struct plan *plan, const struct problem *problem,
+                                struct options *o, struct arena *arena, struct error *err)
+{
+    enum framework framework = o->framework == FRAMEWORK_ANY ? planned_for(problem)
+                                                             : (enum framework)o->framework;
+    if (!strcmp(o->to, "-")) return fail(err, BAD_INPUT, "-o: expected a folder for launch files");
+    TRY(file_make_folder(o->to, err));
+    for (size_t i = 0; i < ARRAY_LENGTH(launch_files); i++) {
+        const struct launch_file *f = &launch_files[i];
+        struct error refused = {OK, ""};
+        const char *text;
+        size_t length;
+        if (f->framework != FRAMEWORK_ANY && f->framework != framework) continue;
+        o->format = f->format;
+        if (make(plan, problem, o, &text, &length, arena, f->may_fail ? &refused : err) == OK)
+            TRY(file_write(arena_print(arena, "%s/%s", o->to, f->file), text, length, err));
+        else if (!f->may_fail || refused.status != BAD_INPUT)
+            return f->may_fail ? (*err = refused).status : err->status;
+        else fprintf(stderr, "plumbline report: no %s: %s\n", f->file, refused.text);
+    }
+    return OK;
+}
+
 static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
 {
     struct options *o = options;
@@ -329,6 +398,7 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     if (o->about.top >= 0 && o->format != FORMAT_HTML &&
         (o->format != FORMAT_TEXT || !plan.placement))
         return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
+    if (o->format == FORMAT_LAUNCH) return write_folder(&plan, problem, o, arena, err);
     TRY(make(&plan, problem, o, &text, &length, arena, err));
     return file_write(o->to, text, length, err);
 }
@@ -338,13 +408,15 @@ const struct command command_report = {
     .text = "plan -> text, page, trace, launcher flags; plans -> tables",
     .about =
         "Writes a plan for people (text, html), a trace viewer (trace) or a launcher (megatron, "
-        "sbatch, hostfile, rankfile), or several plans and verdicts as a table (latex, csv).",
+        "sbatch, hostfile, rankfile; launch: a folder of all files), or several plans and verdicts "
+        "as a table (latex, csv).",
     .usage =
         "plumbline report [--format "
         "text|html|trace|megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-schedule|"
         "deepspeed|nemo|"
-        "links|heatmap|hostfile|rankfile|hosts] "
-        "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
+        "links|heatmap|hostfile|rankfile|hosts|try] "
+        "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format launch [--for NAME] -o "
+        "FOLDER PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",
     READS(struct options, rows,
           {.about.top = -1,

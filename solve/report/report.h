@@ -54,6 +54,11 @@ enum status report_sbatch(const struct plan *plan, const struct plan *uniform,
 enum status report_torchrun(const struct plan *plan, const struct plan *uniform,
                             const struct problem *problem, const char **text, size_t *length,
                             struct arena *arena, struct error *err);
+// A script that runs iterations on mock data by the script before, and prints what the framework's
+// log measured beside what was predicted.
+enum status report_try(const struct plan *plan, const struct plan *uniform,
+                       const struct problem *problem, const char **text, size_t *length,
+                       struct arena *arena, struct error *err);
 
 // Which host gets which global rank, for a plan with a placement:
 // - one host per rank (SLURM_HOSTFILE, Open MPI's seq mapper),

@@ -100,32 +100,46 @@ static void put_own_number(struct text *out)
 }
 
 // The file next to the script determines which program is run.
-static void put_program(struct text *out)
+static void put_program(struct text *out, const struct problem *problem)
 {
-    text_put(out,
-             "if [ -e \"$here/megatron.sh\" ]; then\n"
-             "    # shellcheck source=/dev/null\n"
-             "    source \"$here/megatron.sh\"\n"
-             "    program=(\"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
-             "\"${MEGATRON_ARGS[@]}\")\n"
-             "elif [ -e \"$here/torchtitan_plan.py\" ] && ! { [ -e "
-             "\"$here/torchtitan.toml\" ] &&\n"
-             "    python3 -c 'import torchtitan.config.job_config' 2>/dev/null; }; then "
-             "# 0.3: no TOML\n"
-             "    cd \"$here\"\n"
-             "    export PYTHONPATH=\"$here${PYTHONPATH:+:$PYTHONPATH}\"\n"
-             "    program=(-m torchtitan.train --module torchtitan_plan --config plan)\n"
-             "elif [ -e \"$here/torchtitan.toml\" ]; then\n"
-             "    cd \"$here\"\n"
-             "    program=(-m torchtitan.train --job.config_file torchtitan.toml)\n"
-             "elif [ -e \"$here/nemo.yaml\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
-             "    program=(\"$PRETRAIN\" --config-file \"$here/nemo.yaml\")\n"
-             "elif [ -e \"$here/deepspeed.json\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
-             "    program=(\"$PRETRAIN\" --deepspeed_config \"$here/deepspeed.json\")\n"
-             "else\n"
-             "    echo \"torchrun.sh: expected megatron.sh, torchtitan.toml or torchtitan_plan.py "
-             "next to it, or deepspeed.json or nemo.yaml and PRETRAIN=SCRIPT\" >&2\n"
-             "    exit 2\nfi\n");
+    // Older releases add a token to the null tokenizer's.
+    int64_t tokens = problem && problem->model.has_shape ? problem->model.shape.vocabulary - 1 : 0;
+    text_put(
+        out,
+        "steps=${MOCK:-} mock=() # MOCK: this many iterations, on mock data\n"
+        "if [ -e \"$here/megatron.sh\" ]; then\n"
+        "    # shellcheck source=/dev/null\n"
+        "    source \"$here/megatron.sh\"\n"
+        "    program=(\"${MEGATRON_RUN[@]}\" \"${PRETRAIN:-pretrain_gpt.py}\" "
+        "\"${MEGATRON_ARGS[@]}\")\n"
+        "    mock=(--mock-data --tokenizer-type NullTokenizer --vocab-size %" PRId64
+        "\n        --train-iters \"$steps\" --log-interval 1 --eval-iters 0 --lr 1e-5)\n"
+        "elif [ -e \"$here/torchtitan_plan.py\" ] && ! { [ -e "
+        "\"$here/torchtitan.toml\" ] &&\n"
+        "    python3 -c 'import torchtitan.config.job_config' 2>/dev/null; }; then "
+        "# 0.3: no TOML\n"
+        "    export PYTHONPATH=\"$here${PYTHONPATH:+:$PYTHONPATH}\"\n"
+        "    program=(-m torchtitan.train --module torchtitan_plan --config plan)\n"
+        "    mock=(--config mock --training.steps \"$steps\" --metrics.log_freq 1)\n"
+        "elif [ -e \"$here/torchtitan.toml\" ]; then\n"
+        "    program=(-m torchtitan.train --job.config_file \"$here/torchtitan.toml\")\n"
+        "    mock=(--training.steps \"$steps\" --metrics.log_freq 1 --training.dataset "
+        "c4_test\n        --model.hf_assets_path ./tests/assets/tokenizer)\n"
+        "elif [ -e \"$here/nemo.yaml\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
+        "    program=(\"$PRETRAIN\" --config-file \"$here/nemo.yaml\")\n"
+        "    mock=(\"train.train_iters=$steps\" logger.log_interval=1)\n"
+        "elif [ -e \"$here/deepspeed.json\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
+        "    program=(\"$PRETRAIN\" --deepspeed_config \"$here/deepspeed.json\")\n"
+        "else\n"
+        "    echo \"torchrun.sh: expected megatron.sh, torchtitan.toml or torchtitan_plan.py "
+        "next to it, or deepspeed.json or nemo.yaml and PRETRAIN=SCRIPT\" >&2\n"
+        "    exit 2\nfi\n"
+        "# torchtitan: run this in its checkout, in which its recipes find tokenizer and data\n"
+        "[[ ${program[1]} != torchtitan* ]] || [ ! -e \"$here/schedule.csv\" ] ||\n"
+        "    program+=(--parallelism.pipeline_parallel_schedule_csv "
+        "\"$here/schedule.csv\")\n"
+        "[ -z \"$steps\" ] || program+=(\"${mock[@]}\")\n",
+        tokens);
 }
 
 // A node's only torchrun takes the place of the script. Of several each sees its own GPUs, and all
@@ -181,7 +195,7 @@ enum status report_torchrun(const struct plan *plan, const struct plan *uniform,
     put_runs(&out, &b.nodes);
     put_hosts(&out, &b);
     put_own_number(&out);
-    put_program(&out);
+    put_program(&out, problem);
     put_start(&out, &b.nodes);
     return text_end(&out, text, length);
 }

@@ -34,15 +34,15 @@ while read -r model gpu nodes sequence batch; do
         --global-batch "$batch" \
         --gpu-hour-price 2 --gap 0.05 -o "$folder"
     for file in problem.json model.json cluster.json costs.json job.json plan.json report.html \
-        launch/megatron.sh launch/job.sbatch launch/torchrun.sh launch/hostfile; do
+        launch/megatron.sh launch/job.sbatch launch/torchrun.sh launch/try.sh launch/hostfile; do
         [ -s "$folder/$file" ] || wrong "$model on $gpu: no $file"
     done
     grep -q 'price  ' "$work/out" || wrong "$model on $gpu: no price"
     first=$(iteration "$folder/plan.json")
     # Its own commands, in an empty place, as a shell reads them.
     grep '^  plumbline' "$work/out" >"$work/again"
-    [ "$(wc -l <"$work/again")" -eq 8 ] ||
-        wrong "$model on $gpu: $(wc -l <"$work/again") commands, not 8"
+    [ "$(wc -l <"$work/again")" -eq 5 ] ||
+        wrong "$model on $gpu: $(wc -l <"$work/again") commands, not 5"
     rm -r "$folder"/*.json
     while read -r line; do
         eval "\"\$BIN\"/$line" >/dev/null 2>"$work/err" || wrong "$line: $(cat "$work/err")"

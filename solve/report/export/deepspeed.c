@@ -120,7 +120,7 @@ enum status report_deepspeed(const struct plan *plan, const struct plan *uniform
     TRY(export_need_problem(&e, err));
     if (l->schedule != SCHEDULE_1F1B || l->virtual_stages > 1) e.runs = "1f1b with a stage a rank";
     struct run run = export_run(&e);
-    run.about = export_headline(&e);
+    run.about = export_headline(&e), run.print_every = 1;
     run.mode = (int)export_recompute(&e).mode;
     set_precision(&run);
     set_zero(&run);

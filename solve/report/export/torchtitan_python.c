@@ -22,6 +22,7 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *flavor
              "from torchtitan.models.%s import model_registry\n"
              "from torchtitan.models.%s.config_registry import %s as recipe\n",
              model, model, flavor ? flavor->recipe : "NAME_THE_RECIPE");
+    text_put(e->out, "from torchtitan.models.llama3.config_registry import llama3_debugmodel\n");
     if (further) text_put(e->out, "from torchtitan.models.deepseek_v3.mtp import MTPLoss\n");
     text_put(e->out, "from torchtitan.trainer import Trainer\n");
 }
@@ -121,7 +122,12 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     text_put(&out,
              "    config.training.disable_cuda_graphs = True\n"
              "    config.compile = CompileConfig(enable=%s, components=%s%s)\n"
-             "    config.activation_checkpoint = %s\n    return config\n",
+             "    config.activation_checkpoint = %s\n    return config\n"
+             "\n\ndef mock() -> Trainer.Config:  # on the text of torchtitan's tests\n"
+             "    config, test = plan(), llama3_debugmodel()\n"
+             "    config.hf_assets_path, config.dataloader = test.hf_assets_path, "
+             "test.dataloader\n"
+             "    return config\n",
              run.compile ? "True" : "False", run.components,
              run.job.overlapped_tensor ? ", enable_async_tensor_parallel=True" : "",
              policies[run.mode]);

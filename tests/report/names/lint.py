@@ -45,11 +45,16 @@ def lint_flags(words, flags):
 def lint_megatron(path):
     lists = subprocess.run(
         ["bash", "-c", 'source "$1"; printf "%s\\n" "${MEGATRON_ARGS[@]}"; '
-         'for own in "${MEGATRON_RECOMPUTE[@]}" "${MEGATRON_TRY[@]}"; do echo ==; '
+         'for own in "${MEGATRON_RECOMPUTE[@]}"; do echo ==; '
          'printf "%s\\n" $own; done', "lint", path],
         capture_output=True, text=True, check=True).stdout.split("\n==\n")
     flags = flags_of(record("megatron-lm"))
     return [w for words in lists for w in lint_flags([w for w in words.split("\n") if w], flags)]
+
+
+def lint_mock(path):
+    words = re.search(r"mock=\((--mock-data[^)]*)\)", Path(path).read_text())[1].split()
+    return lint_flags(words, flags_of(record("megatron-lm")))
 
 
 def lint_python(path):
@@ -97,6 +102,7 @@ def lint_json(path):
 
 LINTS = {
     "megatron.sh": lint_megatron,
+    "torchrun.sh": lint_mock,
     "torchtitan_plan.py": lint_python,
     "torchtitan.toml": lambda path: lint_sections(path, "torchtitan-0.2", r"\[([\w.]+)\]"),
     "nemo.yaml": lambda path: lint_sections(path, "megatron-bridge", r"([a-z_]+):$"),
