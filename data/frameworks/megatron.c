@@ -7,6 +7,7 @@ static const struct setting_row rows[] = {
     SAYS("tensor-model-parallel-size", INT, job.layout.tensor),
     SAYS("context-parallel-size", INT, job.layout.context),
     SAYS("expert-model-parallel-size", INT, job.layout.expert),
+    SAYS("expert-tensor-parallel-size", COUNT, expert_tensor),
     SAYS("pipeline-model-parallel-size", INT, job.layout.pipeline),
     SAYS("pipeline-model-parallel-layout", TEXT, stages),
     TAKES("num-layers-per-virtual-pipeline-stage", COUNT, layers_of_stage),

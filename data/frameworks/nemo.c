@@ -12,6 +12,7 @@ static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
     SAYS("expert_model_parallel_size", INT, job.layout.expert),
+    SAYS("expert_tensor_parallel_size", COUNT, expert_tensor),
     SAYS("pipeline_model_parallel_size", INT, job.layout.pipeline),
     SAYS_OR_NULL("virtual_pipeline_model_parallel_size", COUNT, stages_of_rank),
     SAYS_OR_NULL("pipeline_model_parallel_layout", TEXT, stages),

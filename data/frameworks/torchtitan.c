@@ -42,7 +42,7 @@ static const struct setting_row rows[] = {
     TAKES("parallelism.pipeline_parallel_last_stage_less_layers", COUNT, last_less),
     TAKES("parallelism.pipeline_parallel_layers_per_stage", COUNT, layers_of_stage),
     SAYS("parallelism.expert_parallel_degree", INT, job.layout.expert),
-    WRITES("parallelism.expert_tensor_parallel_degree", COUNT, expert_tensor),
+    SAYS("parallelism.expert_tensor_parallel_degree", COUNT, expert_tensor),
     SAYS("activation_checkpoint.mode", TEXT, granularity),
     SAYS("activation_checkpoint.selective_ac_option", TEXT, method),
     SAYS("compile.enable training.compile", FLAG, compile),

@@ -29,6 +29,9 @@ static const struct rules {
     bool scattered_experts; // of scattered tokens, if there are tensor ranks
     bool sharded_experts;   // of the ranks that shard gradients or weights
     bool unpiped_experts;   // without a pipeline, and in whole weights of tensor ranks
+    bool whole_experts;     // that tensor ranks do not split
+    // Each over tensor ranks of its own, in any number; without this, over one of those that shard.
+    bool folds_experts;
 } rules[] = {
 #define OF_CORE                                                                                    \
     .trainer = TRAINER_MEGATRON, .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),      \
@@ -36,7 +39,7 @@ static const struct rules {
                  BIT(RECOMPUTE_FIRST_LAYERS),                                                      \
     .zero_piped = ZERO_0 | ZERO_1, .zero = ZERO_0 | ZERO_1, .overlap_piped = ZERO_ANY,             \
     .overlap = ZERO_ANY, .offload = ZERO_1, .modules = true, .exposed = true, .context = true,     \
-    .divides_layers = true, .scattered_experts = true
+    .divides_layers = true, .scattered_experts = true, .folds_experts = true
 #define OF_TORCH                                                                                   \
     .trainer = TRAINER_TORCHTITAN,                                                                 \
     .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |            \
@@ -46,7 +49,7 @@ static const struct rules {
     .overlap_piped = ZERO_ANY, .overlap = ZERO_ANY, .shards_replicas = true, .context = true,      \
     .divides_batch = true, .sharded_experts = true
     [FRAMEWORK_MEGATRON] = {OF_CORE},
-    [FRAMEWORK_TORCHTITAN] = {OF_TORCH},
+    [FRAMEWORK_TORCHTITAN] = {OF_TORCH, .whole_experts = true},
     [FRAMEWORK_DEEPSPEED] = {.trainer = TRAINER_DEEPSPEED,
                              .schedules = BIT(SCHEDULE_1F1B),
                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
@@ -86,11 +89,14 @@ static const char *refusal_of_states(const struct rules *r, const struct layout 
 
 static const char *refusal_of_experts(const struct rules *r, const struct layout *l)
 {
-    if (l->expert == 1) return NULL;
-    if (r->scattered_experts && l->tensor > 1 && !l->sequence_parallel) return "sequence_parallel";
-    if (r->sharded_experts && l->zero == 0) return "expert";
-    return r->unpiped_experts && (l->pipeline > 1 || (l->zero == 3 && l->tensor > 1)) ? "expert"
-                                                                                      : NULL;
+    bool spread = l->expert > 1, folded = l->expert_tensor > 0,
+         whole = spread && l->expert_tensor == 1, split = l->zero == 3 && l->tensor > 1;
+    if (folded && !r->folds_experts && !(whole && r->sharded_experts)) return "expert_tensor";
+    if (spread && r->whole_experts && layout_expert_tensor(l) > 1) return "expert_tensor";
+    if ((spread || folded) && r->scattered_experts && l->tensor > 1 && !l->sequence_parallel)
+        return "sequence_parallel";
+    if (spread && r->sharded_experts && l->zero == 0) return "expert";
+    return spread && r->unpiped_experts && (l->pipeline > 1 || split) ? "expert" : NULL;
 }
 
 // torch runs as many groups as have a micro-batch for every rank; their sizes are equal.

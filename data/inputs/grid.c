@@ -53,6 +53,9 @@ enum status problem_check_grid_layout(const struct problem *p, struct error *err
         const char *key;
         int found;
     } ones[] = {{"context", l->context}, {"expert", l->expert}};
+    if (layout_has_grid(l) && l->expert_tensor)
+        return fail(err, BAD_INPUT, "%s: layout.expert_tensor: a tensor grid needs none, found %d",
+                    job, l->expert_tensor);
     if (!layout_has_grid(l)) return OK;
     for (int i = 0; i < 2; i++)
         if (ones[i].found != 1)

@@ -38,7 +38,8 @@ enum { SLICES_MAX = 32, SLICE_TOKENS_MAX = 1 << 24 };
 struct layout {
     int tensor, context, data, pipeline; // degrees
     int grid_depth, grid_rows; // axes 2 and 3 of a tensor grid (layout_tensor_axis); 0, 0: no grid
-    int expert;                // degree over which experts are spread: a divisor of data x context
+    int expert_tensor;         // tensor degree of an expert, a divisor of tensor's; 0: tensor's own
+    int expert;                // degree over which experts are spread (layout_expert_ranks)
     int virtual_stages;        // stages (runs of layers) per pipeline rank; 1 if not interleaved
     int micro_batch;           // sequences
     int schedule;              // its row (data/kinds/schedules.h)
@@ -77,8 +78,20 @@ static inline int layout_tensor_axis(const struct layout *l, int axis)
                        : l->grid_rows;
 }
 
+static inline int layout_expert_tensor(const struct layout *l)
+{
+    return l->expert_tensor ? l->expert_tensor : l->tensor;
+}
+// Of those that hold one part of every expert of a stage: its expert degree divides them.
+static inline int64_t layout_expert_ranks(const struct layout *l)
+{
+    return (int64_t)l->data * l->context * (l->tensor / layout_expert_tensor(l));
+}
+
 // "8", or "2x2x2" for a grid.
 const char *layout_tensor_text(const struct layout *l, struct arena *arena);
+// ", expert 8", ", expert 8 x tensor 1" where an expert has its own tensor degree; "": neither.
+const char *layout_experts_text(const struct layout *l, struct arena *arena);
 
 static inline int layout_stage_count(const struct layout *l)
 {
@@ -109,6 +122,7 @@ enum space_key {
     SPACE_CONTEXT,
     SPACE_PIPELINE,
     SPACE_DATA, // the last of the degrees whose product is the devices
+    SPACE_EXPERT_TENSOR,
     SPACE_EXPERT,
     SPACE_SCHEDULE,
     SPACE_VIRTUAL_STAGES,

@@ -27,6 +27,13 @@ const char *layout_tensor_text(const struct layout *l, struct arena *arena)
                        layout_tensor_axis(l, 2));
 }
 
+const char *layout_experts_text(const struct layout *l, struct arena *arena)
+{
+    if (l->expert_tensor)
+        return arena_print(arena, ", expert %d x tensor %d", l->expert, l->expert_tensor);
+    return l->expert > 1 ? arena_print(arena, ", expert %d", l->expert) : "";
+}
+
 // Lengths in tokens; without a list, the whole sequence is one slice.
 GET_MEMBER(get_slices)
 {
@@ -89,6 +96,7 @@ static const struct member layout_rows[] = {
     KEY_INT(layout, context, OPTIONAL, ALWAYS_WRITTEN, 1, DEGREE_MAX),
     KEY_INT(layout, data, OPTIONAL, ALWAYS_WRITTEN, 1, DEGREE_MAX),
     KEY_INT(layout, pipeline, REQUIRED, ALWAYS_WRITTEN, 1, STAGES_MAX),
+    KEY_INT(layout, expert_tensor, OPTIONAL, IF_SET, 1, DEGREE_MAX),
     KEY_INT(layout, expert, OPTIONAL, ALWAYS_WRITTEN, 1, DEGREE_MAX),
     KEY_INT(layout, virtual_stages, OPTIONAL, ALWAYS_WRITTEN, 1, STAGES_MAX),
     KEY_INT(layout, micro_batch, OPTIONAL, ALWAYS_WRITTEN, 1, RANK_MAX),
@@ -103,7 +111,15 @@ static const struct member layout_rows[] = {
     KEY_INT(layout, local_loss_every, OPTIONAL, ALWAYS_WRITTEN, 0, STAGES_MAX),
     KEY_PART("slices", JSON_ARRAY, OPTIONAL, 0, get_slices, put_slices),
 };
-MEMBERS(layout, struct layout, &layout_initial, false, NULL);
+GET_MEMBER(finish_layout)
+{
+    struct layout *l = to;
+    (void)value, (void)arena, (void)err, (void)context;
+    if (l->expert_tensor == l->tensor) l->expert_tensor = 0;
+    return OK;
+}
+
+MEMBERS(layout, struct layout, &layout_initial, false, finish_layout);
 
 // The schedule determines how many stages a rank has, and how many slices a sequence.
 static enum status check_stages(const struct layout *l, const char *file, struct error *err)
@@ -134,13 +150,30 @@ static enum status check_stages(const struct layout *l, const char *file, struct
     return OK;
 }
 
+// Ranks that do not split an expert as they split the rest must have tokens of their own.
+static enum status check_experts(const struct layout *l, const char *file, struct error *err)
+{
+    if (l->expert_tensor && l->tensor % l->expert_tensor)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.expert_tensor: expected a divisor of tensor %d, found %d", file,
+                    l->tensor, l->expert_tensor);
+    if (l->expert_tensor && !l->sequence_parallel)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.expert_tensor: expected tensor %d without sequence_parallel, found "
+                    "%d",
+                    file, l->tensor, l->expert_tensor);
+    if (layout_expert_ranks(l) % l->expert)
+        return fail(err, BAD_INPUT, "%s: layout.expert: expected a divisor of %s %lld, found %d",
+                    file,
+                    l->expert_tensor ? "data x context x tensor / expert_tensor" : "data x context",
+                    (long long)layout_expert_ranks(l), l->expert);
+    return OK;
+}
+
 enum status layout_check(const struct layout *l, const char *file, struct error *err)
 {
     TRY(members_check(&layout_members, l, file, "layout.", err));
-    if ((int64_t)l->data * l->context % l->expert)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.expert: expected a divisor of data x context %lld, found %d", file,
-                    (long long)l->data * l->context, l->expert);
+    TRY(check_experts(l, file, err));
     int64_t inner = (int64_t)l->grid_depth * l->grid_rows;
     if (inner < 0 || inner == 1 || l->grid_depth < 0 || (inner > 1 && l->tensor % inner) ||
         (inner == 0 && (l->grid_depth || l->grid_rows)))

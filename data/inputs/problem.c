@@ -168,15 +168,17 @@ static bool has_blocks(const struct problem *p)
     return has_kind(p, LAYER_BLOCK) || has_kind(p, LAYER_MOE);
 }
 
-// Tensor ranks split the width of every expert; expert ranks have equally many experts.
+// An expert's tensor ranks split its width; expert ranks have equally many experts.
 static enum status check_experts(const struct problem *p, const char *model, struct error *err)
 {
     const struct layout *l = &p->job.layout;
     for (int run = 0; run < p->model.run_count; run++) {
         const struct expert_shape *e = &p->model.runs[run].experts;
         if (p->model.runs[run].kind != LAYER_MOE) continue;
-        TRY(check_run_divides(model, run, "moe.ffn", e->ffn, "the job's layout.tensor", l->tensor,
-                              err));
+        TRY(check_run_divides(model, run, "moe.ffn", e->ffn,
+                              l->expert_tensor ? "the job's layout.expert_tensor"
+                                               : "the job's layout.tensor",
+                              layout_expert_tensor(l), err));
         TRY(check_run_divides(model, run, "moe.shared_ffn", e->shared_ffn,
                               "the job's layout.tensor", l->tensor, err));
         TRY(check_run_divides(model, run, "moe.experts", e->experts, "the job's layout.expert",
@@ -249,10 +251,12 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
                     "%s: layout.schedule: expected one without slices for a model whose attention "
                     "is not all causal, found \"%s\"",
                     job, schedule_names[p->job.layout.schedule]);
-    if (p->job.layout.expert > 1 && !has_kind(p, LAYER_MOE))
+    bool spread = p->job.layout.expert > 1;
+    if ((spread || p->job.layout.expert_tensor) && !has_kind(p, LAYER_MOE))
         return fail(err, BAD_INPUT,
-                    "%s: layout.expert: expected 1 for a model without moe layers, found %d", job,
-                    p->job.layout.expert);
+                    "%s: layout.%s: expected %d for a model without moe layers, found %d", job,
+                    spread ? "expert" : "expert_tensor", spread ? 1 : p->job.layout.tensor,
+                    spread ? p->job.layout.expert : p->job.layout.expert_tensor);
     if (!p->job.layout.barrier && what_is_shared(&p->model))
         return fail(err, BAD_INPUT, "%s: layout.barrier: expected true for a model %s, found false",
                     job, what_is_shared(&p->model));
@@ -295,10 +299,11 @@ enum status problem_check_places(const struct problem *p, struct error *err)
 {
     const struct layout *l = &p->job.layout;
     const char *job = document_name(&p->job.document, "job");
-    const char *wrong = l->zero > 1     ? "zero at most 1"
-                        : l->expert > 1 ? "expert 1"
-                        : !l->barrier   ? "a barrier"
-                                        : NULL;
+    const char *wrong = l->zero > 1        ? "zero at most 1"
+                        : l->expert > 1    ? "expert 1"
+                        : l->expert_tensor ? "no expert_tensor"
+                        : !l->barrier      ? "a barrier"
+                                           : NULL;
     if (!wrong && schedule_kinds[l->schedule].folds && p->model.has_shape &&
         (p->model.shape.tied_embeddings || model_mtp_depth(&p->model)))
         wrong = "the ends of the model on two ranks (this schedule puts them on one, and the "
@@ -466,7 +471,6 @@ bool problem_counts_devices(const struct problem *p)
     return p->job.objective == OBJECTIVE_COST || p->job.price_limit > 0;
 }
 
-// 0 is divided by everything.
 static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
 
 struct space_limits problem_space_limits(const struct problem *p)

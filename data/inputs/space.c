@@ -28,7 +28,8 @@ bool layout_equal(const struct layout *a, const struct layout *b)
     for (int i = 0; i < SLICES_MAX; i++)
         if (a->slice_count > 1 && a->slices[i] != b->slices[i]) return false;
     return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
-           a->pipeline == b->pipeline && a->expert == b->expert && a->grid_depth == b->grid_depth &&
+           a->pipeline == b->pipeline && a->expert == b->expert &&
+           a->expert_tensor == b->expert_tensor && a->grid_depth == b->grid_depth &&
            a->grid_rows == b->grid_rows && a->virtual_stages == b->virtual_stages &&
            a->micro_batch == b->micro_batch && a->schedule == b->schedule &&
            a->sequence_parallel == b->sequence_parallel &&
@@ -80,10 +81,17 @@ static int slice_values(const struct walk *w, int *values)
     return 3;
 }
 
+// A tensor degree of experts that is tensor's own is 0.
+static int expert_tensor_values(const struct walk *w, int *values)
+{
+    if (!w->limits->experts || layout_has_grid(&w->layout)) return values[0] = 0, 1;
+    return divisors(w->layout.tensor, 0, values);
+}
+
 // Ranks of the fold that share the experts equally; a model without experts has one value.
 static int expert_values(const struct walk *w, int *values)
 {
-    int64_t ranks = (int64_t)w->layout.data * w->layout.context, experts = w->limits->experts;
+    int64_t ranks = layout_expert_ranks(&w->layout), experts = w->limits->experts;
     int count = 0, kept = 0;
     if (!experts) return values[0] = 1;
     count = divisors(ranks, 0, values);
@@ -114,6 +122,7 @@ static const struct key {
     [SPACE_CONTEXT] = {NUMBER(context), 0, NULL},
     [SPACE_PIPELINE] = {NUMBER(pipeline), 0, NULL},
     [SPACE_DATA] = {NUMBER(data), 0, NULL},
+    [SPACE_EXPERT_TENSOR] = {NUMBER(expert_tensor), 0, expert_tensor_values},
     [SPACE_EXPERT] = {NUMBER(expert), 0, expert_values},
     [SPACE_SCHEDULE] = {NUMBER(schedule), SCHEDULE_KIND_COUNT, NULL},
     [SPACE_VIRTUAL_STAGES] = {NUMBER(virtual_stages), 0, virtual_values},
@@ -146,6 +155,7 @@ int layout_value(const struct layout *l, enum space_key key) { return get_value(
 void layout_set_value(struct layout *l, enum space_key key, int value)
 {
     char *at = (char *)l + keys[key].offset;
+    if (key == SPACE_EXPERT_TENSOR && value == l->tensor) value = 0;
     if (keys[key].flag) *(bool *)at = value;
     else memcpy(at, &value, sizeof value);
 }

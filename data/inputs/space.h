@@ -22,14 +22,15 @@ struct space_limits {
 
 // Calls visit for every layout, with numbers ascending from 0; visit returns false to stop. Returns
 // the number of calls. "All" means: degrees, every divisor of the devices; data, what is left of
-// them (with fewer_devices, every divisor of that, rounded down); expert, every divisor of data x
-// context that divides the experts of every mixture (1 without any); schedules, every one;
-// virtual_stages, for schedules with several stages per rank, every divisor above 1 of the layers
-// per rank, rounded down or up; micro_batch, every divisor of global_batch / data; zero, 0 to 3;
-// switches, off and on; slices, 2, 4, 8. With slice_tokens, a sequence may be cut at any multiple
-// of it: every choice of lengths, with the given number of slices or with any number, is a layout.
-// With a framework, only what it runs (data/inputs/framework.h); then the schedule is 1F1B on one
-// rank, and sequence parallelism is off without tensor parallelism, whatever is listed. With
+// them (with fewer_devices, every divisor of that, rounded down); expert_tensor,
+// every divisor of tensor (without mixtures its own); expert, every divisor of the ranks that hold
+// one part of each expert that divides the experts of every mixture (1 without any); schedules,
+// every one; virtual_stages, for schedules with several stages per rank, every divisor above 1 of
+// the layers per rank, rounded down or up; micro_batch, every divisor of global_batch / data; zero,
+// 0 to 3; switches, off and on; slices, 2, 4, 8. With slice_tokens, a sequence may be cut at any
+// multiple of it: every choice of lengths, with the given number of slices or with any number, is a
+// layout. With a framework, only what it runs (data/inputs/framework.h); then the schedule is 1F1B
+// on one rank, and sequence parallelism is off without tensor parallelism, whatever is listed. With
 // tensor_grids, each tensor degree is replaced by its grids in order: t3 rising in the outer loop,
 // t2 in the inner, [t, 1, 1] first; sequence parallelism is off in a grid. A tuple of degrees whose
 // data degree does not divide the batch counts once, with the layout's micro_batch.

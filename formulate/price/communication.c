@@ -22,7 +22,7 @@ static real exchange_s(const struct pricing *x, int group, real routed)
     if (x->x <= 1) return 0;
     struct link_price link = link_of_experts(x, group);
     real near =
-        link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t));
+        link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t_e));
     real bytes = routed / x->t * x->h * x->e * (x->x - near) / x->x;
     return 2 * (bytes / link.bytes_per_s + (x->x - 1) * link.latency_s);
 }
@@ -106,18 +106,25 @@ static bool sums_beside_products(const struct pricing *x, const struct layer_run
            x->t > 1 && tensor->intra && run->kind == LAYER_BLOCK;
 }
 
+// Dispatch and combine over the expert ranks; between these, over the ranks that have parts of one
+// expert, the gather of its rows and the scatter of their sums.
+static real experts_s(const struct pricing *x, const struct layer_run *run, int group, real tokens)
+{
+    struct link_price parts = link_of_expert_parts(x, group);
+    real routed = tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance),
+         exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
+         start = x->gpus[group]->collective_launch_s.value,
+         rows = routed * x->h * x->e * x->t_e / x->t,
+         sums = x->t_e > 1 ? all_reduce_price_s(&parts, rows, x->t_e) + start : 0;
+    return exposed * sums + exchange_s(x, group, routed);
+}
+
 real ffn_communication_s(const struct pricing *x, const struct layer_run *run, int group,
                          const struct slice *slice)
 {
-    struct link_price tensor = link_of_tensor_ranks(x, group);
-    real activation = slice->tokens * x->h * x->e, once = activations_s(x, group, activation),
-         exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
-         routed = (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);
+    real once = activations_s(x, group, slice->tokens * x->h * x->e);
     if (run->kind != LAYER_MOE) return once;
-    return once * (run->experts.shared_ffn > 0) +
-           exposed * tensor_s(x, &tensor, activation * routed,
-                              x->gpus[group]->collective_launch_s.value) +
-           exchange_s(x, group, slice->tokens * routed);
+    return once * (run->experts.shared_ffn > 0) + experts_s(x, run, group, slice->tokens);
 }
 
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
@@ -151,12 +158,9 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         // With a parallel residual, both parts are summed before they are sent.
         real parts = (x->shape->parallel_residual ? 1 : 2) + (run->cross_attention ? 1 : 0);
         real both = parts * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
-        if (run->kind == LAYER_MOE) {
-            real routed = (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);
+        if (run->kind == LAYER_MOE)
             both = once * (run->experts.shared_ffn > 0 ? 2 : 1) +
-                   exposed * tensor_s(x, &tensor, activation * routed, start) +
-                   exchange_s(x, group, slice->tokens * routed);
-        }
+                   experts_s(x, run, group, slice->tokens);
         *beside_s = sums_beside_products(x, run, &tensor) ? parts * once : 0;
         *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);
         *backward_s = both + ring_s(x, run, group, slice, 2, beta * attention_s);

@@ -63,6 +63,11 @@ struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
     return link_over(x, group, outgrow_node(x, group, x->t), x->t, 1, false);
 }
 
+struct link_price link_of_expert_parts(const struct pricing *x, int group)
+{
+    return link_over(x, group, outgrow_node(x, group, x->t_e), x->t_e, 1, false);
+}
+
 // Ranks are ordered axis by axis, those of the first axis next to each other. On axis 1 or 2 there
 // is a ring for each rank of the earlier axes, and all of these rings leave a node. A table is for
 // a single ring.
@@ -135,12 +140,14 @@ static bool goes_by_one_nic(const struct pricing *x)
 }
 
 // Each tensor rank of a node has its own ring over the replicas.
-static struct link_price own_link_of_replicas(const struct pricing *x, int group, real ranks)
+static struct link_price own_link_of_replicas(const struct pricing *x, int group, real ranks,
+                                              bool experts)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
     int rings = rings_that_leave(x, group);
-    struct link_price price =
-        link_over(x, group, rings > 0, ranks, x->t * (rings > 1 ? rings : 1), goes_by_one_nic(x));
+    struct link_price price = link_over(x, group, rings > 0, ranks,
+                                        (experts ? x->t_e : x->t) * (rings > 1 ? rings : 1),
+                                        goes_by_one_nic(x));
     price.rings = rings;
     if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
         struct link_price within = inside_price(x, group, true);
@@ -156,7 +163,7 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
 {
     struct link_price own = {0};
     bool trees = x->problem->costs.tree_bandwidth_share.value > 0;
-    if (trees || !x->on_nodes) own = own_link_of_replicas(x, group, ranks);
+    if (trees || !x->on_nodes) own = own_link_of_replicas(x, group, ranks, experts);
     struct link_price price = x->on_nodes ? link_of_ring(x, ranks) : own;
     if (trees) price.tree_share = sync_tree_share(x, &own, ranks, experts);
     return price;
@@ -175,7 +182,7 @@ struct link_price link_of_expert_sync(const struct pricing *x, int group)
 // All ranks of a node send at the same time, each to all others.
 struct link_price link_of_experts(const struct pricing *x, int group)
 {
-    return link_over(x, group, outgrow_node(x, group, x->t * x->x), 0, x->t * x->x, true);
+    return link_over(x, group, outgrow_node(x, group, x->t_e * x->x), 0, x->t_e * x->x, true);
 }
 
 real pool_devices(const struct pricing *x, const struct layer_run *run)

@@ -93,7 +93,7 @@ static struct layer_parameters own_parameters(const struct pricing *x, const str
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
         v.whole += x->h * ((real)e->experts + (e->shared_gate ? 1 : 0));
-        p.experts = x->g * x->h * (real)e->ffn * (real)e->experts / (x->x * x->t);
+        p.experts = x->g * x->h * (real)e->ffn * (real)e->experts / (x->x * x->t_e);
     }
     if (run->kind == LAYER_MEMORY && !run->pool.shared)
         p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
@@ -290,7 +290,7 @@ real outside_bytes(const struct pricing *x, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
     int dimensions = (x->t1 > 1) + (x->t2 > 1) + (x->t3 > 1) + (x->c > 1) + (x->d > 1) +
-                     (x->p > 1) + (x->x > 1);
+                     (x->p > 1) + (x->x > 1) + (x->t_e > 1 && x->t_e < x->t);
     return gpu->constant_bytes.value + dimensions * (real)gpu->communicator_bytes.value;
 }
 

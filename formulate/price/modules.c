@@ -11,9 +11,10 @@ static real norms_read(const struct pricing *x, const struct layer_run *run)
     return (one ? 1 : 2) + (run->cross_attention ? 1 : 0);
 }
 
-static real routed_tokens(const struct layer_run *run, real tokens)
+// Rows of experts that a rank gathers.
+static real routed_tokens(const struct pricing *x, const struct layer_run *run, real tokens)
 {
-    return tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);
+    return tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance) * x->t_e / x->t;
 }
 
 // Values of queries, keys and values that are projected up from latents.
@@ -31,7 +32,7 @@ static real freed_bytes(const struct pricing *x, const struct layer_run *run,
     bool moe = run->kind == LAYER_MOE, bare = run->frozen && !run->adapter_rank && !moe,
          narrow = x->problem->job.precision == FP8 && !run->frozen;
     real y = x->shape->gated_ffn ? 8 : 4, ffn = ffn_of(x, run), norms = norms_read(x, run),
-         routed = moe ? routed_tokens(run, x->n) : 0, wide = (real)run->experts.ffn / x->t,
+         routed = moe ? routed_tokens(x, run, x->n) : 0, wide = (real)run->experts.ffn / x->t_e,
          dense = x->n * ffn * (x->e * (bare ? y / 2 : y) / 2 / x->t1 - (narrow ? 1 / x->t : 0));
     switch (module) {
     case MODULE_CORE_ATTN: return scores;
@@ -76,9 +77,9 @@ static struct repeated repeated_by(const struct pricing *x, const struct layer_r
     const struct shape *s = x->shape;
     const struct expert_shape *e = &run->experts;
     bool moe = run->kind == LAYER_MOE;
-    real ffn = ffn_of(x, run), routed = moe ? routed_tokens(run, n) : 0, down = (real)s->query_rank,
-         keys = x->q - x->a * (real)s->rotary_width, wide = (real)e->ffn / x->t,
-         norms = norms_read(x, run);
+    real ffn = ffn_of(x, run), routed = moe ? routed_tokens(x, run, n) : 0,
+         down = (real)s->query_rank, keys = x->q - x->a * (real)s->rotary_width,
+         wide = (real)e->ffn / x->t_e, norms = norms_read(x, run);
     struct repeated dense = {2 * n * x->g * x->h * ffn / x->t, x->g * n * ffn * x->e / x->t1, 1};
     switch (module) {
     case MODULE_CORE_ATTN: return (struct repeated){0, 0, 0}; // attention's own time

@@ -90,7 +90,7 @@ static bool lacks_network(const struct pricing *x, int group)
     if (x->has_experts && x->x > 1 && !link_of_experts(x, group).joined) return true;
     if (lacks_pool_link(x, group)) return true;
     if (model_shares_weights(&x->problem->model) && !link_of_copies(x, group).joined) return true;
-    return x->R > 1 && !link_of_gradient_sync(x, group).joined;
+    return has_replicas(x) && !link_of_gradient_sync(x, group).joined;
 }
 
 static bool offers(const struct priced *p, enum compression_method method)

@@ -106,6 +106,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         .d = layout->data,
         .p = layout->pipeline,
         .x = layout->expert > 1 ? layout->expert : 1,
+        .t_e = layout_expert_tensor(layout),
         .m = (real)(problem->job.global_batch / ((int64_t)layout->data * layout->micro_batch)),
         .zero = zero_of_steps(&problem->job),
         .layered = shards_by_stages(&problem->job),
@@ -122,8 +123,8 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
     take_tokens(&x, 0, 0);
     x.u = layout->sequence_parallel ? 1 / x.t : 1 / x.t2;
     x.R = x.d * x.c;
-    x.R_e = x.R / x.x;
     x.D = x.t * x.c * x.d;
+    x.R_e = x.D / (x.t_e * x.x);
     find_kinds(&x);
     pricing_find_costs(&x);
     return x;

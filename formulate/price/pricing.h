@@ -19,6 +19,7 @@ struct pricing {
     bool links_free; // links between nodes take no time (price_terms_of_free_links)
     real b, s, c, t, d, p,
         x;           // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
+    real t_e;        // tensor degree of an expert
     bool grid;       // the tensor ranks form a grid with these axes:
     real t1, t2, t3; // t, 1, 1 without a grid; split columns, depth, rows of every other product
     real n;          // tokens of one micro-batch on one GPU
@@ -190,6 +191,8 @@ static inline bool is_layered(const struct layer_run *run) // attention, and a f
 {
     return run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
 }
+// Whether any gradient or sharded value travels over ranks that have the same layers.
+static inline bool has_replicas(const struct pricing *x) { return x->R > 1 || x->R_e > 1; }
 static inline bool is_end(const struct layer_run *run)
 {
     return run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
@@ -214,7 +217,8 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_expert_sync(const struct pricing *x,
                                       int group); // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
-real pool_devices(const struct pricing *x, const struct layer_run *run); // that hold its pool
+struct link_price link_of_expert_parts(const struct pricing *x, int group); // of one expert
+real pool_devices(const struct pricing *x, const struct layer_run *run);    // that hold its pool
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);
 struct message_ends ends_of_stages(const struct pricing *x, int from, int to); // groups
 struct link_price link_of_copies(const struct pricing *x,

@@ -51,9 +51,9 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
         to[count++] = (struct product){"a state and an embedding", n, x->h / x->t, 2 * x->h, 1};
     if (moe) {
         real all = (real)e->experts, here = all / x->x,
-             routed = n * (real)e->top_k * fmaxl(1, e->imbalance) /
+             routed = n * (real)e->top_k * fmaxl(1, e->imbalance) * x->t_e / x->t /
                       here; // one expert's, on average
-        real wide = (real)e->ffn / x->t;
+        real wide = (real)e->ffn / x->t_e;
         to[count++] = (struct product){"an expert's ffn up", routed, (x->g - 1) * wide, x->h, here};
         to[count++] = (struct product){"an expert's ffn down", routed, x->h, wide, here};
         to[count++] = (struct product){"router", n, all / x->t, x->h, 1};

@@ -13,6 +13,7 @@ static real scores_kept(const struct pricing *x, const struct layer_run *run)
            2 / x->t1;
 }
 
+// Rows that tokens send to experts: to those of all tensor ranks together.
 static real routed_of(const struct pricing *x, const struct layer_run *run)
 {
     return run->kind == LAYER_MOE
@@ -20,12 +21,14 @@ static real routed_of(const struct pricing *x, const struct layer_run *run)
                : 0;
 }
 
+// Of the rows that a rank gathers.
 static real kept_by_experts(const struct pricing *x, const struct layer_run *run, real routed)
 {
     const struct expert_shape *e = &run->experts;
     real y = x->shape->gated_ffn ? 8 : 4;
     if (run->kind != LAYER_MOE) return 0;
-    return x->e * routed * (2 * x->h + y / 2 * (real)e->ffn / x->t) +
+    routed *= x->t_e / x->t;
+    return x->e * routed * (2 * x->h + y / 2 * (real)e->ffn / x->t_e) +
            8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
 }
 
@@ -50,7 +53,7 @@ static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, 
     real ffn = ffn_of(x, run),
          inputs = moe && ffn == 0 ? 1 + (run->mtp ? 2 : 0) : inputs_kept(x, run) / 2,
          bytes = x->n * (inputs * x->h * x->u + (ffn + attention_of(x, run).narrowed) / x->t);
-    return moe ? bytes + routed * (x->h + (real)run->experts.ffn / x->t) : bytes;
+    return moe ? bytes + routed * x->t_e / x->t * (x->h + (real)run->experts.ffn / x->t_e) : bytes;
 }
 
 // For an RMS norm in single steps: its input in fp32 instead of the 16-bit one, and the values that
@@ -89,7 +92,8 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
                     : x->n * x->f;
     real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t1;
     bytes += attention_working_bytes(x, run, has_gradient);
-    if (run->kind == LAYER_MOE && x->x > 1) bytes += x->e * x->h * (routed / x->t + routed);
+    if (run->kind == LAYER_MOE && x->x > 1)
+        bytes += x->e * x->h * (routed + routed * x->t_e) / x->t;
     return bytes;
 }
 
@@ -206,11 +210,11 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     // FSDP2's end layers, gathers are not working memory. If layered, the values of all layers of a
     // stage are whole.
     bool all = is_fully_sharded(x), end = is_end(run);
-    if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_w * whole;
-    if (x->R > 1 && (x->zero >= 3 || all) && !(all && end))
+    if (has_replicas(x) && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_w * whole;
+    if (has_replicas(x) && (x->zero >= 3 || all) && !(all && end))
         sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);
     if (x->layered) {
-        sharded += x->overlapped && x->R > 1 ? x->e_w * whole : 0;
+        sharded += x->overlapped && has_replicas(x) ? x->e_w * whole : 0;
         bytes->unsharded = sharded, sharded = 0;
     }
     if (x->t3 > 1) sharded += grid_gathered_bytes(x, run);

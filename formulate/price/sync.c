@@ -149,7 +149,7 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
                                       int group)
 {
     struct layer_gathers gathers = {0, 0};
-    if (x->zero < 2 || x->R <= 1 || run->kind == LAYER_MEASURED) return gathers;
+    if (x->zero < 2 || !has_replicas(x) || run->kind == LAYER_MEASURED) return gathers;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
     struct layer_parameters p = parameters_of(x, run);
@@ -191,7 +191,7 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
                    const struct compression *compression, int group)
 {
     int zero = zero_of(x, run, group);
-    if (x->R <= 1 || zero == 3) return 0;
+    if (!has_replicas(x) || zero == 3) return 0;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
     struct sent sent = sent_of(x, run);
@@ -208,7 +208,7 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     real gather = scatter_s(x, &link, sent.weight, x->R) +
                   scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
     if (zero) seconds += gather_exposed_s(x, run, group, gather);
-    return seconds + compression_s(x, compression, group);
+    return seconds + (x->R > 1 ? compression_s(x, compression, group) : 0);
 }
 
 real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group)
@@ -256,7 +256,7 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
 real stage_sync_s(const struct pricing *x, int group)
 {
     real shared = shared_pool_step_s(x, group) + shared_weight_step_s(x, group);
-    if (x->R <= 1) return shared;
+    if (!has_replicas(x)) return shared;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
     real latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);

@@ -88,7 +88,7 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
         real routed = n * (real)e->top_k * fmaxl(1, e->imbalance), ffn = (real)e->ffn,
              shared = (real)e->shared_ffn;
         work.memory += x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t +
-                       4 * routed * x->h * x->e + 8 * n * (real)e->experts / x->t +
+                       4 * routed * x->t_e / x->t * x->h * x->e + 8 * n * (real)e->experts / x->t +
                        eager_bytes(x, run, n, shared + routed / n * ffn);
         work.casts = cast_bytes(x, run, n, shared + routed / n * ffn);
     } else {

@@ -64,8 +64,10 @@ static void give_up(struct space *space, struct layout *l, const char *key, cons
     if (!strcmp(key, "micro_batch")) plain_schedule(l);
     if (!strcmp(key, "context")) axes[SPACE_DATA].kind = AXIS_ALL, l->context = 1;
     if (!strcmp(key, "expert")) l->expert = 1;
+    if (!strcmp(key, "expert_tensor")) l->expert_tensor = 0, l->expert = 1;
     if (!strcmp(key, "sequence_parallel"))
-        l->sequence_parallel = l->expert > 1 && l->tensor > 1; // which requires it
+        l->sequence_parallel = (l->expert > 1 || l->expert_tensor) &&
+                               l->tensor > 1; // which requires it
     if (!strcmp(key, "barrier")) l->barrier = true;
     if (!strcmp(key, "fused_embedding_sync")) l->fused_embedding_sync = false;
     if (!strcmp(key, "local_loss_every")) l->local_loss_every = 0;
@@ -290,6 +292,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
                   {"pipeline", a->pipeline, b->pipeline},
                   {"data", a->data, b->data},
                   {"expert", a->expert, b->expert},
+                  {"tensor of experts", layout_expert_tensor(a), layout_expert_tensor(b)},
                   {"stages a rank", a->virtual_stages, b->virtual_stages},
                   {"micro-batch", a->micro_batch, b->micro_batch},
                   {"ZeRO", a->zero, b->zero},

@@ -95,6 +95,7 @@ static bool is_jobs_layout(struct audit *h)
         {"context", x->context, y->context},
         {"data", x->data, y->data},
         {"pipeline", x->pipeline, y->pipeline},
+        {"expert_tensor", x->expert_tensor, y->expert_tensor},
         {"expert", x->expert, y->expert},
         {"virtual_stages", x->virtual_stages, y->virtual_stages},
         {"micro_batch", x->micro_batch, y->micro_batch},

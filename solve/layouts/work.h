@@ -173,7 +173,8 @@ void layouts_first_offer(struct layouts_first *f, int64_t number, const struct l
 static inline bool same_degrees(const struct layout *a, const struct layout *b)
 {
     return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
-           a->pipeline == b->pipeline && a->expert == b->expert;
+           a->pipeline == b->pipeline && a->expert_tensor == b->expert_tensor &&
+           a->expert == b->expert;
 }
 
 #endif

@@ -143,11 +143,11 @@ static void print_line(struct text *out, const struct layouts *l, const struct r
     char text[512];
     snprintf(text, sizeof text,
              "%9" PRId64
-             " %-10s %14s %14s %5s %4d %4d %5d %4d %2d %5d %-12s %d %d %-10s %d %d %d %d %d",
+             " %-10s %14s %14s %5s %4d %4d %5d %4d %4d %2d %5d %-12s %d %d %-10s %d %d %d %d %d",
              line->number, layout_fate_names[fate], time, bound, layout_tensor_text(x, out->arena),
-             x->context, x->pipeline, x->data, x->expert, x->virtual_stages, x->micro_batch,
-             schedule_names[x->schedule], x->sequence_parallel, x->zero,
-             gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
+             x->context, x->pipeline, x->data, layout_expert_tensor(x), x->expert,
+             x->virtual_stages, x->micro_batch, schedule_names[x->schedule], x->sequence_parallel,
+             x->zero, gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
              x->fused_embedding_sync, x->local_loss_every, x->slice_count);
     arena_reset(out->arena, mark);
     text_put(out, "%s\n", text);
@@ -157,16 +157,16 @@ static void print_lines(struct text *out, const struct layouts *l,
                         const struct report_layout *lines, int64_t count)
 {
     text_put(out,
-             "%9s %-10s %14s %14s %5s %4s %4s %5s %4s %2s %5s %-12s %s %s %-10s %s %s %s %s "
+             "%9s %-10s %14s %14s %5s %4s %4s %5s %4s %4s %2s %5s %-12s %s %s %-10s %s %s %s %s "
              "%s\n",
-             "layout", "fate", "plan s", "bound s", "tens", "ctx", "pipe", "data", "exp", "v", "mb",
-             "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
+             "layout", "fate", "plan s", "bound s", "tens", "ctx", "pipe", "data", "et", "exp", "v",
+             "mb", "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
     for (int64_t i = 0; i < count; i++) print_line(out, l, &lines[i]);
-    text_put(
-        out,
-        "tens, ctx, pipe, data, exp (experts): degrees; v: stages of a rank; mb: sequences of a "
-        "micro-batch; q: sequence parallel; z: ZeRO; "
-        "o: optimizer offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
+    text_put(out,
+             "tens, ctx, pipe, data: degrees; et, exp: of experts, tensor and expert; v: stages of "
+             "a rank; mb: sequences of a "
+             "micro-batch; q: sequence parallel; z: ZeRO; "
+             "o: optimizer offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
 }
 
 // ---- comma-separated values
@@ -178,7 +178,7 @@ static void print_csv(struct text *out, const struct layouts *l, const struct re
     for (int64_t i = 0; i < count; i++) grids = grids || layout_has_grid(&lines[i].layout);
     text_put(out,
              "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
-             "pipeline,data,expert,virtual_stages,micro_batch,schedule,"
+             "pipeline,data,expert_tensor,expert,virtual_stages,micro_batch,schedule,"
              "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
              "embedding_sync,local_loss_every,slice_count,%sreason\n",
              grids ? "tensor_grid," : "");
@@ -189,14 +189,15 @@ static void print_csv(struct text *out, const struct layouts *l, const struct re
         int64_t value = l->value[k->number];
         text_put(out,
                  "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                 ",%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%d\n",
+                 ",%d,%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%d\n",
                  k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
                  report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
                  k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
-                 x->expert, x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
-                 x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync],
-                 x->offload_optimizer, x->barrier, x->fused_embedding_sync, x->local_loss_every,
-                 x->slice_count, grids ? layout_tensor_text(x, out->arena) : "", grids ? "," : "",
+                 layout_expert_tensor(x), x->expert, x->virtual_stages, x->micro_batch,
+                 schedule_names[x->schedule], x->sequence_parallel, x->zero,
+                 gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
+                 x->fused_embedding_sync, x->local_loss_every, x->slice_count,
+                 grids ? layout_tensor_text(x, out->arena) : "", grids ? "," : "",
                  l->reason[k->number]);
     }
 }

@@ -86,7 +86,7 @@ static void print_layout(struct text *out, const struct plan *plan)
     const char *stages = l->virtual_stages > 1
                              ? arena_print(out->arena, "ranks of %d stages", l->virtual_stages)
                              : "stages",
-               *expert = l->expert > 1 ? arena_print(out->arena, ", expert %d", l->expert) : "";
+               *expert = layout_experts_text(l, out->arena);
     text_put(out,
              "  layout     %d pipeline %s x %" PRId64
              " GPUs (tensor %s, context %d, data %d%s) = %" PRId64 " GPUs\n",

@@ -229,7 +229,8 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
             base->slices[0] = 1, base->slices[1] = (int)p->job.sequence - 1;
         for (int key = 0; key < SPACE_KEY_COUNT; key++) {
             struct space_axis *axis = &space->axes[key];
-            if (key == SPACE_EXPERT) axis->kind = AXIS_ALL; // without mixtures: 1
+            if (key == SPACE_EXPERT || key == SPACE_EXPERT_TENSOR)
+                axis->kind = AXIS_ALL; // without mixtures: 1
             else if (random_chance(rng, 40)) axis->kind = AXIS_ALL;
             else if (key <= SPACE_DATA && random_chance(rng, 40)) {
                 axis->kind = AXIS_LIST;

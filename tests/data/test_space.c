@@ -110,6 +110,32 @@ TEST(expert_degrees)
         }
 }
 
+// With a tensor degree of their own, which is named as tensor's where it is the same.
+TEST(expert_folds)
+{
+    static struct layout storage[10000];
+    int parts[] = {1, 2, 4};
+    struct layout base = plain;
+    base.tensor = 4, base.data = 6;
+    for (int listed = 0; listed < 2; listed++) {
+        struct space space = {.given = true};
+        struct space_limits limits = {&base, 24, 24, 1024, 10, 12};
+        struct seen seen = {storage, 0, (int64_t)ARRAY_LENGTH(storage)};
+        int64_t count = 0;
+        space.axes[SPACE_EXPERT_TENSOR] = listed ? (struct space_axis){AXIS_LIST, parts, 3}
+                                                 : (struct space_axis){AXIS_ALL, NULL, 0};
+        space.axes[SPACE_EXPERT].kind = AXIS_ALL;
+        for (int part = 1; part <= 4; part *= 2)
+            for (int x = 1; x <= 24; x++) count += 24 % (part * x) == 0 && 12 % x == 0;
+        assert_int_equal(space_each(&space, &limits, note, &seen), count);
+        for (int64_t i = 0; i < count; i++) {
+            assert_true(storage[i].expert_tensor < 4 &&
+                        24 / layout_expert_tensor(&storage[i]) % storage[i].expert == 0);
+            for (int64_t k = 0; k < i; k++) assert_false(layout_equal(&storage[i], &storage[k]));
+        }
+    }
+}
+
 TEST(every_layout_once)
 {
     enum space_key keys[SPACE_KEY_COUNT];
@@ -238,6 +264,7 @@ static const struct {
     .slice_count = 1, .micro_batch = 1
 #define PIPED AT(2, 1, 2, 2), .barrier = true
 #define ALONE AT(2, 1, 4, 1), .barrier = true
+#define FOLD .expert_tensor = 1
 #define OVER .gradient_sync = SYNC_OVERLAPPED
 #define O1F1B .schedule = SCHEDULE_1F1B
     {"1f1b, ZeRO 0, exposed", {PIPED, O1F1B}, "yny"},
@@ -268,10 +295,19 @@ static const struct {
     {"experts, one tensor rank", {AT(1, 1, 4, 2), .barrier = true, O1F1B}, "ynn", 4},
     {"experts, ZeRO 2, pipeline",
      {PIPED, O1F1B, .zero = 2, OVER, .sequence_parallel = true},
-     "nyn",
+     "nnny",
      2},
-    {"experts, ZeRO 3", {ALONE, O1F1B, .zero = 3, OVER}, "nyn", 4},
-    {"experts, ZeRO 2", {ALONE, O1F1B, .zero = 2, OVER}, "nyy", 4},
+    {"experts, ZeRO 3", {ALONE, O1F1B, .zero = 3, OVER}, "nnny", 4},
+    {"experts, ZeRO 2", {ALONE, O1F1B, .zero = 2, OVER}, "nnyy", 4},
+    {"experts in a fold", {PIPED, O1F1B, .zero = 1, .sequence_parallel = true, FOLD}, "ynn", 4},
+    {"... in one with ZeRO 2",
+     {PIPED, O1F1B, .zero = 2, OVER, .sequence_parallel = true, FOLD},
+     "nyn",
+     4},
+    {"... on every rank", {PIPED, O1F1B, .zero = 1, .sequence_parallel = true, FOLD}, "ynn"},
+    {"... on every rank, ZeRO 2",
+     {PIPED, O1F1B, .zero = 2, OVER, .sequence_parallel = true, FOLD},
+     "nnn"},
     {"experts, replicas", {AT(1, 1, 8, 1), .barrier = true, O1F1B, OVER}, "ynn", 4},
     {"sequence parallel", {PIPED, O1F1B, .zero = 1, .sequence_parallel = true}, "yny"},
     {"... without tensor",
@@ -327,7 +363,8 @@ TEST(frameworks_run)
             struct layout l = framed[i].with;
             if (framed[i].expert) l.expert = framed[i].expert;
             bool in = is_in((enum framework)(FRAMEWORK_MEGATRON + f), &l, 18);
-            if (in != (framed[i].runs[f % 3] == 'y'))
+            const char *runs = framed[i].runs;
+            if (in != (runs[f == 4 && runs[3] ? 3 : f % 3] == 'y'))
                 fail_msg("%s, %s: %s", framework_names[FRAMEWORK_MEGATRON + f], framed[i].what,
                          in ? "runs" : "does not run");
             assert_true(is_in(FRAMEWORK_ANY, &l, 18));

@@ -220,6 +220,15 @@ static int divisor_of(struct random *rng, int64_t n)
     return x;
 }
 
+// An expert over fewer ranks than the rest, and experts over more.
+static void fold_experts(struct layout *l, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 5};
+    if (l->tensor == 1 || !l->sequence_parallel || random_chance(&own, 40)) return;
+    l->expert_tensor = divisor_of(&own, l->tensor / 2);
+    if (random_chance(&own, 70)) l->expert = divisor_of(&own, layout_expert_ranks(l));
+}
+
 static void random_layout(struct job *j, bool has_experts, struct random *rng)
 {
     struct layout *l = &j->layout;
@@ -239,6 +248,7 @@ static void random_layout(struct job *j, bool has_experts, struct random *rng)
     l->barrier = random_chance(rng, 70);
     if (has_experts && random_chance(rng, 60))
         l->expert = divisor_of(rng, (int64_t)l->data * l->context);
+    if (has_experts) fold_experts(l, rng->state);
     if (schedule_kinds[l->schedule].virtual_stages != 1) {
         l->virtual_stages = 2;
         l->pipeline = l->pipeline > 3 ? 3 : l->pipeline;
@@ -321,7 +331,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
 struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
         schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
-        quantised[LAYER_MEMORY + 1];
+        folds, quantised[LAYER_MEMORY + 1];
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -340,6 +350,7 @@ static void note(struct tally *t, const struct problem *p)
     t->copied += model_shares_weights(&p->model);
     t->towers += model_has_towers(&p->model);
     t->further += model_mtp_depth(&p->model) > 0;
+    t->folds += p->job.layout.expert_tensor > 0;
     for (int i = 0; i < p->model.run_count; i++)
         if (p->model.runs[i].weight_bits) t->quantised[p->model.runs[i].kind]++;
 }
@@ -347,16 +358,17 @@ static void note(struct tally *t, const struct problem *p)
 static void check_tally(const struct tally *t)
 {
     print_message("%d problems, %d refused, first group excluded in %d, unjoined %d, shared pools "
-                  "%d, weights %d, towers %d, further tokens %d\n",
+                  "%d, weights %d, towers %d, further tokens %d, folds of "
+                  "experts %d\n",
                   t->problems, t->refused, t->excluded, t->unjoined, t->shared, t->copied,
-                  t->towers, t->further);
+                  t->towers, t->further, t->folds);
     assert_true(t->problems > 2000 && t->excluded > 50 && t->unjoined > 50);
     for (int i = 0; i <= LAYER_PROJECTOR; i++)
         if (i != LAYER_MEASURED) assert_true(t->kinds[i] > 50);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
     for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
     assert_true(t->fully_sharded > 100 && t->shared > 300 && t->copied > 200 && t->towers > 800 &&
-                t->further > 120);
+                t->further > 120 && t->folds > 50);
     for (int i = 0; i <= LAYER_MEMORY; i++)
         if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }

@@ -225,6 +225,39 @@ TEST(experts_exchange_tokens)
     assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
 }
 
+// Four tensor ranks share every expert, or each has one of the four, or each all of them.
+TEST(experts_in_a_fold_of_their_own)
+{
+    struct bench *b = bench_gated();
+    struct layout *l = &b->problem.job.layout;
+    b->gpus[0].memory_bytes_per_s = exactly(1e21); // fewer rows are moved in and out
+    b->runs[BLOCK].kind = LAYER_MOE;
+    b->runs[BLOCK].experts = (struct expert_shape){.experts = 4, .top_k = 2, .ffn = 4096};
+    l->tensor = 4, l->sequence_parallel = true, l->zero = 1;
+    struct priced_run shared = block_of(b);
+    assert_int_equal(shared.sync_ns[0][0], 0);
+    l->expert_tensor = 1, l->expert = 4;
+    struct priced_run spread = block_of(b);
+    // 3/4 of 4 194 304 B / 4 twice over 100e9, 3 us each; not the same bytes by an all-reduce
+    near_to(spread.forward_ns[0], shared.forward_ns[0] + 2 * (7864 + 3000) - (62915 + 6000));
+    assert_int_equal(spread.weight_bytes, shared.weight_bytes);
+    assert_int_equal(spread.sync_ns[0][0], 0);
+    // a quarter of the rows, each in full: 2 x n k 2 h at their two ends
+    near_to(spread.stash_bytes[0], shared.stash_bytes[0] - 3 * 2 * 2 * 1024 * 2 * 1024 / 4);
+    l->expert = 1;
+    struct priced_run whole = block_of(b);
+    near_to(whole.forward_ns[0], shared.forward_ns[0] - (62915 + 6000));
+    assert_int_equal(whole.weight_bytes - shared.weight_bytes, 2LL * 3 * 1024 * 4096 * 4 * 3 / 4);
+    // 3/4 of gradients and weights, in 2 bytes each, over 100e9
+    near_to(whole.sync_ns[0][0], 1509949);
+    l->sequence_parallel = false;
+    assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
+    l->sequence_parallel = true, l->expert_tensor = 3;
+    assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
+    l->expert_tensor = 2, l->expert = 4; // two ranks have other parts
+    assert_int_equal(price_problem(&b->priced, &b->problem, arena, &own_err), BAD_INPUT);
+}
+
 // Llama 3.1 70B with rank 16 on every matrix: 207 093 760 trained values (as adapter tools print
 // for it).
 TEST(adapters)

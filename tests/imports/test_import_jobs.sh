@@ -219,7 +219,7 @@ cat >"$work/flags" <<'END'
 --num-virtual-stages-per-pipeline-rank 2 --no-overlap-p2p-communication --global-batch-size 64 --norm-epsilon 1e-6
 --rotary-base 500000 --recompute-granularity full --recompute-method block
 --recompute-num-layers 1 --num-experts 4 --moe-layer-freq [0,1,1,1,1,1,1,1]
---moe-ffn-hidden-size 512 --expert-model-parallel-size 2
+--moe-ffn-hidden-size 512 --expert-model-parallel-size 2 --expert-tensor-parallel-size 1
 END
 sed 's/\[0,1,1,1,1,1,1,1\]/"&"/' "$work/flags" >"$work/list"
 "$plumbline" import megatron "$work/list" --gpus 16 --name x -o "$work/m.json" \
@@ -254,6 +254,7 @@ model:
   pipeline_model_parallel_size: ${.tensor_model_parallel_size}
   virtual_pipeline_model_parallel_size: ${model.tensor_model_parallel_size}
   expert_model_parallel_size: 2
+  expert_tensor_parallel_size: 1
   num_moe_experts: 4
   moe_ffn_hidden_size: 512
   moe_layer_freq:
@@ -325,6 +326,7 @@ model:
   pipeline_model_parallel_size: 2
   virtual_pipeline_model_parallel_size: 2
   expert_model_parallel_size: 2
+  expert_tensor_parallel_size: 1
   num_moe_experts: 4
   moe_ffn_hidden_size: 512
   moe_layer_freq: [0, 1, 1, 1, 1, 1, 1,

@@ -15,6 +15,7 @@ layout, shape = plan["layout"], model.get("shape", {})
 LISTED = {
     "model": {
         int: "tensor_model_parallel_size context_parallel_size expert_model_parallel_size "
+        "expert_tensor_parallel_size "
         "pipeline_model_parallel_size virtual_pipeline_model_parallel_size recompute_num_layers "
         "num_layers seq_length hidden_size ffn_hidden_size num_attention_heads num_query_groups "
         "kv_channels q_lora_rank kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim "

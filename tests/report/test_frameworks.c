@@ -267,6 +267,17 @@ static void same_model(const struct model *was, const struct model *now)
 }
 
 // Returns whether all of the plan was expressed, and has come back.
+// A tensor degree of experts, where the framework has one.
+static void fold_experts(struct layout *l, const struct target *target, int micro, uint64_t seed)
+{
+    struct layout folded = *l;
+    folded.expert_tensor = l->tensor > 2 && seed % 2 ? l->tensor / 2 : 1;
+    struct framework_of of = {BLOCKS + 2, micro, BF16};
+    if (l->expert > 1 && l->tensor > 1 && l->sequence_parallel && seed / 2 % 2 &&
+        !framework_refusal(target->runs, &folded, &of))
+        *l = folded;
+}
+
 static bool there_and_back(const struct target *target, struct random *r, struct arena *arena)
 {
     struct error err = {OK, ""};
@@ -287,6 +298,7 @@ static bool there_and_back(const struct target *target, struct random *r, struct
            BLOCKS % layout_stage_count(&plan.layout));
     if (problem.model.runs[problem.model.run_count - 2].kind == LAYER_MOE && coin(r))
         plan.layout.expert = plan.layout.data;
+    fold_experts(&plan.layout, target, micro, r->state);
     draw_plan(&plan, r, target, micro, arena);
     problem.job.layout = plan.layout;
     problem.job.global_batch = (int64_t)micro * plan.layout.data * plan.layout.micro_batch;

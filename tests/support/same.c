@@ -255,6 +255,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME_NUMBER(price_limit);
     SAME(placement.homogeneous_groups);
     SAME(placement.uneven_micro_batches);
+    SAME(layout.expert_tensor);
     SAME(layout.expert);
     SAME(layout.tensor);
     SAME(layout.grid_depth);

@@ -31,7 +31,7 @@ static bool give_space(struct problem *p, struct random *rng)
     bool shares = model_shared_pool(&p->model) || model_shares_weights(&p->model);
     *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
     for (int key = 0; key < SPACE_KEY_COUNT; key++)
-        if (key != SPACE_EXPERT &&
+        if (key != SPACE_EXPERT && key != SPACE_EXPERT_TENSOR &&
             random_chance(rng, key <= SPACE_DATA                                       ? 75
                                : key == SPACE_SCHEDULE                                 ? 60
                                : shares && (key == SPACE_BARRIER || key == SPACE_ZERO) ? 50
@@ -172,9 +172,11 @@ static bool give_degrees(struct problem *p, struct random *rng)
     const struct {
         enum space_key key;
         int percent;
-    } others[] = {{SPACE_TENSOR, 70},      {SPACE_CONTEXT, 50},       {SPACE_PIPELINE, 60},
-                  {SPACE_MICRO_BATCH, 40}, {SPACE_ZERO, 30},          {SPACE_SEQUENCE_PARALLEL, 40},
-                  {SPACE_SCHEDULE, 20},    {SPACE_GRADIENT_SYNC, 20}, {SPACE_BARRIER, 10}};
+    } others[] = {{SPACE_EXPERT_TENSOR, 60},     {SPACE_TENSOR, 70},
+                  {SPACE_CONTEXT, 50},           {SPACE_PIPELINE, 60},
+                  {SPACE_MICRO_BATCH, 40},       {SPACE_ZERO, 30},
+                  {SPACE_SEQUENCE_PARALLEL, 60}, {SPACE_SCHEDULE, 20},
+                  {SPACE_GRADIENT_SYNC, 20},     {SPACE_BARRIER, 10}};
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
         if (random_chance(rng, others[i].percent)) space->axes[others[i].key].kind = AXIS_ALL;
     int64_t count = spaces_count(p);

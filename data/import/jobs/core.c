@@ -47,7 +47,7 @@ enum status core_check(const struct run *r, struct error *err)
         {r->recomputed && !r->granularity,
          "--recompute-num-layers without --recompute-granularity"},
         {l->tensor > DEGREE_MAX || l->pipeline > DEGREE_MAX || l->context > DEGREE_MAX ||
-             l->expert > DEGREE_MAX,
+             l->expert > DEGREE_MAX || r->expert_tensor > DEGREE_MAX,
          "expected degrees of at most 1e6"},
         {!l->tensor || !l->pipeline || !l->context || !l->expert || !l->micro_batch,
          "expected degrees and --micro-batch-size of at least 1"},
@@ -312,6 +312,8 @@ enum status core_job(struct run *r, struct error *err)
             r->file);
     TRY(settings_divide(r->file, "GPUs over tensor x pipeline x context", gpus,
                         (int64_t)l->tensor * l->pipeline * l->context, &l->data, err));
+    l->expert_tensor = r->experts.experts && r->expert_tensor != l->tensor ? (int)r->expert_tensor
+                                                                           : 0;
     TRY(set_stages(r, err));
     if (!j->global_batch) j->global_batch = (int64_t)l->micro_batch * l->data;
     TRY(settings_divide(r->file, "--global-batch-size", j->global_batch,

@@ -51,14 +51,15 @@ static void note_model(struct settings *s, const struct run *r)
 static enum status set_degrees(struct run *r, const struct settings *s, struct error *err)
 {
     struct layout *l = &r->job.layout;
-    const int64_t degrees[] = {l->tensor, l->pipeline, l->context, l->expert, r->replicas};
+    const int64_t part = l->expert > 1 && !r->expert_tensor ? 1 : r->expert_tensor, // its default
+        degrees[] = {l->tensor, l->pipeline, l->context, r->replicas, l->expert, part ? part : 1};
     int64_t others = 1;
     for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++) {
         if (degrees[i] < 1 || degrees[i] > 65536)
             return fail(err, BAD_INPUT,
                         "%s: parallelism: expected degrees of 1 to 65536, found %lld",
                         s->document.path, (long long)degrees[i]);
-        if (i != 3) others *= degrees[i];
+        if (i < 4) others *= degrees[i];
         if (others > 1 << 30) others = 1 << 30;
     }
     int shards = (int)r->shards;
@@ -75,6 +76,7 @@ static enum status set_degrees(struct run *r, const struct settings *s, struct e
         return fail(err, BAD_INPUT, "%s: parallelism: the degrees together are %lld, --gpus %lld",
                     s->document.path, (long long)(others * r->shards), (long long)r->gpus);
     l->data = (int)r->replicas * shards;
+    l->expert_tensor = l->expert > 1 && part != l->tensor ? (int)part : 0;
     return OK;
 }
 

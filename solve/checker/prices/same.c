@@ -58,6 +58,7 @@ static enum status same_layout(struct comparison *c)
         [KEY_CONTEXT] = "context",
         [KEY_PIPELINE] = "pipeline",
         [KEY_DATA] = "data",
+        [KEY_EXPERT_TENSOR] = "expert_tensor",
         [KEY_EXPERT] = "expert",
         [KEY_SCHEDULE] = "schedule",
         [KEY_TURNS] = "virtual_stages",

@@ -13,6 +13,7 @@ static const struct {
     {SPACE_CONTEXT, KEY_CONTEXT},
     {SPACE_PIPELINE, KEY_PIPELINE},
     {SPACE_DATA, KEY_DATA},
+    {SPACE_EXPERT_TENSOR, KEY_EXPERT_TENSOR},
     {SPACE_EXPERT, KEY_EXPERT},
     {SPACE_SCHEDULE, KEY_SCHEDULE},
     {SPACE_VIRTUAL_STAGES, KEY_TURNS},
@@ -41,7 +42,7 @@ struct check_layout space_layout(const struct layout *l)
     struct check_layout to = {.fused_attention = l->fused_attention};
     int *v = to.value;
     v[KEY_TENSOR] = l->tensor, v[KEY_CONTEXT] = l->context, v[KEY_PIPELINE] = l->pipeline,
-    v[KEY_DATA] = l->data, v[KEY_EXPERT] = l->expert;
+    v[KEY_DATA] = l->data, v[KEY_EXPERT_TENSOR] = l->expert_tensor, v[KEY_EXPERT] = l->expert;
     v[KEY_TURNS] = l->virtual_stages, v[KEY_MICRO_BATCH] = l->micro_batch,
     v[KEY_SEQUENCE_PARALLEL] = l->sequence_parallel;
     v[KEY_ZERO] = l->zero, v[KEY_OVERLAPPED] = l->gradient_sync == SYNC_OVERLAPPED,
@@ -61,7 +62,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     struct layout to = *base;
     const int *v = l->value;
     to.tensor = v[KEY_TENSOR], to.context = v[KEY_CONTEXT], to.pipeline = v[KEY_PIPELINE],
-    to.data = v[KEY_DATA], to.expert = v[KEY_EXPERT];
+    to.data = v[KEY_DATA], to.expert_tensor = v[KEY_EXPERT_TENSOR], to.expert = v[KEY_EXPERT];
     to.virtual_stages = v[KEY_TURNS], to.micro_batch = v[KEY_MICRO_BATCH],
     to.sequence_parallel = v[KEY_SEQUENCE_PARALLEL];
     to.zero = v[KEY_ZERO], to.gradient_sync = v[KEY_OVERLAPPED] ? SYNC_OVERLAPPED : SYNC_EXPOSED,

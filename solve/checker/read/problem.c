@@ -239,6 +239,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?fused_embedding_sync", .flag = &fused_embedding},
         {"?zero", 0, INT32_MAX, .small = &value[KEY_ZERO]},
         {"?offload_optimizer", .flag = &offload},
+        {"?expert_tensor", 1, INT32_MAX, .small = &value[KEY_EXPERT_TENSOR]},
         {"?expert", 1, INT32_MAX, .small = &value[KEY_EXPERT]},
         {"?barrier", .flag = &p->barrier},
         {"?local_loss_every", 0, MOST_STAGES, .small = &p->local_every},
@@ -251,6 +252,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
     p->kind = check_schedule_default;
     p->barrier = true;
     TRY(value_fields(&p->reader, v, "layout", fields, NULL));
+    if (value[KEY_EXPERT_TENSOR] == value[KEY_TENSOR]) value[KEY_EXPERT_TENSOR] = 0;
     p->slices = slices ? cJSON_GetArraySize(slices) : 1;
     p->overlapped = overlapped;
     p->splits_backward = check_schedules[p->kind].splits_backward;

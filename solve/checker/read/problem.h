@@ -66,7 +66,8 @@ enum check_key {
     KEY_TENSOR,
     KEY_CONTEXT,
     KEY_PIPELINE,
-    KEY_DATA, // the last degree that takes devices of its own
+    KEY_DATA,          // the last degree that takes devices of its own
+    KEY_EXPERT_TENSOR, // 0: as KEY_TENSOR
     KEY_EXPERT,
     KEY_SCHEDULE,
     KEY_TURNS,

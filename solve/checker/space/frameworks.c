@@ -28,7 +28,8 @@ static bool megatron_runs(const struct check_space *s, const struct check_layout
     int stages = v[KEY_PIPELINE] * v[KEY_TURNS];
     bool even = v[KEY_TURNS] == 1 || (stages <= s->layers && s->layers % stages <= 2);
     if (v[KEY_ZERO] > 1 || (v[KEY_OFFLOAD] && v[KEY_ZERO] != 1)) return false;
-    if (v[KEY_EXPERT] > 1 && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
+    bool folded = v[KEY_EXPERT] > 1 || v[KEY_EXPERT_TENSOR];
+    if (folded && v[KEY_TENSOR] > 1 && !v[KEY_SEQUENCE_PARALLEL]) return false;
     return schedule_of(l)->in_megatron && even;
 }
 
@@ -52,6 +53,9 @@ static bool torchtitan_runs(const struct check_space *s, const struct check_layo
     if (!schedule_of(l)->in_torchtitan || !rounds_are_equal(s, l)) return false;
     if (v[KEY_OFFLOAD] || !v[KEY_OVERLAPPED]) return false;
     if (v[KEY_EXPERT] > 1 && v[KEY_ZERO] == 0) return false;
+    // An expert is whole, or in as many parts as the rest; in a mesh of its own only if it is
+    // spread.
+    if (v[KEY_EXPERT_TENSOR] && (v[KEY_EXPERT_TENSOR] > 1 || v[KEY_EXPERT] == 1)) return false;
     return v[KEY_ZERO] == 0 ? alone || replicas : v[KEY_ZERO] != 1;
 }
 
@@ -63,6 +67,13 @@ static bool computes_narrow(const struct check_layout *l)
     return v[KEY_DATA] > 1 || v[KEY_CONTEXT] > 1 || (v[KEY_TENSOR] == 1 && v[KEY_PIPELINE] == 1);
 }
 
+// Later ones leave experts that are spread whole.
+static bool keeps_experts_whole(const struct check_layout *l)
+{
+    const int *v = l->value;
+    return v[KEY_EXPERT] == 1 || v[KEY_TENSOR] == 1 || v[KEY_EXPERT_TENSOR] == 1;
+}
+
 // With its pipeline: 1F1B, ZeRO 1 at most, syncs after the backward. Without: every ZeRO stage;
 // those that shard something may overlap the backward with their syncs, and may offload. Experts
 // on several ranks need all layers in one module, and at stage 3 unsplit weights.
@@ -71,6 +82,7 @@ static bool deepspeed_runs(const struct check_layout *l)
     const int *v = l->value;
     bool piped = v[KEY_PIPELINE] > 1, shards = v[KEY_ZERO] > 0;
     if (v[KEY_CONTEXT] != 1 || !schedule_of(l)->in_deepspeed) return false;
+    if (v[KEY_EXPERT_TENSOR]) return false;
     if (v[KEY_EXPERT] > 1 && (piped || (v[KEY_ZERO] == 3 && v[KEY_TENSOR] != 1))) return false;
     if (piped && (v[KEY_ZERO] > 1 || v[KEY_OVERLAPPED])) return false;
     return shards || !(v[KEY_OVERLAPPED] || v[KEY_OFFLOAD]);
@@ -104,7 +116,7 @@ bool check_is_run(const struct check_space *s, const struct check_layout *l)
     case RUN_BY_MEGATRON: return is_common(l) && megatron_runs(s, l);
     case RUN_BY_TORCHTITAN_0_2: // a single rank has autocast, FSDP its own mixed precision
         return is_common(l) && torchtitan_runs(s, l) && (!s->narrow || computes_narrow(l));
-    case RUN_BY_TORCHTITAN: return is_common(l) && torchtitan_runs(s, l);
+    case RUN_BY_TORCHTITAN: return is_common(l) && torchtitan_runs(s, l) && keeps_experts_whole(l);
     case RUN_BY_DEEPSPEED: return is_common(l) && deepspeed_runs(l);
     }
     return false;

@@ -1,9 +1,10 @@
 // The layouts of a space in order: one level per key, each level's values following from the outer
 // ones. "Every" means:
 // - degrees: divisors of what the outer degrees leave of the devices, rounded down (the data degree
-// takes all of that, unless fewer devices may be used); expert: those numbers of equal parts into
-// which both the ranks of context x data and the experts of every mixture can be cut; schedules:
-// all; micro_batch: divisors of global_batch / data; zero: 0 to 3; switches: off and on;
+// takes all of that, unless fewer devices may be used); expert_tensor: divisors of tensor, tensor
+// itself as 0; expert: those numbers of equal parts into which both the ranks with one part of
+// every expert and the experts of every mixture can be cut; without mixtures one value of both;
+// schedules: all; micro_batch: divisors of global_batch / data; zero: 0 to 3; switches: off and on;
 // - stages of a rank, where the schedule has several: divisors above 1 of the layers per rank,
 // rounded down or up;
 // - slices: 2, 4, 8; with slice_tokens, 2 to the number of these in the sequence, cut at every
@@ -56,11 +57,18 @@ static int put_slice_counts(const struct walk *w, int *values)
     return count;
 }
 
+// Ranks of a stage that hold the same part of each expert, or of others.
+static int64_t parts_of_devices(const struct check_layout *l)
+{
+    const int *v = l->value;
+    int64_t devices = (int64_t)v[KEY_TENSOR] * v[KEY_CONTEXT] * v[KEY_DATA];
+    return devices / (v[KEY_EXPERT_TENSOR] ? v[KEY_EXPERT_TENSOR] : v[KEY_TENSOR]);
+}
+
 // From the highest degree down, since an expert needs one rank at least; then in rising order.
 static int put_experts(const struct walk *w, int *values)
 {
-    int64_t ranks = (int64_t)w->at.value[KEY_CONTEXT] * w->at.value[KEY_DATA],
-            degree = w->s->has_mixtures ? ranks : 1;
+    int64_t ranks = parts_of_devices(&w->at), degree = w->s->has_mixtures ? ranks : 1;
     int count = 0;
     for (int i = 0; i < w->s->mixture_count; i++)
         if (w->s->mixtures[i].experts < degree) degree = w->s->mixtures[i].experts;
@@ -83,6 +91,8 @@ static int put_every(const struct walk *w, int key, int *values)
     const int *at = w->at.value;
     int64_t left = w->s->devices;
     if (key == KEY_SLICES) return put_slice_counts(w, values);
+    if (key == KEY_EXPERT_TENSOR && (!w->s->has_mixtures || w->at.grid[0])) return values[0] = 0, 1;
+    if (key == KEY_EXPERT_TENSOR) return put_divisors(at[KEY_TENSOR], values);
     if (key == KEY_EXPERT) return put_experts(w, values);
     if (key == KEY_TURNS) return put_turns(w, values);
     if (key == KEY_MICRO_BATCH) return put_divisors(w->s->global_batch / at[KEY_DATA], values);
@@ -206,7 +216,8 @@ static void walk_key(struct walk *w, int key)
     }
     int count = put_values(w, key, values);
     for (int i = 0; i < count && !w->stopped; i++) {
-        w->at.value[key] = values[i];
+        bool whole = key == KEY_EXPERT_TENSOR && values[i] == w->at.value[KEY_TENSOR];
+        w->at.value[key] = whole ? 0 : values[i];
         if (key == KEY_SLICES && values[i] > 1 && cuts_anywhere(w->s)) {
             walk_cuts(w, values[i]);
             continue;
@@ -231,7 +242,8 @@ int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, 
 static const char *refusal_by_grid(const struct check_space *s, const struct check_layout *l)
 {
     if (!l->grid[0]) return NULL;
-    if (l->value[KEY_CONTEXT] > 1 || l->value[KEY_EXPERT] > 1 || l->value[KEY_SEQUENCE_PARALLEL])
+    if (l->value[KEY_CONTEXT] > 1 || l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR] ||
+        l->value[KEY_SEQUENCE_PARALLEL])
         return "a tensor grid with context, experts or sequence parallelism";
     if (l->value[KEY_MICRO_BATCH] % l->grid[1]) return "micro_batch not divisible by a grid's axis";
     return s->hidden % l->grid[0] ? "hidden not divisible by a grid's axis" : NULL;
@@ -252,11 +264,13 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
         return "a pipeline of a model that ties its embeddings behind a tower";
     for (int i = 0; i < s->mixture_count; i++) {
         const struct check_mixture *m = &s->mixtures[i];
-        if (m->ffn % tensor || m->shared_ffn % tensor)
+        int64_t parts = l->value[KEY_EXPERT_TENSOR] ? l->value[KEY_EXPERT_TENSOR] : tensor;
+        if (m->ffn % parts || m->shared_ffn % tensor)
             return "widths of experts not divisible by tensor";
         if (m->experts % l->value[KEY_EXPERT]) return "experts not divisible by their degree";
     }
-    if (l->value[KEY_EXPERT] > 1 && !s->has_mixtures) return "expert degree without experts";
+    if ((l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR]) && !s->has_mixtures)
+        return "expert degree without experts";
     if (s->shares_pool && !l->value[KEY_BARRIER])
         return "a pool that layers share, without a barrier";
     if (s->shares_weights && (!l->value[KEY_BARRIER] || l->value[KEY_ZERO]))
@@ -303,7 +317,7 @@ static const char *refusal_by_schedule(const struct check_layout *l)
 static const char *refusal_by_nodes(const struct check_space *s, const struct check_layout *l)
 {
     if (l->value[KEY_ZERO] > 1) return "weights or gradients sharded on nodes";
-    if (l->value[KEY_EXPERT] > 1) return "experts on nodes";
+    if (l->value[KEY_EXPERT] > 1 || l->value[KEY_EXPERT_TENSOR]) return "experts on nodes";
     if (!l->value[KEY_BARRIER]) return "no barrier on nodes";
     if (s->has_memory) return "memory layers on nodes";
     return check_schedules[l->value[KEY_SCHEDULE]].folds && s->ends_meet
@@ -323,8 +337,13 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
         return "stages of a rank or micro-batch out of range";
     if (v[KEY_ZERO] < 0 || v[KEY_ZERO] > 3 || v[KEY_SLICES] < 1 || v[KEY_LOCAL] < 0)
         return "a setting out of range";
-    if ((int64_t)v[KEY_DATA] * v[KEY_CONTEXT] % v[KEY_EXPERT])
-        return "expert degree does not divide data x context";
+    if (v[KEY_EXPERT_TENSOR] &&
+        (v[KEY_EXPERT_TENSOR] > DEGREE_MOST || v[KEY_TENSOR] % v[KEY_EXPERT_TENSOR]))
+        return "expert_tensor does not divide tensor";
+    if (v[KEY_EXPERT_TENSOR] && !v[KEY_SEQUENCE_PARALLEL])
+        return "expert_tensor without sequence parallelism";
+    if (parts_of_devices(l) % v[KEY_EXPERT])
+        return "expert degree does not divide the ranks with a part of each expert";
     if ((int64_t)v[KEY_PIPELINE] * v[KEY_TURNS] > MOST_STAGES) return "too many stages";
     const char *why = refusal_by_schedule(l);
     if (!why && s->of_nodes) why = refusal_by_nodes(s, l);

@@ -53,16 +53,16 @@ static long double latents_freed(const struct price_audit *a, int run)
 static long double activations_freed(const struct price_audit *a, const struct layer_run *r)
 {
     long double each = a->value_bytes * (a->problem->model.shape.gated_ffn ? 2 : 1);
-    return routed_tokens(a, r) * r->experts.ffn / layout_of(a)->tensor *
+    return gathered_tokens(a, r) * r->experts.ffn / (long double)a->expert_parts *
            (each - (in_bytes(a, r) ? 1 : 0));
 }
 
 static long double mixture_freed(const struct price_audit *a, const struct layer_run *r)
 {
     long double narrow = (long double)a->problem->model.shape.hidden +
-                         (long double)r->experts.ffn / layout_of(a)->tensor;
+                         (long double)r->experts.ffn / (long double)a->expert_parts;
     return dense_freed(a, r) + expert_stash(a, r) -
-           (in_bytes(a, r) ? routed_tokens(a, r) * narrow : 0);
+           (in_bytes(a, r) ? gathered_tokens(a, r) * narrow : 0);
 }
 
 struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum recompute set)
@@ -107,7 +107,7 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
     }
     if (whole && moe) {
         flop += 2 * n * h * r->experts.experts / t;
-        bytes += 4 * e * h * n * r->experts.top_k *
+        bytes += 4 * e * h * n * r->experts.top_k * (long double)a->expert_parts / t *
                      (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1) +
                  8 * n * r->experts.experts / t;
         kernels += 4;

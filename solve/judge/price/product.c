@@ -66,11 +66,11 @@ static void add(const struct limits *l, struct shape_of_product p, struct work *
 static long double inverse(double rate) { return rate > 0 ? 1 / (long double)rate : 0; }
 
 static void add_feed_forward(const struct limits *l, long double tokens, long double width,
-                             long double same, struct work *w)
+                             struct work *w)
 {
     long double h = l->a->problem->model.shape.hidden / l->a->inner, part = width / l->a->outer;
-    add(l, (struct shape_of_product){tokens, (l->a->gates - 1) * part, h, same}, w);
-    add(l, (struct shape_of_product){tokens, h, part, same}, w);
+    add(l, (struct shape_of_product){tokens, (l->a->gates - 1) * part, h, 1}, w);
+    add(l, (struct shape_of_product){tokens, h, part, 1}, w);
 }
 
 // In a block whose gate and up are separate products.
@@ -94,13 +94,16 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     for (int i = 0, count = judged_matrices(a, run, attention); i < count; i++)
         add(l, (struct shape_of_product){tokens, attention[i].outputs, attention[i].inputs, 1}, w);
     if (has_split_gate(a, r)) add_apart(l, tokens, w);
-    else if (ffn > 0) add_feed_forward(l, tokens, ffn, 1, w);
+    else if (ffn > 0) add_feed_forward(l, tokens, ffn, w);
     if (r->mtp) add(l, (struct shape_of_product){tokens, h / t, 2 * h, 1}, w);
     if (!moe) return;
     long double held = (long double)e->experts / layout_of(a)->expert,
                 busy = e->imbalance > 1 ? (long double)e->imbalance : 1;
     add(l, (struct shape_of_product){tokens, e->experts / t, h, 1}, w);
-    add_feed_forward(l, tokens * e->top_k * busy / held, e->ffn, held, w);
+    long double rows = tokens * e->top_k * busy * (long double)a->expert_parts / t / held,
+                part = e->ffn / (long double)a->expert_parts;
+    add(l, (struct shape_of_product){rows, (a->gates - 1) * part, h, held}, w);
+    add(l, (struct shape_of_product){rows, h, part, held}, w);
 }
 
 static void add_projector(const struct limits *l, const struct projector_shape *p,

@@ -19,6 +19,11 @@ long double routed_tokens(const struct price_audit *a, const struct layer_run *r
            (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
 }
 
+long double gathered_tokens(const struct price_audit *a, const struct layer_run *r)
+{
+    return routed_tokens(a, r) * (long double)a->expert_parts / layout_of(a)->tensor;
+}
+
 static bool is_bare(const struct layer_run *r)
 {
     return r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
@@ -28,8 +33,9 @@ long double expert_stash(const struct price_audit *a, const struct layer_run *r)
 {
     const struct expert_shape *x = &r->experts;
     long double t = layout_of(a)->tensor, inner = a->problem->model.shape.gated_ffn ? 4 : 2;
-    return a->value_bytes * routed_tokens(a, r) *
-               (2 * (long double)a->problem->model.shape.hidden + inner * x->ffn / t) +
+    return a->value_bytes * gathered_tokens(a, r) *
+               (2 * (long double)a->problem->model.shape.hidden +
+                inner * x->ffn / (long double)a->expert_parts) +
            8 * a->tokens * (x->experts + x->top_k) / t;
 }
 
@@ -79,7 +85,9 @@ static long double narrowed_bytes(const struct price_audit *a, int run)
     long double wide = read * s->hidden * a->share,
                 inner = shared_width(a, r) + judged_attention(a, run).narrowed;
     long double narrowed = a->tokens * (wide + inner / t);
-    if (moe) narrowed += routed_tokens(a, r) * (s->hidden + r->experts.ffn / t);
+    if (moe)
+        narrowed += gathered_tokens(a, r) *
+                    (s->hidden + r->experts.ffn / (long double)a->expert_parts);
     return narrowed;
 }
 
@@ -121,7 +129,7 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     if (moe) ffn += routed_tokens(a, r) / n * r->experts.ffn;
     long double bytes = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * ffn / t;
     bytes += judged_attention_working(a, run, scores);
-    if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + routed_tokens(a, r));
+    if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + gathered_tokens(a, r));
     return bytes;
 }
 
@@ -207,7 +215,7 @@ static long double unsharded_bytes(const struct price_audit *a, int run)
     struct layer_weight w = layer_weight_of(a, run);
     long double bytes = 0;
     bool full = shards_fully(a), end = is_end(run_of(a, run));
-    if (a->ranks <= 1 || (full && end)) return 0;
+    if ((a->ranks <= 1 && a->expert_ranks <= 1) || (full && end)) return 0;
     if (a->zero >= 2 || full)
         bytes += scattered_gradient_bytes(a) * (w.dense + w.experts) *
                  (a->by_stages && a->overlapped ? 2 : 1);

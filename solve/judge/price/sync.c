@@ -22,11 +22,16 @@ static long double mean_gradient_bytes(const struct price_audit *a, bool of_expe
     return bytes / a->pipeline;
 }
 
+static struct joint replicas_link(const struct price_audit *a, int group, bool of_experts)
+{
+    return of_experts ? judged_expert_gradient_link(a, group) : judged_gradient_link(a, group);
+}
+
 // Trees are used where they deliver such a message to all ranks sooner than the ring.
 static long double trees_reach(const struct price_audit *a, int group, int64_t ranks,
                                bool of_experts)
 {
-    struct joint link = judged_gradient_link(a, group);
+    struct joint link = replicas_link(a, group, of_experts);
     long double bytes = mean_gradient_bytes(a, of_experts), share = judged_tree_share(a, bytes);
     if (!link.joined || link.inside || ranks <= 1 || !(bytes > 0) ||
         judged_table(a, group, link, ranks, false))
@@ -46,11 +51,12 @@ struct summed_by judged_sums(const struct price_audit *a, int group)
 }
 
 // A reduce-scatter or an all-gather, without latency.
-static struct computed scatter_s(const struct price_audit *a, int group, long double bytes,
-                                 int64_t ranks, long double trees)
+static struct computed scatter_s(const struct price_audit *a, int group, bool of_experts,
+                                 long double bytes, long double trees)
 {
+    int64_t ranks = of_experts ? a->expert_ranks : a->ranks;
     if (ranks <= 1) return (struct computed){0, 0};
-    struct joint link = judged_gradient_link(a, group);
+    struct joint link = replicas_link(a, group, of_experts);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
     if (!table && trees > 0) return (struct computed){bytes / (trees * link.bytes_per_s), 0};
     if (!table)
@@ -68,16 +74,16 @@ static struct computed scatter_both_s(const struct price_audit *a, int group, lo
                                       long double expert_bytes)
 {
     struct summed_by by = judged_sums(a, group);
-    struct computed dense = scatter_s(a, group, bytes, a->ranks, by.trees),
-                    experts =
-                        scatter_s(a, group, expert_bytes, a->expert_ranks, by.trees_of_experts);
+    struct computed dense = scatter_s(a, group, false, bytes, by.trees),
+                    experts = scatter_s(a, group, true, expert_bytes, by.trees_of_experts);
     return (struct computed){dense.value + experts.value, dense.lost + experts.lost};
 }
 
-static long double scatter_latency_s(const struct price_audit *a, int group, int64_t ranks,
+static long double scatter_latency_s(const struct price_audit *a, int group, bool of_experts,
                                      bool trees)
 {
-    struct joint link = judged_gradient_link(a, group);
+    int64_t ranks = of_experts ? a->expert_ranks : a->ranks;
+    struct joint link = replicas_link(a, group, of_experts);
     if (ranks <= 1 || judged_table(a, group, link, ranks, false)) return 0;
     if (trees) return judged_tree_climb_s(link, ranks);
     return (long double)(ranks - 1) * link.latency_s;
@@ -92,22 +98,24 @@ static int zero_of(const struct price_audit *a, int run, int group)
     return whole && zero > 1 ? 1 : zero;
 }
 
+// Of dense layers, or of experts on tensor ranks that share none of the rest.
+static bool has_copies(const struct price_audit *a) { return a->ranks > 1 || a->expert_ranks > 1; }
+
 struct gathers gathers_of(const struct price_audit *a, int run, int group)
 {
     struct gathers g = {0};
     int zero = zero_of(a, run, group);
-    if (zero < 2 || a->ranks <= 1) return g;
+    if (zero < 2 || !has_copies(a)) return g;
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = scattered_gradient_bytes(a);
-    long double latency = w.dense > 0 ? scatter_latency_s(a, group, a->ranks, false) : 0,
-                expert_latency = w.experts > 0 ? scatter_latency_s(a, group, a->expert_ranks, false)
-                                               : 0;
+    long double latency = w.dense > 0 ? scatter_latency_s(a, group, false, false) : 0,
+                expert_latency = w.experts > 0 ? scatter_latency_s(a, group, true, false) : 0;
     struct computed scatter = scatter_both_s(a, group, gradient * w.dense, gradient * w.experts);
     long double shares = a->by_stages ? a->micro_batches : 1;
     g.gradients_s = (scatter.value + latency + expert_latency) / shares;
     g.lost_s = scatter.lost / shares;
     if (zero < 3) return g;
-    if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, a->ranks, false);
+    if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, false, false);
     struct computed gather = scatter_both_s(a, group, a->value_bytes * w.dense + w.frozen_bytes,
                                             a->value_bytes * w.experts);
     g.weights_s = (gather.value + latency + expert_latency) / shares;
@@ -267,7 +275,7 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                                     struct compression_form form, bool whole)
 {
     int zero = zero_of(a, run, group);
-    if (a->ranks <= 1 || zero == 3) return (struct computed){0, 0};
+    if (!has_copies(a) || zero == 3) return (struct computed){0, 0};
     struct synced s = synced_bytes(a, run);
     struct squeeze squeeze = squeeze_of(a, run, group, form);
     long double saved = a->problem->job.gradient_bytes_per_value * squeeze.saved_values;
@@ -285,7 +293,8 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                  gpu_of(a, group)->memory_bytes_per_s.value;
         times = 8 / wide;
     }
-    return (struct computed){times * scatter.value + shown.value + squeeze.work_s + passes,
+    return (struct computed){times * scatter.value + shown.value + passes +
+                                 (a->ranks > 1 ? squeeze.work_s : 0),
                              times * scatter.lost + shown.lost};
 }
 
@@ -318,12 +327,11 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
 int64_t sync_constant_ns(const struct price_audit *a, int group)
 {
     long double seconds = judged_pool_update_s(a, group) + shared_copy_s(a, group);
-    if (a->ranks > 1) {
+    if (has_copies(a)) {
         struct summed_by by = judged_sums(a, group);
-        seconds += rounds_of(a, group, false) *
-                       scatter_latency_s(a, group, a->ranks, by.trees > 0) +
+        seconds += rounds_of(a, group, false) * scatter_latency_s(a, group, false, by.trees > 0) +
                    rounds_of(a, group, true) *
-                       scatter_latency_s(a, group, a->expert_ranks, by.trees_of_experts > 0);
+                       scatter_latency_s(a, group, true, by.trees_of_experts > 0);
     }
     return judged_nanoseconds(a, (struct computed){seconds, 0});
 }

@@ -8,12 +8,10 @@
 enum exchange { BOTH_WAYS, GATHERED, SUMMED };
 
 // From the table where there is one; a share of it overlaps the products.
-static struct computed tensor_part_s(const struct price_audit *a, int group, long double bytes,
-                                     enum exchange exchange)
+static struct computed part_s(const struct price_audit *a, int group, int64_t ranks,
+                              struct joint link, long double bytes, enum exchange exchange)
 {
-    int64_t ranks = layout_of(a)->tensor;
     if (ranks == 1) return (struct computed){0, 0};
-    struct joint link = judged_tensor_link(a, group);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
     struct computed seconds = {exchange == SUMMED ? judged_sum_s(a, link, bytes, ranks)
                                                   : judged_all_reduce_s(link, bytes, ranks),
@@ -24,6 +22,12 @@ static struct computed tensor_part_s(const struct price_audit *a, int group, lon
     return (struct computed){(seconds.value * part + gpu_of(a, group)->collective_launch_s.value) *
                                  shown,
                              seconds.lost * shown};
+}
+
+static struct computed tensor_part_s(const struct price_audit *a, int group, long double bytes,
+                                     enum exchange exchange)
+{
+    return part_s(a, group, layout_of(a)->tensor, judged_tensor_link(a, group), bytes, exchange);
 }
 
 // Of activations, which sequence parallelism scatters and gathers.
@@ -56,7 +60,7 @@ static long double exchange_s(const struct price_audit *a, int group, long doubl
     long double near = 1, x = l->expert;
     if (l->expert == 1) return 0;
     if (!link.inside)
-        near = (long double)(a->problem->cluster.groups[group].gpus_per_node / l->tensor);
+        near = (long double)(a->problem->cluster.groups[group].gpus_per_node / a->expert_parts);
     if (near < 1) near = 1;
     return 2 * (bytes * greatest(0, x - near) / x / link.bytes_per_s + (x - 1) * link.latency_s);
 }
@@ -103,7 +107,9 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     if (r->kind == LAYER_MOE) {
         long double routed = unsharded * r->experts.top_k *
                              (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
-        struct computed dispatched = tensor_part_s(a, group, routed, BOTH_WAYS);
+        long double rows = routed * (long double)a->expert_parts / layout_of(a)->tensor;
+        struct computed dispatched =
+            part_s(a, group, a->expert_parts, judged_parts_link(a, group), rows, BOTH_WAYS);
         talk.forward_s = reduce.value * (r->experts.shared_ffn ? 2 : 1) + dispatched.value +
                          exchange_s(a, group, routed / layout_of(a)->tensor);
         talk.backward_s = talk.forward_s;

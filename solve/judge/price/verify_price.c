@@ -129,7 +129,7 @@ struct price_audit price_audit_of(const struct problem *problem)
         .pipeline = l->pipeline,
         .micro_batches = (int)(j->global_batch / ((int64_t)l->data * l->micro_batch)),
         .ranks = (int64_t)l->data * l->context,
-        .expert_ranks = (int64_t)l->data * l->context / l->expert,
+        .expert_parts = l->expert_tensor ? l->expert_tensor : l->tensor,
         .collective = (int64_t)l->tensor * l->context,
         .devices = (int64_t)l->tensor * l->context * l->data,
         .zero = zero_stage(j),
@@ -151,6 +151,7 @@ struct price_audit price_audit_of(const struct problem *problem)
         .vocabulary = padded_vocabulary(problem),
         .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
     };
+    a.expert_ranks = a.devices / (a.expert_parts * l->expert);
     if (a.gridded) split_by_grid(&a, l);
     for (int i = 0; i < problem->model.run_count; i++)
         if (problem->model.runs[i].cross_attention) a.carried = 2;
@@ -261,7 +262,7 @@ const char *exclusion_of(const struct price_audit *a, int group)
         return "its nodes are not connected, which the collectives of a layer require";
     if (layout_of(a)->expert > 1 && has_kind(a, LAYER_MOE) && !judged_expert_link(a, group).joined)
         return "its nodes are not connected, which the exchange between experts requires";
-    if (a->ranks > 1 && !judged_gradient_link(a, group).joined)
+    if ((a->ranks > 1 || a->expert_ranks > 1) && !judged_gradient_link(a, group).joined)
         return "its nodes are not connected, which the gradient sync requires";
     for (int i = 0; i < a->problem->model.run_count; i++)
         if (run_of(a, i)->shared_weights && !judged_copies_link(a, group).joined)
@@ -288,7 +289,7 @@ static long double outside_bytes(const struct price_audit *a, int group)
     int axes = a->gridded ? (a->outer > 1) + (l->grid_depth > 1) + (l->grid_rows > 1)
                           : l->tensor > 1;
     int communicators = axes + (l->context > 1) + (l->data > 1) + (l->pipeline > 1) +
-                        (l->expert > 1);
+                        (l->expert > 1) + (a->expert_parts > 1 && a->expert_parts != l->tensor);
     return (long double)costs->constant_bytes.value +
            (long double)costs->communicator_bytes.value * communicators;
 }

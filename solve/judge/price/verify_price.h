@@ -24,6 +24,7 @@ struct price_audit {
                            // opposite, 0 the nearest
     int stage_count, pipeline, micro_batches; // pipeline: ranks
     int64_t ranks, expert_ranks; // of a gradient sync: data x context; of one of experts
+    int64_t expert_parts;        // ranks that an expert's width is split over
     int64_t collective;          // tensor x context
     int64_t devices;             // of a stage
     bool gridded;                // tensor ranks form a grid: in sections 3 to 6, one GPU has
@@ -150,6 +151,8 @@ struct joint judged_axis_link(const struct price_audit *a, int group, int64_t ap
 struct joint judged_ring_link(const struct price_audit *a,
                               int group); // keys and values between context ranks
 struct joint judged_gradient_link(const struct price_audit *a, int group);
+struct joint judged_expert_gradient_link(const struct price_audit *a, int group);
+struct joint judged_parts_link(const struct price_audit *a, int group); // of an expert
 struct joint judged_expert_link(const struct price_audit *a, int group);
 int64_t judged_pool_devices(const struct price_audit *a,
                             const struct layer_run *r); // that hold a memory layer's values
@@ -330,6 +333,8 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
                              enum recompute set, const struct work *w, const struct talk *talk);
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
 long double score_stash(const struct price_audit *a, int run);
+// Of the tokens that all tensor ranks route, those that one of them multiplies.
+long double gathered_tokens(const struct price_audit *a, const struct layer_run *r);
 long double expert_stash(const struct price_audit *a, const struct layer_run *r);
 
 // The same for the scores and the context of unfused attention, and the backward pass.

@@ -45,7 +45,7 @@ static struct values layered_values(const struct price_audit *a, int run)
     if (r->kind != LAYER_MOE) return v;
     v.whole += h * (e->shared_gate ? e->experts + 1 : e->experts);
     v.experts = a->gates * h * e->ffn * e->experts /
-                ((long double)layout_of(a)->expert * layout_of(a)->tensor);
+                ((long double)layout_of(a)->expert * (long double)a->expert_parts);
     return v;
 }
 

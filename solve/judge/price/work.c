@@ -168,12 +168,13 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
         inner += routed / n * x->ffn;
         flop += 2 * n * h * x->experts / t + 2 * a->gates * h * x->ffn * routed / t;
-        bytes += a->gates * routed * x->ffn * e / t + 4 * routed * h * e + 8 * n * x->experts / t;
-        long double experts = x->experts, wide = x->ffn;
+        long double experts = x->experts, parts = (long double)a->expert_parts,
+                    wide = x->ffn / parts, rows = routed * parts / t;
+        bytes += a->gates * rows * wide * e + 4 * rows * h * e + 8 * n * x->experts / t;
         long double here = experts / (l->expert > 1 ? l->expert : 1);
         operands += e * (n * h + n * experts / t + h * experts / t); // the router
-        operands += e * (routed * (h + (a->gates - 1) * wide / t) + routed * (wide / t + h) +
-                         here * a->gates * h * wide / t);
+        operands += e * (rows * (h + (a->gates - 1) * wide) + rows * (wide + h) +
+                         here * a->gates * h * wide);
     }
     bytes += uncompiled_bytes(a, run, n, inner);
     long double memory = gpu_of(a, group)->memory_bytes_per_s.value,
@@ -193,7 +194,8 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
                         (y.read_split + inner) / t) /
                        memory;
     long double each = moe ? a->gates * h * (long double)x->ffn * (long double)x->experts : 0;
-    read_in_bits(a, r, group, (matrix_values(a, ffn) + each / l->expert) / t, w);
+    read_in_bits(a, r, group,
+                 matrix_values(a, ffn) / t + each / l->expert / (long double)a->expert_parts, w);
     long double added = 2 * n * r->adapter_rank * adapter_width(a) / t,
                 rate = rates->gemm_flop_per_s.value;
     w->adapters = added / rate;

@@ -97,7 +97,7 @@ static const char *degrees(const struct comparison *c, const struct compared_pla
     const char *text = arena_print(c->arena, "%d x %s x %d", l->pipeline,
                                    layout_tensor_text(l, c->arena), l->data);
     if (l->context > 1) text = arena_print(c->arena, "%s, context %d", text, l->context);
-    return l->expert > 1 ? arena_print(c->arena, "%s, expert %d", text, l->expert) : text;
+    return arena_print(c->arena, "%s%s", text, layout_experts_text(l, c->arena));
 }
 
 static const char *schedule(const struct comparison *c, const struct compared_plan *p)

@@ -123,6 +123,7 @@ static void set_model(struct run *r, const struct export *e)
                                                : 0;
     if (!experts) return;
     r->mixtures = true, r->experts = *experts;
+    r->expert_tensor = e->plan->layout.expert_tensor;
     r->dispatcher = "alltoall", r->frequencies = mixtures_text(e);
     set_router(r);
 }

@@ -133,7 +133,7 @@ static void set_parallelism(struct run *r, const struct export *e)
     bool shards = l->zero > 0;
     r->replicas = shards ? 1 : l->data, r->shards = shards ? l->data : 1;
     r->reshard = l->zero == 3 ? "always" : "never";
-    if (l->expert > 1 && r->toml) r->expert_tensor = l->tensor;
+    if (l->expert > 1 && r->toml) r->expert_tensor = layout_expert_tensor(l);
     if (l->pipeline == 1) r->micro_batch = 0;
     if (l->pipeline == 1) return;
     r->schedule = schedule_of(l->schedule).name;
@@ -176,7 +176,7 @@ static void note_parallelism(struct export *e, bool python)
     const struct export_note notes[] = {
         {!python && l->tensor > 1 && !l->sequence_parallel,
          "tensor parallelism without sequence parallelism: torchtitan's always has both"},
-        {python && l->expert > 1 && l->tensor > 1,
+        {python && l->expert > 1 && layout_expert_tensor(l) > 1,
          "experts of which each tensor rank has a part: torchtitan's are whole"},
         {l->expert > 1 && l->expert % l->context,
          arena_print(arena,

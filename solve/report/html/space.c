@@ -25,7 +25,9 @@ static void put_degrees(struct report_table *t, const struct layout *x)
     report_cell(t, count_of(x->context, -1, arena));
     report_cell(t, count_of(x->pipeline, -1, arena));
     report_cell(t, count_of(x->data, -1, arena));
-    report_cell(t, count_of(x->expert, 1, arena));
+    report_cell(t, x->expert_tensor
+                       ? arena_print(arena, "%d x tensor %d", x->expert, x->expert_tensor)
+                       : count_of(x->expert, 1, arena));
     report_cell(t, count_of(x->virtual_stages, 1, arena));
     report_cell(t, count_of(x->micro_batch, -1, arena));
     report_cell(t, schedule_names[x->schedule]);

@@ -54,8 +54,8 @@ static void open_axis(const struct space_draw *d, enum space_key key)
 // Any but expert degrees: no problem drawn here has mixtures.
 static enum space_key any_key(struct random *rng)
 {
-    int key = (int)random_between(rng, 0, SPACE_KEY_COUNT - 2);
-    return (enum space_key)(key + (key >= SPACE_EXPERT));
+    int key = (int)random_between(rng, 0, SPACE_KEY_COUNT - 3);
+    return (enum space_key)(key + (key >= SPACE_EXPERT_TENSOR ? 2 : 0));
 }
 
 static bool counts_base(const struct space_draw *d)
