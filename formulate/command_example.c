@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/base/commands.h"
+#include "data/frameworks/models.h"
 #include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "formulate/commands.h"
@@ -160,6 +161,7 @@ static enum status transformer_problem(struct problem *problem, struct transform
     follow_framework(&r->layout, r->space.framework);
     r->name = arena_print(arena, "%s on %s", r->model, r->gpu ? r->gpu : r->cluster);
     TRY(example_transformer(problem, r, arena, err));
+    TRY(framework_check_model(problem, arena, err));
     const char *gpu = framework_unfused_gpu(r->space.framework, &problem->cluster);
     o->unfused_gpu = problem->job.layout.fused_attention ? gpu : NULL;
     if (gpu) problem->job.layout.fused_attention = false;

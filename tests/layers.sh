@@ -24,7 +24,7 @@ data/schedule        | data/base data/inputs data/priced data/kinds
 data/results         | data/base data/text data/places data/inputs data/priced data/schedule data/kinds
 data/import          | data/base data/text data/places data/inputs data/kinds
 data/import/hosts    | data/base data/text data/places data/import/*
-data/frameworks      | data/base data/inputs data/kinds
+data/frameworks      | data/base data/text data/inputs data/kinds
 data/import/jobs     | data/base data/text data/inputs data/kinds data/frameworks data/import/*
 data/import/trace    | data/base data/text data/inputs data/import/*
 data/import/hf       | data/base data/text data/inputs data/import/*

@@ -7,7 +7,7 @@
 static const char *const norm_names[] = {"LayerNorm", "RMSNorm", NULL};
 
 static const char *const model_sections[] = {"model", "model.config", "trainer.strategy", NULL};
-enum { MODEL_ROWS = 82 };
+enum { MODEL_ROWS = 94 };
 static const struct setting_row rows[] = {
     SAYS("tensor_model_parallel_size", INT, job.layout.tensor),
     SAYS("context_parallel_size", INT, job.layout.context),
@@ -43,6 +43,16 @@ static const struct setting_row rows[] = {
     SAYS_IF(plain, "num_query_groups", COUNT, groups),
     SAYS_IF(odd_heads, "kv_channels", COUNT, shape.head_width),
     SAYS_IF(shaped, "qk_layernorm", FLAG, qk_norm),
+    SAYS("attention_output_gate", TRUE, shape.gated_attention),
+    SAYS("window_size", RAW, window),
+    SAYS("window_attn_skip_freq", RAW, windowed),
+    SAYS("experimental_attention_variant", TEXT, variant),
+    SAYS("linear_attention_freq", RAW, linear_layers),
+    SAYS_IF(linear, "linear_conv_kernel_dim", COUNT, shape.linear.convolution),
+    SAYS_IF(linear, "linear_key_head_dim", COUNT, shape.linear.key_width),
+    SAYS_IF(linear, "linear_value_head_dim", COUNT, shape.linear.value_width),
+    SAYS_IF(linear, "linear_num_key_heads", COUNT, shape.linear.key_heads),
+    SAYS_IF(linear, "linear_num_value_heads", COUNT, shape.linear.value_heads),
     SAYS("position_embedding_type", TEXT, position_type),
     SAYS_IF(plain_rotary, "rope_scaling", FLAG, stretched),
     SAYS("rope_scaling_factor", NUMBER, stretch),

@@ -15,8 +15,9 @@ struct run {
     struct expert_shape experts; // of the model's mixtures
     // Which keys are written: those of a described model, of attention with latents or without, of
     // heads that do not fill the width, of rotary positions, of mixtures, of layers that predict
-    // further tokens; of a form of the file.
-    bool shaped, latent, plain, odd_heads, rotary, plain_rotary, mixtures, further, toml, python;
+    // further tokens, of linear attention; of a form of the file.
+    bool linear, shaped, latent, plain, odd_heads, rotary, plain_rotary, mixtures, further, toml,
+        python;
     int64_t gpus, processes, nodes; // processes: of a node
     int64_t global_batch, micro_batch, steps;
     bool bf16, fp16;
@@ -35,7 +36,10 @@ struct run {
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's
     const char *position_type, *rope_type, *frequencies, *dispatcher, *backend, *fusion, *momentum,
         *fp8, *router_dtype, *balancing;
-    double balancing_weight;           // of the loss that balances experts
+    double balancing_weight; // of the loss that balances experts
+    // Attention over windows: "127,0", and which layers have it; linear attention: its kind, and
+    // which layers have it.
+    const char *window, *windowed, *variant, *linear_layers;
     const char *activation, *target;   // its name, or the name of its function
     bool grouped_gemm, permute_fusion; // of the experts
     bool unmasked;                     // the data loader makes no attention mask

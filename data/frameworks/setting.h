@@ -85,7 +85,6 @@ struct torchtitan_flavor {
     const char *shipped; // the document of it that is shipped; NULL: none
     const char *recipe;  // 0.3's function with its data and learning rate; NULL: not written
     int blocks;
-    int64_t hidden, ffn, heads, vocabulary, latent, experts;
 };
 extern const struct torchtitan_flavor torchtitan_flavors[]; // ended by NULL
 

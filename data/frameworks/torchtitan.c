@@ -71,18 +71,24 @@ static const char left[] =
 const struct setting_rows torchtitan_rows = {
     .rows = rows, .count = ARRAY_LENGTH(rows), .left = left};
 
-// DeepSeek's 16B and 236B are only read.
+// DeepSeek's 16B and 236B are only read. A recipe may be of another size: the flavor replaces its
+// model.
 const struct torchtitan_flavor torchtitan_flavors[] = {
-    {"llama3", "debugmodel", NULL, NULL, 6, 0, 0, 0, 0, 0, 0},
-    {"llama3", "8B", "llama-3.1-8b", "llama3_8b", 32, 4096, 14336, 32, 128256, 0, 0},
-    {"llama3", "70B", "llama-3.1-70b", "llama3_70b", 80, 8192, 28672, 64, 128256, 0, 0},
-    {"llama3", "405B", "llama-3.1-405b", "llama3_405b", 126, 16384, 53248, 128, 128256, 0, 0},
-    {"deepseek_v3", "debugmodel", NULL, NULL, 6, 0, 0, 0, 0, 0, 0},
-    {"deepseek_v3", "16B", "deepseek-v2-lite", NULL, 27, 0, 0, 0, 0, 0, 0},
-    {"deepseek_v3", "236B", "deepseek-v2", NULL, 60, 0, 0, 0, 0, 0, 0},
-    {"deepseek_v3", "671B", "deepseek-v3", "deepseek_v3_671b", 61, 7168, 18432, 128, 129280, 512,
-     256},
-    {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0}};
+    {"llama3", "debugmodel", NULL, NULL, 6},
+    {"llama3", "8B", "llama-3.1-8b", "llama3_8b", 32},
+    {"llama3", "70B", "llama-3.1-70b", "llama3_70b", 80},
+    {"llama3", "405B", "llama-3.1-405b", "llama3_405b", 126},
+    {"deepseek_v3", "debugmodel", NULL, NULL, 6},
+    {"deepseek_v3", "16B", "deepseek-v2-lite", NULL, 27},
+    {"deepseek_v3", "236B", "deepseek-v2", NULL, 60},
+    {"deepseek_v3", "671B", "deepseek-v3", "deepseek_v3_671b", 61},
+    {"qwen3", "8B", "qwen3-8b", "qwen3_14b", 36},
+    {"qwen3", "32B", "qwen3-32b", "qwen3_32b", 64},
+    {"qwen3", "30B-A3B", "qwen3-30b-a3b", "qwen3_30b_a3b", 48},
+    {"qwen3", "235B-A22B", "qwen3-235b-a22b", "qwen3_30b_a3b", 94},
+    {"gpt_oss", "20b", "gpt-oss-20b", "gpt_oss_20b", 24},
+    {"gpt_oss", "120b", "gpt-oss-120b", "gpt_oss_120b", 36},
+    {NULL, NULL, NULL, NULL, 0}};
 
 // Those that torch has a class of. Its LoopedBFS runs backwards from the last micro-batch to the
 // first; ours starts with the first.

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/frameworks/models.h"
 #include "data/base/file.h"
 #include "data/results/bound.h"
 #include "solve/commands/commands.h"
@@ -422,6 +423,7 @@ enum status solve_request_run(void *request, int *exit_code, struct arena *arena
     struct problem *problem = TAKE(arena, 1, struct problem);
     TRY(solve_request_check_places(r, err));
     TRY(problem_load(problem, r->problem_path, arena, err));
+    TRY(framework_check_model(problem, arena, err));
     struct plan *start = r->start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r->start_path, arena, err));
     const struct problem *asked = problem;

@@ -187,7 +187,7 @@ TEST(test_flags_of_a_mixture)
     runs[1].frozen = true;
     text = flags_of(&plan, &problem, arena);
     lacks(text, "--num-experts");
-    has(text, "experts: their shape differs");
+    has(text, "experts whose shape differs");
     has(text, "frozen layers");
 }
 

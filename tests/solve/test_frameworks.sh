@@ -8,7 +8,11 @@ name=test_frameworks
 example="example gpt --model gpt2-xl --cluster a100-16x8 --gpus 8 --global-batch 16 --sequence 1024"
 
 for framework in any megatron torchtitan deepspeed nemo torchtitan-0.2; do
-    answers 0 "" $example --layouts all --framework $framework -o $framework
+    case $framework in
+    torchtitan*) it=$(echo "$example" | sed s/gpt2-xl/llama-3.1-8b/) ;;
+    *) it=$example ;;
+    esac
+    answers 0 "" $it --layouts all --framework $framework -o $framework
     [ $framework = any ] &&
         sed -i \
         's/"all": \[.*\]/"all": ["tensor", "pipeline", "data", "schedule", "virtual_stages"]/' \
@@ -72,5 +76,25 @@ answers 2 "mixed/job.json: layout.fused_attention: expected false, as megatron h
     solve mixed/problem.json -o no.json
 answers 0 "" example mixed --framework deepspeed -o mixed2
 grep -q '"fused_attention": true' mixed2/job.json || complain "mixed: PyTorch's own runs on V100"
+
+# ---- models: what a framework cannot express is named, and what can
+refused() { # FRAMEWORK MODEL WORDS
+    answers 2 "$2.json: $1 cannot express this model: $3" example gpt --model $2 --layouts all \
+        --framework $1 -o no
+}
+refused megatron gemma-2-27b "4 norms in a layer, a gated feed-forward part with gelu_pytorch_tanh"
+refused nemo gemma-2-27b "4 norms in a layer; expected deepspeed, or any"
+refused megatron llama-4-scout "attention within chunks"
+refused nemo kimi-linear-48b-a3b "linear attention whose decays"
+refused torchtitan gpt3-175b "it has none like it; expected megatron, deepspeed, nemo, or any"
+refused torchtitan-0.2 deepseek-v3-mtp "multi-token prediction layers; expected megatron"
+for model in qwen3-next-80b-a3b mistral-7b; do
+    answers 0 "" example gpt --model $model --layouts all -o $model
+done
+answers 0 "" example gpt --model qwen3-30b-a3b --layouts all --framework torchtitan -o titan
+answers 0 "" example gpt --model gemma-2-9b --layouts degrees --framework any -o gemma
+frame gemma/job.json > job.json && mv job.json gemma/job.json
+sed -i 's/, "swap"//' gemma/job.json
+answers 2 "megatron cannot express this model: 4 norms" solve gemma/problem.json -o no.json
 
 ended

@@ -26,6 +26,8 @@ enum status core_check(const struct run *r, struct error *err)
          "expected --num-layers, --hidden-size, --num-attention-heads and --seq-length"},
         {!s->vocabulary,
          "--vocab-size is missing (the tokenizer sets it): give it with --vocabulary"},
+        {r->variant && strcmp(r->variant, "gated_delta_net") && strcmp(r->variant, "gdn"),
+         "--experimental-attention-variant: expected gated_delta_net or gdn"},
         {r->bf16 && r->fp16, "--bf16 and --fp16: expected one of them"},
         {r->swiglu && r->squared_relu, "--swiglu and --squared-relu: expected one of them"},
         {r->groups && !r->grouped, "--num-query-groups without --group-query-attention"},
@@ -59,55 +61,77 @@ enum status core_check(const struct run *r, struct error *err)
 
 // ---- the model
 
-// --moe-layer-freq: every n-th layer, or lists of 0s and 1s with factors, added up.
-static enum status read_mixtures(const struct run *r, bool *mixture, struct error *err)
+// What each decoder layer has.
+struct kinds {
+    bool *mixture, *window, *linear;
+};
+
+static enum status read_kinds(struct kinds *k, const struct run *r, struct arena *arena,
+                              struct error *err)
 {
-    int64_t every = 1, at = 0;
-    const char *s = r->frequencies ? r->frequencies : "1";
-    if (word_is_whole(s, &every) && every > 0) {
-        for (int64_t i = 0; i < r->layers; i++) mixture[i] = i % every == 0;
-        return OK;
-    }
-    while ((s = strchr(s, '['))) {
-        const char *end = strchr(s, ']');
-        if (!end) break;
-        long times = end[1] == '*' ? strtol(end + 2, NULL, 10) : 1;
-        for (long t = 0; t < times && at <= r->layers; t++)
-            for (const char *c = s; c < end; c++)
-                if ((*c == '0' || *c == '1') && at < r->layers) mixture[at++] = *c == '1';
-                else if (*c == '0' || *c == '1') at++;
-        s = end;
-    }
-    if (at != r->layers)
+    *k = (struct kinds){TAKE(arena, r->layers, bool), TAKE(arena, r->layers, bool),
+                        TAKE(arena, r->layers, bool)};
+    if (r->experts.experts)
+        TRY(core_pattern(k->mixture, r, "--moe-layer-freq", r->frequencies ? r->frequencies : "1",
+                         CORE_EVERY_NTH, err));
+    for (int64_t i = 0; i < r->layers; i++) k->window[i] = r->window != NULL;
+    if (r->window && r->windowed)
+        TRY(core_pattern(k->window, r, "--window-attn-skip-freq", r->windowed, CORE_ALL_BUT_NTH,
+                         err));
+    if (!r->variant) return OK;
+    if (!r->linear_layers)
         return fail(err, BAD_INPUT,
-                    "%s: --moe-layer-freq: expected %lld layers, found %lld in \"%s\"", r->file,
-                    (long long)r->layers, (long long)at, r->frequencies);
-    return OK;
+                    "%s: --linear-attention-freq is missing with --experimental-attention-variant",
+                    r->file);
+    return core_pattern(k->linear, r, "--linear-attention-freq", r->linear_layers, CORE_ALL_BUT_NTH,
+                        err);
+}
+
+static bool same_kind(const struct kinds *k, int64_t a, int64_t b)
+{
+    return k->mixture[a] == k->mixture[b] && k->window[a] == k->window[b] &&
+           k->linear[a] == k->linear[b];
+}
+
+// "127,0", "(127, 0)": the tokens before one that it looks back to, and the ones behind it.
+static enum status read_window(int64_t *tokens, const struct run *r, struct error *err)
+{
+    if (!r->window) return OK;
+    int64_t back = strtoll(r->window + strspn(r->window, "([ "), NULL, 10);
+    const char *comma = strchr(r->window, ',');
+    if (comma && back >= 0 && strtoll(comma + 1, NULL, 10) == 0) return *tokens = back + 1, OK;
+    return fail(err, BAD_INPUT,
+                "%s: --window-size: expected a number of tokens and 0, found \"%.40s\"", r->file,
+                r->window);
 }
 
 static enum status set_runs(struct model *m, const struct run *r,
                             const struct expert_shape *experts, struct arena *arena,
                             struct error *err)
 {
+    struct kinds k;
+    int64_t window = 0;
     if (r->layers + r->mtp > LAYERS_MAX - 2)
         return fail(err, BAD_INPUT, "%s: --num-layers: expected at most %d, found %lld", r->file,
                     LAYERS_MAX - 2, (long long)(r->layers + r->mtp));
-    bool *mixture = TAKE(arena, r->layers, bool);
-    if (r->experts.experts) TRY(read_mixtures(r, mixture, err));
+    TRY(read_kinds(&k, r, arena, err));
+    TRY(read_window(&window, r, err));
     m->runs = TAKE(arena, r->layers + 3, struct layer_run);
     m->runs[m->run_count++] =
         (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
     for (int64_t i = 0, end; i < r->layers; i = end) {
-        for (end = i; end < r->layers && mixture[end] == mixture[i];) end++;
+        for (end = i; end < r->layers && same_kind(&k, i, end);) end++;
         struct layer_run *run = &m->runs[m->run_count++];
-        *run = (struct layer_run){.kind = mixture[i] ? LAYER_MOE : LAYER_BLOCK,
+        *run = (struct layer_run){.kind = k.mixture[i] ? LAYER_MOE : LAYER_BLOCK,
                                   .count = (int)(end - i),
-                                  .recomputable = true};
+                                  .recomputable = true,
+                                  .window = k.window[i] ? window : 0,
+                                  .linear = k.linear[i]};
         run->name =
             end - i == r->layers
                 ? "block"
-                : arena_print(arena, "%s-%d", mixture[i] ? "mixture" : "dense", m->run_count - 1);
-        if (mixture[i]) run->experts = *experts;
+                : arena_print(arena, "%s-%d", k.mixture[i] ? "mixture" : "dense", m->run_count - 1);
+        if (k.mixture[i]) run->experts = *experts;
     }
     if (r->mtp) { // each like the last layer
         struct layer_run *run = &m->runs[m->run_count++];
@@ -148,6 +172,7 @@ static void set_latents(struct shape *s, const struct run *r)
 {
     if (r->latent) s->head_width = r->plain_width + s->rotary_width;
     else s->query_rank = s->kv_rank = s->rotary_width = s->value_width = 0;
+    if (!r->variant) s->linear = (struct linear_shape){0};
 }
 
 enum status core_model(struct model *m, const struct run *r, struct arena *arena, struct error *err)

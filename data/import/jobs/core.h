@@ -10,4 +10,10 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
                        struct error *err);
 enum status core_job(struct run *r, struct error *err); // r->job
 
+// patterns.c: which decoder layers a flag means; a number n: each n-th from the first on, or all
+// but each n-th.
+enum core_every { CORE_EVERY_NTH, CORE_ALL_BUT_NTH };
+enum status core_pattern(bool *to, const struct run *r, const char *flag, const char *text,
+                         enum core_every every, struct error *err);
+
 #endif

@@ -1,6 +1,7 @@
 // A configuration of NeMo 1, of NeMo 2's command line or of Megatron Bridge (run_config.yaml,
 // overrides) as a run: what differs from Megatron's flags.
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -44,20 +45,39 @@ static void set_optimizer(struct run *r)
     if (strstr(name, "adam") || !strcmp(name, "mcore_distributed_optim")) r->optimizer = "adam";
 }
 
-// A number, or a list of 0s and 1s.
-static void set_mixtures(struct run *r, const struct settings *s)
+enum { ELEMENT_MAX = 20 }; // characters
+
+// A list in the model's section as Python writes it; a number stays.
+static void set_list(const char **to, const struct settings *s, const char *name)
 {
     for (int k = 0; nemo_rows.sections[k]; k++) {
-        const char *key = arena_print(s->arena, "%s.moe_layer_freq", nemo_rows.sections[k]);
+        const char *key = arena_print(s->arena, "%s.%s", nemo_rows.sections[k], name);
         int count = setting_list_length(s, key);
-        char *list = TAKE(s->arena, count + 3, char);
+        char *list = TAKE(s->arena, (size_t)count * (ELEMENT_MAX + 1) + 2, char), *end = list;
         for (int i = 0; i < count; i++) {
             const struct setting *at = setting_of(s, arena_print(s->arena, "%s[%d]", key, i));
-            list[i + 1] = at && at->text && at->text[0] == '1' ? '1' : '0';
+            end +=
+                sprintf(end, "%c%.*s", i ? ',' : '[', ELEMENT_MAX, at && at->text ? at->text : "");
         }
-        list[0] = '[', list[count + 1] = ']';
-        if (count) r->frequencies = list;
+        if (count) *end = ']', *to = list;
     }
+}
+
+static bool is_set(const char *text)
+{
+    return text && *text && strcasecmp(text, "null") != 0 && strcasecmp(text, "none") != 0;
+}
+
+// Which layers have what.
+static void set_layers(struct run *r, const struct settings *s)
+{
+    set_list(&r->frequencies, s, "moe_layer_freq");
+    set_list(&r->window, s, "window_size");
+    set_list(&r->windowed, s, "window_attn_skip_freq");
+    set_list(&r->linear_layers, s, "linear_attention_freq");
+    if (!is_set(r->window)) r->window = NULL;
+    if (!is_set(r->windowed)) r->windowed = NULL;
+    if (!is_set(r->variant)) r->variant = NULL;
 }
 
 // As in trainer.precision.
@@ -101,8 +121,8 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
     if (r->stages_of_rank == 1) r->stages_of_rank = 0;
     if (!r->padded) r->padding = 1;
     set_sequence(r, s, asked->sequence);
+    set_layers(r, s);
     if (!r->experts.experts) r->experts.shared_ffn = 0, r->frequencies = NULL;
-    else set_mixtures(r, s);
     if (!r->granularity || !strcasecmp(r->granularity, "none"))
         r->granularity = NULL, r->recomputed = 0;
     if (r->module_list) set_modules(r, s);

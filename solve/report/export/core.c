@@ -38,21 +38,48 @@ const struct expert_shape *core_experts(const struct export *e, bool *differ)
     return *differ ? NULL : found;
 }
 
-// Which decoder layers are mixtures: runs of zeros and ones, in the syntax of --moe-layer-freq.
-static const char *mixtures_text(const struct export *e)
+static bool is_mixture(const struct layer_run *run) { return run->kind == LAYER_MOE; }
+static bool is_windowed(const struct layer_run *run) { return run->window > 0; }
+static bool is_linear(const struct layer_run *run) { return run->linear; }
+
+// Which decoder layers are of a kind: runs of zeros and ones as Python reads them, or a list.
+static const char *layers_text(const struct export *e, bool (*is)(const struct layer_run *run))
 {
     const struct model *model = &e->problem->model;
-    const char *before = "(";
+    const char *before = e->flags ? "(" : "[";
     struct text text;
     text_begin(&text, e->out->arena);
     for (int i = 0; i < model->run_count; i++) {
-        enum layer_kind kind = model->runs[i].kind;
-        if ((kind != LAYER_BLOCK && kind != LAYER_MOE) || model->runs[i].mtp) continue;
-        text_put(&text, "%s[%d]*%d", before, kind == LAYER_MOE, model->runs[i].count);
-        before = "+";
+        const struct layer_run *run = &model->runs[i];
+        if ((run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) || run->mtp) continue;
+        for (int k = 0; k < (e->flags ? 1 : run->count); k++) {
+            text_put(&text, e->flags ? "%s[%d]*%d" : "%s%d", before, is(run), run->count);
+            before = e->flags ? "+" : ", ";
+        }
     }
-    text_put(&text, ")");
+    text_put(&text, e->flags ? ")" : "]");
     return text.text;
+}
+
+// Windows of one width, and linear attention.
+static void set_kinds_of_attention(struct run *r, const struct export *e)
+{
+    const struct model *model = &e->problem->model;
+    int64_t window = 0;
+    bool all = true;
+    for (int i = 0; i < model->run_count; i++) {
+        const struct layer_run *run = &model->runs[i];
+        if (run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) continue;
+        if (run->window) window = run->window;
+        all &= run->window > 0;
+        r->linear |= run->linear;
+    }
+    if (window)
+        r->window =
+            arena_print(r->arena, e->flags ? "%lld,0" : "[%lld, 0]", (long long)(window - 1));
+    if (window && !all) r->windowed = layers_text(e, is_windowed);
+    if (!r->linear) return;
+    r->variant = "gated_delta_net", r->linear_layers = layers_text(e, is_linear);
 }
 
 // ---- the model
@@ -113,6 +140,7 @@ static void set_model(struct run *r, const struct export *e)
     set_attention(r, s);
     set_rotary(r, s, e);
     set_activation(r, s);
+    set_kinds_of_attention(r, e);
     r->shape.qkv_bias |= s->linear_bias;
     r->attention_dropout = r->hidden_dropout = s->dropout ? 0.1 : 0;
     // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree, giving the
@@ -124,7 +152,7 @@ static void set_model(struct run *r, const struct export *e)
     if (!experts) return;
     r->mixtures = true, r->experts = *experts;
     r->expert_tensor = e->plan->layout.expert_tensor;
-    r->dispatcher = "alltoall", r->frequencies = mixtures_text(e);
+    r->dispatcher = "alltoall", r->frequencies = layers_text(e, is_mixture);
     set_router(r);
 }
 

@@ -69,57 +69,17 @@ static void note_states(struct export *e)
     EXPORT_NOTES(e, notes);
 }
 
-// Properties of layers that no flag above expresses.
-static void note_layers(struct export *e, const struct run *r)
+static void note_model(struct export *e)
 {
-    const struct model *m = &e->problem->model;
-    const struct shape *s = &m->shape;
-    struct core_rotary way;
-    const char *rotary = core_rotary_of(s, !e->flags, &way, e->out->arena);
-    bool cross = false, both = false, window = false, more = false, chunk = false, unlike = false,
-         own = false, linear = false;
-    for (int i = 0; i < m->run_count; i++) {
-        cross |= m->runs[i].cross_attention, both |= m->runs[i].bidirectional;
-        linear |= m->runs[i].linear, own |= m->runs[i].shape || m->runs[i].tokens;
-        chunk |= m->runs[i].chunk > 0, window |= m->runs[i].window > 0,
-            more |= m->runs[i].more_values > 0;
-        unlike |= m->runs[i].mtp && m->runs[i].kind != m->runs[i - 1].kind;
-    }
-    bool unnamed = !r->activation ||
-                   (e->flags && (s->gated_ffn ? !r->swiglu
-                                              : !r->openai_gelu && !r->squared_relu &&
-                                                    strcmp(r->activation, "gelu") != 0));
-    const struct export_note notes[] = {
-        {cross, "cross attention: these are flags of a decoder alone"},
-        {both, "attention without a causal mask"},
-        {linear,
-         "linear attention (--experimental-attention-variant, --linear-attention-freq ...)"},
-        {window, "attention over windows (--window-size, --window-attn-skip-freq)"},
-        {chunk, "attention within chunks"},
-        {own, "layers of a shape or of tokens of their own: towers and projectors"},
-        {more, "parameters besides those of its layers' shape"},
-        {s->norms > 0, "a number of norms per layer other than 2"},
-        {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
-        {s->gated_attention, "a gate of attention's output (--attention-output-gate)"},
-        {s->plain_norms, "norms without parameters"},
-        {s->no_final_norm, "no norm before the logits"},
-        {s->parallel_residual, "attention and feed-forward part in parallel"},
-        {s->output_bias != 0, "a bias on attention's output unlike the other layers'"},
-        {s->embedding_width > 0, "an embedding narrower than the model"},
-        {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
-        {unnamed, "an activation that no flag names"},
-        {unlike, "multi-token prediction layers unlike the last decoder layer"},
-        {rotary != NULL, rotary}};
-    for (size_t i = 0; m->has_shape && i < ARRAY_LENGTH(notes); i++)
-        if (notes[i].there) export_note(e, "of the model: %s", notes[i].text);
+    const char *texts[GAPS_MAX];
+    int count = framework_gaps(texts, e->framework, &e->problem->model, e->out->arena);
+    for (int i = 0; i < count; i++) export_note(e, "of the model: %s", texts[i]);
 }
 
 static void note_job(struct export *e, const struct run *r)
 {
     const struct job *job = &r->job;
     struct arena *arena = e->out->arena;
-    bool differ;
-    core_experts(e, &differ);
     const struct export_note notes[] = {
         {e->flags && job->precision == FP32 && job->gradient_bytes_per_value == 2,
          "gradients of 2 bytes: in fp32 they have 4"},
@@ -130,8 +90,7 @@ static void note_job(struct export *e, const struct run *r)
          arena_print(arena,
                      "a vocabulary of %" PRId64 ": it is padded to a multiple of the tensor "
                      "degree, %d",
-                     r->shape.vocabulary, job->layout.tensor)},
-        {differ, "experts: their shape differs between layers"}};
+                     r->shape.vocabulary, job->layout.tensor)}};
     EXPORT_NOTES(e, notes);
 }
 
@@ -144,7 +103,7 @@ void core_note(struct export *e, const struct run *r)
     e->logits = "Megatron-LM keeps its shards";
     export_common_notes(e);
     note_states(e);
-    if (e->problem) note_layers(e, r), note_job(e, r);
+    if (e->problem) note_model(e), note_job(e, r);
     const struct export_note notes[] = {
         {!e->problem, "the model's shape, sequence length and precision: the plan's problem is "
                       "missing or has changed since"},

@@ -3,6 +3,7 @@
 #ifndef PLUMBLINE_SOLVE_REPORT_EXPORT_INTERNAL_H
 #define PLUMBLINE_SOLVE_REPORT_EXPORT_INTERNAL_H
 
+#include "data/frameworks/models.h"
 #include "data/frameworks/setting.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/problem.h"
@@ -96,16 +97,5 @@ const struct expert_shape *core_experts(const struct export *e, bool *differ);
 void core_set_recompute(struct run *r, struct recompute_setting setting);
 void core_note(struct export *e, const struct run *r);
 void core_print_placement(const struct export *e);
-
-// How rotary positions are scaled.
-enum rotary_way { ROTARY_PLAIN, ROTARY_LLAMA3, ROTARY_LINEAR, ROTARY_YARN };
-struct core_rotary {
-    enum rotary_way way;
-    double factor;
-};
-// Returns what it cannot express of the shape's scaling, NULL: nothing; otherwise the way is
-// ROTARY_PLAIN. fractions: a factor of ROTARY_LINEAR need not be a whole number.
-const char *core_rotary_of(const struct shape *s, bool fractions, struct core_rotary *r,
-                           struct arena *arena);
 
 #endif

@@ -4,23 +4,6 @@
 
 #include "solve/report/export/internal.h"
 
-// As a list of zeros and ones.
-static const char *mixtures_list(const struct export *e)
-{
-    const struct model *model = &e->problem->model;
-    const char *before = "[";
-    struct text text;
-    text_begin(&text, e->out->arena);
-    for (int i = 0; i < model->layer_count; i++) {
-        const struct layer_run *run = &model->runs[model_run_of(model, i)];
-        if ((run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) || run->mtp) continue;
-        text_put(&text, "%s%d", before, run->kind == LAYER_MOE);
-        before = ", ";
-    }
-    text_put(&text, "]");
-    return text.text;
-}
-
 // The registered mixed-precision recipe, which sets the width of gradients regardless of ddp.
 static void set_precision(struct export *e, struct run *r)
 {
@@ -66,7 +49,6 @@ enum status report_nemo(const struct plan *plan, const struct plan *uniform,
     if (run.latent) run.rope_type = "yarn"; // a factor of 1 scales nothing
     if (run.latent && !(run.yarn > 0)) run.yarn = 1;
     if (!run.padding) run.padding = 1;
-    if (run.mixtures) run.frequencies = mixtures_list(&e);
     set_precision(&e, &run);
     if (!plan->layout.fused_attention)
         export_note(&e,

@@ -8,31 +8,28 @@
 
 // ---- the model
 
-const struct torchtitan_flavor *titan_flavor(const struct model *model)
-{
-    const struct shape *m = &model->shape;
-    int64_t experts = 0;
-    for (int i = 0; i < model->run_count; i++)
-        if (model->runs[i].kind == LAYER_MOE) experts = model->runs[i].experts.experts;
-    bool like = model->has_shape && !m->tied_embeddings && m->gated_ffn && m->rms_norm &&
-                !m->qkv_bias && !m->linear_bias && !m->qk_norm && !m->positions;
-    for (const struct torchtitan_flavor *f = torchtitan_flavors; like && f->model; f++)
-        if (m->hidden == f->hidden && m->ffn == f->ffn && m->heads == f->heads &&
-            m->vocabulary == f->vocabulary && m->kv_rank == f->latent && experts == f->experts &&
-            (f->latent || m->kv_heads == 8) &&
-            model->layer_count == f->blocks + 2 + model_mtp_depth(model))
-            return f;
-    return NULL;
-}
+// Position scaling of the flavors.
+static const struct stretch {
+    const char *model, *type;
+    int factor, positions;
+} stretches[] = {{"llama3", "llama3", 8, 8192},
+                 {"deepseek_v3", "yarn", 40, 4096},
+                 {"gpt_oss", "yarn", 32, 4096},
+                 {NULL, NULL, 0, 0}};
 
-// Position scaling of the flavors: llama3's by 8 from 8192, deepseek_v3's by 40 from 4096.
-static bool stretches_as(const struct torchtitan_flavor *flavor, const struct shape *m)
+// NULL: as in the flavor. Otherwise the flavor's, in words.
+static const char *other_stretch(const struct torchtitan_flavor *flavor, const struct shape *m,
+                                 struct arena *arena)
 {
     const struct rotary_scaling *x = &m->rotary_scaling;
-    bool latent = flavor->latent > 0,
-         same = latent ? m->rotary_factor == 40 : m->rotary_factor == 8;
-    return same && x->type && !strcmp(x->type, latent ? "yarn" : "llama3") &&
-           x->original_positions == (latent ? 4096 : 8192);
+    const struct stretch *own = stretches;
+    while (own->model && strcmp(own->model, flavor->model)) own++;
+    if (!own->model) return m->rotary_factor > 0 ? "not scaled" : NULL;
+    if (m->rotary_factor == own->factor && x->type && !strcmp(x->type, own->type) &&
+        x->original_positions == own->positions)
+        return NULL;
+    return arena_print(arena, "scaled by %d, from %d positions (%s)", own->factor, own->positions,
+                       own->type);
 }
 
 static void note_model(struct export *e, const struct torchtitan_flavor *flavor, bool python)
@@ -42,7 +39,7 @@ static void note_model(struct export *e, const struct torchtitan_flavor *flavor,
     const struct layout *l = &e->plan->layout;
     struct arena *arena = e->out->arena;
     int further = model_mtp_depth(model);
-    bool scaled = flavor && !stretches_as(flavor, m), latent = flavor && flavor->latent;
+    const char *stretch = flavor ? other_stretch(flavor, m, arena) : NULL;
     const struct export_note notes[] = {
         {!flavor && model->has_shape,
          arena_print(arena,
@@ -52,9 +49,8 @@ static void note_model(struct export *e, const struct torchtitan_flavor *flavor,
                      m->hidden, m->ffn, m->heads, m->kv_heads, m->vocabulary)},
         {m->tied_embeddings && l->pipeline > 1,
          "embedding and head that share a matrix: torchtitan's stages each have their own"},
-        {!python && scaled, arena_print(arena, "rotary positions: the flavor's are scaled by %s",
-                                        latent ? "40, from 4096 positions (yarn)"
-                                               : "8, from 8192 positions (llama3)")},
+        {!python && stretch,
+         arena_print(arena, "rotary positions: the flavor's are %s", stretch ? stretch : "")},
         {!python && further,
          arena_print(arena, "%d multi-token prediction layers: torchtitan has them from 0.3 on",
                      further)},
@@ -201,7 +197,7 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
                          .scattered = "torchtitan's are whole"};
     TRY(export_begin(e, out, plan, uniform, problem, arena, err));
     TRY(export_need_problem(e, err));
-    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model);
+    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, arena);
     if (plan->layout.slice_count > 1) e->runs = "GPipe";
     *r = export_run(e);
     r->python = python, r->toml = !python;

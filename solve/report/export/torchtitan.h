@@ -4,8 +4,6 @@
 
 #include "solve/report/export/internal.h"
 
-// Torchtitan's own model of this shape; NULL: the user must name one.
-const struct torchtitan_flavor *titan_flavor(const struct model *model);
 // The run, with all notes.
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
                         const struct plan *plan, const struct plan *uniform,

@@ -103,7 +103,7 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     struct export e;
     struct run run;
     TRY(titan_begin(&e, &out, &run, true, plan, uniform, problem, arena, err));
-    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model);
+    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, arena);
     text_put(&out,
              "# %s\n# Of torchtitan 0.3.0, whose configurations are functions; data, tokenizer "
              "and learning rate are the recipe's:\n"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solve/report/export/internal.h"
+#include "data/frameworks/models.h"
 
 enum { LLAMA3_POSITIONS = 8192, YARN_POSITIONS = 4096, BETA_FAST = 32 };
 
@@ -19,7 +19,7 @@ static bool is_type(const struct rotary_scaling *x, const char *name)
     return x->type && !strcmp(x->type, name);
 }
 
-static const char *fixed_numbers(const struct shape *s, struct arena *arena)
+static const char *fixed_numbers(const struct shape *s, bool keys, struct arena *arena)
 {
     const struct rotary_scaling *x = &s->rotary_scaling;
     if (is_type(x, "llama3") &&
@@ -30,7 +30,7 @@ static const char *fixed_numbers(const struct shape *s, struct arena *arena)
                            "%lld positions: Megatron's are 1, 4 and 8192",
                            x->low_freq_factor, x->high_freq_factor,
                            (long long)x->original_positions);
-    if (is_type(x, "yarn") && s->kv_rank &&
+    if (is_type(x, "yarn") && s->kv_rank && !keys &&
         !(is(x->beta_fast, BETA_FAST, BETA_FAST) && is(x->beta_slow, 1, 1) &&
           is((double)x->original_positions, YARN_POSITIONS, YARN_POSITIONS)))
         return arena_print(arena,
@@ -46,7 +46,7 @@ const char *core_rotary_of(const struct shape *s, bool fractions, struct core_ro
     const struct rotary_scaling *x = &s->rotary_scaling;
     *r = (struct core_rotary){ROTARY_PLAIN, s->rotary_factor};
     if (s->positions || (!x->type && !(s->rotary_factor > 0))) return NULL;
-    const char *fixed = fixed_numbers(s, arena);
+    const char *fixed = fixed_numbers(s, fractions, arena);
     if (fixed) return fixed;
     if (!(s->rotary_factor > 0))
         return arena_print(arena, "scaled rotary positions (%.60s)", x->type);

@@ -1,0 +1,192 @@
+// See models.h. Flags and keys are those of the newest sources (docs/FORMATS.md, job).
+#include "data/frameworks/models.h"
+
+#include <string.h>
+
+#include "data/base/shipped.h"
+#include "data/text/json.h"
+#include "data/text/members.h"
+
+struct gap {
+    bool there;
+    const char *text;
+};
+
+struct gaps {
+    const char **texts;
+    int count;
+};
+
+static void add_gaps(struct gaps *to, const struct gap *gaps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (gaps[i].there && to->count < GAPS_MAX) to->texts[to->count++] = gaps[i].text;
+}
+
+// ---- layers
+
+// What some layer has.
+struct features {
+    bool cross, both, chunk, more, own, frozen, other, decays, windows, experts, unlike;
+};
+
+static struct features features_of(const struct model *m)
+{
+    struct features f = {.decays = m->shape.linear.decay_rank || m->shape.linear.gate_rank};
+    const struct expert_shape *found = NULL;
+    int64_t window = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *run = &m->runs[i];
+        const struct expert_shape *x = &run->experts;
+        f.cross |= run->cross_attention, f.both |= run->bidirectional, f.chunk |= run->chunk > 0;
+        f.more |= run->more_values > 0, f.own |= run->shape || run->tokens;
+        f.frozen |= run->frozen;
+        f.other |= run->kind == LAYER_MEMORY || run->kind == LAYER_PROJECTOR;
+        f.windows |= run->window && window && run->window != window;
+        f.unlike |= run->mtp && run->kind != m->runs[i - 1].kind;
+        if (run->window) window = run->window;
+        if (run->kind != LAYER_MOE) continue;
+        if (!found) found = x;
+        f.experts |= x->experts != found->experts || x->top_k != found->top_k ||
+                     x->ffn != found->ffn || x->shared_ffn != found->shared_ffn;
+    }
+    return f;
+}
+
+// ---- Megatron Core
+
+// Flags name three activations, two of them without a gate and one with it; keys name more.
+static const char *unnamed_activation(const struct shape *s, bool flags, struct arena *arena)
+{
+    static const char *const plain[] = {"gelu", "gelu_new", "gelu_pytorch_tanh", "relu2", NULL};
+    const char *name = s->activation ? s->activation : s->gated_ffn ? "silu" : "gelu";
+    int k = 0;
+    if (flags && s->gated_ffn)
+        return !strcmp(name, "silu")
+                   ? NULL
+                   : arena_print(arena, "a gated feed-forward part with %.40s", name);
+    for (; flags && plain[k]; k++)
+        if (!strcmp(plain[k], name)) return NULL;
+    for (k = 0; !flags && nemo_activations[k].name; k++)
+        if (!strcmp(nemo_activations[k].activation, name)) return NULL;
+    return arena_print(arena, "the activation %.40s", name);
+}
+
+static void core_gaps(struct gaps *to, const struct model *m, bool flags, struct arena *arena)
+{
+    const struct shape *s = &m->shape;
+    struct features f = features_of(m);
+    struct core_rotary way;
+    const char *rotary = core_rotary_of(s, !flags, &way, arena),
+               *activation = unnamed_activation(s, flags, arena);
+    const struct gap gaps[] = {
+        {f.cross, "cross attention"},
+        {f.both, "attention without a causal mask"},
+        {f.decays, "linear attention whose decays and gates come out of latents"},
+        {f.windows, "windows of several widths"},
+        {f.chunk, "attention within chunks"},
+        {f.own, "layers of a shape or of tokens of their own: towers and projectors"},
+        {f.other, "layers that are neither embedding, decoder layer nor head"},
+        {f.more, "parameters besides those of its layers' shape"},
+        {f.experts, "experts whose shape differs between layers"},
+        {f.frozen, "frozen layers and their adapters"},
+        {s->norms > 0, arena_print(arena, "%d norms in a layer", s->norms)},
+        {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
+        {s->plain_norms, "norms without parameters"},
+        {s->no_final_norm, "no norm before the logits"},
+        {s->parallel_residual, "attention and feed-forward part in parallel"},
+        {s->output_bias != 0, "a bias on attention's output unlike the other layers'"},
+        {s->embedding_width > 0, "an embedding narrower than the model"},
+        {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
+        {activation != NULL, activation},
+        {f.unlike, "multi-token prediction layers unlike the last decoder layer"},
+        {rotary != NULL, rotary}};
+    add_gaps(to, gaps, ARRAY_LENGTH(gaps));
+}
+
+// ---- torchtitan
+
+// What decides parameters and prices, as text. Without the layers that predict further tokens,
+// which flavors take as a number.
+static const char *described(const struct model *model, struct arena *arena)
+{
+    struct model m = *model;
+    struct json_writer w;
+    size_t length;
+    m.name = "", m.runs = TAKE(arena, model->run_count, struct layer_run), m.run_count = 0;
+    m.shape.norm_epsilon = m.shape.mtp_loss_scale = m.shape.rotary_base = 0;
+    m.shape.rotary_share = m.shape.rotary_factor = 0, m.shape.vocabulary_multiple = 0;
+    m.shape.rotary_scaling = (struct rotary_scaling){.type = NULL};
+    for (int i = 0; i < model->run_count; i++) {
+        if (model->runs[i].mtp) continue;
+        struct layer_run *run = &m.runs[m.run_count++];
+        *run = model->runs[i];
+        run->name = arena_print(arena, "%d", m.run_count), run->experts.imbalance = 1;
+    }
+    json_begin(&w, arena);
+    json_open_object(&w, NULL);
+    members_put(&w, &model_members, &m, &m);
+    json_close_object(&w);
+    return json_end(&w, &length);
+}
+
+const struct torchtitan_flavor *titan_flavor(const struct model *model, struct arena *arena)
+{
+    const char *own = NULL, *path;
+    struct error unread = {OK, ""};
+    struct model m;
+    int blocks = model->layer_count - 2 - model_mtp_depth(model);
+    for (const struct torchtitan_flavor *f = torchtitan_flavors; f->model; f++) {
+        if (!model->has_shape || !f->recipe || f->blocks != blocks ||
+            shipped_find(&path, "models", f->shipped, arena, &unread) != OK ||
+            model_load(&m, path, arena, &unread) != OK)
+            continue;
+        if (!own) own = described(model, arena);
+        if (!strcmp(own, described(&m, arena))) return f;
+    }
+    return NULL;
+}
+
+static void titan_gaps(struct gaps *to, const struct model *m, bool toml, struct arena *arena)
+{
+    const struct gap gaps[] = {{!titan_flavor(m, arena), "it has none like it"},
+                               {features_of(m).frozen, "frozen layers and their adapters"},
+                               {toml && model_mtp_depth(m), "multi-token prediction layers"}};
+    add_gaps(to, gaps, ARRAY_LENGTH(gaps));
+}
+
+// ---- all
+
+int framework_gaps(const char **texts, enum framework framework, const struct model *m,
+                   struct arena *arena)
+{
+    struct gaps gaps = {texts, 0};
+    if (!m->has_shape) return 0;
+    switch (framework) {
+    case FRAMEWORK_MEGATRON:
+    case FRAMEWORK_NEMO: core_gaps(&gaps, m, framework == FRAMEWORK_MEGATRON, arena); break;
+    case FRAMEWORK_TORCHTITAN:
+    case FRAMEWORK_TORCHTITAN_0_2:
+        titan_gaps(&gaps, m, framework == FRAMEWORK_TORCHTITAN_0_2, arena);
+        break;
+    case FRAMEWORK_DEEPSPEED:
+    case FRAMEWORK_ANY: break;
+    }
+    return gaps.count;
+}
+
+enum status framework_check_model(const struct problem *p, struct arena *arena, struct error *err)
+{
+    const char *texts[GAPS_MAX], *what = "", *others = "";
+    enum framework framework = p->job.space.given ? p->job.space.framework : FRAMEWORK_ANY;
+    int count = framework_gaps(texts, framework, &p->model, arena);
+    if (!count) return OK;
+    for (int i = 0; i < count; i++)
+        what = arena_print(arena, "%s%s%s", what, i ? ", " : "", texts[i]);
+    for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++)
+        if (!framework_gaps(texts, (enum framework)f, &p->model, arena))
+            others = arena_print(arena, "%s%s, ", others, framework_names[f]);
+    return fail(err, BAD_INPUT, "%s: %s cannot express this model: %s; expected %sor any",
+                document_name(&p->model.document, p->model.name ? p->model.name : "the model"),
+                framework_names[framework], what, others);
+}

@@ -1,0 +1,82 @@
+// Which decoder layers a flag of Megatron means: every n-th one, or a list of 0s and 1s as Python
+// reads it, "([1]*3+[0])*12".
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/import/jobs/core.h"
+#include "data/import/text.h"
+
+enum { DEPTH_MAX = 16 };
+
+struct pattern {
+    const char *at;
+    bool *to;
+    int64_t count, most; // values so far, also those above the most that there is room for
+    bool wrong;
+};
+
+static void put(struct pattern *p, bool value)
+{
+    if (p->count < p->most) p->to[p->count] = value;
+    p->count++;
+}
+
+static void skip_blanks(struct pattern *p) { p->at += strspn(p->at, " \t"); }
+
+static void read_sum(struct pattern *p, int depth);
+
+static void read_list(struct pattern *p)
+{
+    for (p->at++; *p->at && *p->at != ']'; p->at++)
+        if (*p->at == '0' || *p->at == '1') put(p, *p->at == '1');
+        else if (!strchr(" \t,", *p->at)) p->wrong = true;
+    if (*p->at) p->at++;
+    else p->wrong = true;
+}
+
+// A list or a sum in parentheses, repeated. A term of more values than there is room for ends the
+// reading: it is counted no further.
+static void read_term(struct pattern *p, int depth)
+{
+    int64_t first = p->count;
+    skip_blanks(p);
+    if (*p->at == '[') read_list(p);
+    else if (*p->at == '(' && depth < DEPTH_MAX) {
+        p->at++;
+        read_sum(p, depth + 1);
+        if (*p->at == ')') p->at++;
+        else p->wrong = true;
+    } else p->wrong = true;
+    for (skip_blanks(p); *p->at == '*' && !p->wrong; skip_blanks(p)) {
+        char *end;
+        long times = strtol(p->at + 1, &end, 10);
+        int64_t once = p->count - first;
+        p->wrong = end == p->at + 1 || times < 0;
+        p->at = end;
+        if (!times) p->count = first;
+        for (long t = 1; t < times && p->count <= p->most; t++)
+            for (int64_t i = 0; i < once && p->count <= p->most; i++) put(p, p->to[first + i]);
+    }
+}
+
+static void read_sum(struct pattern *p, int depth)
+{
+    read_term(p, depth);
+    while (*p->at == '+' && !p->wrong) p->at++, read_term(p, depth);
+}
+
+enum status core_pattern(bool *to, const struct run *r, const char *flag, const char *text,
+                         enum core_every every, struct error *err)
+{
+    int64_t n = 1;
+    struct pattern p = {.at = text, .to = to, .most = r->layers};
+    if (word_is_whole(text, &n) && n > 0) {
+        for (int64_t i = 0; i < r->layers; i++)
+            to[i] = every == CORE_EVERY_NTH ? i % n == 0 : (i + 1) % n != 0;
+        return OK;
+    }
+    read_sum(&p, 0);
+    if (!p.wrong && !*p.at && p.count == r->layers) return OK;
+    return fail(err, BAD_INPUT, "%s: %s: expected %lld layers, found %lld in \"%s\"", r->file, flag,
+                (long long)r->layers, (long long)p.count, text);
+}
