@@ -147,7 +147,8 @@ static void choose_space(struct space *space, int layouts)
     for (size_t i = 0; i < ARRAY_LENGTH(degrees) && layouts == LAYOUTS_DEGREES; i++)
         space->axes[degrees[i]].kind = AXIS_ALL;
     for (int key = 0; key < SPACE_KEY_COUNT && layouts == LAYOUTS_ALL; key++)
-        if (key != SPACE_LOCAL_LOSS_EVERY) space->axes[key].kind = AXIS_ALL;
+        if (key != SPACE_LOCAL_LOSS_EVERY && key != SPACE_RECOMPUTE)
+            space->axes[key].kind = AXIS_ALL;
 }
 
 static enum status transformer_problem(struct problem *problem, struct transformer_options *o,

@@ -12,14 +12,12 @@ const char *const precision_names[] = {"fp32", "fp16", "bf16", "fp8", NULL};
 #define WITH_NORM(s) WITH_MLP(s) WITH_MLP(s "+layernorm")
 #define WITH_EXPERTS(s) WITH_NORM(s) WITH_NORM(s "+moe_act") WITH_NORM(s "+moe")
 #define WITH_MLA(s) WITH_EXPERTS(s) WITH_EXPERTS(s "+mla_up_proj")
-const char *const recompute_names[] = {"none",
-                                       "selective",
-                                       "full",
-                                       "first_layers",
-                                       "swap",
-                                       SET("+mlp") WITH_MLP("+layernorm") WITH_NORM("+moe_act")
-                                           WITH_NORM("+moe") WITH_EXPERTS("+mla_up_proj")
-                                               WITH_MLA("+core_attn") NULL};
+#define MODES                                                                                      \
+    "none", "selective", "full", "first_layers", "swap",                                           \
+        SET("+mlp") WITH_MLP("+layernorm") WITH_NORM("+moe_act") WITH_NORM("+moe")                 \
+            WITH_EXPERTS("+mla_up_proj") WITH_MLA("+core_attn") NULL
+const char *const recompute_names[] = {MODES};
+const char *const recompute_setting_names[] = {"each", MODES};
 const char *const recompute_module_names[] = {"mlp",         "layernorm", "moe_act", "moe",
                                               "mla_up_proj", "core_attn", NULL};
 const char *const transfer_part_names[] = {"blocking", "link", "delay", "overhead", NULL};

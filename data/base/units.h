@@ -23,6 +23,8 @@ enum recompute {
 };
 // "none", "selective", "full", "first_layers", "swap", "mlp", "layernorm", "layernorm+mlp" ...
 extern const char *const recompute_names[];
+// "each", then these: a layout's setting (data/inputs/job.h).
+extern const char *const recompute_setting_names[];
 
 // Parts of a layer that Megatron recomputes each by itself. The whole mixture of experts includes
 // its activation, so a set has one of the two at most.

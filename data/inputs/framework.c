@@ -16,6 +16,8 @@ static const struct rules {
     unsigned overlap_piped, overlap; // of those, the ones that sync gradients during the backward
     unsigned offload;                // of those, the ones with the optimizer in host memory
     bool modules;                    // recomputes sets of modules
+    bool alike;                      // recomputes in all stages alike, whatever their layout
+    bool alike_on_ranks;             // so if a rank has several stages
     bool exposed;                    // gradients may also be synced after it
     bool shards_replicas; // whole weights only without replicas, or with only replicas (DDP)
     bool shards_narrow;   // of a replica on several ranks, only weights that are sharded are
@@ -47,8 +49,8 @@ static const struct rules {
     .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) | BIT(RECOMPUTE_FULL),             \
     .zero_piped = ZERO_0 | ZERO_2 | ZERO_3, .zero = ZERO_0 | ZERO_2 | ZERO_3,                      \
     .overlap_piped = ZERO_ANY, .overlap = ZERO_ANY, .shards_replicas = true, .context = true,      \
-    .divides_batch = true, .sharded_experts = true
-    [FRAMEWORK_MEGATRON] = {OF_CORE},
+    .divides_batch = true, .sharded_experts = true, .alike = true
+    [FRAMEWORK_MEGATRON] = {OF_CORE, .alike_on_ranks = true},
     [FRAMEWORK_TORCHTITAN] = {OF_TORCH, .whole_experts = true},
     [FRAMEWORK_DEEPSPEED] = {.trainer = TRAINER_DEEPSPEED,
                              .schedules = BIT(SCHEDULE_1F1B),
@@ -57,9 +59,10 @@ static const struct rules {
                              .zero = ZERO_ANY,
                              .overlap = ZERO_1 | ZERO_2 | ZERO_3,
                              .offload = ZERO_1 | ZERO_2 | ZERO_3,
+                             .alike = true,
                              .exposed = true,
                              .unpiped_experts = true},
-    [FRAMEWORK_NEMO] = {OF_CORE},
+    [FRAMEWORK_NEMO] = {OF_CORE, .alike = true},
     [FRAMEWORK_TORCHTITAN_0_2] = {OF_TORCH, .shards_narrow = true},
 };
 
@@ -127,8 +130,15 @@ const char *framework_refusal(enum framework framework, const struct layout *l,
     if (l->fused_embedding_sync) return "fused_embedding_sync";
     if (l->local_loss_every) return "local_loss_every";
     if (l->slice_count > 1) return "slices";
+    if (framework_recomputes_alike(framework, l) && !layout_recomputes_alike(l)) return "recompute";
     const char *why = refusal_of_states(r, l, of->precision);
     return why ? why : refusal_of_experts(r, l);
+}
+
+bool framework_recomputes_alike(enum framework framework, const struct layout *l)
+{
+    if (framework == FRAMEWORK_ANY || layout_stage_count(l) == 1) return false;
+    return rules[framework].alike || (rules[framework].alike_on_ranks && l->virtual_stages > 1);
 }
 
 bool framework_recomputes(enum framework framework, enum recompute mode)

@@ -16,6 +16,8 @@ struct framework_of {
 // The key of the layout that the framework cannot run as it is; NULL: it runs the layout.
 const char *framework_refusal(enum framework framework, const struct layout *l,
                               const struct framework_of *of);
+// Whether it has one setting of recomputation for the layout's several stages.
+bool framework_recomputes_alike(enum framework framework, const struct layout *l);
 bool framework_recomputes(enum framework framework, enum recompute mode);
 enum trainer framework_trainer(enum framework framework); // by whose prices it is planned
 

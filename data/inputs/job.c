@@ -266,10 +266,23 @@ static enum status check_modules(const struct job *j, struct error *err)
         name_of(j), recompute_names[mode], trainer_names[j->trainer]);
 }
 
+static enum status check_recompute(const struct job *j, struct error *err)
+{
+    const struct layout *l = &j->layout;
+    if (!layout_recomputes_alike(l) || layout_recompute(l) == RECOMPUTE_NONE ||
+        j->recompute[layout_recompute(l)])
+        return OK;
+    return fail(err, BAD_INPUT,
+                "%s: layout.recompute: expected each, none or a mode of the job's recompute, found "
+                "%s",
+                name_of(j), recompute_setting_names[l->recompute]);
+}
+
 enum status job_check_layout(const struct job *j, struct error *err)
 {
     const char *file = name_of(j);
     TRY(layout_check(&j->layout, file, err));
+    TRY(check_recompute(j, err));
     TRY(check_schedule(j, err));
     TRY(check_batch(j, err));
     TRY(check_modules(j, err));

@@ -56,6 +56,9 @@ struct layout {
     // Every n-th boundary between stages is local: the stage before it learns from its own loss,
     // and no gradient is sent back. 0: none; 1: every boundary.
     int local_loss_every;
+    // How stages recompute: 0: each as it chooses; else all alike, by 1 + the mode; and with
+    // first_layers how many layers each stage recomputes (all that it can, where it has fewer).
+    int recompute, recomputed_layers;
     int slice_count; // slices of a sequence that pass the pipeline one after another; 1: whole
                      // sequences
     int slices[SLICES_MAX]; // tokens of each, sum = sequence; slices[0] 0 with slice_count 1
@@ -97,6 +100,12 @@ static inline int layout_stage_count(const struct layout *l)
 {
     return l->pipeline * l->virtual_stages;
 }
+// One setting of recomputation for all stages, and its mode.
+static inline bool layout_recomputes_alike(const struct layout *l) { return l->recompute > 0; }
+static inline enum recompute layout_recompute(const struct layout *l)
+{
+    return (enum recompute)(l->recompute - 1);
+}
 // A replica has at least this many micro-batches; where replicas have different numbers of them
 // (uneven_micro_batches), each has a multiple of it.
 int layout_micro_batch_unit(const struct layout *l);
@@ -135,6 +144,7 @@ enum space_key {
     SPACE_FUSED_EMBEDDING_SYNC,
     SPACE_LOCAL_LOSS_EVERY,
     SPACE_SLICE_COUNT,
+    SPACE_RECOMPUTE,
     SPACE_KEY_COUNT,
 };
 extern const char *const space_key_names[]; // as in struct layout; "slice_count": the number of

@@ -110,6 +110,8 @@ static const struct member layout_rows[] = {
     KEY_BOOL(layout, barrier, OPTIONAL, ALWAYS_WRITTEN),
     KEY_INT(layout, local_loss_every, OPTIONAL, ALWAYS_WRITTEN, 0, STAGES_MAX),
     KEY_PART("slices", JSON_ARRAY, OPTIONAL, 0, get_slices, put_slices),
+    KEY_NAME(layout, recompute, OPTIONAL, IF_SET, recompute_setting_names),
+    KEY_INT(layout, recomputed_layers, OPTIONAL, IF_SET, 0, 1 << 20),
 };
 GET_MEMBER(finish_layout)
 {
@@ -170,6 +172,21 @@ static enum status check_experts(const struct layout *l, const char *file, struc
     return OK;
 }
 
+static enum status check_setting(const struct layout *l, const char *file, struct error *err)
+{
+    bool counts = l->recompute == 1 + RECOMPUTE_FIRST_LAYERS;
+    if (l->recompute == 1 + RECOMPUTE_SWAP)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.recompute: expected \"each\" or a mode that no count of swapped "
+                    "layers belongs to, found swap",
+                    file);
+    if (counts ? l->recomputed_layers < 1 : l->recomputed_layers > 0)
+        return fail(err, BAD_INPUT, "%s: layout.recomputed_layers: %s expects %s, found %d", file,
+                    recompute_setting_names[l->recompute], counts ? "at least 1" : "none",
+                    l->recomputed_layers);
+    return OK;
+}
+
 enum status layout_check(const struct layout *l, const char *file, struct error *err)
 {
     TRY(members_check(&layout_members, l, file, "layout.", err));
@@ -181,6 +198,7 @@ enum status layout_check(const struct layout *l, const char *file, struct error 
                     "%s: layout.tensor_grid: expected axes whose product is tensor %d", file,
                     l->tensor);
     TRY(check_stages(l, file, err));
+    TRY(check_setting(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;
     if (devices > 1e9)
         return fail(err, BAD_INPUT,

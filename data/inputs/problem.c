@@ -351,8 +351,7 @@ static bool take_first(void *argument, int64_t number, const struct layout *layo
     return false;
 }
 
-// If the framework runs nothing of a space, the search would be in vain. Most likely, a fixed key
-// has a value that the framework does not support.
+// If the framework runs nothing of a space, most likely for a fixed key, a search would be in vain.
 static enum status check_framework(const struct problem *p, const char *job, struct error *err)
 {
     struct space any = p->job.space;
@@ -363,9 +362,8 @@ static enum status check_framework(const struct problem *p, const char *job, str
         space_each(&p->job.space, &limits, take_first, &first) ||
         !space_each(&any, &limits, take_first, &first))
         return OK;
-    struct framework_of of = {limits.layers,
-                              limits.global_batch / ((int64_t)first.data * first.micro_batch),
-                              limits.precision};
+    int64_t each = limits.global_batch / ((int64_t)first.data * first.micro_batch);
+    struct framework_of of = {limits.layers, each, limits.precision};
     const char *why = framework_refusal(p->job.space.framework, &first, &of);
     return fail(err, BAD_INPUT,
                 "%s: space.framework: %s runs no layout of the space; the first layout is excluded "
@@ -475,11 +473,13 @@ static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(
 
 struct space_limits problem_space_limits(const struct problem *p)
 {
-    struct space_limits limits = {.layout = &p->job.layout,
-                                  .global_batch = p->job.global_batch,
-                                  .sequence = p->job.sequence,
+    const struct job *j = &p->job;
+    struct space_limits limits = {.layout = &j->layout,
+                                  .global_batch = j->global_batch,
+                                  .sequence = j->sequence,
                                   .layers = p->model.layer_count,
-                                  .precision = p->job.precision};
+                                  .precision = j->precision,
+                                  .recompute = j->recompute};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
     for (int i = 0; i < p->model.run_count; i++)

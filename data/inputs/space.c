@@ -36,7 +36,8 @@ bool layout_equal(const struct layout *a, const struct layout *b)
            a->fused_attention == b->fused_attention && a->gradient_sync == b->gradient_sync &&
            a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero &&
            a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&
-           a->local_loss_every == b->local_loss_every && a->slice_count == b->slice_count;
+           a->local_loss_every == b->local_loss_every && a->slice_count == b->slice_count &&
+           a->recompute == b->recompute && a->recomputed_layers == b->recomputed_layers;
 }
 
 // ---- the values of one key
@@ -105,6 +106,17 @@ static int micro_batch_values(const struct walk *w, int *values)
     return divisors(w->limits->global_batch / w->layout.data, 0, values);
 }
 
+// Settings of all stages: the offered modes. One that swaps counts layers twice, so it is none.
+static int setting_values(const struct walk *w, int *values)
+{
+    int count = 0;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (mode == RECOMPUTE_NONE ||
+            (w->limits->recompute && w->limits->recompute[mode] && mode != RECOMPUTE_SWAP))
+            values[count++] = 1 + mode;
+    return count;
+}
+
 // ---- the keys
 
 // Where a key is in a layout, and its sensible values, given the keys outside it: those that
@@ -135,6 +147,7 @@ static const struct key {
     [SPACE_FUSED_EMBEDDING_SYNC] = {FLAG(fused_embedding_sync)},
     [SPACE_LOCAL_LOSS_EVERY] = {NUMBER(local_loss_every), 2, NULL},
     [SPACE_SLICE_COUNT] = {NUMBER(slice_count), 0, slice_values},
+    [SPACE_RECOMPUTE] = {NUMBER(recompute), 0, setting_values},
 #undef NUMBER
 #undef FLAG
 };
@@ -189,6 +202,9 @@ static void set_value(struct walk *w, enum space_key key, int value)
 {
     struct layout *l = &w->layout;
     layout_set_value(l, key, value);
+    if (key == SPACE_RECOMPUTE)
+        l->recomputed_layers =
+            value == w->limits->layout->recompute ? w->limits->layout->recomputed_layers : 0;
     if (key != SPACE_SLICE_COUNT) return;
     if (w->space->axes[key].kind != AXIS_FIXED || value == 1)
         set_slices(l, value, w->limits->sequence);
@@ -212,6 +228,13 @@ static bool is_decided(const struct walk *w, enum space_key key, int *value)
     return false;
 }
 
+// Where stages cannot differ, a layout that lets each choose stands for every setting.
+static bool must_settle(const struct walk *w)
+{
+    return !layout_recomputes_alike(w->limits->layout) &&
+           framework_recomputes_alike(w->space->framework, &w->layout);
+}
+
 static int values_of(const struct walk *w, enum space_key key, int *values)
 {
     const struct space_axis *axis = &w->space->axes[key];
@@ -223,7 +246,8 @@ static int values_of(const struct walk *w, enum space_key key, int *values)
         memcpy(values, axis->values, (size_t)axis->count * sizeof *values);
         return axis->count;
     }
-    if (axis->kind == AXIS_FIXED) return values[0] = get_value(base, key), 1;
+    bool fixed = axis->kind == AXIS_FIXED && !(key == SPACE_RECOMPUTE && must_settle(w));
+    if (fixed) return values[0] = get_value(base, key), 1;
     return every_value(w, key, values);
 }
 
@@ -272,6 +296,21 @@ static void walk_grids(struct walk *w, int key)
         }
 }
 
+// As many layers of each stage as leave some of an average one. A fixed setting states how many.
+static void walk_counts(struct walk *w, int key)
+{
+    struct layout *l = &w->layout;
+    int most = (w->limits->layers - 1) / layout_stage_count(l);
+    if (w->space->axes[key].kind == AXIS_FIXED && layout_recomputes_alike(w->limits->layout)) {
+        walk_key(w, key + 1);
+        return;
+    }
+    for (int count = 1; count <= most && !w->stopped; count++) {
+        l->recomputed_layers = count;
+        walk_key(w, key + 1);
+    }
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MAX];
@@ -290,6 +329,8 @@ static void walk_key(struct walk *w, int key)
         set_value(w, (enum space_key)key, values[i]);
         if (key == SPACE_SLICE_COUNT && values[i] > 1 && parts_of_sequence(w))
             walk_slices(w, key, 0, parts_of_sequence(w));
+        else if (key == SPACE_RECOMPUTE && values[i] == 1 + RECOMPUTE_FIRST_LAYERS)
+            walk_counts(w, key);
         else if (key > SPACE_DATA || devices_fit(w, (enum space_key)key)) {
             if (key == SPACE_TENSOR && w->space->tensor_grids) walk_grids(w, key);
             else walk_key(w, key + 1);
@@ -330,6 +371,9 @@ const char *space_why_empty(const struct space *space, const struct space_limits
     if (w.deepest == SPACE_VIRTUAL_STAGES)
         return "the space has no layout: no number of stages above 1 divides the layers of a rank";
     if (w.deepest == SPACE_KEY_COUNT) return "the space has no layout that the framework runs";
+    if (w.deepest == SPACE_RECOMPUTE)
+        return "the space has no layout: an average stage has no layers besides the first one that "
+               "first_layers recomputes";
     return "the space has no layout: no slices of slice_tokens make up the sequence";
 }
 

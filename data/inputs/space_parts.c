@@ -22,6 +22,7 @@ const char *const space_key_names[] = {"tensor",
                                        "fused_embedding_sync",
                                        "local_loss_every",
                                        "slice_count",
+                                       "recompute",
                                        NULL};
 
 enum { AXIS_VALUES_MAX = 256 };
@@ -70,6 +71,9 @@ GET_MEMBER(finish_space)
         if (!axis->count)
             return json_refuse(&list, err, "expected 1 to %d values, found 0", AXIS_VALUES_MAX);
         for (int i = 0; i < axis->count; i++)
+            if (key == SPACE_RECOMPUTE && axis->values[i] == 1 + RECOMPUTE_SWAP)
+                return json_refuse(&list, err, "swap is no setting of all stages");
+        for (int i = 0; i < axis->count; i++)
             for (int k = 0; k < i; k++)
                 if (axis->values[k] == axis->values[i])
                     return json_refuse(&list, err, "a value appears twice");
@@ -103,6 +107,7 @@ static const struct member space_rows[] = {
     KEY_COUNTS("fused_embedding_sync", SPACE_FUSED_EMBEDDING_SYNC, 0, 1),
     KEY_COUNTS("local_loss_every", SPACE_LOCAL_LOSS_EVERY, 0, STAGES_MAX),
     KEY_COUNTS("slice_count", SPACE_SLICE_COUNT, 2, SLICES_MAX),
+    KEY_NAMES("recompute", SPACE_RECOMPUTE, recompute_setting_names),
     KEY_BOOL(space, fewer_devices, OPTIONAL, ALWAYS_WRITTEN),
     KEY_NAME(space, framework, OPTIONAL, IF_SET, framework_names),
     KEY_PART("switches", JSON_ARRAY, OPTIONAL, 0, get_switches, put_switches),

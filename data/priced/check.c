@@ -135,9 +135,20 @@ bool priced_compresses_sync(const struct priced *p, int gradient_option)
     return p->gradient_options[gradient_option].form.amount > 0;
 }
 
+bool priced_may_recompute(const struct priced *p, enum recompute mode)
+{
+    return p->recompute[mode] &&
+           (!layout_recomputes_alike(&p->layout) || layout_recompute(&p->layout) == mode);
+}
+
+bool priced_sets_mode(const struct priced *p)
+{
+    return layout_recomputes_alike(&p->layout) && recompute_of_layer(layout_recompute(&p->layout));
+}
+
 bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode)
 {
-    return run->recomputable && p->recompute[mode] && recompute_in_part(mode);
+    return run->recomputable && recompute_in_part(mode) && priced_may_recompute(p, mode);
 }
 
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option)
@@ -445,6 +456,10 @@ static enum status check_counts(const struct priced *p, struct error *err)
                     "%s: recompute: expected no \"swap\" with schedules that split the backward or "
                     "slice tokens",
                     priced_file(p));
+    if (layout_recomputes_alike(&p->layout) && !p->recompute[layout_recompute(&p->layout)])
+        return fail(err, BAD_INPUT,
+                    "%s: layout.recompute: expected each or a mode of recompute, found %s",
+                    priced_file(p), recompute_setting_names[p->layout.recompute]);
     if (!p->recompute[RECOMPUTE_NONE])
         return fail(err, BAD_INPUT, "%s: recompute: expected \"none\" among the modes",
                     priced_file(p));

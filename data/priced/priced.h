@@ -173,6 +173,10 @@ bool priced_uses_optimizer(const struct priced *p);
 bool priced_offloads(const struct priced *p); // an option with a share of the state on the host
 bool priced_swaps_on(const struct priced *p, int group); // stages there may swap
 bool priced_compresses_sync(const struct priced *p, int gradient_option);
+// Whether a stage may recompute in the mode: offered, and not another than the layout's setting.
+bool priced_may_recompute(const struct priced *p, enum recompute mode);
+// Whether one mode is set for all layers that can be recomputed.
+bool priced_sets_mode(const struct priced *p);
 // Whether layers of the run may run in the mode, in which they keep a part (recompute_in_part).
 bool priced_keeps_part(const struct priced *p, const struct priced_run *run, enum recompute mode);
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);

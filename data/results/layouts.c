@@ -25,7 +25,8 @@ struct space_limits layouts_limits(const struct layouts *l)
                                  .sequence = l->sequence,
                                  .layers = l->layers,
                                  .experts = l->experts,
-                                 .precision = l->precision};
+                                 .precision = l->precision,
+                                 .recompute = l->recompute};
 }
 
 static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)
@@ -246,6 +247,8 @@ static const struct member limits_rows[] = {
     KEY_INT(layouts, layers, REQUIRED, ALWAYS_WRITTEN, 1, 1 << 20),
     KEY_COUNT(layouts, experts, OPTIONAL, IF_SET, 1, EXPERTS_MAX),
     KEY_NAME(layouts, precision, OPTIONAL, IF_SET, precision_names),
+    KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct layouts, recompute), modes_get,
+             modes_put),
 };
 static MEMBERS(limits, struct layouts, NULL, true, NULL);
 

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "data/base/grow.h"
+#include "data/base/least.h"
 #include "formulate/choices/choice.h"
 
 const char *const removal_names[] = {"rule", "memory", "dominance", "bound", NULL};
@@ -188,6 +189,16 @@ static void try_swaps(struct bucket *b, struct choice x, int recomputable)
         if (try_behind_swapped(b, x, recomputable - x.swapped_layers, &last)) return;
 }
 
+// The only setting that the layout has for all stages; first_layers of none is none.
+static void try_setting(struct bucket *b, struct choice x, int recomputable)
+{
+    const struct layout *l = &b->c->priced->layout;
+    enum recompute mode = layout_recompute(l);
+    if (mode == RECOMPUTE_FIRST_LAYERS)
+        x.recomputed_layers = smaller_int(l->recomputed_layers, recomputable);
+    try_mode(b, x, x.recomputed_layers || recompute_of_layer(mode) ? mode : RECOMPUTE_NONE);
+}
+
 static void fill_bucket(struct bucket *b, struct choice x)
 {
     const struct priced *p = b->c->priced;
@@ -195,6 +206,10 @@ static void fill_bucket(struct bucket *b, struct choice x)
     for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++) {
         if (!compression_allowed(p->gradient_options[x.gradient_option].form, p->budget.rank_min))
             continue;
+        if (layout_recomputes_alike(&p->layout)) {
+            try_setting(b, x, recomputable);
+            continue;
+        }
         bool kept = fitted(try_mode(b, x, RECOMPUTE_NONE));
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
             if (p->recompute[mode] && recompute_in_part((enum recompute)mode))

@@ -30,10 +30,12 @@ static const char *memory_reason(const struct choices *c, int stage,
     const struct priced *p = c->priced;
     const struct choice *least = &removed->choice;
     int64_t limit = p->groups[least->group].memory_limit_bytes;
-    bool some = p->recompute[RECOMPUTE_FIRST_LAYERS];
+    bool some = priced_may_recompute(p, RECOMPUTE_FIRST_LAYERS);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        some = some || (p->recompute[mode] && recompute_in_part((enum recompute)mode));
-    const char *recomputation = p->recompute[RECOMPUTE_FULL] ? "even with full recomputation"
+        some = some || (recompute_in_part((enum recompute)mode) &&
+                        priced_may_recompute(p, (enum recompute)mode));
+    const char *recomputation = priced_may_recompute(p, RECOMPUTE_FULL)
+                                    ? "even with full recomputation"
                                 : some ? "even with the recomputation that is allowed"
                                        : "without recomputation";
     return arena_print(

@@ -79,8 +79,8 @@ static bool price(struct space_maker *m, int which, const struct check_layout *l
 // What must be equal in two comparable layouts.
 static bool may_compare(const struct check_layout *a, const struct check_layout *b)
 {
-    static const enum check_key same[] = {KEY_PIPELINE, KEY_SCHEDULE, KEY_TURNS, KEY_LOCAL,
-                                          KEY_SLICES};
+    static const enum check_key same[] = {KEY_PIPELINE, KEY_SCHEDULE, KEY_TURNS,
+                                          KEY_LOCAL,    KEY_SLICES,   KEY_RECOMPUTE};
     for (size_t i = 0; i < ARRAY_LENGTH(same); i++)
         if (a->value[same[i]] != b->value[same[i]]) return false;
     return (int64_t)a->value[KEY_DATA] * a->value[KEY_MICRO_BATCH] ==

@@ -123,6 +123,23 @@ static int recomputable_layers(const struct audit *h, int stage)
     return count;
 }
 
+// Where the layout has one setting, the stage's mode and number of layers follow from it; most: its
+// layers that can be recomputed.
+static void audit_setting(struct audit *h, int stage, int most)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    const struct layout *l = &h->problem->job.layout;
+    if (l->recompute == 0) return;
+    bool counts = l->recompute - 1 == RECOMPUTE_FIRST_LAYERS;
+    int layers = !counts ? 0 : most < l->recomputed_layers ? most : l->recomputed_layers;
+    const char *mode =
+        recompute_names[counts && !layers ? RECOMPUTE_NONE : (enum recompute)(l->recompute - 1)];
+    if (strcmp(mode, recompute_names[x->recompute]) || x->recomputed_layers != layers)
+        REJECT(h, "recompute", stage,
+               "mode '%s' of %d layers, the layout's setting for all stages is '%s' of %d",
+               recompute_names[x->recompute], x->recomputed_layers, mode, layers);
+}
+
 static void audit_recompute(struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
@@ -143,6 +160,7 @@ static void audit_recompute(struct audit *h, int stage)
     if (x->recomputed_layers < 0 || x->recomputed_layers > most)
         REJECT(h, "recompute", stage, "recomputed_layers is %d, the stage has %d that can be",
                x->recomputed_layers, most);
+    audit_setting(h, stage, most);
     audit_swap(h, stage, most);
 }
 

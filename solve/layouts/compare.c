@@ -21,6 +21,7 @@ static bool all_equal(const int64_t *a, const int64_t *b, int count)
     return true;
 }
 
+// And the same choices of recomputation.
 static bool same_graph(const struct priced *a, const struct priced *b)
 {
     const struct layout *x = &a->layout, *y = &b->layout;
@@ -35,6 +36,7 @@ static bool same_graph(const struct priced *a, const struct priced *b)
         return false;
     for (int i = 0; i < a->slice_count && a->slice_count > 1; i++)
         if (x->slices[i] != y->slices[i]) return false;
+    if (x->recompute != y->recompute || x->recomputed_layers != y->recomputed_layers) return false;
     return x->barrier <= y->barrier; // a barrier only adds waits
 }
 

@@ -8,13 +8,17 @@
 #include "solve/layouts/bound.h"
 #include "solve/layouts/room.h"
 
-// Forward and backward of slices first .. end - 1 of a layer.
+// Forward and backward of slices first .. end - 1 of a layer, in the mode of all if one is set.
 static int64_t slices_ns(const struct priced *p, int run, int group, int first, int end)
 {
+    const struct priced_run *r = &p->runs[run];
+    bool set = r->recomputable && priced_sets_mode(p);
+    const int64_t *again = set ? r->again_ns[layout_recompute(&p->layout)] : NULL;
     int64_t sum = 0;
-    for (int i = first; i < end; i++)
-        sum += p->runs[run].forward_ns[i * p->group_count + group] +
-               p->runs[run].backward_ns[i * p->group_count + group];
+    for (int i = first; i < end; i++) {
+        int at = i * p->group_count + group;
+        sum += r->forward_ns[at] + r->backward_ns[at] + (again ? again[at] : 0);
+    }
     return sum;
 }
 
@@ -62,9 +66,9 @@ static int64_t least_again_ns(const struct layout_sketch *s, int run, int slice)
         int at = slice * p->group_count + g;
         if (!priced_seats(p, g)) continue;
         for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-            if (mode == RECOMPUTE_FULL
-                    ? s->full || s->partly
-                    : s->selective && p->recompute[mode] && recompute_in_part((enum recompute)mode))
+            if (mode == RECOMPUTE_FULL ? s->full || s->partly
+                                       : s->selective && recompute_in_part((enum recompute)mode) &&
+                                             priced_may_recompute(p, (enum recompute)mode))
                 least = smaller(least, p->runs[run].again_ns[mode][at]);
     }
     return least == INT64_MAX ? 0 : least;
@@ -125,6 +129,7 @@ static bool recomputes(const struct layout_sketch *s, int rank, struct layer_sha
 // A rank at the model's ends may hold its first or last layer alone: it needs nothing.
 static void find_needs(struct layout_sketch *s)
 {
+    for (int need = 0; need < NEEDS; need++) s->need_counts[need] = 0;
     for (int rank = s->has_first; rank < s->ranks - s->has_last; rank++) {
         enum need need = NEED_NOTHING;
         if (recomputes(s, rank, (struct layer_share){1, 0})) need = NEED_MAIN;
@@ -151,6 +156,7 @@ static int64_t again_elsewhere_ns(const struct layout_sketch *s, const struct cr
 void layout_find_crossings(struct layout_sketch *s, const bool *main, const bool *other)
 {
     int last = s->priced->slice_count - 1;
+    s->crossing_count = 0;
     if (last < 1 || !s->barrier || s->local || s->turns > 1) return;
     find_needs(s);
     struct crossing slowest = crossing_of(s, main, other, 0);

@@ -29,6 +29,7 @@ struct layout layout_group(const struct layout *l)
     if (!sharded) g.gradient_sync = SYNC_EXPOSED;
     g.offload_optimizer = g.fused_embedding_sync = false;
     g.barrier = true;
+    g.recompute = g.recomputed_layers = 0;
     g.schedule = standing_for(l, sharded, &g.virtual_stages);
     return g;
 }

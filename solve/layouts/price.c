@@ -1,5 +1,6 @@
-// Prices for many layouts: what no price depends on (stages of a rank, most schedules, usually the
-// barrier) is left out of the cache key, and filled in again when prices are returned.
+// Prices for many layouts: what no price depends on (stages of a rank, most schedules, the setting
+// of recomputation, usually the barrier) is left out of the cache key, and filled in again when
+// prices are returned.
 #include <assert.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ struct cached_prices {
     struct layout key;
     struct priced priced;
     const char *why;
-    struct layout_sketch *sketch; // NULL: not asked for yet, or there is none
+    // By the layout's setting of recomputation; NULL: not asked for yet, or there is none.
+    struct layout_sketch **sketches;
     const char *why_no_sketch;
 };
 
@@ -40,6 +42,7 @@ static struct layout price_key(const struct price_cache *c, const struct layout 
     const struct model *model = &c->problem->model;
     if (!model_shared_pool(model) && !model_shares_weights(model)) key.virtual_stages = 1;
     key.schedule = c->priced_like[layout->schedule];
+    key.recompute = key.recomputed_layers = 0;
     // Sharded weights are gathered during the next iteration's forward only without a barrier.
     if (key.zero == 0 || key.gradient_sync == SYNC_EXPOSED) key.barrier = true;
     return key;
@@ -119,12 +122,15 @@ const struct layout_sketch *sketch_cached(struct price_cache *c, const struct la
     struct cached_prices *e = entry_of(c, layout);
     *why = e->why;
     if (*why) return NULL;
-    if (!e->sketch && !e->why_no_sketch) {
+    const struct priced *priced = patch(c, e, layout);
+    if (!e->sketches) e->sketches = TAKE(c->arena, 1 + RECOMPUTE_COUNT, struct layout_sketch *);
+    struct layout_sketch **of = &e->sketches[layout->recompute];
+    if (!*of && !e->why_no_sketch) {
         struct layout_sketch *sketch = TAKE(c->arena, 1, struct layout_sketch);
-        if (layout_sketch_prices(sketch, &e->priced, &e->why_no_sketch)) e->sketch = sketch;
+        if (layout_sketch_prices(sketch, priced, &e->why_no_sketch)) *of = sketch;
     }
     *why = e->why_no_sketch;
     if (*why) return NULL;
-    layout_sketch_turns(e->sketch, patch(c, e, layout), kept);
-    return e->sketch;
+    layout_sketch_turns(*of, priced, kept);
+    return *of;
 }

@@ -1,6 +1,7 @@
 // The end of a search over layouts: each layout's fate and bound, and the answer.
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/results/bound.h"
 #include "solve/layouts/work.h"
@@ -8,18 +9,20 @@
 struct layouts layouts_of(const struct problem *p, double gap)
 {
     const struct space_limits limits = problem_space_limits(p);
-    return (struct layouts){.name = p->name,
-                            .base = p->job.layout,
-                            .space = p->job.space,
-                            .devices = limits.devices,
-                            .global_batch = limits.global_batch,
-                            .sequence = limits.sequence,
-                            .layers = limits.layers,
-                            .experts = limits.experts,
-                            .precision = limits.precision,
-                            .gap_asked = gap,
-                            .objective = p->job.objective,
-                            .chosen = -1};
+    struct layouts l = {.name = p->name,
+                        .base = p->job.layout,
+                        .space = p->job.space,
+                        .devices = limits.devices,
+                        .global_batch = limits.global_batch,
+                        .sequence = limits.sequence,
+                        .layers = limits.layers,
+                        .experts = limits.experts,
+                        .precision = limits.precision,
+                        .gap_asked = gap,
+                        .objective = p->job.objective,
+                        .chosen = -1};
+    memcpy(l.recompute, p->job.recompute, sizeof l.recompute);
+    return l;
 }
 
 // The remaining layouts are closed by their bounds, or open. Returns the least bound of all that

@@ -24,19 +24,47 @@ static int64_t of_one_slice(const int64_t *prices, const struct priced *p, int g
     return least;
 }
 
+// With one setting for all stages its mode is that of none: its layers take and keep what they do
+// in it, and nothing else is offered (docs/PROOFS.md 8, one setting).
+static enum recompute mode_of(const struct priced *p, const struct priced_run *r)
+{
+    bool set = r->recomputable && priced_sets_mode(p);
+    return set ? layout_recompute(&p->layout) : RECOMPUTE_NONE;
+}
+
+static int64_t backward_of_slice(const struct priced *p, int run, int group)
+{
+    const struct priced_run *r = &p->runs[run];
+    const int64_t *again = r->again_ns[mode_of(p, r)];
+    int64_t least = INT64_MAX;
+    if (!again) return of_one_slice(r->backward_ns, p, group);
+    for (int slice = 0; slice < p->slice_count; slice++) {
+        int at = slice * p->group_count + group;
+        least = smaller(least, r->backward_ns[at] + again[at]);
+    }
+    return least;
+}
+
 // Whether the sketch's numbers of modes that keep a part include the mode: those offered, or the
 // selective one where none is.
 static bool is_sketched(const struct priced *p, int mode)
 {
-    if (p->recompute[mode] && recompute_in_part((enum recompute)mode)) return true;
+    if (recompute_in_part((enum recompute)mode) && priced_may_recompute(p, (enum recompute)mode))
+        return true;
     for (int m = 0; m < RECOMPUTE_COUNT && mode == RECOMPUTE_SELECTIVE; m++)
-        if (p->recompute[m] && recompute_in_part((enum recompute)m)) return false;
+        if (recompute_in_part((enum recompute)m) && priced_may_recompute(p, (enum recompute)m))
+            return false;
     return mode == RECOMPUTE_SELECTIVE;
 }
 
 static void sketch_again(struct layer_terms *t, const struct priced *p, int run, int g)
 {
     int64_t *const *again = p->runs[run].again_ns;
+    enum recompute of_all = mode_of(p, &p->runs[run]);
+    if (priced_sets_mode(p)) {
+        if (of_all != RECOMPUTE_NONE) t->backward_ns += of_slices(again[of_all], p, g);
+        return;
+    }
     t->selective_ns = INT64_MAX;
     t->full_ns = t->most_again_ns = of_slices(again[RECOMPUTE_FULL], p, g);
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
@@ -68,11 +96,16 @@ static struct layer_room room_of(const struct priced *p, int run)
     const struct priced_run *r = &p->runs[run];
     struct layer_room room = {.fixed_bytes = r->weight_bytes + r->gradient_bytes +
                                              priced_least_states(p, r)};
+    enum recompute of_all = mode_of(p, r);
+    bool one = priced_sets_mode(p);
     for (int mode = 0; mode < 3; mode++) {
-        int real = r->recomputable && mode == 2 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
-        room.stash_bytes[mode] = mode == 1 ? INT64_MAX : r->stash_bytes[real];
-        room.working_bytes[mode] = mode == 1 ? INT64_MAX : r->working_bytes[real];
+        int real = one                            ? (int)of_all
+                   : r->recomputable && mode == 2 ? RECOMPUTE_FULL
+                                                  : RECOMPUTE_NONE;
+        room.stash_bytes[mode] = mode == 1 && !one ? INT64_MAX : r->stash_bytes[real];
+        room.working_bytes[mode] = mode == 1 && !one ? INT64_MAX : r->working_bytes[real];
     }
+    if (one) return room;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         int real = r->recomputable ? mode : RECOMPUTE_NONE;
         if (!is_sketched(p, mode)) continue;
@@ -80,7 +113,7 @@ static struct layer_room room_of(const struct priced *p, int run)
         room.working_bytes[1] = smaller(room.working_bytes[1], r->working_bytes[real]);
     }
     // The entry of mode full is the least of a layer that is recomputed in full or swapped.
-    if (r->recomputable && p->recompute[RECOMPUTE_SWAP]) {
+    if (r->recomputable && priced_may_recompute(p, RECOMPUTE_SWAP)) {
         room.stash_bytes[2] = 0;
         room.working_bytes[2] = smaller(room.working_bytes[0], room.working_bytes[2]);
     }
@@ -145,11 +178,12 @@ static void gather_layers(struct layout_sketch *s, const struct priced *p, int r
     s->only_ends = s->others == 0;
     assert(s->main_count > 0 && s->others >= 0);
     s->main = room_of(p, run), s->first = room_of(p, 0), s->last = room_of(p, last);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+    bool chooses = p->runs[run].recomputable && !priced_sets_mode(p);
+    for (int mode = 0; mode < RECOMPUTE_COUNT && chooses; mode++)
         s->selective = s->selective || priced_keeps_part(p, &p->runs[run], (enum recompute)mode);
-    s->full = p->recompute[RECOMPUTE_FULL] && p->runs[run].recomputable;
-    s->swaps = p->recompute[RECOMPUTE_SWAP] && p->runs[run].recomputable;
-    s->partly = s->swaps || (p->recompute[RECOMPUTE_FIRST_LAYERS] && p->runs[run].recomputable);
+    s->full = chooses && priced_may_recompute(p, RECOMPUTE_FULL);
+    s->swaps = chooses && priced_may_recompute(p, RECOMPUTE_SWAP);
+    s->partly = s->swaps || (chooses && priced_may_recompute(p, RECOMPUTE_FIRST_LAYERS));
 }
 
 // Layers of a run that are neither main ones nor the model's ends.
@@ -196,7 +230,7 @@ static void gather_others(struct layout_sketch *s, const struct priced *p, int m
         if (any) lower_room(&s->other, &room), lower_terms(to, &terms);
         else s->other = room, *to = terms;
         int64_t forward = of_one_slice(p->runs[r].forward_ns, p, g),
-                backward = of_one_slice(p->runs[r].backward_ns, p, g);
+                backward = backward_of_slice(p, r, g);
         s->fill_other_ns = any ? smaller(s->fill_other_ns, forward) : forward;
         s->drain_other_ns = any ? smaller(s->drain_other_ns, backward) : backward;
         any = true;
@@ -221,12 +255,12 @@ static void gather_group(struct layout_sketch *s, const struct priced *p, int ru
         to->sync_constant_ns = smaller(to->sync_constant_ns, from->sync_constant_ns[option]);
     for (int r = 0; r < p->run_count; r++) {
         s->fill_ns = smaller(s->fill_ns, of_one_slice(p->runs[r].forward_ns, p, g));
-        s->drain_ns = smaller(s->drain_ns, of_one_slice(p->runs[r].backward_ns, p, g));
+        s->drain_ns = smaller(s->drain_ns, backward_of_slice(p, r, g));
     }
     s->fill_main_ns = smaller(s->fill_main_ns, of_one_slice(p->runs[run].forward_ns, p, g));
-    s->drain_main_ns = smaller(s->drain_main_ns, of_one_slice(p->runs[run].backward_ns, p, g));
+    s->drain_main_ns = smaller(s->drain_main_ns, backward_of_slice(p, run, g));
     s->fill_first_ns = smaller(s->fill_first_ns, of_one_slice(p->runs[0].forward_ns, p, g));
-    s->drain_first_ns = smaller(s->drain_first_ns, of_one_slice(p->runs[0].backward_ns, p, g));
+    s->drain_first_ns = smaller(s->drain_first_ns, backward_of_slice(p, 0, g));
 }
 
 static int64_t all_passes_ns(const struct priced *p)

@@ -119,10 +119,13 @@ static bool should_stop(const struct layouts_context *c)
 }
 
 // A refusal by model and job does not depend on these switches; on the barrier and ZeRO it does if
-// layers share a pool or weights.
-static bool refused_alike(const struct model *m, const struct layout *a, const struct layout *b)
+// layers share a pool or weights, and on the setting of recomputation if that is not offered.
+static bool refused_alike(const struct problem *p, const struct layout *a, const struct layout *b)
 {
+    const struct model *m = &p->model;
     struct layout x = *a;
+    if (!layout_recomputes_alike(a) || p->job.recompute[layout_recompute(a)])
+        x.recompute = b->recompute, x.recomputed_layers = b->recomputed_layers;
     x.gradient_sync = b->gradient_sync, x.offload_optimizer = b->offload_optimizer;
     x.fused_embedding_sync = b->fused_embedding_sync;
     if (!model_shared_pool(m) && !model_shares_weights(m)) x.zero = b->zero, x.barrier = b->barrier;
@@ -146,8 +149,7 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
     const char *why = NULL;
     struct problem one;
     *value = 0;
-    if (s->refusal >= 0 && refused_alike(&s->problem->model, &s->refused, layout))
-        return s->refusal;
+    if (s->refusal >= 0 && refused_alike(s->problem, &s->refused, layout)) return s->refusal;
     one = problem_with_layout(s->problem, layout);
     if (problem_check_layout(&one, &err) != OK) return refuse(s, layout, err.text);
     const struct layout_sketch *sketch = sketch_cached(&s->cache, layout, &s->kept, &why);

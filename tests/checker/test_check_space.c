@@ -227,7 +227,9 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
         if (random_chance(rng, 15) && p->job.sequence > 3)
             base->schedule = SCHEDULE_TOKEN_SLICED, base->virtual_stages = 1, base->slice_count = 2,
             base->slices[0] = 1, base->slices[1] = (int)p->job.sequence - 1;
-        for (int key = 0; key < SPACE_KEY_COUNT; key++) {
+        struct random own = {rng->state};
+        if (random_chance(&own, 40)) space->axes[SPACE_RECOMPUTE].kind = AXIS_ALL;
+        for (int key = 0; key < SPACE_RECOMPUTE; key++) {
             struct space_axis *axis = &space->axes[key];
             if (key == SPACE_EXPERT || key == SPACE_EXPERT_TENSOR)
                 axis->kind = AXIS_ALL; // without mixtures: 1

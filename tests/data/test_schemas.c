@@ -131,6 +131,9 @@ TEST(test_tables)
                   writing, arena);
     expect_schema("recompute", schema_of_names("A mode of recomputation", recompute_names, arena),
                   writing, arena);
+    expect_schema("recompute_setting",
+                  schema_of_names("How all stages recompute", recompute_setting_names, arena),
+                  writing, arena);
     for (int i = 0; i < schema_count; i++) {
         const char *missing = NULL, *text = schema_text(&schemas[i], &missing, arena, &err);
         if (!text) fail_msg("%s", err.text);

@@ -321,12 +321,18 @@ static bool is_in_at(enum framework framework, const struct layout *l, int layer
                      enum precision precision)
 {
     struct space space = {.given = true, .framework = framework};
-    struct space_limits limits = {l,      (int64_t)l->tensor * l->context * l->data * l->pipeline,
-                                  32,     64,
-                                  layers, .precision = precision};
-    bool in = space_contains(&space, &limits, l, NULL);
+    struct layout of_all = *l; // nothing is recomputed in any stage
+    of_all.recompute = 1 + RECOMPUTE_NONE;
+    struct space_limits limits = {.layout = &of_all,
+                                  .devices = (int64_t)l->tensor * l->context * l->data *
+                                             l->pipeline,
+                                  .global_batch = 32,
+                                  .sequence = 64,
+                                  .layers = layers,
+                                  .precision = precision};
+    bool in = space_contains(&space, &limits, &of_all, NULL);
     struct framework_of of = {layers, 32 / (l->data * l->micro_batch), precision};
-    assert_int_equal(in, framework_refusal(framework, l, &of) == NULL);
+    assert_int_equal(in, framework_refusal(framework, &of_all, &of) == NULL);
     return in;
 }
 
@@ -403,6 +409,47 @@ TEST(frameworks_decide)
         const struct layout *l = &storage[i];
         assert_int_equal(l->schedule, l->pipeline > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B);
         assert_int_equal(l->sequence_parallel, l->tensor > 1);
+    }
+}
+
+// Stages that recompute as they choose, one setting where a framework has no other, and every
+// number of first layers; counted by hand for 2 ranks of 1 or 2 stages, 16 layers.
+TEST(settings_of_all_stages)
+{
+    static const struct {
+        enum framework framework;
+        int turns, kind; // of the axis
+        int expected;
+    } rows[] = {
+        {FRAMEWORK_ANY, 1, AXIS_FIXED, 1},        {FRAMEWORK_ANY, 1, AXIS_ALL, 1 + 1 + 7},
+        {FRAMEWORK_MEGATRON, 1, AXIS_FIXED, 1},   {FRAMEWORK_MEGATRON, 2, AXIS_FIXED, 1 + 1 + 3},
+        {FRAMEWORK_TORCHTITAN, 1, AXIS_ALL, 9},   {FRAMEWORK_TORCHTITAN, 1, AXIS_FIXED, 9},
+        {FRAMEWORK_TORCHTITAN, 2, AXIS_FIXED, 5}, {FRAMEWORK_DEEPSPEED, 1, AXIS_FIXED, 9},
+    };
+    static const bool offered[RECOMPUTE_COUNT] = {
+        [RECOMPUTE_FULL] = true, [RECOMPUTE_FIRST_LAYERS] = true, [RECOMPUTE_SWAP] = true};
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        struct layout storage[64], base = {PIPED, .schedule = SCHEDULE_1F1B, .zero = 1};
+        bool titan = rows[i].framework == FRAMEWORK_TORCHTITAN;
+        if (titan) base.zero = 2, base.gradient_sync = SYNC_OVERLAPPED;
+        if (rows[i].turns > 1)
+            base.schedule = SCHEDULE_INTERLEAVED, base.virtual_stages = rows[i].turns;
+        struct space space = {.given = true, .framework = rows[i].framework};
+        space.axes[SPACE_RECOMPUTE].kind = rows[i].kind;
+        struct space_limits limits = {&base, 8, 32, 64, 16, .recompute = offered};
+        struct seen seen = {storage, 0, 64};
+        int64_t count = space_each(&space, &limits, note, &seen);
+        if (count != rows[i].expected)
+            fail_msg("%s, %d stages a rank: %d settings", framework_names[rows[i].framework],
+                     rows[i].turns, (int)count);
+        for (int64_t k = 0; k < seen.count; k++)
+            assert_int_equal(storage[k].recomputed_layers > 0,
+                             storage[k].recompute == 1 + RECOMPUTE_FIRST_LAYERS);
+        // A setting that the layout has stays the only one.
+        base.recompute = 1 + RECOMPUTE_FIRST_LAYERS, base.recomputed_layers = 9;
+        space.axes[SPACE_RECOMPUTE].kind = AXIS_FIXED;
+        assert_true(space_contains(&space, &limits, &base, NULL));
+        assert_int_equal(space_each(&space, &limits, NULL, NULL), 1);
     }
 }
 

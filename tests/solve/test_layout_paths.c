@@ -220,6 +220,16 @@ static void draw_swap(struct trial *t, struct plan_stage *d, int layers)
         t->p.recompute[RECOMPUTE_FULL] && random_less(&own, 2) ? layers - d->swapped_layers : 0;
 }
 
+// As the layout has all stages recompute.
+static void take_setting(const struct trial *t, struct plan_stage *d, int layers)
+{
+    int asked = t->p.layout.recomputed_layers;
+    d->recompute = (enum recompute)(t->p.layout.recompute - 1);
+    d->swapped_layers = 0;
+    d->recomputed_layers = asked < layers ? asked : layers;
+    if (asked && !layers) d->recompute = RECOMPUTE_NONE;
+}
+
 static void draw_mode(struct trial *t, struct plan_stage *d)
 {
     int layers = recomputable_layers(&t->p, d), mode = below(t, RECOMPUTE_SWAP);
@@ -228,6 +238,7 @@ static void draw_mode(struct trial *t, struct plan_stage *d)
     d->recompute = (enum recompute)mode;
     d->recomputed_layers = mode == RECOMPUTE_FIRST_LAYERS ? 1 + below(t, layers) : 0;
     draw_swap(t, d, layers);
+    if (t->p.layout.recompute) take_setting(t, d, layers);
 }
 
 static void draw_plan(struct trial *t)

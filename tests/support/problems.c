@@ -3,6 +3,7 @@
 #include "tests/support/problems.h"
 
 #include "tests/support/draws/grids.h"
+#include "tests/support/draws/settings.h"
 
 #include <assert.h>
 #include <string.h>
@@ -584,9 +585,7 @@ void random_problem(struct problem *p, struct random *rng, const struct random_l
     *p = (struct problem){.name = "random", .document.path = ""};
     draw_job(&d);
     draw_model(&d);
-    draw_cluster(&d);
-    draw_costs(&d);
-    draw_memory(&d);
+    draw_cluster(&d), draw_costs(&d), draw_memory(&d);
     do {
         draw_options(&d);
         d.richness = d.richness * 3 / 4;
@@ -596,5 +595,6 @@ void random_problem(struct problem *p, struct random *rng, const struct random_l
     if (layout_has_grid(&p->job.layout)) grids_fit(p);
     draw_shares(&d, limits->plans_max);
     draw_swaps(&d, limits->plans_max);
+    settings_draw(&p->job.layout, p->job.recompute, rng->state);
     assert(limits->plans_max <= 0 || plan_count(p) <= limits->plans_max);
 }

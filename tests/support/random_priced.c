@@ -2,6 +2,7 @@
 #include "data/kinds/schedules.h"
 #include "tests/support/random_priced.h"
 #include "tests/support/check.h"
+#include "tests/support/draws/settings.h"
 
 static uint64_t next_bits(uint64_t *state)
 {
@@ -261,6 +262,7 @@ static void draw_swaps(struct priced *p, uint64_t state, struct arena *arena)
 
 void priced_without_swaps(struct priced *p)
 {
+    if (p->layout.recompute > RECOMPUTE_SWAP) p->layout.recompute = 0;
     for (int mode = RECOMPUTE_SWAP; mode < RECOMPUTE_COUNT; mode++) p->recompute[mode] = false;
     for (int r = 0; r < p->run_count; r++) p->runs[r].swap_ns = NULL;
 }
@@ -296,6 +298,7 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
     draw_shares(p, *state, arena);
     draw_swaps(p, *state, arena);
     draw_modes(p, *state, arena);
+    settings_draw(&p->layout, p->recompute, *state);
 }
 
 // The layout that a schedule of this kind requires: ranks with several stages, slices; and optional
@@ -375,6 +378,7 @@ void random_priced_of(struct priced *p, int kind, uint64_t *state, struct arena 
     draw_shares(p, *state, arena);
     draw_swaps(p, *state, arena);
     draw_modes(p, *state, arena);
+    settings_draw(&p->layout, p->recompute, *state);
 }
 
 // ---- the chain family

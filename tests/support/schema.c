@@ -230,6 +230,7 @@ static const char *own_document(const struct member *row)
 {
     if (row->type == JSON_NAME && row->names == schedule_names) return "schedule";
     if (row->type == JSON_NAME && row->names == recompute_names) return "recompute";
+    if (row->type == JSON_NAME && row->names == recompute_setting_names) return "recompute_setting";
     for (int i = 0; i < schema_count; i++)
         if (row->type == JSON_OBJECT && row->of == schemas[i].of) return schemas[i].name;
     return NULL;

@@ -30,13 +30,15 @@ static bool give_space(struct problem *p, struct random *rng)
     struct space *space = &p->job.space;
     bool shares = model_shared_pool(&p->model) || model_shares_weights(&p->model);
     *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
-    for (int key = 0; key < SPACE_KEY_COUNT; key++)
+    for (int key = 0; key < SPACE_RECOMPUTE; key++)
         if (key != SPACE_EXPERT && key != SPACE_EXPERT_TENSOR &&
             random_chance(rng, key <= SPACE_DATA                                       ? 75
                                : key == SPACE_SCHEDULE                                 ? 60
                                : shares && (key == SPACE_BARRIER || key == SPACE_ZERO) ? 50
                                                                                        : 25))
             space->axes[key].kind = AXIS_ALL;
+    struct random own = {rng->state}; // what follows is drawn as without it
+    if (random_chance(&own, 15)) space->axes[SPACE_RECOMPUTE].kind = AXIS_ALL;
     int64_t count = spaces_count(p);
     return count > 1 && count <= LAYOUTS_MOST_DRAWN;
 }

@@ -122,11 +122,19 @@ static enum status try_swap(void *of, const struct check_choice *x, bool *fits)
     return try_choice(s->v, x, s->first, fits);
 }
 
+static enum status try_setting(struct visit *v, struct check_choice x, int first, int recomputable)
+{
+    bool fits;
+    check_take_setting(v->c->p, &x, recomputable);
+    return try_choice(v, &x, first, &fits);
+}
+
 static enum status try_modes(struct visit *v, struct check_choice x, int first, int recomputable)
 {
     const struct check_problem *p = v->c->p;
     struct swap_visit swaps = {v, first};
     bool kept = false, fits;
+    if (p->layout.value[KEY_RECOMPUTE]) return try_setting(v, x, first, recomputable);
     for (x.mode = MODE_NONE; x.mode < MODES; x.mode++) {
         if (x.mode != MODE_NONE && !check_keeps_part(x.mode)) continue;
         if (x.mode > MODE_SWAP && !p->modes[x.mode]) continue;

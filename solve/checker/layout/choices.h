@@ -45,6 +45,10 @@ bool check_offers(const struct check_problem *p, int stage,
 int64_t check_rank_bytes(const struct check_graph *g, int rank,
                          const struct check_choice *const *chosen);
 int check_recomputable(const struct check_problem *p, int first, int count);
+// Where the layout sets how all stages recompute: what that is for one with so many layers that
+// can; and whether a choice has it.
+void check_take_setting(const struct check_problem *p, struct check_choice *c, int recomputable);
+bool check_has_setting(const struct check_problem *p, const struct check_choice *c, int first);
 
 // ---- swap.c (docs/FORMULAS.md 8, Swapping)
 

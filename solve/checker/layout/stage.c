@@ -11,6 +11,24 @@ int check_recomputable(const struct check_problem *p, int first, int count)
     return sum;
 }
 
+void check_take_setting(const struct check_problem *p, struct check_choice *c, int recomputable)
+{
+    int set = check_set_mode(p);
+    c->swapped = c->recomputed = 0;
+    c->mode = set >= 0 ? set : MODE_NONE;
+    if (set >= 0 || recomputable == 0) return;
+    c->mode = MODE_FIRST_LAYERS;
+    c->recomputed = recomputable < p->layout.recomputed ? recomputable : p->layout.recomputed;
+}
+
+bool check_has_setting(const struct check_problem *p, const struct check_choice *c, int first)
+{
+    struct check_choice own = *c;
+    if (!p->layout.value[KEY_RECOMPUTE]) return true;
+    check_take_setting(p, &own, check_recomputable(p, first, c->layers));
+    return c->mode == own.mode && c->recomputed == own.recomputed && c->swapped == own.swapped;
+}
+
 // rank_min limits only factors.
 static bool is_allowed(const struct check_problem *p, const struct check_option *o)
 {

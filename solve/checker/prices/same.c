@@ -71,12 +71,14 @@ static enum status same_layout(struct comparison *c)
         [KEY_FUSED_EMBEDDING] = "fused_embedding_sync",
         [KEY_LOCAL] = "local_loss_every",
         [KEY_SLICES] = "slices",
+        [KEY_RECOMPUTE] = "recompute",
     };
     const struct check_layout *a = &c->document->layout, *b = &c->own->layout;
     WHERE(c, "layout");
     TRY(same_text(c, "schedule", check_schedule_names[a->value[KEY_SCHEDULE]],
                   check_schedule_names[b->value[KEY_SCHEDULE]]));
     for (int key = 0; key < KEYS; key++) TRY(same(c, names[key], a->value[key], b->value[key]));
+    TRY(same(c, "recomputed_layers", a->recomputed, b->recomputed));
     for (int i = 0; i < 2; i++) TRY(same(c, "tensor_grid", a->grid[i], b->grid[i]));
     TRY(same(c, "fused_attention", a->fused_attention, b->fused_attention));
     for (int i = 0; i < MOST_SLICES; i++) TRY(same(c, "slices", a->slice[i], b->slice[i]));

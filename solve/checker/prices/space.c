@@ -26,6 +26,7 @@ static const struct {
     {SPACE_FUSED_EMBEDDING_SYNC, KEY_FUSED_EMBEDDING},
     {SPACE_LOCAL_LOSS_EVERY, KEY_LOCAL},
     {SPACE_SLICE_COUNT, KEY_SLICES},
+    {SPACE_RECOMPUTE, KEY_RECOMPUTE},
 };
 
 // The index in one table of names of the name at `kind` in the other.
@@ -50,6 +51,7 @@ struct check_layout space_layout(const struct layout *l)
     v[KEY_BARRIER] = l->barrier, v[KEY_FUSED_EMBEDDING] = l->fused_embedding_sync,
     v[KEY_LOCAL] = l->local_loss_every;
     v[KEY_SLICES] = l->slice_count;
+    v[KEY_RECOMPUTE] = l->recompute, to.recomputed = l->recomputed_layers;
     v[KEY_SCHEDULE] = kind_named(schedule_names[l->schedule], check_schedule_names);
     to.grid[0] = l->grid_depth, to.grid[1] = l->grid_rows;
     for (int i = 0; i < MOST_SLICES; i++)
@@ -70,6 +72,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.barrier = v[KEY_BARRIER], to.fused_embedding_sync = v[KEY_FUSED_EMBEDDING],
     to.local_loss_every = v[KEY_LOCAL];
     to.slice_count = v[KEY_SLICES];
+    to.recompute = v[KEY_RECOMPUTE], to.recomputed_layers = l->recomputed;
     to.fused_attention = l->fused_attention;
     to.grid_depth = l->grid[0], to.grid_rows = l->grid[1];
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
@@ -198,6 +201,8 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
                                .limit_device_ns = INT64_MAX};
     to->objective =
         (enum check_objective)kind_named(objective_names[p->job.objective], check_objective_names);
+    for (int mode = 0; mode < MODES; mode++)
+        to->modes[mode] = mode == MODE_NONE || p->job.recompute[mode];
     read_limits(to, p);
     if (p->cluster.places.node_count) to->of_nodes = p;
     to->ends_meet = p->model.has_shape &&

@@ -7,14 +7,12 @@
 #define NORMED(s) DENSE(s) DENSE(s "+layernorm")
 #define MIXED(s) NORMED(s) NORMED(s "+moe_act") NORMED(s "+moe")
 #define LATENT(s) MIXED(s) MIXED(s "+mla_up_proj")
-const char *const check_mode_names[MODES + 1] = {"none",
-                                                 "selective",
-                                                 "full",
-                                                 "first_layers",
-                                                 "swap",
-                                                 NAME("+mlp") DENSE("+layernorm") NORMED("+moe_act")
-                                                     NORMED("+moe") MIXED("+mla_up_proj")
-                                                         LATENT("+core_attn") NULL};
+#define ALL_MODES                                                                                  \
+    "none", "selective", "full", "first_layers", "swap",                                           \
+        NAME("+mlp") DENSE("+layernorm") NORMED("+moe_act") NORMED("+moe") MIXED("+mla_up_proj")   \
+            LATENT("+core_attn") NULL
+const char *const check_mode_names[MODES + 1] = {ALL_MODES};
+const char *const check_setting_names[MODES + 2] = {"each", ALL_MODES};
 const char *const check_objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
 
 const char *const *check_group_names(const struct check_problem *p, const char **names)

@@ -245,6 +245,8 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?local_loss_every", 0, MOST_STAGES, .small = &p->local_every},
         {"?slices", .value = &slices, .type = cJSON_Array},
         {"?tensor_grid", .value = &grid, .type = cJSON_Array},
+        {"?recompute", .small = &value[KEY_RECOMPUTE], .names = check_setting_names},
+        {"?recomputed_layers", 0, 1 << 20, .small = &l->recomputed},
         {NULL},
     };
     value[KEY_TENSOR] = value[KEY_CONTEXT] = value[KEY_DATA] = value[KEY_MICRO_BATCH] = 1;
@@ -271,6 +273,18 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
     return OK;
 }
 
+// One mode for all stages, of those that are offered; with first_layers, how many.
+static enum status read_setting(const struct check_problem *p)
+{
+    int mode = p->layout.value[KEY_RECOMPUTE] - 1;
+    if (mode >= 0 && (!p->modes[mode] || mode == MODE_SWAP))
+        return check_refuse(&p->reader, "layout.recompute", "\"%s\" is not offered",
+                            check_mode_names[mode]);
+    if ((p->layout.recomputed > 0) != (mode == MODE_FIRST_LAYERS))
+        return check_refuse(&p->reader, "layout.recomputed_layers", "does not fit the mode");
+    return OK;
+}
+
 static enum status read_modes(struct check_problem *p, const cJSON *v)
 {
     for (const cJSON *e = v->child; e; e = e->next) {
@@ -280,9 +294,9 @@ static enum status read_modes(struct check_problem *p, const cJSON *v)
     }
     if (p->modes[MODE_SWAP] && !check_may_swap(p))
         return check_refuse(&p->reader, "recompute", "\"swap\" does not fit the schedule");
-    return p->modes[MODE_NONE]
-               ? OK
-               : check_refuse(&p->reader, "recompute", "expected \"none\" among the modes");
+    if (!p->modes[MODE_NONE])
+        return check_refuse(&p->reader, "recompute", "expected \"none\" among the modes");
+    return read_setting(p);
 }
 
 static enum status read_budget(struct check_problem *p, const cJSON *v)

@@ -54,6 +54,7 @@ static inline bool check_keeps_part(int mode)
     return mode != MODE_NONE && mode != MODE_FULL && mode != MODE_FIRST_LAYERS && mode != MODE_SWAP;
 }
 extern const char *const check_mode_names[];
+extern const char *const check_setting_names[]; // "each", then these
 
 // What a job minimises, by its names in jobs and priced documents. A proof about one layout is of
 // the iteration time or of the greatest load (docs/FORMULAS.md 17).
@@ -80,12 +81,15 @@ enum check_key {
     KEY_FUSED_EMBEDDING,
     KEY_LOCAL,
     KEY_SLICES,
+    KEY_RECOMPUTE,
     KEYS,
 };
 
 struct check_layout {
-    int value[KEYS]; // KEY_SCHEDULE: a kind; KEY_SLICES: how many
-    int grid[2];     // axes 2 and 3 of the grid of tensor ranks, not both 1; 0, 0: no grid
+    // KEY_SCHEDULE: a kind; KEY_SLICES: how many; KEY_RECOMPUTE: 0, or 1 + the mode of all stages
+    int value[KEYS];
+    int recomputed; // layers of each stage, if that mode is first_layers
+    int grid[2];    // axes 2 and 3 of the grid of tensor ranks, not both 1; 0, 0: no grid
     bool fused_attention;
     int64_t slice[MOST_SLICES]; // tokens of each, if there are several
 };
@@ -175,6 +179,20 @@ struct check_problem {
     int rule_count;
     int *run_of, *run_begin; // [layer]; [run + 1]: first layers, and the end of the last run
 };
+
+// The mode of all layers that can be recomputed, where the layout sets one; -1: it sets none, or
+// how many of each stage's are recomputed.
+static inline int check_set_mode(const struct check_problem *p)
+{
+    int mode = p->layout.value[KEY_RECOMPUTE] - 1;
+    return mode == MODE_FIRST_LAYERS ? -1 : mode;
+}
+// Whether a stage may choose the mode.
+static inline bool check_may_choose(const struct check_problem *p, int mode)
+{
+    int set = p->layout.value[KEY_RECOMPUTE];
+    return p->modes[mode] && (set == 0 || mode == set - 1);
+}
 
 struct check_text;
 enum status check_read_problem(struct check_problem *p, const struct check_text *text,

@@ -10,7 +10,8 @@
 static int64_t both_ways(const struct check_problem *p, int run, int g, int slice)
 {
     const struct check_run *r = &p->runs[run];
-    return r->forward[slice * p->group_count + g] + r->backward[slice * p->group_count + g];
+    int at = slice * p->group_count + g, set = r->recomputable ? check_set_mode(p) : MODE_NONE;
+    return r->forward[at] + r->backward[at] + (set > MODE_NONE ? r->again[set][at] : 0);
 }
 
 // A layer's passes on the path, on a rank with others before it or after it.
@@ -94,8 +95,9 @@ static int64_t recomputed(const struct check_sketch *s, int run, int slice)
     for (int g = 0; g < p->group_count && p->runs[run].recomputable; g++) {
         if (!check_is_usable(p, g)) continue;
         for (int mode = 0; mode < MODES; mode++)
-            if (mode == MODE_FULL ? s->full || s->partly
-                                  : s->selective && check_keeps_part(mode) && p->modes[mode])
+            if (mode == MODE_FULL
+                    ? s->full || s->partly
+                    : s->selective && check_keeps_part(mode) && check_may_choose(p, mode))
                 least = smaller(least, p->runs[run].again[mode][slice * p->group_count + g]);
     }
     return least == INT64_MAX ? 0 : least;

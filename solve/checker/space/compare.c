@@ -50,12 +50,18 @@ static unsigned kinds_of(const struct check_problem *p)
     return kinds;
 }
 
+// How all stages recompute, or that each chooses.
+static bool same_setting(const struct check_layout *a, const struct check_layout *b)
+{
+    return a->value[KEY_RECOMPUTE] == b->value[KEY_RECOMPUTE] && a->recomputed == b->recomputed;
+}
+
 static bool same_graph(const struct check_problem *a, const struct check_problem *b)
 {
     return a->kind == b->kind && a->ranks == b->ranks && a->stages == b->stages &&
            a->slices == b->slices && a->micro_batches == b->micro_batches &&
-           a->local_every == b->local_every && a->barrier <= b->barrier &&
-           !a->embedding == !b->embedding && kinds_of(a) == kinds_of(b);
+           a->local_every == b->local_every && same_setting(&a->layout, &b->layout) &&
+           a->barrier <= b->barrier && !a->embedding == !b->embedding && kinds_of(a) == kinds_of(b);
 }
 
 static bool same_choices(const struct check_problem *a, const struct check_problem *b)

@@ -108,8 +108,21 @@ struct check_switches check_switches(enum check_framework framework, const struc
     return (struct check_switches){false};
 }
 
+// Megatron's flags are a process's, and with several stages its launchers give all of them the
+// same; the others configure the whole model.
+bool check_sets_recomputation(const struct check_space *s, const struct check_layout *l)
+{
+    bool several = l->value[KEY_PIPELINE] > 1 || l->value[KEY_TURNS] > 1;
+    switch (s->framework) {
+    case RUN_BY_ANY: return false;
+    case RUN_BY_MEGATRON: return l->value[KEY_TURNS] > 1;
+    default: return several;
+    }
+}
+
 bool check_is_run(const struct check_space *s, const struct check_layout *l)
 {
+    if (check_sets_recomputation(s, l) && !l->value[KEY_RECOMPUTE]) return false;
     switch (s->framework) {
     case RUN_BY_ANY: return true;
     case RUN_BY_NEMO: // it configures Megatron Core

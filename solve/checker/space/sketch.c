@@ -19,7 +19,14 @@ bool check_has_slots(const struct check_problem *p)
 // Whether layers may keep a part of their activations in the mode.
 static bool is_part(const struct check_problem *p, const struct check_run *r, int mode)
 {
-    return check_keeps_part(mode) && p->modes[mode] && r->again[mode] && r->recomputable;
+    return check_set_mode(p) < 0 && check_keeps_part(mode) && check_may_choose(p, mode) &&
+           r->again[mode] && r->recomputable;
+}
+
+// What layers of the run are in before anything is chosen: the mode set for all, else none.
+static int mode_of(const struct check_problem *p, const struct check_run *r)
+{
+    return r->recomputable && check_set_mode(p) >= 0 ? check_set_mode(p) : MODE_NONE;
 }
 
 static struct check_room room_of(const struct check_problem *p, const struct check_run *r)
@@ -27,10 +34,11 @@ static struct check_room room_of(const struct check_problem *p, const struct che
     int64_t states = INT64_MAX;
     for (int o = 0; o < p->gradient_count; o++) states = smaller(states, r->optimizer_bytes[o]);
     struct check_room room = {.fixed = r->weight_bytes + r->gradient_bytes + states};
-    bool full = r->recomputable && (p->modes[MODE_FULL] || p->modes[MODE_FIRST_LAYERS]),
+    bool full = r->recomputable && check_set_mode(p) < 0 &&
+                (check_may_choose(p, MODE_FULL) || check_may_choose(p, MODE_FIRST_LAYERS)),
          any = false;
     for (int mode = 0; mode < 3; mode++) {
-        int real = mode == MODE_FULL && full ? mode : MODE_NONE;
+        int real = mode == MODE_FULL && full ? mode : mode_of(p, r);
         room.stash[mode] = r->stash[real];
         room.working[mode] = r->working[real];
     }
@@ -41,7 +49,7 @@ static struct check_room room_of(const struct check_problem *p, const struct che
         *working = any ? smaller(*working, r->working[mode]) : r->working[mode];
         any = true;
     }
-    if (r->recomputable && p->modes[MODE_SWAP]) {
+    if (r->recomputable && check_may_choose(p, MODE_SWAP)) {
         room.stash[MODE_FULL] = 0; // swapped layers may keep nothing
         room.working[MODE_FULL] = smaller(room.working[MODE_NONE], room.working[MODE_FULL]);
     }
@@ -55,6 +63,22 @@ static bool same_bytes(const struct check_problem *p, int a, int b)
     for (int mode = 0; mode < 3; mode++)
         if (x.stash[mode] != y.stash[mode] || x.working[mode] != y.working[mode]) return false;
     return x.fixed == y.fixed;
+}
+
+// Of one slice of a layer.
+static int64_t backward_of(const struct check_problem *p, const struct check_run *r, int slice,
+                           int g)
+{
+    int at = slice * p->group_count + g, mode = mode_of(p, r);
+    return r->backward[at] + (mode == MODE_NONE ? 0 : r->again[mode][at]);
+}
+
+static int64_t fastest_backward(const struct check_problem *p, int run, int g)
+{
+    int64_t least = INT64_MAX;
+    for (int slice = 0; slice < p->slices; slice++)
+        least = smaller(least, backward_of(p, &p->runs[run], slice, g));
+    return least;
 }
 
 static int64_t of_slices(const struct check_problem *p, const int64_t *prices, int g)
@@ -76,11 +100,12 @@ static struct check_terms terms_of(const struct check_problem *p, int run, int g
 {
     const struct check_run *r = &p->runs[run];
     struct check_terms t = {.forward = of_slices(p, r->forward, g),
-                            .backward = of_slices(p, r->backward, g),
                             .weight = r->weight[g],
                             .optimizer = INT64_MAX,
                             .sync = INT64_MAX};
-    if (r->recomputable) t.full = t.most_again = of_slices(p, r->again[MODE_FULL], g);
+    for (int slice = 0; slice < p->slices; slice++) t.backward += backward_of(p, r, slice, g);
+    if (r->recomputable && check_set_mode(p) < 0)
+        t.full = t.most_again = of_slices(p, r->again[MODE_FULL], g);
     bool any = false;
     for (int mode = 0; mode < MODES; mode++) {
         if (!is_part(p, r, mode)) continue;
@@ -153,9 +178,10 @@ static void find_main(struct check_sketch *s, bool times)
     s->selective = false;
     for (int mode = 0; mode < MODES; mode++)
         s->selective = s->selective || is_part(p, &p->runs[run], mode);
-    s->full = recomputable && p->modes[MODE_FULL];
-    s->swaps = recomputable && p->modes[MODE_SWAP];
-    s->partly = s->swaps || (recomputable && p->modes[MODE_FIRST_LAYERS]);
+    recomputable = recomputable && check_set_mode(p) < 0;
+    s->full = recomputable && check_may_choose(p, MODE_FULL);
+    s->swaps = recomputable && check_may_choose(p, MODE_SWAP);
+    s->partly = s->swaps || (recomputable && check_may_choose(p, MODE_FIRST_LAYERS));
 }
 
 void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
@@ -186,12 +212,12 @@ static void read_group(struct check_sketch *s, struct check_group_sketch *to, in
         to->sync_constant = smaller(to->sync_constant, p->groups[g].sync_constant[o]);
     for (int r = 0; r < p->run_count; r++) {
         s->fill = smaller(s->fill, of_fastest_slice(p, p->runs[r].forward, g));
-        s->drain = smaller(s->drain, of_fastest_slice(p, p->runs[r].backward, g));
+        s->drain = smaller(s->drain, fastest_backward(p, r, g));
     }
     s->fill_main = smaller(s->fill_main, of_fastest_slice(p, p->runs[run].forward, g));
-    s->drain_main = smaller(s->drain_main, of_fastest_slice(p, p->runs[run].backward, g));
+    s->drain_main = smaller(s->drain_main, fastest_backward(p, run, g));
     s->fill_first = smaller(s->fill_first, of_fastest_slice(p, p->runs[0].forward, g));
-    s->drain_first = smaller(s->drain_first, of_fastest_slice(p, p->runs[0].backward, g));
+    s->drain_first = smaller(s->drain_first, fastest_backward(p, 0, g));
 }
 
 // One micro-batch through all layers, each on its fastest group.
@@ -278,7 +304,7 @@ static void find_others(struct check_sketch *s)
         struct check_terms terms = terms_of(p, r, group);
         struct check_room room = room_of(p, &p->runs[r]);
         int64_t forward = of_fastest_slice(p, p->runs[r].forward, group),
-                backward = of_fastest_slice(p, p->runs[r].backward, group);
+                backward = fastest_backward(p, r, group);
         if (p->runs[r].recomputable && !main_again) s->others = 0;
         s->groups[0].other = found ? least_terms(s->groups[0].other, terms) : terms;
         s->other = found ? least_room(s->other, room) : room;

@@ -30,6 +30,7 @@ extern const char *const check_framework_names[];
 struct check_space {
     struct check_layout base;
     struct check_axis axes[KEYS];
+    bool modes[MODES];         // that the job offers
     bool fewer_devices, grids; // grids: each tensor degree also as each of its grids
     enum check_framework framework;
     bool narrow; // the job computes in less than 32 bits
@@ -82,6 +83,8 @@ struct check_pricer {
 
 // Whether the space's framework runs the layout: frameworks.c.
 bool check_is_run(const struct check_space *s, const struct check_layout *layout);
+// Whether it recomputes in the layout's several stages alike.
+bool check_sets_recomputation(const struct check_space *s, const struct check_layout *layout);
 
 // What the trainer does in a layout if the job's space lists it: frameworks.c.
 struct check_switches {

@@ -7,12 +7,17 @@
 // schedules: all; micro_batch: divisors of global_batch / data; zero: 0 to 3; switches: off and on;
 // - stages of a rank, where the schedule has several: divisors above 1 of the layers per rank,
 // rounded down or up;
+// - recomputation of all stages: every offered mode but swap;
 // - slices: 2, 4, 8; with slice_tokens, 2 to the number of these in the sequence, cut at every
 // choice of its multiples.
 // With a framework only what it runs (frameworks.c): a single rank has 1F1B and a single tensor
 // rank no sequence parallelism, whatever the documents list. With grids a tensor degree comes once
 // without, then as each of its grids, identified by the third axis, then the second, both rising;
 // a grid has no sequence parallelism.
+// first_layers as a setting of all stages comes with every number of layers below those of an
+// average stage, rounded up; where the base has the setting and nothing else is asked for, with its
+// number. Where the framework has one setting and the base leaves it to the stages, every one
+// comes.
 #include "solve/checker/space/space.h"
 enum { DEGREE_MOST = 65536, VALUES_MOST = 4096 };
 
@@ -85,6 +90,14 @@ static int put_experts(const struct walk *w, int *values)
     return count;
 }
 
+static int put_settings(const struct walk *w, int *values)
+{
+    int count = 0;
+    for (int mode = 0; mode < MODES; mode++)
+        if (mode != MODE_SWAP && w->s->modes[mode]) values[count++] = mode + 1;
+    return count;
+}
+
 static int put_every(const struct walk *w, int key, int *values)
 {
     const int counts[KEYS] = {[KEY_SCHEDULE] = check_schedule_count, [KEY_ZERO] = 4};
@@ -95,6 +108,7 @@ static int put_every(const struct walk *w, int key, int *values)
     if (key == KEY_EXPERT_TENSOR) return put_divisors(at[KEY_TENSOR], values);
     if (key == KEY_EXPERT) return put_experts(w, values);
     if (key == KEY_TURNS) return put_turns(w, values);
+    if (key == KEY_RECOMPUTE) return put_settings(w, values);
     if (key == KEY_MICRO_BATCH) return put_divisors(w->s->global_batch / at[KEY_DATA], values);
     if (key <= KEY_DATA) {
         for (int outer = 0; outer < key; outer++) left /= at[outer];
@@ -130,6 +144,9 @@ static int put_values(const struct walk *w, int key, int *values)
     const struct check_axis *axis = &w->s->axes[key];
     if (is_decided(w, key, &values[0])) return 1;
     if (axis->kind == AXIS_EVERY) return put_every(w, key, values);
+    if (key == KEY_RECOMPUTE && axis->kind == AXIS_AS_BASE && !w->s->base.value[key] &&
+        check_sets_recomputation(w->s, &w->at))
+        return put_every(w, key, values);
     if (axis->kind == AXIS_AS_BASE) return values[0] = w->s->base.value[key], 1;
     for (int i = 0; i < axis->count; i++) values[i] = axis->values[i];
     return axis->count;
@@ -206,6 +223,21 @@ static void walk_grids(struct walk *w)
     w->at.grid[0] = w->at.grid[1] = 0;
 }
 
+// The number of first_layers: the rounded-up mean of a stage's layers is never reached.
+static void walk_numbers(struct walk *w)
+{
+    bool as_base = w->s->axes[KEY_RECOMPUTE].kind == AXIS_AS_BASE &&
+                   w->s->base.value[KEY_RECOMPUTE];
+    int stages = w->at.value[KEY_PIPELINE] * w->at.value[KEY_TURNS];
+    int first = as_base ? w->s->base.recomputed : 1,
+        end = as_base ? first + 1 : (w->s->layers + stages - 1) / stages;
+    for (int n = first; n < end && !w->stopped; n++) {
+        w->at.recomputed = n;
+        walk_key(w, KEY_RECOMPUTE + 1);
+    }
+    w->at.recomputed = 0;
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MOST];
@@ -223,6 +255,11 @@ static void walk_key(struct walk *w, int key)
             continue;
         }
         if (key == KEY_SLICES) cut_sequence(w, values[i]);
+        if (key == KEY_RECOMPUTE) w->at.recomputed = 0;
+        if (key == KEY_RECOMPUTE && values[i] == MODE_FIRST_LAYERS + 1) {
+            walk_numbers(w);
+            continue;
+        }
         if (key <= KEY_DATA && !degrees_fit(w, key)) continue;
         if (key == KEY_TENSOR && w->s->grids) walk_grids(w);
         else walk_key(w, key + 1);
@@ -335,6 +372,8 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
     if (v[KEY_TURNS] < 1 || v[KEY_TURNS] > MOST_STAGES || v[KEY_MICRO_BATCH] < 1 ||
         v[KEY_MICRO_BATCH] > 1 << 20)
         return "stages of a rank or micro-batch out of range";
+    if (v[KEY_RECOMPUTE] && !s->modes[v[KEY_RECOMPUTE] - 1])
+        return "a setting of recomputation that is not offered";
     if (v[KEY_ZERO] < 0 || v[KEY_ZERO] > 3 || v[KEY_SLICES] < 1 || v[KEY_LOCAL] < 0)
         return "a setting out of range";
     if (v[KEY_EXPERT_TENSOR] &&

@@ -51,10 +51,10 @@ static void open_axis(const struct space_draw *d, enum space_key key)
     }
 }
 
-// Any but expert degrees: no problem drawn here has mixtures.
+// Any but expert degrees, as no problem drawn here has mixtures, and settings of recomputation.
 static enum space_key any_key(struct random *rng)
 {
-    int key = (int)random_between(rng, 0, SPACE_KEY_COUNT - 3);
+    int key = (int)random_between(rng, 0, SPACE_RECOMPUTE - 3);
     return (enum space_key)(key + (key >= SPACE_EXPERT_TENSOR ? 2 : 0));
 }
 
@@ -81,6 +81,9 @@ bool claims_draw_space(const struct space_draw *d)
             open_axis(d, any_key(d->rng));
         if (space->axes[SPACE_SLICE_COUNT].kind == AXIS_ALL && d->p->job.sequence <= 6)
             space->slice_tokens = 1;
+        struct random own = {d->rng->state}; // what follows is drawn as without it
+        if (layout_recomputes_alike(d->layout) && random_chance(&own, 50))
+            space->axes[SPACE_RECOMPUTE].kind = AXIS_ALL;
         if (counts_base(d)) return true;
     }
     return false;

@@ -396,8 +396,9 @@ static void put_space(struct layout_truth *l, const struct priced *p, struct are
                               [KEY_OVERLAPPED] = l->tables->overlapped,
                               [KEY_BARRIER] = x->barrier,
                               [KEY_LOCAL] = x->local_loss_every,
-                              [KEY_SLICES] = p->slice_count};
-    *own = (struct check_layout){0};
+                              [KEY_SLICES] = p->slice_count,
+                              [KEY_RECOMPUTE] = x->recompute};
+    *own = (struct check_layout){.recomputed = x->recomputed_layers};
     memcpy(own->value, values, sizeof values);
     for (int i = 0; i < p->slice_count; i++) own->slice[i] = 1;
     *s = (struct check_space){.base = *own,
@@ -409,6 +410,7 @@ static void put_space(struct layout_truth *l, const struct priced *p, struct are
                               .layers = p->layer_count,
                               .rule_stage = -1,
                               .rule_layer = -1};
+    for (int mode = 0; mode < MODES; mode++) s->modes[mode] = p->recompute[mode];
     l->space = s;
     static const int64_t none;
     l->pricer = (struct check_pricer){give_bytes, give_times, l->tables, &none, &none};

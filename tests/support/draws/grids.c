@@ -17,6 +17,7 @@ void grids_fit(struct problem *p)
     s->qk_norm = QK_NORM_NONE, s->gated_attention = false;
     j->trainer = TRAINER_MEGATRON;
     for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT; mode++) j->recompute[mode] = false;
+    if (j->layout.recompute > RECOMPUTE_SWAP) j->layout.recompute = 0;
     if (j->precision == FP8) j->precision = BF16;
     j->gathered_logits = false;
     j->boundary_option_count = j->gradient_option_count = 0;

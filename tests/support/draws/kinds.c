@@ -227,6 +227,8 @@ void random_kinds(struct priced *p, int schedule, uint64_t *state, struct arena 
     p->recompute[RECOMPUTE_FULL] = below(state, 4) > 0;
     if (below(state, 4)) priced_without_swaps(p);
     if (apart) p->recompute[RECOMPUTE_SELECTIVE] = p->recompute[RECOMPUTE_FIRST_LAYERS] = false;
+    if (p->layout.recompute && !p->recompute[p->layout.recompute - 1])
+        p->layout.recompute = p->layout.recomputed_layers = 0;
     draw_layers(p, contrast, state, arena);
     clear_some(p, state);
     draw_memory(p, apart, state);

@@ -253,9 +253,23 @@ void way_put_times(struct way *w, const struct priced *p, int stage)
     w->backward[0] += p->local_backward_ns;
 }
 
+// Whether the stage recomputes as all stages have to.
+static bool has_setting(const struct priced *p, const struct plan_stage *d)
+{
+    int able = 0, asked = p->layout.recomputed_layers;
+    if (!p->layout.recompute) return true;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
+        able += p->runs[priced_run_of(p, l)].recomputable;
+    if (p->layout.recompute - 1 != RECOMPUTE_FIRST_LAYERS)
+        return (int)d->recompute == p->layout.recompute - 1;
+    if (!able) return d->recompute == RECOMPUTE_NONE;
+    return d->recompute == RECOMPUTE_FIRST_LAYERS &&
+           d->recomputed_layers == (able < asked ? able : asked);
+}
+
 static bool make_way(struct way *w, const struct priced *p, const struct plan_stage *d, int stage)
 {
-    if (!rules_hold(p, d, stage) || !options_allowed(p, d)) return false;
+    if (!has_setting(p, d) || !rules_hold(p, d, stage) || !options_allowed(p, d)) return false;
     *w = (struct way){.decision = *d};
     way_put_times(w, p, stage);
     way_put_memory(w, p, stage);
