@@ -144,6 +144,18 @@ static void offer_compression(struct job *job, const struct transformer_request 
     job->budget.cost_max = r->quality_budget;
 }
 
+// Of Megatron's modules the one that frees the most for the time that it takes: the activations of
+// experts.
+static void offer_activations(struct job *job, const struct model *m)
+{
+    bool mixtures = false;
+    for (int i = 0; i < m->run_count; i++) mixtures = mixtures || m->runs[i].kind == LAYER_MOE;
+    for (int mode = RECOMPUTE_SWAP + 1; mode < RECOMPUTE_COUNT && mixtures; mode++)
+        if (!strcmp(recompute_names[mode], recompute_module_names[MODULE_MOE_ACT]))
+            job->recompute[mode] = job_like_megatron(job) &&
+                                   framework_recomputes(job->space.framework, (enum recompute)mode);
+}
+
 static struct job job_of(const struct transformer_request *r, struct arena *arena)
 {
     struct job job = {.name = r->name,
@@ -188,6 +200,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
+    offer_activations(&problem->job, &problem->model);
     TRY(exclude(&problem->job, request, arena, err));
     int64_t positions = problem->model.has_shape ? problem->model.shape.positions : 0;
     if (!problem->job.sequence)

@@ -35,7 +35,7 @@ LISTED = {
         "rope_scaling_factor seq_len_interpolation_factor rotary_scaling_factor beta_fast "
         "beta_slow mscale mscale_all_dim yarn_rotary_scaling_factor yarn_beta_fast yarn_beta_slow "
         "yarn_mscale yarn_mscale_all_dim mtp_loss_scaling_factor moe_aux_loss_coeff",
-        list: "moe_layer_freq",
+        list: "moe_layer_freq recompute_modules",
     },
     "train": {int: "micro_batch_size global_batch_size"},
     "dataset": {int: "seq_length"},
