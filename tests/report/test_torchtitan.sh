@@ -70,7 +70,7 @@ if get("pipeline", 1) > 1:
         assert len([x for x in part if x != "norm"]) == stage["layer_count"]
 else:
     assert t["global_batch_size"] // together == plan["micro_batches"]
-assert c["model"]["flavor"] == ("8B" if "8b" in plan["name"] else "NAME-THE-FLAVOR")
+assert c["model"]["flavor"] == ("8B" if "8b" in plan["name"] else "gpt2_xl")
 own = get("schedule", "1f1b") in ("gpipe", "1f1b", "interleaved", "zb-v")
 assert ("pipeline_parallel_schedule_csv" in p) == (not own and get("pipeline", 1) > 1)
 modes = {s["recompute"] for s in plan["stages"]}

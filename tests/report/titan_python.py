@@ -21,7 +21,9 @@ assert function.name == "plan"
 
 # ---- as it stands there
 training, calls = {}, {}
-for line in function.body:
+branch = next(line for line in function.body if isinstance(line, ast.If))
+later = {ast.unparse(line.targets[0]): ast.unparse(line.value) for line in branch.orelse}
+for line in function.body + branch.body:
     if isinstance(line, ast.Assign):
         target = ast.unparse(line.targets[0])
         if target.startswith("config.training."):
@@ -29,7 +31,23 @@ for line in function.body:
         elif isinstance(line.value, ast.Call):
             calls[target] = {k.arg: ast.unparse(k.value) for k in line.value.keywords}
             calls[target]["()"] = ast.unparse(line.value.func)
+sequence, layout = training["seq_len"], json.load(open(f"{folder}/plan.json"))["layout"]
+micro, steps = layout.get("micro_batch", 1), json.load(open(f"{folder}/plan.json"))["micro_batches"]
+assert later["config.training.max_context_length"] == str(sequence)
+assert eval(later["config.training.num_tokens_per_microbatch_per_dp_rank"]) == micro * sequence
+assert (
+    eval(later["config.training.num_tokens_per_train_step"])
+    == training["global_batch_size"] * sequence
+    == micro * steps * layout.get("data", 1) * sequence
+)
 parallelism = {k: ast.literal_eval(v) for k, v in calls["config.parallelism"].items() if k != "()"}
+if layout["pipeline"] > 1:
+    assert int(later["config.parallelism.num_pp_microbatches"]) == steps
+    parallelism["pipeline_parallel_microbatch_size"] = next(
+        ast.literal_eval(s.value)
+        for s in branch.body
+        if ast.unparse(s.targets[0]).endswith("pipeline_parallel_microbatch_size")
+    )
 for key, value in toml["training"].items():
     assert training[key] == value, (key, training.get(key), value)
 assert training["disable_cuda_graphs"]
@@ -63,7 +81,7 @@ try:
     if (
         not asked
         or importlib.metadata.version("torchtitan").split(".")[:2] < ["0", "3"]
-        or "NAME_THE" in text
+        or "a package of your own" in text
     ):
         sys.exit()
     from torchtitan.config.manager import ConfigManager

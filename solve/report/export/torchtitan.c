@@ -1,5 +1,6 @@
 // A plan as a TOML file of torchtitan 0.2.2, or as a Python function for torchtitan 0.3
 // (torchtitan_python.c): what both say, and what neither expresses.
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -32,6 +33,16 @@ static const char *other_stretch(const struct torchtitan_flavor *flavor, const s
                        own->type);
 }
 
+// Of a model that torchtitan lacks, as Python names a package of one's own.
+static const char *own_name(const struct model *model, struct arena *arena)
+{
+    char *name = arena_print(arena, "%s%s",
+                             model->name && isalpha((unsigned char)*model->name) ? "" : "model_",
+                             model->name ? model->name : "");
+    for (char *c = name; *c; c++) *c = isalnum((unsigned char)*c) ? (char)tolower(*c) : '_';
+    return name;
+}
+
 static void note_model(struct export *e, const struct torchtitan_flavor *flavor, bool python)
 {
     const struct model *model = &e->problem->model;
@@ -43,10 +54,11 @@ static void note_model(struct export *e, const struct torchtitan_flavor *flavor,
     const struct export_note notes[] = {
         {!flavor && model->has_shape,
          arena_print(arena,
-                     "the model: torchtitan's are classes and flavors of its own; name and flavor "
-                     "must be those of a hidden width of %" PRId64 ", feed-forward %" PRId64
-                     ", %" PRId64 " heads (%" PRId64 " of keys), a vocabulary of %" PRId64,
-                     m->hidden, m->ffn, m->heads, m->kv_heads, m->vocabulary)},
+                     "the model: torchtitan has none like it; %s is a package of your own with a "
+                     "hidden width of %" PRId64 ", feed-forward %" PRId64 ", %" PRId64
+                     " heads (%" PRId64 " of keys), a vocabulary of %" PRId64,
+                     own_name(model, arena), m->hidden, m->ffn, m->heads, m->kv_heads,
+                     m->vocabulary)},
         {m->tied_embeddings && l->pipeline > 1,
          "embedding and head that share a matrix: torchtitan's stages each have their own"},
         {!python && stretch,
@@ -202,8 +214,8 @@ enum status titan_begin(struct export *e, struct text *out, struct run *r, bool 
     *r = export_run(e);
     r->python = python, r->toml = !python;
     r->mode = (int)export_recompute(e).mode;
-    r->model = flavor ? flavor->model : "NAME-THE-MODEL";
-    r->flavor = flavor ? flavor->name : "NAME-THE-FLAVOR";
+    r->model = flavor ? flavor->model : own_name(&problem->model, arena);
+    r->flavor = flavor ? flavor->name : r->model;
     set_training(r);
     set_parallelism(r, e);
     note_model(e, flavor, python);

@@ -5,9 +5,9 @@
 
 #include "solve/report/export/torchtitan.h"
 
-static void put_imports(struct export *e, const struct torchtitan_flavor *flavor)
+static void put_imports(struct export *e, const struct torchtitan_flavor *flavor,
+                        const struct run *r)
 {
-    const char *model = flavor ? flavor->model : "NAME_THE_MODEL";
     bool further = model_mtp_depth(&e->problem->model) > 0,
          eight = e->problem->job.precision == FP8;
     text_put(e->out, "%sfrom torchtitan.config import CompileConfig, ParallelismConfig\n",
@@ -21,7 +21,7 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *flavor
              "from torchtitan.models.common.config_utils import decoder_vocab_size\n"
              "from torchtitan.models.%s import model_registry\n"
              "from torchtitan.models.%s.config_registry import %s as recipe\n",
-             model, model, flavor ? flavor->recipe : "NAME_THE_RECIPE");
+             r->model, r->model, flavor ? flavor->recipe : r->flavor);
     text_put(e->out, "from torchtitan.models.llama3.config_registry import llama3_debugmodel\n");
     if (further) text_put(e->out, "from torchtitan.models.deepseek_v3.mtp import MTPLoss\n");
     text_put(e->out, "from torchtitan.trainer import Trainer\n");
@@ -62,13 +62,12 @@ static void put_rope(struct export *e)
     }
 }
 
-static void put_model_spec(struct export *e, const struct torchtitan_flavor *flavor)
+static void put_model_spec(struct export *e, const char *flavor)
 {
     const struct job *job = &e->problem->job;
     int further = model_mtp_depth(&e->problem->model);
     double scale = e->problem->model.shape.mtp_loss_scale;
-    text_put(e->out, "    config.model_spec = model_registry(\"%s\"",
-             flavor ? flavor->name : "NAME-THE-FLAVOR");
+    text_put(e->out, "    config.model_spec = model_registry(\"%s\"", flavor);
     if (further) text_put(e->out, ", num_mtp_layers=%d", further);
     if (job->precision == FP8)
         text_put(e->out,
@@ -80,6 +79,31 @@ static void put_model_spec(struct export *e, const struct torchtitan_flavor *fla
     text_put(e->out, "    config.loss = %s.Config(", further ? "MTPLoss" : "CrossEntropyLoss");
     if (further && scale > 0) text_put(e->out, "mtp_scale=%.9g, ", scale);
     text_put(e->out, "global_vocab_size=decoder_vocab_size(config.model_spec))\n");
+}
+
+// 0.3 counts sequences, later sources tokens.
+static void put_batch(const struct export *e, const struct run *r)
+{
+    const struct layout *l = &r->job.layout;
+    long long sequence = r->job.sequence;
+    text_put(e->out,
+             "    if hasattr(config.training, \"seq_len\"):  # 0.3\n"
+             "        config.training.seq_len = %lld\n"
+             "        config.training.local_batch_size = %lld\n"
+             "        config.training.global_batch_size = %lld\n",
+             sequence, (long long)r->local_batch, (long long)r->global_batch);
+    if (l->pipeline > 1)
+        text_put(e->out, "        config.parallelism.pipeline_parallel_microbatch_size = %lld\n",
+                 (long long)r->micro_batch);
+    text_put(e->out,
+             "    else:  # counts tokens\n"
+             "        config.training.max_context_length = %lld\n"
+             "        config.training.num_tokens_per_microbatch_per_dp_rank = %d * %lld\n"
+             "        config.training.num_tokens_per_train_step = %lld * %lld\n",
+             sequence, l->micro_batch, sequence, (long long)r->global_batch, sequence);
+    if (l->pipeline > 1)
+        text_put(e->out, "        config.parallelism.num_pp_microbatches = %lld\n",
+                 (long long)r->steps);
 }
 
 enum status report_torchtitan_python(const struct plan *plan, const struct plan *uniform,
@@ -104,20 +128,24 @@ enum status report_torchtitan_python(const struct plan *plan, const struct plan 
     struct run run;
     TRY(titan_begin(&e, &out, &run, true, plan, uniform, problem, arena, err));
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, arena);
-    text_put(&out,
-             "# %s\n# Of torchtitan 0.3.0, whose configurations are functions; data, tokenizer "
-             "and learning rate are the recipe's:\n"
-             "#   torchrun ... -m torchtitan.train --module torchtitan_plan --config plan\n"
-             "# where this file is called torchtitan_plan.py and its folder is in PYTHONPATH.\n",
-             export_headline(&e));
+    text_put(
+        &out,
+        "# %s\n# Of torchtitan 0.3.0 and its sources of August 2026; data, tokenizer and learning "
+        "rate are the recipe's:\n"
+        "#   torchrun ... -m torchtitan.train --module torchtitan_plan --config plan\n"
+        "# where this file is called torchtitan_plan.py and its folder is in PYTHONPATH.\n",
+        export_headline(&e));
     titan_print_table(&e);
-    put_imports(&e, flavor);
+    put_imports(&e, flavor, &run);
+    struct run rest = run; // but for the batch
+    rest.job.sequence = rest.local_batch = rest.global_batch = rest.micro_batch = 0;
     text_put(&out, "\n\ndef plan() -> Trainer.Config:\n    config = recipe()\n"
                    "    config.parallelism = ParallelismConfig(\n");
-    export_rows(&e, &torchtitan_rows, &run, &arguments, "parallelism");
+    export_rows(&e, &torchtitan_rows, &rest, &arguments, "parallelism");
     text_put(&out, "    )\n");
-    put_model_spec(&e, flavor);
-    export_rows(&e, &torchtitan_rows, &run, &assignments, "training");
+    put_model_spec(&e, run.flavor);
+    export_rows(&e, &torchtitan_rows, &rest, &assignments, "training");
+    put_batch(&e, &run);
     // What the plan's times include: the host starts kernels one by one; a pipeline requires it.
     text_put(&out,
              "    config.training.disable_cuda_graphs = True\n"
