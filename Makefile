@@ -223,7 +223,7 @@ FAKE_FLAGS = -std=c++17 -O2 -g -Wall \
     $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. \
     $(CUDA_INCLUDES) -MMD -MP
 
-CUDA_TESTS = $(addprefix $(OUT)/tests/,test_cuda test_cuda_layers test_cuda_parts)
+CUDA_TESTS = $(addprefix $(OUT)/tests/,test_cuda test_cuda_bytes test_cuda_layers test_cuda_parts)
 $(CUDA_TESTS): $(FAKE_CUDA) $(OUT)/tests/cuda/bench/bench.o \
     $(call object,$(filter-out measure/cuda/none.c measure/main.c,$(filter measure/%,$(MEASURE))) \
     $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)))

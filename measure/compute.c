@@ -58,6 +58,10 @@ static const struct option_row compute_rows[] = {
      "gradients of weights are added to fp32 numbers, or to the same as --precision has (default: "
      "fp32, as Megatron-LM does)",
      .names = gradient_names},
+    {"--recipe", OPTION_NAME, OPT(asked.recipe),
+     "with --precision fp8: scales of 1; one for each tensor; one for 128 values, 128 x 128 of "
+     "weights; a power of two for 32 values (default: tensor)",
+     .names = recipe_names},
     {"--fused", OPTION_FLAG, OPT(asked.fused),
      "use a fused attention kernel if the device has one"},
     {"--graphs", OPTION_FLAG, OPT(asked.graphs),
@@ -160,6 +164,7 @@ const struct command measure_compute = {
                      .ranks = "16",
                      .recompute = "none,selective,full",
                      .sequence = 1024,
+                     .recipe = RECIPE_TENSOR,
                      .precision = FP32}}),
     SHARES(take_options, struct options, take),
     .line = OPT(take.line),

@@ -185,6 +185,7 @@ enum status request_read(struct cells_request *r, struct request_settings *s, st
     r->quick = s->quick;
     r->fused = s->fused;
     r->graphs = s->graphs;
+    r->recipe = r->precision == FP8 ? (enum recipe)s->recipe : RECIPE_NONE;
     r->fp32_gradients = s->gradients == 0 && r->precision != FP32;
     return check_degrees(r,
                          s->model    ? s->model

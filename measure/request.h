@@ -16,6 +16,7 @@ struct request_settings {
     bool quick, fused, graphs;
     double sustained_s;  // 0: no turns without a rest
     int gradients;       // in gradient_names
+    int recipe;          // enum recipe
     struct model loaded; // set by request_read if a model was named
 };
 

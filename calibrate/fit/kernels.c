@@ -82,6 +82,26 @@ static double flop_of(const struct sample *s) { return s->flop; }
 static double bytes_of(const struct sample *s) { return s->bytes; }
 static double first_of(const struct sample *s) { return (double)s->dimensions[0]; }
 
+// Products of different algorithms, recipes or sums have different rates: a fit has one of each.
+static enum status expect_alike(const struct inputs *in, enum kernel kernel,
+                                const struct fit_point *points, int count, struct error *err)
+{
+    for (int i = 1; i < count; i++) {
+        const struct sample *a = points[0].sample, *b = points[i].sample;
+        const char *what = a->recipe != b->recipe ? "recipe" : NULL;
+        if (a->algorithm && b->algorithm && a->algorithm != b->algorithm) what = "algorithm";
+        if (kernel == KERNEL_GEMM_WEIGHT && a->fp32_gradients != b->fp32_gradients)
+            what = "fp32_gradients";
+        if (what)
+            return fail(err, BAD_INPUT,
+                        "%s: %s '%s': expected the same %s as in %s; fit them apart",
+                        in->documents[in->document_of[b - in->all.samples]].document.path,
+                        sample_kind_names[b->kind], b->operation, what,
+                        in->documents[in->document_of[a - in->all.samples]].document.path);
+    }
+    return OK;
+}
+
 enum status kernel_points(struct fit_point **points, int *count, const struct inputs *in,
                           enum kernel kernel, enum precision precision, struct arena *arena,
                           struct error *err)
@@ -91,6 +111,7 @@ enum status kernel_points(struct fit_point **points, int *count, const struct in
                         : kernel_kinds[kernel].unit == UNIT_BYTES ? bytes_of
                                                                   : first_of;
     TRY(inputs_points(points, count, in, is_chosen, &choice, work, arena, err));
+    TRY(expect_alike(in, kernel, *points, *count, err));
     for (int i = 0; i < *count; i++) (*points)[i].traffic = (*points)[i].sample->bytes;
     return OK;
 }

@@ -21,6 +21,21 @@ static cudaDataType_t type_of(enum element type)
     return CUDA_R_32F;
 }
 
+static enum status set_scaling(struct gemm_plan *plan, cublasLtMatmulDescAttributes_t name,
+                               enum scaling scaling, struct error *err)
+{
+    static const int32_t modes[] = {
+        [SCALING_ONE] = CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F,
+        [SCALING_RUNS] = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F,
+        [SCALING_BLOCKS] = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F,
+        [SCALING_MX] = CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0,
+    };
+    if (scaling == SCALING_NONE) return OK;
+    CUBLAS_TRY(cublasLtMatmulDescSetAttribute(plan->operation, name, &modes[scaling],
+                                              sizeof modes[scaling]));
+    return OK;
+}
+
 static enum status open_layout(cublasLtMatrixLayout_t *layout, enum element type, int64_t rows,
                                int64_t columns, int64_t leading, int64_t batch, int64_t stride,
                                struct error *err)
@@ -56,6 +71,8 @@ static enum status open_operation(struct gemm_plan *plan, struct error *err)
         CUBLAS_TRY(cublasLtMatmulDescSetAttribute(plan->operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM,
                                                   &fast, sizeof fast));
     }
+    TRY(set_scaling(plan, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, g->a_scaling, err));
+    TRY(set_scaling(plan, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, g->b_scaling, err));
     TRY(open_layout(&plan->a, g->a_type, g->transpose_a ? g->k : g->m, g->transpose_a ? g->m : g->k,
                     g->lda, g->batch, g->stride_a, err));
     TRY(open_layout(&plan->b, g->b_type, g->transpose_b ? g->n : g->k, g->transpose_b ? g->k : g->n,
@@ -107,8 +124,10 @@ static enum status ask(cublasLtMatmulHeuristicResult_t *results, int *count, str
     TRY(status);
     const struct gemm *g = &plan->gemm;
     if (code != CUBLAS_STATUS_SUCCESS || *count == 0)
-        return fail(err, UNAVAILABLE, "cuda: cuBLAS has no product for m %lld, n %lld, k %lld (%s)",
+        return fail(err, UNAVAILABLE,
+                    "cuda: cuBLAS has no product for m %lld, n %lld, k %lld%s (%s)",
                     (long long)g->m, (long long)g->n, (long long)g->k,
+                    g->a_scaling > SCALING_ONE ? " with these scales on this device" : "",
                     cublasLtGetStatusString(code));
     return OK;
 }
@@ -120,6 +139,21 @@ struct trial {
     const cublasLtMatmulAlgo_t *algorithm;
 };
 
+// Where the scales are now; the library also looks at them before it proposes anything.
+static enum status point_to_scales(struct cuda_session *s, const struct program *program,
+                                   const struct step *step, const struct gemm_plan *plan,
+                                   struct error *err)
+{
+    static const cublasLtMatmulDescAttributes_t names[] = {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER,
+                                                           CUBLASLT_MATMUL_DESC_B_SCALE_POINTER};
+    for (int i = 0; i < 2 && plan->gemm.a_scaling != SCALING_NONE; i++) {
+        const void *scales = session_pointer(s, program, step->in[3 + i]);
+        CUBLAS_TRY(
+            cublasLtMatmulDescSetAttribute(plan->operation, names[i], &scales, sizeof scales));
+    }
+    return OK;
+}
+
 static enum status multiply(struct cuda_session *s, void *of_trial, struct error *err)
 {
     const struct trial *t = of_trial;
@@ -129,6 +163,7 @@ static enum status multiply(struct cuda_session *s, void *of_trial, struct error
     if (t->plan->gemm.bias)
         CUBLAS_TRY(cublasLtMatmulDescSetAttribute(
             t->plan->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
+    TRY(point_to_scales(s, t->program, t->step, t->plan, err));
     CUBLAS_TRY(cublasLtMatmul(s->cublas, t->plan->operation, &one,
                               session_pointer(s, t->program, t->step->in[0]), t->plan->a,
                               session_pointer(s, t->program, t->step->in[1]), t->plan->b,
@@ -162,6 +197,7 @@ static enum status choose(struct cuda_session *s, const struct program *program,
     cublasLtMatmulHeuristicResult_t results[CANDIDATES];
     int count = 0;
     memset(results, 0, sizeof results);
+    TRY(point_to_scales(s, program, step, plan, err));
     TRY(ask(results, &count, s, plan, err));
     plan->chosen = -1;
     for (int i = 0; i < count && (s->best || plan->chosen < 0); i++) {

@@ -148,14 +148,15 @@ static enum status fill(struct cuda_session *s, enum area_kind kind, int64_t tok
         enum fill fill;
         float size;
     } fills[] = {
-        [AREA_VALUES] = {FILL_SIGNED, 1},  [AREA_WEIGHTS] = {FILL_SIGNED, 1 / 32.0f},
-        [AREA_FLOATS] = {FILL_SIGNED, 1},  [AREA_POSITIVE] = {FILL_POSITIVE, 1},
-        [AREA_TOKENS] = {FILL_TOKENS, 0},  [AREA_BYTES] = {FILL_BYTES, 0},
-        [AREA_SCRATCH] = {FILL_SIGNED, 1},
+        [AREA_VALUES] = {FILL_SIGNED, 1},       [AREA_WEIGHTS] = {FILL_SIGNED, 1 / 32.0f},
+        [AREA_FLOATS] = {FILL_SIGNED, 1},       [AREA_POSITIVE] = {FILL_POSITIVE, 1},
+        [AREA_TOKENS] = {FILL_TOKENS, 0},       [AREA_BYTES] = {FILL_BYTES, 0},
+        [AREA_EXPONENTS] = {FILL_EXPONENTS, 0}, [AREA_SCRATCH] = {FILL_SIGNED, 1},
     };
     bool own_type = kind == AREA_VALUES || kind == AREA_WEIGHTS || kind == AREA_SCRATCH;
     enum element type = own_type ? element_of(s->precision) : ELEMENT_FLOAT;
-    int64_t size = kind == AREA_BYTES ? 1 : element_bytes(type);
+    bool bytes = kind == AREA_BYTES || kind == AREA_EXPONENTS;
+    int64_t size = bytes ? 1 : element_bytes(type);
     struct kernel_arguments a = {.out = {s->pools[kind].base},
                                  .size = {s->pools[kind].bytes / size, fills[kind].fill,
                                           tokens_bound,

@@ -76,8 +76,8 @@ static int alignment_of(struct place at, int64_t batch, int64_t stride, enum ele
     return (int)(all & -all);
 }
 
-void program_gemm(struct program *p, const struct gemm *gemm, struct place a, struct place b,
-                  struct place d, struct place bias)
+struct step *program_gemm(struct program *p, const struct gemm *gemm, struct place a,
+                          struct place b, struct place d, struct place bias)
 {
     struct step *s = program_add(p, STEP_GEMM);
     s->gemm = *gemm;
@@ -86,6 +86,7 @@ void program_gemm(struct program *p, const struct gemm *gemm, struct place a, st
     s->gemm.alignment_a = alignment_of(a, gemm->batch, gemm->stride_a, gemm->a_type);
     s->gemm.alignment_b = alignment_of(b, gemm->batch, gemm->stride_b, gemm->b_type);
     s->gemm.alignment_d = alignment_of(d, gemm->batch, gemm->stride_d, gemm->d_type);
+    return s;
 }
 
 bool gemm_same(const struct gemm *x, const struct gemm *y)
@@ -93,7 +94,8 @@ bool gemm_same(const struct gemm *x, const struct gemm *y)
     return x->a_type == y->a_type && x->b_type == y->b_type && x->d_type == y->d_type &&
            x->transpose_a == y->transpose_a && x->transpose_b == y->transpose_b &&
            x->bias == y->bias && x->accumulate == y->accumulate && x->fast_sums == y->fast_sums &&
-           x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda && x->ldb == y->ldb &&
+           x->a_scaling == y->a_scaling && x->b_scaling == y->b_scaling && x->m == y->m &&
+           x->n == y->n && x->k == y->k && x->lda == y->lda && x->ldb == y->ldb &&
            x->ldd == y->ldd && x->batch == y->batch && x->stride_a == y->stride_a &&
            x->stride_b == y->stride_b && x->stride_d == y->stride_d &&
            x->alignment_a == y->alignment_a && x->alignment_b == y->alignment_b &&
@@ -123,70 +125,15 @@ struct gemm gemm_of_linear(enum product product, int64_t tokens, int64_t outputs
     return g;
 }
 
-struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t outputs,
-                                 int64_t inputs, enum element out)
-{
-    struct gemm g = gemm_of_linear(product, tokens, outputs, inputs, out);
-    g.a_type = ELEMENT_E4M3;
-    g.b_type = product == PRODUCT_FORWARD ? ELEMENT_E4M3 : ELEMENT_E5M2;
-    g.fast_sums = product == PRODUCT_FORWARD;
-    g.transpose_a = true, g.transpose_b = false;
-    g.lda = g.ldb = g.k; // A [m][k], B [n][k] by our rows
-    return g;
-}
-
-enum { BYTES_MULTIPLE = 16 };
-
-struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs,
-                                bool bias)
-{
-    struct linear l = {.tokens = tokens,
-                       .outputs = outputs,
-                       .inputs = inputs,
-                       .weights = place_none(),
-                       .bias = place_none(),
-                       .weight_bytes = place_none(),
-                       .weight_bytes_transposed = place_none(),
-                       .x = place_none(),
-                       .gradient = place_none(),
-                       .x_bytes_transposed = place_none()};
-    l.bytes = p->precision == FP8 && tokens % BYTES_MULTIPLE == 0 &&
-              outputs % BYTES_MULTIPLE == 0 && inputs % BYTES_MULTIPLE == 0;
-    if (l.bytes) { // cast once for many micro-batches, so not part of this layer's time
-        l.weight_bytes = program_area(p, AREA_BYTES, outputs * inputs);
-        l.weight_bytes_transposed = program_area(p, AREA_BYTES, outputs * inputs);
-    } else {
-        l.weights = program_values(p, AREA_WEIGHTS, outputs * inputs);
-    }
-    if (bias) l.bias = program_values(p, AREA_WEIGHTS, outputs);
-    if (p->fp32_gradients) {
-        int64_t bytes = outputs * inputs * (int64_t)sizeof(float);
-        l.gradient = program_area(p, AREA_SCRATCH, bytes);
-        program_clear(p, l.gradient, bytes);
-    }
-    return l;
-}
-
-// x [rows][columns] in 8 bits and transposed, both by one kernel.
-static void cast(struct program *p, struct place x, int64_t rows, int64_t columns, bool e5m2,
-                 struct place *bytes, struct place *transposed)
-{
-    *bytes = program_area(p, AREA_SCRATCH, rows * columns);
-    *transposed = program_area(p, AREA_SCRATCH, rows * columns);
-    struct step *s = program_kernel(p, KERNEL_CAST_TRANSPOSED, rows, columns);
-    s->size[2] = e5m2;
-    s->in[0] = x, s->out[0] = *bytes, s->out[1] = *transposed;
-}
-
 void steps_linear(struct program *p, struct linear *l, struct place x, struct place y)
 {
     l->x = x;
     if (l->bytes) {
-        struct place bytes;
-        cast(p, x, l->tokens, l->inputs, false, &bytes, &l->x_bytes_transposed);
-        struct gemm g =
-            gemm_of_linear_bytes(PRODUCT_FORWARD, l->tokens, l->outputs, l->inputs, p->type);
-        program_gemm(p, &g, l->weight_bytes, bytes, y, l->bias);
+        l->x_bytes = steps_cast(p, x, l->tokens, l->inputs, false);
+        struct gemm g = gemm_of_linear_bytes(PRODUCT_FORWARD, l->tokens, l->outputs, l->inputs,
+                                             p->type, p->recipe);
+        struct step *s = program_gemm(p, &g, l->weight_bytes.bytes, l->x_bytes.bytes, y, l->bias);
+        s->in[3] = l->weight_bytes.scales, s->in[4] = l->x_bytes.scales;
         return;
     }
     struct gemm g = gemm_of_linear(PRODUCT_FORWARD, l->tokens, l->outputs, l->inputs, p->type);
@@ -196,24 +143,31 @@ void steps_linear(struct program *p, struct linear *l, struct place x, struct pl
 void steps_linear_backward(struct program *p, const struct linear *l, struct place dy,
                            struct place dx)
 {
-    struct place a = l->weights, b = dy, wa = l->x, wb = dy, bytes, transposed;
+    struct place none = place_none(), gradient = l->gradient;
+    struct casted w = {l->weights, l->weights, none, none}, x = {l->x, l->x, none, none},
+                  g = {dy, dy, none, none};
     struct gemm input = gemm_of_linear(PRODUCT_INPUT, l->tokens, l->outputs, l->inputs, p->type);
     struct gemm weight = gemm_of_linear(PRODUCT_WEIGHT, l->tokens, l->outputs, l->inputs, p->type);
     if (l->bytes) {
-        cast(p, dy, l->tokens, l->outputs, true, &bytes, &transposed);
-        input = gemm_of_linear_bytes(PRODUCT_INPUT, l->tokens, l->outputs, l->inputs, p->type);
-        weight = gemm_of_linear_bytes(PRODUCT_WEIGHT, l->tokens, l->outputs, l->inputs, p->type);
-        a = l->weight_bytes_transposed, b = bytes, wa = l->x_bytes_transposed, wb = transposed;
+        w = l->weight_bytes, x = l->x_bytes;
+        g = steps_cast(p, dy, l->tokens, l->outputs, true);
+        input = gemm_of_linear_bytes(PRODUCT_INPUT, l->tokens, l->outputs, l->inputs, p->type,
+                                     p->recipe);
+        weight = gemm_of_linear_bytes(PRODUCT_WEIGHT, l->tokens, l->outputs, l->inputs, p->type,
+                                      p->recipe);
     }
-    if (dx.area != NO_AREA) program_gemm(p, &input, a, b, dx, place_none());
-    struct place gradient = l->gradient;
+    if (dx.area != NO_AREA) {
+        struct step *s = program_gemm(p, &input, w.transposed, g.bytes, dx, none);
+        s->in[3] = w.scales_transposed, s->in[4] = g.scales;
+    }
     if (gradient.area == NO_AREA) {
         gradient = program_values(p, AREA_SCRATCH, l->outputs * l->inputs);
     } else {
         weight.d_type = ELEMENT_FLOAT;
         weight.accumulate = true;
     }
-    program_gemm(p, &weight, wa, wb, gradient, place_none());
+    struct step *of_weight = program_gemm(p, &weight, x.transposed, g.transposed, gradient, none);
+    of_weight->in[3] = x.scales_transposed, of_weight->in[4] = g.scales_transposed;
     if (l->bias.area == NO_AREA) return;
     struct place sum = program_area(p, AREA_SCRATCH, l->outputs * (int64_t)sizeof(float));
     program_clear(p, sum, l->outputs * (int64_t)sizeof(float));

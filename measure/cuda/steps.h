@@ -10,17 +10,19 @@
 
 #include "data/base/arena.h"
 #include "data/base/units.h"
+#include "data/inputs/samples.h"
 #include "measure/cuda/kernels/kernels.h"
 
 #include <stdbool.h>
 
 enum area_kind {
-    AREA_VALUES,   // of the session's type, -1 .. 1
-    AREA_WEIGHTS,  // the same, smaller: products of many of them stay in range
-    AREA_FLOATS,   // float, -1 .. 1
-    AREA_POSITIVE, // float, 0 .. 1
-    AREA_TOKENS,   // int32 below the vocabulary
-    AREA_BYTES,    // numbers of 8 bits
+    AREA_VALUES,    // of the session's type, -1 .. 1
+    AREA_WEIGHTS,   // the same, smaller: products of many of them stay in range
+    AREA_FLOATS,    // float, -1 .. 1
+    AREA_POSITIVE,  // float, 0 .. 1
+    AREA_TOKENS,    // int32 below the vocabulary
+    AREA_BYTES,     // numbers of 8 bits
+    AREA_EXPONENTS, // of scales, a byte each
     AREA_SCRATCH,
     AREA_KINDS
 };
@@ -38,10 +40,20 @@ struct place {
 };
 enum { NO_AREA = -1 };
 
+// Scales of an operand in 8 bits, as the library reads them.
+enum scaling {
+    SCALING_NONE,
+    SCALING_ONE,    // one float
+    SCALING_RUNS,   // a float for 128 values along the summed axis
+    SCALING_BLOCKS, // a float for 128 x 128 values
+    SCALING_MX      // an exponent for 32 values along the summed axis
+};
+
 // D = op(A) op(B) + bias, or D += op(A) op(B); by columns, as cuBLAS has it.
 struct gemm {
     enum element a_type, b_type, d_type;
     bool transpose_a, transpose_b, bias, accumulate;
+    enum scaling a_scaling, b_scaling;
     bool fast_sums; // 8 bits: partial sums stay in the tensor cores' own precision
     int64_t m, n, k, lda, ldb, ldd;
     int64_t batch, stride_a, stride_b, stride_d; // strides in elements
@@ -65,7 +77,7 @@ enum step_kind { STEP_KERNEL, STEP_GEMM, STEP_ATTENTION, STEP_COPY, STEP_CLEAR }
 struct step {
     enum step_kind kind;
     struct place in[6], out[4];
-    // gemm: in A, B, bias; out D. copy, clear: size[0] bytes attention:
+    // gemm: in A, B, bias, scales of A, of B; out D. copy, clear: size[0] bytes attention:
     // in q, k, v, kept; out context, kept backward: in q, k, v,
     // context, its gradient, kept; out gradients of q, k, v
     enum kernel kernel;
@@ -88,6 +100,7 @@ struct program {
     int64_t tokens_bound; // tokens are below it
     enum precision precision;
     enum element type;   // of values that are not in 8 bits
+    enum recipe recipe;  // of those that are
     bool fused;          // attention is one step, else scores are written and read
     bool fp32_gradients; // of weights are added to float; else written in the program's type
     struct arena *arena;
@@ -110,8 +123,8 @@ struct place program_values(struct program *p, enum area_kind kind,
 struct step *program_add(struct program *p, enum step_kind kind);
 struct step *program_kernel(struct program *p, enum kernel kernel, int64_t size0, int64_t size1);
 void program_clear(struct program *p, struct place at, int64_t bytes);
-void program_gemm(struct program *p, const struct gemm *gemm, struct place a, struct place b,
-                  struct place d, struct place bias);
+struct step *program_gemm(struct program *p, const struct gemm *gemm, struct place a,
+                          struct place b, struct place d, struct place bias);
 bool gemm_same(const struct gemm *x, const struct gemm *y);
 
 // One linear layer, y [tokens][outputs] = x [tokens][inputs] weights^T, weights [outputs][inputs],
@@ -123,15 +136,29 @@ struct gemm gemm_of_linear(enum product product, int64_t tokens, int64_t outputs
 // The same in 8 bits, where both operands must have the summed axis innermost: B and A are given
 // transposed as needed.
 struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t outputs,
-                                 int64_t inputs, enum element out);
+                                 int64_t inputs, enum element out, enum recipe recipe);
+
+// Scales of a matrix whose rows of `depth` values are summed along.
+int64_t scales_bytes(enum scaling scaling, int64_t rows, int64_t depth);
+struct place program_scales(struct program *p, enum scaling scaling, int64_t rows, int64_t depth);
+// Sizes of products in 8 bits are multiples of it.
+int64_t bytes_multiple(enum recipe recipe);
+
+// x [rows][columns] in 8 bits and transposed, with scales, by one kernel.
+struct casted {
+    struct place bytes, transposed, scales, scales_transposed;
+};
+struct casted steps_cast(struct program *p, struct place x, int64_t rows, int64_t columns,
+                         bool e5m2);
 
 struct linear {
     int64_t tokens, outputs, inputs;
     struct place weights, bias; // bias: none, or a place
-    struct place weight_bytes, weight_bytes_transposed;
-    struct place x, x_bytes_transposed; // kept for the weights' gradient
-    struct place gradient;              // of the weights; none: nothing was there before
-    bool bytes;                         // multiplied in 8 bits
+    struct casted weight_bytes; // in 8 bits
+    struct place x;             // kept for the weights' gradient
+    struct casted x_bytes;
+    struct place gradient; // of the weights; none: nothing was there before
+    bool bytes;            // multiplied in 8 bits
 };
 
 // Takes weights, and bias where there is one; with fp32_gradients also the cleared gradient;

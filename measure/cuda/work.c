@@ -11,15 +11,16 @@ static int64_t up_to(int64_t value, int64_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
-// In 8 bits, sizes are rounded up to a multiple of 16, as the library requires.
+// In 8 bits, sizes are rounded up to a multiple of 16, or of 128 where runs have scales.
 static void add_products(struct program *p, const int64_t *d, int64_t count, enum product product,
                          bool fp32_sums)
 {
     int64_t m = d[0], n = d[1], k = d[2];
     struct gemm g = gemm_of_linear(product, m, n, k, p->type);
     if (p->precision == FP8) {
-        m = up_to(m, 16), n = up_to(n, 16), k = up_to(k, 16);
-        g = gemm_of_linear_bytes(product, m, n, k, p->type);
+        int64_t to = bytes_multiple(p->recipe);
+        m = up_to(m, to), n = up_to(n, to), k = up_to(k, to);
+        g = gemm_of_linear_bytes(product, m, n, k, p->type, p->recipe);
     }
     enum area_kind wide = p->precision == FP8 ? AREA_BYTES : AREA_VALUES;
     enum area_kind small = p->precision == FP8 ? AREA_BYTES : AREA_WEIGHTS;
@@ -40,8 +41,10 @@ static void add_products(struct program *p, const int64_t *d, int64_t count, enu
     g.stride_a = product == PRODUCT_WEIGHT ? m * k : n * k;
     g.stride_b = product == PRODUCT_FORWARD ? m * k : m * n;
     g.stride_d = outs;
-    program_gemm(p, &g, product == PRODUCT_WEIGHT ? x : w, product == PRODUCT_FORWARD ? x : dy, y,
-                 place_none());
+    struct step *s = program_gemm(p, &g, product == PRODUCT_WEIGHT ? x : w,
+                                  product == PRODUCT_FORWARD ? x : dy, y, place_none());
+    s->in[3] = program_scales(p, g.a_scaling, g.m, g.k);
+    s->in[4] = program_scales(p, g.b_scaling, g.n, g.k);
 }
 
 static void add_attention(struct program *p, const int64_t *d, bool backward)
@@ -289,6 +292,7 @@ enum status program_of_cell(struct program *p, const struct cell *cell, enum pre
 {
     const int64_t *d = cell->sample.dimensions;
     program_open(p, precision, is_fused(cell), arena);
+    p->recipe = precision == FP8 ? cell->sample.recipe : RECIPE_NONE;
     switch (cell->work) {
     case WORK_GEMM: add_products(p, d, 1, PRODUCT_FORWARD, false); return OK;
     case WORK_GEMM_DATA: add_products(p, d, 1, PRODUCT_INPUT, false); return OK;
@@ -307,7 +311,9 @@ enum status program_of_cell(struct program *p, const struct cell *cell, enum pre
     case WORK_ROTARY: add_rotary(p, d); return OK;
     case WORK_DROPOUT: add_dropout(p, d, false); return OK;
     case WORK_DROPOUT_BACKWARD: add_dropout(p, d, true); return OK;
-    case WORK_CAST: return fail(err, UNAVAILABLE, "cuda: casts are not timed");
+    case WORK_CAST:
+        steps_cast(p, program_values(p, AREA_VALUES, d[0] * d[1]), d[0], d[1], false);
+        return OK;
     case WORK_ATTENTION:
     case WORK_FUSED_ATTENTION: add_attention(p, d, false); return OK;
     case WORK_ATTENTION_BACKWARD:

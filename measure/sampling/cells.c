@@ -123,6 +123,7 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
                           weight * (double)columns * (double)inner,
                       SIZE(tokens, columns, inner))
                 ->sample.fp32_gradients = wide;
+            c->cells[c->count - 1].sample.recipe = r->recipe;
         }
 }
 

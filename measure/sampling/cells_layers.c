@@ -63,6 +63,7 @@ static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, in
                                   SIZE(micro_batch, sequence, c->tensor, c->context));
     cell->layer = layer;
     cell->sample.shape = c->shape;
+    if (kind == LAYER_BLOCK) cell->sample.recipe = c->request->recipe;
     cell->sample.fp32_gradients = c->request->fp32_gradients && pass != PASS_FORWARD;
 }
 

@@ -34,6 +34,7 @@ static void add_grouped(struct chooser *c, const char *operation, int64_t column
                       count * (e * m * (n + k) + weight * n * k),
                       SIZE(rows, columns, inner, experts))
                 ->sample.fp32_gradients = wide;
+            c->cells[c->count - 1].sample.recipe = r->recipe;
         }
 }
 
@@ -42,7 +43,9 @@ void cells_add_experts(struct chooser *c)
     const struct shape *s = c->shape;
     const struct cells_list *experts = &c->request->experts;
     int64_t ffn = larger(1, s->ffn / c->tensor);
-    for (int i = 0; i < experts->count; i++) {
+    // The library has no batched products with scales of runs.
+    bool can = c->request->recipe <= RECIPE_TENSOR;
+    for (int i = 0; i < experts->count && can; i++) {
         add_grouped(c, s->gated_ffn ? "experts' gate and up" : "experts' up",
                     (s->gated_ffn ? 2 : 1) * ffn, s->hidden, experts->values[i]);
         add_grouped(c, "experts' down", s->hidden, ffn, experts->values[i]);
@@ -70,13 +73,27 @@ static void add_dropout(struct chooser *c, int64_t values)
               SIZE(values));
 }
 
+// Values read, bytes written in both orders; scales are few. Both sizes are multiples of a run.
+static void add_cast(struct chooser *c, int64_t tokens)
+{
+    enum { RUN = 128 };
+    int64_t rows = (tokens + RUN - 1) / RUN * RUN,
+            columns = (c->shape->hidden + RUN - 1) / RUN * RUN;
+    double e = precision_bytes(c->request->precision);
+    cells_add(c, WORK_CAST, SAMPLE_CAST, "cast", 0, (e + 2) * (double)rows * (double)columns,
+              SIZE(rows, columns))
+        ->sample.recipe = c->request->recipe;
+}
+
 void cells_add_elementwise(struct chooser *c)
 {
     const struct cells_request *r = c->request;
     double token_bytes = 2 * precision_bytes(r->precision) * (double)c->shape->hidden;
     int64_t tokens =
         cells_quarter(4 * token_bytes / r->copy_bytes_per_s, r->largest_s, rows_most(c));
-    for (int i = 0; i < cells_sizes(r) && !r->quick; i++, tokens *= cells_step(r)) {
+    for (int i = 0; i < cells_sizes(r); i++, tokens *= cells_step(r)) {
+        if (r->precision == FP8) add_cast(c, tokens);
+        if (r->quick) continue;
         add_rotary(c, tokens);
         add_dropout(c, tokens * c->shape->hidden);
     }

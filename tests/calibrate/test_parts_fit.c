@@ -71,6 +71,29 @@ static struct gpu_costs calibrate_with(bool with_parts, struct arena *arena)
     return c.costs.gpus[0];
 }
 
+// Two documents whose products ran by different algorithms are no one fit.
+TEST(test_alike)
+{
+    struct samples documents[2];
+    struct inputs in;
+    struct calibration c;
+    for (int d = 0; d < 2; d++) {
+        documents[d] = (struct samples){.samples = TAKE(arena, CELLS, struct sample),
+                                        .machine = {.gpu = "planted"},
+                                        .document = {.path = d ? "best.json" : "first.json"}};
+        snprintf(documents[d].document.sha256, 13, "%dabbccddeeff", d);
+        for (int i = 1; i <= 4; i++) {
+            struct sample *s = add(&documents[d], SAMPLE_GEMM, "up", 1e12 * i / 6e14, arena);
+            s->flop = 1e12 * i;
+            s->algorithm = d ? ALGORITHM_BEST : ALGORITHM_FIRST;
+        }
+    }
+    const struct calibrate_settings settings = {.output = "costs.json"};
+    CHECK_OK(inputs_join(&in, documents, 2, NULL, arena, &err));
+    CHECK_REFUSED(calibrate(&c, &in, &settings, arena, &err),
+                  "best.json: gemm 'up': expected the same algorithm as in first.json");
+}
+
 TEST(test_parts)
 {
     struct gpu_costs with = calibrate_with(true, arena), without = calibrate_with(false, arena);

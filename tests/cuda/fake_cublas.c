@@ -21,6 +21,8 @@ struct operation_desc {
     cublasLtEpilogue_t epilogue;
     const void *bias;
     int8_t fast;
+    int32_t a_mode, b_mode;
+    const void *a_scales, *b_scales;
 };
 
 struct layout {
@@ -132,6 +134,28 @@ static float value_at(const struct fake_matrix *m, int batch, int64_t row, int64
     return fake_read(m->at, m->element, batch * m->stride + column * m->leading + row);
 }
 
+// The scale of value k of row (or column) i, by the library's documentation.
+static double scale_at(const struct fake_scales *s, int64_t i, int64_t k)
+{
+    const float *floats = s->at;
+    int64_t blocks = (s->depth + 127) / 128, runs = (s->depth + 31) / 32;
+    if (!s->at) return 1;
+    switch (s->mode) {
+    case CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F: return (double)floats[0];
+    case CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F:
+        return (double)floats[k / 128 * ((s->rows + 3) / 4 * 4) + i];
+    case CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F:
+        return (double)floats[i / 128 * ((blocks + 3) / 4 * 4) + k / 128];
+    case CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0: {
+        int64_t tile = i / 128 * ((runs + 3) / 4) + k / 32 / 4, row = i % 128;
+        uint8_t exponent =
+            ((const uint8_t *)s->at)[512 * tile + (row % 32) * 16 + row / 32 * 4 + k / 32 % 4];
+        return ldexp(1, exponent - 127);
+    }
+    default: assert(!"scales that nothing uses"); return 0;
+    }
+}
+
 void fake_multiply(const struct operation *o)
 {
     int64_t inner = o->transpose_a ? o->a.rows : o->a.columns;
@@ -144,7 +168,8 @@ void fake_multiply(const struct operation *o)
                     sum += (double)(o->transpose_a ? value_at(&o->a, batch, k, i)
                                                    : value_at(&o->a, batch, i, k)) *
                            (double)(o->transpose_b ? value_at(&o->b, batch, j, k)
-                                                   : value_at(&o->b, batch, k, j));
+                                                   : value_at(&o->b, batch, k, j)) *
+                           scale_at(&o->a_scales, i, k) * scale_at(&o->b_scales, j, k);
                 sum *= (double)o->alpha;
                 if (o->beta != 0) sum += (double)(o->beta * value_at(&o->d, batch, i, j));
                 if (o->bias) sum += (double)fake_read(o->bias, o->d.element, i);
@@ -175,6 +200,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t of_o
         assert(fake_holds(desc->bias, o->d.rows * bytes_of(o->d.element)));
         o->bias = desc->bias;
     }
+    o->a_scales = (struct fake_scales){desc->a_scales, desc->a_mode, o->d.rows, o->a.rows};
+    o->b_scales = (struct fake_scales){desc->b_scales, desc->b_mode, o->d.columns, o->a.rows};
+    assert(!desc->a_scales || (fake_holds(desc->a_scales, 1) && fake_holds(desc->b_scales, 1)));
+    assert(desc->a_mode <= CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F || o->d.batch == 1);
     assert(o->a.batch == o->d.batch && o->b.batch == o->d.batch);
     assert((o->transpose_a ? o->a.columns : o->a.rows) == o->d.rows);
     assert((o->transpose_b ? o->b.rows : o->b.columns) == o->d.columns);
@@ -232,6 +261,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t of_desc,
         {CUBLASLT_MATMUL_DESC_EPILOGUE, &desc->epilogue, sizeof(uint32_t)},
         {CUBLASLT_MATMUL_DESC_BIAS_POINTER, &desc->bias, sizeof(void *)},
         {CUBLASLT_MATMUL_DESC_FAST_ACCUM, &desc->fast, sizeof(int8_t)},
+        {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &desc->a_mode, sizeof(int32_t)},
+        {CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &desc->b_mode, sizeof(int32_t)},
+        {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &desc->a_scales, sizeof(void *)},
+        {CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &desc->b_scales, sizeof(void *)},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].name == name && known[i].bytes == bytes)

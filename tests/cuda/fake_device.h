@@ -37,6 +37,18 @@ template <typename T> static inline T atomicAdd(T *at, T value)
     *at += value;
     return before;
 }
+template <typename T> static inline T atomicMax(T *at, T value)
+{
+    T before = *at;
+    if (value > before) *at = value;
+    return before;
+}
+static inline float __uint_as_float(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
 #define __expf(x) expf(x) // the C library has a function of that name
 static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 static inline uint32_t __float_as_uint(float x)

@@ -24,12 +24,20 @@ struct fake_matrix {
     const char *at;
 };
 
+// Of a matrix whose rows of `depth` values are summed along.
+struct fake_scales {
+    const void *at; // NULL: none
+    int mode;
+    int64_t rows, depth;
+};
+
 struct operation {
     enum operation_kind kind;
     const void *function;
     dim3 grid, block;
     struct kernel_arguments arguments;
     struct fake_matrix a, b, d;
+    struct fake_scales a_scales, b_scales;
     bool transpose_a, transpose_b;
     float alpha, beta;
     const char *bias;

@@ -23,6 +23,8 @@ look compute memcheck compute --quick --shape "$small" --sequence 64 --precision
     --recompute full
 look fused memcheck compute --quick --fused --graphs --shape "$small" --sequence 128 \
     --precision bf16 --recompute none
+look parts memcheck compute --quick --experts 2 --context 1,2 --shape "$small" --sequence 64 \
+    --precision bf16 --recompute none
 look compress memcheck compress --quick --shape "$small" --sequence 64 --rank 4 --precision bf16
 look memory memcheck memory --largest-mib 1
 look races racecheck compress --quick --shape "$small" --sequence 64 --rank 4 --precision fp32

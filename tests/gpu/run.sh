@@ -1,8 +1,8 @@
 #!/bin/sh
-# All that only a GPU can show, unattended and in one run of less than ten minutes: samples,
-# calibrated costs, rates beside PyTorch's and a separate program's, predicted blocks beside
-# PyTorch's, compute-sanitizer. Everything lies under OUT afterwards, the tables in OUT/table.txt,
-# which is also printed last. A part that fails or takes too long ends alone. usage:
+# All that only a GPU can show, unattended and in one run of less than ten minutes (counted by
+# minutes.sh): samples, calibrated costs, rates beside PyTorch's and a separate program's, predicted
+# blocks beside PyTorch's, compute-sanitizer. Everything lies under OUT afterwards, the tables in
+# OUT/table.txt, which is also printed last. A part that fails or takes too long ends alone. usage:
 # tests/gpu/run.sh OUT BIN=folder of the programs (bin, or build/gpu/bin as `make gpu-pack` puts it
 # together)
 out=${1:?usage: tests/gpu/run.sh OUT}
@@ -41,30 +41,37 @@ nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,temperature.gpu,
 cpu=$BIN/plumbline-measure
 gpt='hidden=4096,heads=32,ffn=16384,vocabulary=50304' \
     llama='hidden=4096,heads=32,kv_heads=8,ffn=14336,vocabulary=32000,gated=1,rms=1'
-part compute 170 $with "$cpu" compute --backend cuda --name h --precision bf16 \
-    --fused --shape "$gpt;$llama" --micro-batch 1,4 \
-    --sequence 2048 --recompute none,full --budget-s 80 --seed 1 -o "$out/compute.json"
+part compute 150 $with "$cpu" compute --backend cuda --name h --precision bf16 \
+    --fused --shape "$gpt;$llama" --micro-batch 1,4 --sustained-s 2 \
+    --sequence 2048 --recompute none,full --budget-s 65 --seed 1 -o "$out/compute.json"
+part parts 35 $with "$cpu" compute --backend cuda --name h --precision bf16 \
+    --fused --quick --shape "$llama" --micro-batch 2 --experts 8 --context 1,2 \
+    --sequence 4096 --recompute none --budget-s 10 --seed 5 -o "$out/parts.json"
 part graphs 35 $with "$cpu" compute --backend cuda --name h --precision bf16 \
     --fused --graphs --quick --shape "$llama" --micro-batch 1 \
-    --sequence 1024 --recompute none --budget-s 10 --seed 2 -o "$out/graphs.json"
-part fp8 45 $with "$cpu" compute --backend cuda --name h --precision fp8 \
+    --sequence 1024 --recompute none --budget-s 8 --seed 2 -o "$out/graphs.json"
+part fp8 35 $with "$cpu" compute --backend cuda --name h --precision fp8 \
+    --fused --quick --shape "$llama" --micro-batch 2 --sustained-s 1 \
+    --sequence 2048 --recompute none --budget-s 8 --seed 3 -o "$out/fp8.json"
+part fp8_block 30 $with "$cpu" compute --backend cuda --name h --precision fp8 --recipe block \
     --fused --quick --shape "$llama" --micro-batch 2 \
-    --sequence 2048 --recompute none --budget-s 10 --seed 3 -o "$out/fp8.json"
-part fp32 30 $with "$cpu" compute --backend cuda --name h --precision fp32 \
-    --quick --shape "$llama" --sequence 1024 --recompute none \
-    --budget-s 8 --seed 4 -o "$out/fp32.json"
-part memory 25 $with "$cpu" memory --backend cuda --name h --budget-s 8 --largest-mib 1024 \
+    --sequence 2048 --recompute none --budget-s 8 --seed 6 -o "$out/fp8_block.json"
+part best 25 $with "$cpu" compute --backend cuda --name h --precision bf16 --algorithm best \
+    --fused --quick --shape "$llama" --micro-batch 1 \
+    --sequence 2048 --recompute none --budget-s 6 --seed 7 -o "$out/best.json"
+part memory 20 $with "$cpu" memory --backend cuda --name h --budget-s 6 --largest-mib 1024 \
     -o "$out/memory.json"
-part compress 30 $with "$cpu" compress --backend cuda --name h --precision bf16 --shape "$gpt" \
-    --sequence 2048 --budget-s 10 \
+part compress 20 $with "$cpu" compress --backend cuda --name h --precision bf16 --shape "$gpt" \
+    --sequence 2048 --budget-s 6 \
     -o "$out/compress.json"
-part calibrate 10 $with "$BIN/plumbline" calibrate "$out/compute.json" --show -o "$out/costs.json"
-part rates 60 python3 "$here/rates.py" "$out/compute.json" "$out/memory.json" "$heuristics"
-part blocks 80 python3 "$here/block_check.py" "$out/costs.json" "$BIN/plumbline" "$out/blocks"
-part sanitizer 100 $with sh "$here/gpu_check.sh" "$BIN/plumbline-measure-cuda" "$out"
+part calibrate 10 $with "$BIN/plumbline" calibrate "$out/compute.json" "$out/parts.json" --show \
+    -o "$out/costs.json"
+part rates 55 python3 "$here/rates.py" "$out/compute.json" "$out/memory.json" "$heuristics"
+part blocks 75 python3 "$here/block_check.py" "$out/costs.json" "$BIN/plumbline" "$out/blocks"
+part sanitizer 95 $with sh "$here/gpu_check.sh" "$BIN/plumbline-measure-cuda" "$out"
 {
     cat "$out/device.txt"
-    for name in compute graphs fp8 fp32 memory compress; do show $name 3; done
+    for name in compute parts graphs fp8 fp8_block best memory compress; do show $name 3; done
     show calibrate 30
     show rates
     show blocks

@@ -21,6 +21,11 @@ static __device__ inline void set_value(float &y, float x) { y = x; }
 static __device__ inline void set_value(__half &y, float x) { y = __float2half_rn(x); }
 static __device__ inline void set_value(__nv_bfloat16 &y, float x) { y = __float2bfloat16_rn(x); }
 
+static __device__ inline uint8_t to_byte(float x, bool e5m2)
+{
+    return (uint8_t)__nv_cvt_float_to_fp8(x, __NV_SATFINITE, e5m2 ? __NV_E5M2 : __NV_E4M3);
+}
+
 // N values that are read or written by one instruction.
 template <typename T, int N> struct alignas(sizeof(T) * N) pack {
     T value[N];

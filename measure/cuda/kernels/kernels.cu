@@ -3,6 +3,7 @@
 #include "measure/cuda/kernels/kernels.h"
 
 #include "measure/cuda/kernels/block.cuh"
+#include "measure/cuda/kernels/casts.cuh"
 #include "measure/cuda/kernels/compress.cuh"
 #include "measure/cuda/kernels/random.cuh"
 #include "measure/cuda/kernels/train.cuh"
@@ -73,6 +74,7 @@ static const struct entry entries[KERNEL_COUNT] = {
     {GRID_VALUES, false, FOURS(kernel_adam)},
     {GRID_VALUES, true, PACKED(kernel_cast)},
     {GRID_TILES, true, PLAIN(kernel_cast_transposed)},
+    {GRID_TILES, true, {1, 1, 1}, SAME(kernel_cast_runs), SAME(kernel_cast_runs)},
     {GRID_BLOCK, false, PLAIN(kernel_cholesky)},
     {GRID_THREAD, false, {1, 1, 1}, SAME(kernel_radix_open), SAME(kernel_radix_open)},
     {GRID_VALUES, false, PACKED(kernel_radix_count)},

@@ -44,10 +44,14 @@ enum kernel {
     KERNEL_ADAM, // in: float gradient; float out: state m, state v, weights; out[3]: weights in T
                  // or NULL. size[0] values; scalar: step size, decay of m, decay of v, epsilon
     KERNEL_CAST, // out[0] = in[0] in 8 bits, size: rows, columns, E5M2 rather than E4M3
-    KERNEL_CAST_TRANSPOSED, // the same; out[1]: its transpose
-    KERNEL_CHOLESKY,        // in: float Gram matrix [n][n]; float out[0]: scratch [n][n]; out[1]: T
-                     // [n][n], the inverse of its upper factor. size[0]: n; scalar[0]: ridge,
-                     // relative to the trace / n
+    KERNEL_CAST_TRANSPOSED, // the same; out[1]: its transpose. in[1]: float to multiply by, or
+                            // NULL; out[2]: float, at least the largest magnitude, or NULL
+    KERNEL_CAST_RUNS,       // of 16 bits; out: bytes, their transpose, scales of runs of rows, of
+                      // columns. size: rows, columns, E5M2 rather than E4M3, values of a run (128,
+                      // 32)
+    KERNEL_CHOLESKY,    // in: float Gram matrix [n][n]; float out[0]: scratch [n][n]; out[1]: T
+                        // [n][n], the inverse of its upper factor. size[0]: n; scalar[0]: ridge,
+                        // relative to the trace / n
     KERNEL_RADIX_OPEN,  // out: struct radix, cleared; size[0]: kept
     KERNEL_RADIX_COUNT, // in: values; out: struct radix. size[0] values
     KERNEL_RADIX_PICK,  // out: struct radix
@@ -60,10 +64,11 @@ enum kernel {
 };
 
 enum fill {
-    FILL_SIGNED,   // T, -scalar[0] .. scalar[0]
-    FILL_POSITIVE, // T, 0 .. scalar[0]
-    FILL_TOKENS,   // int32, 0 .. size[2] - 1
-    FILL_BYTES,    // bytes that are finite numbers in both 8-bit formats
+    FILL_SIGNED,    // T, -scalar[0] .. scalar[0]
+    FILL_POSITIVE,  // T, 0 .. scalar[0]
+    FILL_TOKENS,    // int32, 0 .. size[2] - 1
+    FILL_BYTES,     // bytes that are finite numbers in both 8-bit formats
+    FILL_EXPONENTS, // bytes 120 to 127: powers of two from 2^-7 to 1
 };
 
 enum {

@@ -25,6 +25,7 @@ template <typename T> __global__ void kernel_fill(arguments a)
             ((int32_t *)a.out[0])[i] = (int32_t)((h >> 32) % (uint64_t)a.size[2]);
             break;
         case FILL_BYTES: ((uint8_t *)a.out[0])[i] = (uint8_t)(h >> 56) & 0xbfu; break;
+        case FILL_EXPONENTS: ((uint8_t *)a.out[0])[i] = (uint8_t)(120 + (h >> 61)); break;
         }
     }
 }
@@ -128,11 +129,6 @@ template <typename T, int N> __global__ void kernel_adam(arguments a)
     }
 }
 
-static __device__ inline uint8_t to_byte(float x, bool e5m2)
-{
-    return (uint8_t)__nv_cvt_float_to_fp8(x, __NV_SATFINITE, e5m2 ? __NV_E5M2 : __NV_E4M3);
-}
-
 template <typename T, int N> __global__ void kernel_cast(arguments a)
 {
     const bool e5m2 = a.size[2] != 0;
@@ -154,12 +150,16 @@ template <typename T> __global__ void kernel_cast_transposed(arguments a)
     const int64_t rows = a.size[0], columns = a.size[1], across = (columns + TILE - 1) / TILE;
     const int64_t tiles = across * ((rows + TILE - 1) / TILE);
     const int x = threadIdx.x % TILE;
+    const float scale = a.in[1] ? *(const float *)a.in[1] : 1;
+    float largest = 0;
     for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const int64_t top = t / across * TILE, left = t % across * TILE;
         for (int y = threadIdx.x / TILE; y < TILE; y += TILE_STRIPS)
             if (top + y < rows && left + x < columns) {
                 const int64_t at = (top + y) * columns + left + x;
-                tile[y][x] = to_byte(to_float(((const T *)a.in[0])[at]), a.size[2] != 0);
+                const float value = to_float(((const T *)a.in[0])[at]);
+                largest = fmaxf(largest, fabsf(value));
+                tile[y][x] = to_byte(value * scale, a.size[2] != 0);
                 ((uint8_t *)a.out[0])[at] = tile[y][x];
             }
         __syncthreads();
@@ -168,6 +168,9 @@ template <typename T> __global__ void kernel_cast_transposed(arguments a)
                 ((uint8_t *)a.out[1])[(left + y) * rows + top + x] = tile[x][y];
         __syncthreads();
     }
+    if (!a.out[2]) return; // magnitudes are ordered as their bits
+    largest = block_largest(largest);
+    if (threadIdx.x == 0) atomicMax((unsigned *)a.out[2], __float_as_uint(largest));
 }
 
 #endif
