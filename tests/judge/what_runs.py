@@ -1,0 +1,257 @@
+"""A space is what runs: no run that a framework can do is faster than the bound of its space.
+
+what_runs.py PLUMBLINE drawn SEED COUNT        layouts and switches drawn here, from what the
+                                               frameworks' own checks allow, COUNT for each space
+what_runs.py PLUMBLINE rows SECONDS FILE ...   rows of published runs (docs/FORMATS.md, runs),
+                                               each against a space of its own
+
+The runs are priced by `plumbline predict`, the bound is that of `solve` on the problem that
+`example gpt --layouts all` makes of the same model, cluster, batch, numerics and costs. Runs that
+the plan's own memory rule refuses are counted apart.
+"""
+import csv, json, pathlib, random, subprocess, sys, tempfile
+
+plumbline, mode = sys.argv[1:3]
+KEYS = ("gpu num_gpus layers hidden ffn heads kv_heads vocab positions gated rms_norm tied bias "
+        "dropout seq tp cp pp dp vpp micro_batch global_batch recompute sp zero flash overlap "
+        "precision gradient_bytes overlap_messages overlap_tensor scattered_messages fused_loss "
+        "compiled schedule trainer").split()
+
+
+def call(*words, code=(0,)):
+    done = subprocess.run([plumbline, *map(str, words)], capture_output=True, text=True)
+    if done.returncode == 2 and 2 in code and "runs no layout of the space" in done.stderr:
+        return "no layout"
+    if done.returncode not in code:
+        raise SystemExit(f"what_runs: {' '.join(map(str, words))}: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+# ---- runs and spaces
+
+
+def model_of(x):
+    runs = [{"name": "embedding", "kind": "embedding", "count": 1},
+            {"name": "block", "kind": "block", "count": int(x["layers"]), "recomputable": True},
+            {"name": "head", "kind": "head", "count": 1}]
+    hidden, heads, llama = int(x["hidden"]), int(x["heads"]), bool(int(x["rms_norm"]))
+    return {"kind": "plumbline.model", "version": 1, "name": "a model",
+            "shape": {"hidden": hidden, "ffn": int(x["ffn"]), "heads": heads,
+                      "kv_heads": int(x["kv_heads"]), "head_width": hidden // heads,
+                      "vocabulary": int(x["vocab"]), "positions": int(x["positions"]),
+                      "gated_ffn": bool(int(x["gated"])), "rms_norm": llama,
+                      "tied_embeddings": bool(int(x["tied"])),
+                      "dropout": bool(int(x["dropout"])), "linear_bias": bool(int(x["bias"])),
+                      "qkv_bias": bool(int(x["bias"]))},
+            "runs": runs}
+
+
+def predicted(rows, folder):
+    with open(folder / "rows.csv", "w", newline="") as out:
+        table = csv.DictWriter(out, ["id", "source", *KEYS, "metric", "value", "unit", "notes"])
+        table.writeheader()
+        for i, x in enumerate(rows):
+            table.writerow({"id": i, "source": "here", "metric": "iteration_time", "value": 1,
+                            "unit": "s", **{key: x[key] for key in KEYS if key in x}})
+    return json.loads(call("predict", folder / "rows.csv", "--no-ranges", "--json"))
+
+
+FIXED = {"tensor": "tp", "context": "cp", "pipeline": "pp", "data": "dp", "zero": "zero",
+         "micro_batch": "micro_batch", "sequence_parallel": "sp"}
+
+
+def fix(job, x):
+    """Of the job's space only the run's own layout is left, with whatever switches."""
+    space = {key: job["space"][key] for key in ("framework", "switches") if key in job["space"]}
+    space.update({key: [int(x[column])] for key, column in FIXED.items()})
+    space["schedule"] = [x["schedule"]]
+    space["gradient_sync"] = ["overlapped" if int(x["overlap"]) else "exposed"]
+    if int(x["vpp"]) > 1: space["virtual_stages"] = [int(x["vpp"])]
+    job["space"] = space
+    job["layout"]["fused_attention"] = str(x["flash"]) != "0"
+
+
+def bound(x, framework, seconds, folder, fixed=False):
+    """(bound, plan's time) of the space, in seconds; None: it has no layout."""
+    (folder / "a-model.json").write_text(json.dumps(model_of(x)))
+    call("example", "gpt", "--model", folder / "a-model.json", "--gpu", x["gpu"].lower(), "--gpus",
+         x["num_gpus"], "--sequence", x["seq"], "--global-batch", x["global_batch"], "--precision",
+         x["precision"], "--gradient-bytes", x["gradient_bytes"], "--costs", "kernels",
+         "--framework", framework, "--layouts", "all", "--force", "-o", folder / "problem")
+    if fixed:
+        job = json.loads((folder / "problem/job.json").read_text())
+        fix(job, x)
+        (folder / "problem/job.json").write_text(json.dumps(job))
+    said = call("solve", folder / "problem/problem.json", "--time-limit-s", seconds, "--gap", 0.01,
+                "--quiet", "-o", folder / "plan.json", code=(0, 2, 10, 11))
+    if "no layout" in said: return None
+    plan = json.loads((folder / "plan.json").read_text())
+    return plan["bound_ns"] / 1e9, plan.get("iteration_ns", 0) / 1e9
+
+
+def rounding(x):
+    """A message's parts are rounded one by one (docs/PROOFS.md 8)."""
+    return 12e-9 * int(x["pp"]) * int(x["vpp"])
+
+
+# ---- drawn
+
+GPT = dict(layers=24, hidden=2048, ffn=8192, heads=16, kv_heads=16, vocab=51200, positions=2048,
+           gated=0, rms_norm=0, tied=1, bias=1, dropout=1, seq=2048)
+LLAMA = dict(layers=32, hidden=4096, ffn=14336, heads=32, kv_heads=8, vocab=128256, positions=0,
+             gated=1, rms_norm=1, tied=0, bias=0, dropout=0, seq=8192)
+WIDE = dict(LLAMA, layers=48, hidden=8192, ffn=28672, heads=64)
+SPACES = [  # framework, model, GPU, GPUs, batch, precision
+    ("megatron", GPT, "A100-80GB", 16, 64, "bf16"),
+    ("megatron", LLAMA, "H100-80GB", 32, 128, "fp8"),
+    ("nemo", WIDE, "H100-80GB", 128, 128, "bf16"),
+    ("torchtitan", LLAMA, "H100-80GB", 32, 64, "bf16"),
+    ("torchtitan-0.2", GPT, "A100-80GB", 16, 64, "bf16"),
+    ("deepspeed", GPT, "V100-16GB", 16, 64, "fp16"),
+    ("deepspeed", LLAMA, "A100-80GB", 32, 64, "bf16")]
+
+
+def divisors(n):
+    return [i for i in range(1, n + 1) if n % i == 0]
+
+
+def core_switches(x, rng):
+    """Megatron-LM's arguments.py: messages only of several stages a rank, and always of two ranks;
+    tensor collectives only with sequence parallelism."""
+    x["overlap_messages"] = int(x["vpp"] > 1 and (x["pp"] == 2 or rng.random() < 0.5))
+    x["overlap_tensor"] = int(x["sp"] and rng.random() < 0.5)
+    x["fused_loss"] = rng.choice((0, 1))
+    x["trainer"] = "megatron"
+
+
+def drawn(framework, shape, gpu, gpus, batch, precision, rng):
+    """One run of the framework; None: this draw is none."""
+    titan, deep = framework.startswith("torchtitan"), framework == "deepspeed"
+    tp = rng.choice([t for t in (1, 2, 4, 8) if shape["kv_heads"] % t == 0])
+    cp = 1 if deep else rng.choice((1, 1, 2))
+    pp = rng.choice([p for p in (1, 2, 4, 8, 16) if p <= shape["layers"]])
+    if gpus % (tp * cp * pp): return None
+    dp = gpus // (tp * cp * pp)
+    if batch % dp: return None
+    x = dict(shape, gpu=gpu, num_gpus=gpus, tp=tp, cp=cp, pp=pp, dp=dp, global_batch=batch,
+             precision=precision, flash="te", vpp=1, schedule="1f1b", scattered_messages=0,
+             compiled=0, micro_batch=rng.choice([b for b in divisors(batch // dp) if b <= 8]),
+             recompute=rng.choice(("none", "full") if deep else ("none", "selective", "full")),
+             gradient_bytes=2 if deep else 4, sp=int(tp > 1 and (titan or rng.random() < 0.7)))
+    steps = batch // dp // x["micro_batch"]
+    x["overlap"] = 1 if titan else rng.choice((0, 1))
+    x["zero"] = rng.choice((2, 3) if titan else (0, 1))
+    if pp > 1 and not deep and rng.random() < 0.6:
+        stages = [v for v in (2, 3, 4, 6) if shape["layers"] % (v * pp) == 0]
+        if not stages or steps % pp: return None
+        x["vpp"], x["schedule"] = rng.choice(stages), "interleaved"
+    if titan and pp > 1 and x["vpp"] == 1 and rng.random() < 0.3: x["schedule"] = "gpipe"
+    if not titan and not deep: core_switches(x, rng)
+    elif titan:
+        if framework == "torchtitan-0.2" and dp * cp == 1 and tp * pp > 1: return None
+        x.update(trainer="torchtitan", compiled=rng.choice((0, 1)), fused_loss=rng.choice((0, 1)),
+                 overlap_messages=rng.choice((0, 1)))
+        x["overlap_tensor"] = int(x["sp"] and x["compiled"] and rng.random() < 0.5)
+    else:
+        if pp == 1: x["zero"] = rng.choice((0, 1, 2, 3))
+        if pp > 1 or not x["zero"]: x["overlap"] = 0
+        x.update(trainer="deepspeed", overlap_messages=0, overlap_tensor=0, fused_loss=0,
+                 scattered_messages=rng.choice((0, 1)))
+    return x
+
+
+def compare(name, x, seconds, answer, folder, fixed):
+    """Whether the run is faster than its space's bound; prints it."""
+    found = bound(x, name, seconds, folder, fixed)
+    if found and 0 < found[0] <= answer + rounding(x): return 0
+    print(f"VIOLATION: {answer:.9f} s, {found and found[0]} of {name}'s space: {x}")
+    return 1
+
+
+def compare_drawn(seed, count, folder):
+    wrong = 0
+    for number, space in enumerate(SPACES):
+        rng, rows = random.Random(seed * 1000 + number), []
+        while len(rows) < count:
+            x = drawn(*space, rng)
+            if x: rows.append(x)
+        fit = [(a["iteration_s"], x) for a, x in zip(predicted(rows, folder), rows) if a["fits"]]
+        if not fit: raise SystemExit(f"what_runs: no run of {space[0]} fits; another seed?")
+        least, found = bound(rows[0], space[0], 40, folder)
+        above = [(t, x) for t, x in fit if least > t + rounding(x)]
+        for t, x in above: print(f"VIOLATION: {t:.9f} s, {least:.9f} of {space[0]}'s space: {x}")
+        wrong += len(above) + (not least)
+        wrong += sum(compare(space[0], x, 40, t, folder, True) for t, x in fit[:count // 8 + 1])
+        print(f"{space[0]} {space[2]} x {space[3]}: bound {least:.6f} s, plan {found:.6f}; "
+              f"{len(fit)} runs, the fastest {min(t for t, _ in fit):.6f}, {len(above)} faster "
+              f"than the bound; {count - len(fit)} more are above the memory rule")
+    return wrong
+
+
+# ---- published
+
+DEFAULTS = dict(tp=1, cp=1, pp=1, vpp=1, micro_batch=1, recompute="none", sp=0, zero=0, flash=0,
+                overlap=0, precision="fp16", overlap_messages=0, overlap_tensor=0, fused_loss=0,
+                compiled=0, trainer="megatron")
+
+
+def complete(row):
+    """The row with what blanks mean, as plan's frameworks run it; None: no run of these."""
+    x = {key: row.get(key) or "" for key in KEYS}
+    known = all(x[key] for key in ("gpu", "num_gpus", "layers", "hidden", "seq", "global_batch"))
+    if not known or row.get("metric") not in ("iteration_time", "throughput",
+                                              "model_tflops_per_gpu", "tflops_per_gpu"): return None
+    x = {**x, **{key: value for key, value in DEFAULTS.items() if x[key] == ""}}
+    if x["trainer"] not in ("megatron", "torchtitan", "deepspeed") or "*" in x["gpu"]: return None
+    if x["recompute"] not in ("none", "selective", "full"): return None
+    if x["gpu"] == "A100": x["gpu"] = "A100-80GB"
+    for key in ("layers", "hidden", "seq", "num_gpus", "tp", "cp", "pp", "vpp", "micro_batch",
+                "global_batch", "sp", "zero", "overlap"): x[key] = int(x[key])
+    llama = x["rms_norm"] == "1"
+    blank = dict(ffn=4 * x["hidden"], heads=x["hidden"] // 64, vocab=50257, gated=0, rms_norm=0,
+                 tied=int(not llama), dropout=int(not llama), bias=int(not llama),
+                 positions=0 if llama else x["seq"], schedule="interleaved" if x["vpp"] > 1
+                 else "1f1b", dp=x["num_gpus"] // (x["tp"] * x["cp"] * x["pp"]),
+                 gradient_bytes=2 if x["trainer"] == "deepspeed" else 4, scattered_messages=0)
+    x = {**x, **{key: value for key, value in blank.items() if x[key] == ""}}
+    if x["kv_heads"] == "": x["kv_heads"] = x["heads"]
+    multiple = 128 * x["tp"]
+    x["vocab"] = (int(x["vocab"]) + multiple - 1) // multiple * multiple
+    return x
+
+
+def compare_rows(seconds, files, folder):
+    wrong, seen = 0, set()
+    counts = {"compared": 0, "above the memory rule": 0, "no layout of the framework": 0,
+              "not predicted": 0}
+    for file in files:
+        for row in csv.DictReader(open(file, newline="")):
+            x = complete(row)
+            if not x or tuple(x.items()) in seen: continue
+            seen.add(tuple(x.items()))
+            answer = predicted([x], folder)[0]
+            if "iteration_s" not in answer or not answer["iteration_s"]: why = "not predicted"
+            elif not answer["fits"]:
+                why = "above the memory rule"
+                print(f"{row['id']}: {answer['memory_bytes'] / 1e9:.1f} GB of "
+                      f"{answer['memory_limit_bytes'] / 1e9:.1f}: above the memory rule")
+            else:
+                found = bound(x, x["trainer"], seconds, folder, True)
+                why = "compared" if found else "no layout of the framework"
+                if found and not 0 < found[0] <= answer["iteration_s"] + rounding(x):
+                    print(f"VIOLATION: {row['id']}: {answer['iteration_s']:.9f} s, bound "
+                          f"{found[0]:.9f}: {x}")
+                    wrong += 1
+            counts[why] += 1
+    print("published runs:", ", ".join(f"{n} {what}" for what, n in counts.items()),
+          f"- {wrong} faster than the bound")
+    return wrong + (not counts["compared"])
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        if mode == "drawn":
+            wrong = compare_drawn(int(sys.argv[3]), int(sys.argv[4]), pathlib.Path(name))
+        else:
+            wrong = compare_rows(float(sys.argv[3]), sys.argv[4:], pathlib.Path(name))
+    sys.exit(1 if wrong else 0)
