@@ -27,7 +27,7 @@ struct steps {
 };
 
 struct options {
-    const char *model, *cluster, *gpu, *costs, *folder;
+    const char *model, *cluster, *gpu, *costs, *folder, *known;
     int64_t nodes, gpus, sequence, global_batch;
     int framework, precision;
     int64_t gradient_bytes;
@@ -112,6 +112,7 @@ static void solve_step(struct steps *s, const struct options *r, struct arena *a
     struct step *step = begin_step(s, &command_solve);
     add(step, file_in(r, "problem.json", arena));
     add_number(step, "--gap", r->gap, arena);
+    add_text(step, "--known", r->known);
     add_number(step, "--time-limit-s", r->time_limit_s, arena);
     add_text(step, "-o", file_in(r, "plan.json", arena));
 }
@@ -197,6 +198,8 @@ static const struct option_row rows[] = {
      0, 1},
     {"--time-limit-s", OPTION_NUMBER, OPT(time_limit_s),
      "time limit of the search in seconds (default: 45; 0: none)", 0, 1e9},
+    {"--known", OPTION_PATH, OPT(known),
+     "plan, or problem with one layout, that the answer must not be worse than"},
     {"-o", OPTION_PATH, OPT(folder), "output folder for all files, created if missing"},
     {"--force", OPTION_FLAG, OPT(force), "overwrite documents whose content differs"},
 };

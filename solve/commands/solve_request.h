@@ -12,7 +12,7 @@
 
 struct solve_request {
     const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path,
-        *certificate_path;
+        *certificate_path, *known_path;
     struct solve_settings settings;
     int64_t front, memory_limit_mib;
     bool *unwritten; // set where a document could not be written

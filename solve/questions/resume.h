@@ -19,6 +19,14 @@ struct resume {
 enum status resume_read(struct resume *resume, const struct option_texts *plans,
                         const struct problem *problem, struct arena *arena, struct error *err);
 
+// known.c: solves the layout of the plan, or of the problem with one layout, in a share of the
+// time, and lets the search of the problem's space start from its plan. BAD_INPUT: the layout is
+// not of the space.
+enum { KNOWN_SHARE = 5 };
+enum status known_take(struct layouts_task *task, const char *path, const struct problem *problem,
+                       const struct solve_settings *settings, const volatile int *stop,
+                       struct arena *arena, struct error *err);
+
 // States in the results that their bound rests on these documents. plan_path: where the plan goes.
 void resume_claim(struct solved *s, const struct resume *resume, const char *plan_path,
                   struct arena *arena);

@@ -2,6 +2,7 @@
 // faster.
 #include <inttypes.h>
 
+#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 
@@ -110,6 +111,23 @@ static void print_layout(struct text *out, const struct plan *plan)
     if (plan->iteration_ns > 0)
         text_put(out, "  throughput %.4g sequences/s (%" PRId64 " sequences per iteration)\n",
                  (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);
+}
+
+// The types that the job states or its framework has by default, and what the trainer overlaps,
+// fuses or sends in parts in this layout.
+static void print_job(struct text *out, const struct plan *plan, const struct problem *problem)
+{
+    struct job job = problem_with_layout(problem, &plan->layout).job;
+    const char *before = "  switches   ";
+    text_put(out, "  numerics   %s, gradients of %d bytes, %s (trainer %s)\n",
+             precision_names[job.precision], job.gradient_bytes_per_value,
+             job.adam ? "Adam" : "an optimizer without state", trainer_names[job.trainer]);
+    for (int i = 0; i < SWITCH_COUNT; i++) {
+        if (!*job_switch(&job, (enum trainer_switch)i)) continue;
+        text_put(out, "%s%s", before, trainer_switch_names[i]);
+        before = ", ";
+    }
+    if (*before == ',') text_put(out, "\n");
 }
 
 static bool plan_offloads(const struct plan *plan)
@@ -263,6 +281,7 @@ void report_summary(struct text *out, const struct plan *plan, const struct prob
     print_verdict(out, plan);
     if (!plan->stage_count) return;
     print_layout(out, plan);
+    if (problem) print_job(out, plan, problem);
     if (problem && plan->iteration_ns > 0) report_figures(out, plan, problem);
     if (r->iteration_ns != plan->iteration_ns)
         text_put(out,

@@ -22,7 +22,7 @@ def call(*words, code=(0,)):
     done = subprocess.run([plumbline, *map(str, words)], capture_output=True, text=True)
     if done.returncode == 2 and 2 in code and "runs no layout of the space" in done.stderr:
         return "no layout"
-    if done.returncode not in code:
+    if done.returncode not in code or done.returncode == 2:
         raise SystemExit(f"what_runs: {' '.join(map(str, words))}: {done.stderr or done.stdout}")
     return done.stdout
 
@@ -56,6 +56,9 @@ def predicted(rows, folder):
     return json.loads(call("predict", folder / "rows.csv", "--no-ranges", "--json"))
 
 
+# torchtitan trains models of its own alone.
+OWN_MODELS = {(32, 4096): "llama-3.1-8b", (80, 8192): "llama-3.1-70b",
+              (126, 16384): "llama-3.1-405b"}
 FIXED = {"tensor": "tp", "context": "cp", "pipeline": "pp", "data": "dp", "zero": "zero",
          "micro_batch": "micro_batch", "sequence_parallel": "sp"}
 
@@ -74,7 +77,9 @@ def fix(job, x):
 def bound(x, framework, seconds, folder, fixed=False):
     """(bound, plan's time) of the space, in seconds; None: it has no layout."""
     (folder / "a-model.json").write_text(json.dumps(model_of(x)))
-    call("example", "gpt", "--model", folder / "a-model.json", "--gpu", x["gpu"].lower(), "--gpus",
+    own = folder / "a-model.json"
+    if framework.startswith("torchtitan"): own = OWN_MODELS[int(x["layers"]), int(x["hidden"])]
+    call("example", "gpt", "--model", own, "--gpu", x["gpu"].lower(), "--gpus",
          x["num_gpus"], "--sequence", x["seq"], "--global-batch", x["global_batch"], "--precision",
          x["precision"], "--gradient-bytes", x["gradient_bytes"], "--costs", "kernels",
          "--framework", framework, "--layouts", "all", "--force", "-o", folder / "problem")
@@ -82,6 +87,7 @@ def bound(x, framework, seconds, folder, fixed=False):
         job = json.loads((folder / "problem/job.json").read_text())
         fix(job, x)
         (folder / "problem/job.json").write_text(json.dumps(job))
+    (folder / "plan.json").unlink(missing_ok=True)
     said = call("solve", folder / "problem/problem.json", "--time-limit-s", seconds, "--gap", 0.01,
                 "--quiet", "-o", folder / "plan.json", code=(0, 2, 10, 11))
     if "no layout" in said: return None
@@ -106,7 +112,7 @@ SPACES = [  # framework, model, GPU, GPUs, batch, precision
     ("megatron", LLAMA, "H100-80GB", 32, 128, "fp8"),
     ("nemo", WIDE, "H100-80GB", 128, 128, "bf16"),
     ("torchtitan", LLAMA, "H100-80GB", 32, 64, "bf16"),
-    ("torchtitan-0.2", GPT, "A100-80GB", 16, 64, "bf16"),
+    ("torchtitan-0.2", LLAMA, "A100-80GB", 16, 64, "bf16"),
     ("deepspeed", GPT, "V100-16GB", 16, 64, "fp16"),
     ("deepspeed", LLAMA, "A100-80GB", 32, 64, "bf16")]
 
@@ -179,7 +185,8 @@ def compare_drawn(seed, count, folder):
         if not fit: raise SystemExit(f"what_runs: no run of {space[0]} fits; another seed?")
         least, found = bound(rows[0], space[0], 40, folder)
         above = [(t, x) for t, x in fit if least > t + rounding(x)]
-        for t, x in above: print(f"VIOLATION: {t:.9f} s, {least:.9f} of {space[0]}'s space: {x}")
+        for t, x in above[:3]:
+            print(f"VIOLATION: {t:.9f} s, {least:.9f} of {space[0]}'s space: {x}")
         wrong += len(above) + (not least)
         wrong += sum(compare(space[0], x, 40, t, folder, True) for t, x in fit[:count // 8 + 1])
         print(f"{space[0]} {space[2]} x {space[3]}: bound {least:.6f} s, plan {found:.6f}; "

@@ -399,7 +399,7 @@ done
 says traceEvents reported.trace
 says '--pipeline-model-parallel-size' reported.megatron
 # A job with a space: the plan's layout, the fates of all layouts.
-gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 2 --pipeline 2 --layouts degrees \
+gives 0 example gpt --model gpt2-xl --gpus 16 --layouts degrees \
     --global-batch 32 --sequence 1024 -o space
 gives 0 solve space/problem.json -o space/plan.json --layouts space/layouts.json \
     --quiet --gap 0.05 --certificate space/certificate.json

@@ -57,5 +57,26 @@ for signal in INT TERM; do
     interrupted $signal "in line"
 done
 
+# ---- the user's own layout: solved first, so that the answer is never worse
+"$plumbline" example gpt --model gpt2-xl --gpus 16 --framework any --global-batch 64 \
+    --sequence 1024 --tensor 1 --pipeline 4 -o own > /dev/null || complain "example"
+"$plumbline" solve own/problem.json --quiet -o own.json || complain "the own layout"
+for known in own/problem.json own.json; do
+    "$plumbline" solve space/problem.json --gap 0.9 --quiet --known $known -o known.json 2> log ||
+        complain "--known $known: $?"
+    grep -q "its layout has a plan of" log || complain "--known $known: nothing is said of it"
+    [ "$(number known.json iteration_ns)" -le "$(number own.json iteration_ns)" ] ||
+        complain "--known $known: a worse plan"
+    "$plumbline" verify known.json > /dev/null || complain "--known $known: not accepted"
+done
+refused() { words=$1; shift
+    "$plumbline" "$@" -o no.json > /dev/null 2> log && complain "$*: taken"
+    grep -q -- "$words" log || complain "$*: '$words' is not said"; }
+sed 's/"data": 4/"data": 2/' own/job.json > job.json && mv job.json own/job.json
+refused "its layout is not in the job's space" solve space/problem.json --known own/problem.json
+refused "expected a job with one layout, found a space" solve space/problem.json \
+    --known space/problem.json
+refused "--known: expected a job with a space" solve own/problem.json --known own.json
+
 [ $failures = 0 ] && echo "test_first_plan: ok"
 exit $((failures > 0))

@@ -1,0 +1,67 @@
+// A layout that the user has already, for --known: solved first, so that the search of the space
+// starts from its plan and its answer is never worse.
+#include <stdio.h>
+
+#include "solve/questions/resume.h"
+
+// Of a plan, whose decisions are tried first, or of a problem with one layout.
+static enum status read_layout(struct plan *plan, const char *path, struct arena *arena,
+                               struct error *err)
+{
+    struct document d;
+    struct error other = {OK, ""};
+    struct problem *own = TAKE(arena, 1, struct problem);
+    *plan = (struct plan){.stage_count = 0};
+    if (document_read(&d, path, "plumbline.problem", arena, &other) != OK)
+        return plan_load(plan, path, arena, err);
+    TRY(problem_load(own, path, arena, err));
+    if (own->job.space.given)
+        return fail(err, BAD_INPUT, "--known: %s: expected a job with one layout, found a space",
+                    path);
+    plan->layout = own->job.layout;
+    return OK;
+}
+
+static enum status check_member(const struct problem *problem, const struct problem *one,
+                                const char *path, struct error *err)
+{
+    struct space_limits limits = problem_space_limits(problem);
+    if (problem->cluster.places.node_count)
+        return fail(err, BAD_INPUT, "--known: expected a cluster without places");
+    if (!space_contains(&problem->job.space, &limits, &one->job.layout, NULL))
+        return fail(err, BAD_INPUT, "--known: %s: its layout is not in the job's space", path);
+    return problem_check_layout(one, err);
+}
+
+enum status known_take(struct layouts_task *task, const char *path, const struct problem *problem,
+                       const struct solve_settings *settings, const volatile int *stop,
+                       struct arena *arena, struct error *err)
+{
+    struct plan *known = TAKE(arena, 1, struct plan);
+    struct problem *one = TAKE(arena, 1, struct problem);
+    struct solve_settings own = *settings;
+    struct solved s;
+    TRY(read_layout(known, path, arena, err));
+    *one = problem_with_layout(problem, &known->layout);
+    TRY(check_member(problem, one, path, err));
+    own.time_limit_s = settings->time_limit_s / KNOWN_SHARE;
+    const struct solve_from from = {.plan = known->stage_count ? known : NULL};
+    TRY(solve_prepare(&s, one, arena, err));
+    TRY(solve_find(&s, &own, &from, stop, arena, err));
+    const struct plan *found = &s.result->plan;
+    const struct layout_worth worth = problem_layout_worth(problem, &one->job.layout);
+    if (!found->stage_count || found->iteration_ns > worth.cap_ns) {
+        fprintf(stderr, "--known: %s: its layout has no plan here: %s\n", path,
+                found->reason         ? found->reason
+                : !found->stage_count ? "none was found in the time that it had"
+                                      : "none is within the job's limits");
+        return OK;
+    }
+    fprintf(stderr, "--known: %s: its layout has a plan of %.9f s\n", path,
+            (double)found->iteration_ns / 1e9);
+    if (task->plan.stage_count && task->plan.iteration_ns <= worth.weight * found->iteration_ns)
+        return OK;
+    task->plan = *found;
+    task->plan.iteration_ns *= worth.weight;
+    return OK;
+}
